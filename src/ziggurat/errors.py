@@ -1,0 +1,69 @@
+"""Every exception Ziggurat raises; this module imports nothing.
+
+An error is one sentence that says what to change. No message ever contains a raw value of the data:
+column names, bounds and categories that the steward declared are fine, cells are not.
+"""
+
+
+class ZigguratError(Exception):
+    """The root of every error raised on purpose; `exit_code` is what the command line returns."""
+
+    exit_code = 2
+
+
+class ParameterError(ZigguratError, ValueError):
+    """A parameter (epsilon, delta, a scale, a count) is outside what it may be."""
+
+
+class SchemaError(ZigguratError):
+    """A schema is malformed, contradicts itself or does not fit its table."""
+
+
+class DataError(ZigguratError):
+    """A table, file or value cannot be used as asked."""
+
+
+class EngineError(ZigguratError):
+    """A database engine failed; its own message is withheld, because it may quote cells."""
+
+
+class MissingExtraError(ZigguratError, ImportError):
+    """An optional dependency is absent; the message names the command that adds it."""
+
+
+class NotPublicError(ZigguratError):
+    """A bound or category list was learned from the data and nobody has paid for it."""
+
+
+class PrivacyError(ZigguratError):
+    """A guarantee cannot be given as asked."""
+
+
+class MixedNeighboursError(PrivacyError):
+    """Two promises about different units or neighbour relations were combined."""
+
+
+class UnknownEventError(PrivacyError):
+    """An event is of a kind no accountant here can interpret."""
+
+
+class LedgerError(ZigguratError):
+    """The ledger cannot be opened, read or written."""
+
+    exit_code = 4
+
+
+class LedgerCorruptError(LedgerError):
+    """The ledger does not verify; the message says at which entry."""
+
+
+class BudgetExceededError(LedgerError):
+    """The question costs more than is left; nothing was read and nothing was spent."""
+
+    exit_code = 3
+
+
+class PendingError(LedgerError):
+    """The same question is being answered right now under another reservation."""
+
+    exit_code = 3
