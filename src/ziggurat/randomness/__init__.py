@@ -1,0 +1,44 @@
+"""The only place in Ziggurat where a random number is drawn.
+
+A `Source` is secure (the default everywhere) or seeded (rehearsals and tests). The samplers turn its words
+into noise and choices with integers alone, so that the stated distribution is the one drawn. The time a draw
+takes depends on its value: let nobody who sees a result measure how long its noise took.
+"""
+
+from ziggurat.randomness._choices import (
+    exponential_choice,
+    permute_and_flip,
+    sample_without_replacement,
+    shuffle,
+)
+from ziggurat.randomness._limits import carry_gaussian, carry_laplace, carry_rate
+from ziggurat.randomness._samplers import (
+    bernoulli,
+    bernoulli_exp,
+    discrete_gaussian,
+    discrete_laplace,
+    geometric,
+    rounded_gaussian,
+    uniform_below,
+)
+from ziggurat.randomness._source import Source, secure, seeded
+
+__all__ = [
+    "Source",
+    "bernoulli",
+    "bernoulli_exp",
+    "carry_gaussian",
+    "carry_laplace",
+    "carry_rate",
+    "discrete_gaussian",
+    "discrete_laplace",
+    "exponential_choice",
+    "geometric",
+    "permute_and_flip",
+    "rounded_gaussian",
+    "sample_without_replacement",
+    "secure",
+    "seeded",
+    "shuffle",
+    "uniform_below",
+]
