@@ -1,0 +1,47 @@
+"""What a table is: its schema, its privacy unit, and the engine that holds it."""
+
+from ziggurat.data._atomic import write_text
+from ziggurat.data._column import Bounds, Categories, Column, Hierarchy, Kind, Provenance, Role
+from ziggurat.data._expressions import (
+    clamped,
+    count_where,
+    exact_sum,
+    present,
+    quantised,
+    quantised_bounds,
+    ratio,
+    reference,
+)
+from ziggurat.data._read import read
+from ziggurat.data._schema import Schema
+from ziggurat.data._suggest import Suggestion, suggest_schema
+from ziggurat.data._table import RawAccess, Table
+from ziggurat.data._unit import Unit
+from ziggurat.data._validation import Problem
+
+__all__ = [
+    "Bounds",
+    "Categories",
+    "Column",
+    "Hierarchy",
+    "Kind",
+    "Problem",
+    "Provenance",
+    "RawAccess",
+    "Role",
+    "Schema",
+    "Suggestion",
+    "Table",
+    "Unit",
+    "clamped",
+    "count_where",
+    "exact_sum",
+    "present",
+    "quantised",
+    "quantised_bounds",
+    "ratio",
+    "read",
+    "reference",
+    "suggest_schema",
+    "write_text",
+]

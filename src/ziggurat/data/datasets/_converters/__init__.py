@@ -1,0 +1,1 @@
+"""Pure functions from the publishers' files to tables; each takes the files' bytes by name."""

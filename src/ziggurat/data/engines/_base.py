@@ -1,0 +1,107 @@
+"""What an engine is: something that answers a relational query with an Arrow table."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from types import TracebackType
+from typing import ClassVar, Self, TypeVar
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ziggurat.data.engines._canonical import canonical
+from ziggurat.errors import DataError, EngineError
+
+WIDE = "INT128"
+"""The type, in a query, of integers that may need more than 64 bits; each engine has its own word for it."""
+
+_Result = TypeVar("_Result")
+
+
+class Engine(ABC):
+    """A database that holds tables and answers queries about them.
+
+    An engine adds `_fetch` (run a statement, answer in Arrow) and `close`, and `attach` if it can take in
+    data from outside. Its errors never show what the database said, because that may quote cells.
+    """
+
+    dialect: ClassVar[str]
+    title: ClassVar[str]
+    wide: ClassVar[str] = "DECIMAL(38, 0)"
+
+    @abstractmethod
+    def _fetch(self, statement: str) -> pa.Table:
+        """Run one statement in this engine's dialect; any exception is withheld by the caller."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Release what the engine opened itself; what was handed to it stays open."""
+
+    def attach(self, source: object) -> str:  # noqa: ARG002
+        """Make outside data visible to queries and return the name of the relation.
+
+        Parameters
+        ----------
+        source
+            A file, a frame or an Arrow table; which of them depends on the engine.
+        """
+        raise DataError(f"{self.title} reads only tables that it holds; name one with table=.")
+
+    def query(self, expression: exp.Expr) -> pa.Table:
+        """Run a query and return its answer in canonical Arrow types, the same on every engine.
+
+        Parameters
+        ----------
+        expression
+            A sqlglot expression; it is written in the engine's dialect with every name quoted.
+        """
+        statement = expression.transform(self._native).sql(dialect=self.dialect, identify=True)
+        return self._withheld(lambda: canonical(self._fetch(statement)), _operation(expression))
+
+    def columns(self, relation: str) -> dict[str, pa.DataType]:
+        """Return the engine's own type of each column of a relation, as Arrow types."""
+        probe = exp.select("*").from_(table_named(relation)).limit(0)
+        statement = probe.sql(dialect=self.dialect, identify=True)
+        answer = self._withheld(lambda: self._fetch(statement), f"Opening the table {relation!r}")
+        return dict(zip(answer.column_names, answer.schema.types, strict=True))
+
+    def _native(self, node: exp.Expr) -> exp.Expr:
+        wide = isinstance(node, exp.DataType) and node.this is exp.DataType.Type.INT128
+        return exp.DataType.build(self.wide) if wide else node
+
+    def _withheld(self, work: Callable[[], _Result], operation: str) -> _Result:
+        try:
+            return work()
+        except Exception as error:  # noqa: BLE001  (drivers raise what they like, and may quote cells)
+            reason = type(error).__name__
+        # Raised outside the handler, so that not even __context__ leads to the engine's own message.
+        raise EngineError(
+            f"{operation} failed in {self.title} ({reason}); its own message is withheld because it may quote cells."
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
+def table_named(relation: str) -> exp.Table:
+    """Return the table that `relation` names, as "table", "schema.table" or "catalog.schema.table"."""
+    parts = relation.split(".")
+    if not all(parts) or len(parts) > 3:
+        raise DataError(f"{relation!r} is not the name of a table; write 'table' or 'schema.table'.")
+    catalog, schema, table = [None, None, *parts][-3:]
+    return exp.table_(table, db=schema, catalog=catalog, quoted=True)
+
+
+def _operation(expression: exp.Expr) -> str:
+    names = sorted({column.name for column in expression.find_all(exp.Column) if column.name})
+    if not names:
+        return "A query"
+    listed = ", ".join(repr(name) for name in names[:5]) + (", ..." if len(names) > 5 else "")
+    return f"A query over column {listed}" if len(names) == 1 else f"A query over columns {listed}"

@@ -1,0 +1,107 @@
+"""PostgreSQL: the same queries in the database where the table already lives."""
+
+from decimal import Decimal
+from threading import Lock
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pyarrow as pa
+
+from ziggurat.data.engines._base import Engine
+from ziggurat.data.engines._canonical import WIDE_INTEGER
+from ziggurat.errors import EngineError, MissingExtraError
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+_NUMERIC = 1700
+# The numbers PostgreSQL gives its built-in types (catalogue pg_type), which never change.
+_ARROW_TYPES = {
+    16: pa.bool_(),
+    **dict.fromkeys((20, 21, 23, 26), pa.int64()),
+    **dict.fromkeys((700, 701), pa.float64()),
+    **dict.fromkeys((18, 19, 25, 705, 1042, 1043), pa.string()),
+    1082: pa.date32(),
+    1114: pa.timestamp("us"),
+    1184: pa.timestamp("us", tz="UTC"),
+}
+
+
+class PostgresEngine(Engine):
+    """A PostgreSQL database, read only.
+
+    The server's own log may quote cells; it is its administrator's to guard.
+
+    Parameters
+    ----------
+    connection
+        An address such as "postgresql://user@host/database", or an open psycopg connection, which stays
+        open when the engine is closed.
+    """
+
+    dialect: ClassVar[str] = "postgres"
+    title: ClassVar[str] = "PostgreSQL"
+
+    def __init__(self, connection: "str | Connection[Any]") -> None:
+        self._owned = isinstance(connection, str)
+        self._connection = _connected(connection) if isinstance(connection, str) else connection
+        self._lock = Lock()
+
+    def close(self) -> None:
+        """Close the connection if it was opened here."""
+        if self._owned:
+            self._connection.close()
+
+    def _fetch(self, statement: str) -> pa.Table:
+        with self._lock, self._connection.transaction(), self._connection.cursor() as cursor:
+            cursor.execute(statement.encode())
+            described = cursor.description or []
+            rows = cursor.fetchall()
+        columns = list(zip(*rows, strict=True)) or [()] * len(described)
+        arrays = [_array(values, column) for values, column in zip(columns, described, strict=True)]
+        return pa.Table.from_arrays(arrays, names=[column.name for column in described])
+
+
+def _connected(address: str) -> "Connection[Any]":
+    try:
+        import psycopg
+    except ImportError:
+        raise MissingExtraError("PostgreSQL needs psycopg; add it with: pip install 'ziggurat[postgres]'.") from None
+    failed = False
+    try:
+        connection = psycopg.connect(address, autocommit=True)
+        connection.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
+    except psycopg.Error:
+        failed = True
+    if failed:  # outside the handler: psycopg's message repeats parts of the address
+        raise EngineError(
+            "The PostgreSQL server could not be reached or refused the login; "
+            "check the host, port, database, user and password of the address."
+        )
+    return connection
+
+
+def _array(values: tuple[Any, ...], column: Any) -> pa.Array:
+    if column.type_code == _NUMERIC:
+        return _numerics(values, column.scale)
+    known = _ARROW_TYPES.get(column.type_code)
+    if known is not None:
+        return pa.array(values, known)
+    if all(value is None or isinstance(value, str) for value in values) and not _built_in(column.type_code):
+        return pa.array(values, pa.string())  # an enumeration or a domain of somebody's own
+    return pa.array([None if value is None else str(value).encode() for value in values], pa.binary())
+
+
+def _built_in(type_code: int) -> bool:
+    return type_code < 16384  # FirstNormalObjectId: what users create is numbered from here
+
+
+def _numerics(values: tuple[Decimal | None, ...], scale: int | None) -> pa.Array:
+    # A numeric without a declared scale (SUM of bigint, say) is whole if no value carries a fraction part.
+    whole = scale == 0 or (scale is None and not any(_has_fraction(value) for value in values))
+    if not whole:
+        return pa.array([None if value is None else float(value) for value in values], pa.float64())
+    return pa.array(values, WIDE_INTEGER)
+
+
+def _has_fraction(value: Decimal | None) -> bool:
+    return value is not None and (not value.is_finite() or int(value.as_tuple().exponent) < 0)

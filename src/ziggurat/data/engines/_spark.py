@@ -1,0 +1,127 @@
+"""Apache Spark: the same queries over a cluster."""
+
+import itertools
+import logging
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pyarrow as pa
+
+from ziggurat.data.engines._base import Engine
+from ziggurat.data.engines._canonical import canonical
+from ziggurat.errors import DataError, EngineError, MissingExtraError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_numbers = itertools.count(1)
+
+
+class SparkEngine(Engine):
+    """A Spark session; by default a local one that stops when the engine is closed.
+
+    Spark's own logs may quote cells. A session opened here writes none; for a session of yours, its log
+    level and log files are yours to guard. Timestamps are read in the session's time zone.
+
+    Parameters
+    ----------
+    session
+        An open session with `spark.sql.ansi.enabled` on (Spark 4's default): without it Spark turns
+        overflows into NULL, and a sum would be silently wrong.
+    """
+
+    dialect: ClassVar[str] = "spark"
+    title: ClassVar[str] = "Spark"
+
+    def __init__(self, session: "SparkSession | None" = None) -> None:
+        self._owned = session is None
+        self._session: Any = _local_session() if session is None else session
+        if str(self._session.conf.get("spark.sql.ansi.enabled")).lower() != "true":
+            raise EngineError("This Spark session hides overflows; set spark.sql.ansi.enabled to true.")
+
+    def attach(self, source: object) -> str:
+        """Make a Spark DataFrame, an Arrow table or a Parquet file visible to queries."""
+        name = f"ziggurat_{next(_numbers)}"
+        if isinstance(source, pa.Table):
+            frame = self._withheld(lambda: self._session.createDataFrame(canonical(source)), "Attaching an Arrow table")
+        elif isinstance(source, str | Path):
+            frame = self._parquet(str(source))
+        else:
+            frame = source
+        if not hasattr(frame, "createOrReplaceTempView"):
+            raise DataError(f"Spark cannot attach a {type(source).__name__}; pass a Spark DataFrame.")
+        frame.createOrReplaceTempView(name)
+        return name
+
+    def close(self) -> None:
+        """Stop the session if it was opened here."""
+        if self._owned:
+            self._session.stop()
+
+    def _fetch(self, statement: str) -> pa.Table:
+        with _quiet_logs():
+            return self._session.sql(statement).toArrow()
+
+    def _parquet(self, path: str) -> Any:
+        if not path.lower().endswith(".parquet"):
+            raise DataError(f"Spark reads Parquet files here, not {path!r}; pass a Spark DataFrame instead.")
+        return self._withheld(lambda: self._session.read.parquet(path), f"Reading the file {path!r}")
+
+
+class _Quiet(logging.Filter):
+    """Drops what a thread logs while it runs a query of ours."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.here = threading.local()
+
+    def filter(self, record: logging.LogRecord) -> bool:  # noqa: ARG002
+        return not getattr(self.here, "quiet", False)
+
+
+_quiet = _Quiet()
+
+
+@contextmanager
+def _quiet_logs() -> Iterator[None]:
+    # PySpark logs a failed query with the engine's message, cells included, before it raises.
+    from pyspark.logger import PySparkLogger
+
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        PySparkLogger.getLogger(name).addFilter(_quiet)
+    _quiet.here.quiet = True
+    try:
+        yield
+    finally:
+        _quiet.here.quiet = False
+
+
+def _local_session() -> Any:
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise MissingExtraError("Spark needs pyspark; add it with: pip install 'ziggurat[spark]'.") from None
+    builder = SparkSession.builder.master("local[*]").appName("ziggurat")
+    for key, value in _LOCAL_SETTINGS.items():
+        builder = builder.config(key, value)
+    try:
+        session = builder.getOrCreate()
+    except Exception:  # noqa: BLE001  (py4j raises what it likes)
+        raise EngineError("A local Spark session could not start; is Java 17 or later installed?") from None
+    session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+_LOCAL_SETTINGS = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.warehouse.dir": str(Path(tempfile.gettempdir()) / "ziggurat-spark"),
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}

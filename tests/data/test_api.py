@@ -1,0 +1,44 @@
+"""The public names of the package, and what importing it costs."""
+
+import subprocess
+import sys
+
+import ziggurat.data
+
+PUBLIC = [
+    "Bounds",
+    "Categories",
+    "Column",
+    "Hierarchy",
+    "Kind",
+    "Problem",
+    "Provenance",
+    "RawAccess",
+    "Role",
+    "Schema",
+    "Suggestion",
+    "Table",
+    "Unit",
+    "clamped",
+    "count_where",
+    "exact_sum",
+    "present",
+    "quantised",
+    "quantised_bounds",
+    "ratio",
+    "read",
+    "reference",
+    "suggest_schema",
+    "write_text",
+]
+
+
+def test_the_public_names_are_these() -> None:
+    assert sorted(ziggurat.data.__all__) == sorted(PUBLIC)
+    assert all(getattr(ziggurat.data, name).__doc__ for name in PUBLIC)
+
+
+def test_importing_the_package_imports_no_optional_dependency() -> None:
+    code = "import sys, ziggurat.data; print(*({'pandas', 'polars', 'pyspark', 'psycopg', 'scipy'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == ""
