@@ -1,0 +1,111 @@
+"""Exact privacy amounts: what a person writes is what is counted."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from numbers import Rational
+
+from ziggurat.errors import ParameterError
+
+Amount = str | int | float | Decimal | Fraction
+
+# Floats leave the accountants through `upward`: dp_accounting and scipy carry at least ten correct digits, so a
+# relative slack of 1e-9 covers their round-off, and a bound never comes out below the true value.
+_SLACK = Fraction(1, 10**9)
+_LONGEST = 200
+
+
+def exact(value: Amount, name: str = "value") -> Fraction:
+    """Read a number as the exact rational a person means by it.
+
+    A float stands for its shortest decimal form, so that `0.1` is one tenth; a string may be a decimal (`"0.1"`,
+    `"1e-6"`) or a fraction (`"1/3"`).
+
+    >>> exact("0.1") + exact(0.2) == exact("3/10")
+    True
+    """
+    if isinstance(value, bool) or not isinstance(value, (str, int, float, Decimal, Rational)):
+        raise ParameterError(f"{name} must be a number such as 0.5 or '1/3', not {type(value).__name__}.")
+    if isinstance(value, Rational):
+        return Fraction(value)
+    if isinstance(value, str) and len(value) > _LONGEST:
+        raise ParameterError(f"{name} has too many digits to be meant; write at most {_LONGEST} characters.")
+    try:
+        if isinstance(value, str) and "/" in value:
+            return Fraction(value)
+        decimal = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+    except (InvalidOperation, ValueError, ZeroDivisionError):
+        raise ParameterError(f"{name} must be a number such as 0.5 or '1/3'; {value!r} is not one.") from None
+    if not decimal.is_finite():
+        raise ParameterError(f"{name} must be a finite number, not {value}.")
+    if abs(decimal.adjusted()) > 400:
+        raise ParameterError(f"{name} is too large or too small to be meant: {value}.")
+    return Fraction(decimal)
+
+
+def exact_epsilon(value: Amount, name: str = "epsilon") -> Fraction:
+    """Read an epsilon: an exact rational greater than zero."""
+    epsilon = exact(value, name)
+    if epsilon <= 0:
+        raise ParameterError(f"{name} must be greater than 0, not {value}.")
+    return epsilon
+
+
+def exact_delta(value: Amount, name: str = "delta") -> Fraction:
+    """Read a delta: an exact rational in [0, 1)."""
+    delta = exact(value, name)
+    if not 0 <= delta < 1:
+        raise ParameterError(f"{name} must be at least 0 and less than 1, not {value}.")
+    return delta
+
+
+def exact_positive(value: Amount, name: str) -> Fraction:
+    """Read any amount that must be greater than zero, such as a sensitivity or a scale."""
+    amount = exact(value, name)
+    if amount <= 0:
+        raise ParameterError(f"{name} must be greater than 0, not {value}.")
+    return amount
+
+
+def upward(value: float) -> Fraction:
+    """Turn a computed upper bound into a rational that is certainly not below it."""
+    return Fraction(value) * (1 + _SLACK)
+
+
+def downward(value: float) -> Fraction:
+    """Turn a computed lower bound into a rational that is certainly not above it."""
+    return Fraction(value) * (1 - _SLACK)
+
+
+def in_words(amount: Fraction, digits: int = 6) -> str:
+    """Write an amount for people: exact when it is a short decimal, otherwise rounded up and marked with '≈'.
+
+    >>> in_words(Fraction(1, 10)), in_words(Fraction(1, 3))
+    ('0.1', '≈0.333334')
+    """
+    if amount == 0:
+        return "0"
+    text = _short_decimal(amount, digits + 6)
+    if text is not None:
+        return text
+    exponent = math.floor(math.log10(abs(amount.numerator)) - math.log10(amount.denominator))
+    step = Fraction(10) ** (exponent - digits + 1)
+    rounded = math.ceil(amount / step) * step
+    return f"≈{float(rounded):.{digits}g}"
+
+
+def _short_decimal(amount: Fraction, digits: int) -> str | None:
+    """Give the exact decimal form if it needs at most `digits` significant digits."""
+    scaled = amount.denominator
+    for prime in (2, 5):
+        while scaled % prime == 0:
+            scaled //= prime
+    if scaled != 1:
+        return None
+    decimal = (Decimal(amount.numerator) / Decimal(amount.denominator)).normalize()
+    if len(decimal.as_tuple().digits) > digits or Fraction(decimal) != amount:
+        return None
+    small = abs(decimal.adjusted()) > 6
+    return f"{decimal:e}".replace("e+", "e") if small else f"{decimal:f}"

@@ -1,0 +1,178 @@
+"""Closed forms of single mechanisms: hockey-stick, Rényi and conversion curves.
+
+Notation: for neighbours with output laws P and Q, delta(eps) = sup_S P(S) - e^eps Q(S), and the Rényi divergence of
+order a is log(E_Q[(P/Q)^a]) / (a - 1).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+from ziggurat.errors import ParameterError
+from ziggurat.privacy._amounts import upward
+
+Array = npt.NDArray[np.float64]
+
+
+def gaussian_delta(epsilon: float, mu: float) -> float:
+    """Tight delta of mu-Gaussian DP: Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu) (Balle & Wang 2018)."""
+    from scipy.special import log_ndtr
+
+    first, second = log_ndtr(mu / 2 - epsilon / mu), epsilon + log_ndtr(-mu / 2 - epsilon / mu)
+    return float(math.exp(first) * -math.expm1(min(second - first, 0.0)))
+
+
+def gaussian_epsilon(delta: float, mu: float) -> float:
+    """Smallest epsilon at which mu-Gaussian DP has at most `delta`."""
+    if gaussian_delta(0.0, mu) <= delta:
+        return 0.0
+    upper = mu * mu / 2 + mu * math.sqrt(2 * math.log(1 / delta))
+    return _smallest(lambda epsilon: gaussian_delta(epsilon, mu) <= delta, 0.0, upper)
+
+
+@lru_cache(maxsize=512)
+def gaussian_mu(epsilon: float, delta: float) -> float:
+    """Largest mu for which mu-Gaussian DP implies (epsilon, delta)-DP: the analytic Gaussian calibration."""
+    if delta <= 0:
+        raise ParameterError("Gaussian noise needs a delta greater than 0; use Laplace noise for delta 0.")
+    high = 1.0
+    while gaussian_delta(epsilon, high) <= delta:
+        high *= 2
+    return 1 / _smallest(lambda scale: gaussian_delta(epsilon, 1 / scale) <= delta, 1 / high, 2**60)
+
+
+def _smallest(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """Bisect for the smallest argument at which a monotone condition holds; the result satisfies it."""
+    while not holds(high):
+        high = 2 * high + 1e-300
+    for _ in range(200):
+        middle = math.sqrt(low * high) if low > 0 and high > 4 * low else (low + high) / 2
+        if middle in (low, high):
+            break
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def pure_renyi(epsilon: float, orders: Array) -> Array:
+    """Rényi curve that no epsilon-DP mechanism exceeds: that of binary randomised response."""
+    log_p, log_q = -np.logaddexp(0, -epsilon), -np.logaddexp(0, epsilon)
+    both = np.logaddexp(orders * log_p + (1 - orders) * log_q, orders * log_q + (1 - orders) * log_p)
+    return np.asarray(np.minimum(both / (orders - 1), epsilon))
+
+
+@lru_cache(maxsize=4096)
+def pure_mu_squared(epsilon: Fraction) -> Fraction | None:
+    """Square of the least mu such that epsilon-DP implies mu-Gaussian DP; None beyond floating range.
+
+    The trade-off function of randomised response runs straight from (0, 1) to its fixed point at
+    1/(1 + e^eps) and on to (1, 0). The Gaussian one with the same fixed point is convex and shares the end points,
+    so it lies below: mu = -2 Phi^-1(1/(1 + e^eps)) (Dong, Roth & Su 2022, Section 2). For tiny epsilon the quantile
+    is replaced by its series, bounded from above.
+    """
+    if epsilon > 600:
+        return None
+    eps = float(epsilon)
+    if eps < 1e-3:
+        return upward(math.pi / 2 * (eps * (1 + eps * eps)) ** 2)
+    return upward((2 * NormalDist().inv_cdf(1 / (1 + math.exp(eps)))) ** 2)
+
+
+def discrete_laplace_delta(epsilon: Array, shift: Fraction, scale: Fraction) -> Array:
+    """Tight delta of discrete Laplace noise, both arguments in steps of the lattice.
+
+    With a = e^(-1/scale) and the largest integer m < (shift - scale eps)/2 the best set is {x <= m}, so for
+    -shift <= scale eps < shift: delta = 1 - a^(m+1)/(1+a) - e^eps a^(shift-m)/(1+a). The discrete curve is the chord
+    interpolation of the continuous one, hence slightly above it: the continuous form would not be a bound.
+    """
+    rate, width = float(1 / scale), float(shift)
+    top = width * rate
+    inside = np.clip(epsilon, -top, top)
+    m = np.ceil((width - inside / rate) / 2) - 1
+    log_norm = math.log1p(math.exp(-rate))
+    below = np.exp(-rate * (m + 1) - log_norm)
+    above = np.exp(inside - rate * (width - m) - log_norm)
+    value = np.where(epsilon >= top, 0.0, 1.0 - below - above)
+    return np.asarray(np.where(epsilon <= -top, -np.expm1(np.minimum(epsilon, 0)), np.clip(value, 0, 1)))
+
+
+def discrete_laplace_renyi(shift: Fraction, scale: Fraction, orders: Array) -> Array:
+    """Rényi curve of discrete Laplace noise by summing the geometric series exactly.
+
+    sum_x P^a Q^(1-a) with P centred at 0 and Q at D: the tails x <= 0 and x >= D are geometric, and between them the
+    terms are exp((-(a x) - (1-a)(D-x)) / scale), geometric in x with ratio e^(-(2a-1)/scale).
+    """
+    rate, width = float(1 / scale), float(shift)
+    log_norm = math.log(math.tanh(rate / 2))
+    log_tail = -math.log(-math.expm1(-rate))
+    left = log_tail + (orders - 1) * rate * width
+    right = log_tail - orders * rate * width
+    ratio = (2 * orders - 1) * rate
+    count = width - 1
+    middle = (orders - 1) * rate * width - ratio + _log_geometric(ratio, count)
+    total = np.logaddexp(np.logaddexp(left, right), middle) if count > 0 else np.logaddexp(left, right)
+    return np.asarray(np.clip((log_norm + total) / (orders - 1), 0, rate * width))
+
+
+def _log_geometric(ratio: Array, count: float) -> Array:
+    """Give log(1 + r + ... + r^(count-1)) for r = e^(-ratio)."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(-np.expm1(-ratio * count)) - np.log(-np.expm1(-ratio)))
+
+
+def zcdp_delta(epsilon: float, rho: float) -> float:
+    """Best delta that rho-zCDP implies at epsilon (Canonne, Kamath & Steinke 2020, Corollary 13).
+
+    delta = inf over a > 1 of exp((a-1)(a rho - eps)) (1 - 1/a)^a / (a - 1).
+    """
+    if rho == 0:
+        return 0.0
+
+    def log_delta(order: float) -> float:
+        gap = order - 1
+        return gap * (order * rho - epsilon) + order * math.log1p(-1 / order) - math.log(gap)
+
+    centre = max((epsilon + rho) / (2 * rho), 1.0)
+    low, high = 1 + 1e-9, 2 * centre + 10
+    for _ in range(120):
+        third = (high - low) / 3
+        if log_delta(low + third) < log_delta(high - third):
+            high -= third
+        else:
+            low += third
+    return math.exp(min(log_delta((low + high) / 2), 0.0))
+
+
+def zcdp_epsilon(delta: float, rho: float) -> float:
+    """Smallest epsilon that rho-zCDP implies at `delta` > 0."""
+    upper = rho + 2 * math.sqrt(rho * math.log(1 / delta))
+    return _smallest(lambda epsilon: zcdp_delta(epsilon, rho) <= delta, 0.0, upper)
+
+
+@lru_cache(maxsize=512)
+def zcdp_rho(epsilon: Fraction, delta: Fraction) -> float:
+    """Largest rho for which rho-zCDP implies (epsilon, delta)-DP."""
+    wanted, slack = float(epsilon), float(delta)
+    inverse = _smallest(lambda x: zcdp_delta(wanted, 1 / x) <= slack, 0.0, 1 / max(wanted, 1e-12) ** 2)
+    return 1 / inverse
+
+
+def renyi_to_epsilon(orders: Array, curve: Array, delta: float) -> float:
+    """Convert a Rényi curve: min over a of r(a) + log(1 - 1/a) - log(delta a)/(a - 1), at least 0.
+
+    Canonne, Kamath & Steinke 2020, Proposition 12; at each order it is a valid bound, so the least one is.
+    """
+    values = curve + np.log1p(-1 / orders) - (math.log(delta) + np.log(orders)) / (orders - 1)
+    return max(float(np.min(values)), 0.0)
+
+
+def renyi_to_delta(orders: Array, curve: Array, epsilon: float) -> float:
+    """Convert a Rényi curve to the least delta it proves at `epsilon`."""
+    values = (orders - 1) * (curve - epsilon + np.log1p(-1 / orders)) - np.log(orders)
+    return math.exp(min(float(np.min(values)), 0.0))

@@ -1,0 +1,111 @@
+"""Guarantees: promises computed from events, each about a stated unit and neighbour relation."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ziggurat.privacy._amounts import in_words
+from ziggurat.privacy._neighbours import Neighbours, Relation
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """The root of all guarantees; `neighbours` is part of the promise."""
+
+    neighbours: Neighbours
+
+    def _change(self) -> str:
+        verb = "adding or removing" if self.neighbours.relation is Relation.ADD_OR_REMOVE_ONE else "replacing"
+        return f"{verb} {self.neighbours.unit}"
+
+
+@dataclass(frozen=True)
+class PureDP(Guarantee):
+    """epsilon-differential privacy: P[S] <= e^epsilon Q[S] for every set of outputs S and all neighbours."""
+
+    epsilon: Fraction
+
+    def __str__(self) -> str:
+        return f"{in_words(self.epsilon)}-differential privacy ({self.neighbours})"
+
+    def sentence(self) -> str:
+        """Say the promise in one sentence."""
+        factor = math.exp(min(float(self.epsilon), 700.0))
+        return f"No output becomes more than {factor:.3g} times as likely by {self._change()}."
+
+
+@dataclass(frozen=True)
+class ApproximateDP(Guarantee):
+    """(epsilon, delta)-differential privacy: P[S] <= e^epsilon Q[S] + delta; `route` says how it was proven."""
+
+    epsilon: Fraction
+    delta: Fraction
+    route: str = "stated"
+
+    def __str__(self) -> str:
+        amounts = f"({in_words(self.epsilon)}, {in_words(self.delta)})"
+        return f"{amounts}-differential privacy ({self.neighbours}; {self.route})"
+
+    def sentence(self) -> str:
+        """Say the promise in one sentence."""
+        factor = math.exp(min(float(self.epsilon), 700.0))
+        return (
+            f"No set of outputs becomes more than {factor:.3g} times as likely, plus {in_words(self.delta)}, "
+            f"by {self._change()}."
+        )
+
+
+@dataclass(frozen=True)
+class ZeroConcentratedDP(Guarantee):
+    """rho-zCDP, up to a failure probability `delta`: Rényi divergence at most rho a at every order a > 1."""
+
+    rho: Fraction
+    delta: Fraction = Fraction(0)
+
+    def __str__(self) -> str:
+        return f"{in_words(self.rho)}-zero-concentrated differential privacy ({self.neighbours})"
+
+
+@dataclass(frozen=True)
+class RenyiDP(Guarantee):
+    """Rényi differential privacy: divergence at most `epsilons[i]` at order `orders[i]`."""
+
+    orders: tuple[float, ...]
+    epsilons: tuple[float, ...]
+    delta: Fraction = Fraction(0)
+
+    def __str__(self) -> str:
+        return f"Rényi differential privacy at {len(self.orders)} orders ({self.neighbours})"
+
+
+@dataclass(frozen=True)
+class GaussianDP(Guarantee):
+    """mu-Gaussian DP: at least as hard to tell apart as N(0, 1) and N(mu, 1); the square is kept, being exact."""
+
+    mu_squared: Fraction
+
+    @property
+    def mu(self) -> float:
+        """The parameter mu."""
+        return math.sqrt(self.mu_squared)
+
+    def __str__(self) -> str:
+        return f"{self.mu:.6g}-Gaussian differential privacy ({self.neighbours})"
+
+
+@dataclass(frozen=True)
+class PrivacyLoss(Guarantee):
+    """A privacy-loss distribution of dp_accounting that dominates the true one."""
+
+    distribution: Any
+
+    def delta(self, epsilon: float) -> float:
+        """Upper bound on delta at `epsilon`."""
+        return float(self.distribution.get_delta_for_epsilon(epsilon))
+
+    def epsilon(self, delta: float) -> float:
+        """Upper bound on epsilon at `delta`."""
+        return float(self.distribution.get_epsilon_for_delta(delta))
