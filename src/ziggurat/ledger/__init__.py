@@ -1,0 +1,28 @@
+"""Durable budgets: grants, reservations, spends and a hash chain, in SQLite or PostgreSQL."""
+
+from ziggurat.ledger._chain import Entry, Head
+from ziggurat.ledger._entries import Budget, Grant
+from ziggurat.ledger._ledger import Ledger, verify_ledger
+from ziggurat.ledger._signing import Receipt, generate_key
+from ziggurat.ledger._spend import Replay, Reservation, Spend
+from ziggurat.ledger._statement import GrantStatement, Quote, Statement
+from ziggurat.ledger._verify import Problem, Verification
+
+__all__ = [
+    "Budget",
+    "Entry",
+    "Grant",
+    "GrantStatement",
+    "Head",
+    "Ledger",
+    "Problem",
+    "Quote",
+    "Receipt",
+    "Replay",
+    "Reservation",
+    "Spend",
+    "Statement",
+    "Verification",
+    "generate_key",
+    "verify_ledger",
+]

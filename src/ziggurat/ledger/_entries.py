@@ -1,0 +1,277 @@
+"""What an entry may say: one frozen record per kind, read from and written to the body of an entry.
+
+Records hold facts only. A reservation holds the event, never an epsilon that somebody computed from it, so that
+better accounting improves old records.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, fields
+from fractions import Fraction
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any, ClassVar, Self
+
+from ziggurat.errors import LedgerError, ParameterError, ZigguratError
+from ziggurat.ledger._chain import FORMAT, canonical, framed, is_timestamp
+from ziggurat.privacy import Event, Neighbours, event_from_json, exact_delta, exact_epsilon, make_filter
+
+LARGEST_ANSWER = 1 << 20
+LARGEST_QUESTION = 1 << 16
+_LONGEST_NAME = 200
+_LONGEST_NOTE = 2000
+
+
+def checked_text(value: object, what: str, longest: int = _LONGEST_NAME) -> str:
+    """Read a name or a note: printable text that is not blank and not too long."""
+    if not isinstance(value, str) or not value.strip() or not value.isprintable():
+        raise ParameterError(f"{what} must be printable text that is not empty.")
+    if len(value) > longest:
+        raise ParameterError(f"{what} must be at most {longest} characters long.")
+    return value
+
+
+def checked_answer(value: object) -> Any:
+    """Give an answer as it will be read back (lists for tuples), or say why it cannot be stored."""
+    text = canonical(value, "An answer")
+    if len(text) > LARGEST_ANSWER:
+        raise ParameterError(f"An answer must take at most {LARGEST_ANSWER} bytes as JSON, not {len(text)}.")
+    return json.loads(text)
+
+
+# Analysts repeat themselves, so recent events are remembered.
+@lru_cache(maxsize=4096)
+def event_from_text(text: str) -> Event:
+    """Read an event from its canonical text."""
+    return event_from_json(text)
+
+
+def as_stored(event: object) -> Event:
+    """Give an event as the ledger will read it back, so that what is counted is what is written."""
+    if not isinstance(event, Event):
+        raise ParameterError(f"A cost must be stated as an Event, not as {type(event).__name__}.")
+    try:
+        stored = event_from_text(event.to_json())
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise ParameterError(f"This {event.kind!r} event cannot be written as JSON and read back.") from None
+    if stored != event:
+        raise ParameterError(f"This {event.kind!r} event is not the same after being written and read back.")
+    return stored
+
+
+@dataclass(frozen=True)
+class Record:
+    """The root of all records."""
+
+    kind: ClassVar[str] = ""
+    names: ClassVar[tuple[str, ...]] = ()
+
+    def to_body(self) -> dict[str, Any]:
+        """Give the JSON form."""
+        return {name: _plain(getattr(self, name)) for name in self.names}
+
+    @classmethod
+    def from_body(cls, body: dict[str, Any]) -> Self:
+        """Read the JSON form."""
+        return cls(**body)
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if type(value) is Fraction else value
+
+
+@dataclass(frozen=True)
+class Genesis(Record):
+    """The first entry: the format, and a random name that tells this ledger from all others."""
+
+    kind: ClassVar[str] = "genesis"
+    ledger: str
+    format: int = FORMAT
+
+    def __post_init__(self) -> None:
+        checked_text(self.ledger, "The name of a ledger")
+        if self.format != FORMAT:
+            raise LedgerError(f"is not of format {FORMAT}, the only one that this version reads")
+
+
+@dataclass(frozen=True)
+class Budget(Record):
+    """What may be spent on a table in all: (epsilon, delta) with respect to `neighbours`."""
+
+    kind: ClassVar[str] = "budget"
+    table: str
+    epsilon: Fraction
+    delta: Fraction
+    neighbours: Neighbours
+    schema_fingerprint: str | None = None
+
+    def __post_init__(self) -> None:
+        checked_text(self.table, "The name of a table")
+        object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
+        object.__setattr__(self, "delta", exact_delta(self.delta))
+        if not isinstance(self.neighbours, Neighbours):
+            raise ParameterError("A budget must say whom it protects: give neighbours=Neighbours(...).")
+        if self.schema_fingerprint is not None:
+            checked_text(self.schema_fingerprint, "A schema fingerprint")
+
+    def to_body(self) -> dict[str, Any]:
+        """Give the JSON form."""
+        return {**super().to_body(), "neighbours": self.neighbours.to_dict()}
+
+    @classmethod
+    def from_body(cls, body: dict[str, Any]) -> Self:
+        """Read the JSON form."""
+        return cls(**{**body, "neighbours": Neighbours.from_dict(body["neighbours"])})
+
+
+@dataclass(frozen=True)
+class Grant(Record):
+    """A piece (epsilon, delta) of a table's budget that one analyst may spend under an accounting rule."""
+
+    kind: ClassVar[str] = "grant"
+    table: str
+    analyst: str
+    epsilon: Fraction
+    delta: Fraction
+    rule: str
+
+    def __post_init__(self) -> None:
+        checked_text(self.table, "The name of a table")
+        checked_text(self.analyst, "The name of an analyst")
+        made = make_filter(self.epsilon, self.delta, self.rule)
+        object.__setattr__(self, "epsilon", made.epsilon)
+        object.__setattr__(self, "delta", made.delta)
+        object.__setattr__(self, "rule", made.name)
+
+
+@dataclass(frozen=True)
+class Closing(Record):
+    """The end of a grant: nothing more is spent under it."""
+
+    kind: ClassVar[str] = "close"
+    table: str
+    analyst: str
+
+    def __post_init__(self) -> None:
+        checked_text(self.table, "The name of a table")
+        checked_text(self.analyst, "The name of an analyst")
+
+
+@dataclass(frozen=True)
+class Hold(Record):
+    """A reservation: the event that is about to happen, written before the data are touched.
+
+    `key` tells identical questions of one analyst about one table; it is None if no question was stated. The event
+    and the mark of a rehearsal belong to the question: the same count with other noise is another question, and an
+    answer made with seeded noise must never stand in for a real one.
+    """
+
+    kind: ClassVar[str] = "reserve"
+    table: str
+    analyst: str
+    event: Event
+    question: Any
+    expires: str
+    rehearsal: bool = False
+    key: bytes | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        checked_text(self.table, "The name of a table")
+        checked_text(self.analyst, "The name of an analyst")
+        if not is_timestamp(self.expires):
+            raise ParameterError("A reservation must say in UTC when it expires.")
+        if not isinstance(self.rehearsal, bool):
+            raise ParameterError("rehearsal must be true or false.")
+        object.__setattr__(self, "key", self._key())
+
+    def _key(self) -> bytes | None:
+        if self.question is None:
+            return None
+        text = canonical(self.question, "A question")
+        if len(text) > LARGEST_QUESTION:
+            raise ParameterError(f"A question must take at most {LARGEST_QUESTION} bytes as JSON.")
+        asked = (self.table, self.analyst, text, self.event.to_json(), str(self.rehearsal))
+        return sha256(framed(asked)).digest()
+
+    def to_body(self) -> dict[str, Any]:
+        """Give the JSON form."""
+        return {
+            "table": self.table,
+            "analyst": self.analyst,
+            "event": json.loads(self.event.to_json()),
+            "question": self.question,
+            "expires": self.expires,
+            "rehearsal": self.rehearsal,
+        }
+
+    @classmethod
+    def from_body(cls, body: dict[str, Any]) -> Self:
+        """Read the JSON form."""
+        return cls(**{**body, "event": event_from_text(canonical(body["event"], "An event"))})
+
+
+@dataclass(frozen=True)
+class Answer(Record):
+    """The answer to a reservation; a rehearsal's answer is marked, because it may never be published."""
+
+    kind: ClassVar[str] = "commit"
+    reservation: int
+    answer: Any
+    rehearsal: bool = False
+
+    def __post_init__(self) -> None:
+        _check_reservation(self.reservation)
+
+
+@dataclass(frozen=True)
+class Abandonment(Record):
+    """Word that a reservation will never be answered; its cost stays spent."""
+
+    kind: ClassVar[str] = "abandon"
+    reservation: int
+
+    def __post_init__(self) -> None:
+        _check_reservation(self.reservation)
+
+
+def _check_reservation(value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ParameterError("A reservation is named by the number of its entry.")
+
+
+@dataclass(frozen=True)
+class Unbounded(Record):
+    """A release with no differential-privacy promise, written down by the steward so that nobody forgets it."""
+
+    kind: ClassVar[str] = "unbounded"
+    table: str
+    what: str
+
+    def __post_init__(self) -> None:
+        checked_text(self.table, "The name of a table")
+        checked_text(self.what, "The description of a release", _LONGEST_NOTE)
+
+
+_RECORDS: dict[str, type[Record]] = {
+    cls.kind: cls for cls in (Genesis, Budget, Grant, Closing, Hold, Answer, Abandonment, Unbounded)
+}
+
+for _cls in _RECORDS.values():
+    _cls.names = tuple(item.name for item in fields(_cls) if item.init)
+
+
+def record_from(kind: str, body: str) -> Record:
+    """Read what an entry says; anything unknown raises `LedgerError`, it is never guessed."""
+    cls = _RECORDS.get(kind)
+    if cls is None:
+        raise LedgerError("is of a kind that this version does not know")
+    try:
+        data = json.loads(body)
+        if not isinstance(data, dict) or data.keys() != set(cls.names):
+            raise LedgerError(f"does not have the fields of a {kind!r} entry")
+        return cls.from_body(data)
+    except (ValueError, RecursionError, TypeError, KeyError, AttributeError, ZigguratError) as error:
+        if isinstance(error, LedgerError):
+            raise
+        raise LedgerError(f"does not say what a {kind!r} entry must say") from None

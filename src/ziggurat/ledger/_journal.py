@@ -1,0 +1,121 @@
+"""The journal: keeps a state in step with a store, and appends to both, one writer at a time."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from datetime import datetime
+
+from ziggurat.errors import LedgerCorruptError, ZigguratError
+from ziggurat.ledger._chain import Entry, Head, canonical, follow, intact, now, timestamp
+from ziggurat.ledger._entries import Record, record_from
+from ziggurat.ledger._rules import check
+from ziggurat.ledger._state import State
+from ziggurat.ledger._store import BATCH, Store
+
+Decide = Callable[[State, datetime], Record | None]
+
+
+class Journal:
+    """A store, and the state its entries fold to.
+
+    The state is only ever advanced by entries that are on disk. Before each use, entries that others have appended
+    meanwhile are read, checked against the chain and folded; nothing is read twice.
+    """
+
+    _state: State
+    _version: int | None
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._renew()
+        with self.current():
+            pass
+
+    @contextmanager
+    def current(self) -> Iterator[State]:
+        """Give the state of everything committed by now."""
+        with self._alone():
+            self._catch_up()
+            yield self._state
+
+    @property
+    def seen(self) -> State:
+        """The state as last seen, for guesses that may be out of date."""
+        return self._state
+
+    def append(self, decide: Decide) -> Entry | None:
+        """Append the record that `decide` makes of the newest state; it may make none, or raise.
+
+        When this returns, the entry is on disk. The rules are checked while no other writer can come between.
+        """
+        with self._alone():
+            with self.store.writing() as write:
+                self._catch_up()
+                moment = now()
+                record, time = decide(self._state, moment), timestamp(moment)
+                if record is None:
+                    return None
+                # Whoever is interrupted between the commit and the fold must read the entry from disk.
+                version, self._version = self._version, None
+                check(self._state, record, time)
+                entry = follow(self._state.head, time, record.kind, canonical(record.to_body(), "An entry"))
+                write(entry)
+            self._fold(record, entry)
+            self._version = version
+            return entry
+
+    def _alone(self) -> AbstractContextManager[bool]:
+        """Give the lock; a child process starts afresh, since a fork may catch its parent in the middle of anything."""
+        if self._process != os.getpid():
+            self._renew()
+        return self._lock
+
+    def _renew(self) -> None:
+        self._process, self._lock = os.getpid(), threading.RLock()
+        self._forget()
+
+    def _forget(self) -> None:
+        """Let go of what was read, so that the state is built anew from disk at the next use."""
+        self._state, self._version = State(), None
+
+    def _catch_up(self) -> None:
+        version = self.store.version()
+        if version is not None and version == self._version:
+            return
+        # Forgotten until all is read: whoever fails half-way must look again.
+        self._version = None
+        while batch := self._newer():
+            for entry in batch:
+                self._take(entry)
+        self._version = version
+
+    def _newer(self) -> list[Entry]:
+        """Read what follows the head, and the head itself to see that it is still the same."""
+        head = self._state.head
+        batch = self.store.entries(head.seq, BATCH)
+        if head.seq and (not batch or (batch[0].seq, batch[0].hash) != (head.seq, head.hash)):
+            self._forget()
+            raise LedgerCorruptError(
+                f"{self.store.name} has lost or changed entry {head.seq} while it was open; verify it."
+            )
+        return batch[1:] if head.seq else batch
+
+    def _take(self, entry: Entry) -> None:
+        head = self._state.head
+        if entry.seq != head.seq + 1 or entry.previous != head.hash or not intact(entry):
+            raise LedgerCorruptError(f"{self.store.name} is broken at entry {head.seq + 1}; verify it.")
+        try:
+            self._fold(record_from(entry.kind, entry.body), entry)
+        except ZigguratError:
+            raise LedgerCorruptError(f"{self.store.name} makes no sense at entry {entry.seq}; verify it.") from None
+
+    def _fold(self, record: Record, entry: Entry) -> None:
+        """Advance the state; if this is interrupted, the state is built anew from disk at the next use."""
+        try:
+            self._state.apply(record, Head(entry.seq, entry.hash))
+        except BaseException:
+            self._forget()
+            raise

@@ -1,0 +1,333 @@
+"""The ledger: reserve before the data are touched, commit after, and never forget."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from typing import Any, Self
+
+from ziggurat.errors import LedgerCorruptError, LedgerError, ParameterError
+from ziggurat.ledger._chain import Entry, Head, canonical, follow, now, timestamp
+from ziggurat.ledger._entries import (
+    Abandonment,
+    Answer,
+    Budget,
+    Closing,
+    Genesis,
+    Grant,
+    Hold,
+    Record,
+    Unbounded,
+    as_stored,
+    checked_answer,
+)
+from ziggurat.ledger._journal import Journal
+from ziggurat.ledger._rules import fits
+from ziggurat.ledger._signing import PrivateKey, PublicKey, Receipt, sign
+from ziggurat.ledger._spend import Replay, Reservation, Spend
+from ziggurat.ledger._state import State
+from ziggurat.ledger._statement import Quote, Statement, make_quote, make_statement
+from ziggurat.ledger._store import Store, open_store
+from ziggurat.ledger._verify import Verification, verify_entries
+from ziggurat.privacy import Amount, Event, Neighbours, exact_delta, exact_epsilon, make_filter
+
+_NEVER = timestamp(datetime.max.replace(tzinfo=UTC))
+_BEFORE_ALL = -(2**63) - 1
+_LONGEST_TTL = 366 * 24 * 3600
+
+
+class Ledger:
+    """A durable, append-only account of what was promised and spent on each table.
+
+    Formal guarantees
+    -----------------
+    - What analysts learn of a table through spends under its grants is together (epsilon, delta)-DP with respect to
+      the budget's neighbours. Each grant's filter makes its analyst's interaction (epsilon_a, delta_a)-DP, the grants
+      add up to at most the budget, and concurrent composition of interactive mechanisms adds (Vadhan & Zhang 2023;
+      Lyu 2022). Releases recorded as unbounded are outside of this promise, and every statement says so.
+    - A reservation is on disk before `reserve` returns and is never taken back: after a crash at any moment the
+      ledger has counted at least everything that was read.
+    - Several processes and threads may share a ledger, also across `fork`; each decision sees all earlier ones.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._journal = Journal(store)
+
+    @classmethod
+    def open(cls, where: str | os.PathLike[str], *, create: bool = True, timeout: float = 30.0) -> Self:
+        """Open a ledger: a file, `sqlite:///file` or `postgresql://server/database`.
+
+        A missing one is created unless `create` is False. `timeout` is how many seconds to wait for other writers.
+        """
+        store = open_store(_address(where), create, _patience(timeout), _first_entry)
+        try:
+            return cls(store)
+        except BaseException:
+            store.close()
+            raise
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._journal.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def create_budget(
+        self,
+        table: str,
+        epsilon: Amount,
+        delta: Amount = 0,
+        neighbours: Neighbours = Neighbours(),  # noqa: B008 - frozen
+        schema_fingerprint: str | None = None,
+    ) -> Budget:
+        """Set what may be spent on a table in all; it cannot be changed later."""
+        budget = Budget(table, exact_epsilon(epsilon), exact_delta(delta), neighbours, schema_fingerprint)
+        self._append(budget)
+        return budget
+
+    def grant(self, table: str, analyst: str, epsilon: Amount, delta: Amount = 0, rule: str | None = None) -> Grant:
+        """Give an analyst a piece of a table's budget, to be spent under `rule` (see `make_filter`).
+
+        A grant that does not fit what is left of the budget raises `BudgetExceededError`.
+        """
+        made = make_filter(epsilon, delta, rule)
+        grant = Grant(table, analyst, made.epsilon, made.delta, made.name)
+        self._append(grant)
+        return grant
+
+    def close_grant(self, table: str, analyst: str) -> None:
+        """End a grant; under the sum rule what was not spent returns to the budget, under others nothing does."""
+        self._append(Closing(table, analyst))
+
+    def record_unbounded(self, table: str, what: str) -> None:
+        """Write down a release that carries no differential-privacy promise; statements will mention it for ever."""
+        self._append(Unbounded(table, what))
+
+    def quote(self, table: str, analyst: str, event: Event, question: Any = None, rehearsal: bool = False) -> Quote:
+        """Say what a question would cost, without reading data and without spending."""
+        hold = Hold(table, analyst, as_stored(event), question, _NEVER, rehearsal)
+        with self._journal.current() as state:
+            state.budget(table).neighbours.require(hold.event.neighbours)
+            return make_quote(state.grant(table, analyst), hold.event, bool(_answered(state, hold)))
+
+    def reserve(
+        self,
+        table: str,
+        analyst: str,
+        event: Event,
+        question: Any = None,
+        ttl: float = 3600.0,
+        rehearsal: bool = False,
+    ) -> Reservation | Replay:
+        """Write down, durably, what is about to be done; only then may the data be touched.
+
+        Parameters
+        ----------
+        event
+            What will be done to the data. It counts as spent from now on, whatever happens.
+        question
+            A JSON description that tells identical questions: if this analyst had the same one (with the same
+            event) answered, that answer is replayed at no cost. None is never replayed.
+        ttl
+            Seconds until the reservation can no longer be committed.
+        rehearsal
+            Whether the noise comes from a seeded source; the answer is then marked for ever.
+
+        Raises
+        ------
+        BudgetExceededError
+            The grant's filter does not admit the event; nothing was spent.
+        PendingError
+            The same question is reserved and not yet answered.
+        """
+        asking = _Asking(table, analyst, as_stored(event), question, _lifetime(ttl), rehearsal)
+        self._prove_first(table, analyst, asking.event)
+        entry = self._journal.append(asking.decide)
+        if entry is None:
+            return self._replayed(asking.answered)
+        return Reservation(entry.seq, asking.hold, self._commit, self._abandon)
+
+    @contextmanager
+    def spend(
+        self,
+        table: str,
+        analyst: str,
+        event: Event,
+        question: Any = None,
+        ttl: float = 3600.0,
+        rehearsal: bool = False,
+    ) -> Iterator[Spend]:
+        """Reserve, and give the block a `Spend` to commit its answer with, or the answer that was given before.
+
+        A block that ends without an answer has spent its cost all the same; its reservation is given up, so that the
+        question can be asked (and paid for) again at once.
+        """
+        outcome = self.reserve(table, analyst, event, question, ttl, rehearsal)
+        spend = Spend(outcome)
+        try:
+            yield spend
+        finally:
+            if isinstance(outcome, Reservation) and not spend.answered:
+                with suppress(LedgerError):
+                    outcome.abandon()
+
+    def left(self, table: str, analyst: str) -> Fraction:
+        """Give the exact epsilon that an analyst certainly has left for epsilon-DP questions."""
+        with self._journal.current() as state:
+            grant = state.grant(table, analyst)
+            return grant.filter.left(grant.spent)
+
+    def tables(self) -> list[str]:
+        """Name the tables that the ledger knows of."""
+        with self._journal.current() as state:
+            return sorted(state.tables)
+
+    def budget(self, table: str) -> Budget:
+        """Give the budget of a table."""
+        with self._journal.current() as state:
+            return state.budget(table)
+
+    def statement(self, table: str) -> Statement:
+        """State what was granted, spent and left on a table, as of now."""
+        with self._journal.current() as state:
+            return make_statement(table, state.table(table), timestamp(now()))
+
+    def history(self, table: str | None = None, analyst: str | None = None) -> list[Entry]:
+        """Give the entries, all or those about a table, an analyst or both; they include the stored answers."""
+        with self._journal.current() as state:
+            entries = list(self._journal.store.after(0))
+            return [entry for entry in entries if _concerns(state, entry, table, analyst)]
+
+    def head(self) -> Head:
+        """Give the number and hash of the newest entry."""
+        with self._journal.current() as state:
+            return state.head
+
+    def sign_head(self, private_key: PrivateKey) -> Receipt:
+        """Sign the newest entry; a receipt kept elsewhere shows later whether the end was cut off or rewritten."""
+        with self._journal.current() as state:
+            return sign(state.ledger, state.head, timestamp(now()), private_key)
+
+    def verify(self, public_key: PublicKey | None = None, receipt: Receipt | None = None) -> Verification:
+        """Recompute every hash and replay every rule from the first entry; say what is wrong, and where.
+
+        Without a `receipt` it cannot be seen whether the newest entries were removed, or everything from some entry
+        on was rewritten. `public_key` says whose signature the receipt must carry.
+        """
+        store = self._journal.store.another()
+        try:
+            return _verified(store, public_key, receipt)
+        finally:
+            store.close()
+
+    def _append(self, record: Record) -> None:
+        self._journal.append(lambda _state, _moment: record)
+
+    def _prove_first(self, table: str, analyst: str, event: Event) -> None:
+        """Proving that a first event fits by itself may take a second: do it before others have to wait."""
+        seen = self._journal.seen.tables.get(table)
+        grant = None if seen is None else seen.current.get(analyst)
+        if grant is not None and grant.spent.count == 0:
+            fits(grant, event)
+
+    def _replayed(self, seq: int) -> Replay:
+        with self._journal.current():
+            found = self._journal.store.entries(seq, 1)
+        if not found or found[0].seq != seq:
+            raise LedgerCorruptError(f"{self._journal.store.name} has lost entry {seq}; verify it.")
+        return Replay(seq, found[0].data["answer"], found[0].data["rehearsal"])
+
+    def _commit(self, reservation: int, answer: Any, rehearsal: bool) -> Any:
+        stored = checked_answer(answer)
+        self._append(Answer(reservation, stored, rehearsal))
+        return stored
+
+    def _abandon(self, reservation: int) -> None:
+        self._append(Abandonment(reservation))
+
+
+@dataclass
+class _Asking:
+    """One call of `reserve`, and what came of it: a reservation, or the entry that answered the question before."""
+
+    table: str
+    analyst: str
+    event: Event
+    question: Any
+    life: timedelta
+    rehearsal: bool
+    hold: Hold = field(init=False)
+    answered: int = 0
+
+    def decide(self, state: State, moment: datetime) -> Record | None:
+        """Make the reservation, unless the question has been answered."""
+        expires = timestamp(moment + self.life)
+        self.hold = Hold(self.table, self.analyst, self.event, self.question, expires, self.rehearsal)
+        self.answered = _answered(state, self.hold)
+        return None if self.answered else self.hold
+
+
+def verify_ledger(
+    where: str | os.PathLike[str], public_key: PublicKey | None = None, receipt: Receipt | None = None
+) -> Verification:
+    """Verify a ledger without opening it for use: a broken one refuses to open, and this says where it is broken."""
+    store = open_store(_address(where), False, 30.0, _first_entry)
+    try:
+        return _verified(store, public_key, receipt)
+    finally:
+        store.close()
+
+
+def _verified(store: Store, public_key: PublicKey | None, receipt: Receipt | None) -> Verification:
+    if public_key is not None and receipt is None:
+        raise ParameterError("A public key is compared with a receipt; give the receipt as well.")
+    return verify_entries(store.after(_BEFORE_ALL), public_key, receipt)
+
+
+def _address(where: object) -> str:
+    address = os.fspath(where) if isinstance(where, (str, os.PathLike)) else ""
+    if not isinstance(address, str) or not address or "\0" in address:
+        raise ParameterError("A ledger is named by a file, 'sqlite:///file' or 'postgresql://server/database'.")
+    return address
+
+
+def _patience(timeout: object) -> float:
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout <= 86_400:
+        raise ParameterError("timeout must be a number of seconds, greater than 0 and at most a day.")
+    return float(timeout)
+
+
+def _first_entry() -> Entry:
+    genesis = Genesis(secrets.token_hex(16))
+    return follow(Head(), timestamp(now()), genesis.kind, canonical(genesis.to_body(), "An entry"))
+
+
+def _lifetime(ttl: object) -> timedelta:
+    if isinstance(ttl, bool) or not isinstance(ttl, (int, float)) or not 0 < ttl <= _LONGEST_TTL:
+        raise ParameterError("ttl must be a number of seconds, greater than 0 and at most 366 days.")
+    return timedelta(seconds=ttl)
+
+
+def _answered(state: State, hold: Hold) -> int:
+    """Find the entry that answers the same question; 0 if there is none."""
+    key = hold.key
+    earlier = None if key is None else state.questions.get(key)
+    return 0 if earlier is None else earlier.committed
+
+
+def _concerns(state: State, entry: Entry, table: str | None, analyst: str | None) -> bool:
+    if table is None and analyst is None:
+        return True
+    data = entry.data
+    hold = state.holds.get(data.get("reservation"))
+    about = data if hold is None else {"table": hold.owner.grant.table, "analyst": hold.owner.grant.analyst}
+    return table in (None, about.get("table")) and analyst in (None, about.get("analyst"))

@@ -1,0 +1,128 @@
+"""The rules of the ledger: which record may follow which state.
+
+The same rules decide before an entry is written and are replayed by `verify`, so an entry that was smuggled in with
+correct hashes is found as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+from ziggurat.errors import BudgetExceededError, LedgerError, PendingError
+from ziggurat.ledger._entries import (
+    Abandonment,
+    Answer,
+    Budget,
+    Closing,
+    Genesis,
+    Grant,
+    Hold,
+    Record,
+    Unbounded,
+)
+from ziggurat.ledger._state import GrantState, State
+from ziggurat.privacy import Event, Filter, Spent, in_words
+
+
+def check(state: State, record: Record, time: str) -> None:
+    """Raise unless `record` may be written at `time`; the sentence says what stands in its way."""
+    if bool(state.ledger) == isinstance(record, Genesis):
+        raise LedgerError("A ledger begins with one genesis entry and has no other.")
+    _RULES[type(record)](state, record, time)
+
+
+def fits(grant: GrantState, event: Event) -> bool:
+    """Tell whether the grant's filter admits one more event.
+
+    Only a first event may be admitted by itself, which can take a second to prove; that verdict is remembered.
+    """
+    if grant.filter.allows(grant.after(event)):
+        return True
+    return grant.spent.count == 0 and _admits_first(grant.filter, event)
+
+
+@lru_cache(maxsize=256)
+def _admits_first(rule: Filter, event: Event) -> bool:
+    return rule.admits(event, Spent())
+
+
+def _genesis(_state: State, _record: Genesis, _time: str) -> None:
+    """Nothing beyond what `check` asks."""
+
+
+def _budget(state: State, record: Budget, _time: str) -> None:
+    table = state.tables.get(record.table)
+    if table is not None and table.budget is not None:
+        raise LedgerError(f"The table {record.table!r} has a budget already; a budget cannot be changed.")
+
+
+def _grant(state: State, record: Grant, _time: str) -> None:
+    budget, table = state.budget(record.table), state.table(record.table)
+    if record.analyst in table.current:
+        raise LedgerError(f"{record.analyst!r} has an open grant on the table {record.table!r}; close it first.")
+    epsilon, delta = table.charged()
+    if epsilon + record.epsilon > budget.epsilon or delta + record.delta > budget.delta:
+        raise BudgetExceededError(
+            f"The grant does not fit the budget of the table {record.table!r}: epsilon "
+            f"{in_words(budget.epsilon - epsilon)} and delta {in_words(budget.delta - delta)} are left to grant."
+        )
+
+
+def _close(state: State, record: Closing, _time: str) -> None:
+    state.grant(record.table, record.analyst)
+
+
+def _reserve(state: State, record: Hold, time: str) -> None:
+    grant = state.grant(record.table, record.analyst)
+    state.budget(record.table).neighbours.require(record.event.neighbours)
+    key = record.key
+    earlier = None if key is None else state.questions.get(key)
+    if earlier is not None and earlier.live(time):
+        raise PendingError(f"The same question is pending as reservation {earlier.seq} until {earlier.expires}.")
+    if time >= record.expires:
+        raise LedgerError("A reservation must expire later than it is made.")
+    if not fits(grant, record.event):
+        raise BudgetExceededError(refusal(grant))
+
+
+def refusal(grant: GrantState) -> str:
+    """Say why an event does not fit a grant."""
+    left = in_words(grant.filter.left(grant.spent))
+    return (
+        f"The question costs more than is left of the grant of {grant.grant.analyst!r} on the table "
+        f"{grant.grant.table!r} (epsilon {left} under the {grant.grant.rule} rule); nothing was read or spent."
+    )
+
+
+def _commit(state: State, record: Answer, time: str) -> None:
+    hold = state.hold(record.reservation)
+    if hold.committed:
+        raise LedgerError(f"Reservation {hold.seq} has been committed already.")
+    if not hold.live(time):
+        raise LedgerError(
+            f"Reservation {hold.seq} has expired or was given up, so no answer can be committed; its cost stays spent."
+        )
+    if hold.rehearsal is not record.rehearsal:
+        raise LedgerError(f"Reservation {hold.seq} and its answer disagree on whether this is a rehearsal.")
+
+
+def _abandon(state: State, record: Abandonment, _time: str) -> None:
+    if not state.hold(record.reservation).open:
+        raise LedgerError(f"Reservation {record.reservation} has been committed or given up already.")
+
+
+def _unbounded(_state: State, _record: Unbounded, _time: str) -> None:
+    """A release without a guarantee is a fact; no filter can refuse it."""
+
+
+_RULES: dict[type[Record], Callable[..., None]] = {
+    Genesis: _genesis,
+    Budget: _budget,
+    Grant: _grant,
+    Closing: _close,
+    Hold: _reserve,
+    Answer: _commit,
+    Abandonment: _abandon,
+    Unbounded: _unbounded,
+}

@@ -1,0 +1,152 @@
+"""Signed receipts: proof, kept elsewhere, of what the newest entry was.
+
+A hash chain alone cannot show that its end was cut off or that an old copy was put back. A receipt can: it holds the
+number and hash of the newest entry, signed with Ed25519 (RFC 8032).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+    load_pem_public_key,
+)
+
+from ziggurat.errors import LedgerError, ParameterError
+from ziggurat.ledger._chain import Head, canonical
+
+_DOMAIN = b"ziggurat-ledger-head-1\n"
+
+PrivateKey = Ed25519PrivateKey | str | os.PathLike[str]
+PublicKey = Ed25519PublicKey | str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """The newest entry of a ledger at some time, signed; keep it where whoever writes the ledger cannot."""
+
+    ledger: str
+    seq: int
+    hash: str
+    time: str
+    public_key: str
+    signature: str
+
+    def to_json(self) -> str:
+        """Give the JSON text."""
+        return canonical(asdict(self), "A receipt")
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Receipt:
+        """Read the JSON text; the signature is not checked here."""
+        try:
+            receipt = cls(**json.loads(text))
+        except (ValueError, TypeError, RecursionError):
+            raise LedgerError("This is not a receipt of a ledger; give the JSON that sign_head made.") from None
+        texts = (receipt.ledger, receipt.hash, receipt.time, receipt.public_key, receipt.signature)
+        if type(receipt.seq) is not int or not all(isinstance(item, str) for item in texts):
+            raise LedgerError("This is not a receipt of a ledger; give the JSON that sign_head made.")
+        return receipt
+
+    def problem(self, public_key: PublicKey | None = None) -> str | None:
+        """Say what is wrong with the signature; None if it is good and made by `public_key`, where one is given."""
+        if public_key is not None and _hex(load_public_key(public_key)) != self.public_key:
+            return "the receipt was signed with another key than the one given"
+        try:
+            key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(self.public_key))
+            key.verify(bytes.fromhex(self.signature), _message(self.ledger, self.head(), self.time))
+        except (ValueError, InvalidSignature, UnsupportedAlgorithm):
+            return "the signature of the receipt is not valid"
+        return None
+
+    def head(self) -> Head:
+        """The entry that was signed."""
+        return Head(self.seq, self.hash)
+
+
+def sign(ledger: str, head: Head, time: str, private_key: PrivateKey) -> Receipt:
+    """Sign the newest entry of a ledger."""
+    key = load_private_key(private_key)
+    signature = key.sign(_message(ledger, head, time)).hex()
+    return Receipt(ledger, head.seq, head.hash, time, _hex(key.public_key()), signature)
+
+
+def generate_key(path: str | os.PathLike[str]) -> Path:
+    """Make a signing key: the private half at `path`, for its owner only, and the public half beside it in `.pub`.
+
+    Neither file is ever overwritten. Gives the path of the public key.
+    """
+    key, private, public = Ed25519PrivateKey.generate(), Path(path), Path(f"{os.fspath(path)}.pub")
+    secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    shown = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    if public.exists():
+        raise LedgerError(f"{str(public)!r} exists already and is not overwritten; choose another name.")
+    _write_new(private, secret, 0o600)
+    _write_new(public, shown, 0o644)
+    return public
+
+
+def load_private_key(source: PrivateKey) -> Ed25519PrivateKey:
+    """Read a private key from its PEM file, unless it is one already."""
+    if isinstance(source, Ed25519PrivateKey):
+        return source
+    try:
+        key = load_pem_private_key(_read(source), password=None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise LedgerError("The private key cannot be read; give the PEM file that generate_key made.") from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise LedgerError("The private key must be an Ed25519 key; make one with generate_key.")
+    return key
+
+
+def load_public_key(source: PublicKey) -> Ed25519PublicKey:
+    """Read a public key from its PEM file, unless it is one already."""
+    if isinstance(source, Ed25519PublicKey):
+        return source
+    try:
+        key = load_pem_public_key(_read(source))
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise LedgerError("The public key cannot be read; give the .pub file that generate_key made.") from None
+    if not isinstance(key, Ed25519PublicKey):
+        raise LedgerError("The public key must be an Ed25519 key; make one with generate_key.")
+    return key
+
+
+def _message(ledger: str, head: Head, time: str) -> bytes:
+    return _DOMAIN + canonical([ledger, head.seq, head.hash, time], "A head").encode()
+
+
+def _hex(key: Ed25519PublicKey) -> str:
+    return key.public_bytes(Encoding.Raw, PublicFormat.Raw).hex()
+
+
+def _read(path: object) -> bytes:
+    if not isinstance(path, (str, os.PathLike)):
+        raise ParameterError("A key is given as its file or as an Ed25519 key object.")
+    try:
+        return Path(path).read_bytes()
+    except OSError:
+        raise LedgerError(f"The key {os.fspath(path)!r} cannot be read; check its name and permissions.") from None
+
+
+def _write_new(path: Path, content: bytes, mode: int) -> None:
+    try:
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
+    except FileExistsError:
+        raise LedgerError(f"{str(path)!r} exists already and is not overwritten; choose another name.") from None
+    except OSError:
+        raise LedgerError(f"{str(path)!r} cannot be written; check its folder and permissions.") from None
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(handle)

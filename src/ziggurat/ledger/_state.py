@@ -1,0 +1,230 @@
+"""The state of a ledger: a fold over its entries and nothing else.
+
+`State.apply` takes one record after another; it decides nothing and reads no clock. Whether a record may be written
+is decided in `_rules`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+from ziggurat.errors import LedgerError
+from ziggurat.ledger._chain import Head
+from ziggurat.ledger._entries import (
+    Abandonment,
+    Answer,
+    Budget,
+    Closing,
+    Genesis,
+    Grant,
+    Hold,
+    Record,
+    Unbounded,
+)
+from ziggurat.privacy import Event, Filter, Spent, make_filter
+
+
+@dataclass
+class GrantState:
+    """A grant and what was spent under it.
+
+    Formal guarantee: whatever the analyst asks, and however each question follows from earlier answers, all events
+    reserved under an open grant are together (epsilon, delta)-DP, because `filter` admitted each one.
+    """
+
+    grant: Grant
+    spent: Spent = field(default_factory=Spent)
+    closed: bool = False
+    open_holds: dict[int, HoldState] = field(default_factory=dict)
+    lost: int = 0
+    _foreseen: tuple[Event, Spent, Spent] | None = None
+
+    @cached_property
+    def filter(self) -> Filter:
+        """The rule that admits or refuses spends under this grant."""
+        return make_filter(self.grant.epsilon, self.grant.delta, self.grant.rule)
+
+    def after(self, event: Event) -> Spent:
+        """Foresee the totals after one more event; the rules ask first and the fold asks again."""
+        known = self._foreseen
+        if known is None or known[0] is not event or known[1] is not self.spent:
+            known = self._foreseen = (event, self.spent, self.spent.plus(event))
+        return known[2]
+
+    def charge(self) -> tuple[Fraction, Fraction]:
+        """What the grant takes of its table's budget: all of it, or what was spent once a `sum` grant is closed.
+
+        Under the sum rule the events' own epsilons and deltas bound the interaction, so the rest is untouched; the
+        other rules convert totals that cannot be divided afterwards, so nothing returns.
+        """
+        spent, whole = self.spent, (self.grant.epsilon, self.grant.delta)
+        divisible = self.closed and self.grant.rule == "sum" and self.filter.allows(spent)
+        return (spent.epsilon, spent.delta) if divisible and spent.epsilon is not None else whole
+
+    def pending(self, time: str) -> int:
+        """Count the reservations that may still be committed at `time`."""
+        return sum(hold.live(time) for hold in self.open_holds.values())
+
+    def expired(self, time: str) -> int:
+        """Count the reservations that were never committed and can no longer be."""
+        return len(self.open_holds) - self.pending(time) + self.lost
+
+
+@dataclass(slots=True)
+class HoldState:
+    """A reservation and what became of it."""
+
+    seq: int
+    owner: GrantState
+    key: bytes | None
+    expires: str
+    rehearsal: bool
+    committed: int = 0
+    given_up: bool = False
+
+    @property
+    def open(self) -> bool:
+        """Whether it was neither committed nor given up."""
+        return not self.committed and not self.given_up
+
+    def live(self, time: str) -> bool:
+        """Tell whether it may still be committed at `time`."""
+        return self.open and time < self.expires
+
+
+@dataclass
+class TableState:
+    """A table's budget, its grants in order, the open one of each analyst, and its releases without a guarantee."""
+
+    budget: Budget | None = None
+    grants: list[GrantState] = field(default_factory=list)
+    current: dict[str, GrantState] = field(default_factory=dict)
+    unbounded: list[str] = field(default_factory=list)
+
+    def charged(self) -> tuple[Fraction, Fraction]:
+        """What all grants take of the budget: their epsilons and deltas add.
+
+        Formal guarantee: the grants are interactive mechanisms that run side by side on the same data, and each is
+        (epsilon_a, delta_a)-DP; concurrent composition of interactive mechanisms is no worse than sequential
+        (Vadhan & Zhang 2023; Lyu 2022), so together they are (sum epsilon_a, sum delta_a)-DP. Grants that a steward
+        opens or closes in the light of answers are covered by the concurrent filters of Haney et al. 2023.
+        """
+        charges = [grant.charge() for grant in self.grants]
+        return sum((eps for eps, _ in charges), Fraction(0)), sum((delta for _, delta in charges), Fraction(0))
+
+
+@dataclass
+class State:
+    """Everything the entries up to `head` add up to."""
+
+    ledger: str = ""
+    head: Head = field(default_factory=Head)
+    tables: dict[str, TableState] = field(default_factory=dict)
+    holds: dict[int, HoldState] = field(default_factory=dict)
+    questions: dict[bytes, HoldState] = field(default_factory=dict)
+
+    def apply(self, record: Record, head: Head) -> None:
+        """Take in the record of the entry `head`; a record about something unknown raises `LedgerError`."""
+        _EFFECTS[type(record)](self, record, head.seq)
+        self.head = head
+
+    def table(self, name: str) -> TableState:
+        """Find a table that has entries."""
+        found = self.tables.get(name)
+        if found is None:
+            raise LedgerError(f"There is no budget for a table named {name!r}; create one first.")
+        return found
+
+    def budget(self, name: str) -> Budget:
+        """Find the budget of a table."""
+        budget = self.tables.get(name, _NO_TABLE).budget
+        if budget is None:
+            raise LedgerError(f"There is no budget for a table named {name!r}; create one first.")
+        return budget
+
+    def grant(self, table: str, analyst: str) -> GrantState:
+        """Find the open grant of an analyst."""
+        found = self.table(table).current.get(analyst)
+        if found is None:
+            raise LedgerError(f"{analyst!r} has no open grant on the table {table!r}; the steward must give one first.")
+        return found
+
+    def hold(self, seq: int) -> HoldState:
+        """Find a reservation by the number of its entry."""
+        found = self.holds.get(seq)
+        if found is None:
+            raise LedgerError(f"There is no reservation {seq}.")
+        return found
+
+
+_NO_TABLE = TableState()
+
+
+def _genesis(state: State, record: Genesis, _seq: int) -> None:
+    state.ledger = record.ledger
+
+
+def _budget(state: State, record: Budget, _seq: int) -> None:
+    state.tables.setdefault(record.table, TableState()).budget = record
+
+
+def _grant(state: State, record: Grant, _seq: int) -> None:
+    table, grant = state.table(record.table), GrantState(record)
+    table.grants.append(grant)
+    table.current[record.analyst] = grant
+
+
+def _close(state: State, record: Closing, _seq: int) -> None:
+    state.grant(record.table, record.analyst).closed = True
+    del state.table(record.table).current[record.analyst]
+
+
+def _reserve(state: State, record: Hold, seq: int) -> None:
+    owner = state.grant(record.table, record.analyst)
+    hold = HoldState(seq, owner, record.key, record.expires, record.rehearsal)
+    owner.spent = owner.after(record.event)
+    owner.open_holds[seq] = hold
+    state.holds[seq] = hold
+    if hold.key is not None:
+        earlier = state.questions.get(hold.key)
+        # Whoever reserved the same question before has lost it, even if a clock is set back later.
+        if earlier is not None and earlier.open:
+            _give_up(earlier)
+        state.questions[hold.key] = hold
+
+
+def _commit(state: State, record: Answer, seq: int) -> None:
+    hold = state.hold(record.reservation)
+    hold.committed = seq
+    hold.owner.open_holds.pop(hold.seq, None)
+
+
+def _abandon(state: State, record: Abandonment, _seq: int) -> None:
+    hold = state.hold(record.reservation)
+    if hold.open:
+        _give_up(hold)
+
+
+def _give_up(hold: HoldState) -> None:
+    hold.given_up = True
+    hold.owner.lost += 1
+    hold.owner.open_holds.pop(hold.seq, None)
+
+
+def _unbounded(state: State, record: Unbounded, _seq: int) -> None:
+    state.tables.setdefault(record.table, TableState()).unbounded.append(record.what)
+
+
+_EFFECTS: dict[type[Record], Callable[..., None]] = {
+    Genesis: _genesis,
+    Budget: _budget,
+    Grant: _grant,
+    Closing: _close,
+    Hold: _reserve,
+    Answer: _commit,
+    Abandonment: _abandon,
+    Unbounded: _unbounded,
+}

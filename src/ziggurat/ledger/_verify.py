@@ -1,0 +1,176 @@
+"""Verification: recompute the chain and replay every rule over the whole history."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from ziggurat.errors import LedgerCorruptError, LedgerError, ZigguratError
+from ziggurat.ledger._chain import Entry, Head, canonical, intact, is_text, is_timestamp
+from ziggurat.ledger._entries import Record, record_from
+from ziggurat.ledger._rules import check
+from ziggurat.ledger._signing import PublicKey, Receipt
+from ziggurat.ledger._state import State
+from ziggurat.ledger._statement import unbounded_note
+
+MOST_PROBLEMS = 100
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something wrong at entry `seq`."""
+
+    seq: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"Entry {self.seq} {self.what}."
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The outcome of verifying a ledger.
+
+    Attributes
+    ----------
+    entries
+        How many entries were read.
+    problems
+        What is wrong, in order of entries; at most a hundred are listed, the others are only counted.
+    omitted
+        How many problems are not listed.
+    notes
+        What the reader should know besides, such as releases without a guarantee.
+    """
+
+    entries: int
+    problems: list[Problem] = field(default_factory=list)
+    omitted: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+    def require(self) -> Verification:
+        """Raise `LedgerCorruptError` naming the first entry that is wrong, if any; otherwise give this back."""
+        if self.problems:
+            raise LedgerCorruptError(f"The ledger does not verify: {self.problems[0]}")
+        return self
+
+
+def verify_entries(
+    entries: Iterable[Entry], public_key: PublicKey | None = None, receipt: Receipt | None = None
+) -> Verification:
+    """Check every entry in turn, going on after a problem wherever that makes sense."""
+    auditor = _Auditor(receipt)
+    try:
+        for entry in entries:
+            auditor.take(entry)
+    except LedgerError as error:
+        auditor.report(auditor.expected, f"and those after it cannot be read: {_lowered(error)}")
+    auditor.finish(public_key)
+    return auditor.verdict()
+
+
+class _Auditor:
+    """Walks along the entries and writes down what is wrong."""
+
+    def __init__(self, receipt: Receipt | None) -> None:
+        self.state = State()
+        self.expected, self.count, self.omitted = 1, 0, 0
+        self.previous = Head()
+        self.receipt, self.signed_hash = receipt, None if receipt is None else ""
+        self.problems: list[Problem] = []
+
+    def report(self, seq: int, what: str) -> None:
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(Problem(seq, what))
+        else:
+            self.omitted += 1
+
+    def take(self, entry: Entry) -> None:
+        self.count += 1
+        if type(entry.seq) is not int or entry.seq < 1:
+            self.report(1, "has something before it that no ledger writes")
+            return
+        if entry.seq > self.expected:
+            self.report(self.expected, _missing(entry.seq - self.expected))
+        for what in _chain_problems(entry, self.previous):
+            self.report(entry.seq, what)
+        if self.receipt is not None and entry.seq == self.receipt.seq:
+            self.signed_hash = entry.hash
+        if is_text(entry):
+            self._replay(entry)
+        self.expected, self.previous = entry.seq + 1, Head(entry.seq, entry.hash)
+
+    def _replay(self, entry: Entry) -> None:
+        record = self._record(entry)
+        if record is None:
+            return
+        try:
+            check(self.state, record, entry.time)
+        except ZigguratError as error:
+            self.report(entry.seq, f"breaks a rule: {_lowered(error)}")
+        try:
+            self.state.apply(record, Head(entry.seq, entry.hash))
+        except ZigguratError:
+            return  # a record about something unknown, which the check has reported
+
+    def _record(self, entry: Entry) -> Record | None:
+        try:
+            record = record_from(entry.kind, entry.body)
+        except LedgerError as error:
+            self.report(entry.seq, str(error))
+            return None
+        if canonical(json.loads(entry.body), "A body") != entry.body:
+            self.report(entry.seq, "is not written in canonical form")
+        return record
+
+    def finish(self, public_key: PublicKey | None) -> None:
+        if not self.count:
+            self.report(1, "is missing: the ledger has no entries")
+        if self.receipt is not None:
+            for what in self._receipt_problems(self.receipt, public_key):
+                self.report(self.receipt.seq, what)
+
+    def _receipt_problems(self, receipt: Receipt, public_key: PublicKey | None) -> Iterator[str]:
+        wrong = receipt.problem(public_key)
+        if wrong is not None:
+            yield f"cannot be compared with the receipt: {wrong}"
+        elif receipt.ledger != self.state.ledger:
+            yield "cannot be compared with the receipt: that is about another ledger"
+        elif self.signed_hash == "":
+            yield "is missing although a receipt was signed for it: the end was cut off or an old copy was put back"
+        elif self.signed_hash != receipt.hash:
+            yield "is not the one the receipt was signed for: the history was rewritten"
+
+    def verdict(self) -> Verification:
+        tables = self.state.tables.items()
+        notes = [note for name, table in tables for note in unbounded_note(name, len(table.unbounded))]
+        if self.receipt is None:
+            notes.append("Without a receipt it cannot be seen whether the newest entries were removed.")
+        return Verification(self.count, self.problems, self.omitted, notes)
+
+
+def _missing(count: int) -> str:
+    return "is missing" if count == 1 else f"and the {count - 1} after it are missing"
+
+
+def _chain_problems(entry: Entry, previous: Head) -> Iterator[str]:
+    if not is_text(entry):
+        yield "holds something that is not text"
+        return
+    if not is_timestamp(entry.time):
+        yield "does not say when it was written"
+    if not intact(entry):
+        yield "was changed: its contents do not match its hash"
+    if entry.previous != previous.hash:
+        yield "does not follow the entry before it"
+
+
+def _lowered(error: Exception) -> str:
+    text = str(error).rstrip(".")
+    return text[:1].lower() + text[1:]
