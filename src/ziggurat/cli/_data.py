@@ -1,0 +1,104 @@
+"""`ziggurat data`: public datasets and invented data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ziggurat.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ziggurat.data import Schema
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    short_help="Data to try things on: public and invented.",
+    help="Data to try things on: named public datasets, and invented ones with no person in them.\n\n"
+    "Public datasets are looked for in the folder that ZIGGURAT_DATA names, then in the cache, then downloaded from\n"
+    "their publishers and checked.",
+)
+
+
+@app.command("list")
+def list_datasets() -> None:
+    """List the named public datasets."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from ziggurat.data import datasets
+
+    shown = Table(header_style="dim", box=None, padding=(0, 1))
+    for heading in ("name", "rows", "what it is", "licence", ""):
+        shown.add_column(heading, overflow="fold")
+    for name in datasets.names():
+        item = datasets.info(name)
+        shown.add_row(name, f"{item.rows:,}", item.title, item.licence, "local file only" if item.local_only else "")
+    Console().print(shown)
+
+
+@app.command()
+def fetch(
+    name: Annotated[str, typer.Argument(help="A name from 'ziggurat data list'.")],
+    out: Annotated[str, typer.Option(help="Also write it to this .parquet or .csv file.")] = "",
+    offline: Annotated[bool, typer.Option("--offline", help="Never download.")] = False,
+) -> None:
+    """Load a public dataset, checked against its known content, and say where it is."""
+    from ziggurat.data import datasets
+
+    file = datasets.path(name, offline=offline)
+    typer.echo(f"{name} is in {file}.")
+    if out:
+        _write(datasets.load(name, offline=True), out)
+
+
+@app.command()
+def invent(
+    what: Annotated[str, typer.Argument(help="clinic, logs or commuters.")],
+    out: Annotated[str, typer.Option(help="The .parquet or .csv file to write.")],
+    rows: Annotated[
+        int, typer.Option(help="How many patients, sequences, or commuters per community.", min=1)
+    ] = 10_000,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same data.")] = 0,
+    schema: Annotated[str, typer.Option(help="Also write the public schema to this YAML file.")] = "",
+) -> None:
+    """Invent data with no person in it: clinic patients, log sequences or commuters."""
+    table, described = _invented(what, rows, seed)
+    _write(table, out)
+    if schema:
+        described.to_yaml(schema)
+        typer.echo(f"Its schema is in {schema}.")
+
+
+def _invented(what: str, rows: int, seed: int) -> tuple[pa.Table, Schema]:
+    from ziggurat.data import generators as made
+
+    if what == "clinic":
+        return made.clinic_patients(rows, seed=seed), made.clinic_patients_schema()
+    if what == "logs":
+        return made.log_sequences(rows, seed=seed), made.log_sequences_schema()
+    if what == "commuters":
+        return made.commuters(members=rows, seed=seed), made.commuters_schema()
+    raise ParameterError("Say what to invent: clinic, logs or commuters.")
+
+
+def _write(table: pa.Table, out: str) -> None:
+    import pyarrow.csv as csv
+    import pyarrow.parquet as parquet
+
+    path, suffix = Path(out), Path(out).suffix.lower()
+    if suffix not in (".parquet", ".csv"):
+        raise DataError("The output must be a .parquet or a .csv file.")
+    draft = path.with_name(f".{path.name}.new")
+    try:
+        (parquet.write_table if suffix == ".parquet" else csv.write_csv)(table, draft)
+        draft.replace(path)
+    except (OSError, ValueError, NotImplementedError) as error:
+        draft.unlink(missing_ok=True)
+        hint = "write .parquet instead" if suffix == ".csv" and not isinstance(error, OSError) else "check the folder"
+        raise DataError(f"The file {out!r} could not be written; {hint}.") from None
+    typer.echo(f"{table.num_rows:,} rows are in {out}.")

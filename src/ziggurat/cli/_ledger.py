@@ -1,0 +1,239 @@
+"""`ziggurat ledger`: budgets, grants, statements, verification."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ziggurat.errors import LedgerError, ParameterError
+
+if TYPE_CHECKING:
+    from ziggurat.ledger import Ledger
+    from ziggurat.privacy import Event, Neighbours
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    short_help="Budgets: create, grant, quote, show, sign, verify.",
+    help="Budgets that cannot lie: create, grant, quote, show, sign and verify.\n\n"
+    "Amounts are exact: 0.1 means one tenth, and ten tenths make one. A typical start:\n\n"
+    "  ziggurat ledger budget clinic --epsilon 2 --delta 1e-6 --person patient_id\n\n"
+    "  ziggurat ledger grant clinic ana --epsilon 1\n\n"
+    "  ziggurat ledger show clinic",
+)
+
+Where = Annotated[
+    str,
+    typer.Option(
+        "--ledger",
+        envvar="ZIGGURAT_LEDGER",
+        help="A file or postgresql://…; by default one file per user of this computer.",
+    ),
+]
+Table = Annotated[str, typer.Argument(help="The name of the table.")]
+Analyst = Annotated[str, typer.Argument(help="The name of the analyst.")]
+Epsilon = Annotated[str, typer.Option(help="Exact: a decimal or a fraction, such as 0.1 or 1/3.")]
+Delta = Annotated[str, typer.Option(help="Exact; 0 for a pure promise.")]
+
+
+def default_ledger() -> Path:
+    """The ledger of this user, used when none is named."""
+    from platformdirs import user_data_path
+
+    return user_data_path("ziggurat", appauthor=False) / "ledger.db"
+
+
+def _open(where: str, create: bool = False) -> Ledger:
+    from ziggurat.ledger import Ledger
+
+    if not where and create:
+        default_ledger().parent.mkdir(parents=True, exist_ok=True)
+    return Ledger.open(where or default_ledger(), create=create)
+
+
+@app.command()
+def budget(
+    table: Table,
+    epsilon: Epsilon,
+    delta: Delta = "0",
+    person: Annotated[str, typer.Option(help="The column that tells people apart; without it the unit is a row.")] = "",
+    relation: Annotated[str, typer.Option(help="add-or-remove-one or replace-one.")] = "add-or-remove-one",
+    ledger: Where = "",
+) -> None:
+    """Set what may be spent on a table in all. Creates the ledger if there is none; cannot be changed later."""
+    from ziggurat.ledger import Budget
+    from ziggurat.privacy import exact_delta, exact_epsilon
+
+    made = Budget(table, exact_epsilon(epsilon), exact_delta(delta), _neighbours(person, relation))
+    with _open(ledger, create=True) as book:
+        book.create_budget(made.table, made.epsilon, made.delta, made.neighbours)
+    typer.echo(f"The table {table} now has a budget of epsilon {made.epsilon} and delta {made.delta}.")
+    typer.echo(f"It protects {made.neighbours}.")
+
+
+def _neighbours(person: str, relation: str) -> Neighbours:
+    from ziggurat.privacy import Neighbours, Relation, Unit
+
+    try:
+        chosen = Relation(relation)
+    except ValueError:
+        raise ParameterError("The relation must be 'add-or-remove-one' or 'replace-one'.") from None
+    return Neighbours(Unit.person(person) if person else Unit.row(), chosen)
+
+
+@app.command()
+def grant(
+    table: Table,
+    analyst: Analyst,
+    epsilon: Epsilon,
+    delta: Delta = "0",
+    rule: Annotated[
+        str, typer.Option(help="sum, zcdp or gaussian; by default sum without a delta, zcdp with one.")
+    ] = "",
+    ledger: Where = "",
+) -> None:
+    """Give an analyst a piece of a table's budget."""
+    with _open(ledger) as book:
+        book.grant(table, analyst, epsilon, delta, rule or None)
+        _say(book.statement(table).sentences())
+
+
+@app.command()
+def close(table: Table, analyst: Analyst, ledger: Where = "") -> None:
+    """End a grant; under the sum rule what was not spent returns to the budget."""
+    with _open(ledger) as book:
+        book.close_grant(table, analyst)
+        _say(book.statement(table).sentences())
+
+
+@app.command()
+def quote(
+    table: Table,
+    analyst: Analyst,
+    epsilon: Annotated[str, typer.Option(help="Price a question that promises this epsilon.")] = "",
+    rho: Annotated[str, typer.Option(help="Or one that promises this rho (zero-concentrated).")] = "",
+    event: Annotated[str, typer.Option(help="Or the event in this JSON file.")] = "",
+    ledger: Where = "",
+) -> None:
+    """Say what a question would cost before anything is read; exit code 3 if it does not fit."""
+    with _open(ledger) as book:
+        priced = book.quote(table, analyst, _event(epsilon, rho, event, book.budget(table).neighbours))
+        typer.echo(priced.sentence)
+        raise typer.Exit(0 if priced.fits else 3)
+
+
+def _event(epsilon: str, rho: str, file: str, neighbours: Neighbours) -> Event:
+    from ziggurat.privacy import PureEvent, ZeroConcentratedEvent, event_from_json, exact_epsilon, exact_positive
+
+    if sum(map(bool, (epsilon, rho, file))) != 1:
+        raise ParameterError("Give exactly one of --epsilon, --rho and --event.")
+    if epsilon:
+        return PureEvent(neighbours, exact_epsilon(epsilon))
+    if rho:
+        return ZeroConcentratedEvent(neighbours, exact_positive(rho, "rho"))
+    return event_from_json(_text_of(file))
+
+
+def _text_of(file: str) -> str:
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise LedgerError(f"The file {file!r} cannot be read; check its name.") from None
+
+
+@app.command()
+def show(
+    table: Annotated[str, typer.Argument(help="The table; without it all of them.")] = "", ledger: Where = ""
+) -> None:
+    """State what was granted, spent and left, in plain words."""
+    from rich.console import Console
+
+    from ziggurat.cli._pictures import budget_bars
+
+    with _open(ledger) as book:
+        names = [table] if table else book.tables()
+        if not names:
+            typer.echo("The ledger has no budgets yet; create one with 'ziggurat ledger budget'.")
+        for name in names:
+            statement = book.statement(name)
+            _say(statement.sentences())
+            Console().print(budget_bars(statement))
+
+
+@app.command()
+def history(
+    table: Annotated[str, typer.Argument(help="The table; without it all of them.")] = "",
+    analyst: Annotated[str, typer.Option(help="Only this analyst's entries.")] = "",
+    ledger: Where = "",
+) -> None:
+    """List the entries: number, time, kind and hash. Answers are not shown."""
+    with _open(ledger) as book:
+        for entry in book.history(table or None, analyst or None):
+            typer.echo(f"{entry.seq:>6}  {entry.time}  {entry.kind:<9}  {entry.hash[:16]}")
+
+
+@app.command()
+def unbounded(
+    table: Table,
+    what: Annotated[str, typer.Argument(help="What was released, in a few words.")],
+    ledger: Where = "",
+) -> None:
+    """Write down a release that carries no differential-privacy promise, so that nobody forgets it."""
+    with _open(ledger) as book:
+        book.record_unbounded(table, what)
+        _say(book.statement(table).sentences())
+
+
+@app.command()
+def keygen(
+    path: Annotated[str, typer.Argument(help="Where to put the private key; the public one gets '.pub'.")],
+) -> None:
+    """Make an Ed25519 key for signing receipts; nothing is ever overwritten."""
+    from ziggurat.ledger import generate_key
+
+    public = generate_key(path)
+    typer.echo(f"The private key is in {path} (for your eyes only) and the public key in {public}.")
+
+
+@app.command()
+def sign(
+    key: Annotated[str, typer.Option(help="The private key made by 'ziggurat ledger keygen'.")],
+    out: Annotated[str, typer.Option(help="Where to write the receipt; by default it is printed.")] = "",
+    ledger: Where = "",
+) -> None:
+    """Sign the newest entry. Keep the receipt elsewhere: it shows later whether the end was cut off."""
+    from ziggurat.data import write_text
+
+    with _open(ledger) as book:
+        receipt = book.sign_head(key)
+    if not out:
+        typer.echo(receipt.to_json())
+        return
+    write_text(Path(out), receipt.to_json() + "\n")
+    typer.echo(f"Entry {receipt.seq} is signed; the receipt is in {out}.")
+
+
+@app.command()
+def verify(
+    receipt: Annotated[str, typer.Option(help="A receipt that was kept elsewhere.")] = "",
+    public_key: Annotated[str, typer.Option(help="Whose signature the receipt must carry.")] = "",
+    ledger: Where = "",
+) -> None:
+    """Recompute every hash and replay every rule; says at which entry anything was changed. Exit code 4 if so."""
+    from ziggurat.ledger import Receipt, verify_ledger
+
+    kept = Receipt.from_json(_text_of(receipt)) if receipt else None
+    result = verify_ledger(ledger or default_ledger(), public_key or None, kept)
+    for problem in result.problems:
+        typer.echo(str(problem), err=True)
+    if not result.ok:
+        raise typer.Exit(LedgerError.exit_code)
+    signed = "" if kept else " Without a receipt it cannot be seen whether newest entries were cut off."
+    typer.echo(f"The ledger is intact: {result.entries} entries, every hash and every rule holds.{signed}")
+
+
+def _say(sentences: list[str]) -> None:
+    for sentence in sentences:
+        typer.echo(sentence)

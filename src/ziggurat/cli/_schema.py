@@ -1,0 +1,71 @@
+"""`ziggurat schema`: propose and check what is publicly known of a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    short_help="What is publicly known of a table: propose, check, show.",
+    help="What is publicly known of a table: kinds, roles, bounds, categories, and where they come from.\n\n"
+    "Let Ziggurat propose a schema, replace what it learned from the data by what is publicly known, then check it.",
+)
+
+Source = Annotated[str, typer.Argument(help="A CSV, Parquet or Arrow file, or postgresql://… with --table.")]
+TableName = Annotated[str, typer.Option("--table", help="The table, when the source is a database.")]
+
+
+@app.command()
+def suggest(
+    source: Source,
+    out: Annotated[str, typer.Option(help="Where to write the YAML; by default it is printed.")] = "",
+    table: TableName = "",
+) -> None:
+    """Propose a schema, with a reason for every column.
+
+    The proposal holds values of the data (smallest, largest, categories), all marked 'learned': it is for the
+    steward's eyes, and no method uses a learned bound for free.
+    """
+    from ziggurat.data import read, suggest_schema, write_text
+
+    proposed = suggest_schema(read(source, table=table or None))
+    for column, reason in proposed.reasons.items():
+        typer.echo(f"{column}: {reason}", err=True)
+    text = proposed.schema.to_yaml()
+    if not out:
+        typer.echo(text)
+        return
+    write_text(Path(out), text)
+    typer.echo(f"The proposal is in {out}; replace what is marked 'learned' by what is publicly known.")
+
+
+@app.command()
+def check(
+    source: Source,
+    schema: Annotated[str, typer.Option(help="The schema, a YAML file.")],
+    table: TableName = "",
+) -> None:
+    """Check a table against its schema; problems are counted, never shown. Exit code 1 if there are any."""
+    from ziggurat.data import read
+
+    problems = read(source, schema, table=table or None).validate()
+    for problem in problems:
+        typer.echo(str(problem), err=True)
+    if problems:
+        raise typer.Exit(1)
+    typer.echo("The table fits its schema.")
+
+
+@app.command()
+def show(schema: Annotated[str, typer.Argument(help="The schema, a YAML file.")]) -> None:
+    """Show a schema as a table."""
+    from rich.console import Console
+
+    from ziggurat.cli._show import schema_table
+    from ziggurat.data import Schema
+
+    Console().print(schema_table(Schema.from_yaml(Path(schema))))
