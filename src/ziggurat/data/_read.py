@@ -81,7 +81,7 @@ def _held(source: object, engine: Engine | None, table: str | None) -> tuple[Eng
             raise ParameterError("Name the table to read with table='schema.table'.")
         return server, table
     if table is not None:
-        raise ParameterError("Table= names a table in a database; a file or a frame has none.")
+        raise ParameterError("table= names a table in a database; a file or a frame has none.")
     if dependencies.is_duckdb_relation(source):
         return DuckDBRelationEngine(source), DuckDBRelationEngine.relation_name
     if dependencies.is_pyspark_dataframe(source) or dependencies.is_pyspark_connect_dataframe(source):
