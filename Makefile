@@ -2,7 +2,9 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
+CORE   := $(VENV)/.core
 STAMP  := $(VENV)/.installed
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 # The extras that the tests need; the heavy ones (torch, ray, …) are added by hand: see `ziggurat doctor`.
 EXTRAS := dev,spark,postgres
 # Tests run on as many workers as there are cores, statistical ones included: they are seeded.
@@ -21,9 +23,14 @@ help:
 
 setup: $(STAMP) java
 
-$(STAMP): pyproject.toml constraints.txt
+# The product alone, which is all that `make run` needs.
+$(CORE): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$(EXTRAS)]'
+	$(INSTALL) -e .
+	touch $(CORE)
+
+$(STAMP): $(CORE)
+	$(INSTALL) -e '.[$(EXTRAS)]'
 	touch $(STAMP)
 
 # Spark needs a Java runtime; as root it is installed, otherwise the Spark tests skip and say so.
@@ -32,7 +39,7 @@ java:
 	  DEBIAN_FRONTEND=noninteractive apt-get -qq install -y default-jre-headless >/dev/null; } || \
 	  echo "No Java runtime (Debian: default-jre-headless); the Spark tests will be skipped."
 
-run: $(STAMP)
+run: $(CORE)
 	$(BIN)/ziggurat tour
 
 lint: $(STAMP)

@@ -123,49 +123,54 @@ class SumFilter(Filter):
 
 
 @dataclass(frozen=True)
-class ZcdpFilter(Filter):
-    """Either the epsilons or the rhos fit (see the module)."""
-
-    name: ClassVar[str] = "zcdp"
-
-    @property
-    def rho(self) -> Fraction:
-        """The rho that this budget allows."""
-        return downward(zcdp_rho(self.epsilon, self.delta / 2))
+class _ConvertedFilter(Filter):
+    """Either the epsilons fit, or another total that converts to (epsilon, delta/2)-DP does (see the module)."""
 
     def delta_for_events(self) -> Fraction:
-        """Half of delta; the other half pays for the conversion from rho."""
+        """Half of delta; the other half pays for the conversion."""
         return self.delta / 2
 
     def shares(self, spent: Spent) -> list[Fraction | None]:
-        """The sum of epsilons, and the sum of rhos if that does not fit."""
+        """The sum of epsilons, and the other total if that does not fit."""
         by_sum = self._sum_share(spent)
         if by_sum is not None and by_sum <= 1:
             return [by_sum]
-        return [by_sum, None if spent.rho is None else spent.rho / self.rho]
+        other = self._other(spent)
+        return [by_sum, None if other is None else other / self._allowed()]
+
+    @abstractmethod
+    def _other(self, spent: Spent) -> Fraction | None:
+        """What was spent of the other total."""
+
+    @abstractmethod
+    def _allowed(self) -> Fraction:
+        """How much of the other total this budget allows."""
 
 
 @dataclass(frozen=True)
-class GaussianFilter(Filter):
-    """Either the epsilons or the squares of mu fit (see the module); best for questions with Gaussian noise."""
+class ZcdpFilter(_ConvertedFilter):
+    """Either the epsilons or the rhos fit; best for many small questions of any kind."""
+
+    name: ClassVar[str] = "zcdp"
+
+    def _other(self, spent: Spent) -> Fraction | None:
+        return spent.rho
+
+    def _allowed(self) -> Fraction:
+        return downward(zcdp_rho(self.epsilon, self.delta / 2))
+
+
+@dataclass(frozen=True)
+class GaussianFilter(_ConvertedFilter):
+    """Either the epsilons or the squares of mu fit; best for questions with Gaussian noise."""
 
     name: ClassVar[str] = "gaussian"
 
-    @property
-    def mu_squared(self) -> Fraction:
-        """The square of mu that this budget allows."""
+    def _other(self, spent: Spent) -> Fraction | None:
+        return spent.mu_squared
+
+    def _allowed(self) -> Fraction:
         return downward(gaussian_mu(float(self.epsilon), float(self.delta / 2)) ** 2)
-
-    def delta_for_events(self) -> Fraction:
-        """Half of delta; the other half pays for the conversion from mu."""
-        return self.delta / 2
-
-    def shares(self, spent: Spent) -> list[Fraction | None]:
-        """The sum of epsilons, and the sum of squares of mu if that does not fit."""
-        by_sum = self._sum_share(spent)
-        if by_sum is not None and by_sum <= 1:
-            return [by_sum]
-        return [by_sum, None if spent.mu_squared is None else spent.mu_squared / self.mu_squared]
 
 
 _RULES: dict[str, type[Filter]] = {"sum": SumFilter, "zcdp": ZcdpFilter, "gaussian": GaussianFilter}
