@@ -5,8 +5,8 @@ BIN    := $(VENV)/bin
 CORE   := $(VENV)/.core
 STAMP  := $(VENV)/.installed
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
-# The extras that the tests need; the heavy ones (torch, ray, …) are added by hand: see `ziggurat doctor`.
-EXTRAS := dev,spark,postgres
+# The extras that the tests need; `ziggurat doctor` says how to add others.
+EXTRAS := dev,spark,postgres,torch,ray,tracking
 # Tests run on as many workers as there are cores, statistical ones included: they are seeded.
 WORKERS ?= auto
 
@@ -55,6 +55,7 @@ bench: setup
 	$(BIN)/python bench/noise.py
 	$(BIN)/python bench/ledger.py
 	$(BIN)/python bench/start.py
+	$(BIN)/python bench/experiments.py
 
 docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

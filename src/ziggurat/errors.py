@@ -53,6 +53,12 @@ class LedgerError(ZigguratError):
     exit_code = 4
 
 
+class LedgerUseError(LedgerError):
+    """The ledger is well, but it cannot do what was asked: an unknown name, a second budget, a missing key."""
+
+    exit_code = 2
+
+
 class LedgerCorruptError(LedgerError):
     """The ledger does not verify; the message says at which entry."""
 
@@ -67,3 +73,11 @@ class PendingError(LedgerError):
     """The same question is being answered right now under another reservation."""
 
     exit_code = 3
+
+
+class ExperimentError(ZigguratError):
+    """An experiment file is malformed, or a run cannot be made of it."""
+
+
+class ArtefactError(ZigguratError):
+    """An output of a step cannot be stored, or a stored one is damaged."""

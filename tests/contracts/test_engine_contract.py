@@ -8,9 +8,12 @@ import itertools
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from sqlglot import exp, select
 
@@ -40,6 +43,7 @@ _POSTGRES_TYPES = {
     pa.int64(): "bigint",
     pa.int32(): "integer",
     pa.float64(): "double precision",
+    pa.float32(): "real",
     pa.string(): "text",
     pa.bool_(): "boolean",
     pa.date32(): "date",
@@ -82,9 +86,24 @@ def _into_postgres(uri: str, table: pa.Table) -> str:
         cursor.execute(f'DROP TABLE IF EXISTS "{name}"')
         cursor.execute(f'CREATE TABLE "{name}" ({fields})')
         with cursor.copy(f'COPY "{name}" FROM STDIN') as copy:
-            for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
+            for row in zip(*(_copied(column) for column in table.columns), strict=True):
                 copy.write_row(row)
     return name
+
+
+def _copied(column: pa.ChunkedArray) -> list[Any]:
+    if column.type != pa.date32():
+        return column.to_pylist()
+    # As text, because PostgreSQL has dates that Python has not.
+    return [None if day is None else str(np.datetime64(day, "D")) for day in column.cast(pa.int32()).to_pylist()]
+
+
+def _load_through_parquet(engine: Engine, load: Load, table: pa.Table, folder: Path) -> str:
+    """Attach a Parquet file, whose statistics leave NaN out, or load the table where there are no files."""
+    if isinstance(engine, PostgresEngine):
+        return load(table)
+    pq.write_table(table, folder / "t.parquet")
+    return engine.attach(str(folder / "t.parquet"))
 
 
 def _rows(engine: Engine, query: exp.Expr) -> list[dict[str, Any]]:
@@ -212,6 +231,69 @@ def test_dates_are_clamped_too(held: tuple[Engine, Load]) -> None:
 def test_learned_bounds_are_not_clamped_to() -> None:
     with pytest.raises(NotPublicError, match="bounds of column 'x' were learned"):
         clamped(Column("x", Kind.REAL, bounds=Bounds(0, 1, "learned")))
+
+
+@pytest.mark.parametrize("width", [pa.float32(), pa.float64()], ids=str)
+@pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf])
+def test_a_cell_of_a_parquet_file_that_is_no_number_is_missing(
+    held: tuple[Engine, Load], width: pa.DataType, odd: float, tmp_path: Path
+) -> None:
+    engine, load = held
+    cells = pa.table({"x": pa.array([1.5, odd, 3.0, None], width, from_pandas=False)})
+    column = Column("x", Kind.REAL, bounds=Bounds(0, 10))
+    table = Table(engine, _load_through_parquet(engine, load, cells, tmp_path), Schema((column,)))
+    asked = {
+        "total": exact_sum(quantised(column, Fraction(1, 2))),
+        "yes": count_where(present(column)),
+        "no": count_where(exp.not_(present(column))),
+        "largest": exp.Max(this=clamped(column)),
+    }
+    (answer,) = table.aggregate(*(asked[name].as_(name) for name in asked)).to_pylist()
+    assert answer == {"total": 9, "yes": 2, "no": 2, "largest": 3.0}
+    (problem,) = table.validate()
+    assert (problem.what, problem.count) == ("infinite" if math.isinf(odd) else "not a number (NaN)", 1)
+
+
+@pytest.mark.parametrize("negated", [False, True])
+def test_rows_of_a_parquet_file_are_filtered_by_what_is_present(
+    held: tuple[Engine, Load], negated: bool, tmp_path: Path
+) -> None:
+    engine, load = held
+    cells = pa.table({"x": pa.array([1.5, math.nan, 3.0], from_pandas=False)})
+    table = Table(engine, _load_through_parquet(engine, load, cells, tmp_path))
+    condition = present(table.schema["x"])
+    where = exp.not_(condition) if negated else condition
+    assert table.aggregate(exp.Count(this=exp.Star()).as_("n"), where=where).to_pylist() == [{"n": 1 if negated else 2}]
+
+
+@pytest.mark.parametrize("width", [pa.float32(), pa.float64()], ids=str)
+def test_a_parquet_column_with_nan_may_be_declared_integer(
+    held: tuple[Engine, Load], width: pa.DataType, tmp_path: Path
+) -> None:
+    engine, load = held
+    cells = pa.table({"x": pa.array([1.0, math.nan, 3.0], width, from_pandas=False)})
+    name = _load_through_parquet(engine, load, cells, tmp_path)
+    rows = Table(engine, name, Schema((Column("x", Kind.INTEGER),))).raw.rows()
+    assert sorted(rows.column("x").drop_null().to_pylist()) == [1, 3]
+
+
+def test_dates_that_python_has_not_are_unreadable_cells(held: tuple[Engine, Load]) -> None:
+    engine, load = held
+    name = load(pa.table({"d": pa.array([0, 6_600_000, None], pa.int32()).cast(pa.date32())}))
+    with pytest.raises(DataError, match="1 cell of column 'd' cannot be read as date"):
+        Table(engine, name)
+    lenient = Table(engine, name, on_bad_cell="missing")
+    assert [str(problem) for problem in lenient.validate()] == ["Column 'd': 1 cell is not readable as date."]
+    bounds = suggest_schema(lenient).schema["d"].bounds
+    assert bounds == Bounds(datetime.date(1970, 1, 1), datetime.date(1970, 1, 1), "learned")
+
+
+def test_a_table_of_many_columns_is_looked_at_in_several_queries(held: tuple[Engine, Load]) -> None:
+    engine, load = held
+    name = load(pa.table({f"c{place}": [place, place] for place in range(120)}))
+    proposal = suggest_schema(Table(engine, name)).schema
+    assert all(proposal[f"c{place}"].bounds == Bounds(place, place, "learned") for place in range(120))
+    assert Table(engine, name, proposal).validate() == []
 
 
 _GRID = Fraction(1, 2**20)
@@ -376,7 +458,7 @@ def test_suggestions_are_learned_and_the_same_everywhere(held: tuple[Engine, Loa
         "identifier",
         "quasi-identifier",
         "sensitive",
-        "insensitive",
+        "quasi-identifier",
     ]
     assert schema["age"].bounds == Bounds(20, 49, "learned")
     assert schema["diagnosis"].categories == Categories(("cold", "flu"), "learned")

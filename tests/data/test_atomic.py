@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ziggurat.data import Column, Schema
+from ziggurat.data import Column, Schema, write_text
 from ziggurat.errors import DataError
 
 _FULL_DISK = """
@@ -35,3 +35,11 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
 def test_an_absent_folder_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="could not be written"):
         Schema((Column("a", "text"),)).to_yaml(tmp_path / "absent" / "schema.yaml")
+
+
+def test_a_file_may_be_for_its_owner_only(tmp_path: Path) -> None:
+    file = tmp_path / "private.yaml"
+    file.write_text("old")
+    file.chmod(0o644)
+    write_text(file, "new", mode=0o600)
+    assert (file.read_text(), file.stat().st_mode & 0o777) == ("new", 0o600)

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 from sqlglot import exp, select
 
+from ziggurat.data import Table
 from ziggurat.data.engines import DuckDBEngine, PostgresEngine, SparkEngine
 from ziggurat.errors import DataError, EngineError
 
@@ -22,6 +23,12 @@ def test_duckdb_fetches_no_extension() -> None:
         names = ("autoinstall_known_extensions", "autoload_known_extensions")
         settings = exp.select("value").from_("duckdb_settings()").where(exp.column("name").isin(*names))
         assert engine.query(settings).column("value").to_pylist() == ["false", "false"]
+
+
+def test_duckdb_takes_a_moment_of_unknown_zone_for_utc() -> None:
+    with DuckDBEngine() as engine:
+        zone = exp.select("value").from_("duckdb_settings()").where(exp.column("name").eq("TimeZone"))
+        assert engine.query(zone).column("value").to_pylist() == ["UTC"]
 
 
 def test_a_closed_engine_says_so() -> None:
@@ -77,6 +84,17 @@ def test_postgres_leaves_a_lent_connection_open_and_usable(postgres_uri: str) ->
 def test_postgres_holds_its_own_tables_only(postgres_uri: str) -> None:
     with PostgresEngine(postgres_uri) as engine, pytest.raises(DataError, match="name one with table="):
         engine.attach(pa.table({"a": [1]}))
+
+
+@pytest.mark.postgres
+def test_postgres_dates_at_infinity_and_numerics_with_a_fraction_are_unreadable_cells(postgres_uri: str) -> None:
+    import psycopg
+
+    with psycopg.connect(postgres_uri, autocommit=True) as connection:
+        connection.execute("DROP TABLE IF EXISTS unbounded; CREATE TABLE unbounded (d date, t timestamptz, n numeric)")
+        connection.execute("INSERT INTO unbounded VALUES ('infinity', '-infinity', 1.5), ('2024-01-01', now(), 2)")
+        table = Table(PostgresEngine(connection), "unbounded", on_bad_cell="missing")
+        assert table.unreadable() == {"d": 1, "t": 1, "n": 1}
 
 
 @pytest.mark.postgres

@@ -3,6 +3,7 @@
 Every provocation plants the same value in a cell and makes something fail on it.
 """
 
+import gzip
 import logging
 import traceback
 from collections.abc import Callable, Iterator
@@ -73,6 +74,13 @@ FROM_FILES_AND_FRAMES: dict[str, Callable[[Path], object]] = {
     "not Feather": lambda folder: read(_file(folder, "g.feather", CANARY)),
     "not gzip": lambda folder: read(_file(folder, "h.csv.gz", CANARY)),
     "a mixed pandas column": lambda _: read(pd.DataFrame({"x": pd.Series([1, CANARY], dtype=object)})),
+    "a pandas column of long integers": lambda _: read(pd.DataFrame({"x": [NUMBER * 10**9, 1]})),
+    "a wide decimal without a schema": lambda _: read(pa.table({"x": pa.array([NUMBER * 10], pa.decimal128(38, 0))})),
+    "decimals of 256 bits": lambda _: read(pa.table({"x": pa.array([NUMBER * 10**30], pa.decimal256(70, 0))})),
+    "Latin-1 behind the cell": lambda folder: read(_file(folder, "i.csv", f"x,y\n{CANARY},ü\n".encode("latin-1"))),
+    "an open quote in the header": lambda folder: read(_file(folder, "j.csv", f'"{CANARY},y\n1,2\n')),
+    "half a gzip file": lambda folder: read(_file(folder, "k.csv.gz", gzip.compress(f"x\n{CANARY}\n".encode())[:-9])),
+    "a line too long": lambda folder: read(_file(folder, "l.csv", f"x\n{CANARY}{'z' * 3_000_000}\n")),
     "a failing lazy frame": lambda _: read(_failing_lazy()),
     "a failing reader": lambda _: read(_failing_reader()).raw.rows(),
     "text declared integer": lambda _: read(pa.table({"x": [CANARY]}), SCHEMA),

@@ -4,7 +4,7 @@ from datetime import date
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ziggurat.data import Bounds, Column, Kind, Table, clamped, quantised, quantised_bounds, read
@@ -39,6 +39,7 @@ def test_learned_or_absent_bounds_are_refused(build: object) -> None:
 _REAL = st.floats(-1e6, 1e6)
 
 
+@settings(deadline=None)
 @given(_REAL, _REAL, st.lists(_REAL, min_size=1, max_size=5), st.integers(-20, 20))
 def test_every_index_lies_within_the_stated_range(a: float, b: float, cells: list[float], power: int) -> None:
     column = Column("x", Kind.REAL, bounds=Bounds(min(a, b), max(a, b)))

@@ -2,6 +2,9 @@
 
 import dataclasses
 import json
+import os
+import resource
+import signal
 import stat
 from pathlib import Path
 
@@ -10,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ziggurat.errors import LedgerError, ParameterError
+from ziggurat.errors import LedgerError, LedgerUseError, ParameterError
 from ziggurat.ledger import Ledger, Receipt, generate_key
 
 
@@ -40,6 +43,47 @@ def test_a_key_is_never_overwritten(key: Path, public: Path) -> None:
         generate_key(key)
     assert not key.exists()
     assert public.read_bytes() == before[1]
+
+
+@pytest.mark.parametrize("room", [0, 50, 115])
+def test_a_full_disk_leaves_no_half_of_a_key(tmp_path: Path, room: int) -> None:
+    """A limit on the size of files stands for the disk; the public half fits into 115 bytes, the private does not."""
+    child = os.fork()
+    if not child:
+        try:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+            with pytest.raises(LedgerUseError, match="space on the disk"):
+                generate_key(tmp_path / "key")
+            os._exit(0)
+        except BaseException:  # noqa: BLE001 - a child must never return into pytest
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("last", [1, 2])
+def test_a_failure_at_the_end_takes_back_the_other_half(
+    tmp_path: Path, last: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls, link = [], os.link
+
+    def failing(source: Path, target: Path) -> None:
+        calls.append(target)
+        if len(calls) == last:
+            raise OSError
+        link(source, target)
+
+    monkeypatch.setattr(os, "link", failing)
+    with pytest.raises(LedgerUseError, match="cannot be written"):
+        generate_key(tmp_path / "key")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", ["", "a\0b", None, 3, "/"])
+def test_a_key_must_be_named_by_a_file(path: object) -> None:
+    with pytest.raises(ParameterError, match="file"):
+        generate_key(path)  # type: ignore[arg-type]
 
 
 def test_a_receipt_survives_json_and_later_entries(ledger: Ledger, key: Path, public: Path) -> None:

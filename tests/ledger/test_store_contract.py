@@ -54,7 +54,7 @@ def test_what_was_written_is_there_after_reopening(opened: Open) -> None:
 
 
 def test_a_missing_ledger_is_not_made_unless_asked(address: str) -> None:
-    with pytest.raises(LedgerError, match="create it first"):
+    with pytest.raises(LedgerError, match="create it with 'ziggurat ledger budget'"):
         Ledger.open(address, create=False)
     Ledger.open(address).close()
     Ledger.open(address, create=False).close()

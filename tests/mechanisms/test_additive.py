@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 from scipy.stats import chisquare
 
-from ziggurat.errors import ParameterError
+from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.mechanisms import DiscreteGaussian, Gaussian, Laplace, TruncatedGeometric
 from ziggurat.mechanisms._lattice import l1_steps, l2_steps, to_steps
 from ziggurat.privacy import Neighbours, Relation, Unit, compose
@@ -19,6 +19,8 @@ from ziggurat.randomness import secure, seeded
 
 N = 400_000
 X = np.arange(-400, 401)
+COUNTS = {"values": "integers", "coordinates": 1}
+REAL = [Laplace(1, 10, coordinates=1), Gaussian(1, 10, coordinates=1)]
 
 
 def laplace_law(scale: float) -> np.ndarray:
@@ -44,10 +46,10 @@ def fit(draws: np.ndarray, law: np.ndarray) -> float:
 
 
 MADE = [
-    (Laplace(1, 3, values="integers"), Laplace(1, "3.15", values="integers"), laplace_law(3)),
-    (Laplace(1, "1/2", values="integers"), Laplace(1, "0.525", values="integers"), laplace_law(0.5)),
-    (Gaussian(1, "3.73", values="integers"), Gaussian(1, "3.9165", values="integers"), rounded_gaussian_law(3.73)),
-    (DiscreteGaussian(1, 5), DiscreteGaussian(1, "5.25"), discrete_gaussian_law(5)),
+    (Laplace(1, 3, **COUNTS), Laplace(1, "3.15", **COUNTS), laplace_law(3)),
+    (Laplace(1, "1/2", **COUNTS), Laplace(1, "0.525", **COUNTS), laplace_law(0.5)),
+    (Gaussian(1, "3.73", **COUNTS), Gaussian(1, "3.9165", **COUNTS), rounded_gaussian_law(3.73)),
+    (DiscreteGaussian(1, 5, coordinates=1), DiscreteGaussian(1, "5.25", coordinates=1), discrete_gaussian_law(5)),
 ]
 
 
@@ -62,7 +64,7 @@ def test_noise_has_the_stated_law_and_five_percent_off_is_rejected(right, off, l
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("made", [Laplace(1, 10), Gaussian(1, 10)], ids=repr)
+@pytest.mark.parametrize("made", REAL, ids=repr)
 def test_real_noise_has_the_stated_spread_and_five_percent_off_is_rejected(made):
     x = made.release(np.full(N, 0.3), seeded("real")).value - 0.3
     second, fourth = (200.0, 24e4) if isinstance(made, Laplace) else (100.0, 3e4)
@@ -73,7 +75,7 @@ def test_real_noise_has_the_stated_spread_and_five_percent_off_is_rejected(made)
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("confidence", ["0.5", "0.9", "0.99"])
-@pytest.mark.parametrize("made", [item[0] for item in MADE] + [Laplace(1, 10), Gaussian(1, 10)], ids=repr)
+@pytest.mark.parametrize("made", [item[0] for item in MADE] + REAL, ids=repr)
 def test_the_error_interval_covers_as_often_as_it_says_and_not_much_more(made, confidence):
     true = np.zeros(N, dtype=np.int64) if made.values == "integers" else np.full(N, 0.1)
     half, wanted = float(made.half_width(confidence)), float(confidence)
@@ -116,7 +118,7 @@ def test_zcdp_calibration_of_the_discrete_gaussian():
 
 
 def test_the_truncated_geometric_stays_in_its_range_at_no_cost():
-    made = TruncatedGeometric.within(0, 10, "0.1")
+    made = TruncatedGeometric.within(0, 10, "0.1", coordinates=1)
     values = made.release(np.full(2000, 5), seeded(1)).value
     assert values.min() == 0
     assert values.max() == 10
@@ -218,3 +220,44 @@ def test_gaussian_noise_needs_a_delta(delta):
 def test_laplace_never_promises_less_than_asked(epsilon, sensitivity):
     made = Laplace.calibrated(epsilon, sensitivity)
     assert epsilon * (1 - Fraction(1, 1000)) < made.epsilon <= epsilon
+
+
+@pytest.mark.parametrize("make", [Laplace, Gaussian])
+def test_integers_change_by_at_least_one_and_have_no_grid(make):
+    with pytest.raises(ParameterError, match="at least 1"):
+        make("1/2", 1, values="integers")
+    with pytest.raises(ParameterError, match="at least 1"):
+        DiscreteGaussian("1/2", 1)
+    with pytest.raises(ParameterError, match="grid"):
+        make(1, 1, values="integers", grid="1/2")
+    assert make(1, 1, grid="1/2").grid == Fraction(1, 2)
+
+
+@pytest.mark.parametrize("bad", [np.array(["integers", "reals"]), None, 1, "whole", ["reals"]])
+def test_a_kind_of_values_that_is_no_word_is_refused(bad):
+    with pytest.raises(ParameterError, match="values"):
+        Laplace(1, 1, values=bad)
+
+
+def test_gaussian_noise_says_its_mu_and_asks_for_a_delta():
+    made = Gaussian(1, 4, values="integers")
+    assert made.mu == Fraction(1, 4)
+    assert compose(made.event).gaussian().mu == 0.25
+    for mechanism in (made, DiscreteGaussian(1, 4)):
+        with pytest.raises(PrivacyError, match=r"guarantee\(delta=\.\.\.\)"):
+            mechanism.guarantee()
+
+
+def test_the_truncated_geometric_is_made_by_its_range():
+    for make in (TruncatedGeometric.calibrated, TruncatedGeometric.for_error):
+        with pytest.raises(ParameterError, match="within"):
+            make(1)
+    made = TruncatedGeometric.within(np.int64(-5), np.int8(5), 1, "1.5")
+    assert (made.epsilon, made.scale, type(made.lower)) == (1, 1, int)
+    assert made.release(2**62, seeded(1)).value == 5
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(False, True), (0, 1.5), (5, 5), (6, 5), (None, 5), (0, 2**70), ("0", 5)])
+def test_an_impossible_range_is_refused(lower, upper):
+    with pytest.raises(ParameterError, match="lower"):
+        TruncatedGeometric(lower, upper)

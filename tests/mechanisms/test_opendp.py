@@ -50,7 +50,7 @@ def zeros():
 
 @pytest.mark.statistical
 def test_laplace_has_the_same_law_price_and_error():
-    ours = Laplace(1, 7, values="integers")
+    ours = Laplace(1, 7, values="integers", coordinates=1)
     theirs = vector(dp.m.make_laplace, dp.l1_distance(T=int), 7.0)
     draws = ours.release(zeros(), seeded("opendp")).value
     assert same_law(draws, theirs) > 1e-7
@@ -61,7 +61,7 @@ def test_laplace_has_the_same_law_price_and_error():
 
 @pytest.mark.statistical
 def test_the_discrete_gaussian_has_the_same_law_price_and_error():
-    ours = DiscreteGaussian(1, 7)
+    ours = DiscreteGaussian(1, 7, coordinates=1)
     theirs = vector(dp.m.make_gaussian, dp.l2_distance(T=float), 7.0)
     draws = ours.release(zeros(), seeded("opendp")).value
     assert same_law(draws, theirs) > 1e-7
@@ -78,7 +78,7 @@ def test_real_noise_has_the_same_error():
 @pytest.mark.statistical
 def test_the_truncated_geometric_has_the_same_law_and_price():
     bounded = dp.m.make_geometric(*INTEGER, scale=3.0, bounds=(0, 10))
-    ours = TruncatedGeometric(0, 10, 1, 3)
+    ours = TruncatedGeometric(0, 10, 1, 3, coordinates=1)
     draws = ours.release(np.full(10 * N, 4), seeded("opendp")).value
     assert same_law(draws, np.array([bounded(4) for _ in range(N)])) > 1e-7
     assert float(ours.epsilon) == pytest.approx(bounded.map(1))

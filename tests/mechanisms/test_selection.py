@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from ziggurat.errors import ParameterError
+from ziggurat.errors import MixedNeighboursError, ParameterError
 from ziggurat.mechanisms import Selection, TopK
-from ziggurat.privacy import compose
+from ziggurat.privacy import Neighbours, Relation, compose
 from ziggurat.randomness import seeded
 
 SCORES = [10, 9, 7, 3]
@@ -62,10 +62,10 @@ def test_the_maximum_with_laplace_noise_follows_its_law():
 
 def test_the_factor_two_is_there_unless_scores_are_monotone():
     """formulas.md 3: without it the mechanism is 2 epsilon-DP. Neighbours (1, 0) and (0, 1) attain the ratio."""
-    law = exponential_law([1, 0], float(Selection(1)._rate())), exponential_law([0, 1], float(Selection(1)._rate()))
+    law = exponential_law([1, 0], float(Selection(1)._rate)), exponential_law([0, 1], float(Selection(1)._rate))
     assert math.log(law[0][0] / law[1][0]) == pytest.approx(0.5)
-    assert Selection(1, monotone=True)._rate() == 1
-    assert Selection(1)._rate() == Fraction(1, 2)
+    assert Selection(1, monotone=True)._rate == 1
+    assert Selection(1)._rate == Fraction(1, 2)
 
 
 @pytest.mark.parametrize("method", ["permute-and-flip", "gumbel", "laplace"])
@@ -102,3 +102,45 @@ def test_top_k_needs_enough_candidates():
         TopK(0, 1)
     with pytest.raises(ParameterError):
         Selection(1, method="magic")
+
+
+def test_monotone_scores_are_for_added_or_removed_units_only():
+    replaced = Neighbours(relation=Relation.REPLACE_ONE)
+    with pytest.raises(MixedNeighboursError, match="monotone"):
+        Selection(1, monotone=True, neighbours=replaced)
+    with pytest.raises(MixedNeighboursError, match="monotone"):
+        TopK(2, 1, monotone=True, neighbours=replaced)
+    with pytest.raises(ParameterError, match="monotone"):
+        Selection(1, monotone="no")
+    assert Selection(1, neighbours=replaced).event.neighbours == replaced
+
+
+def test_an_epsilon_too_small_is_refused_at_once():
+    for make in (Selection, lambda epsilon: TopK(2, epsilon), lambda epsilon: Selection(epsilon, method="laplace")):
+        with pytest.raises(ParameterError, match="epsilon is too small"):
+            make("1e-16")
+    assert Selection("1e-14").release([1, 2], seeded(1)).value in (0, 1)
+
+
+@pytest.mark.parametrize("bad", [None, math.nan, "x", 0, -1, 2.5, True])
+def test_impossible_numbers_of_candidates_are_refused(bad):
+    for mechanism in (Selection(1), TopK(2, 1)):
+        with pytest.raises(ParameterError, match="candidates"):
+            mechanism.shortfall(bad)
+
+
+@pytest.mark.parametrize("method", ["permute-and-flip", "gumbel", "laplace"])
+def test_the_shortfall_grows_with_the_logarithm_of_any_number_of_candidates(method):
+    mechanism = Selection(1, method=method)
+    factor = 4 if method == "laplace" else 2
+    assert mechanism.shortfall(10**400) - mechanism.shortfall(10**200) == pytest.approx(
+        factor * 200 * math.log(10), abs=factor
+    )
+    assert mechanism.shortfall(np.int64(1)) == 0
+    assert mechanism.shortfall(2, 1 - Fraction(1, 10**400)) > 1800
+
+
+@pytest.mark.parametrize("bad", [np.array(["gumbel", "laplace"]), None, 1, ["gumbel"]])
+def test_a_method_that_is_no_word_is_refused(bad):
+    with pytest.raises(ParameterError, match="method"):
+        Selection(1, method=bad)

@@ -41,8 +41,21 @@ def test_delta_must_lie_in_the_unit_interval_without_one(bad):
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
-def test_every_finite_float_reads_back_as_itself(value):
-    assert float(exact(value)) == value
+def test_every_float_of_a_sensible_size_reads_back_as_itself(value):
+    if value and not 1e-300 <= abs(value) < 1e301:
+        with pytest.raises(ParameterError, match="too large or too small"):
+            exact(value)
+    else:
+        assert float(exact(value)) == value
+
+
+@given(st.integers(), st.integers(1, 2**5000))
+def test_whatever_is_accepted_can_be_written_and_read_back(numerator, denominator):
+    try:
+        amount = exact(Fraction(numerator, denominator))
+    except ParameterError:
+        return
+    assert exact(str(amount)) == amount
 
 
 @given(st.fractions(min_value=Fraction(1, 10**9), max_value=10**9))

@@ -23,6 +23,7 @@ def run(tmp_path):
             env={**clean, **environment},
             capture_output=True,
             text=True,
+            errors="replace",
             check=False,
         )
 
@@ -149,3 +150,34 @@ def test_bad_input_gets_one_sentence_and_a_non_zero_exit(run, tmp_path, argument
     assert len(result.stderr.strip().splitlines()) == 1
     assert "Traceback" not in result.stderr
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_names_with_brackets_are_shown_as_they_are(run, tmp_path):
+    book = ("--ledger", "book.db")
+    run("ledger", "budget", "t", "--epsilon", "1", *book)
+    assert run("ledger", "grant", "t", "[/bold]", "--epsilon", "0.1", *book).returncode == 0
+    assert run("ledger", "grant", "t", "[red]bo", "--epsilon", "0.1", *book).returncode == 0
+    shown = run("ledger", "show", *book)
+    assert shown.returncode == 0
+    assert "[red]bo" in shown.stdout
+    (tmp_path / "s.yaml").write_text("columns:\n  '[bold]x[/]': {kind: text}\n")
+    assert "[bold]x[/]" in run("schema", "show", "s.yaml").stdout
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_an_output_that_cannot_show_every_letter_is_no_reason_to_stop(run, encoding):
+    result = run("tour", "--rows", "500", PYTHONIOENCODING=encoding)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_a_full_output_device_gets_one_sentence(tmp_path):
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run([ZIGGURAT, "data", "list"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert result.returncode == 2
+    assert result.stderr.startswith("Error: ")
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_the_short_help_option_is_understood(run):
+    assert run("-h").returncode == 0
+    assert run("ledger", "-h").returncode == 0

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
 
 from ziggurat import __version__
-from ziggurat.cli import _data, _ledger, _schema
+from ziggurat.cli import _data, _experiments, _ledger, _schema
 from ziggurat.errors import ZigguratError
 
 app = typer.Typer(
@@ -18,12 +19,14 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     help="Release answers, tables and models about people with a stated promise and an exact account of its cost.\n\n"
     "New here? Run 'ziggurat tour': one minute, nothing to prepare.",
 )
 app.add_typer(_ledger.app, name="ledger")
 app.add_typer(_schema.app, name="schema")
 app.add_typer(_data.app, name="data")
+app.add_typer(_experiments.app, name="experiment")
 
 
 def _version(asked: bool) -> None:
@@ -73,10 +76,18 @@ def doctor(
     raise typer.Exit(0 if run_doctor(ledger) else 1)
 
 
+app.command()(_experiments.reproduce)
+
+
 def main() -> None:
     """Run the command line; the way `ziggurat` starts."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal or log that cannot show a letter gets a question mark, not a crash half-way.
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         app()
+        sys.stdout.flush()
     except ZigguratError as error:
         typer.echo(f"Error: {error}", err=True)
         sys.exit(error.exit_code)
@@ -84,6 +95,14 @@ def main() -> None:
         # Whoever read our output has left; keep the interpreter from complaining about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else type(error).__name__
+        typer.echo(f"Error: a file or the output could not be read or written ({reason}).", err=True)
+        sys.stdout = None  # what could not be written is not tried again at exit
+        sys.exit(2)
+    except MemoryError:
+        typer.echo("Error: this does not fit into the memory of this machine; ask for less at a time.", err=True)
+        sys.exit(2)
     except Exception as error:
         if os.environ.get("ZIGGURAT_DEBUG"):
             raise

@@ -33,7 +33,9 @@ def list_datasets() -> None:
     from ziggurat.data import datasets
 
     shown = Table(header_style="dim", box=None, padding=(0, 1))
-    for heading in ("name", "rows", "what it is", "licence", ""):
+    shown.add_column("name", no_wrap=True)
+    shown.add_column("rows", no_wrap=True, justify="right")
+    for heading in ("what it is", "licence", ""):
         shown.add_column(heading, overflow="fold")
     for name in datasets.names():
         item = datasets.info(name)
@@ -53,7 +55,9 @@ def fetch(
     file = datasets.path(name, offline=offline)
     typer.echo(f"{name} is in {file}.")
     if out:
-        _write(datasets.load(name, offline=True), out)
+        _require_known_ending(out)
+        table = datasets.load(name, offline=True)
+        _write(table, out)
 
 
 @app.command()
@@ -67,8 +71,16 @@ def invent(
     schema: Annotated[str, typer.Option(help="Also write the public schema to this YAML file.")] = "",
 ) -> None:
     """Invent data with no person in it: clinic patients, log sequences or commuters."""
-    table, described = _invented(what, rows, seed)
-    _write(table, out)
+    from rich.console import Console
+
+    for wanted in filter(None, (out, schema)):
+        if not Path(wanted).absolute().parent.is_dir():
+            raise DataError(f"The folder of {wanted!r} does not exist; create it first.")
+    _require_known_ending(out)
+    with Console(stderr=True).status("Inventing …"):
+        table, described = _invented(what, rows, seed)
+        _write(table, out)
+    typer.echo(f"{table.num_rows:,} rows are in {out}.")
     if schema:
         described.to_yaml(schema)
         typer.echo(f"Its schema is in {schema}.")
@@ -86,13 +98,16 @@ def _invented(what: str, rows: int, seed: int) -> tuple[pa.Table, Schema]:
     raise ParameterError("Say what to invent: clinic, logs or commuters.")
 
 
+def _require_known_ending(out: str) -> None:
+    if Path(out).suffix.lower() not in (".parquet", ".csv"):
+        raise DataError("The output must be a .parquet or a .csv file.")
+
+
 def _write(table: pa.Table, out: str) -> None:
     import pyarrow.csv as csv
     import pyarrow.parquet as parquet
 
     path, suffix = Path(out), Path(out).suffix.lower()
-    if suffix not in (".parquet", ".csv"):
-        raise DataError("The output must be a .parquet or a .csv file.")
     draft = path.with_name(f".{path.name}.new")
     try:
         (parquet.write_table if suffix == ".parquet" else csv.write_csv)(table, draft)
@@ -101,4 +116,3 @@ def _write(table: pa.Table, out: str) -> None:
         draft.unlink(missing_ok=True)
         hint = "write .parquet instead" if suffix == ".csv" and not isinstance(error, OSError) else "check the folder"
         raise DataError(f"The file {out!r} could not be written; {hint}.") from None
-    typer.echo(f"{table.num_rows:,} rows are in {out}.")

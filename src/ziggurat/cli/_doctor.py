@@ -12,6 +12,7 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from ziggurat import __version__
 from ziggurat.cli._ledger import default_ledger
@@ -96,5 +97,5 @@ def _ledger_intact(where: str) -> Check:
 def _findings(checks: list[Check]) -> Table:
     table = Table(title="Self-test", title_justify="left", box=None, show_header=False, padding=(0, 2))
     for check in checks:
-        table.add_row("[green]✓[/]" if check.passed else "[red]✗[/]", check.name, check.detail)
+        table.add_row("[green]✓[/]" if check.passed else "[red]✗[/]", Text(check.name), Text(check.detail))
     return table

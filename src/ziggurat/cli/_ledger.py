@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ziggurat.errors import LedgerError, ParameterError
+from ziggurat.errors import LedgerError, LedgerUseError, ParameterError
 
 if TYPE_CHECKING:
-    from ziggurat.ledger import Ledger
+    from ziggurat.ledger import Entry, Ledger
     from ziggurat.privacy import Event, Neighbours
 
 app = typer.Typer(
@@ -53,6 +53,12 @@ def _open(where: str, create: bool = False) -> Ledger:
     return Ledger.open(where or default_ledger(), create=create)
 
 
+def _open_to_read(where: str) -> Ledger:
+    from ziggurat.ledger import Ledger
+
+    return Ledger.open(where or default_ledger(), read_only=True)
+
+
 @app.command()
 def budget(
     table: Table,
@@ -64,12 +70,13 @@ def budget(
 ) -> None:
     """Set what may be spent on a table in all. Creates the ledger if there is none; cannot be changed later."""
     from ziggurat.ledger import Budget
-    from ziggurat.privacy import exact_delta, exact_epsilon
+    from ziggurat.privacy import exact_delta, exact_epsilon, in_words
 
     made = Budget(table, exact_epsilon(epsilon), exact_delta(delta), _neighbours(person, relation))
     with _open(ledger, create=True) as book:
         book.create_budget(made.table, made.epsilon, made.delta, made.neighbours)
-    typer.echo(f"The table {table} now has a budget of epsilon {made.epsilon} and delta {made.delta}.")
+    amounts = f"epsilon {in_words(made.epsilon)} and delta {in_words(made.delta)}"
+    typer.echo(f"The table {table} now has a budget of {amounts}.")
     typer.echo(f"It protects {made.neighbours}.")
 
 
@@ -118,7 +125,7 @@ def quote(
     ledger: Where = "",
 ) -> None:
     """Say what a question would cost before anything is read; exit code 3 if it does not fit."""
-    with _open(ledger) as book:
+    with _open_to_read(ledger) as book:
         priced = book.quote(table, analyst, _event(epsilon, rho, event, book.budget(table).neighbours))
         typer.echo(priced.sentence)
         raise typer.Exit(0 if priced.fits else 3)
@@ -140,7 +147,7 @@ def _text_of(file: str) -> str:
     try:
         return Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        raise LedgerError(f"The file {file!r} cannot be read; check its name.") from None
+        raise LedgerUseError(f"The file {file!r} cannot be read; check its name.") from None
 
 
 @app.command()
@@ -152,14 +159,15 @@ def show(
 
     from ziggurat.cli._pictures import budget_bars
 
-    with _open(ledger) as book:
+    with _open_to_read(ledger) as book:
         names = [table] if table else book.tables()
         if not names:
             typer.echo("The ledger has no budgets yet; create one with 'ziggurat ledger budget'.")
         for name in names:
             statement = book.statement(name)
             _say(statement.sentences())
-            Console().print(budget_bars(statement))
+            if statement.grants:
+                Console().print(budget_bars(statement))
 
 
 @app.command()
@@ -168,10 +176,17 @@ def history(
     analyst: Annotated[str, typer.Option(help="Only this analyst's entries.")] = "",
     ledger: Where = "",
 ) -> None:
-    """List the entries: number, time, kind and hash. Answers are not shown."""
-    with _open(ledger) as book:
-        for entry in book.history(table or None, analyst or None):
-            typer.echo(f"{entry.seq:>6}  {entry.time}  {entry.kind:<9}  {entry.hash[:16]}")
+    """List the entries: number, time, kind, table, analyst and hash. Answers are not shown."""
+    with _open_to_read(ledger) as book:
+        entries = book.history(table or None, analyst or None)
+        about = [book.about(entry) for entry in entries]
+    widths = [max((len(names[i]) for names in about), default=0) for i in (0, 1)]
+    for entry, names in zip(entries, about, strict=True):
+        typer.echo(_line(entry, [name.ljust(width) for name, width in zip(names, widths, strict=True)]))
+
+
+def _line(entry: Entry, names: list[str]) -> str:
+    return f"{entry.seq:>6}  {entry.time}  {entry.kind:<9}  {'  '.join(names)}  {entry.hash[:16]}"
 
 
 @app.command()
@@ -206,7 +221,7 @@ def sign(
     """Sign the newest entry. Keep the receipt elsewhere: it shows later whether the end was cut off."""
     from ziggurat.data import write_text
 
-    with _open(ledger) as book:
+    with _open_to_read(ledger) as book:
         receipt = book.sign_head(key)
     if not out:
         typer.echo(receipt.to_json())

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from ziggurat.privacy import in_words
-
 if TYPE_CHECKING:
     from ziggurat.ledger import Statement
 
@@ -25,13 +23,13 @@ def bar(share: float, width: int = _WIDTH, colour: str = "cyan") -> Text:
 def budget_bars(statement: Statement) -> Table:
     """One bar per grant: how much of it is used."""
     table = Table(box=None, padding=(0, 1), show_header=True, header_style="dim")
-    for heading in ("analyst", "used", "", "left (epsilon)"):
+    for heading in ("analyst", "used", "", "left"):
         table.add_column(heading)
     for item in statement.grants:
         share = min(item.share, Fraction(1))
         colour = "red" if share > Fraction(9, 10) else "yellow" if share > Fraction(1, 2) else "green"
-        left = "closed" if item.closed else in_words(item.left)
-        table.add_row(item.grant.analyst, bar(float(share), colour=colour), f"{float(share):.0%}", left)
+        left = "closed" if item.closed else item.remainder.amount
+        table.add_row(Text(item.grant.analyst), bar(float(share), colour=colour), f"{float(share):.0%}", left)
     return table
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +20,13 @@ Source = Annotated[str, typer.Argument(help="A CSV, Parquet or Arrow file, or po
 TableName = Annotated[str, typer.Option("--table", help="The table, when the source is a database.")]
 
 
+def _looking() -> AbstractContextManager[object]:
+    """Show on standard error, if that is a terminal, that the table is being looked at."""
+    from rich.console import Console
+
+    return Console(stderr=True).status("Looking at the table …")
+
+
 @app.command()
 def suggest(
     source: Source,
@@ -28,18 +36,20 @@ def suggest(
     """Propose a schema, with a reason for every column.
 
     The proposal holds values of the data (smallest, largest, categories), all marked 'learned': it is for the
-    steward's eyes, and no method uses a learned bound for free.
+    steward's eyes (the file can be read by its owner only), and no method uses a learned bound for free. A column
+    of which nothing is known is proposed as a quasi-identifier.
     """
     from ziggurat.data import read, suggest_schema, write_text
 
-    proposed = suggest_schema(read(source, table=table or None))
+    with _looking():
+        proposed = suggest_schema(read(source, table=table or None, on_bad_cell="missing"))
     for column, reason in proposed.reasons.items():
         typer.echo(f"{column}: {reason}", err=True)
     text = proposed.schema.to_yaml()
     if not out:
         typer.echo(text)
         return
-    write_text(Path(out), text)
+    write_text(Path(out), text, mode=0o600)  # it holds values of the data
     typer.echo(f"The proposal is in {out}; replace what is marked 'learned' by what is publicly known.")
 
 
@@ -49,10 +59,14 @@ def check(
     schema: Annotated[str, typer.Option(help="The schema, a YAML file.")],
     table: TableName = "",
 ) -> None:
-    """Check a table against its schema; problems are counted, never shown. Exit code 1 if there are any."""
+    """Check a table against its schema; problems are counted, never shown. Exit code 1 if there are any.
+
+    Every declared column is looked at, identifiers too; cells that cannot be read as their kind are problems.
+    """
     from ziggurat.data import read
 
-    problems = read(source, schema, table=table or None).validate()
+    with _looking():
+        problems = read(source, Path(schema), table=table or None, on_bad_cell="missing").validate()
     for problem in problems:
         typer.echo(str(problem), err=True)
     if problems:

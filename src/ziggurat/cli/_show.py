@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rich.table import Table
+from rich.text import Text
 
 if TYPE_CHECKING:
     from ziggurat.data import Column, Schema
@@ -15,13 +16,15 @@ _MOST_CATEGORIES = 4
 
 def schema_table(schema: Schema) -> Table:
     """A schema, one column a line: kind, role, what is known of its values and where from."""
-    table = Table(title=f"{schema.name or 'table'} (unit: {schema.unit})", title_style="bold", header_style="dim")
-    for heading in ("column", "kind", "role", "values", "known from"):
-        table.add_column(heading)
+    title = Text(f"{schema.name or 'table'} (unit: {schema.unit})", style="bold")
+    table = Table(title=title, header_style="dim")
+    table.add_column("column", no_wrap=True)
+    for heading in ("kind", "role", "values", "known from"):
+        table.add_column(heading, overflow="fold")
     for column in schema.columns:
         values, known_from = _values(column)
-        colour = _COLOURS.get(column.role.value, "")
-        table.add_row(column.name, column.kind.value, f"[{colour}]{column.role.value}[/]", values, known_from)
+        role = Text(column.role.value, style=_COLOURS.get(column.role.value, ""))
+        table.add_row(Text(column.name), column.kind.value, role, Text(values), known_from)
     return table
 
 

@@ -53,7 +53,7 @@ class _Stage:
 def run_tour(rows: int, *, picture: str = "", rehearse: str = "", keep: str = "") -> None:
     """Run every scene of the tour, and save what was seen if asked to."""
     console = Console(record=bool(picture), width=110 if picture else None, highlight=False)
-    with _set_up(console, rows, rehearse, keep) as stage:
+    with _set_up(console, rows, rehearse, keep, picture) as stage:
         _meet_the_table(stage, rows)
         _grant_a_budget(stage)
         _ask_a_count(stage)
@@ -67,9 +67,12 @@ def run_tour(rows: int, *, picture: str = "", rehearse: str = "", keep: str = ""
 
 
 @contextmanager
-def _set_up(console: Console, rows: int, rehearse: str, keep: str) -> Iterator[_Stage]:
+def _set_up(console: Console, rows: int, rehearse: str, keep: str, picture: str) -> Iterator[_Stage]:
     if keep and Path(keep).exists():
         raise ParameterError(f"The file {keep!r} exists already; name a new one to keep the tour's ledger in.")
+    for wanted in (keep, picture):
+        if wanted and not Path(wanted).absolute().parent.is_dir():
+            raise ParameterError(f"The folder of {wanted!r} does not exist; create it first.")
     with tempfile.TemporaryDirectory(prefix="ziggurat-tour-") as folder:
         source = seeded(rehearse) if rehearse else secure()
         with console.status("Inventing patients and preparing the noise (the first run compiles it) …"):
@@ -128,7 +131,7 @@ def _smokers(stage: _Stage) -> exp.Select:
 
 def _ask_a_count(stage: _Stage) -> None:
     stage.heading(f"3. {_SMOKERS}")
-    mechanism = Laplace.calibrated("0.3", values="integers", neighbours=stage.neighbours)
+    mechanism = Laplace.calibrated("0.3", values="integers", coordinates=1, neighbours=stage.neighbours)
     stage.console.print(f"Quote: {stage.ledger.quote(_NAME, _ANALYST, mechanism.event).sentence}")
     (answer,), _ = _ask(stage, _SMOKERS, mechanism, _smokers(stage))
     half = float(mechanism.half_width())
@@ -140,7 +143,7 @@ def _ask_a_count(stage: _Stage) -> None:
 
 def _ask_again(stage: _Stage) -> None:
     stage.heading("4. The same question again costs nothing")
-    mechanism = Laplace.calibrated("0.3", values="integers", neighbours=stage.neighbours)
+    mechanism = Laplace.calibrated("0.3", values="integers", coordinates=1, neighbours=stage.neighbours)
     before = stage.ledger.left(_NAME, _ANALYST)
     (answer,), replayed = _ask(stage, _SMOKERS, mechanism, _smokers(stage))
     after = stage.ledger.left(_NAME, _ANALYST)
@@ -164,7 +167,7 @@ def _diagnoses(stage: _Stage) -> exp.Select:
 
 def _ask_a_histogram(stage: _Stage) -> None:
     stage.heading(f"5. {_DIAGNOSES}")
-    mechanism = Laplace.calibrated("0.1", values="integers", neighbours=stage.neighbours)
+    mechanism = Laplace.calibrated("0.1", values="integers", coordinates=1, neighbours=stage.neighbours)
     answers, _ = _ask(stage, _DIAGNOSES, mechanism, _diagnoses(stage))
     half, names = float(mechanism.half_width()), stage.table.schema["diagnosis"].public_categories().values
     grid = Grid(box=None, padding=(0, 1), show_header=False)
@@ -180,12 +183,12 @@ def _ask_a_histogram(stage: _Stage) -> None:
 def _ask_too_much(stage: _Stage) -> None:
     stage.heading("6. What is spent is spent")
     stage.console.print(budget_bars(stage.ledger.statement(_NAME)))
-    greedy = Laplace.calibrated("0.7", values="integers", neighbours=stage.neighbours)
+    greedy = Laplace.calibrated("0.7", values="integers", coordinates=1, neighbours=stage.neighbours)
     try:
         _ask(stage, "How many patients smoke, again but fresh?", greedy, _smokers(stage))
     except BudgetExceededError as refusal:
         stage.console.print(f"[bold red]Refused.[/] {refusal}")
-    last = Laplace.calibrated("0.6", values="integers", neighbours=stage.neighbours)
+    last = Laplace.calibrated("0.6", values="integers", coordinates=1, neighbours=stage.neighbours)
     _ask(stage, "How many patients smoke, with what is left?", last, _smokers(stage))
     left = in_words(stage.ledger.left(_NAME, _ANALYST))
     stage.console.print(
@@ -220,7 +223,7 @@ def _say_goodbye(stage: _Stage, keep: str) -> None:
     if not stage.source.secure:
         stage.console.print("[yellow]This was a rehearsal: its noise was seeded, so nothing of it may be published.[/]")
     if keep:
-        stage.console.print(f"The ledger is in {keep}; try: ziggurat ledger show --ledger {keep}")
+        stage.console.print(Text(f"The ledger is in {keep}; try: ziggurat ledger show --ledger {keep}"))
     stage.console.print("Next: 'ziggurat doctor' checks this installation, 'ziggurat --help' lists the commands.")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from ziggurat.errors import DataError
 
 
-def write_text(path: str | Path, text: str) -> None:
+def write_text(path: str | Path, text: str, *, mode: int | None = None) -> None:
     """Replace the file at `path` by `text`, or leave it as it was and raise DataError.
 
     Parameters
@@ -16,23 +16,26 @@ def write_text(path: str | Path, text: str) -> None:
         Where to write; its folder must exist.
     text
         What to write, as UTF-8.
+    mode
+        The permissions of the file, such as 0o600 for what only its owner may read; by default those that it
+        has, and for a new file those that the user's mask allows.
     """
     target = Path(path)
     try:
-        _replace(target, text.encode("utf-8"))
+        _replace(target, text.encode("utf-8"), mode)
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else "unknown reason"
         raise DataError(f"{str(target)!r} could not be written ({reason}); it was left as it was.") from None
 
 
-def _replace(target: Path, content: bytes) -> None:
+def _replace(target: Path, content: bytes, mode: int | None) -> None:
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        Path(name).chmod(_mode(target))
+        Path(name).chmod(_mode(target) if mode is None else mode)
         Path(name).replace(target)
     except BaseException:
         Path(name).unlink(missing_ok=True)

@@ -5,32 +5,37 @@ casts differ (DuckDB reads '1.5' as the integer 2, PostgreSQL refuses it).
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 
 import pyarrow as pa
 import pyarrow.types as kinds
 from sqlglot import exp
 
 from ziggurat.data._column import INT64_LOWER, INT64_UPPER, Column, Kind
-from ziggurat.data._expressions import constant, missing_codes, reference, sql_type
+from ziggurat.data._expressions import among, as_type, constant, either, filled, missing_codes, reference, sql_type
+from ziggurat.data.engines import is_finite
 from ziggurat.errors import SchemaError
 
 _LEAP_YEAR = "([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)"
 _DAYS = "((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))"
 _GRAMMAR = {
-    Kind.INTEGER: "[+-]?[0-9]{1,37}",
-    Kind.REAL: "[+-]?([0-9]{1,99}[.]?|[0-9]{0,99}[.][0-9]{1,99})([eE][+-]?[12]?[0-9]{1,2})?",
+    Kind.INTEGER: "[+-]?[0-9]+",
+    Kind.REAL: "[+-]?([0-9]+[.]?|[0-9]*[.][0-9]+)([eE][+-]?[12]?[0-9]{1,2})?",
     Kind.DATE: f"([0-9]{{4}}-{_DAYS}|{_LEAP_YEAR}-02-29)",
 }
+_LONGEST = {Kind.INTEGER: 38, Kind.REAL: 100, Kind.DATE: 10}  # {1,99} in a pattern would take long to compile
 _UNPADDED = "(0|[1-9][0-9]{0,17})"
 _TYPICAL = {
     Kind.INTEGER: f"[+-]?{_UNPADDED}",
-    Kind.REAL: f"[+-]?(({_UNPADDED}([.][0-9]{{0,99}})?|[.][0-9]{{1,99}})([eE][+-]?[12]?[0-9]{{1,2}})?"
+    Kind.REAL: f"[+-]?(({_UNPADDED}([.][0-9]*)?|[.][0-9]+)([eE][+-]?[12]?[0-9]{{1,2}})?"
     "|nan|NaN|NAN|inf|Inf|INF|Infinity)",
     Kind.DATE: _GRAMMAR[Kind.DATE],
 }
+_PLAIN_TRUTH = ("true", "false")
 _TRUE, _FALSE = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
-_NO_NUMBERS = ("nan", "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity")
+_NO_NUMBER = "^(nan|[+-]?inf(inity)?)?$"  # a pattern: DuckDB makes a join of a longer list, for every column
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,8 @@ class Conversion:
 def kind_of(given: pa.DataType) -> Kind | None:
     """Return the kind that describes an engine's type, or None if none does.
 
-    A timestamp is read as a date: its time of day is left behind. A dictionary of text is a category.
+    A timestamp is read as a date, the one in its own time zone: its time of day is left behind. A dictionary of
+    text is a category.
     """
     if kinds.is_dictionary(given):
         return Kind.CATEGORY if kind_of(given.value_type) is Kind.TEXT else kind_of(given.value_type)
@@ -65,6 +71,10 @@ def conversion(column: Column, given: pa.DataType) -> Conversion:
     """Return how to read a column that the engine holds as `given`, or raise SchemaError if it cannot be."""
     held, wanted = kind_of(given), column.storage
     held = Kind.TEXT if held is Kind.CATEGORY else held
+    if held is wanted is Kind.DATE:
+        return _checked(column, filled(reference(column)), _calendar_day(column))
+    if held is wanted is Kind.INTEGER and _is_wide(given):
+        return _checked(column, filled(reference(column)), _fitting(reference(column)))
     if held is wanted or kinds.is_null(given) or (held, wanted) in _PLAIN_CASTS:
         return Conversion(column, _cast(column, given))
     if held is Kind.TEXT:
@@ -72,7 +82,7 @@ def conversion(column: Column, given: pa.DataType) -> Conversion:
     if (held, wanted) == (Kind.REAL, Kind.INTEGER):
         return _checked(column, _finite(column), _whole_number(column))
     if (held, wanted) == (Kind.INTEGER, Kind.BOOLEAN):
-        return _checked(column, reference(column).is_(exp.null()).not_(), _truth(column, ("1",), ("0",)))
+        return _checked(column, filled(reference(column)), _truth(column, ("1",), ("0",)))
     holds = f"holds {held} values" if held else "has a type that no kind describes"
     raise SchemaError(f"Column {column.name!r} {holds}; it cannot be read as {column.kind}.")
 
@@ -93,56 +103,81 @@ def reads_as(column: Column) -> exp.Expr:
     """Return the condition that a cell of text holds a value that one would write for the column's kind.
 
     Stricter than a conversion: no number with leading zeros or more than 18 digits before the point, which is
-    rather a code; no abbreviations of truth values. NaN and the infinities count as filled cells and as reals.
+    rather a code; no abbreviations of truth values. NaN and the infinities count as filled cells and as reals; the
+    column's missing codes do not count.
     """
-    filled = exp.and_(reference(column).is_(exp.null()).not_(), _word(column).isin("").not_())
+    codes = missing_codes(column, Kind.TEXT)
+    given = [exp.Not(this=among(reference(column), codes))] if codes else []
+    written = exp.and_(filled(reference(column)), exp.Not(this=_is_word(column, ("",))), *given, copy=False)
     if column.kind is Kind.TEXT:
-        return filled
+        return written
     if column.kind is Kind.BOOLEAN:
-        return exp.and_(filled, _word(column).isin("true", "false"))
-    pattern = _TYPICAL[column.kind]
-    return exp.and_(filled, exp.RegexpLike(this=_trimmed(column), expression=exp.Literal.string(f"^({pattern})$")))
+        return exp.and_(written, _is_word(column, _PLAIN_TRUTH), copy=False)
+    return exp.and_(written, _matches(column, column.kind, _TYPICAL), copy=False)
+
+
+def cell_reads_as(cell: str, kind: Kind) -> bool:
+    """Return whether `reads_as` holds for a filled cell that is no missing code."""
+    if kind is Kind.BOOLEAN:
+        return cell.strip(" ").lower() in _PLAIN_TRUTH
+    return len(cell.strip(" ")) <= _LONGEST[kind] and re.fullmatch(_TYPICAL[kind], cell.strip(" ")) is not None
 
 
 def _cast(column: Column, given: pa.DataType) -> exp.Expr:
     cell: exp.Expr = reference(column)
     if kinds.is_decimal(given) and column.storage is Kind.REAL and given.precision > 15:
-        cell = exp.cast(cell, "TEXT")  # through its digits: not every engine rounds a wide decimal correctly
-    return exp.cast(cell, sql_type(column.storage))
+        cell = as_type(cell, "TEXT")  # through its digits: not every engine rounds a wide decimal correctly
+    return as_type(cell, sql_type(column.storage))
 
 
-def _checked(column: Column, filled: exp.Expr, value: exp.Expr) -> Conversion:
-    bad = exp.and_(filled, exp.paren(value.copy()).is_(exp.null()))
+def _checked(column: Column, given: exp.Expr, value: exp.Expr) -> Conversion:
+    bad = exp.and_(given, exp.Is(this=exp.Paren(this=value), expression=exp.Null()), copy=False)
     return Conversion(column, value, bad)
 
 
 def _readable_text(column: Column) -> exp.Expr:
     """A cell that should have held something: not NULL, not blank, not NaN or infinite, not a missing code."""
-    cell = reference(column)
-    empty = ("", *(_NO_NUMBERS if column.storage is Kind.REAL else ()))
-    conditions = [cell.is_(exp.null()).not_(), _word(column).isin(*empty).not_()]
+    empty = _is_word(column, ("",))
+    if column.storage is Kind.REAL:
+        empty = exp.RegexpLike(this=_word(column), expression=exp.Literal.string(_NO_NUMBER))
     codes = missing_codes(column, Kind.TEXT)
-    return exp.and_(*conditions, *([cell.copy().isin(*codes).not_()] if codes else []))
+    given = [exp.Not(this=among(reference(column), codes))] if codes else []
+    return exp.and_(filled(reference(column)), exp.Not(this=empty), *given, copy=False)
 
 
 def _from_text(column: Column) -> exp.Expr:
     if column.storage is Kind.BOOLEAN:
         return _truth(column, _TRUE, _FALSE)
+    value = as_type(_trimmed(column), sql_type(column.storage))
     if column.storage is Kind.INTEGER:
-        return _when(column, Kind.INTEGER, _fitting(column))
-    return _when(column, column.storage, exp.cast(_trimmed(column), sql_type(column.storage)))
+        value = _fitting(as_type(_trimmed(column), "DECIMAL(38, 0)"))
+    return either(exp.and_(_readable_text(column), _matches(column, column.storage, _GRAMMAR), copy=False), value)
 
 
-def _when(column: Column, storage: Kind, value: exp.Expr) -> exp.Expr:
-    pattern = exp.Literal.string(f"^({_GRAMMAR[storage]})$")
-    matches = exp.RegexpLike(this=_trimmed(column), expression=pattern)
-    return exp.case().when(exp.and_(_readable_text(column), matches), value).else_(exp.null())
+def _matches(column: Column, kind: Kind, grammar: Mapping[Kind, str]) -> exp.Expr:
+    short = exp.LTE(this=exp.Length(this=_trimmed(column)), expression=exp.Literal.number(_LONGEST[kind]))
+    pattern = exp.Literal.string(f"^({grammar[kind]})$")
+    return exp.And(this=short, expression=exp.RegexpLike(this=_trimmed(column), expression=pattern))
 
 
-def _fitting(column: Column) -> exp.Expr:
-    wide = exp.cast(_trimmed(column), "DECIMAL(38, 0)")
-    lower, upper = (exp.cast(exp.Literal.string(str(end)), "DECIMAL(38, 0)") for end in (INT64_LOWER, INT64_UPPER))
-    return exp.case().when(wide.between(lower, upper), exp.cast(wide.copy(), "BIGINT")).else_(exp.null())
+def _fitting(wide: exp.Expr) -> exp.Expr:
+    """An integer of any width if it has 64 bits, and otherwise NULL; so too for what is no integer after all."""
+    lower, upper = (as_type(exp.Literal.string(str(end)), "DECIMAL(38, 0)") for end in (INT64_LOWER, INT64_UPPER))
+    whole = exp.EQ(this=wide, expression=exp.Floor(this=wide))
+    fits = exp.and_(exp.Between(this=wide, low=lower, high=upper), whole, copy=False)
+    return either(fits, as_type(wide, "BIGINT"))
+
+
+def _is_wide(given: pa.DataType) -> bool:
+    # PostgreSQL's numeric without a scale may hold fractions, too; it shows as a decimal of 38 digits.
+    return bool(kinds.is_uint64(given) or (kinds.is_decimal(given) and given.precision > 18))
+
+
+def _calendar_day(column: Column) -> exp.Expr:
+    """The date, if Python has it: engines know the year 100,000 and dates at infinity."""
+    day = as_type(reference(column), "DATE")
+    first, last = constant(date.min, Kind.DATE), constant(date.max, Kind.DATE)
+    return either(exp.Between(this=day, low=first, high=last), day)
 
 
 def _trimmed(column: Column) -> exp.Expr:
@@ -150,24 +185,29 @@ def _trimmed(column: Column) -> exp.Expr:
 
 
 def _truth(column: Column, true: tuple[str, ...], false: tuple[str, ...]) -> exp.Expr:
-    case = exp.case().when(_word(column).isin(*true), exp.true())
-    return case.when(_word(column).isin(*false), exp.false()).else_(exp.null())
+    cases = [
+        exp.If(this=_is_word(column, true), true=exp.true()),
+        exp.If(this=_is_word(column, false), true=exp.false()),
+    ]
+    return exp.Case(ifs=cases, default=exp.Null())
+
+
+def _is_word(column: Column, words: tuple[str, ...]) -> exp.Expr:
+    return among(_word(column), (exp.Literal.string(each) for each in words))
 
 
 def _word(column: Column) -> exp.Expr:
-    return exp.Lower(this=exp.Trim(this=exp.cast(reference(column), "TEXT")))
+    return exp.Lower(this=exp.Trim(this=as_type(reference(column), "TEXT")))
 
 
 def _finite(column: Column) -> exp.Expr:
     cell = reference(column)
-    largest = constant(1.7976931348623157e308, Kind.REAL)
-    return exp.and_(
-        cell.is_(exp.null()).not_(), exp.cast(cell.copy(), "DOUBLE").between(exp.Neg(this=largest), largest.copy())
-    )
+    return exp.and_(filled(cell), is_finite(as_type(cell, "DOUBLE")), copy=False)
 
 
 def _whole_number(column: Column) -> exp.Expr:
-    cell = exp.cast(reference(column), "DOUBLE")
-    within = cell.between(constant(-(2.0**63), Kind.REAL), constant(2.0**63 - 1024, Kind.REAL))
-    whole = exp.EQ(this=cell.copy(), expression=exp.Floor(this=cell.copy()))
-    return exp.case().when(exp.and_(within, whole), exp.cast(cell.copy(), "BIGINT")).else_(exp.null())
+    cell = as_type(reference(column), "DOUBLE")
+    ends = {"low": constant(-(2.0**63), Kind.REAL), "high": constant(2.0**63 - 1024, Kind.REAL)}
+    whole = exp.EQ(this=cell, expression=exp.Floor(this=cell))
+    fits = exp.and_(_finite(column), exp.Between(this=cell, **ends), whole, copy=False)
+    return either(fits, as_type(cell, "BIGINT"))

@@ -6,14 +6,15 @@ a grid whose step is a power of two, and summed as integers, which is associativ
 """
 
 import math
-import sys
+from collections.abc import Iterable
 from datetime import date
 from fractions import Fraction
+from functools import cache
 
 from sqlglot import exp
 
 from ziggurat.data._column import BoundValue, Column, Kind
-from ziggurat.data.engines import WIDE
+from ziggurat.data.engines import WIDE, is_finite
 from ziggurat.errors import ParameterError, SchemaError
 
 _SQL_TYPES = {
@@ -36,12 +37,37 @@ def sql_type(storage: Kind) -> str:
     return _SQL_TYPES[storage]
 
 
+@cache
+def _data_type(name: str) -> exp.DataType:
+    return exp.DataType.build(name)
+
+
+def as_type(value: exp.Expr, name: str) -> exp.Expr:
+    """Return a value cast to a type; the trees are shared, because engines copy a query before they write it."""
+    return exp.Cast(this=value, to=_data_type(name))
+
+
+def filled(cell: exp.Expr) -> exp.Expr:
+    """Return the condition that a cell is not NULL."""
+    return exp.Not(this=exp.Is(this=cell, expression=exp.Null()))
+
+
+def among(cell: exp.Expr, values: Iterable[exp.Expr]) -> exp.Expr:
+    """Return the condition that a cell equals one of `values`."""
+    return exp.In(this=cell, expressions=list(values))
+
+
+def either(condition: exp.Expr, value: exp.Expr) -> exp.Expr:
+    """Return a value where a condition holds, and NULL elsewhere."""
+    return exp.Case(ifs=[exp.If(this=condition, true=value)], default=exp.Null())
+
+
 def constant(value: str | BoundValue, storage: Kind) -> exp.Expr:
     """Return a constant of the type that holds `storage`; reals keep every bit."""
     if storage is Kind.TEXT:
         return exp.Literal.string(str(value))
     text = value.isoformat() if isinstance(value, date) else repr(value)
-    return exp.cast(exp.Literal.string(text), sql_type(storage))
+    return as_type(exp.Literal.string(text), sql_type(storage))
 
 
 def present(column: Column) -> exp.Expr:
@@ -50,15 +76,13 @@ def present(column: Column) -> exp.Expr:
     NULL, NaN, the infinities and the column's missing codes are not values.
     """
     cell = reference(column)
-    conditions: list[exp.Expr] = [cell.is_(exp.null()).not_()]
+    conditions: list[exp.Expr] = [filled(cell)]
     if column.storage is Kind.REAL:
-        # NaN sorts above every number on all three engines, so a range leaves it out with the infinities.
-        largest = sys.float_info.max
-        conditions.append(cell.between(constant(-largest, Kind.REAL), constant(largest, Kind.REAL)))
+        conditions.append(is_finite(as_type(cell, "DOUBLE")))
     codes = missing_codes(column, column.storage)
     if codes:
-        conditions.append(cell.isin(*codes).not_())
-    return exp.and_(*conditions)
+        conditions.append(exp.Not(this=among(cell, codes)))
+    return exp.and_(*conditions, copy=False)
 
 
 def missing_codes(column: Column, storage: Kind) -> list[exp.Expr]:
@@ -84,7 +108,7 @@ def clamped(column: Column) -> exp.Expr:
     least = exp.Least(this=cell, expressions=[upper], ignore_nulls=True)
     moved = exp.Greatest(this=least, expressions=[lower], ignore_nulls=True)
     # GREATEST and LEAST skip NULL: without the condition a missing cell would become a bound.
-    return exp.case().when(present(column), moved).else_(exp.null())
+    return either(present(column), moved)
 
 
 def quantised(column: Column, grid: Fraction) -> exp.Expr:
@@ -127,7 +151,7 @@ def exact_sum(value: exp.Expr) -> exp.Expr:
 
 def count_where(condition: exp.Expr) -> exp.Expr:
     """Return the number of rows for which `condition` is true."""
-    return exp.Count(this=exp.case().when(condition, exp.Literal.number(1)).else_(exp.null()))
+    return exp.Count(this=either(condition, exp.Literal.number(1)))
 
 
 def ratio(numerator: exp.Expr, denominator: exp.Expr) -> exp.Expr:

@@ -10,6 +10,7 @@ from typing import Any
 from ziggurat.data import _schema_yaml
 from ziggurat.data._atomic import write_text
 from ziggurat.data._column import Column, Role
+from ziggurat.data._located_yaml import loaded
 from ziggurat.data._nearest import nearest
 from ziggurat.data._schema_dict import parsed, plain
 from ziggurat.data._unit import Unit
@@ -112,7 +113,7 @@ class Schema:
         itself. An error names the file, the line and the nearest key that would have been understood.
         """
         text, file = _schema_yaml.text_and_name(source)
-        data, locate = _schema_yaml.loaded(text, file)
+        data, locate = loaded(text, file, SchemaError)
         fields = parsed(data, locate)
         try:
             return cls(**fields)

@@ -5,12 +5,11 @@ from datetime import date
 from typing import Any, TypeVar
 
 from ziggurat.data._column import Bounds, Categories, Column, Hierarchy, Kind, Provenance, Role
+from ziggurat.data._located_yaml import Locate, Path
 from ziggurat.data._nearest import nearest
 from ziggurat.data._unit import Unit
 from ziggurat.errors import SchemaError
 
-Path = tuple[str, ...]
-Locate = Callable[[Path], str]
 _Built = TypeVar("_Built")
 
 _SCHEMA_KEYS = ("name", "description", "unit", "columns")

@@ -1,16 +1,17 @@
 """A table: a relation in an engine, its schema and its privacy unit."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 import pyarrow as pa
 from sqlglot import exp
 
-from ziggurat.data._column import Column, Kind, Provenance, Role
+from ziggurat.data._column import Column, Provenance, Role
 from ziggurat.data._conversion import Conversion, conversion, kind_of
 from ziggurat.data._expressions import count_where, reference
 from ziggurat.data._nearest import nearest
 from ziggurat.data._schema import Schema
+from ziggurat.data._tally import tallied
 from ziggurat.data._unit import Unit
 from ziggurat.data._validation import Problem, checks_of, problems_from
 from ziggurat.data.engines import Engine
@@ -51,18 +52,21 @@ class Table:
         types = engine.columns(relation)
         self._engine = engine
         self._declared = inferred_schema(engine, relation) if schema is None else schema
+        self._left_out = tuple(name for name, given in types.items() if kind_of(given) is None)
         _check_header(self._declared, types)
         self._relation = table_named(relation)
-        conversions = [_converted(column, types) for column in self._declared.columns]
-        if on_bad_cell == "refuse":
-            self._refuse_bad_cells(conversions)
-        self._schema = _visible(self._declared)
-        self._values = {each.column.name: each.value for each in conversions}
+        self._conversions = {column.name: _converted(column, types) for column in self._declared.columns}
+        self._visible = _visible(self._declared)
+        self._lenient = on_bad_cell == "missing"
+        if not self._lenient:
+            self._refuse_bad_cells()
 
     @property
     def schema(self) -> Schema:
-        """The columns that queries see."""
-        return self._schema
+        """The columns that queries see; SchemaError if every column is an identifier."""
+        if self._visible is None:
+            raise SchemaError("Every column of the schema is an identifier; nothing is left to ask about.")
+        return self._visible
 
     @property
     def declared(self) -> Schema:
@@ -70,9 +74,19 @@ class Table:
         return self._declared
 
     @property
+    def left_out(self) -> tuple[str, ...]:
+        """The columns of the data whose type no kind describes (lists, bytes, times of day, ...)."""
+        return self._left_out
+
+    @property
+    def lenient(self) -> bool:
+        """Whether cells that cannot be read count as missing."""
+        return self._lenient
+
+    @property
     def unit(self) -> Unit:
         """What one person contributes."""
-        return self._schema.unit
+        return self._declared.unit
 
     @property
     def engine(self) -> Engine:
@@ -86,11 +100,13 @@ class Table:
 
     def select(self, *expressions: str | exp.Expr) -> exp.Select:
         """Return a query over the table's columns, to be extended and passed to `query`."""
-        chosen = [reference(self._schema[each]) if isinstance(each, str) else each for each in expressions]
-        return exp.select(*chosen).from_(self._view())
+        chosen = [reference(self.schema[each]) if isinstance(each, str) else each for each in expressions]
+        return exp.select(*chosen).from_(self._view(self.schema.names), copy=False)
 
     def query(self, expression: exp.Expr) -> pa.Table:
         """Run a query built on `select`; the answer is raw, for a method to protect."""
+        if not isinstance(expression, exp.Expr):
+            raise ParameterError("A query is built on table.select(...); text is not taken.")
         return self._engine.query(expression)
 
     def aggregate(
@@ -110,48 +126,69 @@ class Table:
         group_by
             Names of columns, or aliased expressions; they come first in the answer.
         """
-        keys = [reference(self._schema[each]) if isinstance(each, str) else each for each in group_by]
-        for expression in (*keys, *aggregates, *([where] if where is not None else [])):
-            self._check_columns(expression)
-        query = exp.select(*keys, *aggregates).from_(self._view())
-        query = query if where is None else query.where(where)
-        return self.query(query.group_by(*(exp.Literal.number(place) for place in range(1, len(keys) + 1))))
+        keys = [reference(self.schema[each]) if isinstance(each, str) else each for each in group_by]
+        seen = self._visible.names if self._visible else ()
+        query = self._over([*keys, *aggregates], seen, where)
+        places = [exp.Literal.number(place) for place in range(1, len(keys) + 1)]
+        return self.query(query.group_by(*places, copy=False))
 
     def validate(self) -> list[Problem]:
-        """Return what contradicts the schema, as counts per column, never as values; read in one pass."""
-        checks = checks_of(self._schema)
-        rows = exp.Count(this=exp.Star()).as_("rows")
-        counted = [count_where(check.condition).as_(f"check_{place}") for place, check in enumerate(checks)]
-        (answer,) = self.aggregate(rows, *counted).to_pylist()
-        return problems_from(checks, answer)
+        """Return what contradicts the schema, as counts per column, never as values.
+
+        Every declared column is looked at, identifiers too. Cells that cannot be read as their kind are among the
+        problems if the table was opened with on_bad_cell="missing"; otherwise it has none.
+        """
+        checks = checks_of(self._declared)
+        named = {f"check_{place}": count_where(check.condition) for place, check in enumerate(checks)}
+        rows = {"rows": exp.Count(this=exp.Star())}
+        answer = tallied(lambda asked: self.query(self._over(asked, self._declared.names)), {**rows, **named})
+        return [*problems_from(checks, answer), *self._unreadable()]
+
+    def unreadable(self) -> dict[str, int]:
+        """Return for each column how many cells cannot be read as its kind, where there are any."""
+        named = {name: count_where(each.bad) for name, each in self._conversions.items() if each.bad is not None}
+
+        def run(asked: list[exp.Expr]) -> pa.Table:
+            return self._engine.query(exp.select(*asked, copy=False).from_(self._relation, copy=False))
+
+        counts = tallied(run, named)
+        return {name: count for name, count in counts.items() if count}
 
     def describe(self) -> pa.Table:
         """Return name, kind, role and public knowledge of each column; no cell, and nothing learned from cells."""
         return pa.Table.from_pylist([_described(column) for column in self._declared.columns])
 
     def __repr__(self) -> str:
-        return f"<Table of {len(self._schema)} columns in {self._engine.title}, unit: {self.unit}>"
+        return f"<Table of {len(self._visible or ())} columns in {self._engine.title}, unit: {self.unit}>"
 
-    def _view(self) -> exp.Subquery:
-        seen = [self._values[name].copy().as_(name, quoted=True) for name in self._schema.names]
-        return exp.select(*seen).from_(self._relation.copy()).subquery("seen")
+    def _view(self, names: Iterable[str]) -> exp.Subquery:
+        # The trees are shared, not copied: an engine copies a query before it writes it down.
+        seen = [self._conversions[name].value.as_(name, quoted=True, copy=False) for name in names]
+        one = exp.Literal.number(1).as_("one")
+        return exp.select(*(seen or [one]), copy=False).from_(self._relation, copy=False).subquery("seen", copy=False)
 
-    def _check_columns(self, expression: exp.Expr) -> None:
-        for column in expression.find_all(exp.Column):
-            self._schema[column.name]
+    def _over(self, asked: Sequence[exp.Expr], known: Sequence[str], where: exp.Expr | None = None) -> exp.Select:
+        """A query over those of the columns `known` that it uses, so that no others are read or converted."""
+        conditions = [] if where is None else [where]
+        used = {column.name for each in (*asked, *conditions) for column in each.find_all(exp.Column)}
+        for name in sorted(used.difference(known)):
+            raise SchemaError(f"There is no column {name!r} in the schema; {nearest(name, known)}")
+        view = self._view(name for name in known if name in used)
+        return exp.select(*asked, copy=False).from_(view, copy=False).where(*conditions, copy=False)
 
-    def _refuse_bad_cells(self, conversions: list[Conversion]) -> None:
-        doubtful = [each for each in conversions if each.bad is not None]
-        if not doubtful:
-            return
-        counts = [count_where(each.bad).as_(f"bad_{place}") for place, each in enumerate(doubtful) if each.bad]
-        (answer,) = self._engine.query(exp.select(*counts).from_(self._relation.copy())).to_pylist()
-        for count, each in zip(answer.values(), doubtful, strict=True):
-            if count:
-                raise DataError(
-                    f"{count} cells of column {each.column.name!r} cannot be read as {each.column.kind}; "
-                    "correct them, add their code to 'missing' in the schema, or pass on_bad_cell='missing'."
-                )
+    def _unreadable(self) -> list[Problem]:
+        if not self._lenient:
+            return []
+        kinds = {column.name: column.kind for column in self._declared.columns}
+        return [Problem(f"not readable as {kinds[name]}", name, count) for name, count in self.unreadable().items()]
+
+    def _refuse_bad_cells(self) -> None:
+        for name, count in self.unreadable().items():
+            cells = "1 cell" if count == 1 else f"{count} cells"
+            raise DataError(
+                f"{cells} of column {name!r} cannot be read as {self._declared[name].kind}; "
+                "correct them, add their code to 'missing' in the schema, or pass on_bad_cell='missing'."
+            )
 
 
 class RawAccess:
@@ -180,11 +217,17 @@ class RawAccess:
 
 
 def inferred_schema(engine: Engine, relation: str) -> Schema:
-    """Return the kinds of the columns as the engine tells them, without bounds or categories."""
+    """Return the kinds of the columns as the engine tells them, without bounds or categories.
+
+    Columns whose type no kind describes are left out.
+    """
     types = engine.columns(relation)
     if not types:
         raise DataError(f"The table {relation!r} has no columns.")
-    return Schema(tuple(Column(name, _kind(name, given)) for name, given in types.items()))
+    known = {name: kind for name, given in types.items() if (kind := kind_of(given)) is not None}
+    if not known:
+        raise SchemaError(f"Column {next(iter(types))!r} has a type that no kind describes, and there is no other.")
+    return Schema(tuple(Column(name, kind) for name, kind in known.items()))
 
 
 def _check_header(schema: Schema, types: Mapping[str, pa.DataType]) -> None:
@@ -195,30 +238,19 @@ def _check_header(schema: Schema, types: Mapping[str, pa.DataType]) -> None:
         )
 
 
-def _kind(name: str, given: pa.DataType) -> Kind:
-    kind = kind_of(given)
-    if kind is None:
-        raise SchemaError(
-            f"Column {name!r} has a type that no kind describes; pass a schema that names the columns to use."
-        )
-    return kind
-
-
 def _converted(column: Column, types: Mapping[str, pa.DataType]) -> Conversion:
     if column.name not in types:
         raise SchemaError(f"The data have no column {column.name!r}; {nearest(column.name, types)}")
     return conversion(column, types[column.name])
 
 
-def _visible(declared: Schema) -> Schema:
+def _visible(declared: Schema) -> Schema | None:
     names = [
         column.name
         for column in declared.columns
         if column.role is not Role.IDENTIFIER or column.name == declared.unit.column
     ]
-    if not names:
-        raise SchemaError("Every column of the schema is an identifier; nothing is left to ask about.")
-    return declared.select(names)
+    return declared.select(names) if names else None
 
 
 def _described(column: Column) -> dict[str, str]:

@@ -7,8 +7,9 @@ from typing import Any
 from sqlglot import exp
 
 from ziggurat.data._column import Column, Kind
-from ziggurat.data._expressions import constant, present, reference
+from ziggurat.data._expressions import among, constant, present, reference
 from ziggurat.data._schema import Schema
+from ziggurat.data.engines import is_finite
 
 
 @dataclass(frozen=True)
@@ -64,22 +65,23 @@ def problems_from(checks: Sequence[Check], answer: Mapping[str, Any]) -> list[Pr
 def _column_checks(column: Column) -> Iterator[Check]:
     cell = reference(column)
     if column.storage is Kind.REAL:
-        infinity = constant(float("inf"), Kind.REAL)
-        yield Check(column.name, "not a number (NaN)", exp.GT(this=cell, expression=infinity))
-        ends = (infinity.copy(), constant(float("-inf"), Kind.REAL))
-        yield Check(column.name, "infinite", cell.copy().isin(*ends))
+        infinite = among(cell, (constant(float(word), Kind.REAL) for word in ("inf", "-inf")))
+        odd = exp.Not(this=is_finite(cell))
+        yield Check(column.name, "not a number (NaN)", exp.And(this=odd, expression=exp.Not(this=infinite)))
+        yield Check(column.name, "infinite", exp.And(this=odd, expression=infinite))
     if column.bounds is not None:
         yield Check(column.name, "outside the bounds", _outside(column))
     known = (
         column.categories.values if column.categories else tuple(column.hierarchy.levels if column.hierarchy else ())
     )
     if known:
-        listed = cell.copy().isin(*(constant(value, column.storage) for value in known))
+        listed = among(cell, (constant(value, column.storage) for value in known))
         where = "categories" if column.categories else "hierarchy"
-        yield Check(column.name, f"not among the {where}", exp.and_(present(column), exp.not_(listed)))
+        yield Check(column.name, f"not among the {where}", exp.and_(present(column), exp.Not(this=listed), copy=False))
 
 
 def _outside(column: Column) -> exp.Expr:
     assert column.bounds is not None
     lower, upper = (constant(end, column.storage) for end in (column.bounds.lower, column.bounds.upper))
-    return exp.and_(present(column), exp.not_(reference(column).between(lower, upper)))
+    within = exp.Between(this=reference(column), low=lower, high=upper)
+    return exp.and_(present(column), exp.Not(this=within), copy=False)

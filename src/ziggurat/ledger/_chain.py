@@ -18,8 +18,11 @@ from ziggurat.errors import ParameterError
 FORMAT = 1
 NO_LINK = "0" * 64
 
+_DEEPEST = 100
 _DOMAIN = b"ziggurat-ledger-entry-1"
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+# What goes round in a circle is also nested too deep, and found by that.
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False, check_circular=False)
+_DECODER = json.JSONDecoder()
 _SHAPE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
 
 
@@ -50,7 +53,7 @@ class Entry(NamedTuple):
     @property
     def data(self) -> Any:
         """The body as a JSON value."""
-        return json.loads(self.body)
+        return decoded(self.body)
 
 
 class Head(NamedTuple):
@@ -63,14 +66,43 @@ class Head(NamedTuple):
 def canonical(value: object, what: str) -> str:
     """Write a JSON value in its one canonical form: sorted keys, no spaces, ASCII, finite numbers.
 
-    `what` names the value in the error; the value itself is never quoted.
+    Keys must be text: JSON would write 1 and "1" alike, so that two different values had one form. `what` names the
+    value in the error; the value itself is never quoted.
     """
+    text = encoded(value) if _is_plain(value, _DEEPEST) else None
+    if text is None:
+        raise ParameterError(
+            f"{what} must be a JSON value, nested at most {_DEEPEST} deep: text, finite numbers, true, false, null, "
+            "lists, and objects with text keys."
+        )
+    return text
+
+
+def encoded(value: object) -> str | None:
+    """Write a value whose keys are known to be text in its canonical form; None if it has none."""
     try:
         return _ENCODER.encode(value)
     except (TypeError, ValueError, RecursionError):
-        raise ParameterError(
-            f"{what} must be a JSON value: text, finite numbers, true, false, null, lists, and objects with text keys."
-        ) from None
+        return None
+
+
+def decoded(text: str) -> Any:
+    """Read JSON; raises `ValueError` or `RecursionError` if it cannot be read."""
+    return _DECODER.decode(text)
+
+
+def _is_plain(value: object, depth: int) -> bool:
+    """Tell whether all keys are text, and nothing is nested so deep that reading it back might exhaust the stack."""
+    if isinstance(value, dict):
+        if not all(isinstance(key, str) for key in value):
+            return False
+        value = value.values()
+    elif not isinstance(value, (list, tuple)):
+        return True
+    if depth == 0:
+        return False
+    nested = [item for item in value if isinstance(item, (dict, list, tuple))]
+    return all(_is_plain(item, depth - 1) for item in nested) if nested else True
 
 
 def digest(seq: int, time: str, kind: str, body: str, previous: str) -> str:

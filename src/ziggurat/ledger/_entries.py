@@ -6,16 +6,15 @@ better accounting improves old records.
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from typing import Any, ClassVar, Self
 
 from ziggurat.errors import LedgerError, ParameterError, ZigguratError
-from ziggurat.ledger._chain import FORMAT, canonical, framed, is_timestamp
-from ziggurat.privacy import Event, Neighbours, event_from_json, exact_delta, exact_epsilon, make_filter
+from ziggurat.ledger._chain import FORMAT, canonical, decoded, encoded, framed, is_timestamp
+from ziggurat.privacy import Event, Neighbours, event_from_json, exact_delta, exact_epsilon, make_filter, profile
 
 LARGEST_ANSWER = 1 << 20
 LARGEST_QUESTION = 1 << 16
@@ -37,13 +36,29 @@ def checked_answer(value: object) -> Any:
     text = canonical(value, "An answer")
     if len(text) > LARGEST_ANSWER:
         raise ParameterError(f"An answer must take at most {LARGEST_ANSWER} bytes as JSON, not {len(text)}.")
-    return json.loads(text)
+    return decoded(text)
 
 
-# Analysts repeat themselves, so recent events are remembered.
+def checked_question(value: object) -> Any:
+    """Give a question as it will be read back, or say why it cannot be stored; None stays None."""
+    if value is None:
+        return None
+    text = canonical(value, "A question")
+    if len(text) > LARGEST_QUESTION:
+        raise ParameterError(f"A question must take at most {LARGEST_QUESTION} bytes as JSON.")
+    return decoded(text)
+
+
+# Analysts repeat themselves, so recent events are remembered, and their JSON form, which nobody may change.
+@lru_cache(maxsize=4096)
+def _event_body(text: str) -> Any:
+    return decoded(text)
+
+
 @lru_cache(maxsize=4096)
 def event_from_text(text: str) -> Event:
     """Read an event from its canonical text."""
+    canonical(decoded(text), "An event")
     return event_from_json(text)
 
 
@@ -53,11 +68,20 @@ def as_stored(event: object) -> Event:
         raise ParameterError(f"A cost must be stated as an Event, not as {type(event).__name__}.")
     try:
         stored = event_from_text(event.to_json())
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         raise ParameterError(f"This {event.kind!r} event cannot be written as JSON and read back.") from None
     if stored != event:
         raise ParameterError(f"This {event.kind!r} event is not the same after being written and read back.")
+    _require_countable(stored)
     return stored
+
+
+def _require_countable(event: Event) -> None:
+    """What an event proves is kept with it, so that this costs nothing the second time."""
+    try:
+        profile(event)
+    except ArithmeticError:
+        raise ParameterError(f"The amounts of this {event.kind!r} event are too extreme to be counted.") from None
 
 
 @dataclass(frozen=True)
@@ -65,7 +89,7 @@ class Record:
     """The root of all records."""
 
     kind: ClassVar[str] = ""
-    names: ClassVar[tuple[str, ...]] = ()
+    names: ClassVar[frozenset[str]] = frozenset()
 
     def to_body(self) -> dict[str, Any]:
         """Give the JSON form."""
@@ -162,9 +186,8 @@ class Closing(Record):
 class Hold(Record):
     """A reservation: the event that is about to happen, written before the data are touched.
 
-    `key` tells identical questions of one analyst about one table; it is None if no question was stated. The event
-    and the mark of a rehearsal belong to the question: the same count with other noise is another question, and an
-    answer made with seeded noise must never stand in for a real one.
+    The event and the mark of a rehearsal belong to the question: the same count with other noise is another question,
+    and an answer made with seeded noise must never stand in for a real one.
     """
 
     kind: ClassVar[str] = "reserve"
@@ -174,7 +197,6 @@ class Hold(Record):
     question: Any
     expires: str
     rehearsal: bool = False
-    key: bytes | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         checked_text(self.table, "The name of a table")
@@ -183,15 +205,13 @@ class Hold(Record):
             raise ParameterError("A reservation must say in UTC when it expires.")
         if not isinstance(self.rehearsal, bool):
             raise ParameterError("rehearsal must be true or false.")
-        object.__setattr__(self, "key", self._key())
 
-    def _key(self) -> bytes | None:
+    @cached_property
+    def key(self) -> bytes | None:
+        """Tells identical questions of one analyst about one table; None if no question was stated."""
         if self.question is None:
             return None
-        text = canonical(self.question, "A question")
-        if len(text) > LARGEST_QUESTION:
-            raise ParameterError(f"A question must take at most {LARGEST_QUESTION} bytes as JSON.")
-        asked = (self.table, self.analyst, text, self.event.to_json(), str(self.rehearsal))
+        asked = (self.table, self.analyst, encoded(self.question) or "", self.event.to_json(), str(self.rehearsal))
         return sha256(framed(asked)).digest()
 
     def to_body(self) -> dict[str, Any]:
@@ -199,7 +219,7 @@ class Hold(Record):
         return {
             "table": self.table,
             "analyst": self.analyst,
-            "event": json.loads(self.event.to_json()),
+            "event": _event_body(self.event.to_json()),
             "question": self.question,
             "expires": self.expires,
             "rehearsal": self.rehearsal,
@@ -208,7 +228,7 @@ class Hold(Record):
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> Self:
         """Read the JSON form."""
-        return cls(**{**body, "event": event_from_text(canonical(body["event"], "An event"))})
+        return cls(**{**body, "event": event_from_text(encoded(body["event"]) or "")})
 
 
 @dataclass(frozen=True)
@@ -258,7 +278,7 @@ _RECORDS: dict[str, type[Record]] = {
 }
 
 for _cls in _RECORDS.values():
-    _cls.names = tuple(item.name for item in fields(_cls) if item.init)
+    _cls.names = frozenset(item.name for item in fields(_cls))
 
 
 def record_from(kind: str, body: str) -> Record:
@@ -267,11 +287,27 @@ def record_from(kind: str, body: str) -> Record:
     if cls is None:
         raise LedgerError("is of a kind that this version does not know")
     try:
-        data = json.loads(body)
-        if not isinstance(data, dict) or data.keys() != set(cls.names):
+        data = decoded(body)
+        if not isinstance(data, dict) or data.keys() != cls.names:
             raise LedgerError(f"does not have the fields of a {kind!r} entry")
         return cls.from_body(data)
-    except (ValueError, RecursionError, TypeError, KeyError, AttributeError, ZigguratError) as error:
+    except (ValueError, RecursionError, TypeError, KeyError, AttributeError, ArithmeticError, ZigguratError) as error:
         if isinstance(error, LedgerError):
             raise
         raise LedgerError(f"does not say what a {kind!r} entry must say") from None
+
+
+def body_of(record: Record) -> str:
+    """Write the body of an entry, and read it back: an entry that could not be read would close the ledger for ever."""
+    body = None
+    try:
+        body = encoded(record.to_body())
+        same = body is not None and record_from(record.kind, body) == record
+    except (ValueError, LedgerError):
+        same = False
+    if body is None or not same:
+        raise ParameterError(
+            f"This {record.kind!r} entry would not read back as it was given, so nothing was recorded; use shorter "
+            "amounts and plainer names."
+        )
+    return body

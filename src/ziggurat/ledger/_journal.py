@@ -9,8 +9,8 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 
 from ziggurat.errors import LedgerCorruptError, ZigguratError
-from ziggurat.ledger._chain import Entry, Head, canonical, follow, intact, now, timestamp
-from ziggurat.ledger._entries import Record, record_from
+from ziggurat.ledger._chain import Entry, Head, follow, intact, now, timestamp
+from ziggurat.ledger._entries import Record, body_of, record_from
 from ziggurat.ledger._rules import check
 from ziggurat.ledger._state import State
 from ziggurat.ledger._store import BATCH, Store
@@ -33,6 +33,8 @@ class Journal:
         self._renew()
         with self.current():
             pass
+        for what in store.oddities():
+            raise LedgerCorruptError(f"{store.name} {what}; verify it.")
 
     @contextmanager
     def current(self) -> Iterator[State]:
@@ -61,7 +63,7 @@ class Journal:
                 # Whoever is interrupted between the commit and the fold must read the entry from disk.
                 version, self._version = self._version, None
                 check(self._state, record, time)
-                entry = follow(self._state.head, time, record.kind, canonical(record.to_body(), "An entry"))
+                entry = follow(self._state.head, time, record.kind, body_of(record))
                 write(entry)
             self._fold(record, entry)
             self._version = version

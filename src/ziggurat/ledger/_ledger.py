@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -12,21 +11,23 @@ from fractions import Fraction
 from typing import Any, Self
 
 from ziggurat.errors import LedgerCorruptError, LedgerError, ParameterError
-from ziggurat.ledger._chain import Entry, Head, canonical, follow, now, timestamp
+from ziggurat.ledger._arguments import address, first_entry, lifetime, patience
+from ziggurat.ledger._chain import Entry, Head, now, timestamp
 from ziggurat.ledger._entries import (
     Abandonment,
     Answer,
     Budget,
     Closing,
-    Genesis,
     Grant,
     Hold,
     Record,
     Unbounded,
     as_stored,
     checked_answer,
+    checked_question,
 )
 from ziggurat.ledger._journal import Journal
+from ziggurat.ledger._left import share_left
 from ziggurat.ledger._rules import fits
 from ziggurat.ledger._signing import PrivateKey, PublicKey, Receipt, sign
 from ziggurat.ledger._spend import Replay, Reservation, Spend
@@ -38,7 +39,6 @@ from ziggurat.privacy import Amount, Event, Neighbours, exact_delta, exact_epsil
 
 _NEVER = timestamp(datetime.max.replace(tzinfo=UTC))
 _BEFORE_ALL = -(2**63) - 1
-_LONGEST_TTL = 366 * 24 * 3600
 
 
 class Ledger:
@@ -59,12 +59,16 @@ class Ledger:
         self._journal = Journal(store)
 
     @classmethod
-    def open(cls, where: str | os.PathLike[str], *, create: bool = True, timeout: float = 30.0) -> Self:
+    def open(
+        cls, where: str | os.PathLike[str], *, create: bool = True, read_only: bool = False, timeout: float = 30.0
+    ) -> Self:
         """Open a ledger: a file, `sqlite:///file` or `postgresql://server/database`.
 
-        A missing one is created unless `create` is False. `timeout` is how many seconds to wait for other writers.
+        A missing one is created unless `create` is False or `read_only` is True; `read_only` also opens a file on a
+        medium that cannot be written. `timeout` is how many seconds to wait for other writers. A ledger that is
+        broken, has lost the triggers that protect its entries, or has triggers that are not its own, is refused.
         """
-        store = open_store(_address(where), create, _patience(timeout), _first_entry)
+        store = open_store(address(where), create and not read_only, patience(timeout), first_entry, read_only)
         try:
             return cls(store)
         except BaseException:
@@ -114,7 +118,7 @@ class Ledger:
 
     def quote(self, table: str, analyst: str, event: Event, question: Any = None, rehearsal: bool = False) -> Quote:
         """Say what a question would cost, without reading data and without spending."""
-        hold = Hold(table, analyst, as_stored(event), question, _NEVER, rehearsal)
+        hold = Hold(table, analyst, as_stored(event), checked_question(question), _NEVER, rehearsal)
         with self._journal.current() as state:
             state.budget(table).neighbours.require(hold.event.neighbours)
             return make_quote(state.grant(table, analyst), hold.event, bool(_answered(state, hold)))
@@ -149,7 +153,7 @@ class Ledger:
         PendingError
             The same question is reserved and not yet answered.
         """
-        asking = _Asking(table, analyst, as_stored(event), question, _lifetime(ttl), rehearsal)
+        asking = _Asking(table, analyst, as_stored(event), checked_question(question), lifetime(ttl), rehearsal)
         self._prove_first(table, analyst, asking.event)
         entry = self._journal.append(asking.decide)
         if entry is None:
@@ -181,10 +185,24 @@ class Ledger:
                     outcome.abandon()
 
     def left(self, table: str, analyst: str) -> Fraction:
-        """Give the exact epsilon that an analyst certainly has left for epsilon-DP questions."""
+        """Give the exact epsilon that an analyst certainly has left by plain addition.
+
+        Questions that are epsilon-DP and add up to at most this fit, under every rule. Under the zcdp and gaussian
+        rules more may fit, because these also count rhos or squares of mu, and 0 need not mean that nothing is left;
+        `share_left` takes that into account.
+        """
         with self._journal.current() as state:
             grant = state.grant(table, analyst)
             return grant.filter.left(grant.spent)
+
+    def share_left(self, table: str, analyst: str) -> Fraction:
+        """Give how much of a grant is left, from 0 to 1, by the measure of its rule of which most is left.
+
+        0 means that no further question fits.
+        """
+        with self._journal.current() as state:
+            grant = state.grant(table, analyst)
+            return share_left(grant.filter, grant.spent)
 
     def tables(self) -> list[str]:
         """Name the tables that the ledger knows of."""
@@ -202,10 +220,19 @@ class Ledger:
             return make_statement(table, state.table(table), timestamp(now()))
 
     def history(self, table: str | None = None, analyst: str | None = None) -> list[Entry]:
-        """Give the entries, all or those about a table, an analyst or both; they include the stored answers."""
+        """Give the entries, all or those about a table, an analyst or both; they include the stored answers.
+
+        A name that the ledger does not know raises `LedgerUseError`.
+        """
         with self._journal.current() as state:
+            state.require_known(table, analyst)
             entries = list(self._journal.store.after(0))
             return [entry for entry in entries if _concerns(state, entry, table, analyst)]
+
+    def about(self, entry: Entry) -> tuple[str, str]:
+        """Name the table and the analyst that an entry is about; empty where it is about none."""
+        with self._journal.current() as state:
+            return _subject(state, entry)
 
     def head(self) -> Head:
         """Give the number and hash of the newest entry."""
@@ -279,8 +306,11 @@ class _Asking:
 def verify_ledger(
     where: str | os.PathLike[str], public_key: PublicKey | None = None, receipt: Receipt | None = None
 ) -> Verification:
-    """Verify a ledger without opening it for use: a broken one refuses to open, and this says where it is broken."""
-    store = open_store(_address(where), False, 30.0, _first_entry)
+    """Verify a ledger without opening it for use: a broken one refuses to open, and this says where it is broken.
+
+    Nothing is written, so the ledger may lie on a read-only medium.
+    """
+    store = open_store(address(where), False, 30.0, first_entry, read_only=True)
     try:
         return _verified(store, public_key, receipt)
     finally:
@@ -290,31 +320,7 @@ def verify_ledger(
 def _verified(store: Store, public_key: PublicKey | None, receipt: Receipt | None) -> Verification:
     if public_key is not None and receipt is None:
         raise ParameterError("A public key is compared with a receipt; give the receipt as well.")
-    return verify_entries(store.after(_BEFORE_ALL), public_key, receipt)
-
-
-def _address(where: object) -> str:
-    address = os.fspath(where) if isinstance(where, (str, os.PathLike)) else ""
-    if not isinstance(address, str) or not address or "\0" in address:
-        raise ParameterError("A ledger is named by a file, 'sqlite:///file' or 'postgresql://server/database'.")
-    return address
-
-
-def _patience(timeout: object) -> float:
-    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout <= 86_400:
-        raise ParameterError("timeout must be a number of seconds, greater than 0 and at most a day.")
-    return float(timeout)
-
-
-def _first_entry() -> Entry:
-    genesis = Genesis(secrets.token_hex(16))
-    return follow(Head(), timestamp(now()), genesis.kind, canonical(genesis.to_body(), "An entry"))
-
-
-def _lifetime(ttl: object) -> timedelta:
-    if isinstance(ttl, bool) or not isinstance(ttl, (int, float)) or not 0 < ttl <= _LONGEST_TTL:
-        raise ParameterError("ttl must be a number of seconds, greater than 0 and at most 366 days.")
-    return timedelta(seconds=ttl)
+    return verify_entries(store.after(_BEFORE_ALL), store.oddities, public_key, receipt)
 
 
 def _answered(state: State, hold: Hold) -> int:
@@ -327,7 +333,14 @@ def _answered(state: State, hold: Hold) -> int:
 def _concerns(state: State, entry: Entry, table: str | None, analyst: str | None) -> bool:
     if table is None and analyst is None:
         return True
+    about = _subject(state, entry)
+    return table in (None, about[0]) and analyst in (None, about[1])
+
+
+def _subject(state: State, entry: Entry) -> tuple[str, str]:
+    """An answer is about what its reservation is about."""
     data = entry.data
     hold = state.holds.get(data.get("reservation"))
-    about = data if hold is None else {"table": hold.owner.grant.table, "analyst": hold.owner.grant.analyst}
-    return table in (None, about.get("table")) and analyst in (None, about.get("analyst"))
+    if hold is not None:
+        return hold.owner.grant.table, hold.owner.grant.analyst
+    return data.get("table", ""), data.get("analyst", "")

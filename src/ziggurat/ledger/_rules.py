@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
-from ziggurat.errors import BudgetExceededError, LedgerError, PendingError
+from ziggurat.errors import BudgetExceededError, LedgerError, LedgerUseError, ParameterError, PendingError, PrivacyError
 from ziggurat.ledger._entries import (
     Abandonment,
     Answer,
@@ -21,8 +21,9 @@ from ziggurat.ledger._entries import (
     Record,
     Unbounded,
 )
+from ziggurat.ledger._left import delta_left, in_the_rules_words, other_left
 from ziggurat.ledger._state import GrantState, State
-from ziggurat.privacy import Event, Filter, Spent, in_words
+from ziggurat.privacy import Event, Filter, Spent, in_words, make_filter, profile
 
 
 def check(state: State, record: Record, time: str) -> None:
@@ -35,11 +36,15 @@ def check(state: State, record: Record, time: str) -> None:
 def fits(grant: GrantState, event: Event) -> bool:
     """Tell whether the grant's filter admits one more event.
 
-    Only a first event may be admitted by itself, which can take a second to prove; that verdict is remembered.
+    Only a first event may be admitted by itself, which can take a second to prove; that verdict is remembered. What
+    leaves the range of numbers is not proven, so it does not fit.
     """
-    if grant.filter.allows(grant.after(event)):
-        return True
-    return grant.spent.count == 0 and _admits_first(grant.filter, event)
+    try:
+        if grant.filter.allows(grant.after(event)):
+            return True
+        return grant.spent.count == 0 and _admits_first(grant.filter, event)
+    except ArithmeticError:
+        return False
 
 
 @lru_cache(maxsize=256)
@@ -54,19 +59,31 @@ def _genesis(_state: State, _record: Genesis, _time: str) -> None:
 def _budget(state: State, record: Budget, _time: str) -> None:
     table = state.tables.get(record.table)
     if table is not None and table.budget is not None:
-        raise LedgerError(f"The table {record.table!r} has a budget already; a budget cannot be changed.")
+        raise LedgerUseError(f"The table {record.table!r} has a budget already; a budget cannot be changed.")
 
 
 def _grant(state: State, record: Grant, _time: str) -> None:
     budget, table = state.budget(record.table), state.table(record.table)
     if record.analyst in table.current:
-        raise LedgerError(f"{record.analyst!r} has an open grant on the table {record.table!r}; close it first.")
+        raise LedgerUseError(f"{record.analyst!r} has an open grant on the table {record.table!r}; close it first.")
+    _require_countable(record)
     epsilon, delta = table.charged()
     if epsilon + record.epsilon > budget.epsilon or delta + record.delta > budget.delta:
         raise BudgetExceededError(
             f"The grant does not fit the budget of the table {record.table!r}: epsilon "
             f"{in_words(budget.epsilon - epsilon)} and delta {in_words(budget.delta - delta)} are left to grant."
         )
+
+
+def _require_countable(record: Grant) -> None:
+    """Amounts that the rule cannot convert would be granted and could then never be counted."""
+    rule = make_filter(record.epsilon, record.delta, record.rule)
+    try:
+        other_left(rule, Spent())
+    except (ArithmeticError, PrivacyError):
+        raise ParameterError(
+            f"The {record.rule} rule cannot count so extreme amounts; use the sum rule, or other amounts."
+        ) from None
 
 
 def _close(state: State, record: Closing, _time: str) -> None:
@@ -83,33 +100,35 @@ def _reserve(state: State, record: Hold, time: str) -> None:
     if time >= record.expires:
         raise LedgerError("A reservation must expire later than it is made.")
     if not fits(grant, record.event):
-        raise BudgetExceededError(refusal(grant))
+        raise BudgetExceededError(refusal(grant, record.event))
 
 
-def refusal(grant: GrantState) -> str:
+def refusal(grant: GrantState, event: Event) -> str:
     """Say why an event does not fit a grant."""
-    left = in_words(grant.filter.left(grant.spent))
+    rule, spent = grant.filter, grant.spent
+    left, room = in_the_rules_words(rule, spent), delta_left(rule, spent)
+    detail = f" and delta {in_words(room)}" if profile(event).delta > room else left.detail
     return (
         f"The question costs more than is left of the grant of {grant.grant.analyst!r} on the table "
-        f"{grant.grant.table!r} (epsilon {left} under the {grant.grant.rule} rule); nothing was read or spent."
+        f"{grant.grant.table!r} ({left.amount}{detail} under the {grant.grant.rule} rule); nothing was read or spent."
     )
 
 
 def _commit(state: State, record: Answer, time: str) -> None:
     hold = state.hold(record.reservation)
     if hold.committed:
-        raise LedgerError(f"Reservation {hold.seq} has been committed already.")
+        raise LedgerUseError(f"Reservation {hold.seq} has been committed already.")
     if not hold.live(time):
-        raise LedgerError(
+        raise LedgerUseError(
             f"Reservation {hold.seq} has expired or was given up, so no answer can be committed; its cost stays spent."
         )
     if hold.rehearsal is not record.rehearsal:
-        raise LedgerError(f"Reservation {hold.seq} and its answer disagree on whether this is a rehearsal.")
+        raise LedgerUseError(f"Reservation {hold.seq} and its answer disagree on whether this is a rehearsal.")
 
 
 def _abandon(state: State, record: Abandonment, _time: str) -> None:
     if not state.hold(record.reservation).open:
-        raise LedgerError(f"Reservation {record.reservation} has been committed or given up already.")
+        raise LedgerUseError(f"Reservation {record.reservation} has been committed or given up already.")
 
 
 def _unbounded(_state: State, _record: Unbounded, _time: str) -> None:

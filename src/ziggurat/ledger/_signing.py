@@ -10,6 +10,7 @@ import json
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from secrets import token_hex
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -22,7 +23,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 
-from ziggurat.errors import LedgerError, ParameterError
+from ziggurat.errors import LedgerUseError, ParameterError
 from ziggurat.ledger._chain import Head, canonical
 
 _DOMAIN = b"ziggurat-ledger-head-1\n"
@@ -52,10 +53,10 @@ class Receipt:
         try:
             receipt = cls(**json.loads(text))
         except (ValueError, TypeError, RecursionError):
-            raise LedgerError("This is not a receipt of a ledger; give the JSON that sign_head made.") from None
+            raise LedgerUseError("This is not a receipt of a ledger; give what 'ziggurat ledger sign' made.") from None
         texts = (receipt.ledger, receipt.hash, receipt.time, receipt.public_key, receipt.signature)
         if type(receipt.seq) is not int or not all(isinstance(item, str) for item in texts):
-            raise LedgerError("This is not a receipt of a ledger; give the JSON that sign_head made.")
+            raise LedgerUseError("This is not a receipt of a ledger; give what 'ziggurat ledger sign' made.")
         return receipt
 
     def problem(self, public_key: PublicKey | None = None) -> str | None:
@@ -84,15 +85,23 @@ def sign(ledger: str, head: Head, time: str, private_key: PrivateKey) -> Receipt
 def generate_key(path: str | os.PathLike[str]) -> Path:
     """Make a signing key: the private half at `path`, for its owner only, and the public half beside it in `.pub`.
 
-    Neither file is ever overwritten. Gives the path of the public key.
+    Neither file is ever overwritten, and a failure leaves neither behind. Gives the path of the public key.
     """
-    key, private, public = Ed25519PrivateKey.generate(), Path(path), Path(f"{os.fspath(path)}.pub")
+    private = Path(_file_name(path))
+    public, key = private.with_name(f"{private.name}.pub"), Ed25519PrivateKey.generate()
     secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     shown = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-    if public.exists():
-        raise LedgerError(f"{str(public)!r} exists already and is not overwritten; choose another name.")
-    _write_new(private, secret, 0o600)
-    _write_new(public, shown, 0o644)
+    try:
+        # The public half comes first: alone it does no harm, while a private key without it looks whole.
+        _write_new({public: (shown, 0o644), private: (secret, 0o600)})
+    except FileExistsError as error:
+        raise LedgerUseError(
+            f"{error.filename2!r} exists already and is not overwritten; choose another name."
+        ) from None
+    except OSError:
+        raise LedgerUseError(
+            f"The key {str(private)!r} cannot be written; check its folder, its permissions and the space on the disk."
+        ) from None
     return public
 
 
@@ -103,9 +112,9 @@ def load_private_key(source: PrivateKey) -> Ed25519PrivateKey:
     try:
         key = load_pem_private_key(_read(source), password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise LedgerError("The private key cannot be read; give the PEM file that generate_key made.") from None
+        raise LedgerUseError("The private key cannot be read; make one with 'ziggurat ledger keygen'.") from None
     if not isinstance(key, Ed25519PrivateKey):
-        raise LedgerError("The private key must be an Ed25519 key; make one with generate_key.")
+        raise LedgerUseError("The private key must be an Ed25519 key; make one with 'ziggurat ledger keygen'.")
     return key
 
 
@@ -116,9 +125,11 @@ def load_public_key(source: PublicKey) -> Ed25519PublicKey:
     try:
         key = load_pem_public_key(_read(source))
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise LedgerError("The public key cannot be read; give the .pub file that generate_key made.") from None
+        raise LedgerUseError(
+            "The public key cannot be read; give the '.pub' file that 'ziggurat ledger keygen' made."
+        ) from None
     if not isinstance(key, Ed25519PublicKey):
-        raise LedgerError("The public key must be an Ed25519 key; make one with generate_key.")
+        raise LedgerUseError("The public key must be an Ed25519 key; make one with 'ziggurat ledger keygen'.")
     return key
 
 
@@ -136,16 +147,37 @@ def _read(path: object) -> bytes:
     try:
         return Path(path).read_bytes()
     except OSError:
-        raise LedgerError(f"The key {os.fspath(path)!r} cannot be read; check its name and permissions.") from None
+        raise LedgerUseError(f"The key {os.fspath(path)!r} cannot be read; check its name and permissions.") from None
 
 
-def _write_new(path: Path, content: bytes, mode: int) -> None:
+def _file_name(path: object) -> str:
+    name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else ""
+    if not isinstance(name, str) or "\0" in name or not Path(name).name:
+        raise ParameterError("A key is named by the file to put it in.")
+    return name
+
+
+def _write_new(files: dict[Path, tuple[bytes, int]]) -> None:
+    """Write all of these files, with their modes, or none: whole ones beside their places, then linked there."""
+    drafts = {path: path.with_name(f".{path.name}.{token_hex(4)}.new") for path in files}
+    placed: list[Path] = []
     try:
-        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
-    except FileExistsError:
-        raise LedgerError(f"{str(path)!r} exists already and is not overwritten; choose another name.") from None
-    except OSError:
-        raise LedgerError(f"{str(path)!r} cannot be written; check its folder and permissions.") from None
+        for path, draft in drafts.items():
+            _write_draft(draft, *files[path])
+        for path, draft in drafts.items():
+            os.link(draft, path)
+            placed.append(path)
+    except BaseException:
+        for path in placed:
+            path.unlink(missing_ok=True)
+        raise
+    finally:
+        for draft in drafts.values():
+            draft.unlink(missing_ok=True)
+
+
+def _write_draft(draft: Path, content: bytes, mode: int) -> None:
+    handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
     with os.fdopen(handle, "wb") as file:
         file.write(content)
         file.flush()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ziggurat.errors import LedgerError
+from ziggurat.errors import LedgerUseError
 from ziggurat.ledger._entries import Hold
 
 
@@ -81,13 +81,13 @@ class Spend:
     def answer(self) -> Any:
         """The answer as stored."""
         if not self._answered:
-            raise LedgerError("The question has not been answered yet; commit an answer first.")
+            raise LedgerUseError("The question has not been answered yet; commit an answer first.")
         return self._answer
 
     def commit(self, answer: Any) -> Any:
         """Store the answer durably and give it back as stored."""
         if isinstance(self.outcome, Replay):
-            raise LedgerError("The question was answered before; use that answer and do not touch the data again.")
+            raise LedgerUseError("The question was answered before; use that answer and do not touch the data again.")
         self._answer = self.outcome.commit(answer)
         self._answered = True
         return self._answer

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-from ziggurat.errors import LedgerError
+from ziggurat.errors import LedgerUseError
 from ziggurat.ledger._chain import Head
 from ziggurat.ledger._entries import (
     Abandonment,
@@ -40,6 +40,7 @@ class GrantState:
     closed: bool = False
     open_holds: dict[int, HoldState] = field(default_factory=dict)
     lost: int = 0
+    rehearsals: int = 0
     _foreseen: tuple[Event, Spent, Spent] | None = None
 
     @cached_property
@@ -104,6 +105,10 @@ class TableState:
     current: dict[str, GrantState] = field(default_factory=dict)
     unbounded: list[str] = field(default_factory=list)
 
+    def has_known(self, analyst: str) -> bool:
+        """Tell whether an analyst has or had a grant."""
+        return any(grant.grant.analyst == analyst for grant in self.grants)
+
     def charged(self) -> tuple[Fraction, Fraction]:
         """What all grants take of the budget: their epsilons and deltas add.
 
@@ -135,28 +140,37 @@ class State:
         """Find a table that has entries."""
         found = self.tables.get(name)
         if found is None:
-            raise LedgerError(f"There is no budget for a table named {name!r}; create one first.")
+            raise LedgerUseError(f"There is no budget for a table named {name!r}; create one first.")
         return found
 
     def budget(self, name: str) -> Budget:
         """Find the budget of a table."""
         budget = self.tables.get(name, _NO_TABLE).budget
         if budget is None:
-            raise LedgerError(f"There is no budget for a table named {name!r}; create one first.")
+            raise LedgerUseError(f"There is no budget for a table named {name!r}; create one first.")
         return budget
 
     def grant(self, table: str, analyst: str) -> GrantState:
         """Find the open grant of an analyst."""
         found = self.table(table).current.get(analyst)
         if found is None:
-            raise LedgerError(f"{analyst!r} has no open grant on the table {table!r}; the steward must give one first.")
+            raise LedgerUseError(
+                f"{analyst!r} has no open grant on the table {table!r}; the steward must give one first."
+            )
         return found
+
+    def require_known(self, table: str | None, analyst: str | None) -> None:
+        """Refuse the name of a table without entries, or of an analyst who never had a grant (on that table)."""
+        tables = list(self.tables.values()) if table is None else [self.table(table)]
+        if analyst is not None and not any(one.has_known(analyst) for one in tables):
+            where = "" if table is None else f" on the table {table!r}"
+            raise LedgerUseError(f"{analyst!r} never had a grant{where}; check the name.")
 
     def hold(self, seq: int) -> HoldState:
         """Find a reservation by the number of its entry."""
         found = self.holds.get(seq)
         if found is None:
-            raise LedgerError(f"There is no reservation {seq}.")
+            raise LedgerUseError(f"There is no reservation {seq}.")
         return found
 
 
@@ -187,6 +201,7 @@ def _reserve(state: State, record: Hold, seq: int) -> None:
     hold = HoldState(seq, owner, record.key, record.expires, record.rehearsal)
     owner.spent = owner.after(record.event)
     owner.open_holds[seq] = hold
+    owner.rehearsals += record.rehearsal
     state.holds[seq] = hold
     if hold.key is not None:
         earlier = state.questions.get(hold.key)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ziggurat.ledger._entries import Budget, Grant
+from ziggurat.ledger._left import Remainder, in_the_rules_words, percent, share_left, share_used
 from ziggurat.ledger._rules import fits, refusal
 from ziggurat.ledger._state import GrantState, TableState
 from ziggurat.privacy import Event, Spent, in_words, profile
@@ -22,9 +23,10 @@ class Quote:
     epsilon
         The epsilon of the event alone; None if it is not epsilon-DP with delta 0.
     share_before, share_after
-        How much of the grant is used: exact, above 1 when it is exhausted.
+        How much of the grant is used, by the measure of its rule that has used least; 1 or more when nothing more
+        fits.
     left_before, left_after
-        The epsilon certainly left for further epsilon-DP questions.
+        The epsilon certainly left by plain addition (see `Ledger.left`); 0 need not mean that nothing more fits.
     replayed
         Whether the same question has been answered, so that asking again costs nothing.
     sentence
@@ -49,55 +51,79 @@ def make_quote(grant: GrantState, event: Event, replayed: bool) -> Quote:
     return Quote(
         admitted,
         None if cost.delta > 0 else cost.epsilon,
-        rule.share_used(before),
-        rule.share_used(after),
+        share_used(rule, before),
+        share_used(rule, after),
         rule.left(before),
         rule.left(after),
         replayed,
-        _quoted(grant, after, admitted, replayed),
+        _quoted(grant, event, admitted, replayed),
     )
 
 
-def _quoted(grant: GrantState, after: Spent, admitted: bool, replayed: bool) -> str:
+def _quoted(grant: GrantState, event: Event, admitted: bool, replayed: bool) -> str:
     if replayed:
         return "This question has been answered before; asking it again costs nothing."
     if not admitted:
-        return refusal(grant)
-    before = grant.spent
+        return refusal(grant, event)
+    rule, after = grant.filter, grant.spent.plus(event)
+    left = in_the_rules_words(rule, after)
     return (
-        f"The question fits: {_percent(grant.filter.share_used(before))} of the grant is used before it and "
-        f"{_percent(grant.filter.share_used(after))} after it, leaving epsilon "
-        f"{in_words(grant.filter.left(after))}."
+        f"The question fits: {percent(share_used(rule, grant.spent))} of the grant is used before it and "
+        f"{percent(share_used(rule, after))} after it, leaving {left.amount}{left.detail}."
     )
 
 
-def _percent(share: Fraction) -> str:
-    return "100%" if share >= 1 else f"{in_words(100 * share, 3)}%"
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GrantStatement:
-    """What was granted to an analyst and what became of it; every amount is exact."""
+    """What was granted to an analyst and what became of it; every amount is exact.
+
+    Attributes
+    ----------
+    grant, spent
+        What was granted, and the totals of what was spent.
+    left
+        The epsilon certainly left by plain addition (see `Ledger.left`).
+    share, share_left
+        How much is used and left by the measure of the rule that has used least.
+    remainder
+        What is left in words.
+    questions, pending, expired, rehearsals
+        How many questions were reserved, and how many of them may still be answered, never will be, or were
+        rehearsals.
+    closed
+        Whether the grant was ended.
+    """
 
     grant: Grant
     spent: Spent
     left: Fraction
     share: Fraction
+    share_left: Fraction
+    remainder: Remainder
     questions: int
     pending: int
     expired: int
+    rehearsals: int
     closed: bool
 
-    def sentence(self) -> str:
+    def sentences(self) -> list[str]:
         """Say it in words."""
         grant = self.grant
         text = (
             f"{grant.analyst} was granted epsilon {in_words(grant.epsilon)} and delta {in_words(grant.delta)} "
-            f"({grant.rule} rule) and has used {_percent(self.share)} of it on {_count(self.questions, 'question')}"
+            f"({grant.rule} rule) and has used {percent(self.share)} of it on {_count(self.questions, 'question')}"
         )
         unanswered = [f"{n} {word}" for n, word in ((self.pending, "pending"), (self.expired, "expired")) if n]
         text += f", of which {' and '.join(unanswered)}" if unanswered else ""
-        return f"{text}; {'the grant is closed' if self.closed else f'epsilon {in_words(self.left)} is left'}."
+        left = f"{self.remainder.amount} is left{self.remainder.detail}"
+        return [f"{text}; {'the grant is closed' if self.closed else left}.", *self._rehearsed()]
+
+    def _rehearsed(self) -> list[str]:
+        if not self.rehearsals:
+            return []
+        one = self.rehearsals == 1
+        were, whose = ("was a rehearsal", "its answer") if one else ("were rehearsals", "their answers")
+        return [f"{self.rehearsals} of these questions {were}; {whose} may never be published."]
 
 
 @dataclass(frozen=True)
@@ -112,18 +138,18 @@ class Statement:
     unbounded: tuple[str, ...]
 
     def sentences(self) -> list[str]:
-        """Say it in words, releases without a guarantee first."""
-        return [*unbounded_note(self.table, len(self.unbounded)), *self._budgeted()]
+        """Say it in words: the budget, releases that no budget covers, then each grant."""
+        granted = [sentence for grant in self.grants for sentence in grant.sentences()]
+        return [self._budgeted(), *unbounded_note(self.table, len(self.unbounded)), *granted]
 
-    def _budgeted(self) -> list[str]:
+    def _budgeted(self) -> str:
         if self.budget is None:
-            return [f"The table {self.table} has no budget."]
-        total = (
+            return f"The table {self.table} has no budget."
+        return (
             f"The table {self.table} has a budget of epsilon {in_words(self.budget.epsilon)} and delta "
             f"{in_words(self.budget.delta)} ({self.budget.neighbours}), of which epsilon "
             f"{in_words(self.ungranted_epsilon)} and delta {in_words(self.ungranted_delta)} are not granted."
         )
-        return [total, *(grant.sentence() for grant in self.grants)]
 
 
 def make_statement(name: str, table: TableState, time: str) -> Statement:
@@ -135,17 +161,27 @@ def make_statement(name: str, table: TableState, time: str) -> Statement:
 
 
 def _granted(grant: GrantState, time: str) -> GrantStatement:
-    left = Fraction(0) if grant.closed else grant.filter.left(grant.spent)
-    share = grant.filter.share_used(grant.spent)
-    counts = grant.spent.count, grant.pending(time), grant.expired(time)
-    return GrantStatement(grant.grant, grant.spent, left, share, *counts, grant.closed)
+    rule, spent, nothing = grant.filter, grant.spent, Fraction(0)
+    return GrantStatement(
+        grant=grant.grant,
+        spent=spent,
+        left=nothing if grant.closed else rule.left(spent),
+        share=share_used(rule, spent),
+        share_left=nothing if grant.closed else share_left(rule, spent),
+        remainder=in_the_rules_words(rule, spent),
+        questions=spent.count,
+        pending=grant.pending(time),
+        expired=grant.expired(time),
+        rehearsals=grant.rehearsals,
+        closed=grant.closed,
+    )
 
 
 def unbounded_note(table: str, count: int) -> list[str]:
     """Warn of releases without a guarantee, if there were any."""
     if not count:
         return []
-    return [f"The table {table} also had {_count(count, 'release')} without a guarantee."]
+    return [f"The table {table} had {_count(count, 'release')} without a guarantee, which no budget covers."]
 
 
 def _count(number: int, noun: str) -> str:

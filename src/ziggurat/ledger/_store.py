@@ -7,10 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from urllib.parse import unquote
 
-from ziggurat.errors import LedgerError
+from ziggurat.errors import LedgerUseError
 from ziggurat.ledger._chain import Entry
 
 BATCH = 1000
+
+FOREIGN = "has a trigger or table that is not its own"
+UNPROTECTED = "has lost or changed what protects its entries, or their table"
 
 Append = Callable[[Entry], None]
 MakeFirst = Callable[[], Entry]
@@ -20,9 +23,10 @@ class Store(ABC):
     """Entries in a database.
 
     Every implementation promises: `writing` admits one writer at a time, over all processes; inside it `entries`
-    sees everything committed before; when it ends without an exception, what was appended has reached the disk; when
-    it ends with one, nothing was appended, or (if the connection broke at the very end) all of it was. Failures of the
-    database are raised as `LedgerError` and quote neither entries nor passwords.
+    sees everything committed before; when it ends without an exception, what was appended has reached the disk, and
+    was read back before, so that no trigger can swallow it; when it ends with one, nothing was appended, or (if the
+    connection broke at the very end) all of it was. Failures of the database are raised as `LedgerError` and quote
+    neither entries nor passwords.
     """
 
     @property
@@ -43,6 +47,10 @@ class Store(ABC):
         """Become the one writer; yields the function that appends an entry."""
 
     @abstractmethod
+    def oddities(self) -> list[str]:
+        """Say what the database has that a ledger does not, or lacks; none if it is as it was created."""
+
+    @abstractmethod
     def another(self) -> Store:
         """Open the same entries once more, so that a long reading keeps nobody waiting."""
 
@@ -57,18 +65,22 @@ class Store(ABC):
             seq = batch[-1].seq
 
 
-def open_store(where: str, create: bool, timeout: float, first: MakeFirst) -> Store:
+def open_store(where: str, create: bool, timeout: float, first: MakeFirst, read_only: bool = False) -> Store:
     """Open the store that an address names; `first` makes the first entry of a new one."""
     scheme = where.partition("://")[0] if "://" in where else ""
     if scheme in ("postgresql", "postgres"):
         from ziggurat.ledger._postgres import PostgresStore
 
-        return PostgresStore(where, create, timeout, first)
+        return PostgresStore(where, create, timeout, first, read_only)
     from ziggurat.ledger._sqlite import SqliteStore
 
     if scheme not in ("", "sqlite"):
-        raise LedgerError("A ledger is named by a file, 'sqlite:///file' or 'postgresql://server/database'.")
+        raise LedgerUseError("A ledger is named by a file, 'sqlite:///file' or 'postgresql://server/database'.")
     if scheme == "sqlite" and not where.startswith("sqlite:///"):
-        raise LedgerError("Three slashes come before the file: sqlite:///ledger.db, or sqlite:////absolute/ledger.db.")
+        raise LedgerUseError(
+            "Three slashes come before the file: sqlite:///ledger.db, or sqlite:////absolute/ledger.db."
+        )
     path = unquote(where.removeprefix("sqlite:///")) if scheme else where
-    return SqliteStore(path, create, timeout, first)
+    if path == ":memory:":
+        raise LedgerUseError("A ledger must last, so it cannot be kept in memory; name a file.")
+    return SqliteStore(path, create, timeout, first, read_only)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ziggurat.errors import LedgerCorruptError, LedgerError, ZigguratError
-from ziggurat.ledger._chain import Entry, Head, canonical, intact, is_text, is_timestamp
+from ziggurat.ledger._chain import Entry, Head, decoded, encoded, intact, is_text, is_timestamp
 from ziggurat.ledger._entries import Record, record_from
 from ziggurat.ledger._rules import check
 from ziggurat.ledger._signing import PublicKey, Receipt
@@ -19,13 +18,13 @@ MOST_PROBLEMS = 100
 
 @dataclass(frozen=True)
 class Problem:
-    """Something wrong at entry `seq`."""
+    """Something wrong at entry `seq`; 0 stands for the database that holds the entries."""
 
     seq: int
     what: str
 
     def __str__(self) -> str:
-        return f"Entry {self.seq} {self.what}."
+        return f"Entry {self.seq} {self.what}." if self.seq else f"The database {self.what}."
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,8 @@ class Verification:
     entries
         How many entries were read.
     problems
-        What is wrong, in order of entries; at most a hundred are listed, the others are only counted.
+        What is wrong, in order of entries, then with the database that holds them; at most a hundred are listed,
+        the others are only counted.
     omitted
         How many problems are not listed.
     notes
@@ -62,9 +62,12 @@ class Verification:
 
 
 def verify_entries(
-    entries: Iterable[Entry], public_key: PublicKey | None = None, receipt: Receipt | None = None
+    entries: Iterable[Entry],
+    oddities: Callable[[], list[str]],
+    public_key: PublicKey | None = None,
+    receipt: Receipt | None = None,
 ) -> Verification:
-    """Check every entry in turn, going on after a problem wherever that makes sense."""
+    """Check every entry in turn, going on after a problem wherever that makes sense, and then what holds them."""
     auditor = _Auditor(receipt)
     try:
         for entry in entries:
@@ -72,6 +75,7 @@ def verify_entries(
     except LedgerError as error:
         auditor.report(auditor.expected, f"and those after it cannot be read: {_lowered(error)}")
     auditor.finish(public_key)
+    auditor.examine(oddities)
     return auditor.verdict()
 
 
@@ -125,7 +129,7 @@ class _Auditor:
         except LedgerError as error:
             self.report(entry.seq, str(error))
             return None
-        if canonical(json.loads(entry.body), "A body") != entry.body:
+        if encoded(decoded(entry.body)) != entry.body:
             self.report(entry.seq, "is not written in canonical form")
         return record
 
@@ -135,6 +139,13 @@ class _Auditor:
         if self.receipt is not None:
             for what in self._receipt_problems(self.receipt, public_key):
                 self.report(self.receipt.seq, what)
+
+    def examine(self, oddities: Callable[[], list[str]]) -> None:
+        try:
+            for what in oddities():
+                self.report(0, what)
+        except LedgerError as error:
+            self.report(0, f"cannot be examined: {_lowered(error)}")
 
     def _receipt_problems(self, receipt: Receipt, public_key: PublicKey | None) -> Iterator[str]:
         wrong = receipt.problem(public_key)

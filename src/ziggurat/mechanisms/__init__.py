@@ -1,14 +1,10 @@
 """Mechanisms: a value goes in, a noisy value and its event come out."""
 
-from ziggurat.mechanisms._additive import (
-    AdditiveNoise,
-    DiscreteGaussian,
-    Gaussian,
-    Laplace,
-    TruncatedGeometric,
-)
+from ziggurat.mechanisms._additive import AdditiveNoise
 from ziggurat.mechanisms._audit import Check, empirical_epsilon, self_test
 from ziggurat.mechanisms._base import Mechanism, Noisy
+from ziggurat.mechanisms._gaussian import DiscreteGaussian, Gaussian
+from ziggurat.mechanisms._laplace import Laplace, TruncatedGeometric
 from ziggurat.mechanisms._partitions import PartitionSelection
 from ziggurat.mechanisms._response import RandomizedResponse
 from ziggurat.mechanisms._selection import Selection, TopK

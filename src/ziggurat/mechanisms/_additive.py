@@ -1,67 +1,81 @@
-"""Additive noise: Laplace, Gaussian, discrete Gaussian and the truncated geometric mechanism."""
+"""What all additive noise has in common: rounding to a grid, drawing, intervals, calibration by error."""
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from ziggurat import randomness
 from ziggurat.errors import ParameterError
-from ziggurat.mechanisms._base import Mechanism, Noisy, drawing_from, exact_confidence
+from ziggurat.mechanisms._base import Mechanism, Noisy, drawing_from, exact_confidence, one_of
+from ziggurat.mechanisms._intervals import around
 from ziggurat.mechanisms._lattice import (
+    MOST_STEPS,
     Integers,
     Value,
     fitting_grid,
     from_steps,
+    integers_in,
     is_power_of_two,
-    l1_steps,
-    l2_steps,
-    require_integers,
     to_steps,
 )
-from ziggurat.mechanisms._tails import discrete_gaussian_reach, gaussian_reach, laplace_reach
-from ziggurat.privacy import (
-    Amount,
-    DiscreteGaussianEvent,
-    GaussianEvent,
-    LaplaceEvent,
-    Neighbours,
-    compose,
-    exact_delta,
-    exact_epsilon,
-    exact_positive,
-    gaussian_mu,
-    in_words,
-)
+from ziggurat.privacy import Amount, exact_positive, whole
 from ziggurat.randomness import Source
 
 Values = Literal["integers", "reals"]
 Made = TypeVar("Made", bound="AdditiveNoise")
+
+# The samplers carry scales up to this many steps.
+_WIDEST = 1 << 50
+
+
+class TooWideError(ParameterError):
+    """The noise asked for spans more steps of its grid than the samplers carry."""
 
 
 class AdditiveNoise(Mechanism):
     """Noise in whole steps of `grid`, added to a value rounded to that grid.
 
     `coordinates` is the most coordinates of a vector that one unit can change; `sensitivity` is how far they can
-    move together, in l1 for Laplace and in l2 for Gaussian noise.
+    move together, in l1 for Laplace and in l2 for Gaussian noise. Rounding moves every coordinate that changes, and
+    the sharper accounts of a single number do not hold for several, so `coordinates` must be stated before an array
+    of more than one entry is released. It is a statement about the data: for a histogram of any length in which every
+    unit is counted once it is 1 under add-or-remove-one, and 2 under replace-one, where a unit may change its bar.
+
+    Values further than `limit` from 0 are taken as `limit`, without a word, because a word would tell of the data.
     """
 
     grid: Fraction
     values: Values
+    coordinates: int | None
+
+    @property
+    def limit(self) -> Fraction:
+        """The largest magnitude that is protected as it is: 2**61 steps of the grid; larger ones are clamped to it."""
+        return MOST_STEPS * self.grid
 
     def release(self, value: Value, source: Source | None = None) -> Noisy[Any]:
-        """Round the value to the grid and add noise; the result carries the event to be written down."""
+        """Round the value to the grid and add noise; the result carries the event to be written down.
+
+        A number gives a number. An array gives an array; if it has more than one entry, `coordinates` must be stated.
+        """
         drawn_from = drawing_from(source)
-        if self.values == "integers":
-            require_integers(value)
-        steps = to_steps(value, self.grid)
+        steps = to_steps(integers_in(value) if self.values == "integers" else value, self.grid)
+        self._require_coordinates(steps)
         noisy = steps + self._draw(steps.shape if isinstance(steps, np.ndarray) else None, drawn_from)
         shown = noisy if self.values == "integers" else from_steps(noisy, self.grid)
         return Noisy(self._finish(shown), self.event, drawn_from.origin)
+
+    def _require_coordinates(self, steps: int | Integers) -> None:
+        if self.coordinates is None and isinstance(steps, np.ndarray) and steps.size > 1:
+            raise ParameterError(
+                "To protect an array, state coordinates=..., the most entries that one unit can change; for a "
+                "histogram that counts every unit once it is 1 under add-or-remove-one and 2 under replace-one."
+            )
 
     def _draw(self, shape: tuple[int, ...] | None, source: Source) -> Any:
         if shape is None:
@@ -79,313 +93,92 @@ class AdditiveNoise(Mechanism):
     def _reach(self, confidence: Fraction) -> int:
         """The least number of steps within which the noise stays with this confidence."""
 
-    def half_width(self, confidence: Amount = "0.95") -> Fraction:
+    def half_width(self, confidence: Amount = "0.95", answers: int = 1) -> Fraction:
         """Half the width of the interval around the noisy value that holds the true one, with this confidence.
 
-        Exact: computed from the very distribution of the noise, the rounding to the grid included.
+        Exact: computed from the very distribution of the noise, the rounding to the grid included. Not included is
+        the rounding of the result to the float that is shown, which `interval` adds, because it depends on the result.
+        With `answers=n` the intervals around n entries hold all their true values together (union bound).
         """
-        reach = self._reach(exact_confidence(confidence)) * self.grid
+        reach = self._reach(exact_confidence(confidence, answers)) * self.grid
         return reach if self.values == "integers" else reach + self.grid / 2
 
-    def interval(self, noisy: float, confidence: Amount = "0.95") -> tuple[float, float]:
-        """Confidence interval for the true value, given the noisy one."""
-        half = self.half_width(confidence)
-        centre = Fraction(noisy)
-        return float(centre - half), float(centre + half)
+    def interval(self, noisy: Any, confidence: Amount = "0.95", answers: int = 1) -> tuple[Any, Any]:
+        """Confidence interval for the true value, given the noisy one; of an array, an array of lows and one of highs.
+
+        The half width, half a unit of the last digit of a float, and outward rounding. Each interval of an array holds
+        its own true value with this confidence; with `answers=n`, n intervals hold theirs together. Promised for true
+        values within `limit`.
+        """
+        return around(noisy, self.half_width(confidence, answers))
 
 
-def _grid_for(values: Values, sensitivity: Fraction, scale: Fraction, grid: Amount | None) -> Fraction:
+def chosen_grid(
+    values: Values, sensitivity: Fraction, scale: Fraction, grid: Amount | None, finer: int = 1
+) -> Fraction:
     """Give the grid asked for, or the fitting one."""
-    if values not in ("integers", "reals"):
-        raise ParameterError("values must be 'integers' or 'reals'.")
+    one_of(values, ("integers", "reals"), "values")
     if values == "integers":
-        if sensitivity.denominator != 1 and sensitivity < 1:
-            raise ParameterError("Integers that change at all change by at least 1; state that sensitivity.")
+        require_whole_change(sensitivity)
+        if grid is not None:
+            raise ParameterError("Integers are not rounded to a grid; leave grid out, or use values='reals'.")
         return Fraction(1)
-    chosen = fitting_grid(sensitivity, scale) if grid is None else exact_positive(grid, "grid")
+    chosen = fitting_grid(sensitivity, scale, finer) if grid is None else exact_positive(grid, "grid")
     if not is_power_of_two(chosen):
         raise ParameterError("grid must be a power of two, such as 1/1024, so that rounding to it is exact.")
     return chosen
 
 
-def _l1_moved(values: Values, sensitivity: Fraction, grid: Fraction, coordinates: int) -> Fraction:
-    """How far one unit moves the rounded value in l1; integers are not rounded, so only whole steps count."""
-    if values == "integers":
-        return Fraction(math.floor(sensitivity))
-    return l1_steps(sensitivity, grid, coordinates) * grid
+def require_whole_change(sensitivity: Fraction) -> None:
+    """Refuse a sensitivity below 1 for integers."""
+    if sensitivity < 1:
+        raise ParameterError("Integers that change at all change by at least 1; state that sensitivity.")
 
 
-def _l2_moved(values: Values, sensitivity: Fraction, grid: Fraction, coordinates: int) -> Fraction:
-    """How far one unit moves the rounded value in l2."""
-    return sensitivity if values == "integers" else l2_steps(sensitivity, grid, coordinates) * grid
+def stated(coordinates: int | None) -> int | None:
+    """Read the number of coordinates, if it was stated."""
+    return None if coordinates is None else whole(coordinates, "coordinates")
 
 
-def _whole(coordinates: int) -> int:
-    if isinstance(coordinates, bool) or not isinstance(coordinates, int) or coordinates < 1:
-        raise ParameterError("coordinates must be a whole number of at least 1.")
-    return coordinates
+def carried(carry: Callable[[Fraction], Fraction], width: Fraction, name: str) -> Fraction:
+    """Round a width in steps up to what the samplers carry."""
+    if width > _WIDEST:
+        raise TooWideError(f"The {name} spans more than 2**50 steps of the grid; use a coarser grid or unit.")
+    return carry(width)
 
 
-class Laplace(AdditiveNoise):
-    """Discrete Laplace noise: P[X = x] proportional to exp(-|x|/scale) on multiples of the grid.
-
-    Promise: (sensitivity/scale)-differential privacy for the neighbours stated, sensitivity in l1.
-    Proof: moving the centre by D steps changes each probability by at most e^(D/scale in steps); the rounding to
-    the grid is counted in D (see `_lattice`). On integers it is the geometric mechanism (Ghosh et al. 2009).
-    """
-
-    event: LaplaceEvent
-
-    def __init__(
-        self,
-        sensitivity: Amount,
-        scale: Amount,
-        *,
-        values: Values = "reals",
-        grid: Amount | None = None,
-        coordinates: int = 1,
-        neighbours: Neighbours | None = None,
-    ) -> None:
-        wanted, width = exact_positive(sensitivity, "sensitivity"), exact_positive(scale, "scale")
-        self.values, self.grid = values, _grid_for(values, wanted, width, grid)
-        moved = _l1_moved(values, wanted, self.grid, _whole(coordinates))
-        self._scale = randomness.carry_laplace(width / self.grid)
-        self.event = LaplaceEvent(neighbours or Neighbours(), moved, self._scale * self.grid, self.grid, coordinates)
-
-    @classmethod
-    def calibrated(
-        cls,
-        epsilon: Amount,
-        sensitivity: Amount = 1,
-        *,
-        values: Values = "reals",
-        coordinates: int = 1,
-        neighbours: Neighbours | None = None,
-    ) -> Laplace:
-        """Make the least noise that promises `epsilon`, the rounding to the grid included."""
-        eps, wanted = exact_epsilon(epsilon), exact_positive(sensitivity, "sensitivity")
-        grid = _grid_for(values, wanted, wanted / eps, None)
-        scale = _l1_moved(values, wanted, grid, _whole(coordinates)) / eps
-        return Laplace(wanted, scale, values=values, grid=grid, coordinates=coordinates, neighbours=neighbours)
-
-    @classmethod
-    def for_error(
-        cls, half_width: Amount, sensitivity: Amount = 1, *, confidence: Amount = "0.95", **options: Any
-    ) -> Laplace:
-        """Make the noise whose interval at `confidence` has at most this half width: what epsilon buys it?"""
-        return _for_error(cls, half_width, sensitivity, confidence, options)
-
-    @property
-    def epsilon(self) -> Fraction:
-        """The exact epsilon promised."""
-        return self.event.sensitivity / self.event.scale
-
-    @property
-    def scale(self) -> Fraction:
-        """The exact scale of the noise."""
-        return self.event.scale
-
-    def _noise(self, size: int | None, source: Source) -> int | Integers:
-        return randomness.discrete_laplace(self._scale, size=size, source=source)
-
-    def _reach(self, confidence: Fraction) -> int:
-        return laplace_reach(self._scale, confidence)
-
-    def __repr__(self) -> str:
-        return f"Laplace(scale {in_words(self.scale)}, epsilon {in_words(self.epsilon)})"
-
-
-class TruncatedGeometric(Laplace):
-    """Discrete Laplace noise on an integer, clamped afterwards to the public range [lower, upper].
-
-    Promise: that of `Laplace`; clamping to public bounds is post-processing (Ghosh, Roughgarden & Sundararajan 2009).
-    """
-
-    def __init__(self, lower: int, upper: int, sensitivity: Amount = 1, scale: Amount = 1, **options: Any) -> None:
-        if not (isinstance(lower, int) and isinstance(upper, int) and lower < upper):
-            raise ParameterError("lower and upper must be public whole numbers with lower < upper.")
-        super().__init__(sensitivity, scale, values="integers", **options)
-        self.lower, self.upper = lower, upper
-
-    @classmethod
-    def within(
-        cls, lower: int, upper: int, epsilon: Amount, sensitivity: Amount = 1, **options: Any
-    ) -> TruncatedGeometric:
-        """Make the least noise that promises `epsilon` for an integer known to lie in [lower, upper]."""
-        return cls(
-            lower,
-            upper,
-            sensitivity,
-            exact_positive(sensitivity, "sensitivity") / exact_epsilon(epsilon),
-            **options,
-        )
-
-    def _finish(self, value: Any) -> Any:
-        clamped = np.clip(value, self.lower, self.upper)
-        return clamped if isinstance(value, np.ndarray) else int(clamped)
-
-    def __repr__(self) -> str:
-        return f"TruncatedGeometric({self.lower}..{self.upper}, epsilon {in_words(self.epsilon)})"
-
-
-class Gaussian(AdditiveNoise):
-    """Gaussian noise: an exact N(0, sigma^2) deviate, rounded to the grid.
-
-    Promise: exactly mu-Gaussian DP with mu = sensitivity/sigma, sensitivity in l2, in any dimension.
-    Proof: the value lies on the grid, so adding a rounded deviate is rounding the value plus the deviate, which is
-    post-processing of the continuous Gaussian mechanism. Calibrated with the exact curve of Balle & Wang (2018).
-    """
-
-    event: GaussianEvent
-
-    def __init__(
-        self,
-        sensitivity: Amount,
-        sigma: Amount,
-        *,
-        values: Values = "reals",
-        grid: Amount | None = None,
-        coordinates: int = 1,
-        neighbours: Neighbours | None = None,
-    ) -> None:
-        wanted, width = exact_positive(sensitivity, "sensitivity"), exact_positive(sigma, "sigma")
-        self.values, self.grid = values, _grid_for(values, wanted, width, grid)
-        moved = _l2_moved(values, wanted, self.grid, _whole(coordinates))
-        self._sigma = randomness.carry_gaussian(width / self.grid)
-        self.event = GaussianEvent(neighbours or Neighbours(), moved, self._sigma * self.grid)
-
-    @classmethod
-    def calibrated(
-        cls,
-        epsilon: Amount,
-        delta: Amount,
-        sensitivity: Amount = 1,
-        *,
-        values: Values = "reals",
-        coordinates: int = 1,
-        neighbours: Neighbours | None = None,
-    ) -> Gaussian:
-        """Make the least noise that promises (epsilon, delta), by the analytic calibration."""
-        eps, dlt = exact_epsilon(epsilon), exact_delta(delta)
-        wanted = exact_positive(sensitivity, "sensitivity")
-        multiplier = 1 / Fraction(gaussian_mu(float(eps), float(dlt)))
-        grid = _grid_for(values, wanted, wanted * multiplier, None)
-        moved = _l2_moved(values, wanted, grid, _whole(coordinates))
-        while True:
-            made = Gaussian(
-                wanted,
-                moved * multiplier,
-                values=values,
-                grid=grid,
-                coordinates=coordinates,
-                neighbours=neighbours,
-            )
-            if compose(made.event).gaussian_epsilon(dlt) <= eps:
-                return made
-            multiplier *= 1 + Fraction(1, 2**30)
-
-    @classmethod
-    def for_error(
-        cls, half_width: Amount, sensitivity: Amount = 1, *, confidence: Amount = "0.95", **options: Any
-    ) -> Gaussian:
-        """Make the noise whose interval at `confidence` has at most this half width: what guarantee does it give?"""
-        return _for_error(cls, half_width, sensitivity, confidence, options)
-
-    @property
-    def sigma(self) -> Fraction:
-        """The exact standard deviation before rounding."""
-        return self.event.sigma
-
-    def _noise(self, size: int | None, source: Source) -> int | Integers:
-        return randomness.rounded_gaussian(self._sigma, size=size, source=source)
-
-    def _reach(self, confidence: Fraction) -> int:
-        return gaussian_reach(self._sigma, confidence)
-
-    def __repr__(self) -> str:
-        return f"Gaussian(sigma {in_words(self.sigma)}, sensitivity {in_words(self.event.sensitivity)})"
-
-
-class DiscreteGaussian(AdditiveNoise):
-    """Discrete Gaussian noise on integers: P[X = x] proportional to exp(-x^2 / (2 sigma^2)).
-
-    Promise: rho-zCDP with rho = sensitivity^2 / (2 sigma^2), sensitivity in l2, in any dimension
-    (Canonne, Kamath & Steinke 2020, Theorem 14). For a single integer its loss distribution is used as well.
-    """
-
-    event: DiscreteGaussianEvent
-
-    def __init__(
-        self,
-        sensitivity: Amount,
-        sigma: Amount,
-        *,
-        coordinates: int = 1,
-        neighbours: Neighbours | None = None,
-    ) -> None:
-        self.values, self.grid = "integers", Fraction(1)
-        self._sigma = randomness.carry_gaussian(exact_positive(sigma, "sigma"))
-        self.event = DiscreteGaussianEvent(
-            neighbours or Neighbours(), exact_positive(sensitivity, "sensitivity"), self._sigma, coordinates
-        )
-
-    @classmethod
-    def calibrated(cls, rho: Amount, sensitivity: Amount = 1, **options: Any) -> DiscreteGaussian:
-        """Make the least noise that promises rho-zCDP."""
-        wanted = exact_positive(sensitivity, "sensitivity")
-        square = wanted**2 / (2 * exact_positive(rho, "rho"))
-        return cls(wanted, _root_above(square), **options)
-
-    @classmethod
-    def for_error(
-        cls, half_width: Amount, sensitivity: Amount = 1, *, confidence: Amount = "0.95", **options: Any
-    ) -> DiscreteGaussian:
-        """Make the noise whose interval at `confidence` has at most this half width: what rho does it give?"""
-        return _for_error(cls, half_width, sensitivity, confidence, options)
-
-    @property
-    def sigma(self) -> Fraction:
-        """The exact parameter of the noise."""
-        return self.event.sigma
-
-    @property
-    def rho(self) -> Fraction:
-        """The exact rho promised."""
-        return (self.event.sensitivity / self.event.sigma) ** 2 / 2
-
-    def _noise(self, size: int | None, source: Source) -> int | Integers:
-        return randomness.discrete_gaussian(self._sigma, size=size, source=source)
-
-    def _reach(self, confidence: Fraction) -> int:
-        return discrete_gaussian_reach(self._sigma, confidence)
-
-    def __repr__(self) -> str:
-        return f"DiscreteGaussian(sigma {in_words(self.sigma)}, rho {in_words(self.rho)})"
-
-
-def _root_above(square: Fraction) -> Fraction:
-    """A rational at least the square root, within 2^-40 of it in relative terms."""
-    shift = 2 ** (80 + 2 * abs(square.numerator.bit_length() - square.denominator.bit_length()))
-    return Fraction(math.isqrt(math.ceil(square * shift**2)) + 1, shift)
-
-
-def _for_error(
+def for_error(
     cls: type[Made], half_width: Amount, sensitivity: Amount, confidence: Amount, options: dict[str, Any]
 ) -> Made:
-    """Bisect for the widest noise whose half width does not exceed the one asked for.
+    """Search for the widest noise whose half width does not exceed the one asked for.
 
     The half width is not quite monotone on a lattice, so the result is checked rather than trusted.
     """
     target = exact_positive(half_width, "half_width")
-    low, high = Fraction(0), 4 * target
-    best: Made | None = None
+
+    def fitting(width: Fraction) -> Made | None:
+        try:
+            made = cls(sensitivity, width, **options)  # type: ignore[call-arg]
+        except TooWideError:
+            return None
+        return made if made.half_width(confidence) <= target else None
+
+    low, high, best = _bracket(fitting, target)
     for _ in range(40):
         middle = (low + high) / 2
-        made = cls(sensitivity, middle, **options)  # type: ignore[call-arg]
-        if made.half_width(confidence) <= target:
-            low, best = middle, made
-        else:
-            high = middle
+        made = fitting(middle)
+        low, high, best = (low, middle, best) if made is None else (middle, high, made)
     if best is None:
         raise ParameterError("No noise of this kind stays within so small an error; ask for a larger half_width.")
     return best
+
+
+def _bracket(fitting: Callable[[Fraction], Made | None], width: Fraction) -> tuple[Fraction, Fraction, Made | None]:
+    """Double the width until it no longer fits; a confidence so low that 200 times is not enough gets what it gets."""
+    low, best = Fraction(0), None
+    for _ in range(200):
+        made = fitting(width)
+        if made is None:
+            break
+        low, best, width = width, made, 2 * width
+    return low, width, best

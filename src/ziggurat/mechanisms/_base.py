@@ -7,8 +7,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Generic, TypeVar
 
-from ziggurat.errors import ParameterError
-from ziggurat.privacy import Amount, ApproximateDP, Event, PureDP, compose, exact
+from ziggurat import randomness
+from ziggurat.errors import ParameterError, PrivacyError
+from ziggurat.privacy import (
+    Amount,
+    ApproximateDP,
+    Event,
+    Neighbours,
+    PureDP,
+    Relation,
+    compose,
+    exact,
+    exact_delta,
+    whole,
+)
 from ziggurat.randomness import Source, secure
 
 T = TypeVar("T")
@@ -45,8 +57,16 @@ class Mechanism(ABC):
 
     def guarantee(self, delta: Amount = 0) -> PureDP | ApproximateDP:
         """Give the tightest proven promise at `delta` (a pure one where delta is 0)."""
-        account = compose(self.event)
-        return account.pure() if exact(delta) == 0 else account.approximate(delta)
+        account, allowed = compose(self.event), exact_delta(delta)
+        if allowed > 0:
+            return account.approximate(allowed)
+        try:
+            return account.pure()
+        except PrivacyError:
+            raise PrivacyError(
+                "This mechanism promises nothing at delta 0; ask for guarantee(delta=...), "
+                "for instance guarantee(delta='1e-6')."
+            ) from None
 
     @abstractmethod
     def __repr__(self) -> str:
@@ -58,9 +78,38 @@ def drawing_from(source: Source | None) -> Source:
     return secure() if source is None else source
 
 
-def exact_confidence(confidence: Amount) -> Fraction:
-    """Read a confidence: an exact rational strictly between 0 and 1."""
+def exact_confidence(confidence: Amount, answers: int = 1) -> Fraction:
+    """Read a confidence, an exact rational strictly between 0 and 1, and raise it so that it holds for all answers.
+
+    By the union bound, `answers` statements that each fail with probability m/answers fail together with at most m.
+    """
     value = exact(confidence, "confidence")
     if not 0 < value < 1:
         raise ParameterError("confidence must lie strictly between 0 and 1, for instance 0.95.")
-    return value
+    return 1 - (1 - value) / whole(answers, "answers")
+
+
+def one_of(value: object, choices: tuple[str, ...], name: str) -> None:
+    """Refuse what is none of the words that may be chosen."""
+    if not isinstance(value, str) or value not in choices:
+        raise ParameterError(f"{name} must be one of {', '.join(map(repr, choices))}.")
+
+
+def about(neighbours: Neighbours | None, relation: Relation = Relation.ADD_OR_REMOVE_ONE) -> Neighbours:
+    """Give the neighbours stated, or the usual ones."""
+    if neighbours is None:
+        return Neighbours(relation=relation)
+    if not isinstance(neighbours, Neighbours):
+        raise ParameterError("neighbours must be stated as Neighbours(unit, relation).")
+    return neighbours
+
+
+def carried_rate(rate: Fraction) -> Fraction:
+    """Round the rate of a choice down to what the samplers carry; one that is too small comes of a small epsilon."""
+    try:
+        return randomness.carry_rate(rate)
+    except ParameterError:
+        raise ParameterError(
+            "epsilon is too small to be drawn exactly: epsilon over what one unit moves, in steps of the grid, must be "
+            "at least 2**-50; allow a larger epsilon."
+        ) from None

@@ -9,6 +9,7 @@ from ziggurat.privacy._amounts import (
     exact_epsilon,
     exact_positive,
     in_words,
+    whole,
 )
 from ziggurat.privacy._curves import gaussian_delta, gaussian_epsilon, gaussian_mu
 from ziggurat.privacy._events import (
@@ -91,4 +92,5 @@ __all__ = [
     "in_words",
     "make_filter",
     "profile",
+    "whole",
 ]

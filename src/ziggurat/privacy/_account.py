@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from fractions import Fraction
 
 import numpy as np
 
-from ziggurat.errors import PrivacyError
+from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.privacy import _loss
 from ziggurat.privacy._amounts import Amount, exact_delta, exact_epsilon, upward
 from ziggurat.privacy._curves import (
@@ -21,7 +22,7 @@ from ziggurat.privacy._curves import (
     zcdp_delta,
     zcdp_epsilon,
 )
-from ziggurat.privacy._events import ComposedEvent, Event, RepeatedEvent, composed
+from ziggurat.privacy._events import ComposedEvent, Event, RenyiEvent, RepeatedEvent, composed
 from ziggurat.privacy._guarantees import (
     ApproximateDP,
     GaussianDP,
@@ -36,6 +37,11 @@ ORDERS: Array = 1 + np.geomspace(0.01, 1000, 160)
 
 # A loss distribution spans about the total epsilon on both sides; beyond this many cells it is not worth its time.
 _LARGEST_LOSS = 4_000_000
+# Convolutions by FFT err by about a float's last digit of the largest cell, in absolute terms; far more is allowed for.
+_CONVOLUTION_ERROR = 1e-12
+
+
+Route = Callable[[Profile, Fraction, Array], Fraction | None]
 
 
 def compose(*events: Event) -> Account:
@@ -57,6 +63,8 @@ class Account:
         self.event = event
         self.neighbours = event.neighbours
         counts = _leaves(event)
+        own = [float(order) for leaf in counts if isinstance(leaf, RenyiEvent) for order in leaf.orders]
+        self._orders: Array = np.unique(np.concatenate([ORDERS, own]))
         self._profile = total([profile(item) for item in counts], list(counts.values()))
 
     def pure(self) -> PureDP:
@@ -77,17 +85,24 @@ class Account:
             raise PrivacyError("Not every event is proven Gaussian DP; use another form of guarantee.")
         return GaussianDP(self.neighbours, self._profile.mu_squared)
 
-    def renyi(self, orders: Array = ORDERS) -> RenyiDP:
-        """Give the Rényi curve at `orders`, or raise if some event has none."""
+    def renyi(self, orders: Array | None = None) -> RenyiDP:
+        """Give the Rényi curve at `orders` (all above 1), or raise if some event has none."""
         if self._profile.renyi is None:
             raise PrivacyError("Not every event has a Rényi curve; use another form of guarantee.")
-        curve = self._profile.renyi(np.asarray(orders, dtype=float))
-        return RenyiDP(self.neighbours, tuple(map(float, orders)), tuple(map(float, curve)), self._profile.delta)
+        asked = self._orders if orders is None else np.asarray(orders, dtype=float)
+        if asked.ndim != 1 or not bool(np.all(asked > 1)):
+            raise ParameterError("Rényi orders must be a list of numbers greater than 1.")
+        curve = self._profile.renyi(asked)
+        return RenyiDP(self.neighbours, tuple(map(float, asked)), tuple(map(float, curve)), self._profile.delta)
 
     def loss(self, step: float = _loss.STEP) -> PrivacyLoss:
         """Give the composed privacy-loss distribution, or raise if some event has none."""
         if self._profile.loss is None:
             raise PrivacyError("Not every event has a privacy-loss distribution; use another form of guarantee.")
+        if not (isinstance(step, float) and 1e-7 <= step <= 1):
+            raise ParameterError("The step of a loss distribution must be a number from 1e-7 to 1.")
+        if not _worthwhile(self._profile, step):
+            raise PrivacyError("The loss distribution of these events is too large to compute; use another form.")
         return PrivacyLoss(self.neighbours, self._profile.loss(step))
 
     def approximate(self, delta: Amount) -> ApproximateDP:
@@ -102,37 +117,41 @@ class Account:
     def delta(self, epsilon: Amount) -> ApproximateDP:
         """Give the least proven delta at `epsilon`, and the route that proved it."""
         wanted = exact_epsilon(epsilon)
-        found = {name: bound for name, bound in self._deltas(wanted).items() if bound is not None}
+        found = self.delta_routes(wanted)
         if not found:
             raise PrivacyError("No delta below 1 is proven for these events at this epsilon.")
         route = min(found, key=lambda name: found[name])
-        return ApproximateDP(self.neighbours, wanted, min(found[route], Fraction(1)), route)
+        return ApproximateDP(self.neighbours, wanted, found[route], route)
 
     def routes(self, delta: Amount) -> dict[str, Fraction]:
         """Give the epsilon of every route that applies at `delta`."""
         spare = exact_delta(delta) - self._profile.delta
-        return {name: bound for name, route in _ROUTES.items() if (bound := route(self._profile, spare)) is not None}
+        return _applicable(_ROUTES, self._profile, spare, self._orders)
+
+    def delta_routes(self, epsilon: Amount) -> dict[str, Fraction]:
+        """Give the delta of every route that applies at `epsilon`; those that reach 1 prove nothing."""
+        wanted = exact_epsilon(epsilon)
+        found = _applicable(_DELTAS, self._profile, wanted, self._orders)
+        return {name: bound for name, bound in found.items() if bound < 1}
 
     def gaussian_epsilon(self, delta: Amount) -> Fraction:
         """Give the epsilon of the Gaussian route alone, which is exact for Gaussian noise."""
         self.gaussian()
-        bound = _by_gaussian(self._profile, exact_delta(delta))
+        bound = _by_gaussian(self._profile, exact_delta(delta), self._orders)
         if bound is None:
             raise PrivacyError("Gaussian noise has no finite epsilon at delta 0; allow a delta.")
         return bound
 
-    def _deltas(self, epsilon: Fraction) -> dict[str, Fraction | None]:
-        facts, eps = self._profile, float(epsilon)
-        plain = facts.epsilon is not None and facts.epsilon <= epsilon
-        return {
-            "sum": facts.delta if plain else None,
-            "zcdp": None if facts.rho is None else facts.delta + upward(zcdp_delta(eps, float(facts.rho))),
-            "renyi": None
-            if facts.renyi is None
-            else facts.delta + upward(renyi_to_delta(ORDERS, facts.renyi(ORDERS), eps)),
-            "gaussian": None if facts.mu_squared is None else upward(gaussian_delta(eps, math.sqrt(facts.mu_squared))),
-            "loss": upward(self.loss().delta(eps)) if facts.loss is not None and _worthwhile(facts) else None,
-        }
+
+def _applicable(routes: Mapping[str, Route], facts: Profile, amount: Fraction, orders: Array) -> dict[str, Fraction]:
+    """Try every route; one whose numbers leave the range of floats proves nothing and is left out."""
+    found = {}
+    for name, route in routes.items():
+        with suppress(ArithmeticError, ValueError, MemoryError, PrivacyError):
+            bound = route(facts, amount, orders)
+            if bound is not None:
+                found[name] = bound
+    return found
 
 
 def _leaves(event: Event) -> Counter[Event]:
@@ -144,49 +163,85 @@ def _leaves(event: Event) -> Counter[Event]:
     return Counter([event])
 
 
-def _by_sum(facts: Profile, spare: Fraction) -> Fraction | None:
+def _by_sum(facts: Profile, spare: Fraction, _orders: Array) -> Fraction | None:
     return facts.epsilon if spare >= 0 else None
 
 
-def _by_zcdp(facts: Profile, spare: Fraction) -> Fraction | None:
+def _by_zcdp(facts: Profile, spare: Fraction, _orders: Array) -> Fraction | None:
     if facts.rho is None or spare <= 0:
         return None
     return upward(zcdp_epsilon(float(spare), float(facts.rho)))
 
 
-def _by_renyi(facts: Profile, spare: Fraction) -> Fraction | None:
+def _by_renyi(facts: Profile, spare: Fraction, orders: Array) -> Fraction | None:
     if facts.renyi is None or spare <= 0:
         return None
-    value = renyi_to_epsilon(ORDERS, facts.renyi(ORDERS), float(spare))
+    value = renyi_to_epsilon(orders, facts.renyi(orders), float(spare))
     return upward(value) if math.isfinite(value) else None
 
 
-def _by_gaussian(facts: Profile, spare: Fraction) -> Fraction | None:
+def _by_gaussian(facts: Profile, spare: Fraction, _orders: Array) -> Fraction | None:
     if facts.mu_squared is None or spare <= 0:
         return None
     return upward(gaussian_epsilon(float(spare), math.sqrt(facts.mu_squared)))
 
 
-def _by_loss(facts: Profile, spare: Fraction) -> Fraction | None:
+def _by_loss(facts: Profile, spare: Fraction, _orders: Array) -> Fraction | None:
     """The distribution holds the events' own delta already, so the whole allowance is asked of it."""
     allowed = float(spare + facts.delta)
-    if facts.loss is None or allowed <= 0 or not _worthwhile(facts):
+    if facts.loss is None or allowed < 100 * _CONVOLUTION_ERROR or not _worthwhile(facts, _loss.STEP):
         return None
-    value = facts.loss(_loss.STEP).get_epsilon_for_delta(allowed)
+    value = facts.loss(_loss.STEP).get_epsilon_for_delta(allowed - _CONVOLUTION_ERROR)
     return upward(float(value)) if math.isfinite(value) else None
 
 
-def _worthwhile(facts: Profile) -> bool:
-    """Tell whether the loss distribution stays small enough to compute."""
-    bounds = [float(facts.epsilon)] if facts.epsilon is not None else []
-    bounds += [float(facts.rho) + 12 * math.sqrt(facts.rho)] if facts.rho is not None else []
-    return 2 * min(bounds, default=0.0) / _loss.STEP <= _LARGEST_LOSS
+def _worthwhile(facts: Profile, step: float) -> bool:
+    """Tell whether the loss distribution stays small enough to compute.
+
+    Losses lie within the sum of epsilons, or about rho + 12 sqrt(rho); each event is rounded up by up to one step.
+    """
+    rho = facts.concentration()
+    bounds = [rho + 12 * math.sqrt(rho)] + ([float(facts.epsilon)] if facts.epsilon is not None else [])
+    return 2 * min(bounds) / step + facts.count <= _LARGEST_LOSS
 
 
-_ROUTES: dict[str, Callable[[Profile, Fraction], Fraction | None]] = {
+def _delta_by_sum(facts: Profile, epsilon: Fraction, _orders: Array) -> Fraction | None:
+    return facts.delta if facts.epsilon is not None and facts.epsilon <= epsilon else None
+
+
+def _delta_by_zcdp(facts: Profile, epsilon: Fraction, _orders: Array) -> Fraction | None:
+    return None if facts.rho is None else facts.delta + upward(zcdp_delta(float(epsilon), float(facts.rho)))
+
+
+def _delta_by_renyi(facts: Profile, epsilon: Fraction, orders: Array) -> Fraction | None:
+    if facts.renyi is None:
+        return None
+    return facts.delta + upward(renyi_to_delta(orders, facts.renyi(orders), float(epsilon)))
+
+
+def _delta_by_gaussian(facts: Profile, epsilon: Fraction, _orders: Array) -> Fraction | None:
+    if facts.mu_squared is None:
+        return None
+    return facts.delta + upward(gaussian_delta(float(epsilon), math.sqrt(facts.mu_squared)))
+
+
+def _delta_by_loss(facts: Profile, epsilon: Fraction, _orders: Array) -> Fraction | None:
+    if facts.loss is None or not _worthwhile(facts, _loss.STEP):
+        return None
+    return upward(float(facts.loss(_loss.STEP).get_delta_for_epsilon(float(epsilon))) + _CONVOLUTION_ERROR)
+
+
+_ROUTES: dict[str, Route] = {
     "sum": _by_sum,
     "zcdp": _by_zcdp,
     "renyi": _by_renyi,
     "gaussian": _by_gaussian,
     "loss": _by_loss,
+}
+_DELTAS: dict[str, Route] = {
+    "sum": _delta_by_sum,
+    "zcdp": _delta_by_zcdp,
+    "renyi": _delta_by_renyi,
+    "gaussian": _delta_by_gaussian,
+    "loss": _delta_by_loss,
 }

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from numbers import Rational
+from numbers import Integral, Rational, Real
+from typing import Any
 
 from ziggurat.errors import ParameterError
 
@@ -14,7 +15,11 @@ Amount = str | int | float | Decimal | Fraction
 # Floats leave the accountants through `upward`: dp_accounting and scipy carry at least ten correct digits, so a
 # relative slack of 1e-9 covers their round-off, and a bound never comes out below the true value.
 _SLACK = Fraction(1, 10**9)
-_LONGEST = 200
+# One limit for every form, so that whatever is accepted can be written down and read back: 4,096 bits above and below
+# the line, at most 2,500 characters.
+_MOST_BITS = 4096
+_LONGEST = 2500
+_LARGEST_EXPONENT = 300
 
 
 def exact(value: Amount, name: str = "value") -> Fraction:
@@ -26,23 +31,41 @@ def exact(value: Amount, name: str = "value") -> Fraction:
     >>> exact("0.1") + exact(0.2) == exact("3/10")
     True
     """
-    if isinstance(value, bool) or not isinstance(value, (str, int, float, Decimal, Rational)):
+    if isinstance(value, bool) or not isinstance(value, (str, Decimal, Real)):
         raise ParameterError(f"{name} must be a number such as 0.5 or '1/3', not {type(value).__name__}.")
+    # NumPy's integers are rationals too, but they would wrap in later arithmetic: they become Python's.
     if isinstance(value, Rational):
-        return Fraction(value)
+        amount = Fraction(int(value.numerator), int(value.denominator))
+    else:
+        amount = _parsed(value, name)
+    if max(amount.numerator.bit_length(), amount.denominator.bit_length()) > _MOST_BITS:
+        raise ParameterError(f"{name} has too many digits to be meant; round it.")
+    return amount
+
+
+def _parsed(value: Any, name: str) -> Fraction:
+    """Read a decimal or a fraction as it is written."""
     if isinstance(value, str) and len(value) > _LONGEST:
-        raise ParameterError(f"{name} has too many digits to be meant; write at most {_LONGEST} characters.")
+        raise ParameterError(f"{name} has too many digits to be meant; round it.")
     try:
         if isinstance(value, str) and "/" in value:
             return Fraction(value)
-        decimal = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+        # str() is the shortest decimal that reads back, also of NumPy's floats.
+        decimal = value if isinstance(value, Decimal) else Decimal(str(value))
     except (InvalidOperation, ValueError, ZeroDivisionError):
-        raise ParameterError(f"{name} must be a number such as 0.5 or '1/3'; {value!r} is not one.") from None
+        raise ParameterError(f"{name} must be a number such as 0.5 or '1/3'; {str(value)[:40]!r} is not one.") from None
     if not decimal.is_finite():
-        raise ParameterError(f"{name} must be a finite number, not {value}.")
-    if abs(decimal.adjusted()) > 400:
-        raise ParameterError(f"{name} is too large or too small to be meant: {value}.")
+        raise ParameterError(f"{name} must be a finite number, not {decimal}.")
+    if decimal and abs(decimal.adjusted()) > _LARGEST_EXPONENT:
+        raise ParameterError(f"{name} is too large or too small to be meant.")
     return Fraction(decimal)
+
+
+def whole(value: object, name: str, least: int = 1) -> int:
+    """Read a whole number of at least `least`, Python's or NumPy's."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ParameterError(f"{name} must be a whole number of at least {least}.")
+    return int(value)
 
 
 def exact_epsilon(value: Amount, name: str = "epsilon") -> Fraction:
@@ -91,9 +114,14 @@ def in_words(amount: Fraction, digits: int = 6) -> str:
     if text is not None:
         return text
     exponent = math.floor(math.log10(abs(amount.numerator)) - math.log10(amount.denominator))
-    step = Fraction(10) ** (exponent - digits + 1)
-    rounded = math.ceil(amount / step) * step
-    return f"≈{float(rounded):.{digits}g}"
+    mantissa = math.ceil(amount / Fraction(10) ** (exponent - digits + 1))
+    shown = Decimal(mantissa).scaleb(exponent - digits + 1).normalize()
+    return f"≈{_plain(shown)}"
+
+
+def _plain(decimal: Decimal) -> str:
+    far = abs(decimal.adjusted()) > 6
+    return f"{decimal:e}".replace("e+", "e") if far else f"{decimal:f}"
 
 
 def _short_decimal(amount: Fraction, digits: int) -> str | None:
@@ -107,5 +135,4 @@ def _short_decimal(amount: Fraction, digits: int) -> str | None:
     decimal = (Decimal(amount.numerator) / Decimal(amount.denominator)).normalize()
     if len(decimal.as_tuple().digits) > digits or Fraction(decimal) != amount:
         return None
-    small = abs(decimal.adjusted()) > 6
-    return f"{decimal:e}".replace("e+", "e") if small else f"{decimal:f}"
+    return _plain(decimal)

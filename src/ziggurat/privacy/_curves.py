@@ -15,18 +15,40 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.errors import ParameterError
+from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.privacy._amounts import upward
 
 Array = npt.NDArray[np.float64]
 
 
-def gaussian_delta(epsilon: float, mu: float) -> float:
-    """Tight delta of mu-Gaussian DP: Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu) (Balle & Wang 2018)."""
-    from scipy.special import log_ndtr
+# No delta below this is ever claimed: floats end near here, and noise that reaches everywhere is never exactly pure.
+SMALLEST_DELTA = 1e-300
 
-    first, second = log_ndtr(mu / 2 - epsilon / mu), epsilon + log_ndtr(-mu / 2 - epsilon / mu)
-    return float(math.exp(first) * -math.expm1(min(second - first, 0.0)))
+
+def gaussian_delta(epsilon: float, mu: float) -> float:
+    """Tight delta of mu-Gaussian DP: Phi(a) - e^eps Phi(b), a = mu/2 - eps/mu, b = a - mu (Balle & Wang 2018).
+
+    As e^eps phi(b) = phi(a), this is phi(a) (R(-a) - R(-b)) with the Mills ratio R, which does not overflow. Where the
+    difference loses more than three digits it is computed with as many digits as it takes.
+    """
+    from scipy.special import erfcx
+
+    a = mu / 2 - epsilon / mu
+    first, second = (float(erfcx(x / math.sqrt(2))) for x in (-a, mu - a))
+    if not math.isfinite(first) or first - second < 1e-3 * first:
+        return _gaussian_delta_precisely(epsilon, mu)
+    log_value = -a * a / 2 - math.log(2) + math.log(first - second)
+    return max(math.exp(min(log_value, 0.0)), SMALLEST_DELTA)
+
+
+def _gaussian_delta_precisely(epsilon: float, mu: float) -> float:
+    import mpmath
+
+    digits = 40 + 2 * max(0, -math.floor(math.log10(mu))) + 2 * max(0, math.ceil(math.log10(1 + epsilon / mu)))
+    with mpmath.workdps(digits):
+        eps, m = mpmath.mpf(epsilon), mpmath.mpf(mu)
+        value = mpmath.ncdf(m / 2 - eps / m) - mpmath.exp(eps) * mpmath.ncdf(-m / 2 - eps / m)
+        return min(max(float(value), SMALLEST_DELTA), 1.0)
 
 
 def gaussian_epsilon(delta: float, mu: float) -> float:
@@ -42,17 +64,26 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     """Largest mu for which mu-Gaussian DP implies (epsilon, delta)-DP: the analytic Gaussian calibration."""
     if delta <= 0:
         raise ParameterError("Gaussian noise needs a delta greater than 0; use Laplace noise for delta 0.")
+    if delta > 1 - 1e-12:
+        raise ParameterError("A delta this close to 1 promises nothing; choose a small one, such as 1e-6.")
     high = 1.0
     while gaussian_delta(epsilon, high) <= delta:
         high *= 2
-    return 1 / _smallest(lambda scale: gaussian_delta(epsilon, 1 / scale) <= delta, 1 / high, 2**60)
+    return 1 / _smallest(lambda scale: gaussian_delta(epsilon, 1 / scale) <= delta, 1 / high, 4 / high)
 
 
 def _smallest(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """Bisect for the smallest argument at which a monotone condition holds; the result satisfies it."""
-    while not holds(high):
-        high = 2 * high + 1e-300
-    for _ in range(200):
+    """Bisect for the smallest argument at which a monotone condition holds; the result satisfies it.
+
+    It stops a part in 1e13 above the true point, which is on the safe side.
+    """
+    for _ in range(1100):
+        if holds(high):
+            break
+        low, high = high, 2 * high + 1e-300
+    else:
+        raise PrivacyError("These amounts are outside what can be accounted for.")
+    while high - low > 1e-13 * high:
         middle = math.sqrt(low * high) if low > 0 and high > 4 * low else (low + high) / 2
         if middle in (low, high):
             break
@@ -64,7 +95,16 @@ def pure_renyi(epsilon: float, orders: Array) -> Array:
     """Rényi curve that no epsilon-DP mechanism exceeds: that of binary randomised response."""
     log_p, log_q = -np.logaddexp(0, -epsilon), -np.logaddexp(0, epsilon)
     both = np.logaddexp(orders * log_p + (1 - orders) * log_q, orders * log_q + (1 - orders) * log_p)
-    return np.asarray(np.minimum(both / (orders - 1), epsilon))
+    return _safely(both, np.abs(orders * log_q), orders, epsilon)
+
+
+def _safely(log_moment: Array, size: Array, orders: Array, epsilon: float) -> Array:
+    """Turn a log moment into a divergence: its round-off, relative to terms of `size`, is added before dividing.
+
+    For small epsilon that sum is all round-off, so the proven bounds a eps^2/2 and eps cap it.
+    """
+    computed = (log_moment + 4e-15 * (1 + size)) / (orders - 1)
+    return np.asarray(np.minimum(np.minimum(computed, orders * epsilon**2 / 2), epsilon))
 
 
 @lru_cache(maxsize=4096)
@@ -117,7 +157,7 @@ def discrete_laplace_renyi(shift: Fraction, scale: Fraction, orders: Array) -> A
     count = width - 1
     middle = (orders - 1) * rate * width - ratio + _log_geometric(ratio, count)
     total = np.logaddexp(np.logaddexp(left, right), middle) if count > 0 else np.logaddexp(left, right)
-    return np.asarray(np.clip((log_norm + total) / (orders - 1), 0, rate * width))
+    return _safely(log_norm + total, np.abs(left) + abs(log_norm), orders, rate * width)
 
 
 def _log_geometric(ratio: Array, count: float) -> Array:
@@ -146,7 +186,7 @@ def zcdp_delta(epsilon: float, rho: float) -> float:
             high -= third
         else:
             low += third
-    return math.exp(min(log_delta((low + high) / 2), 0.0))
+    return max(math.exp(min(log_delta((low + high) / 2), 0.0)), SMALLEST_DELTA)
 
 
 def zcdp_epsilon(delta: float, rho: float) -> float:
@@ -175,4 +215,4 @@ def renyi_to_epsilon(orders: Array, curve: Array, delta: float) -> float:
 def renyi_to_delta(orders: Array, curve: Array, epsilon: float) -> float:
     """Convert a Rényi curve to the least delta it proves at `epsilon`."""
     values = (orders - 1) * (curve - epsilon + np.log1p(-1 / orders)) - np.log(orders)
-    return math.exp(min(float(np.min(values)), 0.0))
+    return max(math.exp(min(float(np.min(values)), 0.0)), SMALLEST_DELTA)

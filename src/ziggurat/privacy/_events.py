@@ -13,8 +13,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
-from ziggurat.errors import MixedNeighboursError, ParameterError, UnknownEventError
-from ziggurat.privacy._amounts import exact, exact_delta, exact_epsilon, exact_positive
+from ziggurat.errors import MixedNeighboursError, ParameterError, PrivacyError, UnknownEventError
+from ziggurat.privacy._amounts import exact, exact_delta, exact_epsilon, exact_positive, whole
 from ziggurat.privacy._neighbours import Neighbours, Relation
 
 _KINDS: dict[str, type[Event]] = {}
@@ -26,6 +26,10 @@ class Event:
 
     kind: ClassVar[str] = ""
     neighbours: Neighbours
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.neighbours, Neighbours):
+            raise ParameterError("An event must say whom it is about: give Neighbours(...) first.")
 
     def __init_subclass__(cls) -> None:
         if cls.__dict__.get("kind"):
@@ -65,10 +69,15 @@ def _set(event: Event, name: str, value: object) -> None:
     object.__setattr__(event, name, value)
 
 
-def _whole(value: object, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ParameterError(f"{name} must be a whole number of at least 1.")
-    return value
+def _sequence(value: object, name: str) -> tuple[Any, ...]:
+    if not isinstance(value, (list, tuple)):
+        raise ParameterError(f"{name} must be a list or a tuple.")
+    return tuple(value)
+
+
+def _require_event(value: object) -> None:
+    if not isinstance(value, Event):
+        raise ParameterError("Give events here; the result of a mechanism carries its own as .event.")
 
 
 @dataclass(frozen=True)
@@ -86,9 +95,10 @@ class LaplaceEvent(Event):
     coordinates: int = 1
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("sensitivity", "scale", "grid"):
             _set(self, name, exact_positive(getattr(self, name), name))
-        _whole(self.coordinates, "coordinates")
+        _set(self, "coordinates", whole(self.coordinates, "coordinates"))
         if (self.sensitivity / self.grid).denominator != 1:
             raise ParameterError("The sensitivity of lattice noise must be a multiple of its grid.")
 
@@ -102,6 +112,7 @@ class GaussianEvent(Event):
     sigma: Fraction
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("sensitivity", "sigma"):
             _set(self, name, exact_positive(getattr(self, name), name))
 
@@ -116,9 +127,10 @@ class DiscreteGaussianEvent(Event):
     coordinates: int = 1
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("sensitivity", "sigma"):
             _set(self, name, exact_positive(getattr(self, name), name))
-        _whole(self.coordinates, "coordinates")
+        _set(self, "coordinates", whole(self.coordinates, "coordinates"))
 
 
 @dataclass(frozen=True)
@@ -129,6 +141,7 @@ class PureEvent(Event):
     epsilon: Fraction
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _set(self, "epsilon", exact_epsilon(self.epsilon))
 
 
@@ -140,6 +153,7 @@ class ExponentialEvent(Event):
     epsilon: Fraction
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _set(self, "epsilon", exact_epsilon(self.epsilon))
 
 
@@ -152,9 +166,9 @@ class RandomizedResponseEvent(Event):
     categories: int = 2
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _set(self, "epsilon", exact_epsilon(self.epsilon))
-        if _whole(self.categories, "categories") < 2:
-            raise ParameterError("Randomised response needs at least 2 categories.")
+        _set(self, "categories", whole(self.categories, "categories", 2))
 
 
 @dataclass(frozen=True)
@@ -166,6 +180,7 @@ class ApproximateEvent(Event):
     delta: Fraction
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _set(self, "epsilon", exact_epsilon(self.epsilon))
         _set(self, "delta", exact_delta(self.delta))
 
@@ -178,6 +193,7 @@ class ZeroConcentratedEvent(Event):
     rho: Fraction
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _set(self, "rho", exact_positive(self.rho, "rho"))
 
 
@@ -190,8 +206,10 @@ class RenyiEvent(Event):
     epsilons: tuple[Fraction, ...]
 
     def __post_init__(self) -> None:
-        _set(self, "orders", tuple(exact(item, "order") for item in self.orders))
-        _set(self, "epsilons", tuple(exact(item, "Rényi epsilon") for item in self.epsilons))
+        super().__post_init__()
+        _set(self, "orders", tuple(exact(item, "order") for item in _sequence(self.orders, "orders")))
+        given = _sequence(self.epsilons, "epsilons")
+        _set(self, "epsilons", tuple(exact(item, "Rényi epsilon") for item in given))
         if len(self.orders) != len(self.epsilons) or not self.orders:
             raise ParameterError("A Rényi curve needs as many epsilons as orders, and at least one.")
         if any(order <= 1 for order in self.orders) or any(item < 0 for item in self.epsilons):
@@ -213,9 +231,10 @@ class SampledGaussianEvent(Event):
     steps: int = 1
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _set(self, "sampling", exact_positive(self.sampling, "sampling"))
         _set(self, "noise_multiplier", exact_positive(self.noise_multiplier, "noise_multiplier"))
-        _whole(self.steps, "steps")
+        _set(self, "steps", whole(self.steps, "steps"))
         if self.sampling > 1:
             raise ParameterError("sampling must be a probability in (0, 1].")
         if self.neighbours.relation is not Relation.ADD_OR_REMOVE_ONE:
@@ -229,6 +248,11 @@ class UnboundedEvent(Event):
     kind: ClassVar[str] = "unbounded"
     what: str = ""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.what, str):
+            raise ParameterError("Say in words what was released.")
+
 
 @dataclass(frozen=True)
 class ComposedEvent(Event):
@@ -238,8 +262,10 @@ class ComposedEvent(Event):
     events: tuple[Event, ...] = ()
 
     def __post_init__(self) -> None:
-        _set(self, "events", tuple(self.events))
+        super().__post_init__()
+        _set(self, "events", _sequence(self.events, "events"))
         for event in self.events:
+            _require_event(event)
             self.neighbours.require(event.neighbours)
 
 
@@ -252,7 +278,9 @@ class RepeatedEvent(Event):
     count: int
 
     def __post_init__(self) -> None:
-        _whole(self.count, "count")
+        super().__post_init__()
+        _require_event(self.event)
+        _set(self, "count", whole(self.count, "count"))
         self.neighbours.require(self.event.neighbours)
 
 
@@ -271,12 +299,16 @@ class ParallelEvent(Event):
     may_move: bool = True
 
     def __post_init__(self) -> None:
-        _set(self, "parts", tuple(self.parts))
+        super().__post_init__()
+        _set(self, "parts", _sequence(self.parts, "parts"))
         if not self.parts:
             raise ParameterError("A parallel event needs at least one part.")
+        if not isinstance(self.may_move, bool):
+            raise ParameterError("may_move must be True or False.")
         moving = self.neighbours.relation is Relation.REPLACE_ONE and self.may_move
         wanted = Neighbours(self.neighbours.unit, Relation.ADD_OR_REMOVE_ONE) if moving else self.neighbours
         for part in self.parts:
+            _require_event(part)
             if moving and part.neighbours == self.neighbours:
                 raise MixedNeighboursError(
                     "A unit that is replaced may move between parts, which a replace-one promise about a part does "
@@ -294,7 +326,9 @@ class GroupEvent(Event):
     size: int = field(default=2)
 
     def __post_init__(self) -> None:
-        _whole(self.size, "size")
+        super().__post_init__()
+        _require_event(self.event)
+        _set(self, "size", whole(self.size, "size"))
         inner, outer = self.event.neighbours, self.neighbours
         replaced = inner.relation is Relation.ADD_OR_REMOVE_ONE and outer.relation is Relation.REPLACE_ONE
         if replaced and (inner.unit != outer.unit or self.size % 2):
@@ -305,8 +339,11 @@ class GroupEvent(Event):
 
 def as_replace_one(event: Event) -> Event:
     """Restate an add-or-remove-one event for replace-one neighbours, at the cost of a group of two."""
+    _require_event(event)
     if event.neighbours.relation is Relation.REPLACE_ONE:
         return event
+    if isinstance(event, SampledGaussianEvent):
+        raise PrivacyError("No account of Poisson sampling for replace-one neighbours is known here.")
     return GroupEvent(Neighbours(event.neighbours.unit, Relation.REPLACE_ONE), event, 2)
 
 
@@ -315,6 +352,8 @@ def composed(events: Iterable[Event]) -> Event:
     items = tuple(events)
     if not items:
         raise ParameterError("There is nothing to compose: give at least one event.")
+    for item in items:
+        _require_event(item)
     return items[0] if len(items) == 1 else ComposedEvent(items[0].neighbours, items)
 
 
@@ -328,7 +367,10 @@ def event_from_dict(data: Any) -> Event:
     known = {item.name for item in fields(cls)}
     if set(data) - {"kind"} != known:
         raise UnknownEventError(f"A {cls.kind!r} event needs exactly the fields {', '.join(sorted(known))}.")
-    return cls(**{name: _parsed(name, data[name]) for name in known})
+    try:
+        return cls(**{name: _parsed(name, data[name]) for name in known})
+    except RecursionError:
+        raise UnknownEventError("An event is nested too deeply.") from None
 
 
 def _parsed(name: str, value: Any) -> Any:
@@ -338,14 +380,14 @@ def _parsed(name: str, value: Any) -> Any:
     if name == "event":
         return event_from_dict(value)
     if name in ("events", "parts"):
-        return tuple(event_from_dict(item) for item in value)
-    return tuple(value) if isinstance(value, list) else value
+        return tuple(event_from_dict(item) for item in _sequence(value, name))
+    return value
 
 
 def event_from_json(text: str) -> Event:
     """Read an event from JSON text."""
     try:
         data = json.loads(text)
-    except (ValueError, RecursionError):
+    except (ValueError, TypeError, RecursionError):
         raise UnknownEventError("An event must be valid JSON.") from None
     return event_from_dict(data)

@@ -34,6 +34,7 @@ from ziggurat.privacy._account import compose
 from ziggurat.privacy._amounts import Amount, downward, exact_delta, exact_epsilon
 from ziggurat.privacy._curves import gaussian_mu, zcdp_rho
 from ziggurat.privacy._events import Event
+from ziggurat.privacy._neighbours import Neighbours
 from ziggurat.privacy._profiles import Profile, profile
 
 
@@ -46,9 +47,12 @@ class Spent:
     delta: Fraction = Fraction(0)
     rho: Fraction | None = Fraction(0)
     mu_squared: Fraction | None = Fraction(0)
+    neighbours: Neighbours | None = None
 
     def plus(self, event: Event) -> Spent:
-        """Add one event's facts."""
+        """Add one event's facts; an event about other neighbours raises."""
+        if self.neighbours is not None and self.neighbours is not event.neighbours:
+            self.neighbours.require(event.neighbours)
         cost: Profile = profile(event)
         return Spent(
             self.count + 1,
@@ -56,6 +60,7 @@ class Spent:
             self.delta + cost.delta if cost.delta else self.delta,
             _add(self.rho, cost.rho),
             _add(self.mu_squared, cost.mu_squared),
+            self.neighbours or event.neighbours,
         )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ziggurat.privacy._amounts import in_words
+from ziggurat.privacy._amounts import in_words, upward
 from ziggurat.privacy._neighbours import Neighbours, Relation
 
 
@@ -33,8 +33,7 @@ class PureDP(Guarantee):
 
     def sentence(self) -> str:
         """Say the promise in one sentence."""
-        factor = math.exp(min(float(self.epsilon), 700.0))
-        return f"No output becomes more than {factor:.3g} times as likely by {self._change()}."
+        return f"No output becomes more than {_factor(self.epsilon)} times as likely by {self._change()}."
 
 
 @dataclass(frozen=True)
@@ -51,10 +50,9 @@ class ApproximateDP(Guarantee):
 
     def sentence(self) -> str:
         """Say the promise in one sentence."""
-        factor = math.exp(min(float(self.epsilon), 700.0))
         return (
-            f"No set of outputs becomes more than {factor:.3g} times as likely, plus {in_words(self.delta)}, "
-            f"by {self._change()}."
+            f"No set of outputs becomes more than {_factor(self.epsilon)} times as likely, "
+            f"plus {in_words(self.delta)}, by {self._change()}."
         )
 
 
@@ -66,7 +64,7 @@ class ZeroConcentratedDP(Guarantee):
     delta: Fraction = Fraction(0)
 
     def __str__(self) -> str:
-        return f"{in_words(self.rho)}-zero-concentrated differential privacy ({self.neighbours})"
+        return f"{in_words(self.rho)}-zero-concentrated differential privacy ({self.neighbours}{_but(self.delta)})"
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,7 @@ class RenyiDP(Guarantee):
     delta: Fraction = Fraction(0)
 
     def __str__(self) -> str:
-        return f"Rényi differential privacy at {len(self.orders)} orders ({self.neighbours})"
+        return f"Rényi differential privacy at {len(self.orders)} orders ({self.neighbours}{_but(self.delta)})"
 
 
 @dataclass(frozen=True)
@@ -93,7 +91,7 @@ class GaussianDP(Guarantee):
         return math.sqrt(self.mu_squared)
 
     def __str__(self) -> str:
-        return f"{self.mu:.6g}-Gaussian differential privacy ({self.neighbours})"
+        return f"{in_words(upward(self.mu))}-Gaussian differential privacy ({self.neighbours})"
 
 
 @dataclass(frozen=True)
@@ -109,3 +107,17 @@ class PrivacyLoss(Guarantee):
     def epsilon(self, delta: float) -> float:
         """Upper bound on epsilon at `delta`."""
         return float(self.distribution.get_epsilon_for_delta(delta))
+
+
+def _factor(epsilon: Fraction) -> str:
+    """e^epsilon for people, rounded up; left as a power where it is beyond imagination."""
+    if epsilon > 20:
+        return f"e^{in_words(epsilon)}"
+    growth = math.expm1(float(epsilon))
+    decimals = max(2, 1 - math.floor(math.log10(growth)))
+    step = Fraction(1, 10**decimals)
+    return in_words(math.ceil(upward(1 + growth) / step) * step, decimals + 10)
+
+
+def _but(delta: Fraction) -> str:
+    return f"; except with probability {in_words(delta)}" if delta else ""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ziggurat.data import Unit
-from ziggurat.errors import MixedNeighboursError, ParameterError
+from ziggurat.errors import MixedNeighboursError, ParameterError, ZigguratError
 
 
 class Relation(StrEnum):
@@ -28,6 +28,14 @@ class Neighbours:
     unit: Unit = Unit()
     relation: Relation = Relation.ADD_OR_REMOVE_ONE
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.unit, Unit):
+            raise ParameterError("The unit of neighbours must be a Unit, such as Unit.person('patient').")
+        try:
+            object.__setattr__(self, "relation", Relation(self.relation))
+        except ValueError:
+            raise ParameterError("The relation must be 'add-or-remove-one' or 'replace-one'.") from None
+
     def __str__(self) -> str:
         return f"{self.unit}, {self.relation}"
 
@@ -48,7 +56,7 @@ class Neighbours:
         """Read the JSON form."""
         try:
             return cls(Unit(data["unit"], data.get("column")), Relation(data["relation"]))
-        except (KeyError, ValueError, TypeError, AttributeError):
+        except (KeyError, ValueError, TypeError, AttributeError, ZigguratError):
             raise ParameterError(
                 "A neighbour relation needs a unit and 'add-or-remove-one' or 'replace-one'."
             ) from None

@@ -44,6 +44,9 @@ class Profile:
         Rényi curve as a function of the orders, delta-approximately.
     loss
         Builds a dominating privacy-loss distribution at a discretisation step; includes delta.
+    count, rough_rho
+        How many events it covers, and about how concentrated their losses are; they promise nothing and only tell
+        whether a loss distribution is small enough to compute.
     """
 
     epsilon: Fraction | None = None
@@ -52,6 +55,19 @@ class Profile:
     mu_squared: Fraction | None = None
     renyi: Renyi | None = None
     loss: Loss | None = None
+    count: int = 1
+    rough_rho: float = 0.0
+
+    def concentration(self) -> float:
+        """About how concentrated the losses are: rho where it is known."""
+        return _as_float(self.rho) if self.rho is not None else self.rough_rho
+
+
+def _as_float(amount: Fraction) -> float:
+    try:
+        return float(amount)
+    except OverflowError:
+        return math.inf
 
 
 def profile(event: ev.Event) -> Profile:
@@ -194,9 +210,12 @@ def _(event: ev.SampledGaussianEvent) -> Profile:
         accountant.compose(PoissonSampledDpEvent(sampling, GaussianDpEvent(multiplier)), event.steps)
         return np.asarray(accountant.rdp, dtype=float)
 
+    rough = min(1 / (2 * multiplier**2), sampling**2 * math.expm1(min(multiplier**-2, 700.0)))
     return Profile(
         renyi=curve,
         loss=lambda step: _loss.sampled_gaussian_loss(sampling, multiplier, event.steps, step),
+        count=event.steps,
+        rough_rho=event.steps * rough,
     )
 
 
@@ -238,6 +257,8 @@ def total(profiles: Sequence[Profile], counts: Sequence[int] | None = None) -> P
         mu_squared=_sum([(item.mu_squared, n) for item, n in pairs]),
         renyi=_sum_renyi([(item.renyi, n) for item, n in pairs]),
         loss=_compose_loss([(item.loss, n) for item, n in pairs]),
+        count=sum(item.count * n for item, n in pairs),
+        rough_rho=sum(item.concentration() * n for item, n in pairs),
     )
 
 
@@ -297,10 +318,16 @@ def _group(one: Profile, size: int) -> Profile:
     if one.delta > 0:
         if one.epsilon is None:
             return Profile(delta=one.delta)
-        growth = sum(upward(math.exp(float(one.epsilon) * k)) for k in range(size))
-        return Profile(epsilon=epsilon, delta=min(one.delta * growth, Fraction(1)))
+        return Profile(epsilon=epsilon, delta=min(one.delta * _growth(_as_float(one.epsilon), size), Fraction(1)))
     return Profile(
         epsilon=epsilon,
         rho=None if one.rho is None else one.rho * size**2,
         mu_squared=None if one.mu_squared is None else one.mu_squared * size**2,
     )
+
+
+def _growth(epsilon: float, size: int) -> Fraction:
+    """1 + e^eps + ... + e^((size-1) eps) = (e^(size eps) - 1) / (e^eps - 1), rounded up."""
+    if epsilon * size > 700:
+        return Fraction(2**1100)
+    return upward(math.expm1(size * epsilon) / math.expm1(epsilon))

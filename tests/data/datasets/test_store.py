@@ -123,6 +123,12 @@ def test_a_folder_that_is_none_is_refused(cache, tmp_path):
         datasets.load("howell1", folder=tmp_path / "absent")
 
 
+def test_a_named_folder_that_is_none_is_refused(cache, tmp_path, monkeypatch):
+    monkeypatch.setenv("ZIGGURAT_DATA", str(tmp_path / "absent"))
+    with pytest.raises(DataError, match=r"ZIGGURAT_DATA names .*absent', which is not a folder"):
+        datasets.load("howell1", offline=True)
+
+
 def test_a_cache_that_cannot_be_written_is_named(server, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("ZIGGURAT_CACHE", str(tmp_path / "file"))

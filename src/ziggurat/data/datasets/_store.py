@@ -87,9 +87,12 @@ def _converted(name: str, convert: Converter, files: dict[str, bytes]) -> pa.Tab
 def _prepared_path(info: DatasetInfo, folder: str | os.PathLike[str] | None) -> Path | None:
     if folder is not None and not Path(folder).is_dir():
         raise DataError(f"{os.fspath(folder)!r} is not a folder; give the folder that holds {info.file}.")
+    if folder is not None and (Path(folder) / info.file).is_file():
+        return Path(folder) / info.file
     named = os.environ.get(DATA_VARIABLE)
-    places = [Path(place) for place in (folder, named) if place]
-    return next((place / info.file for place in places if (place / info.file).is_file()), None)
+    if named and not Path(named).is_dir():
+        raise DataError(f"{DATA_VARIABLE} names {named!r}, which is not a folder; correct it or unset it.")
+    return Path(named) / info.file if named and (Path(named) / info.file).is_file() else None
 
 
 def _read_prepared(info: DatasetInfo, path: Path) -> pa.Table:

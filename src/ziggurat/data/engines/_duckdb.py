@@ -1,6 +1,7 @@
 """DuckDB in the process: the default engine."""
 
 import itertools
+from glob import glob
 from pathlib import Path
 from threading import Lock
 from typing import Any, ClassVar
@@ -8,8 +9,10 @@ from typing import Any, ClassVar
 import duckdb
 import pyarrow as pa
 import pyarrow.ipc as ipc
+from sqlglot import exp
 
 from ziggurat.data.engines._base import Engine
+from ziggurat.data.engines._incoming import prepared, prepared_batches, replacements
 from ziggurat.data.engines._text_file import TEXT_SUFFIXES, Header, header_of, is_text_file
 from ziggurat.errors import DataError
 
@@ -28,7 +31,19 @@ def is_dataset(source: object) -> bool:
     return type(source).__module__ == "pyarrow._dataset"
 
 
-class DuckDBEngine(Engine):
+class _DuckDB(Engine):
+    """What holds for every DuckDB connection."""
+
+    dialect: ClassVar[str] = "duckdb"
+    title: ClassVar[str] = "DuckDB"
+    wide: ClassVar[str] = "INT128"  # twice as fast as its decimals
+
+    def _finite(self, cell: exp.Expr) -> exp.Expr:
+        # The one test that DuckDB 2.0 does not decide from the statistics of a file: see `is_finite`.
+        return exp.Anonymous(this="ISFINITE", expressions=[cell])
+
+
+class DuckDBEngine(_DuckDB):
     """DuckDB in this process: files, frames and Arrow tables, larger than memory if need be.
 
     Parameters
@@ -37,13 +52,9 @@ class DuckDBEngine(Engine):
         An open DuckDB connection to use; by default a private in-memory database.
     """
 
-    dialect: ClassVar[str] = "duckdb"
-    title: ClassVar[str] = "DuckDB"
-    wide: ClassVar[str] = "INT128"  # twice as fast as its decimals
-
     def __init__(self, connection: duckdb.DuckDBPyConnection | None = None) -> None:
         self._owned = connection is None
-        self._connection = duckdb.connect(":memory:", config=_SETTINGS) if connection is None else connection
+        self._connection = _private() if connection is None else connection
         self._lock = Lock()
         self._numbers = itertools.count(1)
 
@@ -55,8 +66,11 @@ class DuckDBEngine(Engine):
         name = f"ziggurat_{next(self._numbers)}"
         if isinstance(source, str | Path):
             self._attach_file(str(source), name)
-        elif isinstance(source, pa.Table) or is_dataset(source):
-            self._withheld(lambda: self._connection.register(name, source), "Attaching an Arrow table")
+        elif isinstance(source, pa.Table):
+            table = prepared(source)
+            self._withheld(lambda: self._connection.register(name, table), "Attaching an Arrow table")
+        elif is_dataset(source):
+            self._withheld(lambda: self._dataset_view(source, name), "Attaching an Arrow dataset")
         elif isinstance(source, pa.RecordBatchReader):
             self._withheld(lambda: self._consume(source, name), "Reading the record batches")
         else:
@@ -75,11 +89,13 @@ class DuckDBEngine(Engine):
 
     def _attach_file(self, path: str, name: str) -> None:
         operation = f"Reading the file {path!r}"
+        if Path(path).is_dir():
+            raise DataError(f"{path!r} is a folder; name the files in it, such as {path + '/*' + Path(path).suffix!r}.")
         if is_text_file(path):
             header = header_of(path)
             self._withheld(lambda: self._text_view(path, name, header), operation)
         elif path.lower().endswith(".parquet"):
-            self._withheld(lambda: self._connection.read_parquet(path).create_view(name), operation)
+            self._withheld(lambda: self._parquet_view(path, name), operation)
         elif path.lower().endswith(_ARROW_SUFFIXES):
             self._withheld(lambda: self._arrow_view(path, name), operation)
         else:
@@ -92,6 +108,7 @@ class DuckDBEngine(Engine):
             auto_detect=False,
             columns=dict.fromkeys(header.names, "VARCHAR"),
             header=True,
+            skiprows=header.skipped,
             sep=header.delimiter,
             quotechar='"',
             escapechar='"',
@@ -99,11 +116,23 @@ class DuckDBEngine(Engine):
         )
         view.create_view(name)
 
+    def _parquet_view(self, path: str, name: str) -> None:
+        from pyarrow.parquet import read_schema
+
+        first = path if Path(path).is_file() else min(glob(path))  # noqa: PTH207
+        relation = self._connection.read_parquet(path)
+        _seen(relation, read_schema(first)).create_view(name)
+
+    def _dataset_view(self, dataset: Any, name: str) -> None:
+        held = f"{name}_dataset"
+        self._connection.register(held, dataset)
+        _seen(self._connection.table(held), dataset.schema).create_view(name)
+
     def _arrow_view(self, path: str, name: str) -> None:
         try:
             from pyarrow.dataset import dataset
 
-            self._connection.register(name, dataset(path, format="ipc"))
+            self._dataset_view(dataset(path, format="ipc"), name)
         except pa.ArrowInvalid:  # the stream format, which cannot be scanned twice
             with pa.OSFile(path) as file, ipc.open_stream(file) as reader:
                 self._consume(reader, name)
@@ -111,12 +140,25 @@ class DuckDBEngine(Engine):
     def _consume(self, reader: pa.RecordBatchReader, name: str) -> None:
         # A reader yields its rows once; a table of our own answers more than one query.
         staged = f"{name}_reader"
-        self._connection.register(staged, reader)
+        self._connection.register(staged, prepared_batches(reader))
         self._connection.table(staged).create(name)
         self._connection.unregister(staged)
 
 
-class DuckDBRelationEngine(Engine):
+def _private() -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect(":memory:", config=_SETTINGS)
+    # The zone in which a moment of unknown zone has a date; DuckDB would take that of the machine.
+    connection.sql("SET TimeZone = 'UTC'")
+    return connection
+
+
+def _seen(relation: duckdb.DuckDBPyRelation, schema: pa.Schema) -> duckdb.DuckDBPyRelation:
+    """The relation with what Arrow knows of its columns and DuckDB does not."""
+    replaced = [f'{sql} AS "{name.replace(chr(34), chr(34) * 2)}"' for name, sql in replacements(schema).items()]
+    return relation.project(f"* REPLACE ({', '.join(replaced)})") if replaced else relation
+
+
+class DuckDBRelationEngine(_DuckDB):
     """A DuckDB relation, queried in the connection it belongs to, without a copy.
 
     Parameters
@@ -125,9 +167,6 @@ class DuckDBRelationEngine(Engine):
         What `connection.sql(...)` or `connection.table(...)` returned.
     """
 
-    dialect: ClassVar[str] = "duckdb"
-    title: ClassVar[str] = "DuckDB"
-    wide: ClassVar[str] = "INT128"  # twice as fast as its decimals
     relation_name: ClassVar[str] = "ziggurat_relation"
 
     def __init__(self, relation: duckdb.DuckDBPyRelation) -> None:

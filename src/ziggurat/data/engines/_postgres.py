@@ -20,6 +20,7 @@ _ARROW_TYPES = {
     **dict.fromkeys((20, 21, 23, 26), pa.int64()),
     **dict.fromkeys((700, 701), pa.float64()),
     **dict.fromkeys((18, 19, 25, 705, 1042, 1043), pa.string()),
+    1009: pa.list_(pa.string()),
     1082: pa.date32(),
     1114: pa.timestamp("us"),
     1184: pa.timestamp("us", tz="UTC"),
@@ -29,7 +30,8 @@ _ARROW_TYPES = {
 class PostgresEngine(Engine):
     """A PostgreSQL database, read only.
 
-    The server's own log may quote cells; it is its administrator's to guard.
+    The server's own log may quote cells; it is its administrator's to guard. A moment (timestamptz) has its date in
+    UTC, over a connection of yours in the time zone of that connection.
 
     Parameters
     ----------
@@ -70,6 +72,7 @@ def _connected(address: str) -> "Connection[Any]":
     try:
         connection = psycopg.connect(address, autocommit=True)
         connection.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
+        connection.execute("SET TIME ZONE 'UTC'")
     except psycopg.Error:
         failed = True
     if failed:  # outside the handler: psycopg's message repeats parts of the address

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
+from sqlglot import exp
 
 from ziggurat.data.engines._base import Engine
 from ziggurat.data.engines._canonical import canonical
+from ziggurat.data.engines._incoming import prepared
 from ziggurat.errors import DataError, EngineError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ class SparkEngine(Engine):
     """A Spark session; by default a local one that stops when the engine is closed.
 
     Spark's own logs may quote cells. A session opened here writes none; for a session of yours, its log
-    level and log files are yours to guard. Timestamps are read in the session's time zone.
+    level and log files are yours to guard. Moments have their dates in the session's time zone.
 
     Parameters
     ----------
@@ -47,7 +49,8 @@ class SparkEngine(Engine):
         """Make a Spark DataFrame, an Arrow table or a Parquet file visible to queries."""
         name = f"ziggurat_{next(_numbers)}"
         if isinstance(source, pa.Table):
-            frame = self._withheld(lambda: self._session.createDataFrame(canonical(source)), "Attaching an Arrow table")
+            table = canonical(prepared(source))
+            frame = self._withheld(lambda: self._session.createDataFrame(table), "Attaching an Arrow table")
         elif isinstance(source, str | Path):
             frame = self._parquet(str(source))
         else:
@@ -65,6 +68,12 @@ class SparkEngine(Engine):
     def _fetch(self, statement: str) -> pa.Table:
         with _quiet_logs():
             return self._session.sql(statement).toArrow()
+
+    def _finite(self, cell: exp.Expr) -> exp.Expr:
+        # Spark pushes `x IN (NaN)` into the Parquet reader, which skips by statistics; it does not push ISNAN.
+        infinite = [exp.cast(exp.Literal.string(word), "DOUBLE") for word in ("Infinity", "-Infinity")]
+        number = exp.not_(exp.IsNan(this=cell), copy=False)
+        return exp.and_(number, exp.not_(exp.In(this=cell.copy(), expressions=infinite), copy=False), copy=False)
 
     def _parquet(self, path: str) -> Any:
         if not path.lower().endswith(".parquet"):

@@ -1,0 +1,163 @@
+"""Steps are found by name or by import, and say what they take."""
+
+import functools
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ziggurat.errors import ExperimentError
+from ziggurat.experiments._steps import resolve, step, step_names
+
+
+@step("steps-test-shuffle", outputs=("table", "rows"))
+def shuffle(table: object, *, rows: int = 3, seed: int = 0) -> dict[str, object]:
+    return {"table": table, "rows": rows}
+
+
+@step("steps-test-any")
+def anything(**given: object) -> dict[str, object]:
+    return dict(given)
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def write(name: str, text: str) -> Path:
+        file = tmp_path / f"{name}.py"
+        file.write_text(text)
+        return file
+
+    return write
+
+
+def test_a_registered_step_says_what_it_takes() -> None:
+    found = resolve("steps-test-shuffle")
+    assert found.function is shuffle
+    assert found.takes_seed
+    assert (found.parameters, found.required) == (("table", "rows"), ("table",))
+    assert found.outputs == ("table", "rows")
+    assert not found.takes_any
+
+
+def test_a_function_of_any_module_is_a_step(module: Any) -> None:
+    module("steps_mine", "def double(x, *more, y=2):\n    return {'z': x * y}\n")
+    found = resolve("steps_mine:double")
+    assert found.function(x=3) == {"z": 6}
+    assert (found.parameters, found.takes_seed, found.outputs) == (("x", "y"), False, None)
+
+
+def test_a_step_may_take_any_name() -> None:
+    assert resolve("steps-test-any").takes_any
+
+
+def test_outputs_are_known_by_either_reference(module: Any) -> None:
+    text = (
+        "from ziggurat.experiments._steps import step\n@step('steps-test-both', outputs=['a'])\ndef both():\n    ...\n"
+    )
+    module("steps_both", text)
+    by_import = resolve("steps_both:both")
+    assert by_import.outputs == resolve("steps-test-both").outputs == ("a",)
+
+
+def test_names_are_sorted() -> None:
+    names = step_names()
+    assert names == sorted(names)
+    assert {"steps-test-any", "steps-test-shuffle"} <= set(names)
+
+
+def test_the_version_changes_with_the_file_and_with_the_reference(module: Any) -> None:
+    text = "def f():\n    return {}\ng = f\n"
+    module("steps_v1", text)
+    module("steps_v2", text)
+    module("steps_v3", text + "# changed\n")
+    versions = {resolve(each).version for each in ("steps_v1:f", "steps_v1:g", "steps_v2:f", "steps_v3:f")}
+    assert len(versions) == 4
+    assert all(len(version) == 64 for version in versions)
+
+
+def test_the_version_of_code_in_memory_does_not_change_with_its_file(module: Any) -> None:
+    file = module("steps_edited", "def f():\n    return {}\n")
+    before = resolve("steps_edited:f").version
+    file.write_text("def f():\n    return {'a': 1}\n")
+    assert resolve("steps_edited:f").version == before
+
+
+@pytest.mark.parametrize(
+    ("reference", "sentence"),
+    [
+        ("steps-test-shufle", "There is no step 'steps-test-shufle'; did you mean 'steps-test-shuffle'?"),
+        ("", "There is no step ''"),
+        ("no_such_module_here:f", r"Module 'no_such_module_here' cannot be imported \(ModuleNotFoundError\); correct"),
+        ("textwrap:indnt", "Module 'textwrap' has no function 'indnt'; did you mean 'indent'"),
+        ("math:sqrt", "Step 'math:sqrt' is not a function written in Python; wrap it in one"),
+        ("os:environ", "is not a function written in Python"),
+        ("pathlib:Path", "is not a function written in Python"),
+        (":f", "write 'package.module:function'"),
+        ("..a:f", "write 'package.module:function'"),
+        ("a:b:c", "write 'package.module:function'"),
+        ("a b:c", "write 'package.module:function'"),
+    ],
+)
+def test_what_cannot_be_resolved_is_one_sentence(reference: str, sentence: str) -> None:
+    with pytest.raises(ExperimentError, match=sentence):
+        resolve(reference)
+
+
+@pytest.mark.parametrize("text", ["import sys; sys.exit(3)", "1 / 0", "def broken(:"])
+def test_a_module_that_fails_to_load_is_named_with_the_exception(module: Any, text: str) -> None:
+    module("steps_failing", text)
+    with pytest.raises(
+        ExperimentError, match=r"'steps_failing' cannot be imported \((SystemExit|Zero|SyntaxE)"
+    ) as caught:
+        resolve("steps_failing:f")
+    assert caught.value.__cause__ is None
+
+
+def test_a_function_without_source_is_refused() -> None:
+    names: dict[str, Any] = {}
+    exec("def typed_by_hand(): return {}", names)
+    with pytest.raises(ExperimentError, match=r"source of step 'steps-test-hand' cannot be read.*define it in"):
+        step("steps-test-hand")(names["typed_by_hand"])
+    assert "steps-test-hand" not in step_names()
+
+
+def test_what_is_no_function_is_refused() -> None:
+    for odd in (len, dict, functools.partial(shuffle, rows=1)):
+        with pytest.raises(ExperimentError, match="not a function written in Python"):
+            step("steps-test-odd")(odd)
+
+
+def test_a_wrapped_function_is_its_own_step() -> None:
+    @functools.wraps(shuffle)
+    def wrapped(*given: Any, **named: Any) -> Any:
+        return shuffle(*given, **named)
+
+    step("steps-test-wrapped")(wrapped)
+    assert resolve("steps-test-wrapped").parameters == ("table", "rows")
+
+
+def test_positional_only_parameters_are_refused() -> None:
+    def odd(x: int, /) -> dict[str, int]:
+        return {"x": x}
+
+    with pytest.raises(ExperimentError, match="takes 'x' by position only"):
+        step("steps-test-position")(odd)
+
+
+def test_a_name_is_taken_once() -> None:
+    with pytest.raises(ExperimentError, match="'steps-test-any' is registered twice"):
+        step("steps-test-any")(shuffle)
+    assert step("steps-test-any")(anything) is anything
+
+
+@pytest.mark.parametrize("name", ["", "Upper", "a b", "a:b", "a.b", "1a", "a\n"])
+def test_a_malformed_name_is_refused(name: str) -> None:
+    with pytest.raises(ExperimentError, match="cannot name a step"):
+        step(name)
+
+
+def test_outputs_are_a_list() -> None:
+    with pytest.raises(ExperimentError, match="must be a list of names"):
+        step("steps-test-outputs", outputs="table")
