@@ -60,7 +60,7 @@ def _fitting(engine: Engine, relation: str, tried: Mapping[str, tuple[Kind, ...]
     asked = {
         f"{kind} {name}": count_where(reads_as(Column(name, kind, missing=TEXT_CODES)))
         for name, kinds in tried.items()
-        for kind in ((Kind.TEXT, *kinds) if kinds else ())
+        for kind in (Kind.TEXT, *kinds)  # text too, so that every cell of the file is read once
     }
     counts = tallied(lambda wanted: _asked(engine, relation, wanted), asked)
     return {
