@@ -56,6 +56,9 @@ bench: setup
 	$(BIN)/python bench/ledger.py
 	$(BIN)/python bench/start.py
 	$(BIN)/python bench/experiments.py
+	$(BIN)/python bench/ask.py
+	$(BIN)/python bench/workload.py
+	$(BIN)/python bench/collect.py
 
 docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -14,11 +14,15 @@ _HOMES = {
     "Column": "ziggurat.data",
     "Ledger": "ziggurat.ledger",
     "Neighbours": "ziggurat.privacy",
+    "Query": "ziggurat.queries",
     "Relation": "ziggurat.privacy",
     "Schema": "ziggurat.data",
+    "Session": "ziggurat.release",
     "Table": "ziggurat.data",
     "Unit": "ziggurat.data",
+    "Workload": "ziggurat.queries",
     "ZigguratError": "ziggurat.errors",
+    "column": "ziggurat.queries",
     "compose": "ziggurat.privacy",
     "read": "ziggurat.data",
     "suggest_schema": "ziggurat.data",
@@ -28,12 +32,16 @@ __all__ = [
     "Column",
     "Ledger",
     "Neighbours",
+    "Query",
     "Relation",
     "Schema",
+    "Session",
     "Table",
     "Unit",
+    "Workload",
     "ZigguratError",
     "__version__",
+    "column",
     "compose",
     "read",
     "suggest_schema",
@@ -44,6 +52,8 @@ if TYPE_CHECKING:
     from ziggurat.errors import ZigguratError
     from ziggurat.ledger import Ledger
     from ziggurat.privacy import Neighbours, Relation, compose
+    from ziggurat.queries import Query, Workload, column
+    from ziggurat.release import Session
 
 
 def __getattr__(name: str) -> Any:

@@ -47,6 +47,10 @@ class UnknownEventError(PrivacyError):
     """An event is of a kind no accountant here can interpret."""
 
 
+class QuestionError(ZigguratError):
+    """A question cannot be answered with a promise; the message says why and what to ask instead."""
+
+
 class LedgerError(ZigguratError):
     """The ledger cannot be opened, read or written."""
 

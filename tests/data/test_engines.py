@@ -1,5 +1,6 @@
 """What is particular to one engine: sessions, connections and what they may do."""
 
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -108,3 +109,11 @@ def test_postgres_enumerations_are_text_and_arrays_have_no_kind(postgres_uri: st
         connection.execute("INSERT INTO odd VALUES ('glad', '{1}')")
         types = PostgresEngine(connection).columns("odd")
     assert (types["m"], types["l"]) == (pa.string(), pa.binary())
+
+
+def test_what_does_not_fit_into_memory_goes_to_a_folder_of_this_user_alone():
+    from ziggurat.data.engines._duckdb import _private
+
+    (folder,) = _private().sql("SELECT current_setting('temp_directory')").fetchone()
+    assert Path(folder).stat().st_mode & 0o077 == 0
+    assert Path.cwd() not in Path(folder).parents

@@ -79,3 +79,11 @@ def test_a_relation_in_an_open_connection_can_be_named() -> None:
         table = Table(engine, "clinic.visits", Schema((Column("n", "integer"),)))
         engine.close()
         assert table.raw.count_rows() == 1
+
+
+def test_a_relation_holds_the_columns_that_were_named_and_no_others() -> None:
+    table = read(DATA, SCHEMA)
+    answer = table.query(exp.select("*").from_(table.relation(["age"])))
+    assert answer.to_pydict() == {"age": [30, 40]}
+    with pytest.raises(SchemaError, match="did you mean 'age'"):
+        table.relation(["agee"])

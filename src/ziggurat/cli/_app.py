@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ziggurat import __version__
-from ziggurat.cli import _data, _experiments, _ledger, _schema
+from ziggurat.cli import _ask, _collect, _data, _experiments, _ledger, _schema
 from ziggurat.errors import ZigguratError
 
 app = typer.Typer(
@@ -76,6 +76,9 @@ def doctor(
     raise typer.Exit(0 if run_doctor(ledger) else 1)
 
 
+app.command()(_ask.ask)
+app.command()(_ask.quote)
+app.command()(_collect.collect)
 app.command()(_experiments.reproduce)
 
 

@@ -55,9 +55,9 @@ def fetch(
     file = datasets.path(name, offline=offline)
     typer.echo(f"{name} is in {file}.")
     if out:
-        _require_known_ending(out)
+        require_known_ending(out)
         table = datasets.load(name, offline=True)
-        _write(table, out)
+        write_table(table, out)
 
 
 @app.command()
@@ -76,17 +76,18 @@ def invent(
     for wanted in filter(None, (out, schema)):
         if not Path(wanted).absolute().parent.is_dir():
             raise DataError(f"The folder of {wanted!r} does not exist; create it first.")
-    _require_known_ending(out)
+    require_known_ending(out)
     with Console(stderr=True).status("Inventing …"):
-        table, described = _invented(what, rows, seed)
-        _write(table, out)
+        table, described = invented(what, rows, seed)
+        write_table(table, out)
     typer.echo(f"{table.num_rows:,} rows are in {out}.")
     if schema:
         described.to_yaml(schema)
         typer.echo(f"Its schema is in {schema}.")
 
 
-def _invented(what: str, rows: int, seed: int) -> tuple[pa.Table, Schema]:
+def invented(what: str, rows: int, seed: int) -> tuple[pa.Table, Schema]:
+    """An invented table and its schema, by name."""
     from ziggurat.data import generators as made
 
     if what == "clinic":
@@ -98,12 +99,14 @@ def _invented(what: str, rows: int, seed: int) -> tuple[pa.Table, Schema]:
     raise ParameterError("Say what to invent: clinic, logs or commuters.")
 
 
-def _require_known_ending(out: str) -> None:
+def require_known_ending(out: str) -> None:
+    """Refuse a file that is neither Parquet nor CSV."""
     if Path(out).suffix.lower() not in (".parquet", ".csv"):
         raise DataError("The output must be a .parquet or a .csv file.")
 
 
-def _write(table: pa.Table, out: str) -> None:
+def write_table(table: pa.Table, out: str) -> None:
+    """Write a table to a file, whole or not at all."""
     import pyarrow.csv as csv
     import pyarrow.parquet as parquet
 

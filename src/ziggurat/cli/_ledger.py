@@ -11,7 +11,7 @@ from ziggurat.errors import LedgerError, LedgerUseError, ParameterError
 
 if TYPE_CHECKING:
     from ziggurat.ledger import Entry, Ledger
-    from ziggurat.privacy import Event, Neighbours
+    from ziggurat.privacy import Event, Neighbours, Unit
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -45,7 +45,8 @@ def default_ledger() -> Path:
     return user_data_path("ziggurat", appauthor=False) / "ledger.db"
 
 
-def _open(where: str, create: bool = False) -> Ledger:
+def open_ledger(where: str, create: bool = False) -> Ledger:
+    """The ledger named, or that of this user."""
     from ziggurat.ledger import Ledger
 
     if not where and create:
@@ -53,7 +54,8 @@ def _open(where: str, create: bool = False) -> Ledger:
     return Ledger.open(where or default_ledger(), create=create)
 
 
-def _open_to_read(where: str) -> Ledger:
+def open_to_read(where: str) -> Ledger:
+    """The same, for reading only."""
     from ziggurat.ledger import Ledger
 
     return Ledger.open(where or default_ledger(), read_only=True)
@@ -65,6 +67,7 @@ def budget(
     epsilon: Epsilon,
     delta: Delta = "0",
     person: Annotated[str, typer.Option(help="The column that tells people apart; without it the unit is a row.")] = "",
+    unit: Annotated[str, typer.Option(help="organisation=hospital: another unit, in words, and its column.")] = "",
     relation: Annotated[str, typer.Option(help="add-or-remove-one or replace-one.")] = "add-or-remove-one",
     ledger: Where = "",
 ) -> None:
@@ -72,22 +75,35 @@ def budget(
     from ziggurat.ledger import Budget
     from ziggurat.privacy import exact_delta, exact_epsilon, in_words
 
-    made = Budget(table, exact_epsilon(epsilon), exact_delta(delta), _neighbours(person, relation))
-    with _open(ledger, create=True) as book:
+    made = Budget(table, exact_epsilon(epsilon), exact_delta(delta), _neighbours(person, unit, relation))
+    with open_ledger(ledger, create=True) as book:
         book.create_budget(made.table, made.epsilon, made.delta, made.neighbours)
     amounts = f"epsilon {in_words(made.epsilon)} and delta {in_words(made.delta)}"
     typer.echo(f"The table {table} now has a budget of {amounts}.")
     typer.echo(f"It protects {made.neighbours}.")
 
 
-def _neighbours(person: str, relation: str) -> Neighbours:
-    from ziggurat.privacy import Neighbours, Relation, Unit
+def _neighbours(person: str, unit: str, relation: str) -> Neighbours:
+    from ziggurat.privacy import Neighbours, Relation
 
     try:
         chosen = Relation(relation)
     except ValueError:
         raise ParameterError("The relation must be 'add-or-remove-one' or 'replace-one'.") from None
-    return Neighbours(Unit.person(person) if person else Unit.row(), chosen)
+    return Neighbours(_unit(person, unit), chosen)
+
+
+def _unit(person: str, unit: str) -> Unit:
+    from ziggurat.privacy import Unit
+
+    if person and unit:
+        raise ParameterError("State the unit once: --person column, or --unit name=column.")
+    if not unit:
+        return Unit.person(person) if person else Unit.row()
+    name, equals, column = unit.partition("=")
+    if not (name and equals and column):
+        raise ParameterError("A unit is written as name=column, for instance --unit organisation=hospital.")
+    return Unit.of(column, name)
 
 
 @app.command()
@@ -102,7 +118,7 @@ def grant(
     ledger: Where = "",
 ) -> None:
     """Give an analyst a piece of a table's budget."""
-    with _open(ledger) as book:
+    with open_ledger(ledger) as book:
         book.grant(table, analyst, epsilon, delta, rule or None)
         _say(book.statement(table).sentences())
 
@@ -110,7 +126,7 @@ def grant(
 @app.command()
 def close(table: Table, analyst: Analyst, ledger: Where = "") -> None:
     """End a grant; under the sum rule what was not spent returns to the budget."""
-    with _open(ledger) as book:
+    with open_ledger(ledger) as book:
         book.close_grant(table, analyst)
         _say(book.statement(table).sentences())
 
@@ -125,7 +141,7 @@ def quote(
     ledger: Where = "",
 ) -> None:
     """Say what a question would cost before anything is read; exit code 3 if it does not fit."""
-    with _open_to_read(ledger) as book:
+    with open_to_read(ledger) as book:
         priced = book.quote(table, analyst, _event(epsilon, rho, event, book.budget(table).neighbours))
         typer.echo(priced.sentence)
         raise typer.Exit(0 if priced.fits else 3)
@@ -159,7 +175,7 @@ def show(
 
     from ziggurat.cli._pictures import budget_bars
 
-    with _open_to_read(ledger) as book:
+    with open_to_read(ledger) as book:
         names = [table] if table else book.tables()
         if not names:
             typer.echo("The ledger has no budgets yet; create one with 'ziggurat ledger budget'.")
@@ -177,7 +193,7 @@ def history(
     ledger: Where = "",
 ) -> None:
     """List the entries: number, time, kind, table, analyst and hash. Answers are not shown."""
-    with _open_to_read(ledger) as book:
+    with open_to_read(ledger) as book:
         entries = book.history(table or None, analyst or None)
         about = [book.about(entry) for entry in entries]
     widths = [max((len(names[i]) for names in about), default=0) for i in (0, 1)]
@@ -196,7 +212,7 @@ def unbounded(
     ledger: Where = "",
 ) -> None:
     """Write down a release that carries no differential-privacy promise, so that nobody forgets it."""
-    with _open(ledger) as book:
+    with open_ledger(ledger) as book:
         book.record_unbounded(table, what)
         _say(book.statement(table).sentences())
 
@@ -221,7 +237,7 @@ def sign(
     """Sign the newest entry. Keep the receipt elsewhere: it shows later whether the end was cut off."""
     from ziggurat.data import write_text
 
-    with _open_to_read(ledger) as book:
+    with open_to_read(ledger) as book:
         receipt = book.sign_head(key)
     if not out:
         typer.echo(receipt.to_json())

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -22,15 +21,19 @@ from ziggurat.cli._pictures import bar, budget_bars, error_bar
 from ziggurat.cli._show import schema_table
 from ziggurat.data import Table, read, reference, write_text
 from ziggurat.data.generators import clinic_patients, clinic_patients_schema
-from ziggurat.errors import BudgetExceededError, ParameterError
+from ziggurat.errors import BudgetExceededError, ParameterError, QuestionError
 from ziggurat.ledger import Ledger, verify_ledger
 from ziggurat.mechanisms import Laplace
 from ziggurat.privacy import Neighbours, in_words
 from ziggurat.randomness import Source, secure, seeded
+from ziggurat.release import Session
 
 _NAME, _ANALYST, _BUDGET = "clinic", "ana", "1"
-_SMOKERS = "How many patients smoke?"
-_DIAGNOSES = "How many patients have each diagnosis?"
+_SMOKERS = "SELECT COUNT(DISTINCT patient_id) AS smokers FROM clinic WHERE smoker"
+_DIAGNOSES = (
+    "SELECT diagnosis, COUNT(DISTINCT patient_id) AS patients FROM clinic GROUP BY diagnosis ORDER BY patients DESC"
+)
+_DEAREST = "SELECT MAX(cost) FROM clinic"
 
 
 @dataclass
@@ -43,6 +46,11 @@ class _Stage:
     path: Path
     source: Source
     neighbours: Neighbours
+
+    @property
+    def session(self) -> Session:
+        """The analyst at the table."""
+        return Session(self.ledger, _ANALYST, {_NAME: self.table}, source=None if self.source.secure else self.source)
 
     def heading(self, title: str) -> None:
         """Open a scene."""
@@ -111,86 +119,65 @@ def _grant_a_budget(stage: _Stage) -> None:
     stage.console.print(grid)
 
 
-def _ask(stage: _Stage, question: str, mechanism: Laplace, exact: exp.Select) -> tuple[Any, bool]:
-    """Reserve, read, protect, commit: the only order in which data are touched."""
-    described = {"question": question, "mechanism": repr(mechanism)}
-    rehearsal = not stage.source.secure
-    with stage.ledger.spend(_NAME, _ANALYST, mechanism.event, described, rehearsal=rehearsal) as spend:
-        if not spend.replayed:
-            counts = np.array([row["n"] for row in stage.table.query(exact).to_pylist()], dtype=np.int64)
-            spend.commit(mechanism.release(counts, stage.source).value.tolist())
-        return spend.answer, spend.replayed
-
-
-def _smokers(stage: _Stage) -> exp.Select:
-    """Count each patient once, so that one patient changes the count by at most 1, however many rows they have."""
-    patient = reference(stage.table.schema[stage.table.unit.column or ""])
-    counted = exp.Count(this=exp.Distinct(expressions=[patient])).as_("n")
-    return stage.table.select(counted).where(reference(stage.table.schema["smoker"]))
-
-
 def _ask_a_count(stage: _Stage) -> None:
-    stage.heading(f"3. {_SMOKERS}")
-    mechanism = Laplace.calibrated("0.3", values="integers", coordinates=1, neighbours=stage.neighbours)
-    stage.console.print(f"Quote: {stage.ledger.quote(_NAME, _ANALYST, mechanism.event).sentence}")
-    (answer,), _ = _ask(stage, _SMOKERS, mechanism, _smokers(stage))
-    half = float(mechanism.half_width())
-    truth = stage.table.query(_smokers(stage)).to_pylist()[0]["n"]
-    stage.console.print(f"[bold cyan]{answer:,} ± {half:,.0f}[/] patients smoke (95% confidence; noise {mechanism!r}).")
+    stage.heading("3. How many patients smoke?")
+    stage.console.print(Text(f"  {_SMOKERS}", style="cyan"))
+    stage.console.print(f"Quote: {stage.session.quote(_SMOKERS, '0.3').sentence}")
+    answer = stage.session.ask(_SMOKERS, "0.3")
+    low, high = answer.interval
+    truth = stage.table.query(_true_smokers(stage)).to_pylist()[0]["n"]
+    stage.console.print(
+        f"[bold cyan]{answer.value:,}[/] patients smoke (between {low:,} and {high:,}, 95% confidence)."
+    )
     stage.console.print(f"[dim]The patients are invented, so you may see the truth for once: {truth:,}.[/]")
-    stage.console.print(f"The promise: {mechanism.guarantee().sentence()}")
+    stage.console.print(f"The promise: {answer.guarantee().sentence()}")
+
+
+def _true_smokers(stage: _Stage) -> exp.Select:
+    schema = stage.table.schema
+    patient = reference(schema[stage.table.unit.column or ""])
+    counted = exp.Count(this=exp.Distinct(expressions=[patient])).as_("n")
+    return stage.table.select(counted).where(reference(schema["smoker"]))
 
 
 def _ask_again(stage: _Stage) -> None:
     stage.heading("4. The same question again costs nothing")
-    mechanism = Laplace.calibrated("0.3", values="integers", coordinates=1, neighbours=stage.neighbours)
-    before = stage.ledger.left(_NAME, _ANALYST)
-    (answer,), replayed = _ask(stage, _SMOKERS, mechanism, _smokers(stage))
-    after = stage.ledger.left(_NAME, _ANALYST)
+    before, answer = stage.session.left(), stage.session.ask(_SMOKERS, "0.3")
     stage.console.print(
-        f"[bold cyan]{answer:,}[/], {'replayed from the ledger' if replayed else 'asked anew'}; epsilon left before "
-        f"{in_words(before)}, after {in_words(after)}. Averaging repeated answers gains an attacker nothing."
+        f"[bold cyan]{answer.value:,}[/], {'replayed from the ledger' if answer.replayed else 'asked anew'}; epsilon "
+        f"left before {in_words(before)}, after {in_words(stage.session.left())}. Averaging repeated answers gains an "
+        "attacker nothing."
     )
-
-
-def _diagnoses(stage: _Stage) -> exp.Select:
-    """One diagnosis per patient, then one count per public category, empty ones included."""
-    schema = stage.table.schema
-    patient, diagnosis = reference(schema[stage.table.unit.column or ""]), reference(schema["diagnosis"])
-    once = stage.table.select(exp.Min(this=diagnosis).as_("diagnosis")).group_by(patient).subquery("once")
-    public = exp.values([(value,) for value in schema["diagnosis"].public_categories().values], "public", ["name"])
-    matched = exp.column("diagnosis", "once").eq(exp.column("name", "public"))
-    counted = exp.Count(this=exp.column("diagnosis", "once")).as_("n")
-    query = exp.select("public.name", counted).from_(public).join(once, on=matched, join_type="left")
-    return query.group_by("public.name").order_by("public.name")
 
 
 def _ask_a_histogram(stage: _Stage) -> None:
-    stage.heading(f"5. {_DIAGNOSES}")
-    mechanism = Laplace.calibrated("0.1", values="integers", coordinates=1, neighbours=stage.neighbours)
-    answers, _ = _ask(stage, _DIAGNOSES, mechanism, _diagnoses(stage))
-    half, names = float(mechanism.half_width()), stage.table.schema["diagnosis"].public_categories().values
+    stage.heading("5. How many patients have each diagnosis? And who costs most?")
+    stage.console.print(Text(f"  {_DIAGNOSES}", style="cyan"))
+    answer = stage.session.ask(_DIAGNOSES, "0.1", groups_per_unit=1, effects=0)
+    rows = answer.to_arrow().to_pylist()
+    most = max(row["patients_high"] for row in rows)
     grid = Grid(box=None, padding=(0, 1), show_header=False)
-    for name, value in sorted(zip(names, answers, strict=True), key=lambda pair: -pair[1]):
-        grid.add_row(str(name), f"{value:,}", error_bar(value, half, max(answers) * 1.1))
+    for row in rows:
+        half = (row["patients_high"] - row["patients_low"]) / 2
+        grid.add_row(str(row["diagnosis"]), f"{row['patients']:,}", error_bar(row["patients"], half, most * 1.05))
     stage.console.print(grid)
-    stage.console.print(
-        f"All twelve counts together cost epsilon {in_words(mechanism.epsilon)}: each patient is in one bar only. "
-        f"Error bars: ± {half:,.0f}."
-    )
+    stage.console.print("All twelve counts together cost epsilon 0.1: each patient is in one bar only.")
+    try:
+        stage.session.ask(_DEAREST, "0.1")
+    except QuestionError as refusal:
+        stage.console.print(Text(f"  {_DEAREST}", style="cyan"))
+        stage.console.print(f"[bold red]Refused.[/] {refusal}")
 
 
 def _ask_too_much(stage: _Stage) -> None:
     stage.heading("6. What is spent is spent")
     stage.console.print(budget_bars(stage.ledger.statement(_NAME)))
-    greedy = Laplace.calibrated("0.7", values="integers", coordinates=1, neighbours=stage.neighbours)
     try:
-        _ask(stage, "How many patients smoke, again but fresh?", greedy, _smokers(stage))
+        stage.session.ask(_SMOKERS, "0.7")
     except BudgetExceededError as refusal:
         stage.console.print(f"[bold red]Refused.[/] {refusal}")
-    last = Laplace.calibrated("0.6", values="integers", coordinates=1, neighbours=stage.neighbours)
-    _ask(stage, "How many patients smoke, with what is left?", last, _smokers(stage))
-    left = in_words(stage.ledger.left(_NAME, _ANALYST))
+    stage.session.ask(_SMOKERS, "0.6")
+    left = in_words(stage.session.left())
     stage.console.print(
         f"A question of exactly 0.6 still fits: 0.3 + 0.1 + 0.6 make exactly 1, and epsilon {left} is left."
     )

@@ -103,6 +103,10 @@ class Table:
         chosen = [reference(self.schema[each]) if isinstance(each, str) else each for each in expressions]
         return exp.select(*chosen).from_(self._view(self.schema.names), copy=False)
 
+    def relation(self, names: Iterable[str]) -> exp.Subquery:
+        """Return the table with these of its columns and no others, to stand in the FROM of a query in its engine."""
+        return self._view(self.schema[name].name for name in names)
+
     def query(self, expression: exp.Expr) -> pa.Table:
         """Run a query built on `select`; the answer is raw, for a method to protect."""
         if not isinstance(expression, exp.Expr):

@@ -30,6 +30,7 @@ from ziggurat.privacy._events import (
     UnboundedEvent,
     ZeroConcentratedEvent,
     as_replace_one,
+    composed,
     event_from_dict,
     event_from_json,
 )
@@ -80,6 +81,7 @@ __all__ = [
     "ZeroConcentratedEvent",
     "as_replace_one",
     "compose",
+    "composed",
     "event_from_dict",
     "event_from_json",
     "exact",

@@ -1,8 +1,17 @@
 """Engines: databases that answer relational queries with Arrow tables."""
 
-from ziggurat.data.engines._base import WIDE, Engine, is_finite
+from ziggurat.data.engines._base import WIDE, Engine, is_finite, scrambled
 from ziggurat.data.engines._duckdb import DuckDBEngine, DuckDBRelationEngine
 from ziggurat.data.engines._postgres import PostgresEngine
 from ziggurat.data.engines._spark import SparkEngine
 
-__all__ = ["WIDE", "DuckDBEngine", "DuckDBRelationEngine", "Engine", "PostgresEngine", "SparkEngine", "is_finite"]
+__all__ = [
+    "WIDE",
+    "DuckDBEngine",
+    "DuckDBRelationEngine",
+    "Engine",
+    "PostgresEngine",
+    "SparkEngine",
+    "is_finite",
+    "scrambled",
+]

@@ -1,7 +1,7 @@
 """What an engine is: something that answers a relational query with an Arrow table."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import ClassVar, Self, TypeVar
 
@@ -14,7 +14,7 @@ from ziggurat.errors import DataError, EngineError
 WIDE = "INT128"
 """The type, in a query, of integers that may need more than 64 bits; each engine has its own word for it."""
 
-_FINITE = "FINITE_REAL"
+_FINITE, _SCRAMBLED = "FINITE_REAL", "SCRAMBLED"
 
 _Result = TypeVar("_Result")
 
@@ -48,17 +48,23 @@ class Engine(ABC):
         """
         raise DataError(f"{self.title} reads only tables that it holds; name one with table=.")
 
-    def query(self, expression: exp.Expr) -> pa.Table:
+    def query(self, expression: exp.Expr, statement: str = "") -> pa.Table:
         """Run a query and return its answer in canonical Arrow types, the same on every engine.
 
         Parameters
         ----------
         expression
             A sqlglot expression; it is written in the engine's dialect with every name quoted.
+        statement
+            What `statement` gave for it, if that is known already.
         """
+        written = statement or self.statement(expression)
+        return self._withheld(lambda: canonical(self._fetch(written)), lambda: _operation(expression))
+
+    def statement(self, expression: exp.Expr) -> str:
+        """Return a query as this engine is asked it, in its own dialect."""
         native = expression.transform(self._native)  # a copy, so that it may be written without another
-        statement = native.sql(dialect=self.dialect, copy=False, identify=True)
-        return self._withheld(lambda: canonical(self._fetch(statement)), lambda: _operation(expression))
+        return native.sql(dialect=self.dialect, copy=False, identify=True)
 
     def columns(self, relation: str) -> dict[str, pa.DataType]:
         """Return the engine's own type of each column of a relation, as Arrow types."""
@@ -72,7 +78,13 @@ class Engine(ABC):
             return exp.DataType.build(self.wide)
         if isinstance(node, exp.Anonymous) and node.this == _FINITE:
             return exp.paren(self._finite(node.expressions[0].transform(self._native)), copy=False)
+        if isinstance(node, exp.Anonymous) and node.this == _SCRAMBLED:
+            return self._scrambled([each.transform(self._native) for each in node.expressions])
         return node
+
+    @abstractmethod
+    def _scrambled(self, parts: list[exp.Expr]) -> exp.Expr:
+        """Return a 64-bit number that is a fixed function of `parts`, spread as if it were drawn at random."""
 
     def _finite(self, cell: exp.Expr) -> exp.Expr:
         """Return the condition that a real cell is neither NaN nor infinite, as this engine evaluates it soundly."""
@@ -110,6 +122,15 @@ def is_finite(cell: exp.Expr) -> exp.Expr:
     engine has its own word for this condition, which the contract suite holds against such files.
     """
     return exp.Anonymous(this=_FINITE, expressions=[cell])
+
+
+def scrambled(parts: Sequence[exp.Expr], salt: int) -> exp.Expr:
+    """Return a number that depends on nothing but `parts` and `salt`, and orders rows as if by lot.
+
+    A lot drawn by the engine's own RANDOM() would depend on which rows came before, so that one person's rows could
+    decide which of another's are kept. This one is a function of the row alone, for every salt.
+    """
+    return exp.Anonymous(this=_SCRAMBLED, expressions=[exp.Literal.number(salt), *parts])
 
 
 def table_named(relation: str) -> exp.Table:

@@ -5,6 +5,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
+from sqlglot import exp
 
 from ziggurat.data.engines._base import Engine
 from ziggurat.data.engines._canonical import WIDE_INTEGER
@@ -52,6 +53,11 @@ class PostgresEngine(Engine):
         """Close the connection if it was opened here."""
         if self._owned:
             self._connection.close()
+
+    def _scrambled(self, parts: list[exp.Expr]) -> exp.Expr:
+        salt, *cells = parts
+        row = exp.cast(exp.Anonymous(this="ROW", expressions=cells), "TEXT")
+        return exp.Anonymous(this="HASHTEXTEXTENDED", expressions=[row, salt])
 
     def _fetch(self, statement: str) -> pa.Table:
         with self._lock, self._connection.transaction(), self._connection.cursor() as cursor:

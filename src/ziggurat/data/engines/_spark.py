@@ -75,6 +75,9 @@ class SparkEngine(Engine):
         number = exp.not_(exp.IsNan(this=cell), copy=False)
         return exp.and_(number, exp.not_(exp.In(this=cell.copy(), expressions=infinite), copy=False), copy=False)
 
+    def _scrambled(self, parts: list[exp.Expr]) -> exp.Expr:
+        return exp.Anonymous(this="XXHASH64", expressions=parts)
+
     def _parquet(self, path: str) -> Any:
         if not path.lower().endswith(".parquet"):
             raise DataError(f"Spark reads Parquet files here, not {path!r}; pass a Spark DataFrame instead.")

@@ -1,0 +1,160 @@
+"""The tables that `ask` and `quote` name: found by what is publicly known, opened only once they are paid for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ziggurat.cli._data import invented
+from ziggurat.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from ziggurat.data import Schema, Table
+    from ziggurat.data.engines import Engine
+
+INVENTED = ("clinic", "commuters", "logs")
+_INVENTED_ROWS = 10_000
+_MAGIC = re.compile(r"[*?\[]")
+
+
+@dataclass(frozen=True)
+class Located:
+    """A table that has not been opened.
+
+    Attributes
+    ----------
+    name
+        What questions call it.
+    schema
+        What is publicly known of it.
+    secret
+        Whether it may be about people: False for invented tables and named public datasets.
+    open
+        Opens it in an engine; cells that cannot be read count as missing, because their number is no one's business.
+    """
+
+    name: str
+    schema: Schema
+    secret: bool
+    open: Callable[[Engine], Table]
+
+    def empty(self, engine: Engine) -> Table:
+        """A table of the same schema without rows, of which questions can be priced."""
+        import pyarrow as pa
+
+        from ziggurat.data import Kind, read
+
+        types = {
+            Kind.INTEGER: pa.int64(),
+            Kind.REAL: pa.float64(),
+            Kind.BOOLEAN: pa.bool_(),
+            Kind.DATE: pa.date32(),
+            Kind.TEXT: pa.string(),
+        }
+        fields = pa.schema([(column.name, types[column.storage]) for column in self.schema.columns])
+        return read(fields.empty_table(), self.schema, engine=engine)
+
+
+def located(source: str, schema: str = "", table: str = "", name: str = "") -> Located:
+    """Find a table by a file, the address of a database, or the name of a public dataset or an invented table."""
+    if source.startswith(("postgresql://", "postgres://")):
+        return _in_database(source, schema, table, name)
+    if table:
+        raise ParameterError("--table names a table of a database; a file has none.")
+    if Path(source).exists() or _MAGIC.search(source):
+        return _in_file(source, schema, name)
+    if schema:
+        raise DataError(f"There is no file {source!r}; --schema goes with a file or a database.")
+    return _named(source, name)
+
+
+def _in_database(source: str, schema: str, table: str, name: str) -> Located:
+    from ziggurat.data import Schema, read
+
+    if not (table and schema):
+        raise ParameterError("For a table in a database give --table and --schema.")
+    declared = Schema.from_yaml(Path(schema))
+
+    def opened(_engine: Engine) -> Table:
+        return read(source, declared, table=table, on_bad_cell="missing")
+
+    return Located(name or _identifier(table.split(".")[-1]), declared, True, opened)
+
+
+def _in_file(source: str, schema: str, name: str) -> Located:
+    from ziggurat.data import Schema, read
+
+    declared = Schema.from_yaml(Path(schema) if schema else _beside(source))
+
+    def opened(engine: Engine) -> Table:
+        return read(source, declared, engine=engine, on_bad_cell="missing")
+
+    return Located(name or _identifier(_stem(source)), declared, True, opened)
+
+
+def _named(source: str, name: str) -> Located:
+    from ziggurat.data import datasets, read
+    from ziggurat.data._nearest import nearest
+
+    if source in INVENTED:
+        rows, schema = invented(source, _INVENTED_ROWS, 0)
+        return Located(name or source, schema, False, lambda engine: read(rows, schema, engine=engine))
+    if source in datasets.names():
+        schema = datasets.schema(source)
+        return Located(name or source, schema, False, lambda engine: read(datasets.load(source), schema, engine=engine))
+    known = [*INVENTED, *datasets.names()]
+    raise DataError(f"There is no file, public dataset or invented table {source!r}; {nearest(source, known)}")
+
+
+def _beside(source: str) -> Path:
+    """The schema beside a file: clinic.yaml for clinic.csv."""
+    found = Path(source).with_name(f"{_stem(source)}.yaml")
+    if not found.is_file():
+        raise DataError(
+            f"There is no schema {str(found)!r}; name one with --schema, or have one proposed by "
+            f"'ziggurat schema suggest {source} --out {found}' and correct it."
+        )
+    return found
+
+
+def _stem(source: str) -> str:
+    return Path(source).name.split(".")[0]
+
+
+def _identifier(text: str) -> str:
+    """A name that SQL takes without quotation marks."""
+    plain = re.sub(r"\W", "_", text)
+    return plain if plain[:1].isalpha() else f"t_{plain}"
+
+
+def further(named: Sequence[str]) -> list[Located]:
+    """Find further private tables, each given as name=file or name=file:schema."""
+    found = []
+    for each in named:
+        name, path = pair(each, "--private visits=visits.csv")
+        file, _, schema = path.partition(":")
+        found.append(located(file, schema, name=name))
+    return found
+
+
+def public_tables(named: Sequence[str], engine: Engine) -> dict[str, Table]:
+    """Open public tables, each given as name=file; a schema beside the file is used if there is one."""
+    from ziggurat.data import read
+
+    opened = {}
+    for each in named:
+        name, path = pair(each, "--public regions=regions.csv")
+        beside = Path(path).with_name(f"{_stem(path)}.yaml")
+        opened[name] = read(path, beside if beside.is_file() else None, engine=engine)
+    return opened
+
+
+def pair(text: str, example: str) -> tuple[str, str]:
+    """Split name=value, or say how it is written."""
+    name, equals, value = text.partition("=")
+    if not (name and equals and value):
+        raise ParameterError(f"{text!r} must be written as name=value, for instance {example}.")
+    return name, value

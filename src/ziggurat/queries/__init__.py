@@ -1,0 +1,38 @@
+"""Questions about tables: understood, priced before anything is read, and answered with noise and an honest error."""
+
+from ziggurat.queries._answer import Answer, Effect, Estimate
+from ziggurat.queries._plan import Part, Plan
+from ziggurat.queries._question import Aggregate, Key, Measure, Ordering, Question, Relation
+from ziggurat.queries._terms import Terms
+from ziggurat.queries._value import Value
+from ziggurat.queries.language._builder import Query
+from ziggurat.queries.language._catalogue import Catalogue
+from ziggurat.queries.language._resolve import parse
+from ziggurat.queries.language._written import Expression, column
+from ziggurat.queries.workloads._workload import Workload
+from ziggurat.queries.workloads._workload_answer import WorkloadAnswer
+from ziggurat.queries.workloads._workload_plan import WorkloadPlan
+
+__all__ = [
+    "Aggregate",
+    "Answer",
+    "Catalogue",
+    "Effect",
+    "Estimate",
+    "Expression",
+    "Key",
+    "Measure",
+    "Ordering",
+    "Part",
+    "Plan",
+    "Query",
+    "Question",
+    "Relation",
+    "Terms",
+    "Value",
+    "Workload",
+    "WorkloadAnswer",
+    "WorkloadPlan",
+    "column",
+    "parse",
+]

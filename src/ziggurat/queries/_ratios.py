@@ -1,0 +1,144 @@
+"""Intervals for what is computed from several noisy numbers: means and variances.
+
+Both by Fieller's argument: at the true parameters a certain combination of what was measured is pure noise of a known
+law, so the parameters at which that combination is not surprising hold the true ones with the confidence asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+_ROUNDS = 45
+_APART = 1.01
+_MEAN_PART = 0.1
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The law of an integer noise, for intervals: Laplace of this scale, or Gaussian of this deviation."""
+
+    width: float
+    gaussian: bool
+
+    def reach(self, miss: float) -> float:
+        """What its absolute value exceeds with at most this probability."""
+        return float(_tail_inverse(self, miss)) + 0.5
+
+
+def _tail_inverse(spread: Spread, miss: float) -> float:
+    if not spread.gaussian:
+        return spread.width * math.log(1 / miss)
+    from scipy.special import ndtri
+
+    return float(-ndtri(miss / 2) * spread.width)
+
+
+def surprise(noises: Sequence[Spread], factors: Sequence[Floats], at: Floats) -> Floats:
+    """Bound P[|sum of factor * noise| >= at] for independent integer noises.
+
+    A discrete Laplace law is more peaked than a Laplace deviate rounded to whole numbers, and stays so when a
+    symmetric unimodal law is added (Birnbaum 1948); so the continuous law, with half a step of each noise taken off,
+    bounds it. For rounded Gaussian deviates the same holds by construction.
+    """
+    slack = sum((np.abs(factor) / 2 for factor in factors), np.zeros_like(at))
+    beyond = np.maximum(at - slack, 0.0)
+    scales = [np.abs(factor) * noise.width for noise, factor in zip(noises, factors, strict=True)]
+    if noises[0].gaussian:
+        from scipy.special import ndtr
+
+        return np.asarray(2 * ndtr(-beyond / np.sqrt(sum(scale**2 for scale in scales))))
+    return _laplace_tail(scales, beyond)
+
+
+def _laplace_tail(scales: Sequence[Floats], at: Floats) -> Floats:
+    """Tail of a sum of Laplace deviates by partial fractions: sum of c_i e^(-x/s_i), c_i = prod s_i^2/(s_i^2 - s_j^2).
+
+    Scales that are (nearly) equal would cancel, so the larger of two is widened by a percent, which bounds the tail.
+    """
+    ordered = list(np.sort(np.stack(np.broadcast_arrays(*scales)), axis=0))
+    floor = np.maximum(ordered[-1] * 1e-6, 1e-300)
+    spaced = [np.maximum(ordered[0], floor)]
+    for scale in ordered[1:]:
+        spaced.append(np.maximum(scale, spaced[-1] * _APART))
+    tail = np.zeros_like(at)
+    with np.errstate(under="ignore"):
+        for i, scale in enumerate(spaced):
+            weight = np.ones_like(at)
+            for j, other in enumerate(spaced):
+                if i != j:
+                    weight = weight * (scale**2 / (scale**2 - other**2))
+            tail = tail + weight * np.exp(-at / scale)
+    return np.asarray(np.clip(tail, 0.0, 1.0))
+
+
+def furthest(plausible: Callable[[Floats], npt.NDArray[np.bool_]], start: Floats, end: Floats) -> Floats:
+    """The parameter furthest from `start` towards `end` that is plausible, by bisection, rounded outwards."""
+    inside, outside = start.astype(np.float64), np.broadcast_to(end, start.shape).astype(np.float64)
+    at_end = plausible(outside)
+    for _ in range(_ROUNDS):
+        middle = (inside + outside) / 2
+        fits = plausible(middle)
+        inside, outside = np.where(fits, middle, inside), np.where(fits, outside, middle)
+    return np.asarray(np.where(at_end, end, outside))
+
+
+def mean_interval(
+    totals: Floats, counts: Floats, total: Spread, count: Spread, ends: tuple[float, float], miss: float
+) -> tuple[Floats, Floats]:
+    """Interval for t = S/n between public bounds: S~ - t n~ is the noise of S less t times that of n.
+
+    Where the noisy count could well be that of an empty group, nothing is known but the bounds.
+    """
+    known = counts > count.reach(miss)
+    centre = np.clip(totals / np.maximum(counts, 1.0), *ends)
+
+    def plausible(mean: Floats) -> npt.NDArray[np.bool_]:
+        chance = surprise((total, count), (np.ones_like(mean), mean), np.abs(totals - mean * counts))
+        return np.asarray(chance > miss)
+
+    low, high = (furthest(plausible, centre, np.full_like(centre, end)) for end in ends)
+    return np.where(known, low, ends[0]), np.where(known, high, ends[1])
+
+
+def variance_interval(
+    sums: tuple[Floats, Floats, Floats],
+    noises: tuple[Spread, Spread, Spread],
+    ends: tuple[float, float],
+    miss: float,
+    shift: float,
+) -> tuple[Floats, Floats]:
+    """Interval for the population variance v, from noisy sum A of squares less `shift`, sum B and count n.
+
+    With the mean m, A - 2 m B + (shift + m^2) n = v n, so that A~ - 2 m B~ + (shift + m^2 - v) n~ is pure noise. The
+    mean is known to an interval, for which a tenth of the miss is set aside; being off by d adds n d^2 to the left
+    side, which is of second order.
+    """
+    squares, totals, counts = sums
+    most = np.full_like(counts, (ends[1] - ends[0]) ** 2 / 4)  # Popoviciu
+    part = miss * _MEAN_PART
+    known = counts > noises[2].reach(part / 2)
+    safe = np.where(known, counts, 1.0)
+    means = mean_interval(totals, counts, noises[1], noises[2], ends, part)
+    best = np.clip(totals / safe, *means)
+    off = np.maximum(means[1] - best, best - means[0])
+    left = squares - 2 * best * totals + (shift + best**2) * safe
+    widest = np.maximum(np.abs(means[0]), np.abs(means[1]))
+    nearest = np.where((means[0] <= 0) & (means[1] >= 0), 0.0, np.minimum(np.abs(means[0]), np.abs(means[1])))
+
+    def plausible(variance: Floats) -> npt.NDArray[np.bool_]:
+        gap = left - variance * safe
+        short = np.maximum(np.maximum(gap, -gap - safe * off**2), 0.0)
+        last = np.maximum(np.abs(shift + widest**2 - variance), np.abs(shift + nearest**2 - variance))
+        chance = surprise(noises, (np.ones_like(gap), 2 * widest, last), short)
+        return np.asarray(chance > miss - part)
+
+    start = np.clip(left / safe, 0.0, most)
+    low, high = furthest(plausible, start, np.zeros_like(start)), furthest(plausible, start, most)
+    return np.where(known, low, 0.0), np.where(known, high, most)

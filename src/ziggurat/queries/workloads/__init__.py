@@ -1,0 +1,1 @@
+"""Many counting questions known beforehand, measured together: the matrix mechanism."""

@@ -1,0 +1,214 @@
+"""What questions would cost, and how exact their answers would be, before anything is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ziggurat.errors import LedgerUseError
+from ziggurat.ledger import GrantStatement, Ledger
+from ziggurat.privacy import ApproximateDP, Event, PureDP, compose, composed, in_words, make_filter
+from ziggurat.queries._answer import in_figures
+from ziggurat.queries._plan import Part
+from ziggurat.release._asking import Asking
+
+
+@dataclass(frozen=True)
+class QuotedQuestion:
+    """One question of a quotation.
+
+    Attributes
+    ----------
+    question
+        Its canonical text.
+    event, guarantee
+        What answering it will do to the data, and what that promises by itself.
+    parts
+        What is measured, at what cost, and how far off it will be.
+    replayed
+        Whether it has been answered before (or stands earlier in the same batch), so that it costs nothing.
+    """
+
+    question: str
+    event: Event
+    guarantee: PureDP | ApproximateDP
+    parts: tuple[Part, ...]
+    replayed: bool
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The epsilon of the guarantee."""
+        return self.guarantee.epsilon
+
+    @property
+    def delta(self) -> Fraction:
+        """The delta of the guarantee; 0 if it is pure."""
+        return _delta(self.guarantee)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the JSON form."""
+        return {
+            "question": self.question,
+            "epsilon": str(self.epsilon),
+            "delta": str(self.delta),
+            "event": self.event.to_dict(),
+            "replayed": self.replayed,
+            "parts": [
+                {
+                    "name": part.name,
+                    "mechanism": part.mechanism,
+                    "epsilon": str(part.epsilon),
+                    "half_width": part.half_width,
+                }
+                for part in self.parts
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class Quotation:
+    """What a question, or several together, would cost an analyst; making one reads no data and spends nothing.
+
+    Attributes
+    ----------
+    questions
+        Each question by itself.
+    event, guarantee
+        All that is new in them, together; None if everything has been answered before.
+    fits
+        Whether all may be asked, one after the other.
+    left_before, left_after
+        The epsilon certainly left by plain addition (see `Ledger.left`).
+    share_before, share_after
+        How much of the grant is used.
+    sentence
+        The verdict in words.
+    """
+
+    questions: tuple[QuotedQuestion, ...]
+    event: Event | None
+    guarantee: PureDP | ApproximateDP | None
+    fits: bool
+    left_before: Fraction
+    left_after: Fraction
+    share_before: Fraction
+    share_after: Fraction
+    sentence: str
+
+    @property
+    def replayed(self) -> bool:
+        """Whether everything has been answered before."""
+        return self.event is None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the JSON form; amounts are exact, as text."""
+        together = self.guarantee
+        return {
+            "questions": [each.to_dict() for each in self.questions],
+            "epsilon": "0" if together is None else str(together.epsilon),
+            "delta": "0" if together is None else str(_delta(together)),
+            "event": None if self.event is None else self.event.to_dict(),
+            "fits": self.fits,
+            "replayed": self.replayed,
+            "left_before": str(self.left_before),
+            "left_after": str(self.left_after),
+            "share_before": str(self.share_before),
+            "share_after": str(self.share_after),
+            "sentence": self.sentence,
+        }
+
+    def __str__(self) -> str:
+        """Every part with its cost and its precision, then the verdict."""
+        lines = [line for each in self.questions for line in _lines(each)]
+        if len(self.questions) > 1 and self.guarantee is not None:
+            lines.append(f"Together: {self.guarantee}.")
+        return "\n".join([*lines, self.sentence])
+
+
+def _delta(guarantee: PureDP | ApproximateDP) -> Fraction:
+    return guarantee.delta if isinstance(guarantee, ApproximateDP) else Fraction(0)
+
+
+def _lines(quoted: QuotedQuestion) -> list[str]:
+    rows = [[part.name, f"epsilon {in_words(part.epsilon)}", _precision(part), part.mechanism] for part in quoted.parts]
+    widths = [max(len(row[place]) for row in rows) for place in range(3)]
+    table = [
+        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]) for row in rows
+    ]
+    cost = "answered before, so it costs nothing" if quoted.replayed else str(quoted.guarantee)
+    return [quoted.question, *(f"  {line}" for line in table), f"  {cost}"]
+
+
+def _precision(part: Part) -> str:
+    return "" if part.half_width is None else f"± {in_figures(part.half_width)}"
+
+
+def make_quotation(
+    askings: Sequence[Asking[Any]], ledger: Ledger, budget: str, analyst: str, rehearsal: bool
+) -> Quotation:
+    """Price questions in the order in which they would be asked."""
+    quoted: list[QuotedQuestion] = []
+    seen: set[tuple[str, Event]] = set()
+    for asking in askings:
+        key = (repr(asking.identity()), asking.event)
+        asked = ledger.quote(budget, analyst, asking.event, asking.identity(), rehearsal)
+        free = asked.replayed or key in seen
+        quoted.append(QuotedQuestion(asking.text, asking.event, asking.guarantee(), asking.parts(), free))
+        seen.add(key)
+    fresh = [each for each in quoted if not each.replayed]
+    grant = open_grant(ledger, budget, analyst)
+    return _totalled(tuple(quoted), fresh, _admitted(grant, fresh), grant, ledger)
+
+
+def _totalled(
+    quoted: tuple[QuotedQuestion, ...],
+    fresh: Sequence[QuotedQuestion],
+    fits: bool,
+    grant: GrantStatement,
+    ledger: Ledger,
+) -> Quotation:
+    before, used = grant.left, grant.share
+    if not fresh:
+        sentence = "All of this has been answered before; asking it again costs nothing."
+        return Quotation(quoted, None, None, True, before, before, used, used, sentence)
+    event = composed(each.event for each in fresh)
+    cost = ledger.quote(grant.grant.table, grant.grant.analyst, event)
+    sentence = cost.sentence if len(fresh) == 1 else _verdict(len(fresh), fits, grant, cost.left_after)
+    return Quotation(
+        quoted, event, _together(fresh, event), fits, before, cost.left_after, used, cost.share_after, sentence
+    )
+
+
+def _verdict(count: int, fits: bool, grant: GrantStatement, left: Fraction) -> str:
+    if fits:
+        return f"The {count} new questions fit together, leaving epsilon {in_words(left)} by plain addition."
+    return (
+        f"The {count} new questions together cost more than is left of the grant of {grant.grant.analyst!r} on the "
+        f"table {grant.grant.table!r} ({grant.remainder.amount}); nothing was read or spent."
+    )
+
+
+def _together(fresh: Sequence[QuotedQuestion], event: Event) -> PureDP | ApproximateDP:
+    delta = sum((each.delta for each in fresh), Fraction(0))
+    return compose(event).approximate(delta) if delta else compose(event).pure()
+
+
+def open_grant(ledger: Ledger, budget: str, analyst: str) -> GrantStatement:
+    """Find what an analyst may spend."""
+    for each in ledger.statement(budget).grants:
+        if each.grant.analyst == analyst and not each.closed:
+            return each
+    raise LedgerUseError(f"{analyst!r} has no open grant on the table {budget!r}; the steward must give one first.")
+
+
+def _admitted(grant: GrantStatement, fresh: Sequence[QuotedQuestion]) -> bool:
+    """Whether the grant's filter will admit each question after those before it, as the ledger will decide."""
+    rule = make_filter(grant.grant.epsilon, grant.grant.delta, grant.grant.rule)
+    spent = grant.spent
+    for each in fresh:
+        if not rule.admits(each.event, spent):
+            return False
+        spent = spent.plus(each.event)
+    return True
