@@ -114,6 +114,6 @@ def test_postgres_enumerations_are_text_and_arrays_have_no_kind(postgres_uri: st
 def test_what_does_not_fit_into_memory_goes_to_a_folder_of_this_user_alone():
     from ziggurat.data.engines._duckdb import _private
 
-    (folder,) = _private().sql("SELECT current_setting('temp_directory')").fetchone()
+    ((folder,),) = _private().sql("SELECT current_setting('temp_directory')").fetchall()
     assert Path(folder).stat().st_mode & 0o077 == 0
     assert Path.cwd() not in Path(folder).parents

@@ -67,24 +67,24 @@ def test_well_formed_questions_are_answered_or_refused(
 ) -> None:
     written = grammar(20261115)
     understood = 0
-    for _ in range(1500):
+    for _ in range(1000):
         sql = written.question()
         question = asked(sql, catalogue, secrets)
         if question is not None:
             understood += 1
             run(question)
-    assert understood > 300
+    assert understood > 200
 
 
 def test_garbage_is_refused_in_our_own_words(grammar: Any, catalogue: Catalogue, secrets: tuple[str, str]) -> None:
     written = grammar(4711)
     refused = 0
-    for _ in range(1500):
+    for _ in range(1000):
         question = asked(written.garbage(written.question()), catalogue, secrets)
         refused += question is None
         if question is not None:
             run(question)
-    assert refused > 750
+    assert refused > 500
 
 
 def test_the_search_for_leaks_finds_one(secrets: tuple[str, str]) -> None:
@@ -141,9 +141,9 @@ def answered(question: Question, seed: int, secrets: tuple[str, str]) -> Answer 
 
 def test_generated_questions_are_answered_to_the_end_or_refused_and_show_no_cell(catalogue, grammar, secrets):
     written, answers = grammar(23), 0
-    for place in range(400):
+    for place in range(250):
         question = asked(written.question(), catalogue, secrets)
         answer = None if question is None else answered(question, place, secrets)
         answers += answer is not None
         assert answer is None or not leaks(json.dumps(answer.to_dict()), secrets)
-    assert answers > 40
+    assert answers > 25

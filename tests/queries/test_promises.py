@@ -106,7 +106,7 @@ def test_one_row_moves_the_sums_by_no_more_than_the_sensitivity(aggregate, keys)
     group = f" GROUP BY {keys}" if keys else ""
     question = f"SELECT {keys + ', ' if keys else ''}{aggregate} AS it FROM people{group}"
     rest = crowd(5)
-    for row in adversary(6, 25):
+    for row in adversary(6, 8):
         assert check(question, [*rest, row], rest, Unit(), epsilon=1, delta="1e-6")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -46,7 +47,7 @@ _STYLE: dict[str, Any] = {
     "grid.linewidth": 0.7,
 }
 _NEXT_TO_NO_NOISE = 10**6
-_LONGEST_TITLE = 90
+_WIDEST_TITLE = 74
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Sweep:
             panels = sheet.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
             for name, axes in zip(names, panels, strict=True):
                 self._panel(axes, name)
-            panels[0].set_title(self._title())
+            panels[0].set_title(self._title(), fontsize=9)
             panels[-1].set_xlabel("epsilon of the question (a larger one protects less)")
             return _rendered(sheet, format)
 
@@ -135,7 +136,7 @@ class Sweep:
 
     def _title(self) -> str:
         question = self.answers[0].question
-        text = question if len(question) <= _LONGEST_TITLE else question[: _LONGEST_TITLE - 1] + "…"
+        text = textwrap.fill(question, _WIDEST_TITLE, max_lines=3, placeholder=" …")
         return f"Rehearsal, not for publication\n{text}" if self.rehearsal else text
 
     def _panel(self, axes: Axes, name: str) -> None:

@@ -114,6 +114,8 @@ def multiply(left: Value, right: Value) -> Value:
         # A factor of at least 1, or of 0, cannot make the other underflow.
         first = first if right_whole or left_whole or _away(b, 1) else flushed(left, a)
         second = second if right_whole or left_whole or _away(a, 1) else flushed(right, b)
+        if first is not left.sql or second is not right.sql:
+            corners.append(Fraction(0))
     sql = exp.Mul(this=first, expression=second)
     written = exp.Mul(this=left.sql, expression=right.sql)
     return computed(sql, left.kind, corners, left.bounded and right.bounded, "A product", written)
@@ -122,7 +124,7 @@ def multiply(left: Value, right: Value) -> Value:
 def divide(above: Value, below: Value) -> Value:
     """Return the quotient as a real number; NULL where the denominator is zero, or so near that it would overflow."""
     above, below = number(above, "A quotient"), number(below, "A quotient")
-    a, b = known_span(above, "A quotient"), known_span(below, "A quotient")
+    a, b = _rounded(known_span(above, "A quotient")), _rounded(known_span(below, "A quotient"))
     if b[0] == b[1] == 0:
         raise QuestionError("A denominator is always zero; divide by something else.")
     whole_above, whole_below = above.kind is Kind.INTEGER, below.kind is Kind.INTEGER
@@ -134,8 +136,15 @@ def divide(above: Value, below: Value) -> Value:
     if not _away(b, least):
         sql = either(_at_least(below, least), sql)
     corners = _quotients(a, b, least)
+    if top is not as_real(above).sql and not whole_above:
+        corners.append(Fraction(0))
     known = above.bounded and below.bounded and (whole_below or _away(b, least))
     return computed(sql, Kind.REAL, corners, known, "A quotient", exp.Div(this=above.sql, expression=below.sql))
+
+
+def _rounded(found: Span) -> Span:
+    """A span as doubles hold it: whole numbers beyond 2**53 are rounded when they become real."""
+    return Fraction(float(found[0])), Fraction(float(found[1]))
 
 
 def _quotients(a: Span, b: Span, least: Fraction) -> list[Fraction]:

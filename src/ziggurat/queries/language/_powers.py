@@ -78,7 +78,7 @@ def power(value: Value, exponent: Value) -> Value:
     if not 0 < abs(degree) <= 100:
         raise QuestionError("The exponent of POWER must lie between -100 and 100 and not be zero.")
     found = known_span(value, "POWER")
-    least = LARGEST ** (-1 / abs(degree)) * (1 + _SLACK)
+    least = max(LARGEST ** (-1 / abs(degree)), 1 / LARGEST) * (1 + _SLACK)
     _refuse_overflow(max(abs(found[0]), abs(found[1])), degree)
     lower, upper = _power_ends(value, found, degree, least)
     sql = _power_sql(as_real(value).sql, degree, least)
@@ -112,7 +112,7 @@ def _power_ends(
     if not degree.is_integer():
         bases = [end for end in bases if end > 0]
     powers = [math.copysign(max(abs(end), least), end) ** degree for end in bases]
-    if degree > 0 and crosses:
+    if degree > 0 and lower < least and upper > -least:
         powers.append(0.0)
     return _widened(min(powers), max(powers)) if powers else (0.0, 0.0)
 

@@ -1,6 +1,6 @@
 """How far the error of an answer reaches: it is a weighted sum of many independent integer noises.
 
-Two routes, both never below the true quantile.
+Two routes, both above the true quantile; where a step was checked numerically and not proven, it says so.
 
 Law by law (few different laws). Let X be the error, s its deviation, and V independent normal noise of deviation
 tau = s/50. For every x above k + d, x + V exceeds k unless V < -d, so
