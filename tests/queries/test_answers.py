@@ -298,3 +298,51 @@ def test_the_statements_that_ran_are_told(request):
     answer = ask(opened(request, "duckdb"), "SELECT COUNT(*) AS n FROM people", effects=0)
     assert len(answer.statements) == 1
     assert answer.statements[0].startswith("SELECT COUNT(*)")
+
+
+@pytest.mark.parametrize(("aggregate", "exact"), [("COUNT(*)", ROWS), ("AVG(age)", None), ("VAR_POP(age)", None)])
+def test_intervals_reach_to_the_truth_where_many_rows_are_left_out(request, aggregate, exact):
+    people = opened(request, "duckdb", Unit.person("person"))
+    truth = exact or {"AVG(age)": FRAME.age.mean(), "VAR_POP(age)": FRAME.age.var(ddof=0)}[aggregate]
+    plan = Plan(
+        parse(f"SELECT {aggregate} AS it FROM people", Catalogue({"people": people})), Terms(4, rows_per_unit=1)
+    )
+    held = [low <= truth <= high for low, high in (plan.run(seeded(seed)).interval for seed in range(60))]
+    assert np.mean(held) >= 0.94
+
+
+@pytest.mark.parametrize("aggregate", ["SUM(income)", "AVG(income)", "VAR_POP(income)"])
+def test_intervals_reach_to_the_truth_where_many_cells_are_outside_their_bounds(request, aggregate):
+    catalogue = Catalogue({"people": opened(request, "duckdb")}).with_bounds({"income": (0, 20_000)})
+    truth = {"SUM": FRAME.income.sum(), "AVG": FRAME.income.mean(), "VAR": FRAME.income.var(ddof=0)}[aggregate[:3]]
+    plan = Plan(parse(f"SELECT {aggregate} AS it FROM people", catalogue), Terms(4))
+    held = [low <= truth <= high for low, high in (plan.run(seeded(seed)).interval for seed in range(60))]
+    assert np.mean(held) >= 0.94
+
+
+def test_nothing_is_said_to_be_off_where_nothing_is(request):
+    plan = Plan(parse("SELECT SUM(age) AS it FROM people", Catalogue({"people": opened(request, "duckdb")})), Terms(1))
+    found = [plan.run(seeded(seed)).effects[0].estimate for seed in range(100)]
+    assert np.mean([each > 0 for each in found]) <= 0.1
+
+
+@pytest.mark.parametrize("share", [0, 1])
+def test_the_outermost_quantiles_are_refused(request, share):
+    with pytest.raises(QuestionError, match="ask a quantile in between"):
+        ask(opened(request, "duckdb"), f"SELECT QUANTILE(age, {share}) AS it FROM people")
+
+
+def test_numbers_near_zero_on_a_coarse_grid_fail_nowhere(people):
+    question = "SELECT SUM(CASE WHEN smokes THEN 5e-324 ELSE 1e20 END) AS it FROM people"
+    answer = exactly(people, question, effects=0)
+    assert answer.value == pytest.approx(1e20 * (~FRAME.smokes).sum())
+
+
+def test_undeclared_values_are_in_no_group_even_if_groups_are_too_many_to_list(request):
+    columns = {name: [f"{name}{place % 400}" for place in range(500)] + ["?"] * 500 for name in ("a", "b")}
+    listed = Categories(tuple(f"x{place}" for place in range(400)))
+    schema = Schema(tuple(Column(name, Kind.CATEGORY, categories=listed) for name in columns))
+    engine = DuckDBEngine()
+    table = Table(engine, engine.attach(pa.table(columns)), schema)
+    plan = Plan(parse("SELECT a, b, COUNT(*) AS n FROM t GROUP BY a, b", Catalogue({"t": table})), Terms(1, "1e-6"))
+    assert len(plan.run(seeded(1))) == 0

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from ziggurat.data import Kind, Table
+from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import ParameterError, QuestionError
 from ziggurat.queries._grid import quantised_range, quantised_value
 from ziggurat.queries._value import Value
@@ -212,10 +213,10 @@ def test_a_constant_is_held_or_refused(constant: Any) -> None:
         return
 
 
-def test_integers_on_the_grid_of_one_stay_as_they_are() -> None:
-    value = Value(exp.column("n"), Kind.INTEGER, -3, 7)
-    assert quantised_value(value, Fraction(1)) is value.sql
-    assert quantised_range(value, Fraction(1)) == (-3, 7)
+def test_an_index_is_held_to_its_range_even_if_the_value_is_not():
+    wrong = Value(exp.Literal.number(99), Kind.INTEGER, -3, 7)
+    query = exp.select(quantised_value(wrong, Fraction(1)).as_("index"))
+    assert DuckDBEngine().query(query).to_pylist() == [{"index": 7}]
 
 
 def test_reals_are_laid_on_the_nearest_point_of_the_grid(nasty: Table) -> None:

@@ -110,6 +110,34 @@ def test_one_row_moves_the_sums_by_no_more_than_the_sensitivity(aggregate, keys)
         assert check(question, [*rest, row], rest, Unit(), epsilon=1, delta="1e-6")
 
 
+WATCHED = [
+    "SELECT COUNT(*) AS it FROM people",
+    "SELECT SUM(age) AS a, AVG(cost) AS c FROM people WHERE age > 0",
+    "SELECT town, COUNT(DISTINCT person) AS it FROM people GROUP BY town",
+    "SELECT town, sex, SUM(cost) AS it FROM people GROUP BY town, sex",
+]
+
+
+@pytest.mark.parametrize("question", WATCHED)
+@pytest.mark.parametrize("groups", [1, 2])
+def test_one_person_moves_the_estimates_of_effects_by_no_more_than_the_sensitivity(question, groups):
+    unit, terms = Unit.person("person"), Terms(1, "1e-6", rows_per_unit=1, groups_per_unit=groups)
+    rest = crowd(3)
+    plans = [
+        Plan(parse(question, Catalogue({"people": table(rows, unit)})), terms)
+        for rows in (rest + adversary(3, 60), rest)
+    ]
+    assert plans[0].watches
+    for here, there in zip(plans[0].watches, plans[1].watches, strict=True):
+        counts = [
+            {row["bucket"]: row["units"] for row in watch.question.relation.engine.query(watch.query()).to_pylist()}
+            for watch in (here, there)
+        ]
+        buckets = {bucket for each in counts for bucket in each if bucket is not None}
+        moved_by = sum(abs(counts[0].get(bucket, 0) - counts[1].get(bucket, 0)) for bucket in buckets)
+        assert moved_by <= here.sensitivity
+
+
 def test_a_plan_that_forgets_to_bound_is_caught(monkeypatch):
     import ziggurat.queries._plan as plans
 

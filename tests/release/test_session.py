@@ -73,7 +73,8 @@ def test_a_quote_reads_nothing_and_equals_what_is_then_spent(ledger, table, engi
     quoted = bob.quote(question, **terms)
     assert (engine.asked, bob.left(), quoted.fits, quoted.replayed) == ([], 1, True, False)
     answer = bob.ask(question, **terms)
-    assert (quoted.left_after, quoted.event) == (bob.left(), answer.event)
+    assert quoted.left_after == bob.left()
+    assert quoted.guarantee.epsilon <= answer.guarantee(quoted.guarantee.delta if terms.get("delta") else None).epsilon
     assert ledger.statement("clinic").grants[1].share == quoted.share_after
     assert bob.quote(question, **terms).replayed
 
@@ -272,3 +273,25 @@ def test_what_is_no_amount_is_refused_and_costs_nothing(session, epsilon):
 def test_what_is_left_is_said_in_words(session):
     session.ask(PEOPLE, "0.5")
     assert session.remainder() == "epsilon 1.5"
+
+
+def test_gaussian_noise_under_the_sum_rule_costs_what_it_says(ledger, table):
+    ledger.grant("clinic", "eve", "5", "1e-4", "sum")
+    session = Session(ledger, "eve", table, source=seeded(1))
+    terms = {"noise": "gaussian", "rows_per_unit": 1, "groups_per_unit": 1, "effects": 0}
+    session.ask(WARDS, "1", "1e-6", **terms)
+    assert Fraction(4) <= session.left() < Fraction(401, 100)
+    assert session.ask(WARDS, "1", "1e-6", **terms).replayed
+
+
+def test_a_frame_that_is_no_table_is_refused(ledger):
+    with pytest.raises(ParameterError, match="open it with read"):
+        Session(ledger, "ada", {"clinic": pa.table({"a": [1]})})
+
+
+def test_a_replayed_workload_says_so(session, table):
+    workload = Workload(table.schema).marginal("ward")
+    first, again = (session.ask(workload, "0.2", rows_per_unit=1) for _ in range(2))
+    assert (first.replayed, again.replayed) == (False, True)
+    assert "3 counts" in repr(first)
+    assert first.guarantee().epsilon <= Fraction(1, 5)

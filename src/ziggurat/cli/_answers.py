@@ -14,6 +14,8 @@ from ziggurat.errors import DataError, ParameterError
 from ziggurat.privacy import in_words
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from ziggurat.queries._answer import Answer
     from ziggurat.release import Quotation, QuotedQuestion, Sweep
 
@@ -37,11 +39,15 @@ def check_outputs(out: str, picture: str, truth: bool, sweep: bool) -> None:
 
 def show_answer(answer: Answer, cost: QuotedQuestion, left: str, *, as_json: bool, out: str, explain: bool) -> None:
     """Print an answer with what it promises and what it cost; `left` is empty where nobody paid."""
-    if out:
-        _write(answer.to_arrow, answer.to_dict, out)
     if as_json:
         _print_json(_answer_as_json(answer, cost, left))
-        return
+    else:
+        _print_answer(answer, cost, left, explain)
+    if out:  # last, so that what was paid for is seen whatever becomes of the file
+        _write(lambda: _flat(answer.to_arrow(), out), answer.to_dict, out)
+
+
+def _print_answer(answer: Answer, cost: QuotedQuestion, left: str, explain: bool) -> None:
     typer.echo(str(answer))
     typer.echo("")
     for sentence in _sentences(answer, cost, left):
@@ -50,11 +56,25 @@ def show_answer(answer: Answer, cost: QuotedQuestion, left: str, *, as_json: boo
         typer.echo(f"\n{statement};")
 
 
+def _flat(table: pa.Table, out: str) -> pa.Table:
+    """The table as CSV can hold it: a list of values is written with semicolons."""
+    import pyarrow as pa
+
+    if not out.lower().endswith(".csv"):
+        return table
+    for place, field in enumerate(table.schema):
+        if pa.types.is_list(field.type):
+            joined = [None if each is None else "; ".join(map(str, each)) for each in table.column(place).to_pylist()]
+            table = table.set_column(place, field.name, pa.array(joined, pa.string()))
+    return table
+
+
 def _sentences(answer: Answer, cost: QuotedQuestion, left: str) -> list[str]:
     paid = f"It cost epsilon {in_words(cost.epsilon)}" + (f" and delta {in_words(cost.delta)}" if cost.delta else "")
     if answer.replayed:
         paid = "It was answered before: nothing was read, and it cost nothing"
-    sure = f"Each interval in brackets holds the value without noise with {float(answer.confidence):.0%} confidence."
+    sure = f"Each interval in brackets holds the exact value with {float(answer.confidence):.0%} confidence, as far as "
+    sure += "noise goes; what else may be off is estimated below." if answer.effects else "noise goes."
     bracketed = any(each.low is not None for column in answer.estimates.values() for each in column)
     return [
         *([sure] if bracketed else []),

@@ -2,7 +2,7 @@
 
 from ziggurat.queries._answer import Answer, Effect, Estimate
 from ziggurat.queries._plan import Part, Plan
-from ziggurat.queries._question import Aggregate, Key, Measure, Ordering, Question, Relation
+from ziggurat.queries._question import Aggregate, Key, Measure, Ordering, Question
 from ziggurat.queries._terms import Terms
 from ziggurat.queries._value import Value
 from ziggurat.queries.language._builder import Query
@@ -27,7 +27,6 @@ __all__ = [
     "Plan",
     "Query",
     "Question",
-    "Relation",
     "Terms",
     "Value",
     "Workload",

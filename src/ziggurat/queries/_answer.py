@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ziggurat.errors import ParameterError
@@ -23,7 +24,9 @@ Cell = Constant | list[Constant] | None
 class Estimate:
     """One noisy value and the interval that holds the true one with the answer's confidence.
 
-    `low` and `high` are None where an interval means nothing, as for the most frequent category.
+    Against noise that is proven. Where rows are left out or cells moved to their bounds, the interval of an answer
+    without groups is stretched by an estimate of that; that of a group is about the rows that count. `low` and `high`
+    are None where an interval means nothing, as for the most frequent category.
     """
 
     value: Cell
@@ -202,8 +205,22 @@ class Answer:
             delta=exact_delta(data["delta"]),
         )
 
+    def __repr__(self) -> str:
+        """The table as `print` shows it: what one wants to see at a prompt."""
+        mark = " (rehearsal)" if self.rehearsal else ""
+        return f"<Answer{mark}: {counted(len(self.groups), 'group')}, {', '.join(self.aggregates)}>\n{self}"
+
+    def _repr_html_(self) -> str:
+        """The same for notebooks."""
+        names = self._order()
+        head = "".join(f"<th>{escape(name)}</th>" for name in names)
+        rows = (
+            "".join(f"<td>{escape(_shown(self, name, place))}</td>" for name in names) for place in range(len(self))
+        )
+        return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+
     def __str__(self) -> str:
-        """A table for people, with plus-or-minus where an interval is symmetric."""
+        """A table for people, with the interval of every value in brackets."""
         names = self._order()
         rows = [[_shown(self, name, place) for name in names] for place in range(len(self))]
         widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
@@ -260,7 +277,9 @@ def in_figures(value: Cell) -> str:
         return "" if value is None else str(value).lower()
     if isinstance(value, int):
         return f"{value:,}"
-    return f"{value:,.6g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:,.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:,.6g}"
+    return str(value)
 
 
 def counted(number: int, thing: str) -> str:

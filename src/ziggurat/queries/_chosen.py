@@ -67,7 +67,12 @@ class Ranked(Chooser):
         self, aggregate: Aggregate, value: Value, epsilon: Fraction, shared: Contribution, neighbours: Neighbours
     ) -> None:
         super().__init__(aggregate, value)
-        share = aggregate.parameter or Fraction(1, 2)
+        share = Fraction(1, 2) if aggregate.parameter is None else aggregate.parameter
+        if not 0 < share < 1:
+            raise QuestionError(
+                "The least and the largest value are one person's, which no noise can hide; ask a quantile in between, "
+                "such as 0.01 or 0.99."
+            )
         if share.denominator > _FINEST_SHARE:
             raise QuestionError("A quantile's share may have at most six decimals; round it.")
         self.share = share
@@ -100,8 +105,7 @@ class Ranked(Chooser):
         fall = math.ceil(self.end.shortfall(counts.size + 2, 1 - (1 - confidence) / 2))
         low = self._end(reach, -fall - 1, source)
         high = self._end(reach, fall, source)
-        value, least, most = (self._shown(each) for each in (place, min(low, place), max(high, place)))
-        return Estimate(value, least, most)
+        return Estimate(self._shown(place), self._edge(min(low, place), -1), self._edge(max(high, place), 1))
 
     def _end(self, reach: Integers, aim: int, source: Source) -> int:
         """Choose the candidate whose rank is `aim` off the quantile; beyond both ends lies one more."""
@@ -109,6 +113,17 @@ class Ranked(Chooser):
         inside = np.maximum(0, np.maximum(reach[:-1] - aim, aim - reach[1:]))
         scores = -np.concatenate([beyond[:1], inside, [max(0, int(reach[-1]) - aim)]])
         return min(max(self.end.release(scores, source).value - 1, 0), reach.size - 2)
+
+    def _edge(self, place: int, side: int) -> int | float | date:
+        """The end of what lies on a point of the grid: half a step beyond it, within the bounds."""
+        shown = self._shown(place)
+        if isinstance(shown, date) or (self.value.kind is Kind.INTEGER and self.grid == 1):
+            return shown
+        lower, upper = Fraction(self.value.lower), Fraction(self.value.upper)  # type: ignore[arg-type]
+        edge = min(max(Fraction(shown) + side * self.grid / 2, lower), upper)
+        if self.value.kind is Kind.INTEGER:
+            return math.floor(edge) if side < 0 else math.ceil(edge)
+        return float(edge)
 
     def _shown(self, place: int) -> int | float | date:
         candidate = self.candidates[place]

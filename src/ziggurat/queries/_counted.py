@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
+from ziggurat.data._expressions import constant
 from ziggurat.queries._bounding import bounded
+from ziggurat.queries._budget import has_private_keys
 from ziggurat.queries._contribution import Contribution
 from ziggurat.queries._question import Question
+from ziggurat.queries._value import Value
 
 UNIT = "ziggurat_unit"
 
@@ -23,7 +26,7 @@ def rows_of(question: Question, inputs: Mapping[str, exp.Expr], *, keys: bool = 
 
     Rows without a unit belong to nobody and rows without a key to no group: both are left out.
     """
-    relation = question.relation
+    relation, private = question.relation, has_private_keys(question)
     columns: list[exp.Expr] = []
     conditions: list[exp.Expr] = [] if question.where is None else [question.where.copy()]
     if relation.unit_column is not None:
@@ -33,7 +36,7 @@ def rows_of(question: Question, inputs: Mapping[str, exp.Expr], *, keys: bool = 
     if keys:
         for name, key in zip(key_names(question), question.keys, strict=True):
             columns.append(key.value.sql.copy().as_(name, quoted=True))
-            conditions.append(filled(key.value.sql))
+            conditions.append(_declared(key.value) if private else filled(key.value.sql))
     columns += [cell.copy().as_(name, quoted=True) for name, cell in inputs.items()]
     source = relation.query.subquery("source", copy=True)
     return exp.select(*(columns or [exp.Literal.number(1).as_("one")])).from_(source).where(*conditions)
@@ -53,6 +56,18 @@ def grouped(rows: exp.Select, keys: Sequence[str], aggregates: Sequence[exp.Expr
     columns = [exp.column(name, quoted=True) for name in keys]
     query = exp.select(*columns, *aggregates).from_(rows.subquery("counted", copy=False))
     return query.group_by(*(each.copy() for each in columns)) if columns else query
+
+
+def _declared(value: Value) -> exp.Expr:
+    """The condition that a key is there and, if its categories are declared, one of them.
+
+    Where all groups are known beforehand, others match none of them, and need no test.
+    """
+    if value.categories is None:
+        return filled(value.sql)
+    return exp.In(
+        this=exp.paren(value.sql.copy()), expressions=[constant(each, value.kind) for each in value.categories]
+    )
 
 
 def filled(cell: exp.Expr) -> exp.Expr:

@@ -2,13 +2,17 @@
 that are not shown.
 
 Every watch is a histogram in which one unit is counted once (or `total` rows of it), with its own Laplace noise. What
-it says is an estimate, labelled as such; buckets that may well be empty count as empty.
+it says is an estimate, labelled as such. A bucket counts if noise alone would hardly fill it: the k-th with probability
+2**-k percent, so that all of them together stay empty in 98 of 100 tables without such errors. What counts, counts
+with its upper end, in number and in size, because an interval should reach as far as the error may.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from fractions import Fraction
+from math import log
 
 import numpy as np
 import numpy.typing as npt
@@ -61,15 +65,42 @@ class Watch(ABC):
     def effect(self, noisy: Integers, noise: Laplace, shown: int) -> Effect:
         """What the noisy histogram says; `shown` is the noisy number of units in the groups that are named."""
 
-    def widening(self, noisy: Integers, noise: Laplace) -> tuple[float, float]:
-        """How far a total may lie below and above what was counted, in rows or in the units of the column."""
+    def reach(self, noisy: Integers, noise: Laplace) -> Reach:
+        """How far the whole truth may lie beyond what was counted."""
         del noisy, noise
-        return 0.0, 0.0
+        return Reach()
 
 
-def surely(noisy: Integers, noise: Laplace) -> Integers:
-    """The counts of the buckets that are surely not empty; the others as 0."""
-    return np.where(noisy > float(noise.half_width("0.95", answers=noisy.size)), noisy, 0)
+@dataclass(frozen=True)
+class Reach:
+    """How much may be missing from an answer: `rows` that did not count or were moved, totals `below` and `above`.
+
+    `furthest` is how far a single moved cell may lie outside its bounds.
+    """
+
+    rows: float = 0.0
+    below: float = 0.0
+    above: float = 0.0
+    furthest: float = 0.0
+
+
+def surely(noisy: Integers, noise: Laplace, orders: Integers) -> Integers:
+    """The counts of the buckets that noise alone would hardly fill; the others as 0. Far buckets need more."""
+    scale = float(noise.scale)
+    return np.where(noisy > scale * (log(50) + orders * log(2)), noisy, 0)
+
+
+def at_most(sure: Integers, noise: Laplace) -> npt.NDArray[np.float64]:
+    """The upper ends of the counts that are not 0."""
+    return np.where(sure > 0, sure + 3 * float(noise.scale), 0.0)
+
+
+def _told(some: int, noise: Laplace, buckets: int, known: str, unknown: str) -> tuple[float, float, float, str]:
+    """The number, its interval and the sentence of an effect."""
+    half = float(noise.half_width("0.95", answers=buckets))
+    limit = in_figures(int(some + half))
+    told = f"Estimate: about {in_figures(some)} {known}" if some else f"Estimate: at most about {limit} {unknown}"
+    return float(some), max(some - half, 0.0), some + half, told
 
 
 class LeftOut(Watch):
@@ -104,25 +135,30 @@ class LeftOut(Watch):
 
     def effect(self, noisy: Integers, noise: Laplace, shown: int) -> Effect:  # noqa: ARG002
         """How many units lose rows, and about how many rows."""
-        some, rows = int(surely(noisy[1:], noise).sum()), self._rows(noisy, noise)
-        half = float(noise.half_width("0.95", answers=self.size))
-        unit = self.question.relation.unit.name
-        sentence = (
-            f"Estimate: about {in_figures(some)} units ({unit}) had more rows or groups than count, and about "
-            f"{in_figures(int(rows))} rows were left out."
-            if some
-            else f"Estimate: too few units ({unit}) had more rows or groups than count to be told from none."
+        sure = self._sure(noisy, noise)
+        rows, unit = in_figures(int((sure * self._middles).sum())), self.question.relation.unit.name
+        told = _told(
+            int(sure.sum()),
+            noise,
+            self.size,
+            f"units ({unit}) had more rows or groups than count, and about {rows} rows were left out.",
+            f"units ({unit}) had more rows or groups than count; the noise hides whether any did.",
         )
-        return Effect("rows-left-out", unit, float(some), max(some - half, 0.0), some + half, sentence)
+        return Effect("rows-left-out", unit, *told)
 
-    def widening(self, noisy: Integers, noise: Laplace) -> tuple[float, float]:
-        """A count may be higher by the rows left out."""
-        return 0.0, self._rows(noisy, noise)
+    def reach(self, noisy: Integers, noise: Laplace) -> Reach:
+        """As many rows as the units that lose some may lose."""
+        tops = np.array([0.0, *(2.0**power - 1 for power in range(1, _DOUBLINGS + 1))])
+        return Reach(rows=float((at_most(self._sure(noisy, noise), noise) * tops).sum()))
 
-    def _rows(self, noisy: Integers, noise: Laplace) -> float:
-        middles = np.array([0.0, *(1.5 * 2**power for power in range(_DOUBLINGS))])
-        middles[1] = 1.0
-        return float((surely(noisy, noise) * middles).sum())
+    def _sure(self, noisy: Integers, noise: Laplace) -> Integers:
+        sure = surely(noisy, noise, np.arange(self.size))
+        sure[0] = 0
+        return sure
+
+    @property
+    def _middles(self) -> npt.NDArray[np.float64]:
+        return np.array([0.0, 1.0, *(1.5 * 2**power for power in range(1, _DOUBLINGS))])
 
 
 class Clipped(Watch):
@@ -174,47 +210,49 @@ class Clipped(Watch):
 
     def effect(self, noisy: Integers, noise: Laplace, shown: int) -> Effect:  # noqa: ARG002
         """How many lie outside."""
-        some = int(surely(noisy, noise).sum())
-        half = float(noise.half_width("0.95", answers=self.size))
         whom = "rows" if self.question.relation.unit_column is None else "units"
-        sentence = (
-            f"Estimate: about {in_figures(some)} {whom} have a value of {self.value.column} outside its bounds; "
-            "they count as the bound."
-            if some
-            else f"Estimate: too few {whom} have {self.value.column} outside its bounds to be told from none."
+        name = self.value.column or ""
+        told = _told(
+            int(self._sure(noisy, noise).sum()),
+            noise,
+            self.size,
+            f"{whom} have a value of {name} outside its bounds; they count as the bound.",
+            f"{whom} have a value of {name} outside its bounds; the noise hides whether any do.",
         )
-        return Effect("clipping", self.value.column or "", float(some), max(some - half, 0.0), some + half, sentence)
+        return Effect("clipping", name, *told)
 
-    def widening(self, noisy: Integers, noise: Laplace) -> tuple[float, float]:
-        """By how much the true total may lie below and above: bucket by bucket, the count times its middle."""
-        sure = surely(noisy, noise).astype(np.float64)
-        middles = self._width * np.array([1.5 * 2**step - 1 for step in range(_OVERSHOOTS)])
-        return float((sure[0::2] * middles).sum()), float((sure[1::2] * middles).sum())
+    def reach(self, noisy: Integers, noise: Laplace) -> Reach:
+        """By how much the true total may lie below and above: bucket by bucket, the count times the far end."""
+        most = at_most(self._sure(noisy, noise), noise)
+        ends = self._width * np.array([2.0 ** (step + 1) - 1 for step in range(_OVERSHOOTS)])
+        far = float(np.repeat(ends, 2)[most > 0].max()) if most.any() else 0.0
+        return Reach(float(most.sum()), float((most[0::2] * ends).sum()), float((most[1::2] * ends).sum()), far)
+
+    def _sure(self, noisy: Integers, noise: Laplace) -> Integers:
+        return surely(noisy, noise, np.arange(self.size) // 2 + 1)
 
 
 class NotShown(Watch):
-    """How many units there are in all, of which those in named groups are known."""
+    """How many units there are in all, of which those in named groups are known: each is in one group only."""
 
     title = "units in groups that are not shown"
     size = 1
 
-    @property
-    def sensitivity(self) -> int:
-        """A unit is counted once, or as often as it has rows."""
-        return self.shared.total
-
     def query(self) -> exp.Select:
-        """Count every row that the question is about, in a named group or not."""
+        """Count every unit that the question is about, in a named group or not; each once, however many rows it has."""
         bucket = exp.Literal.number(0).as_(BUCKET, quoted=True)
         rows = rows_of(self.question, {}, keys=False)
-        return exp.select(bucket, exp.Count(this=exp.Star()).as_(COUNT)).from_(rows.subquery("counted", copy=False))
+        counted: exp.Expr = exp.Count(this=exp.Star())
+        if self.question.relation.unit_column is not None:
+            counted = exp.Count(this=exp.Distinct(expressions=[exp.column(UNIT, quoted=True)]))
+        return exp.select(bucket, counted.as_(COUNT)).from_(rows.subquery("counted", copy=False))
 
     def effect(self, noisy: Integers, noise: Laplace, shown: int) -> Effect:
         """The difference between all and those shown."""
         hidden, half = max(int(noisy[0]) - shown, 0), float(noise.half_width("0.95"))
         total = max(int(noisy[0]), 1)
         sentence = (
-            f"Estimate: about {in_figures(hidden)} of {in_figures(total)} rows ({100 * hidden / total:.1f}%) "
+            f"Estimate: about {in_figures(hidden)} of {in_figures(total)} units ({100 * hidden / total:.1f}%) "
             "are in groups too small to be shown."
         )
         return Effect("groups-not-shown", "groups", float(hidden), max(hidden - half, 0.0), hidden + half, sentence)
@@ -228,7 +266,7 @@ def watches_of(question: Question, terms: Terms, shared: Contribution, neighbour
     if shared.bounding:
         watches.append(LeftOut(question, shared, neighbours))
     watches += [Clipped(question, shared, neighbours, value) for value in _clippable(question)]
-    if has_private_keys(question) and shared.total == 1:
+    if has_private_keys(question) and shared.groups == 1 and (shared.total == 1 or shared.bounding):
         watches.append(NotShown(question, shared, neighbours))
     return tuple(watches)
 

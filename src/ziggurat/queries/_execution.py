@@ -16,13 +16,14 @@ from sqlglot import exp
 from ziggurat.data import exact_sum
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.mechanisms import AdditiveNoise, Noisy
-from ziggurat.queries._additive import Averaged, Measured, Need
+from ziggurat.queries._additive import Averaged, Measured, Need, Varied
 from ziggurat.queries._answer import Answer, Effect, Estimate, counted
 from ziggurat.queries._bounding import Total, weighed
 from ziggurat.queries._chosen import Chooser, Frequent
 from ziggurat.queries._counted import UNIT, counted_rows, grouped, key_names, rows_of
-from ziggurat.queries._effects import BUCKET, COUNT, Watch
+from ziggurat.queries._effects import BUCKET, COUNT, Reach, Watch
 from ziggurat.queries._plan import Plan
+from ziggurat.queries._question import Measure
 from ziggurat.queries._value import Constant, Value
 from ziggurat.queries._widening import widened
 from ziggurat.randomness import Source, secure, uniform_below
@@ -56,8 +57,8 @@ class Execution:
         estimates = self._named(named)
         for name, estimator in estimators.items():
             estimates[name] = estimator.estimates(measured, self.plan.confidence)
-            if isinstance(estimator, Averaged):
-                self.averaged_over[name] = float(measured[estimator.needs()[1].identity].values.sum())
+            if isinstance(estimator, Averaged | Varied):
+                self.averaged_over[name] = float(measured[estimator.needs()[-1].identity].values.sum())
         for name, chooser in choosers.items():
             estimates[name] = self._chosen(name, chooser, groups)
         effects, estimates = self._effects(estimates, named)
@@ -201,14 +202,12 @@ class Execution:
             noise = watch.noise(self.plan.split.effects / len(self.plan.watches))
             noisy = np.asarray(noise.release(counts, self.source).value, dtype=np.int64)
             effects.append(watch.effect(noisy, noise, shown))
-            estimates = self._widened(estimates, watch, watch.widening(noisy, noise))
+            estimates = self._widened(estimates, watch, watch.reach(noisy, noise))
         return effects, estimates
 
-    def _widened(
-        self, estimates: dict[str, list[Estimate]], watch: Watch, by: tuple[float, float]
-    ) -> dict[str, list[Estimate]]:
+    def _widened(self, estimates: dict[str, list[Estimate]], watch: Watch, by: Reach) -> dict[str, list[Estimate]]:
         """Stretch the intervals of a single group by the estimated effect; of several nobody knows whose it is."""
-        if self.question.keys or by == (0.0, 0.0):
+        if self.question.keys or by == Reach():
             return estimates
         return {
             each.name: [widened(estimates[each.name][0], each, watch, by, self.averaged_over.get(each.name))]
@@ -243,6 +242,13 @@ class Execution:
             how = "each counts in part" if self.plan.weighs else "lots decide"
             limit = f"Of one {unit}, at most {counted(shared.rows, 'row')}{groups} may count"
             notes.append(f"{limit}; where there are more, {how}.")
+        if self.question.keys and self.plan.watches:
+            notes.append(
+                "The interval of a group is about the rows that count, with cells within their bounds; whose the rows "
+                "and cells are that the estimates tell of, is not known."
+            )
+        if any(each.measure is Measure.QUANTILE for each in self.question.aggregates) and self.plan.shared.bounding:
+            notes.append("The interval of a quantile is about the rows that count.")
         if self.question.keys:
             notes.append("Rows whose key is missing or not among the declared values are in no group.")
         return notes

@@ -8,9 +8,11 @@ from fractions import Fraction
 from sqlglot import exp
 
 from ziggurat.data import Bounds, Column, Kind, quantised_bounds
-from ziggurat.data._expressions import as_type, constant
+from ziggurat.data._expressions import as_type, constant, either, filled
 from ziggurat.errors import ParameterError
 from ziggurat.queries._value import Value
+
+_TINY = 1e-150
 
 
 def quantised_value(value: Value, grid: Fraction, less: int = 0) -> exp.Expr:
@@ -30,7 +32,13 @@ def quantised_value(value: Value, grid: Fraction, less: int = 0) -> exp.Expr:
     ends = quantised_range(value, grid, less)
     if value.raw is not None:
         return _of_cell(value, value.raw, grid, less, ends)
-    return _index(value.sql, value.kind, grid, less)
+    # The range is proven. Held to it all the same, a flaw in that proof would cost accuracy and not privacy.
+    index = _index(value.sql, value.kind, grid, less)
+    low, high = (constant(end, Kind.INTEGER) for end in ends)
+    held = exp.Greatest(
+        this=exp.Least(this=index, expressions=[high], ignore_nulls=True), expressions=[low], ignore_nulls=True
+    )
+    return either(filled(value.sql), held)
 
 
 def quantised_range(value: Value, grid: Fraction, less: int = 0) -> tuple[int, int]:
@@ -73,8 +81,13 @@ def guarded(present: exp.Expr) -> tuple[list[exp.Expr], exp.Expr]:
 def _index(cell: exp.Expr, kind: Kind, grid: Fraction, less: int) -> exp.Expr:
     if _stays(kind, grid):
         return cell if less == 0 else exp.Sub(this=exp.Paren(this=cell), expression=constant(less, Kind.INTEGER))
+    real = as_type(cell, "DOUBLE")
+    if grid > 1 and kind is Kind.REAL:
+        # PostgreSQL raises when a product underflows; so near to zero the index is the same.
+        near = exp.LT(this=exp.Abs(this=real), expression=constant(_TINY, Kind.REAL))
+        real = exp.Case(ifs=[exp.If(this=near, true=constant(0.0, Kind.REAL))], default=real)
     # The step is a power of two: multiplying by its inverse is dividing by it, exactly, and faster.
-    scaled = exp.Mul(this=as_type(cell, "DOUBLE"), expression=constant(float(1 / grid), Kind.REAL))
+    scaled = exp.Mul(this=real, expression=constant(float(1 / grid), Kind.REAL))
     shifted = exp.Add(this=exp.Paren(this=scaled), expression=constant(0.5 - less, Kind.REAL))
     return as_type(exp.Floor(this=shifted), "BIGINT")
 

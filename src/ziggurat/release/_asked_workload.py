@@ -32,14 +32,13 @@ class AskedWorkload(Asking[WorkloadAnswer]):
     name: str
     table: Table
     terms: Terms
+    rule: str
     kind = "workload"
 
     def __post_init__(self) -> None:
         require_room(len(self.plan.workload))
 
-    @property
-    def event(self) -> Event:
-        """What the plan will do."""
+    def _done(self) -> Event:
         return self.plan.event
 
     @property
@@ -65,8 +64,8 @@ class AskedWorkload(Asking[WorkloadAnswer]):
         return self.plan.run(self.table, source, confidence=self.terms.confidence)
 
     def read(self, stored: Mapping[str, Any]) -> WorkloadAnswer:
-        """The stored answer."""
-        return WorkloadAnswer.from_dict(stored)
+        """The stored answer, marked as given before."""
+        return WorkloadAnswer.from_dict(stored).again()
 
     def _identity(self) -> dict[str, Any]:
         return {"question": self.text[:200], "workload": _digest(self.plan.workload), "terms": self.terms.to_dict()}
@@ -76,7 +75,7 @@ class AskedWorkload(Asking[WorkloadAnswer]):
 
 
 def asked_workload(
-    workload: Workload, tables: Mapping[str, Table], terms: Terms, options: TermOptions
+    workload: Workload, tables: Mapping[str, Table], terms: Terms, options: TermOptions, rule: str
 ) -> AskedWorkload:
     """Plan a workload for the one table that has its schema."""
     for option in options:
@@ -89,7 +88,7 @@ def asked_workload(
     plan = workload.plan(
         table.unit, terms.epsilon, terms.delta, noise=options.get("noise"), rows_per_unit=terms.rows_per_unit
     )
-    return AskedWorkload(plan, name, table, terms)
+    return AskedWorkload(plan, name, table, terms, rule)
 
 
 def _digest(workload: Workload) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 from ziggurat.data import Table
 from ziggurat.data._nearest import nearest
 from ziggurat.errors import ParameterError, QuestionError
-from ziggurat.privacy import Amount, ApproximateDP, Event, PureDP
+from ziggurat.privacy import Amount, ApproximateDP, ApproximateEvent, ComposedEvent, Event, GaussianEvent, PureDP
 from ziggurat.queries._answer import Answer
 from ziggurat.queries._plan import Part, Plan
 from ziggurat.queries._terms import Bounding, Noise
@@ -49,10 +49,21 @@ class Asking(ABC, Generic[Given]):
     """A question on its terms: nothing has been read."""
 
     kind: str
+    rule: str
 
     @property
-    @abstractmethod
     def event(self) -> Event:
+        """What answering will cost: what it does to the data, or under the sum rule, which adds up epsilons and deltas
+        and nothing finer, what that promises.
+        """
+        done = self._done()
+        promised = self.guarantee() if self.rule == "sum" and _has_gaussian(done) else None
+        if not isinstance(promised, ApproximateDP):
+            return done
+        return ApproximateEvent(done.neighbours, promised.epsilon, promised.delta)
+
+    @abstractmethod
+    def _done(self) -> Event:
         """What answering will do to the data."""
 
     @property
@@ -96,14 +107,13 @@ class AskedQuestion(Asking[Answer]):
 
     plan: Plan
     tables: Mapping[str, Table]
+    rule: str
     kind = "question"
 
     def __post_init__(self) -> None:
         require_room(_numbers(self.plan))
 
-    @property
-    def event(self) -> Event:
-        """What the plan will do."""
+    def _done(self) -> Event:
         return self.plan.event
 
     @property
@@ -158,6 +168,11 @@ def names_in(text: str) -> set[str]:
     from sqlglot import exp
 
     return {table.name.lower() for table in sqlglot.parse_one(text).find_all(exp.Table)}
+
+
+def _has_gaussian(event: Event) -> bool:
+    parts = event.events if isinstance(event, ComposedEvent) else (event,)
+    return any(isinstance(each, GaussianEvent) for each in parts)
 
 
 def known_options(options: TermOptions) -> dict[str, Any]:

@@ -109,7 +109,7 @@ class Session:
         source: Source | None = None,
     ) -> None:
         self._ledger, self._analyst = ledger, analyst
-        self._private, self._public = _named(tables), dict(public or {})
+        self._private, self._public = _named(tables), _opened(public or {})
         self._catalogue = Catalogue(self._private, self._public)
         self._budget = _budget_name(self._private) if budget is None else budget
         self._source = secure() if source is None else source
@@ -157,8 +157,8 @@ class Session:
         progress
             Called with a few words before every step that may take long.
         **terms
-            As in `Terms`: shares, rows_per_unit, groups_per_unit, noise, learn, effects, confidence; and bounds, such
-            as `bounds={"income": (0, 100_000)}`: cells outside count as the bound.
+            As in `Terms`: shares, rows_per_unit, groups_per_unit, bounding, noise, learn, effects, confidence; and
+            bounds, such as `bounds={"income": (0, 100_000)}`: cells outside count as the bound.
 
         Raises
         ------
@@ -239,10 +239,13 @@ class Session:
         bounds = rest.pop("bounds", None)
         terms = Terms(epsilon, delta, **rest)
         if isinstance(question, Workload):
-            return asked_workload(question, self._private, terms, options)
+            return asked_workload(question, self._private, terms, options, self._rule())
         catalogue = self._catalogue.with_bounds(bounds) if bounds else self._catalogue
         resolved = question.resolve(catalogue) if isinstance(question, Query) else parse(question, catalogue)
-        return AskedQuestion(Plan(resolved, terms), self._read_by(resolved))
+        return AskedQuestion(Plan(resolved, terms), self._read_by(resolved), self._rule())
+
+    def _rule(self) -> str:
+        return open_grant(self._ledger, self._budget, self._analyst).grant.rule
 
     def _askings(
         self, questions: Sequence[Asked], epsilon: Amount | Sequence[Amount], delta: Amount, options: TermOptions
@@ -296,6 +299,13 @@ def _named(tables: Mapping[str, Table] | Table) -> dict[str, Table]:
         return {name: tables}
     if not isinstance(tables, Mapping) or not tables:
         raise ParameterError("Pass at least one private table, as {'name': table}.")
+    return _opened(tables)
+
+
+def _opened(tables: Mapping[str, Table]) -> dict[str, Table]:
+    for name, table in tables.items():
+        if not isinstance(table, Table):
+            raise ParameterError(f"{name!r} is no Table yet; open it with read(frame, schema) first.")
     return dict(tables)
 
 

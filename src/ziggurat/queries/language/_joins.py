@@ -120,7 +120,10 @@ def _with_private(privacy: Privacy, other: Privacy, pairs: list[_Pair]) -> Priva
             "one promise cannot hide both."
         )
     if privacy.engine is not other.engine:
-        raise QuestionError("Two private tables can be joined only within one engine; open both there.")
+        raise QuestionError(
+            "Two private tables can be joined only within one engine; "
+            "open the second with read(..., engine=first.engine)."
+        )
     if not any(pair.on_unit for pair in pairs):
         raise QuestionError(
             "Private tables are joined on the columns of their unit: "

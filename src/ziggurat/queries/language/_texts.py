@@ -18,6 +18,7 @@ from ziggurat.errors import QuestionError
 from ziggurat.queries._value import Constant, Value
 from ziggurat.queries.language._cells import called, is_nothing, made
 
+_LONGEST_JOINED = 1_000
 _MOST_CATEGORIES = 10_000
 _TO_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 _TO_UPPER = str.maketrans(ascii_lowercase, ascii_uppercase)
@@ -64,9 +65,17 @@ def substring(value: Value, start: int, size: int | None) -> Value:
 
 
 def joined(left: Value, right: Value) -> Value:
-    """Return one text after another; NULL if one of them is."""
-    sql = exp.DPipe(this=_text(left, "||").sql, expression=_text(right, "||").sql)
-    return made(sql, Kind.TEXT, categories=_pairs(left, right))
+    """Return one text after another; NULL if one of them is.
+
+    Unless both are known, what is longer than 1,000 characters is cut: joined again and again, a long cell would
+    otherwise fill the memory of the engine, and the failure would tell of that cell.
+    """
+    sql: exp.Expr = exp.DPipe(this=_text(left, "||").sql, expression=_text(right, "||").sql)
+    pairs = _pairs(left, right)
+    if pairs is None:
+        one, most = exp.Literal.number(1), exp.Literal.number(_LONGEST_JOINED)
+        sql = exp.Substring(this=exp.paren(sql), start=one, length=most)
+    return made(sql, Kind.TEXT, categories=pairs)
 
 
 def as_text(value: Value) -> Value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from ziggurat.errors import ParameterError, UnknownEventError
-from ziggurat.privacy import Event, event_from_dict, exact
+from ziggurat.privacy import Amount, ApproximateDP, Event, PureDP, compose, event_from_dict, exact, exact_delta
 from ziggurat.queries.workloads._strategy import Floats
 from ziggurat.queries.workloads._workload_cells import Label
 
@@ -71,13 +71,15 @@ class WorkloadAnswer:
     origin
         "secure", or "seeded" for a rehearsal, which must never be published.
     confidence
-        With which probability each interval holds its true value.
+        With which probability each interval holds its true value: the count of the rows that count.
     strategy
         What was measured, in words.
     biased
         Whether answers below 0 were raised to 0, so that sums of small answers are too large on average.
     sql
         The statements that ran, in the engine's dialect.
+    replayed
+        Whether this is an earlier answer given again, at no cost.
     """
 
     groups: tuple[GroupAnswer, ...]
@@ -87,6 +89,21 @@ class WorkloadAnswer:
     strategy: str
     biased: bool
     sql: tuple[str, ...]
+    replayed: bool = False
+
+    def __repr__(self) -> str:
+        """How many answers there are, and by which strategy."""
+        count = sum(len(group.value) for group in self.groups)
+        return f"<WorkloadAnswer: {count:,} counts in {len(self.groups)} groups, measured as {self.strategy}>"
+
+    def again(self) -> WorkloadAnswer:
+        """The same answer, marked as given before."""
+        return replace(self, replayed=True)
+
+    def guarantee(self, delta: Amount = 0) -> PureDP | ApproximateDP:
+        """The tightest proven promise of these answers alone, at `delta`."""
+        allowed = exact_delta(delta)
+        return compose(self.event).approximate(allowed) if allowed else compose(self.event).pure()
 
     @property
     def rehearsal(self) -> bool:
