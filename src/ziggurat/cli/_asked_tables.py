@@ -87,7 +87,7 @@ def _in_database(source: str, schema: str, table: str, name: str) -> Located:
 def _in_file(source: str, schema: str, name: str) -> Located:
     from ziggurat.data import Schema, read
 
-    declared = Schema.from_yaml(Path(schema) if schema else _beside(source))
+    declared = Schema.from_yaml(Path(schema) if schema else schema_beside(source))
 
     def opened(engine: Engine) -> Table:
         return read(source, declared, engine=engine, on_bad_cell="missing")
@@ -109,7 +109,7 @@ def _named(source: str, name: str) -> Located:
     raise DataError(f"There is no file, public dataset or invented table {source!r}; {nearest(source, known)}")
 
 
-def _beside(source: str) -> Path:
+def schema_beside(source: str) -> Path:
     """The schema beside a file: clinic.yaml for clinic.csv."""
     found = Path(source).with_name(f"{_stem(source)}.yaml")
     if not found.is_file():

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ziggurat.cli._asked_tables import schema_beside
 from ziggurat.cli._data import require_known_ending, write_table
 from ziggurat.cli._ledger import Where, default_ledger
 from ziggurat.errors import DataError, ParameterError, SchemaError
@@ -33,7 +34,10 @@ _MOST_SHOWN = 20
 def collect(
     context: typer.Context,
     file: Annotated[str, typer.Argument(help="A CSV, Parquet or Arrow file with one row for each person.")] = "",
-    schema: Annotated[str, typer.Option(help="The schema with public categories and bounds, a YAML file.")] = "",
+    schema: Annotated[
+        str,
+        typer.Option(help="The schema with public categories and bounds; by default the .yaml file beside the file."),
+    ] = "",
     column: Annotated[
         list[str] | None, typer.Option(help="A column to collect, once for each; age=0.3 states its own epsilon.")
     ] = None,
@@ -71,8 +75,8 @@ def collect(
     named = context.get_parameter_source("ledger")
     if named is not None and named.name == "COMMANDLINE" and not table:
         raise ParameterError("To pay from the ledger name --table and --analyst; nothing was collected.")
-    _require_named(file, schema, out, force)
-    described = Schema.from_yaml(Path(schema))
+    _require_named(file, out, force)
+    described = Schema.from_yaml(Path(schema) if schema else schema_beside(file))
     record = _record(described, column or [], epsilon, method, missing)
     exact_confidence(confidence)  # before anything is paid
     with _paid(record.event, ledger, table, analyst, bool(rehearse)) as commit:
@@ -83,10 +87,10 @@ def collect(
     _show(record, reports, confidence, population, as_json, {"reports": out}, estimates)
 
 
-def _require_named(file: str, schema: str, out: str, force: bool) -> None:
+def _require_named(file: str, out: str, force: bool) -> None:
     """Refuse what could only fail later, when it has been paid for."""
-    if not (file and schema and out):
-        raise ParameterError("Name the file, its --schema and the --out file; or --estimate reports alone.")
+    if not (file and out):
+        raise ParameterError("Name the file and the --out file; or --estimate reports alone.")
     require_known_ending(out)
     if not Path(out).absolute().parent.is_dir():
         raise DataError(f"The folder of {out!r} does not exist; create it first.")

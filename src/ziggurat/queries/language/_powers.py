@@ -17,6 +17,7 @@ from ziggurat.queries.language._cells import LARGEST, Literal, called, made
 
 _SLACK = 1e-12  # libraries of mathematics differ in the last digits
 _SMALLEST = 5e-324
+_LEAST_BASE = 1e-307
 _LARGEST_DOUBLE = 1.7976931348623157e308
 _MOST_EXPONENT = 690
 
@@ -78,7 +79,8 @@ def power(value: Value, exponent: Value) -> Value:
     if not 0 < abs(degree) <= 100:
         raise QuestionError("The exponent of POWER must lie between -100 and 100 and not be zero.")
     found = known_span(value, "POWER")
-    least = max(LARGEST ** (-1 / abs(degree)), 1 / LARGEST) * (1 + _SLACK)
+    # Below `least` a positive power would underflow and a negative one overflow; of zero itself there is none.
+    least = max(LARGEST ** (-1 / abs(degree)), 0.0 if degree > 0 else _LEAST_BASE) * (1 + _SLACK)
     _refuse_overflow(max(abs(found[0]), abs(found[1])), degree)
     lower, upper = _power_ends(value, found, degree, least)
     sql = _power_sql(as_real(value).sql, degree, least)
@@ -112,7 +114,7 @@ def _power_ends(
     if not degree.is_integer():
         bases = [end for end in bases if end > 0]
     powers = [math.copysign(max(abs(end), least), end) ** degree for end in bases]
-    if degree > 0 and lower < least and upper > -least:
+    if degree > 0 and lower <= least and upper >= -least:
         powers.append(0.0)
     return _widened(min(powers), max(powers)) if powers else (0.0, 0.0)
 
