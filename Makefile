@@ -59,6 +59,7 @@ bench: setup
 	$(BIN)/python bench/ask.py
 	$(BIN)/python bench/workload.py
 	$(BIN)/python bench/collect.py
+	$(BIN)/python bench/pate_accounting.py
 
 docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -28,6 +28,7 @@ PACKAGES = [
     "ziggurat.ledger",
     "ziggurat.local",
     "ziggurat.mechanisms",
+    "ziggurat.pate",
     "ziggurat.privacy",
     "ziggurat.queries",
     "ziggurat.randomness",
