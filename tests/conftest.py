@@ -1,10 +1,12 @@
-"""Servers that several suites share: one PostgreSQL and one Spark per test process, started on first use."""
+"""What several suites share: one PostgreSQL and one Spark per test process, and the command line."""
 
 import shutil
+import sys
 import tempfile
 import warnings
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -64,3 +66,34 @@ def _spark_builder(builder: Any) -> Any:
     for key, value in settings.items():
         builder = builder.config(key, value)
     return builder
+
+
+class Outcome(NamedTuple):
+    """What a command leaves behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Callable[..., Outcome]:
+    """Runs `ziggurat` in this process, in an empty folder with the ledger book.db."""
+    from ziggurat.cli._app import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ZIGGURAT_LEDGER", "book.db")
+    monkeypatch.setenv("COLUMNS", "160")
+
+    def call(*arguments: str) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["ziggurat", *arguments])
+        code = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        return Outcome(code, *capfd.readouterr())
+
+    return call

@@ -3,45 +3,24 @@
 import json
 import re
 import sqlite3
-import sys
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import pytest
 
-from ziggurat.cli._app import main
 from ziggurat.ledger import Ledger
 from ziggurat.privacy import Neighbours, PureEvent
 
-
-class Outcome(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Outcome]
+Run = Callable[..., Any]
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    """Runs a command about the ledger in book.db, in this process."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("ZIGGURAT_LEDGER", "book.db")
-    monkeypatch.setenv("COLUMNS", "160")
-
-    def call(*arguments: str) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["ziggurat", "ledger", *arguments])
-        code = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-        return Outcome(code, *capfd.readouterr())
-
-    return call
+def run(command: Run) -> Run:
+    """Runs a command about the ledger in book.db."""
+    return partial(command, "ledger")
 
 
 @pytest.fixture

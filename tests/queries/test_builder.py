@@ -11,7 +11,7 @@ from ziggurat.data import Column, Kind, Schema, Table, Unit
 from ziggurat.errors import QuestionError
 from ziggurat.queries.language._builder import Query
 from ziggurat.queries.language._catalogue import Catalogue
-from ziggurat.queries.language._resolve import parse
+from ziggurat.queries.language._select import parse
 from ziggurat.queries.language._written import Expression, column
 
 PEOPLE = Query("people")

@@ -15,7 +15,7 @@ from ziggurat.queries._plan import Plan
 from ziggurat.queries._question import Question
 from ziggurat.queries._terms import Terms
 from ziggurat.queries.language._catalogue import Catalogue
-from ziggurat.queries.language._resolve import parse
+from ziggurat.queries.language._select import parse
 from ziggurat.randomness import seeded
 
 

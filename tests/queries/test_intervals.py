@@ -17,7 +17,7 @@ from ziggurat.queries._plan import Plan
 from ziggurat.queries._ratios import Spread, mean_interval, surprise, variance_interval
 from ziggurat.queries._terms import Terms
 from ziggurat.queries.language._catalogue import Catalogue
-from ziggurat.queries.language._resolve import parse
+from ziggurat.queries.language._select import parse
 from ziggurat.randomness import discrete_laplace, seeded
 
 RUNS = 1_000

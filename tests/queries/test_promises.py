@@ -13,7 +13,7 @@ from ziggurat.queries._execution import Execution
 from ziggurat.queries._plan import Plan
 from ziggurat.queries._terms import Terms
 from ziggurat.queries.language._catalogue import Catalogue
-from ziggurat.queries.language._resolve import parse
+from ziggurat.queries.language._select import parse
 from ziggurat.randomness import seeded
 
 COLUMNS = (

@@ -11,7 +11,7 @@ from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import ParameterError, QuestionError, SchemaError
 from ziggurat.queries._question import Question
 from ziggurat.queries.language._catalogue import Catalogue
-from ziggurat.queries.language._resolve import parse
+from ziggurat.queries.language._select import parse
 
 WHO = Column("who", Kind.TEXT, "identifier")
 VISITS = {

@@ -13,7 +13,7 @@ from ziggurat.errors import QuestionError
 from ziggurat.queries._question import Aggregate, Measure, Ordering
 from ziggurat.queries._value import Value
 from ziggurat.queries.language._catalogue import Catalogue
-from ziggurat.queries.language._resolve import parse
+from ziggurat.queries.language._select import parse
 
 
 @pytest.fixture(scope="module")

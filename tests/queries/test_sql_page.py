@@ -11,7 +11,7 @@ from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import QuestionError
 from ziggurat.queries.language._catalogue import Catalogue
 from ziggurat.queries.language._functions import FUNCTIONS
-from ziggurat.queries.language._resolve import parse
+from ziggurat.queries.language._select import parse
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/sql.md").read_text()
 EXAMPLES = [

@@ -2,14 +2,12 @@
 
 import csv
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import pytest
 
-from ziggurat.cli._app import main
 from ziggurat.queries._answer import Answer
 
 CANARY = "CANARY-7f3a"
@@ -24,35 +22,16 @@ columns:
 """
 
 
-class Outcome(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Outcome]
+Run = Callable[..., Any]
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    """Runs a command in a folder with a table of 300 patients, its schema and a ledger, in this process."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("ZIGGURAT_LEDGER", "book.db")
-    monkeypatch.setenv("COLUMNS", "160")
+def run(command: Run) -> Run:
+    """Runs a command in a folder with a table of 300 patients, its schema and a ledger."""
     rows = [f"p{i},{20 + i % 60},{('east', 'west')[i % 2]}" for i in range(300)]
     Path("visits.csv").write_text("\n".join(["patient,age,ward", *rows]) + "\n")
     Path("visits.yaml").write_text(SCHEMA)
-
-    def call(*arguments: str) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["ziggurat", *arguments])
-        code = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-        return Outcome(code, *capfd.readouterr())
-
-    return call
+    return command
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from ziggurat.queries._terms import Terms
 from ziggurat.queries._value import Value
 from ziggurat.queries.language._builder import Query
 from ziggurat.queries.language._catalogue import Catalogue
-from ziggurat.queries.language._resolve import parse
+from ziggurat.queries.language._select import parse
 from ziggurat.queries.language._written import Expression, column
 from ziggurat.queries.workloads._workload import Workload
 from ziggurat.queries.workloads._workload_answer import WorkloadAnswer

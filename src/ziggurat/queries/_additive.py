@@ -79,9 +79,7 @@ class Measured:
     @property
     def spread(self) -> Spread:
         """The law of the noise, for intervals."""
-        gaussian = isinstance(self.noise, Gaussian)
-        width = self.noise.sigma if isinstance(self.noise, Gaussian) else self.noise.event.scale  # type: ignore[attr-defined]
-        return Spread(float(width) / self.fineness, gaussian)
+        return Spread(width_of(self.noise) / self.fineness, isinstance(self.noise, Gaussian))
 
     def interval(self, confidence: Fraction) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Lows and highs for every group."""
@@ -237,6 +235,11 @@ def _sample(counts: npt.NDArray[np.float64], subtracted: int) -> npt.NDArray[np.
     """What turns the variance of the values at hand into that of a sample: n/(n - 1)."""
     counts = np.maximum(counts, 1.0 + subtracted)
     return np.asarray(counts / (counts - subtracted))
+
+
+def width_of(noise: AdditiveNoise) -> float:
+    """The scale of Laplace noise, the standard deviation of Gaussian noise, in steps."""
+    return float(noise.sigma if isinstance(noise, Gaussian) else noise.event.scale)  # type: ignore[attr-defined]
 
 
 def count_need(aggregate: Aggregate, weight: Fraction = Fraction(1)) -> Need:

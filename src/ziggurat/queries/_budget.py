@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isqrt, prod
 
 from ziggurat.errors import QuestionError
 from ziggurat.mechanisms import AdditiveNoise, Gaussian, Laplace, PartitionSelection
@@ -18,6 +19,7 @@ from ziggurat.queries._additive import Need
 from ziggurat.queries._contribution import Contribution
 from ziggurat.queries._question import Aggregate, Measure, Question
 from ziggurat.queries._terms import Terms
+from ziggurat.queries._value import MOST_KEYS
 
 LEARNING = Fraction(1, 4)
 """The part of an aggregate's cost that learning the bounds of its column takes."""
@@ -73,12 +75,7 @@ def has_private_keys(question: Question) -> bool:
 
 
 def _few_enough(question: Question) -> bool:
-    from ziggurat.queries._value import MOST_KEYS
-
-    product = 1
-    for key in question.keys:
-        product *= len(key.value.domain() or ())
-    return product <= MOST_KEYS
+    return prod(len(key.value.domain() or ()) for key in question.keys) <= MOST_KEYS
 
 
 def _named_by(question: Question, shared: Contribution) -> str | None:
@@ -146,6 +143,4 @@ def _gaussians(
 
 
 def _root_below(square: Fraction) -> Fraction:
-    from math import isqrt
-
     return Fraction(isqrt(int(square * 2**60)), 2**30)

@@ -73,7 +73,11 @@ class Ladder:
 
 
 def placeholder(value: Value) -> Value:
-    """A value with bounds of the right kind, from which the budget of a learned one can be planned."""
+    """A value with bounds of the right kind, from which the budget of a learned one can be planned.
+
+    Around 0, a sum and a sum of deviations are the same measurement. So whatever is measured once in a run was measured
+    once in the plan, and an event never tells of less than is done.
+    """
     ends: tuple[int | float, int | float] = (-1, 1) if value.kind is Kind.INTEGER else (-1.0, 1.0)
     return replace(value, lower=ends[0], upper=ends[1])
 

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any
 
 from ziggurat.errors import QuestionError
-from ziggurat.mechanisms import AdditiveNoise, Gaussian, PartitionSelection
+from ziggurat.mechanisms import AdditiveNoise, PartitionSelection
 from ziggurat.privacy import ApproximateDP, Event, Neighbours, PureDP, PureEvent, compose, composed
-from ziggurat.queries._additive import SUM_BITS, Averaged, Counted, Estimator, Need, Summed, Varied
+from ziggurat.queries._additive import SUM_BITS, Averaged, Counted, Estimator, Need, Summed, Varied, width_of
 from ziggurat.queries._answer import Answer
 from ziggurat.queries._budget import ADDITIVE, LEARNING, Split, has_private_keys, noises, selection_of_keys, split
 from ziggurat.queries._chosen import Chooser, Frequent, Ranked
@@ -276,7 +276,6 @@ def _kind(noise: AdditiveNoise) -> str:
 
 def _told(need: Need, noise: AdditiveNoise, step: float) -> str:
     """The noise on something measured, in the units of the answer."""
-    width = noise.sigma if isinstance(noise, Gaussian) else noise.event.scale  # type: ignore[attr-defined]
     unit = step if need.combine == "sum" else 1.0
     what = "sum" if need.combine == "sum" else "count"
-    return f"{_kind(noise)} noise of {float(width) * unit / need.fineness:.3g} on a {what}"
+    return f"{_kind(noise)} noise of {width_of(noise) * unit / need.fineness:.3g} on a {what}"

@@ -24,7 +24,7 @@ from ziggurat.queries._question import Question
 from ziggurat.queries._terms import Terms
 from ziggurat.queries.language._builder import Query
 from ziggurat.queries.language._catalogue import Catalogue
-from ziggurat.queries.language._resolve import parse
+from ziggurat.queries.language._select import parse
 from ziggurat.queries.workloads._workload import Workload
 from ziggurat.queries.workloads._workload_answer import WorkloadAnswer
 from ziggurat.randomness import Source, secure

@@ -11,7 +11,7 @@ from sqlglot import exp
 from ziggurat.errors import QuestionError
 from ziggurat.queries._question import Question
 from ziggurat.queries.language._catalogue import Catalogue
-from ziggurat.queries.language._resolve import parse
+from ziggurat.queries.language._select import parse
 from ziggurat.queries.language._written import Expression, column, tree_of, wrapped
 
 Written = str | Expression

@@ -15,7 +15,7 @@ from ziggurat.queries.language import _comparison as comparison
 from ziggurat.queries.language import _dates as dates
 from ziggurat.queries.language import _powers as powers
 from ziggurat.queries.language import _rounding as rounding
-from ziggurat.queries.language import _texts as texts
+from ziggurat.queries.language import _text_functions as texts
 from ziggurat.queries.language._cells import Literal, is_nothing, literal
 from ziggurat.queries.language._reading import only, shown
 from ziggurat.queries.language._resolver import Resolver

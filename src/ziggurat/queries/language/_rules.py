@@ -17,7 +17,7 @@ from ziggurat.queries.language import _dates as dates
 from ziggurat.queries.language import _functions as functions
 from ziggurat.queries.language import _powers as powers
 from ziggurat.queries.language import _rounding as rounding
-from ziggurat.queries.language import _texts as texts
+from ziggurat.queries.language import _text_functions as texts
 from ziggurat.queries.language._cells import NOTHING, literal
 from ziggurat.queries.language._reading import not_understood, only
 from ziggurat.queries.language._resolver import Resolver, Rule

@@ -12,13 +12,13 @@ from ziggurat.queries._question import Aggregate, Key, Question
 from ziggurat.queries._value import Value
 from ziggurat.queries.language._aggregates import holds_aggregate, is_aggregate, read_aggregate
 from ziggurat.queries.language._answer_scope import AnswerScope
+from ziggurat.queries.language._canonical_text import canonical
 from ziggurat.queries.language._catalogue import Catalogue
 from ziggurat.queries.language._cells import Cell, Literal, plain
 from ziggurat.queries.language._expression import Expressions
 from ziggurat.queries.language._reading import only, read_select, refuse_large, shown
 from ziggurat.queries.language._relations import Names, checked_name, rows_of
 from ziggurat.queries.language._rows import Rows
-from ziggurat.queries.language._text import canonical
 from ziggurat.queries.language._totals import item_at
 
 _MOST_COLUMNS = 100
