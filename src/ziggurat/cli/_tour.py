@@ -111,8 +111,8 @@ def _grant_a_budget(stage: _Stage) -> None:
     for heading in ("epsilon", "95% error", "", "one patient changes the odds by at most"):
         grid.add_column(heading)
     for epsilon in ("0.01", "0.1", "0.3", "1"):
-        count = Laplace.calibrated(epsilon, values="integers")
-        half = float(count.half_width())
+        (quoted,) = stage.session.quote(_SMOKERS, epsilon).questions
+        half = quoted.parts[0].half_width or 0.0
         grid.add_row(
             epsilon, f"± {half:,.0f} patients", bar(half / 300, 20, "yellow"), f"{np.exp(float(epsilon)):.2f} times"
         )
