@@ -7,10 +7,12 @@ import pyarrow as pa
 import pytest
 
 from ziggurat.data import Bounds, Categories, Column, Kind, Schema, Table, Unit, read
+from ziggurat.errors import QuestionError
 from ziggurat.mechanisms import empirical_epsilon
 from ziggurat.privacy import LaplaceEvent
 from ziggurat.queries._execution import Execution
 from ziggurat.queries._plan import Plan
+from ziggurat.queries._question import Measure
 from ziggurat.queries._terms import Terms
 from ziggurat.queries.language._catalogue import Catalogue
 from ziggurat.queries.language._select import parse
@@ -254,3 +256,12 @@ def test_gaussian_noise_costs_no_more_than_was_asked_for():
     plan, _ = sums(question, crowd(1), Unit.person("person"), **terms)
     assert plan.guarantee().epsilon <= 1
     assert plan.guarantee().epsilon > 0.95
+
+
+def test_units_that_cannot_be_told_apart_are_not_counted():
+    people = Catalogue({"people": table(crowd(1), Unit())})
+    question = parse("SELECT COUNT(*) AS it FROM people", people)
+    met_thrice = replace(question.relation, rows_per_unit=3)
+    units = replace(question.aggregates[0], measure=Measure.COUNT_UNITS)
+    with pytest.raises(QuestionError, match="cannot be told apart"):
+        Plan(replace(question, relation=met_thrice, aggregates=(units,)), Terms(1))

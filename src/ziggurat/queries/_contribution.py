@@ -42,6 +42,9 @@ class Contribution:
 def contribution(question: Question, terms: Terms) -> Contribution:
     """Give what one unit can contribute to a question, or say what has to be stated."""
     proven = question.relation.rows_per_unit
+    counts_units = any(each.measure is Measure.COUNT_UNITS for each in question.aggregates)
+    if counts_units and question.relation.unit_column is None and proven != 1:
+        raise QuestionError("Rows that meet several public rows cannot be told apart again; count them with COUNT(*).")
     if proven is not None:
         return Contribution(proven, proven if question.keys else 1, proven, bounding=False)
     units_only = all(each.measure is Measure.COUNT_UNITS for each in question.aggregates)
