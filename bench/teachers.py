@@ -115,13 +115,13 @@ def stacks(given: argparse.Namespace, features: Any, labels: Any, timed: int) ->
             (f"stacked, chunks of {size}, {workers} threads", on_cpu(given, features, labels, timed, size, workers))
             for size in sizes
         ]
-    ways = [(False, "float32"), (True, "float32"), (False, "tf32"), (True, "tf32")]
+    ways = [(1, False, "float32"), (1, True, "float32"), (2, True, "float32"), (1, True, "tf32"), (2, True, "tf32")]
     return [
         (
-            f"stacked, {'CUDA graph' if graph else 'eager'}, {precision}",
-            on_gpu(given, features, labels, graph, precision),
+            f"stacked, {abreast} at a time, {'CUDA graph' if graph else 'eager'}, {precision}",
+            on_gpu(given, features, labels, abreast, graph, precision),
         )
-        for graph, precision in ways
+        for abreast, graph, precision in ways
     ]
 
 
@@ -137,23 +137,33 @@ def on_cpu(given: argparse.Namespace, features: Any, labels: Any, timed: int, si
     return min(clock("cpu", run) for _ in range(given.repeats))
 
 
-def on_gpu(given: argparse.Namespace, features: Any, labels: Any, graph: bool, precision: str) -> float:
-    """Time the epochs alone: starting weights are drawn and rows are copied before, which is told beside."""
+def on_gpu(given: argparse.Namespace, features: Any, labels: Any, abreast: int, graph: bool, precision: str) -> float:
+    """Time the epochs alone: starting weights are drawn and rows are copied before, which is told beside.
+
+    What was learned stays on the GPU, as it does in `Teachers`, whose votes are asked for there.
+    """
     from ziggurat.pate._steps import computing_on
     from ziggurat.pate._training import Program
 
-    chunk = chunk_of(
-        given, features, labels, range(given.teachers), device=given.device, graph=graph, precision=precision
-    )
+    size = -(-given.teachers // abreast)
+    where = {"device": given.device, "graph": graph, "precision": precision, "home": given.device}
+    spans = [range(at, min(at + size, given.teachers)) for at in range(0, given.teachers, size)]
+    chunks = [chunk_of(given, features, labels, span, **where) for span in spans]
+
+    def work(program: Program) -> None:
+        with computing_on(given.device, precision):
+            program.run(None)
+
     times = []
     for _ in range(given.repeats + 1):  # the first sets libraries up
+        start = time.perf_counter()
         with computing_on(given.device, precision):
-            start = time.perf_counter()
-            program = Program(chunk)
-            torch.cuda.synchronize()
-            ready = time.perf_counter() - start
-            times.append(clock(given.device, lambda program=program: program.run(None)))
-    how = "replayed from a CUDA graph" if program.steps.recorded else "eager steps"
+            programs = [Program(chunk) for chunk in chunks]
+        torch.cuda.synchronize()
+        ready = time.perf_counter() - start
+        with ThreadPoolExecutor(abreast) as pool:
+            times.append(clock(given.device, lambda pool=pool, programs=programs: list(pool.map(work, programs))))
+    how = "replayed from CUDA graphs" if all(each.steps.recorded for each in programs) else "eager steps"
     print(f"  ({how}, {precision}: {ready:.2f} s before for starting weights and copies)")
     return min(times[1:])
 

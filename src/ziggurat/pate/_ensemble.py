@@ -24,6 +24,7 @@ from ziggurat.pate._training import Chunk, Tell, Trained, has_its_place, program
 
 _CACHE = 32 * 2**20  # bytes: parameters, gradients and both moments of a chunk stay near one core
 _LARGEST_CHUNK = 16  # on a processor: more teachers at a time are no faster
+_ABREAST = 2  # programs on one GPU: the products of one fill the time in which the other waits for memory
 _COPIES = 8  # of its parameters that a teacher takes on a GPU: gradients, moments, the best epoch, activations
 
 Integers = npt.NDArray[np.int64]
@@ -54,7 +55,7 @@ class Job:
         work = list(self._work())
         tasks = [(each.chunk, tell) for each, tell in zip(work, self._tellers(work), strict=True)]
         place = self.placement
-        workers = place.workers or (None if place.on_cpu else len(place.devices))
+        workers = place.workers or (None if place.on_cpu else self._abreast)
         gpus = 0 if place.on_cpu else 1
         kept = _Kept()
         with one_thread():
@@ -66,14 +67,25 @@ class Job:
         held_out = self.candidates[0][1].held_out
         halves = [split(self.labels[own], held_out, seed) for own, seed in zip(self.rows, self.seeds, strict=True)]
         sizes = [learned.size for learned, _ in halves]
-        batch = self.candidates[0][1].batch
-        for at, members in enumerate(programs(sizes, batch, self._chunk_size())):
+        planned = programs(sizes, self.candidates[0][1].batch, self._chunk_size())
+        for at, members in enumerate(planned):
             data = self._data(members, halves)
             device = self.placement.devices[at % len(self.placement.devices)]
+            home = self.placement.devices[0] if self._stays(len(planned)) else "cpu"
             for number, (network, training) in enumerate(self.candidates):
                 file = self.checkpoints and self.checkpoints / f"candidate-{number:03}-chunk-{at:04}.safetensors"
                 facts = (device, self.placement.cuda_graph, self.placement.precision, file, self.every)
-                yield _Work(number, members, Chunk(network, training, *data, *facts))
+                yield _Work(number, members, Chunk(network, training, *data, *facts, home=home))
+
+    @property
+    def _abreast(self) -> int:
+        """How many programs the GPUs run at a time; only threads can share one."""
+        return len(self.placement.devices) * (_ABREAST if self.placement.executor == "threads" else 1)
+
+    def _stays(self, programs: int) -> bool:
+        """Whether what is learned stays on a GPU, where it will be asked: so few programs fit there for certain."""
+        here = self.placement.executor in ("inline", "threads")
+        return here and len(self.candidates) == 1 and programs <= self._abreast
 
     def _data(self, members: tuple[int, ...], halves: list[tuple[Integers, Integers]]) -> _Data:
         """Collect the members' rows one after the other, and say where each of them has its own."""
@@ -99,7 +111,7 @@ class Job:
         if self.placement.on_cpu:
             return max(2, min(_LARGEST_CHUNK, _CACHE // (4 * size), len(self.rows) // (1 if self.even else 16)))
         free = min(torch.cuda.mem_get_info(device)[0] for device in self.placement.devices)
-        return max(2, min(math.ceil(len(self.rows) / len(self.placement.devices)), free // (_COPIES * size)))
+        return max(2, min(math.ceil(len(self.rows) / self._abreast), free // (_COPIES * size * _ABREAST)))
 
     def _tellers(self, work: list[_Work]) -> list[Tell | None]:
         """Return what each chunk is to call after an epoch; other processes cannot call back."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +16,7 @@ from ziggurat.pate._shuffling import keyed
 from ziggurat.pate._stacked import Stack
 
 _EAGER_STEPS = 3  # libraries set themselves up in the first steps, which a graph must not record
+_RECORDING = threading.Lock()  # a graph takes hold of the device's generator, of which there is one
 
 
 def losses(logits: Tensor, labels: Tensor) -> Tensor:
@@ -87,11 +89,38 @@ class Steps:
         graph = torch.cuda.CUDAGraph()
         self.optimiser.zero_grad(set_to_none=True)
         self._left = -1
-        with contextlib.suppress(RuntimeError):
+        with _RECORDING, contextlib.suppress(RuntimeError):
             # Another thread may allocate on another device meanwhile, which only this mode allows.
             with torch.cuda.graph(graph, stream=torch.cuda.current_stream(), capture_error_mode="thread_local"):
                 self._step(self._places, self._weights)
             self._graph = graph
+
+
+class _Products:
+    """TF32 products or not: one setting for all threads, put back by the last that leaves."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._before = ""
+
+    @contextlib.contextmanager
+    def set_to(self, precision: str) -> Iterator[None]:
+        with self._lock:
+            if self._inside == 0:
+                self._before = torch.get_float32_matmul_precision()
+                torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._inside -= 1
+                if self._inside == 0:
+                    torch.set_float32_matmul_precision(self._before)
+
+
+_PRODUCTS = _Products()
 
 
 @contextlib.contextmanager
@@ -100,15 +129,10 @@ def computing_on(device: str, precision: str) -> Iterator[None]:
     if not device.startswith("cuda"):
         yield
         return
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
-    try:
-        stream: Any = torch.cuda.Stream
-        with torch.cuda.device(device), torch.cuda.stream(stream(device)):
-            yield
-            torch.cuda.current_stream().synchronize()
-    finally:
-        torch.set_float32_matmul_precision(before)
+    stream: Any = torch.cuda.Stream
+    with _PRODUCTS.set_to(precision), torch.cuda.device(device), torch.cuda.stream(stream(device)):
+        yield
+        torch.cuda.current_stream().synchronize()
 
 
 def _optimiser(parameters: list[Tensor], training: Training, cuda: bool) -> torch.optim.Optimizer:

@@ -32,6 +32,7 @@ class Chunk:
     """Teachers that make one program: all take the same number of steps per epoch. It holds their own rows only.
 
     `train` and `held` are, for every teacher, the places of its rows in `features`; `seeds` is one word for each.
+    `home` is the device on which what was learned is to lie afterwards.
     """
 
     network: Network
@@ -46,6 +47,7 @@ class Chunk:
     precision: str = "float32"
     checkpoint: Path | None = None
     every: int = 1
+    home: str = "cpu"
 
     def fingerprint(self) -> str:
         """Return a digest of all that decides the result."""
@@ -65,6 +67,12 @@ class Trained:
     cuts: Tensor
     epochs: Tensor
     losses: Tensor
+
+    def at(self, device: str) -> Trained:
+        """Give the same with the parameters on a device; the numbers stay on the processor."""
+        parameters = {name: value.to(device) for name, value in self.parameters.items()}
+        buffers = {name: value.to(device) for name, value in self.buffers.items()}
+        return Trained(parameters, buffers, self.cuts, self.epochs, self.losses)
 
     def tensors(self) -> dict[str, Tensor]:
         """Give all of it under flat names."""
@@ -118,7 +126,7 @@ class Program:
             mark = self.chunk.fingerprint()
             if found := _checkpoints.read(path, mark):
                 if found.facts["finished"] == "yes":
-                    return self._told(Trained.of(found.tensors), tell)
+                    return self._told(Trained.of(found.tensors).at(self.chunk.home), tell)
                 self._restore(found)
         while self.done < self.chunk.training.epochs and not self._all_stopped():
             self._epoch()
@@ -180,10 +188,8 @@ class Program:
             self.best = {name: value.detach() for name, value in self.stack.parameters.items()}
             self.epochs[:] = self.done
         self.stack.parameters = self.best
-        buffers = {name: value.cpu() for name, value in self.stack.buffers.items()}
-        kept = {name: value.cpu() for name, value in self.best.items()}
         numbers = (torch.from_numpy(self._cuts()), torch.from_numpy(self.epochs), torch.from_numpy(self.lowest))
-        return Trained(kept, buffers, *numbers)
+        return Trained(self.best, self.stack.buffers, *numbers).at(self.chunk.home)
 
     def _cuts(self) -> Floats:
         """Judge in the logits, where scores that round to the same probability still differ."""
