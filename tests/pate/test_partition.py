@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ziggurat.data import Unit
-from ziggurat.errors import DataError, ParameterError, ZigguratError
+from ziggurat.errors import ArtefactError, DataError, ParameterError, ZigguratError
 from ziggurat.pate._partition import Partition
 from ziggurat.privacy import Relation
 from ziggurat.randomness import seeded
@@ -133,3 +133,29 @@ def test_any_given_split_is_disjoint_or_refused(rows, total):
     everything = np.concatenate(split.rows)
     assert np.unique(everything).size == everything.size
     assert [set(own) for own in split.rows] == [set(own) for own in rows]
+
+
+def test_a_split_that_was_saved_still_proves_its_manifest(tmp_path):
+    units = np.array(["a", "b", "b", "c", "d", "a"])
+    split = Partition.by_unit(units, 2, unit=Unit.person("who"), source=seeded("kept"))
+    split.save(tmp_path / "split.npz")
+    loaded = Partition.load(tmp_path / "split.npz")
+    loaded.verify(split.manifest())
+    assert loaded.manifest() == split.manifest()
+    assert (tmp_path / "split.npz").stat().st_mode & 0o077 == 0
+    other = Partition.by_unit(units, 2, unit=Unit.person("who"), source=seeded("another"))
+    with pytest.raises(DataError):
+        loaded.verify(other.manifest())
+
+
+def test_a_split_keeps_rows_that_nobody_has(tmp_path):
+    split = Partition.given([[0, 2], [3]], 5, source=seeded("some"))
+    split.save(tmp_path / "split.npz")
+    assert Partition.load(tmp_path / "split.npz").assignment.tolist() == [0, -1, 0, 1, -1]
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x05\x06", b"nothing"])
+def test_a_damaged_split_is_refused_in_one_sentence(tmp_path, content):
+    (tmp_path / "split.npz").write_bytes(content)
+    with pytest.raises(ArtefactError, match="no readable partition"):
+        Partition.load(tmp_path / "split.npz")

@@ -5,10 +5,11 @@ from torch import nn
 from torch.nn import functional
 
 from ziggurat.pate._networks import CNN, MLP, Network
+from ziggurat.pate._rows import best_cut
 from ziggurat.pate._settings import Training
 from ziggurat.pate._shuffling import dropped, mix, orders
 from ziggurat.pate._stacked import Stack
-from ziggurat.pate._training import Chunk, best_cut, programs, train
+from ziggurat.pate._training import Chunk, programs, train
 
 SEEDS = (11, 22, 33)
 

@@ -279,3 +279,29 @@ def test_whatever_is_given_as_rows_is_finite_numbers_or_refused(features, labels
     assert np.isfinite(rows).all()
     assert rows.ndim >= 2
     assert set(truth) <= {0, 1, 2}
+
+
+@pytest.mark.parametrize("teacher", [MLP(6, (8,), 3), LogisticRegression(), RandomForestClassifier(5)])
+def test_a_fingerprint_tells_teachers_apart_and_survives_a_file(teacher, tmp_path):
+    made, again, other = (_fitted(teacher, teachers=number)[0] for number in (4, 4, 5))
+    made.save(tmp_path)
+    assert made.fingerprint_ == again.fingerprint_ == Teachers.load(tmp_path).fingerprint_ != other.fingerprint_
+
+
+def test_without_the_salts_of_the_manifest_a_fingerprint_checks_no_guess():
+    features, labels = _table()
+    partitions = [Partition.given([np.arange(120), np.arange(120, 240)], 240, source=seeded(salt)) for salt in "ab"]
+    fitted = [
+        Teachers(LogisticRegression(), classes=3).fit(features, labels, each, source=seeded(2)) for each in partitions
+    ]
+    assert (fitted[0].predict(features) == fitted[1].predict(features)).all()
+    assert fitted[0].fingerprint_ != fitted[1].fingerprint_
+
+
+@pytest.mark.parametrize("teacher", [MLP(6, (8,), 3), LogisticRegression()])
+def test_features_of_another_width_are_refused_before_anybody_is_asked(teacher):
+    made, features, _ = _fitted(teacher)
+    with pytest.raises(DataError, match="shape"):
+        made.checked(features[:, :5])
+    with pytest.raises(DataError, match="shape"):
+        made.predict(features[:, :5])

@@ -5,9 +5,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from ziggurat.data import Unit
-from ziggurat.errors import DataError, ParameterError, ZigguratError
+from ziggurat.errors import DataError, MixedNeighboursError, ParameterError, ZigguratError
+from ziggurat.pate import ConfidentGaussianMax, GaussianNoisyMax, GumbelNoisyMax, LaplaceNoisyMax, account
 from ziggurat.pate._votes import Ballot, Votes
-from ziggurat.privacy import Relation
+from ziggurat.privacy import Relation, compose
 
 
 def spread(*rows):
@@ -63,6 +64,42 @@ def test_the_promise_is_about_replacing_the_unit_of_the_votes():
     assert votes.ballot.neighbours.relation is Relation.REPLACE_ONE
     assert votes.take([0, 0]).ballot == votes.ballot
     assert votes.ballot.owned_by(Unit.of("clinic", "organisation"), 5).moved == 5
+
+
+@pytest.mark.parametrize(
+    "votes",
+    [
+        Votes([[3, 1]], relation=Relation.ADD_OR_REMOVE_ONE),
+        Votes.from_labels([[0], [1]], 2, relation="add-or-remove-one"),
+        Votes.from_probabilities(spread(), relation=Relation.ADD_OR_REMOVE_ONE),
+        Votes.from_probabilities(spread(), "rounded", relation=Relation.ADD_OR_REMOVE_ONE),
+    ],
+)
+def test_the_relation_of_the_partition_stays_with_the_votes(votes):
+    owned = votes.ballot.owned_by(Unit.of("clinic", "organisation"), 2)
+    relations = [each.neighbours.relation for each in (votes.ballot, votes.take([0]).ballot, owned)]
+    assert relations == [Relation.ADD_OR_REMOVE_ONE] * 3
+
+
+@pytest.mark.parametrize("relation", list(Relation))
+@pytest.mark.parametrize("moved", [1, 3])
+@pytest.mark.parametrize(
+    "aggregator", [GumbelNoisyMax("0.1"), LaplaceNoisyMax("0.1"), GaussianNoisyMax(20), ConfidentGaussianMax(5, 9, 9)]
+)
+def test_every_event_states_the_relation_of_its_ballot_and_never_another(relation, moved, aggregator):
+    ballot = Ballot(4, relation=relation, moved=moved)
+    assert aggregator.planned(ballot, 10, 10).neighbours == ballot.neighbours
+    assert account(aggregator, ballot, delta="1e-5", queries=10, answered=10).record.neighbours == ballot.neighbours
+
+
+def test_one_relation_costs_as_much_as_the_other_and_does_not_compose_with_it():
+    ballots = [Ballot(3, relation=relation) for relation in Relation]
+    here, there = (GumbelNoisyMax("0.1").planned(ballot, 10) for ballot in ballots)
+    assert compose(here).approximate("1e-5").epsilon == compose(there).approximate("1e-5").epsilon
+    with pytest.raises(MixedNeighboursError):
+        compose(here, there)
+    with pytest.raises(ParameterError):
+        Ballot(2, relation="replace-two")
 
 
 BAD_COUNTS = {

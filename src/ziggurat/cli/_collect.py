@@ -189,7 +189,7 @@ def _rows(table: Table, names: list[str]) -> pa.Table:
     """The columns as they are, with NULL for what is missing, once it is clear that every unit has one row."""
     from sqlglot import exp
 
-    from ziggurat.data import present, reference
+    from ziggurat.data import known, reference
 
     unit = table.unit.column
     if unit is not None:
@@ -197,12 +197,7 @@ def _rows(table: Table, names: list[str]) -> pa.Table:
         seen = table.aggregate(different, exp.Count(this=exp.Star()).as_("rows")).to_pylist()[0]
         if seen["units"] != seen["rows"]:
             raise DataError(f"Some rows share their {table.unit.name}; collect one row for each, or the promise fails.")
-    cells = []
-    for name in names:
-        column = table.schema[name]
-        known = exp.If(this=present(column), true=reference(column))
-        cells.append(exp.Case(ifs=[known], default=exp.Null()).as_(name, quoted=True))
-    return table.query(table.select(*cells)).combine_chunks()
+    return table.query(table.select(*(known(table.schema[name]) for name in names))).combine_chunks()
 
 
 def _followed(rows: pa.Table) -> Iterator[pa.Table]:

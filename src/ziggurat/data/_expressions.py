@@ -85,6 +85,12 @@ def present(column: Column) -> exp.Expr:
     return exp.and_(*conditions, copy=False)
 
 
+def known(column: Column) -> exp.Expr:
+    """Return the column under its own name, with NULL for what is missing."""
+    value = exp.If(this=present(column), true=reference(column))
+    return exp.Case(ifs=[value], default=exp.Null()).as_(column.name, quoted=True)
+
+
 def missing_codes(column: Column, storage: Kind) -> list[exp.Expr]:
     """Return the missing codes of a column that a cell stored as `storage` can equal."""
     if storage is Kind.TEXT:

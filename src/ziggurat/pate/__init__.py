@@ -1,7 +1,12 @@
 """PATE: teachers on disjoint data vote, noise hides every single one of them, and a student learns from the answers."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from ziggurat.pate._accounting import PateAccount, account, answer_probabilities, exact_curve, published_curve
 from ziggurat.pate._aggregators import UNANSWERED, Aggregator, Labels, Step, ThresholdTest
+from ziggurat.pate._evaluation import Evaluation
 from ziggurat.pate._networks import CNN, MLP, Network
 from ziggurat.pate._noisy_max import ConfidentGaussianMax, GaussianNoisyMax, GumbelNoisyMax, LaplaceNoisyMax
 from ziggurat.pate._orders import least_epsilon
@@ -12,6 +17,9 @@ from ziggurat.pate._smooth import Sanitised, sanitised
 from ziggurat.pate._teachers import Teachers
 from ziggurat.pate._votes import Ballot, Votes
 
+if TYPE_CHECKING:
+    from ziggurat.pate._student import Student
+
 __all__ = [
     "CNN",
     "MLP",
@@ -19,6 +27,7 @@ __all__ = [
     "Aggregator",
     "Ballot",
     "ConfidentGaussianMax",
+    "Evaluation",
     "GaussianNoisyMax",
     "GumbelNoisyMax",
     "Labels",
@@ -31,6 +40,7 @@ __all__ = [
     "Sanitised",
     "Search",
     "Step",
+    "Student",
     "Teachers",
     "ThresholdTest",
     "Training",
@@ -42,3 +52,16 @@ __all__ = [
     "published_curve",
     "sanitised",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the student, and with it scikit-learn, when it is first used."""
+    if name != "Student":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from ziggurat.pate._student import Student
+
+    return Student
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

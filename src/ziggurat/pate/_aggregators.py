@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -64,6 +64,11 @@ class Labels:
     def rehearsal(self) -> bool:
         """Whether seeded randomness was used, so that the labels must not be published."""
         return self.origin != "secure"
+
+    def take(self, queries: slice | npt.ArrayLike) -> Labels:
+        """Give the labels of some of the queries; the event is still that of all, which were paid for together."""
+        chosen = queries if isinstance(queries, slice) else np.asarray(queries)
+        return replace(self, labels=self.labels[chosen], answered=self.answered[chosen])
 
 
 class Step(ABC):

@@ -37,6 +37,13 @@ class Classifiers:
     fitted: list[Any | None]
     seen: npt.NDArray[np.bool_]
 
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """The shape of a row that they were trained on; None where nobody looks at features."""
+        known = (getattr(one, "n_features_in_", None) for one in self.fitted if one is not None)
+        width = next(known, None)
+        return None if width is None else (int(width),)
+
     def labels(self, features: npt.NDArray[Any]) -> Integers:
         """Return the class each teacher names for each row."""
         answers = np.empty((len(self.fitted), len(features)), dtype=np.int64)

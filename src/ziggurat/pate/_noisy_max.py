@@ -28,7 +28,6 @@ from ziggurat.privacy import (
     GroupEvent,
     LaplaceEvent,
     Neighbours,
-    Relation,
     RepeatedEvent,
     exact_positive,
     in_words,
@@ -115,7 +114,7 @@ class LaplaceNoisyMax(Aggregator):
             return ExponentialEvent(whom, 2 * self.gamma * ballot.moved)
         if not ballot.whole_votes:
             return LaplaceEvent(whom, Fraction(2 * ballot.moved), 1 / self.gamma, grid, ballot.classes)
-        one = whom if ballot.moved == 1 else Neighbours(relation=Relation.REPLACE_ONE)
+        one = whom if ballot.moved == 1 else Neighbours(relation=ballot.relation)
         both = RepeatedEvent(one, LaplaceEvent(one, Fraction(1), 1 / self.gamma, grid), 2)
         return both if ballot.moved == 1 else GroupEvent(whom, both, ballot.moved)
 

@@ -75,6 +75,7 @@ class Teachers:
         self.placement = placement or Placement()
         self.classes = self._checked_classes(classes)
         self._model: Classifiers | Networks | None = None
+        self._fingerprint: str | None = None
 
     def fit(
         self,
@@ -128,11 +129,29 @@ class Teachers:
         else:
             self._model = Classifiers(fit_classifiers(self.teacher, *parts, progress), self.seen_)
         self.manifest_, self.origin_ = partition.manifest(), drawn.origin
+        self._fingerprint = None
         return self
+
+    @property
+    def fingerprint_(self) -> str:
+        """What tells these teachers from any that learned something else; it survives `save` and `load`.
+
+        It shows nothing of them to anybody without the salts of their manifest.
+        """
+        if self._fingerprint is None:
+            self._fingerprint = _storage.fingerprint(self._trained, self.manifest_)
+        return self._fingerprint
+
+    def checked(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803 - as in scikit-learn
+        """Return features as the teachers will read them, or say what is wrong with them; nobody is asked."""
+        model = self._trained
+        if isinstance(model, Classifiers):
+            return checked_features(X, model.shape, np.float64)
+        return self._checked(X)
 
     def predict(self, X: Any) -> Integers:  # noqa: N803 - as in scikit-learn
         """Return the class that every teacher names for every row, as a matrix of teachers by rows."""
-        return self._trained.labels(self._checked(X))
+        return self._trained.labels(self.checked(X))
 
     def votes(self, X: Any) -> Integers:  # noqa: N803 - as in scikit-learn
         """Return what `predict` does: one vote per teacher and row, for an aggregator to count under noise."""
@@ -140,12 +159,13 @@ class Teachers:
 
     def probabilities(self, X: Any) -> Floats:  # noqa: N803 - as in scikit-learn
         """Return every teacher's probability of every class for every row: teachers by rows by classes."""
-        return self._trained.probabilities(self._checked(X))
+        return self._trained.probabilities(self.checked(X))
 
     def save(self, folder: str | Path) -> None:
         """Write the trained teachers to a folder, for this user's eyes only; it then holds the old ones or these."""
+        model = self._trained
         facts = {"classes": self.classes, "manifest": self.manifest_, "origin": self.origin_}
-        _storage.save(Path(folder), facts, self._trained)
+        _storage.save(Path(folder), {**facts, "fingerprint": self.fingerprint_}, model)
 
     @classmethod
     def load(cls, folder: str | Path, *, network: Network | None = None, placement: Placement | None = None) -> Self:
@@ -163,7 +183,7 @@ class Teachers:
         loaded.teacher, loaded.classes, loaded.placement = first, index["classes"], place
         loaded.training, loaded.search = Training(), None
         loaded.seen_, loaded.manifest_, loaded.origin_ = model.seen, index["manifest"], index["origin"]
-        loaded._model = model
+        loaded._fingerprint, loaded._model = index["fingerprint"], model
         return loaded
 
     @property

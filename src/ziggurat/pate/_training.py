@@ -15,6 +15,7 @@ from torch import Tensor
 from ziggurat.errors import ParameterError
 from ziggurat.pate import _checkpoints
 from ziggurat.pate._networks import Network, to_dict
+from ziggurat.pate._rows import best_cut
 from ziggurat.pate._settings import Training
 from ziggurat.pate._shuffling import orders
 from ziggurat.pate._stacked import Stack
@@ -277,23 +278,6 @@ def class_weights(chunk: Chunk) -> list[Floats]:
     if isinstance(wanted, tuple):
         return [np.array(wanted, dtype=np.float64) for _ in chunk.seeds]
     return [_balanced(np.bincount(chunk.labels[own], minlength=classes)) for own in chunk.train]
-
-
-def best_cut(scores: Floats, labels: Integers) -> float:
-    """Return the cut that maximises the true less the false positive rate; 0 where a class is missing.
-
-    Among equals the lowest is taken, half way between two scores.
-    """
-    positives = int(labels.sum())
-    if positives in (0, labels.size) or not np.isfinite(scores).all():
-        return 0.0
-    order = np.argsort(scores, kind="stable")
-    ordered, positive = scores[order], labels[order] == 1
-    # Below a cut after place i lie cumsum(...)[i] of each class: TPR - FPR is the difference of the shares below.
-    gain = np.cumsum(~positive) / (labels.size - positives) - np.cumsum(positive) / positives
-    gain[:-1][ordered[:-1] == ordered[1:]] = -1
-    at = int(np.argmax(gain[:-1]))
-    return float((ordered[at] + ordered[at + 1]) / 2) if gain[at] > 0 else 0.0
 
 
 def programs(sizes: list[int], batch: int, chunk: int) -> list[tuple[int, ...]]:

@@ -32,37 +32,44 @@ class Ballot:
     """What is public about votes, and what a neighbouring table may change in them.
 
     Teachers see disjoint data, so replacing everything that one unit contributed changes the votes of one teacher: on
-    every query its vote moves from one class to another (replace-one). A unit that owns several teachers moves as
-    many votes.
+    every query its vote moves from one class to another (replace-one). Where the teacher of each unit was drawn on its
+    own, adding or removing a unit does the same, because one teacher has more or fewer rows and the others have theirs
+    (add-or-remove-one). Neither relation stands for the other: to replace a unit whose teacher was drawn on its own is
+    to remove it from one teacher and to add another to any, so two votes may move. A unit that owns several teachers
+    moves as many votes.
 
     Parameters
     ----------
     classes
         How many classes may be voted for, at least 2.
     unit
-        Whose data are replaced: by default a row, which lies with one teacher.
+        Whose data are replaced, added or removed: by default a row, which lies with one teacher.
     moved
         How many teachers one unit may change; more than 1 for an organisation that owns several.
     whole_votes
         Whether a teacher gives its vote to one class, as opposed to spreading it over several.
+    relation
+        Under which relation one unit changes so many teachers: that of their `Partition`.
     """
 
     classes: int
     unit: Unit = Unit()
     moved: int = 1
     whole_votes: bool = True
+    relation: Relation = Relation.REPLACE_ONE
 
     def __post_init__(self) -> None:
         whole(self.classes, "classes", 2)
         whole(self.moved, "moved")
+        object.__setattr__(self, "relation", self.neighbours.relation)
 
     @property
     def neighbours(self) -> Neighbours:
         """Whom a promise about these votes protects."""
-        return Neighbours(self.unit, Relation.REPLACE_ONE)
+        return Neighbours(self.unit, self.relation)
 
     def owned_by(self, unit: Unit, teachers: int) -> Ballot:
-        """Give the same votes as seen by a unit that owns `teachers` teachers."""
+        """Give the same votes as seen by a unit that owns `teachers` teachers, under the same relation."""
         return replace(self, unit=unit, moved=whole(teachers, "teachers"))
 
 
@@ -82,17 +89,34 @@ class Votes:
         Parts of one vote, a power of two.
     unit
         Whose data lie with one teacher alone; a promise about the labels protects this unit.
+    relation
+        Under which relation one unit changes one teacher: that of their `Partition`.
     """
 
-    def __init__(self, counts: npt.ArrayLike, *, parts: int = 1, unit: Unit | None = None) -> None:
+    def __init__(
+        self,
+        counts: npt.ArrayLike,
+        *,
+        parts: int = 1,
+        unit: Unit | None = None,
+        relation: Relation = Relation.REPLACE_ONE,
+    ) -> None:
         self.parts = _checked_parts(parts, "parts")
         self.counts = _checked_counts(counts)
         self.counts.setflags(write=False)
         self.teachers = _teachers(self.counts, self.parts)
-        self.unit = Unit() if unit is None else unit
+        about = Neighbours(Unit() if unit is None else unit, relation)
+        self.unit, self.relation = about.unit, about.relation
 
     @classmethod
-    def from_labels(cls, labels: npt.ArrayLike, classes: int, *, unit: Unit | None = None) -> Votes:
+    def from_labels(
+        cls,
+        labels: npt.ArrayLike,
+        classes: int,
+        *,
+        unit: Unit | None = None,
+        relation: Relation = Relation.REPLACE_ONE,
+    ) -> Votes:
         """Count labels, a matrix teachers x queries of class numbers 0, 1, ..., classes-1."""
         matrix, known = _array(labels), whole(classes, "classes", 2)
         if matrix.ndim != 2 or matrix.dtype.kind not in "iub":
@@ -100,7 +124,7 @@ class Votes:
         if matrix.size and (matrix.min() < 0 or matrix.max() >= known):
             raise DataError("A teacher voted for a class out of range; classes are numbered from 0 to classes-1.")
         counts = [np.bincount(votes, minlength=known) for votes in matrix.T.astype(np.int64)]
-        return cls(np.array(counts, dtype=np.int64).reshape(-1, known), unit=unit)
+        return cls(np.array(counts, dtype=np.int64).reshape(-1, known), unit=unit, relation=relation)
 
     @classmethod
     def from_probabilities(
@@ -110,6 +134,7 @@ class Votes:
         *,
         resolution: int = RESOLUTION,
         unit: Unit | None = None,
+        relation: Relation = Relation.REPLACE_ONE,
     ) -> Votes:
         """Count class probabilities, teachers x queries x classes.
 
@@ -120,15 +145,15 @@ class Votes:
         one_of(how, ("argmax", "rounded"), "how")
         cube = _checked_probabilities(probabilities)
         if how == "argmax":
-            return cls.from_labels(np.argmax(cube, axis=2), cube.shape[2], unit=unit)
+            return cls.from_labels(np.argmax(cube, axis=2), cube.shape[2], unit=unit, relation=relation)
         parts = _checked_parts(resolution, "resolution")
         counts = sum((_rounded(teacher, parts) for teacher in cube), np.zeros(cube.shape[1:], dtype=np.int64))
-        return cls(counts, parts=parts, unit=unit)
+        return cls(counts, parts=parts, unit=unit, relation=relation)
 
     @property
     def ballot(self) -> Ballot:
         """What is public about these votes, for one unit that lies with one teacher."""
-        return Ballot(self.classes, self.unit, whole_votes=self.parts == 1)
+        return Ballot(self.classes, self.unit, whole_votes=self.parts == 1, relation=self.relation)
 
     @property
     def classes(self) -> int:
@@ -142,7 +167,7 @@ class Votes:
 
     def take(self, queries: npt.ArrayLike) -> Votes:
         """Give the votes on some of the queries, by a mask or by numbers."""
-        return Votes(self.counts[np.asarray(queries)], parts=self.parts, unit=self.unit)
+        return Votes(self.counts[np.asarray(queries)], parts=self.parts, unit=self.unit, relation=self.relation)
 
     def __len__(self) -> int:
         return int(self.counts.shape[0])

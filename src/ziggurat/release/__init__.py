@@ -1,17 +1,71 @@
-"""Where raw data, a method and a ledger meet: questions that are paid for before anything is read."""
+"""Where raw data, a method and a ledger meet: questions and labels that are paid for before anything is read."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from ziggurat.release._asking import MOST_NUMBERS, TermOptions
 from ziggurat.release._quotation import Quotation, QuotedQuestion
 from ziggurat.release._session import Past, Session
 from ziggurat.release._sweep import Sweep, sweep
 
+if TYPE_CHECKING:
+    from ziggurat.release._certificate import Certificate, certify
+    from ziggurat.release._cited import Cited
+    from ziggurat.release._labelled import Labelled, LabellingFacts
+    from ziggurat.release._labelling import MOST_QUERIES, Labelling, LabellingQuote
+    from ziggurat.release._promised import StudentsSide, TeachersSide
+    from ziggurat.release._query_curator import Privatised, QueryCurator
+    from ziggurat.release._task import Rows, Task
+
 __all__ = [
     "MOST_NUMBERS",
+    "MOST_QUERIES",
+    "Certificate",
+    "Cited",
+    "Labelled",
+    "Labelling",
+    "LabellingFacts",
+    "LabellingQuote",
     "Past",
+    "Privatised",
+    "QueryCurator",
     "Quotation",
     "QuotedQuestion",
+    "Rows",
     "Session",
+    "StudentsSide",
     "Sweep",
+    "Task",
+    "TeachersSide",
     "TermOptions",
+    "certify",
     "sweep",
 ]
+
+# Whoever asks questions need not wait for what labels and students need.
+_HOMES = {
+    "Certificate": "_certificate",
+    "certify": "_certificate",
+    "Cited": "_cited",
+    "Labelled": "_labelled",
+    "LabellingFacts": "_labelled",
+    "MOST_QUERIES": "_labelling",
+    "Labelling": "_labelling",
+    "LabellingQuote": "_labelling",
+    "StudentsSide": "_promised",
+    "TeachersSide": "_promised",
+    "Privatised": "_query_curator",
+    "QueryCurator": "_query_curator",
+    "Rows": "_task",
+    "Task": "_task",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

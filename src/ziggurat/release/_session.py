@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from ziggurat.data import Table
 from ziggurat.errors import (
     BudgetExceededError,
-    EngineError,
     LedgerUseError,
     MixedNeighboursError,
     ParameterError,
-    ZigguratError,
 )
 from ziggurat.ledger import Ledger
 from ziggurat.privacy import Amount, Event, Neighbours, event_from_dict
@@ -38,6 +36,7 @@ from ziggurat.release._asking import (
     known_options,
     names_in,
 )
+from ziggurat.release._paid import paid
 from ziggurat.release._quotation import Quotation, make_quotation, open_grant
 from ziggurat.release._stored import packed, unpacked
 
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Asked = str | Query | Workload
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -265,8 +263,8 @@ class Session:
         ) as spend:
             if spend.replayed:
                 return asking.read(unpacked(spend.answer))
-            answer = _paid(lambda: asking.run(self._source, progress))
-            _paid(lambda: spend.commit(packed(answer.to_dict())))
+            answer = paid(lambda: asking.run(self._source, progress))
+            paid(lambda: spend.commit(packed(answer.to_dict())))
         return answer
 
     def _read_by(self, question: Question) -> dict[str, Table]:
@@ -313,19 +311,6 @@ def _budget_name(tables: Mapping[str, Table]) -> str:
     if len(tables) > 1:
         raise ParameterError("With several private tables, say which budget pays for all of them: budget='name'.")
     return next(iter(tables))
-
-
-def _paid(step: Callable[[], Result]) -> Result:
-    """Do what was paid for; whatever goes wrong leaves as an error of ours that quotes nothing."""
-    kind: type[ZigguratError] = EngineError
-    try:
-        return step()
-    except ZigguratError as error:
-        kind, reason = type(error), str(error)
-    except Exception as error:  # noqa: BLE001  (foreign errors may quote cells)
-        reason = f"Answering failed ({type(error).__name__}); its own message is withheld because it may quote cells."
-    # Raised outside the handlers, so that not even __context__ leads to the error's own message.
-    raise kind(f"{reason.rstrip('.')}; something may have been read, so the cost stays spent.")
 
 
 def _is_ours(question: Any) -> bool:

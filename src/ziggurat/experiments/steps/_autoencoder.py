@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ziggurat.experiments.steps._encoding import Matrix
+from ziggurat.data._encoding import Matrix
 
 _CODE_LAYER = 2
 

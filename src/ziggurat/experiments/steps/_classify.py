@@ -28,6 +28,7 @@ OUTPUTS = (
 
 _CLASSES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "logistic-regression": ("sklearn.linear_model", "LogisticRegression", {"max_iter": 1000}),
+    "decision-tree": ("sklearn.tree", "DecisionTreeClassifier", {"min_samples_leaf": 5}),
     "random-forest": ("sklearn.ensemble", "RandomForestClassifier", {"n_estimators": 100}),
     "gradient-boosting": ("sklearn.ensemble", "GradientBoostingClassifier", {}),
     "mlp": ("sklearn.neural_network", "MLPClassifier", {"hidden_layer_sizes": (32,), "max_iter": 300}),
@@ -56,7 +57,7 @@ def classify(
     schema
         The public schema, as `prepare-data` gives it; it alone decides how columns become numbers.
     classifier
-        'logistic-regression', 'random-forest', 'gradient-boosting' or 'mlp'.
+        'logistic-regression', 'decision-tree', 'random-forest', 'gradient-boosting' or 'mlp'.
     options
         Parameters of the scikit-learn class.
     target
@@ -70,7 +71,7 @@ def classify(
         The `confusion` matrix, `accuracy`, `precision`, `recall`, `f1`, `auc`, both rates, the `threshold`, and the
         fitted `model`. `classify-torch` and `classify-keras` give the same.
     """
-    from ziggurat.experiments.steps._encoding import Encoding, labels_of
+    from ziggurat.data._encoding import Encoding, labels_of
     from ziggurat.experiments.steps._judging import best_threshold, judged, require_two_classes
     from ziggurat.experiments.steps._threads import one_thread
 
@@ -78,7 +79,7 @@ def classify(
     truth = labels_of(train, target)
     require_two_classes(truth, "training")
     with one_thread():
-        model = _made(classifier, options or {}, seed).fit(encoding.encode(train), truth)
+        model = named_classifier(classifier, options or {}, seed).fit(encoding.encode(train), truth)
 
         def scores(part: pa.Table) -> Any:
             return model.predict_proba(encoding.encode(part))[:, 1]
@@ -87,7 +88,8 @@ def classify(
         return {**judged(scores(test), labels_of(test, target), threshold), "model": model}
 
 
-def _made(classifier: str, options: Mapping[str, Any], seed: int) -> Any:
+def named_classifier(classifier: str, options: Mapping[str, Any], seed: int) -> Any:
+    """Make the classifier of this name with some of its options set."""
     from importlib import import_module
 
     from ziggurat.data._nearest import nearest

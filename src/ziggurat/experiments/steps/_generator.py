@@ -19,7 +19,7 @@ from ziggurat.experiments.steps._frameworks import keras_on_torch, torch_layers,
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ziggurat.experiments.steps._encoding import Matrix
+    from ziggurat.data._encoding import Matrix
 
 OUTPUTS = ("generator", "reconstruction_error", "event", "statement")
 
@@ -143,7 +143,7 @@ def train_generator_keras(
 def _rows(
     train: pa.Table, schema: Mapping[str, Any], target: str, code: int, hidden: int
 ) -> tuple[Matrix, tuple[str, ...]]:
-    from ziggurat.experiments.steps._encoding import Encoding
+    from ziggurat.data._encoding import Encoding
 
     if code < 1 or hidden < 1:
         raise ExperimentError("'code' and 'hidden' must be at least 1.")

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ziggurat.data._encoding import Labels, Matrix
 from ziggurat.errors import DataError, ExperimentError
-from ziggurat.experiments.steps._encoding import Labels, Matrix
 
 ThresholdBy = Literal["tpr-fpr", "accuracy"]
 

@@ -12,7 +12,7 @@ from ziggurat.experiments.steps._frameworks import keras_on_torch, torch_layers,
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ziggurat.experiments.steps._encoding import Labels, Matrix
+    from ziggurat.data._encoding import Labels, Matrix
     from ziggurat.experiments.steps._judging import ThresholdBy
 
 # Fits a network and gives it as a function from rows to scores, with its weights by name.
@@ -102,7 +102,7 @@ def _tested(
     target: str,
     threshold_by: ThresholdBy,
 ) -> dict[str, Any]:
-    from ziggurat.experiments.steps._encoding import Encoding, labels_of
+    from ziggurat.data._encoding import Encoding, labels_of
     from ziggurat.experiments.steps._judging import best_threshold, judged, require_two_classes
 
     encoding = Encoding(schema, without=[target])

@@ -221,7 +221,7 @@ def _positive_share(table: pa.Table) -> float:
 
 
 def _matrices(parts: Mapping[str, pa.Table], schema: Schema) -> dict[str, Any]:
-    from ziggurat.experiments.steps._encoding import Encoding, labels_of
+    from ziggurat.data._encoding import Encoding, labels_of
 
     encoding = Encoding(schema.to_dict(), without=[TARGET])
     made: dict[str, Any] = {}

@@ -101,7 +101,7 @@ def _chosen(
     epsilon: Fraction,
     share: Fraction,
 ) -> Protection:
-    from ziggurat.experiments.steps._encoding import Encoding
+    from ziggurat.data._encoding import Encoding
     from ziggurat.experiments.steps._protection import ByColumns, ByNoisyCode, ByRandomCell
 
     encoding = Encoding(schema, without=[target])

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ziggurat.data._encoding import Encoding, Field, Labels, Matrix, column_of, labels_of
 from ziggurat.errors import ExperimentError
 from ziggurat.experiments.steps._autoencoder import coded, decoded
-from ziggurat.experiments.steps._encoding import Encoding, Field, Labels, Matrix, column_of, labels_of
 from ziggurat.mechanisms import Laplace, RandomizedResponse
 from ziggurat.privacy import ComposedEvent, Event, Neighbours, Relation
 from ziggurat.randomness import Source

@@ -11,7 +11,7 @@ from ziggurat.experiments._steps import step
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ziggurat.experiments.steps._encoding import Encoding, Matrix
+    from ziggurat.data._encoding import Encoding, Matrix
 
 OUTPUTS = ("hamming", "categories_changed", "mean_difference", "correlation_kept", "by_column")
 
@@ -31,7 +31,7 @@ def similarity(original: pa.Table, changed: pa.Table, schema: Mapping[str, Any])
         so that 1 means all kept and 0 all turned round; a constant column counts as uncorrelated. `by_column`:
         {column: {"differs": share, "difference": share of the range}}. A measure over no columns is 0 (kept: 1).
     """
-    from ziggurat.experiments.steps._encoding import Encoding
+    from ziggurat.data._encoding import Encoding
     from ziggurat.experiments.steps._threads import one_thread
 
     if original.num_rows != changed.num_rows or not original.num_rows:

@@ -16,7 +16,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ziggurat.data import Column, Kind, Schema
+from ziggurat.data._column import Column, Kind
+from ziggurat.data._schema import Schema
 from ziggurat.errors import DataError, SchemaError
 
 Matrix = npt.NDArray[np.float64]
@@ -101,8 +102,8 @@ def _number(end: Any) -> float:
 class Encoding:
     """How the columns of a schema become rows of numbers between 0 and 1."""
 
-    def __init__(self, schema: Mapping[str, Any], without: Sequence[str] = ()) -> None:
-        self.schema = Schema.from_dict(schema)
+    def __init__(self, schema: Schema | Mapping[str, Any], without: Sequence[str] = ()) -> None:
+        self.schema = schema if isinstance(schema, Schema) else Schema.from_dict(schema)
         self.fields = tuple(self._laid_out([each for each in self.schema.columns if each.name not in without]))
         if not self.fields:
             raise SchemaError("No column is left to learn from; name at least one more in 'columns'.")

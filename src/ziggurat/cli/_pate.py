@@ -1,0 +1,311 @@
+"""`ziggurat pate`: teachers, labels and students, three stages that are run and replaced one by one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ziggurat.cli import _pate_student
+from ziggurat.cli._ledger import Where
+from ziggurat.cli._pate_folders import (
+    CHECKPOINTS,
+    PARTITION,
+    QUERIES,
+    SENT,
+    TASK,
+    empty_folder,
+    features_of,
+    queries_of,
+    require_parent,
+    task_in,
+)
+from ziggurat.cli._pate_options import (
+    Aggregation,
+    AsJson,
+    Batch,
+    Delta,
+    Epochs,
+    Model,
+    MostAnswers,
+    Organisation,
+    Out,
+    Rehearse,
+)
+from ziggurat.errors import DataError
+
+if TYPE_CHECKING:
+    from ziggurat.data import Unit
+    from ziggurat.pate import Partition, PateAccount
+    from ziggurat.randomness import Source
+    from ziggurat.release import Labelled, Task
+    from ziggurat.release._task import Rows as TaskRows
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    short_help="Teachers label queries under a budget; a student learns from the labels.",
+    help="Private aggregation of teacher ensembles: teachers on disjoint data vote, noise hides every single one, and\n"
+    "a student learns from the labels. Three stages, each with a result that is kept and can be replaced:\n\n"
+    "  ziggurat pate teach patients.csv --label smoker --teachers 100 --out teachers\n\n"
+    "  ziggurat pate label teachers public.csv --budget patients --analyst student --out labels.json\n\n"
+    "  ziggurat pate student teachers public.csv labels.json --out student\n\n"
+    "A student with private data of its own protects them first with 'ziggurat pate privatise'.",
+)
+
+TableSource = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE", help="A CSV, Parquet or Arrow file, a public dataset, or the invented table clinic."
+    ),
+]
+Rows = Annotated[
+    str,
+    typer.Argument(metavar="QUERIES", help="A table with the teachers' columns, or a folder of 'pate privatise'."),
+]
+TeachersFolder = Annotated[str, typer.Argument(metavar="TEACHERS", help="The folder that 'pate teach' wrote.")]
+
+
+@app.command()
+def teach(
+    source: TableSource,
+    label: Annotated[str, typer.Option(help="The column to be named: a category or a truth value.")],
+    teachers: Annotated[int, typer.Option(help="Over how many teachers the people are dealt out.", min=2)],
+    out: Out,
+    schema: Annotated[str, typer.Option(help="The schema; by default the .yaml file beside the table.")] = "",
+    column: Annotated[list[str] | None, typer.Option(help="A column to learn from, once for each; else all.")] = None,
+    model: Model = "logistic-regression",
+    l1: Annotated[bool, typer.Option("--l1", help="Divide every row by its l1 norm, for 'pate privatise'.")] = False,
+    epochs: Epochs = 20,
+    batch: Batch = 64,
+    balanced: Annotated[bool, typer.Option(help="Let rare classes count more in networks.")] = False,
+    device: Annotated[list[str] | None, typer.Option(help="cpu, or cuda:0 and so on, once for each GPU.")] = None,
+    rehearse: Rehearse = "",
+) -> None:
+    """Train teachers on disjoint data; nothing leaves, so nothing is spent.
+
+    All rows of one unit of the schema go to one teacher. The folder holds private models, the manifest that proves
+    the split, and the task: the columns and how they become numbers, by the public schema alone. A run that was killed
+    goes on where it was if it is started again.
+    """
+    from ziggurat.cli._asked_tables import located
+    from ziggurat.cli._pate_options import followed, model_of, source_of
+    from ziggurat.data.engines import DuckDBEngine
+    from ziggurat.pate import Placement, Teachers, Training
+    from ziggurat.release import Task
+
+    found = located(source, schema)
+    task = Task(found.schema, label, tuple(column or ()), l1)
+    learner = model_of(model, task.width, len(task.classes))
+    training = Training(epochs=epochs, batch=batch, class_weights="balanced" if balanced else None)
+    ensemble = Teachers(
+        learner,
+        classes=len(task.classes),
+        training=training,
+        placement=Placement(devices=tuple(device or ("cpu",))),
+    )
+    require_parent(out)
+    rows = task.rows(found.open(DuckDBEngine()), units=True)
+    drawn = source_of(rehearse)
+    partition = _split(Path(out), rows, teachers, found.schema.unit, drawn)
+    unfinished = Path(out) / CHECKPOINTS
+    with followed("Training teachers") as progress:
+        ensemble.fit(rows.features, rows.labels, partition, source=drawn, checkpoints=unfinished, progress=progress)
+    ensemble.save(out)
+    task.save(Path(out) / TASK)
+    shutil.rmtree(unfinished, ignore_errors=True)
+    typer.echo(
+        f"{teachers} teachers learned {label!r} ({len(task.classes)} classes) from {len(task.encoding.names)} columns; "
+        f"{partition.neighbours}. They are private; keep {out!r} to yourself."
+    )
+
+
+@app.command()
+def quote(
+    queries: Annotated[int, typer.Option(help="How many queries would be asked.", min=1)],
+    aggregator: Aggregation = "gumbel:0.05",
+    classes: Annotated[int, typer.Option(help="How many classes there are.", min=2)] = 2,
+    answers: Annotated[int | None, typer.Option(help="With 'confident': how many are answered at most.")] = None,
+    delta: Delta = "1e-5",
+    organisation: Organisation = "",
+    as_json: AsJson = False,
+) -> None:
+    """Price labels before there are any: what they would promise, as published and as proven tightly.
+
+    Nothing is read. The last column says what the papers' formula would say of the same labels.
+    """
+    from rich.console import Console
+    from rich.table import Table as Grid
+
+    from ziggurat.cli._pate_options import aggregator_of, unit_of
+    from ziggurat.pate import Ballot, account
+    from ziggurat.privacy import in_words
+
+    chosen, (unit, owned) = aggregator_of(aggregator), unit_of(organisation)
+    counts = sorted({max(1, queries // 10), max(1, queries // 3), queries})
+
+    def priced(count: int) -> PateAccount:
+        given = None if chosen.test is None else min(count, answers or count)
+        about = {"organisation": unit, "teachers_owned": owned} if unit else {}
+        return account(chosen, Ballot(classes), delta=delta, queries=count, answered=given, **about)  # type: ignore[arg-type]
+
+    made = {count: priced(count) for count in counts}
+    if as_json:
+        typer.echo(json.dumps([_as_json(each) for each in made.values()], indent=1))
+        return
+    grid = Grid(header_style="dim", box=None, padding=(0, 1))
+    for heading in ("queries", "answers", "epsilon", *(["of one " + unit.name] if unit else []), "as published"):
+        grid.add_column(heading, justify="right")
+    for each in made.values():
+        promises = [each.record, *([each.organisation] if each.organisation else [])]
+        cells = [in_words(promise.epsilon) for promise in promises]
+        old = "-" if each.published is None else in_words(each.published)
+        grid.add_row(f"{each.queries:,}", f"{each.answers:,}", *cells, old)
+    typer.echo(f"{chosen!r}, {classes} classes, delta {delta}, replace-one:")
+    Console().print(grid)
+
+
+@app.command()
+def privatise(
+    teachers: Annotated[str, typer.Argument(metavar="TASK", help="Of the teachers: their folder, or its task.json.")],
+    source: TableSource,
+    rho: Annotated[str, typer.Option(help="Half the epsilon of each row, exact: noise Lap(1/rho) on every number.")],
+    out: Out,
+    ledger: Where = "",
+    budget: Annotated[str, typer.Option(help="The student's own budget, which protects rows under replace-one.")] = "",
+    analyst: Annotated[str, typer.Option(help="Who pays; goes with --budget.")] = "",
+    rehearse: Rehearse = "",
+) -> None:
+    """Protect a student's own rows before they leave as queries (document 001's curator B).
+
+    Every row is clipped to the l1 ball of radius 1 and gets Laplace noise of scale 1/rho on every number: 2 rho for
+    each row. With --budget and --analyst the cost is reserved in the student's own ledger before the rows are read.
+    """
+    import pyarrow as pa
+
+    from ziggurat.cli._data import write_table
+    from ziggurat.cli._pate_options import paying, source_of
+    from ziggurat.data import write_text
+    from ziggurat.release import QueryCurator
+
+    task = task_in(teachers)
+    folder = empty_folder(out)
+    rows = features_of(source, task)
+    with paying(ledger, budget, analyst) as book:
+        who = (book, analyst) if book is not None else (None, None)
+        curator = QueryCurator(rho, task.width, *who, budget=budget or None, source=source_of(rehearse))
+        reports = curator.privatise(rows)
+    folder.mkdir(parents=True, exist_ok=True)
+    lists = pa.FixedSizeListArray.from_arrays(pa.array(reports.value.ravel()), task.width)
+    write_table(pa.table({"features": lists}), str(folder / QUERIES))
+    write_text(folder / SENT, json.dumps(curator.sent.to_dict(), indent=1))
+    paid = f"paid by the budget {budget!r}" if budget else "recorded in no ledger"
+    typer.echo(f"{len(rows):,} rows, each {curator.sent.promise}, {paid}. They may leave in {out!r}.")
+
+
+@app.command()
+def label(
+    teachers: TeachersFolder,
+    queries: Rows,
+    budget: Annotated[str, typer.Option(help="The budget in the ledger that protects the teachers' people.")],
+    analyst: Annotated[str, typer.Option(help="Who asks and pays.")],
+    out: Out,
+    aggregator: Aggregation = "gumbel:0.05",
+    delta: Delta = "1e-5",
+    most_answers: MostAnswers = None,
+    organisation: Organisation = "",
+    ledger: Where = "",
+    rehearse: Rehearse = "",
+    quote_only: Annotated[bool, typer.Option("--quote", help="Only say what it would cost.")] = False,
+) -> None:
+    """Let the teachers label queries, and pay for it before they are asked.
+
+    The same queries again are labelled from the ledger, for nothing. Exit code 3 if it costs more than is left; no
+    teacher is asked then. The epsilon shown depends on no vote. The budget must protect the unit and relation of the
+    split, which 'pate teach' prints, for instance:
+
+    ziggurat ledger budget patients --epsilon 8 --delta 1e-5 --person patient_id --relation replace-one
+    """
+    from ziggurat.cli._ledger import open_ledger
+    from ziggurat.cli._pate_options import aggregator_of, source_of, told, unit_of
+    from ziggurat.pate import Teachers
+    from ziggurat.release import Labelling
+
+    require_parent(out)
+    task = task_in(teachers)
+    features = queries_of(queries, task)[0]
+    unit, owned = unit_of(organisation)
+    ensemble = Teachers.load(teachers)
+    with open_ledger(ledger) as book:
+        labelling = Labelling(
+            ensemble,
+            aggregator_of(aggregator),
+            book,
+            analyst,
+            budget=budget,
+            organisation=unit,
+            teachers_owned=owned,
+            source=source_of(rehearse),
+        )
+        quoted = labelling.quote(len(features), delta=delta, most_answers=most_answers)
+        if quote_only:
+            typer.echo(quoted)
+            raise typer.Exit(0 if quoted.fits else 3)
+        made = labelling.label(features, most_answers=most_answers, progress=told)
+        made.save(out)
+    _say_labelled(made, quoted, task, out)
+
+
+for each in (_pate_student.student, _pate_student.evaluate, _pate_student.certificate):
+    app.command()(each)
+
+
+def _split(folder: Path, rows: TaskRows, teachers: int, unit: Unit, source: Source) -> Partition:
+    """Deal the rows out, or take up the split of a run that was killed."""
+    from ziggurat.pate import Partition
+
+    path = folder / PARTITION
+    if path.exists() and (folder / CHECKPOINTS).exists():
+        split = Partition.load(path)
+        if (split.teachers, split.total, split.unit) != (teachers, len(rows), unit):
+            raise DataError(f"An unfinished run of other rows or teachers is in {str(folder)!r}; name another --out.")
+        return split
+    drawn = source.child("partition") if not source.secure else source
+    if rows.units is None:
+        split = Partition.by_record(len(rows), teachers, source=drawn)
+    else:
+        split = Partition.by_unit(rows.units, teachers, unit=unit, source=drawn)
+    (folder / CHECKPOINTS).mkdir(parents=True, exist_ok=True)
+    split.save(path)
+    return split
+
+
+def _say_labelled(made: Labelled, account: PateAccount, task: Task, out: str) -> None:
+    import numpy as np
+
+    from ziggurat.pate import PateAccount
+
+    answered = int(made.labels.answered.sum())
+    again = "They were labelled before: nothing was spent. " if made.replayed else ""
+    typer.echo(f"{again}{answered:,} of {len(made.labels.labels):,} queries answered:")
+    counts = np.bincount(made.labels.labels[made.labels.answered], minlength=len(task.classes))
+    for name, count in zip(task.classes, counts.tolist(), strict=True):
+        typer.echo(f"  {task.label} = {name}: {count:,}")
+    typer.echo("\n".join(PateAccount.__str__(account).splitlines()[1:]))
+    if made.labels.rehearsal:
+        typer.echo("REHEARSAL: seeded randomness, not to be published.")
+    typer.echo(f"The labels are in {out!r}.")
+
+
+def _as_json(made: PateAccount) -> dict[str, Any]:
+    promises = {"epsilon": made.record, "organisation": made.organisation}
+    return {
+        "queries": made.queries,
+        "answers": made.answers,
+        **{name: None if each is None else str(each.epsilon) for name, each in promises.items()},
+        "delta": str(made.record.delta),
+        "published": None if made.published is None else str(made.published),
+    }

@@ -1,0 +1,249 @@
+"""Curator A: the holder of the teachers, who answers queries under a budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from ziggurat.data import Unit
+from ziggurat.errors import DataError, MixedNeighboursError, ParameterError, QuestionError
+from ziggurat.ledger import Ledger, Quote, Spend
+from ziggurat.pate import Aggregator, Ballot, Labels, PateAccount, Teachers, Votes, account
+from ziggurat.pate._manifest import digest_of_body
+from ziggurat.privacy import Amount, Event, Neighbours, whole
+from ziggurat.randomness import Source, secure
+from ziggurat.release._asking import Progress
+from ziggurat.release._cited import cite_outcome
+from ziggurat.release._described import described, features_digest
+from ziggurat.release._labelled import Labelled, LabellingFacts, labels_from, stored
+from ziggurat.release._paid import paid
+from ziggurat.release._quotation import open_grant
+from ziggurat.release._stored import packed, unpacked
+
+MOST_QUERIES = 200_000
+"""The most queries of one labelling: the labels of more might not fit into one entry of the ledger."""
+
+_SIX_HOURS = 6 * 3600.0  # for as long an ensemble may vote; afterwards an unanswered question may be asked again
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LabellingQuote(PateAccount):
+    """What labels would cost if as many queries are answered as may be; nothing was read and nothing was spent.
+
+    It is a `PateAccount` in which nothing depends on votes.
+
+    Attributes
+    ----------
+    grant
+        What paying for it would do to the grant.
+    """
+
+    grant: Quote
+
+    @property
+    def fits(self) -> bool:
+        """Whether the grant admits it now."""
+        return self.grant.fits
+
+    def __str__(self) -> str:
+        at_most = f"at most {self.answers} of {self.queries} queries answered"
+        return "\n".join([at_most, *super().__str__().splitlines()[1:], self.grant.sentence])
+
+
+class Labelling:
+    """Teachers label queries, and the people whose data trained them are promised something for it.
+
+    Formal guarantee: what a labelling can cost is planned without a look at a vote (`Aggregator.planned` with the most
+    answers) and is reserved in the ledger before a teacher is asked, so that all labels of one analyst, on whatever
+    queries and however chosen, keep together what the analyst's grant promises to the unit of the teachers' partition
+    under its relation. Labels given before are given again from the ledger at no cost.
+
+    Parameters
+    ----------
+    teachers
+        Trained on the partition whose unit and relation the budget protects.
+    aggregator
+        How votes become labels.
+    ledger, analyst, budget
+        Who pays, and out of what.
+    organisation, teachers_owned
+        A unit that owns so many teachers: accounts state what it is promised beside the promise to the unit of the
+        partition. The budget protects the latter.
+    source
+        Where noise comes from: secure unless a rehearsal passes a seeded one.
+
+    Raises
+    ------
+    MixedNeighboursError
+        The budget protects another unit, or under another relation, than the partition promises about.
+    """
+
+    def __init__(
+        self,
+        teachers: Teachers,
+        aggregator: Aggregator,
+        ledger: Ledger,
+        analyst: str,
+        *,
+        budget: str,
+        organisation: Unit | None = None,
+        teachers_owned: int = 1,
+        source: Source | None = None,
+    ) -> None:
+        self._ballot = _ballot_of(teachers)
+        if not isinstance(aggregator, Aggregator):
+            raise ParameterError("Give an aggregator of ziggurat.pate, such as GumbelNoisyMax('0.05').")
+        self._teachers, self._aggregator, self._ledger = teachers, aggregator, ledger
+        self._analyst, self._budget = analyst, budget
+        self._organisation, self._owned = organisation, _owned(organisation, teachers_owned, teachers)
+        self._source = secure() if source is None else source
+        self._require_budget()
+
+    @property
+    def rehearsal(self) -> bool:
+        """Whether the noise is seeded, or the teachers are, so that no label may be published."""
+        return not self._source.secure or self._teachers.origin_ != "secure"
+
+    def quote(self, queries: int, *, delta: Amount, most_answers: int | None = None) -> LabellingQuote:
+        """Price so many queries, of which at most so many are answered; nothing is read or spent."""
+        event = self._planned(whole(queries, "queries"), most_answers)
+        made = account(
+            self._aggregator, self._ballot, delta=delta, queries=queries, answered=most_answers or queries,
+            organisation=self._organisation, teachers_owned=self._owned,
+        )  # fmt: skip
+        grant = self._ledger.quote(self._budget, self._analyst, event, rehearsal=self.rehearsal)
+        return LabellingQuote(**{item.name: getattr(made, item.name) for item in fields(made)}, grant=grant)
+
+    def label(
+        self,
+        X: Any,  # noqa: N803 - as in scikit-learn
+        *,
+        most_answers: int | None = None,
+        progress: Progress | None = None,
+    ) -> Labelled:
+        """Pay for the labels of queries and give them.
+
+        Parameters
+        ----------
+        X
+            The features of the queries as the student sent them, a row each: public, or privatised by curator B.
+            Their digest is kept.
+        most_answers
+            How many of those that pass the aggregator's test are answered at most: fewer cost less. Only with a test.
+        progress
+            Called with a few words before every step that may take long.
+
+        Raises
+        ------
+        DataError, ParameterError
+            The features or numbers are not what they must be; nothing was spent.
+        BudgetExceededError
+            The labels cost more than is left; no teacher was asked and nothing was spent.
+        """
+        features = self._teachers.checked(X)
+        _require_room(len(features))
+        event = self._planned(len(features), most_answers)
+        question = self._question(X, len(features), most_answers)
+        with self._ledger.spend(
+            self._budget, self._analyst, event, question, ttl=_SIX_HOURS, rehearsal=self.rehearsal
+        ) as spend:
+            if not spend.replayed:
+                drawn = paid(lambda: self._drawn(features, most_answers, progress))
+                paid(lambda: spend.commit(packed(stored(drawn))))
+        return self._given(spend)
+
+    def steward_view(self, X: Any, labelled: Labelled, delta: Amount) -> PateAccount:  # noqa: N803
+        """Show the steward every account of labels that were given, the data-dependent ones included.
+
+        The teachers vote again on the same features, which gives the same votes. Nothing is spent, because nothing
+        leaves: the data-dependent epsilons are `PrivateEpsilon`s, which only the steward may open, and which are in no
+        certificate. To publish one, release it with `ziggurat.pate.sanitised`.
+        """
+        facts = labelled.facts
+        asked = self._question(X, facts.queries, facts.question["most_answers"])
+        if asked != dict(facts.question):
+            raise DataError("These labels were given for other features, by other teachers or with other noise.")
+        votes = paid(lambda: self._votes(self._teachers.checked(X)), "nothing was spent")
+        return account(
+            self._aggregator, votes, delta=delta, answered=labelled.labels.answered,
+            organisation=self._organisation, teachers_owned=self._owned,
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        kind = "Rehearsal of a labelling" if self.rehearsal else "Labelling"
+        return f"<{kind} for {self._analyst!r} by {self._aggregator!r}, paid by the budget {self._budget!r}>"
+
+    def _planned(self, queries: int, most_answers: int | None) -> Event:
+        most = queries if most_answers is None else whole(most_answers, "most_answers")
+        return self._aggregator.planned(self._ballot, queries, most)
+
+    def _question(self, features: Any, queries: int, most_answers: int | None) -> dict[str, Any]:
+        """What tells these labels from all others; the digest of the teachers is keyed, so it shows nothing of them."""
+        return {
+            "kind": "labels",
+            "manifest": self._teachers.manifest_["digest"],
+            "teachers": self._teachers.fingerprint_,
+            "neighbours": self._ballot.neighbours.to_dict(),
+            "classes": self._ballot.classes,
+            "aggregator": described(self._aggregator),
+            "queries": queries,
+            "features": features_digest(features),
+            "most_answers": None if most_answers is None else int(most_answers),
+        }
+
+    def _votes(self, features: Any) -> Votes:
+        ballot = self._ballot
+        return Votes.from_labels(
+            self._teachers.votes(features), ballot.classes, unit=ballot.unit, relation=ballot.relation
+        )
+
+    def _drawn(self, features: Any, most_answers: int | None, progress: Progress | None) -> Labels:
+        if progress is not None:
+            progress(f"asking {len(self._teachers.seen_)} teachers about {len(features):,} queries")
+        votes = self._votes(features)
+        drawn = self._aggregator.release(votes, self._source, most_answers=most_answers)
+        return replace(drawn, origin="seeded" if self.rehearsal else drawn.origin)
+
+    def _given(self, spend: Spend) -> Labelled:
+        """Read everything as it is stored, so that it is the same now and ever after."""
+        entry = cite_outcome(self._ledger, spend.outcome)
+        labels = labels_from(unpacked(spend.answer), self.rehearsal)
+        return Labelled(labels, LabellingFacts.at(self._ledger, entry), spend.replayed)
+
+    def _require_budget(self) -> None:
+        protected, votes = self._ledger.budget(self._budget).neighbours, self._ballot.neighbours
+        if protected != votes:
+            raise MixedNeighboursError(
+                f"The budget {self._budget!r} protects {protected}, but labels of these teachers protect {votes}; "
+                "create one for them: ledger.create_budget(name, epsilon, delta, "
+                "Neighbours.from_dict(teachers.manifest_['neighbours']))."
+            )
+        open_grant(self._ledger, self._budget, self._analyst)
+
+
+def _ballot_of(teachers: Teachers) -> Ballot:
+    """Whose vote moves, as the manifest of the partition says; a manifest that was edited is refused."""
+    manifest = getattr(teachers, "manifest_", None)
+    if not isinstance(teachers, Teachers) or manifest is None:
+        raise ParameterError("Give trained Teachers; call their `fit` first.")
+    body = {key: value for key, value in manifest.items() if key != "digest"}
+    if manifest.get("digest") != digest_of_body(body):
+        raise DataError("The manifest of these teachers is damaged or was edited; load the original.")
+    about = Neighbours.from_dict(manifest["neighbours"])
+    return Ballot(teachers.classes, about.unit, relation=about.relation)
+
+
+def _owned(organisation: Unit | None, teachers_owned: int, teachers: Teachers) -> int:
+    owned = whole(teachers_owned, "teachers_owned")
+    if organisation is None and owned > 1:
+        raise ParameterError("Say which organisation owns several teachers, such as Unit.of('site', 'hospital').")
+    if owned > len(teachers.manifest_["teachers"]):
+        raise ParameterError("An organisation cannot own more teachers than there are.")
+    return owned
+
+
+def _require_room(queries: int) -> None:
+    if queries > MOST_QUERIES:
+        raise QuestionError(
+            f"There are {queries:,} queries, and at most {MOST_QUERIES:,} are labelled in one go; label them in parts."
+        )

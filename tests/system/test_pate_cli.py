@@ -1,0 +1,160 @@
+"""`ziggurat pate`, stage by stage, as a steward and a student would run it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ziggurat.pate import Student
+
+COLUMNS = ("--column", "hba1c", "--column", "systolic_bp", "--column", "age")
+
+
+@pytest.fixture
+def stages(command):
+    """Teachers, queries and a grant, all in the folder in which commands run."""
+    assert command("data", "invent", "clinic", "--rows", "400", "--seed", "5", "--out", "asked.csv").code == 0
+    assert command("data", "invent", "clinic", "--rows", "300", "--seed", "6", "--out", "truth.csv").code == 0
+    budget = ("--epsilon", "10", "--delta", "1e-5", "--person", "patient_id", "--relation", "replace-one")
+    assert command("ledger", "budget", "clinic", *budget).code == 0
+    assert command("ledger", "grant", "clinic", "stu", "--epsilon", "10", "--delta", "1e-5").code == 0
+    taught = command(
+        "pate", "teach", "clinic", "--label", "smoker", "--teachers", "10", *COLUMNS,
+        "--model", "decision-tree", "--out", "teachers", "--rehearse", "1",
+    )  # fmt: skip
+    assert taught.code == 0, taught.err
+    assert "one person (column patient_id), replace-one" in taught.out
+    return command
+
+
+def label(command, *more, queries="asked.csv", out="labels.json"):
+    given = ("--budget", "clinic", "--analyst", "stu", "--out", out, "--rehearse", "2")
+    return command("pate", "label", "teachers", queries, *given, *more)
+
+
+def test_a_student_of_public_rows_goes_through_all_stages(stages):
+    labelled = label(stages)
+    assert labelled.code == 0, labelled.err
+    assert "400 of 400 queries answered" in labelled.out
+    assert "REHEARSAL" in labelled.out
+    made = stages("pate", "student", "teachers", "asked.csv", "labels.json", "--out", "student", "--check")
+    assert made.code == 0, made.err
+    assert made.out.startswith("REHEARSAL")
+    assert "its features are public" in made.out
+    judged = stages("pate", "evaluate", "student", "truth.csv", "--json")
+    found = json.loads(judged.out)
+    assert found["names"] == ["false", "true"]
+    assert sum(map(sum, found["confusion"])) == 300
+    again = stages("pate", "certificate", "student", "--check")
+    assert again.code == 0
+    assert again.out.strip() == made.out.rsplit("\n", 2)[0].strip()
+
+
+def test_the_same_queries_are_labelled_again_for_nothing(stages):
+    label(stages)
+    before = stages("ledger", "show", "clinic").out
+    again = label(stages, out="again.json")
+    assert "nothing was spent" in again.out
+    assert stages("ledger", "show", "clinic").out == before
+    assert json.loads(Path("again.json").read_text())["labels"] == json.loads(Path("labels.json").read_text())["labels"]
+
+
+def test_labels_that_cost_more_than_is_left_ask_no_teacher(stages):
+    refused = label(stages, "--aggregator", "laplace:1")
+    assert refused.code == 3
+    assert "nothing was read or spent" in refused.err
+    assert not Path("labels.json").exists()
+    assert label(stages, "--aggregator", "laplace:1", "--quote").code == 3
+    assert label(stages, "--quote").code == 0
+    assert "used 0% of it on 0 questions" in stages("ledger", "show", "clinic").out
+
+
+def test_a_private_student_pays_its_own_ledger_and_says_what_is_not_protected(stages):
+    own = ("--ledger", "own.db")
+    row = ("--epsilon", "3", "--relation", "replace-one")
+    assert stages("ledger", "budget", "mine", *row, *own).code == 0
+    assert stages("ledger", "grant", "mine", "me", "--epsilon", "3", *own).code == 0
+    send = ("pate", "privatise", "teachers", "asked.csv", "--rho", "1.5", "--rehearse", "3", *own)
+    sent = stages(*send, "--budget", "mine", "--analyst", "me", "--out", "sent")
+    assert sent.code == 0, sent.err
+    assert "3-differential privacy (one row, replace-one)" in sent.out
+    assert stages(*send, "--budget", "mine", "--analyst", "me", "--out", "more").code == 3
+    assert not Path("more").exists()
+    assert label(stages, queries="sent").code == 0
+    student = ("pate", "student", "teachers")
+    theirs = ("--student-ledger", "own.db", "--student-budget", "mine")
+    kept = stages(*student, "sent", "labels.json", "--features", "privatised", "--out", "kept", *theirs)
+    assert "and the released student as well" in kept.out
+    open_ = ("--features", "original", "--queries", "sent", "--out", "open")
+    bare = stages(*student, "asked.csv", "labels.json", *open_, *theirs)
+    assert "NOT PROTECTED" in bare.out
+    assert "without a guarantee" in stages("ledger", "show", "mine", *own).out
+
+
+def test_the_threshold_is_chosen_on_rows_kept_aside(stages):
+    label(stages)
+    made = stages("pate", "student", "teachers", "asked.csv", "labels.json", "--out", "s", "--threshold-rows", "100")
+    assert made.code == 0
+    assert Student.load("s").threshold_ != 0.5
+
+
+def test_networks_are_taught_and_go_on_after_a_kill(stages):
+    given = ("pate", "teach", "clinic", "--label", "smoker", *COLUMNS, "--model", "mlp:8", "--epochs", "2")
+    made = stages(*given, "--teachers", "4", "--out", "nets")
+    assert made.code == 0, made.err
+    assert not Path("nets/checkpoints").exists()
+    Path("nets/checkpoints").mkdir()
+    before = Path("nets/partition.npz").read_bytes()
+    assert stages(*given, "--teachers", "5", "--out", "nets").code != 0
+    assert stages(*given, "--teachers", "4", "--out", "nets").code == 0
+    assert Path("nets/partition.npz").read_bytes() == before
+
+
+def test_prices_are_told_without_data(command):
+    told = command("pate", "quote", "--queries", "1000", "--aggregator", "laplace:0.05", "--organisation", "site=2")
+    assert "20.1743" in told.out
+    assert "8.05848" in told.out
+    priced = json.loads(command("pate", "quote", "--queries", "1000", "--json").out)
+    assert [each["queries"] for each in priced] == [100, 333, 1000]
+    assert priced[0]["organisation"] is None
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("pate", "quote", "--queries", "10", "--aggregator", "gumble:1"), "gumbel"),
+        (("pate", "quote", "--queries", "10", "--aggregator", "confident:200"), "confident:200,150,40"),
+        (("pate", "quote", "--queries", "10", "--organisation", "site"), "hospital=5"),
+        (("pate", "teach", "clinic", "--label", "age", "--teachers", "3", "--out", "t"), "category or a truth value"),
+        (("pate", "teach", "clinic", "--label", "smoker", "--teachers", "20000", "--out", "t"), "use at most"),
+        (("pate", "teach", "clinic", "--label", "sex", "--teachers", "3", "--out", "t", "--model", "x"), "classifier"),
+        (("pate", "label", "nowhere", "x.csv", "--budget", "b", "--analyst", "a", "--out", "o"), "no readable task"),
+        (("pate", "certificate", "nowhere.json"), "certificate"),
+    ],
+)  # fmt: skip
+def test_bad_input_gets_one_sentence(command, given, said):
+    refused = command(*given)
+    assert refused.code not in (0, 70)
+    assert said in refused.err
+    assert refused.err.count("\n") == 1
+
+
+def test_rows_that_were_not_labelled_are_refused(stages):
+    label(stages)
+    student = ("pate", "student", "teachers")
+    Path("fewer.csv").write_text("\n".join(Path("asked.csv").read_text().splitlines()[:50]))
+    fewer = stages(*student, "fewer.csv", "labels.json", "--out", "s")
+    assert "give the same rows" in fewer.err
+    lines = Path("asked.csv").read_text().splitlines()
+    Path("turned.csv").write_text("\n".join([lines[0], *reversed(lines[1:])]))
+    turned = stages(*student, "turned.csv", "labels.json", "--out", "s")
+    assert "same ones in the same order" in turned.err
+    assert not Path("s").exists()
+
+
+def test_a_claim_that_rows_are_privatised_is_checked(stages):
+    label(stages)
+    claimed = stages(
+        "pate", "student", "teachers", "asked.csv", "labels.json", "--features", "privatised", "--out", "s"
+    )
+    assert "needs ROWS from 'pate privatise'" in claimed.err
