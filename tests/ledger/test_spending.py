@@ -95,6 +95,17 @@ def test_a_question_that_is_being_answered_is_pending(ledger: Ledger) -> None:
     assert spent(ledger) == exact("0.1")
 
 
+def test_a_question_whose_asker_was_killed_is_given_up_and_paid_again(ledger: Ledger) -> None:
+    lost = ledger.reserve("clinic", "ana", pure("0.1"), "how many?")
+    ledger.abandon(lost.seq)
+    assert isinstance(ledger.reserve("clinic", "ana", pure("0.1"), "how many?"), Reservation)
+    assert spent(ledger) == exact("0.2")
+    with pytest.raises(LedgerUseError, match="given up already"):
+        ledger.abandon(lost.seq)
+    with pytest.raises(LedgerUseError):
+        ledger.abandon(9999)
+
+
 def test_an_expired_reservation_stays_spent_and_cannot_be_committed(ledger: Ledger) -> None:
     reservation = ledger.reserve("clinic", "ana", pure("0.4"), "how many?", ttl=0.01)
     time.sleep(0.02)

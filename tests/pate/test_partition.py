@@ -113,8 +113,12 @@ def test_too_few_units_and_too_few_teachers_are_refused():
     for teachers in (1, 0, True, 2.5):
         with pytest.raises(ParameterError, match="at least two teachers"):
             Partition.by_record(10, teachers)
-    with pytest.raises(DataError, match="got no rows"):
-        Partition.by_record(3, 3, balanced=False, source=seeded(1))
+
+
+def test_a_draw_of_each_row_on_its_own_refuses_nothing_and_may_leave_teachers_empty():
+    split = Partition.by_record(2, 5, balanced=False, source=seeded(1))
+    assert sorted(own.size for own in split.rows)[:3] == [0, 0, 0]
+    split.verify(split.manifest())
 
 
 @pytest.mark.parametrize("units", [["a", None], [1.5, 2], [[1], [2]], [], [np.nan, 1.0]])

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 from torch import nn
 
 from ziggurat.data import Unit
@@ -305,3 +306,17 @@ def test_features_of_another_width_are_refused_before_anybody_is_asked(teacher):
         made.checked(features[:, :5])
     with pytest.raises(DataError, match="shape"):
         made.predict(features[:, :5])
+
+
+@pytest.mark.parametrize("teacher", [MLP(4, (8,)), DecisionTreeClassifier()], ids=["network", "classifier"])
+def test_a_teacher_without_rows_always_names_the_first_class(teacher):
+    rows = np.random.default_rng(3).normal(size=(40, 4)).astype(np.float32)
+    split = Partition.by_record(40, 30, balanced=False, source=seeded(4))
+    empty = [number for number, own in enumerate(split.rows) if own.size == 0]
+    assert empty
+    ensemble = Teachers(teacher, classes=2, training=Training(epochs=1, held_out=0))
+    fitted = ensemble.fit(rows, np.ones(40, dtype=int), split, source=seeded(5))
+    named = fitted.predict(rows)
+    assert not named[empty].any()
+    assert named[[number for number in range(30) if number not in empty]].all()
+    assert np.allclose(fitted.probabilities(rows).sum(axis=2), 1)

@@ -86,7 +86,7 @@ def test_the_same_queries_under_another_cap_are_paid_and_counted_again(teachers,
     one, all_three = certified(runs[0], ledger=teachers_ledger), certified(runs, ledger=teachers_ledger)
     assert all_three.teachers.promise.epsilon > 1.5 * one.teachers.promise.epsilon
     assert (one.teachers.checked.others, all_three.teachers.checked.others) == (2, 0)
-    assert "2 further spends by the same analysts" in " ".join(one.text().split())
+    assert "2 further spends on the same budgets or teachers" in " ".join(one.text().split())
 
 
 def test_labels_of_different_noise_are_composed_and_no_paper_has_a_formula(teachers, teachers_ledger):
@@ -346,6 +346,40 @@ def test_a_certificate_survives_a_file_and_names_the_students_files(labelled, tm
         Certificate.load(tmp_path / "nothing")
 
 
+def test_a_ledger_that_was_copied_does_not_hide_a_labelling(labelled):
+    entry = replace(labelled.facts.entry, hash="0" * 64)
+    other = replace(labelled, facts=replace(labelled.facts, entry=entry))
+    with pytest.raises(DataError, match="copied"):
+        certify([labelled, other], delta="1e-6", features="public")
+
+
+def test_files_that_were_changed_after_they_were_certified_are_found(labelled, tmp_path):
+    (tmp_path / "student.json").write_text("{}")
+    made = certify(labelled, delta="1e-6", features="public", files=tmp_path)
+    made.require_files(tmp_path)
+    (tmp_path / "student.json").write_text("[]")
+    with pytest.raises(DataError, match="not the one that was certified"):
+        made.require_files(tmp_path)
+
+
+@pytest.mark.parametrize("path", [("teachers", "published"), ("student", "matched")])
+def test_what_follows_from_the_facts_cannot_be_stated_otherwise(labelled, path):
+    data = certify(labelled, delta="1e-6", features="public").to_dict()
+    data[path[0]][path[1]] = {"published": "1/100", "matched": True}[path[1]]
+    with pytest.raises(DataError, match="damaged"):
+        Certificate.from_dict(data)
+
+
+def test_a_noted_release_is_looked_up_in_the_ledger(labelling, curator, students_ledger):
+    labelled = labelling.label(curator.privatise(ROWS).value)
+    made = certified(labelled, features="original", queries=curator, students_ledger=students_ledger)
+    noted = made.record(students_ledger, "own")
+    noted.verify(students_ledger=students_ledger)
+    claimed = replace(made, student=replace(made.student, recorded=replace(noted.student.recorded, hash="0" * 64)))
+    with pytest.raises(DataError, match="not the one that is cited"):
+        claimed.verify(students_ledger=students_ledger)
+
+
 def test_today_is_the_day_unless_told(labelled):
     assert abs((datetime.now(UTC).date() - certified(labelled, made=None).made).days) <= 1
 
@@ -367,7 +401,7 @@ GOLDEN = """\
 REHEARSAL: not to be published
 
 CERTIFICATE OF A STUDENT MODEL
-Made on 15 November 2026. The student learned from labels that many teachers together gave under
+Made on 15 November 2026. The student learned from labels that 30 teachers together gave under
 noise.
 
 1. To the people whose data trained the teachers
@@ -376,8 +410,9 @@ noise.
    with several rows is protected less.
    This covers everything that the labels show of the teachers, and so this student. It depends on
    no vote: it is the cost of 60 queries, of which at most 60 could be answered; 60 were.
-   Whatever 'sam' asked of the budget 'patients', and however it was chosen, stays together within
-   epsilon 8 at delta 0.00001, which were granted before (zcdp rule).
+   Whatever 'sam' was answered under this grant of the budget 'patients', and however it was chosen,
+   stays together within epsilon 8 at delta 0.00001, which were granted before; answers are added up
+   by the zcdp rule.
    To one hospital that owns 3 teachers: differential privacy with epsilon ≈14.0149 at delta
    0.000001 (one hospital (column site), replace-one).
    For comparison, the formula that the papers publish gives epsilon ≈4.37169 for the same labels;
@@ -401,16 +436,18 @@ noise.
    HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH.
    Manifest of the teachers' partition:
    HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH.
-   The labels were compared with the teachers' ledger, which verifies and ended then with entry 5,
-   hash HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH. It holds nothing else that
-   was spent by the same analysts on the same budgets.
+   The labels were compared with the teachers' ledger when this was made; it was in order and ended
+   with entry 5, hash HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH. Nothing else
+   had been spent then on the same budgets or teachers. Whoever has the ledger can compare again:
+   ziggurat pate certificate --check.
    Privatised rows 1: SHA-256 HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH;
    entry 5 of ledger LLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLL (budget 'own'), hash
    HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH.
    The labelled queries are, by their digests, exactly the privatised rows.
-   The privatised rows were compared with the student's ledger, which verifies and ended then with
-   entry 5, hash HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH. It holds nothing
-   else that was spent by the same analysts on the same budgets.
+   The privatised rows were compared with the student's ledger when this was made; it was in order
+   and ended with entry 5, hash HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH.
+   Nothing else had been spent then on the same budgets or teachers. Whoever has the ledger can
+   compare again: ziggurat pate certificate --check.
    Student's file student.json: SHA-256
    HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH.
 """

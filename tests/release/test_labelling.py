@@ -201,7 +201,7 @@ def test_what_fails_after_the_reservation_is_ours_quotes_nothing_and_stays_spent
 )
 def test_a_budget_for_another_unit_or_relation_is_refused_with_the_way_out(teachers, teachers_ledger, neighbours):
     teachers_ledger.create_budget("wrong", 1, "1e-6", neighbours)
-    with pytest.raises(MixedNeighboursError, match=r"create_budget\(name, epsilon, delta, Neighbours.from_dict"):
+    with pytest.raises(MixedNeighboursError, match="create one with the neighbours of their partition"):
         Labelling(teachers, GumbelNoisyMax("0.1"), teachers_ledger, "sam", budget="wrong")
 
 
@@ -227,8 +227,61 @@ def test_untrained_teachers_and_strangers_are_refused(teachers, teachers_ledger)
         made(Teachers(Stubborn(), classes=2), teachers_ledger)
     with pytest.raises(ParameterError, match="aggregator"):
         made(teachers, teachers_ledger, ThresholdTest(2, 2))
-    with pytest.raises(LedgerUseError, match="no open grant"):
-        Labelling(teachers, GumbelNoisyMax("0.1"), teachers_ledger, "eve", budget="patients")
+    with pytest.raises(LedgerUseError, match="grant"):
+        Labelling(teachers, GumbelNoisyMax("0.1"), teachers_ledger, "eve", budget="patients").label(QUERIES)
+
+
+def test_labels_that_were_paid_are_given_again_after_the_grant_is_closed(teachers, teachers_ledger):
+    given = made(teachers, teachers_ledger).label(QUERIES)
+    teachers_ledger.close_grant("patients", "sam")
+    again = made(teachers, teachers_ledger).label(QUERIES)
+    assert again.replayed
+    assert again.labels.labels.tolist() == given.labels.labels.tolist()
+
+
+def test_teachers_that_are_trained_again_on_another_kind_of_split_are_refused(tmp_path):
+    rows = np.random.default_rng(1).normal(size=(80, 4))
+    labels, people = (rows[:, 0] > 0).astype(int), np.arange(80) // 4
+    by_person = Partition.by_unit(people, 4, unit=Unit.person("p"), source=seeded(1))
+    fitted = Teachers(Stubborn(), classes=2).fit(rows, labels, by_person, source=seeded(2))
+    with Ledger.open(tmp_path / "people.db") as ledger:
+        ledger.create_budget("patients", 9, "1e-4", by_person.neighbours)
+        ledger.grant("patients", "sam", 9, "1e-4")
+        labelling = made(fitted, ledger)
+        fitted.fit(rows, labels, Partition.by_record(80, 4, source=seeded(1)), source=seeded(2))
+        with pytest.raises(DataError, match="trained again"):
+            labelling.label(QUERIES)
+
+
+def test_what_is_refused_does_not_depend_on_anybodys_label(tmp_path):
+    rows = np.random.default_rng(1).normal(size=(80, 4))
+    partition = Partition.by_record(80, 4, source=seeded(1))
+    for labels in (np.zeros(80, dtype=int), np.eye(80, dtype=int)[17]):
+        fitted = Teachers(Stubborn(), classes=2).fit(rows, labels, partition, source=seeded(2))
+        with pytest.raises(DataError, match="shape"):
+            fitted.checked(np.zeros((2, 9)))
+
+
+def test_a_seeded_split_makes_a_rehearsal(teachers_ledger):
+    rows = np.random.default_rng(1).normal(size=(80, 4))
+    partition = Partition.by_record(80, 4, source=seeded(1))
+    fitted = Teachers(Stubborn(), classes=2).fit(rows, (rows[:, 0] > 0).astype(int), partition)
+    assert fitted.origin_ == "seeded"
+    secret = Teachers(Stubborn(), classes=2).fit(rows, (rows[:, 0] > 0).astype(int), Partition.by_record(80, 4))
+    assert secret.origin_ == "secure"
+
+
+class Lavish(GumbelNoisyMax):
+    """Answers more than it may."""
+
+    def release(self, votes, source=None, *, most_answers=None):
+        return super().release(votes, source)
+
+
+def test_an_aggregator_that_answers_more_than_was_paid_for_gives_nothing(teachers, teachers_ledger):
+    lavish = Lavish("0.1", test=ThresholdTest(1, 20))
+    with pytest.raises(ParameterError, match="more queries than it was allowed"):
+        made(teachers, teachers_ledger, lavish).label(QUERIES, most_answers=2)
 
 
 def test_a_quote_reads_nothing_and_says_both_promises(teachers, teachers_ledger):
@@ -284,7 +337,10 @@ def test_an_aggregator_of_somebody_else_is_recorded_by_its_parameters(teachers, 
         pass
 
     labelled = made(teachers, teachers_ledger, Theirs("0.1")).label(QUERIES)
-    assert labelled.facts.question["aggregator"] == {"kind": "Theirs", "gamma": "1/10", "test": None}
+    facts = labelled.facts.question["aggregator"]
+    assert facts["kind"].endswith("Theirs")
+    assert facts["gamma"] == "1/10"
+    assert not made(teachers, teachers_ledger, Theirs("0.1")).label(QUERIES).replayed
     assert labelled.facts.aggregator is None
     assert Labelled.from_dict(labelled.to_dict()).planned == labelled.planned
     with pytest.raises(ParameterError, match="own"):

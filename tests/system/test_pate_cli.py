@@ -7,6 +7,7 @@ import pytest
 
 from ziggurat.pate import Student
 
+STUDENT = ("pate", "student", "teachers", "asked.csv", "labels.json", "--features", "public")
 COLUMNS = ("--column", "hba1c", "--column", "systolic_bp", "--column", "age")
 
 
@@ -37,7 +38,9 @@ def test_a_student_of_public_rows_goes_through_all_stages(stages):
     assert labelled.code == 0, labelled.err
     assert "400 of 400 queries answered" in labelled.out
     assert "REHEARSAL" in labelled.out
-    made = stages("pate", "student", "teachers", "asked.csv", "labels.json", "--out", "student", "--check")
+    made = stages(
+        "pate", "student", "teachers", "asked.csv", "labels.json", "--features", "public", "--out", "student", "--check"
+    )
     assert made.code == 0, made.err
     assert made.out.startswith("REHEARSAL")
     assert "its features are public" in made.out
@@ -93,7 +96,7 @@ def test_a_private_student_pays_its_own_ledger_and_says_what_is_not_protected(st
 
 def test_the_threshold_is_chosen_on_rows_kept_aside(stages):
     label(stages)
-    made = stages("pate", "student", "teachers", "asked.csv", "labels.json", "--out", "s", "--threshold-rows", "100")
+    made = stages(*STUDENT, "--out", "s", "--threshold-rows", "100")
     assert made.code == 0
     assert Student.load("s").threshold_ != 0.5
 
@@ -103,11 +106,39 @@ def test_networks_are_taught_and_go_on_after_a_kill(stages):
     made = stages(*given, "--teachers", "4", "--out", "nets")
     assert made.code == 0, made.err
     assert not Path("nets/checkpoints").exists()
+    assert "is there already" in stages(*given, "--teachers", "4", "--out", "nets").err
+    Path("nets/teachers.json").unlink()
     Path("nets/checkpoints").mkdir()
     before = Path("nets/partition.npz").read_bytes()
-    assert stages(*given, "--teachers", "5", "--out", "nets").code != 0
+    assert "unfinished run" in stages(*given, "--teachers", "5", "--out", "nets").err
     assert stages(*given, "--teachers", "4", "--out", "nets").code == 0
     assert Path("nets/partition.npz").read_bytes() == before
+
+
+def test_a_split_is_not_taken_up_for_a_table_in_another_order(command):
+    command("data", "invent", "clinic", "--rows", "60", "--out", "some.csv", "--schema", "some.yaml")
+    given = ("pate", "teach", "some.csv", "--label", "smoker", "--column", "age", "--teachers", "3", "--out", "t")
+    assert command(*given).code == 0
+    Path("t/teachers.json").unlink()
+    Path("t/checkpoints").mkdir()
+    header, *lines = Path("some.csv").read_text().splitlines()
+    Path("some.csv").write_text("\n".join([header, *reversed(lines)]))
+    assert "unfinished run" in command(*given).err
+
+
+def test_a_students_files_are_compared_with_its_certificate(stages):
+    label(stages)
+    assert stages(*STUDENT, "--out", "s").code == 0
+    assert stages("pate", "certificate", "s").code == 0
+    Path("s/task.json").write_text("{}")
+    assert "not the one that was certified" in stages("pate", "certificate", "s").err
+
+
+def test_a_student_that_cannot_be_certified_leaves_nothing_behind(stages):
+    label(stages)
+    before = sorted(Path().iterdir())
+    assert stages(*STUDENT, "--out", "s", "--delta", "2").code not in (0, 70)
+    assert sorted(Path().iterdir()) == before
 
 
 def test_prices_are_told_without_data(command):
@@ -143,11 +174,11 @@ def test_rows_that_were_not_labelled_are_refused(stages):
     label(stages)
     student = ("pate", "student", "teachers")
     Path("fewer.csv").write_text("\n".join(Path("asked.csv").read_text().splitlines()[:50]))
-    fewer = stages(*student, "fewer.csv", "labels.json", "--out", "s")
+    fewer = stages(*student, "fewer.csv", "labels.json", "--features", "public", "--out", "s")
     assert "give the same rows" in fewer.err
     lines = Path("asked.csv").read_text().splitlines()
     Path("turned.csv").write_text("\n".join([lines[0], *reversed(lines[1:])]))
-    turned = stages(*student, "turned.csv", "labels.json", "--out", "s")
+    turned = stages(*student, "turned.csv", "labels.json", "--features", "public", "--out", "s")
     assert "same ones in the same order" in turned.err
     assert not Path("s").exists()
 

@@ -206,6 +206,17 @@ def _line(entry: Entry, names: list[str]) -> str:
 
 
 @app.command()
+def abandon(
+    reservation: Annotated[int, typer.Argument(help="Its number, as the refusal names it.", min=1)],
+    ledger: Where = "",
+) -> None:
+    """Give up a reservation whose answer will not come: its cost stays spent, and the question can be asked again."""
+    with open_ledger(ledger) as book:
+        book.abandon(reservation)
+    typer.echo(f"Reservation {reservation} is given up; what it cost stays spent.")
+
+
+@app.command()
 def unbounded(
     table: Table,
     what: Annotated[str, typer.Argument(help="What was released, in a few words.")],

@@ -19,7 +19,9 @@ from ziggurat.cli._pate_folders import (
     TASK,
     empty_folder,
     features_of,
+    filled_at_once,
     queries_of,
+    require_file,
     require_parent,
     task_in,
 )
@@ -35,11 +37,12 @@ from ziggurat.cli._pate_options import (
     Out,
     Rehearse,
 )
-from ziggurat.errors import DataError
+from ziggurat.errors import DataError, MixedNeighboursError, ParameterError
 
 if TYPE_CHECKING:
     from ziggurat.data import Unit
-    from ziggurat.pate import Partition, PateAccount
+    from ziggurat.ledger import Ledger
+    from ziggurat.pate import Partition, PateAccount, Teachers
     from ziggurat.randomness import Source
     from ziggurat.release import Labelled, Task
     from ziggurat.release._task import Rows as TaskRows
@@ -52,7 +55,7 @@ app = typer.Typer(
     "a student learns from the labels. Three stages, each with a result that is kept and can be replaced:\n\n"
     "  ziggurat pate teach patients.csv --label smoker --teachers 100 --out teachers\n\n"
     "  ziggurat pate label teachers public.csv --budget patients --analyst student --out labels.json\n\n"
-    "  ziggurat pate student teachers public.csv labels.json --out student\n\n"
+    "  ziggurat pate student teachers public.csv labels.json --features public --out student\n\n"
     "A student with private data of its own protects them first with 'ziggurat pate privatise'.",
 )
 
@@ -108,6 +111,9 @@ def teach(
         placement=Placement(devices=tuple(device or ("cpu",))),
     )
     require_parent(out)
+    if Path(out).is_file() or (Path(out) / "teachers.json").exists():
+        raise DataError(f"{out!r} is there already; name another folder.")
+    _require_devices(ensemble)
     rows = task.rows(found.open(DuckDBEngine()), units=True)
     drawn = source_of(rehearse)
     partition = _split(Path(out), rows, teachers, found.schema.unit, drawn)
@@ -194,14 +200,16 @@ def privatise(
     task = task_in(teachers)
     folder = empty_folder(out)
     rows = features_of(source, task)
-    with paying(ledger, budget, analyst) as book:
+    with filled_at_once(folder) as draft, paying(ledger, budget, analyst) as book:
+        _require_rows(book, budget)
         who = (book, analyst) if book is not None else (None, None)
         curator = QueryCurator(rho, task.width, *who, budget=budget or None, source=source_of(rehearse))
         reports = curator.privatise(rows)
-    folder.mkdir(parents=True, exist_ok=True)
-    lists = pa.FixedSizeListArray.from_arrays(pa.array(reports.value.ravel()), task.width)
-    write_table(pa.table({"features": lists}), str(folder / QUERIES))
-    write_text(folder / SENT, json.dumps(curator.sent.to_dict(), indent=1))
+        lists = pa.FixedSizeListArray.from_arrays(pa.array(reports.value.ravel()), task.width)
+        write_table(pa.table({"features": lists}), str(draft / QUERIES))
+        write_text(draft / SENT, json.dumps(curator.sent.to_dict(), indent=1))
+    if not task.l1:
+        typer.echo("Note: these teachers were taught without --l1, so clipped rows may look strange to them.", err=True)
     paid = f"paid by the budget {budget!r}" if budget else "recorded in no ledger"
     typer.echo(f"{len(rows):,} rows, each {curator.sent.promise}, {paid}. They may leave in {out!r}.")
 
@@ -231,14 +239,16 @@ def label(
     """
     from ziggurat.cli._ledger import open_ledger
     from ziggurat.cli._pate_options import aggregator_of, source_of, told, unit_of
-    from ziggurat.pate import Teachers
+    from ziggurat.pate import Partition, Teachers
     from ziggurat.release import Labelling
 
-    require_parent(out)
+    require_file(out)
     task = task_in(teachers)
     features = queries_of(queries, task)[0]
     unit, owned = unit_of(organisation)
     ensemble = Teachers.load(teachers)
+    if (Path(teachers) / PARTITION).exists():
+        Partition.load(Path(teachers) / PARTITION).verify(ensemble.manifest_)
     with open_ledger(ledger) as book:
         labelling = Labelling(
             ensemble,
@@ -263,14 +273,40 @@ for each in (_pate_student.student, _pate_student.evaluate, _pate_student.certif
     app.command()(each)
 
 
+def _require_devices(ensemble: Teachers) -> None:
+    """Refuse a device that is not there, or that classifiers cannot use, before anything is read."""
+    from ziggurat.pate import Network
+
+    place = ensemble.placement
+    if isinstance(ensemble.teacher, Network):
+        from ziggurat.pate._ensemble import require_devices
+
+        require_devices(place)
+    elif not place.on_cpu:
+        raise ParameterError("Only networks use a --device; scikit-learn's classifiers run on the processor.")
+
+
+def _require_rows(book: Ledger | None, budget: str) -> None:
+    if book is not None and not book.budget(budget).neighbours.unit.is_row:
+        raise MixedNeighboursError(
+            f"The budget {budget!r} protects another unit than rows; create one without --person and --unit, and with "
+            "--relation replace-one."
+        )
+
+
 def _split(folder: Path, rows: TaskRows, teachers: int, unit: Unit, source: Source) -> Partition:
     """Deal the rows out, or take up the split of a run that was killed."""
+    import numpy as np
+
     from ziggurat.pate import Partition
 
     path = folder / PARTITION
     if path.exists() and (folder / CHECKPOINTS).exists():
         split = Partition.load(path)
-        if (split.teachers, split.total, split.unit) != (teachers, len(rows), unit):
+        same_people = (split.units is None) == (rows.units is None) and np.array_equal(
+            np.asarray(split.units), np.asarray(rows.units)
+        )
+        if (split.teachers, split.total, split.unit) != (teachers, len(rows), unit) or not same_people:
             raise DataError(f"An unfinished run of other rows or teachers is in {str(folder)!r}; name another --out.")
         return split
     drawn = source.child("partition") if not source.secure else source

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,10 +34,8 @@ def features_of(source: str, task: Task) -> Floats:
     from ziggurat.data import read
     from ziggurat.data.engines import DuckDBEngine
 
-    if Path(source).is_file():
-        table = read(source, task.query_schema, on_bad_cell="missing")
-    else:
-        table = located(source).open(DuckDBEngine())
+    is_file = Path(source).is_file()
+    table = read(source, task.query_schema) if is_file else located(source).open(DuckDBEngine())
     return task.rows(table, labels=False).features
 
 
@@ -80,7 +82,25 @@ def empty_folder(out: str) -> Path:
     return folder
 
 
+@contextmanager
+def filled_at_once(folder: Path) -> Iterator[Path]:
+    """Give a folder to write to, which takes its place and name when everything is written, or goes away."""
+    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.absolute().parent))
+    try:
+        yield draft
+        draft.replace(folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
 def require_parent(out: str) -> None:
     """Refuse a place that cannot be written to before anything is paid for."""
     if not Path(out).absolute().parent.is_dir():
         raise DataError(f"The folder of {out!r} does not exist; create it first.")
+
+
+def require_file(out: str) -> None:
+    """Refuse the name of a folder where a file is to be written."""
+    require_parent(out)
+    if Path(out).is_dir():
+        raise DataError(f"{out!r} is a folder; name a file, such as labels.json.")

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ziggurat.cli._ledger import Where
-from ziggurat.cli._pate_folders import CERTIFICATE, TASK, empty_folder, queries_of, require_same, task_in
+from ziggurat.cli._pate_folders import (
+    CERTIFICATE,
+    TASK,
+    empty_folder,
+    filled_at_once,
+    queries_of,
+    require_same,
+    task_in,
+)
 from ziggurat.cli._pate_options import AsJson, Batch, Delta, Epochs, Model, Organisation, Out
 from ziggurat.errors import ParameterError
 
@@ -26,7 +34,7 @@ def student(
     out: Out,
     features: Annotated[
         str, typer.Option(help="What ROWS are: public; privatised; or original, of which the queries were protected.")
-    ] = "public",
+    ],
     queries: Annotated[str, typer.Option(help="With original rows: the folder of 'pate privatise' sent.")] = "",
     model: Model = "logistic-regression",
     threshold_rows: Annotated[
@@ -66,9 +74,12 @@ def student(
     with ExitStack() as stack:
         book = stack.enter_context(open_to_read(ledger)) if check else None
         own = stack.enter_context(Ledger.open(student_ledger, create=False)) if student_ledger else None
+        if own is not None and student_budget:
+            own.budget(student_budget)
         learner = _taught(task, matrix, labelled, model, threshold_rows, unlabelled, epochs, batch, seed)
-        learner.save(folder)
-        task.save(folder / TASK)
+        draft = stack.enter_context(filled_at_once(folder))
+        learner.save(draft)
+        task.save(draft / TASK)
         certificate = certify(
             labelled,
             delta=delta,
@@ -78,11 +89,12 @@ def student(
             students_ledger=own if sent is not None else None,
             organisation=unit,
             teachers_owned=owned,
-            files=folder,
+            files=draft,
+            about=f"It names {task.label!r} ({len(task.classes)} classes) by {', '.join(task.encoding.names)}.",
         )
         if own is not None and student_budget:
             certificate = certificate.record(own, student_budget)
-        certificate.save(folder / CERTIFICATE)
+        certificate.save(draft / CERTIFICATE)
     typer.echo(certificate.text())
     typer.echo(f"The student and its certificate are in {out!r}.")
 
@@ -104,8 +116,7 @@ def evaluate(
 
     task = task_in(student)
     if Path(source).exists():
-        declared = Schema.from_yaml(Path(schema)) if schema else task.labelled_schema
-        table = read(source, declared, on_bad_cell="missing")
+        table = read(source, Schema.from_yaml(Path(schema)) if schema else task.labelled_schema)
     else:
         table = located(source, schema).open(DuckDBEngine())
     rows = task.rows(table)
@@ -135,6 +146,8 @@ def certificate(
 
     path = Path(student)
     found = Certificate.load(path / CERTIFICATE if path.is_dir() else path)
+    if path.is_dir():
+        found.require_files(path)
     with ExitStack() as stack:
         books = [
             stack.enter_context(open_to_read(where)) if wanted else None

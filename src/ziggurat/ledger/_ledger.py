@@ -35,7 +35,7 @@ from ziggurat.ledger._state import State
 from ziggurat.ledger._statement import Quote, Statement, make_quote, make_statement
 from ziggurat.ledger._store import Store, open_store
 from ziggurat.ledger._verify import Verification, verify_entries
-from ziggurat.privacy import Amount, Event, Neighbours, exact_delta, exact_epsilon, make_filter
+from ziggurat.privacy import Amount, Event, Neighbours, exact_delta, exact_epsilon, make_filter, whole
 
 _NEVER = timestamp(datetime.max.replace(tzinfo=UTC))
 _BEFORE_ALL = -(2**63) - 1
@@ -183,6 +183,14 @@ class Ledger:
             if isinstance(outcome, Reservation) and not spend.answered:
                 with suppress(LedgerError):
                     outcome.abandon()
+
+    def abandon(self, reservation: int) -> None:
+        """Give up a reservation whose answer will not come, because whoever made it was killed.
+
+        Its cost stays spent. The same question can then be asked, and paid for, again at once. One that is answered,
+        given up or unknown raises `LedgerUseError`.
+        """
+        self._abandon(whole(reservation, "reservation"))
 
     def left(self, table: str, analyst: str) -> Fraction:
         """Give the exact epsilon that an analyst certainly has left by plain addition.

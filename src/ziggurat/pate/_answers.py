@@ -31,7 +31,10 @@ class Group:
 
 @dataclass(frozen=True)
 class Networks:
-    """All teachers, in groups of one architecture each; `seen` says which classes a teacher may name."""
+    """All teachers, in groups of one architecture each; `seen` says which classes a teacher may name.
+
+    A teacher without rows is in no group, and names class 0.
+    """
 
     groups: list[Group]
     seen: npt.NDArray[np.bool_]
@@ -39,14 +42,15 @@ class Networks:
 
     def labels(self, features: npt.NDArray[np.float32]) -> Integers:
         """Return the class each teacher names for each row: by its cut if there are two, else by its largest logit."""
-        answers = np.empty((len(self.seen), len(features)), dtype=np.int64)
+        answers = np.zeros((len(self.seen), len(features)), dtype=np.int64)
         for teacher, rows, logits, cut in self._asked(features):
             answers[teacher, rows] = self._scores(teacher, logits, cut).argmax(-1).numpy()
         return answers
 
     def probabilities(self, features: npt.NDArray[np.float32]) -> Floats:
         """Return the probability of each class; 0 for a class that is not in a teacher's rows."""
-        answers = np.empty((len(self.seen), len(features), self.seen.shape[1]))
+        answers = np.zeros((len(self.seen), len(features), self.seen.shape[1]))
+        answers[:, :, 0] = 1
         for teacher, rows, logits, _ in self._asked(features):
             answers[teacher, rows] = self._scores(teacher, logits, 0.0).softmax(-1).numpy()
         return answers

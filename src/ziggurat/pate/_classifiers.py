@@ -32,17 +32,13 @@ def require_classifier(classifier: Any) -> None:
 
 @dataclass(frozen=True)
 class Classifiers:
-    """One fitted classifier per teacher; None for a teacher whose rows are all of one class, which it always names."""
+    """One fitted classifier per teacher; None for a teacher whose rows are all of one class, which it always names.
+
+    A teacher without rows names class 0.
+    """
 
     fitted: list[Any | None]
     seen: npt.NDArray[np.bool_]
-
-    @property
-    def shape(self) -> tuple[int, ...] | None:
-        """The shape of a row that they were trained on; None where nobody looks at features."""
-        known = (getattr(one, "n_features_in_", None) for one in self.fitted if one is not None)
-        width = next(known, None)
-        return None if width is None else (int(width),)
 
     def labels(self, features: npt.NDArray[Any]) -> Integers:
         """Return the class each teacher names for each row."""
@@ -56,7 +52,7 @@ class Classifiers:
         answers = np.zeros((len(self.fitted), len(features), self.seen.shape[1]))
         for teacher, fitted in enumerate(self.fitted):
             if fitted is None:
-                answers[teacher, :, self.seen[teacher]] = 1
+                answers[teacher, :, self.seen[teacher].argmax()] = 1
             elif not hasattr(fitted, "predict_proba"):
                 raise ParameterError("This classifier gives no probabilities; ask it for labels instead.")
             else:
@@ -88,7 +84,7 @@ def fit_one(classifier: Any, features: npt.NDArray[Any], labels: Integers, seed:
     """Fit one clone; scikit-learn's own errors and warnings are withheld, because they may quote cells."""
     from sklearn.base import clone
 
-    if np.unique(labels).size == 1:
+    if np.unique(labels).size < 2:
         return None
     one = clone(classifier)
     states = [name for name in one.get_params() if name.rpartition("__")[2] == "random_state"]

@@ -51,7 +51,7 @@ class Job:
 
     def run(self) -> list[Group]:
         """Train every candidate, and return the teachers grouped by the candidate that each of them chose."""
-        _require_devices(self.placement)
+        require_devices(self.placement)
         work = list(self._work())
         tasks = [(each.chunk, tell) for each, tell in zip(work, self._tellers(work), strict=True)]
         place = self.placement
@@ -177,7 +177,7 @@ class _Told:
         return tell
 
 
-def _require_devices(placement: Placement) -> None:
+def require_devices(placement: Placement) -> None:
     """Raise a sentence unless every device is there; on Ray it is the workers that must have them."""
     if placement.executor == "ray":
         if placement.chunk is None and not placement.on_cpu:

@@ -32,7 +32,9 @@ class Partition:
     Formal guarantee: two tables that differ in one unit differ in the rows of one teacher only, so that one vote
     moves. For a balanced split "differ" means that one unit is replaced by another (the number of units is public):
     the teacher of a unit is drawn without a look at any row, its size included. To hide whether a unit is there at
-    all (add-or-remove-one), draw the teacher of each unit on its own with `balanced=False`; sizes then vary.
+    all (add-or-remove-one), draw the teacher of each unit on its own with `balanced=False`; sizes then vary, and a
+    teacher may get no rows: it then always votes for the first class, because refusing would show how many units
+    there are.
 
     Attributes
     ----------
@@ -44,6 +46,9 @@ class Partition:
         What the split keeps together.
     relation
         The neighbour relation under which one unit moves one teacher.
+    origin
+        "secure", or "seeded" if the draw can be repeated: then a unit's place is no secret, the argument above fails,
+        and whatever is made with the split is a rehearsal.
     """
 
     rows: tuple[Integers, ...]
@@ -52,6 +57,7 @@ class Partition:
     relation: Relation = Relation.REPLACE_ONE
     salts: tuple[str, ...] = field(default=(), repr=False)
     units: npt.NDArray[Any] | None = field(default=None, repr=False)
+    origin: str = "secure"
 
     @classmethod
     def by_record(cls, rows: int, teachers: int, *, balanced: bool = True, source: Source | None = None) -> Partition:
@@ -71,15 +77,14 @@ class Partition:
         Raises
         ------
         ParameterError
-            If there are fewer than two teachers, or fewer rows than teachers.
-        DataError
-            If an unbalanced draw left a teacher without rows.
+            If there are fewer than two teachers, or, in a balanced split, fewer rows than teachers.
         """
         if isinstance(rows, bool) or not isinstance(rows, int | np.integer) or rows < 1:
             raise ParameterError("The number of rows must be a positive whole number.")
         drawn = secure() if source is None else source
         owner = _owners(int(rows), teachers, balanced, "rows", drawn)
-        return cls(_listed(owner, teachers), int(rows), Unit(), _relation(balanced), _salts(teachers, drawn))
+        salts = _salts(teachers, drawn)
+        return cls(_listed(owner, teachers), int(rows), Unit(), _relation(balanced), salts, origin=drawn.origin)
 
     @classmethod
     def by_unit(
@@ -107,9 +112,9 @@ class Partition:
         Raises
         ------
         ParameterError
-            If there are fewer than two teachers, or fewer units than teachers.
+            If there are fewer than two teachers, or, in a balanced split, fewer units than teachers.
         DataError
-            If some row has no unit, or an unbalanced draw left a teacher without rows.
+            If some row has no unit.
         """
         names = _manifest.checked_units(units)
         if not isinstance(unit, Unit) or unit.is_row:
@@ -118,7 +123,7 @@ class Partition:
         distinct, code = np.unique(names, return_inverse=True)
         owner = _owners(distinct.size, teachers, balanced, f"units ({unit.name})", drawn)[code.ravel()]
         salts = _salts(teachers, drawn)
-        return cls(_listed(owner, teachers), names.size, unit, _relation(balanced), salts, names)
+        return cls(_listed(owner, teachers), names.size, unit, _relation(balanced), salts, names, drawn.origin)
 
     @classmethod
     def given(
@@ -158,8 +163,11 @@ class Partition:
             raise ParameterError("Give `units` and `unit` together, or neither of them.")
         if names is not None:
             _require_whole_units(names, owner)
-        salts = _salts(len(rows), secure() if source is None else source)
-        return cls(_listed(owner, len(rows)), int(total), unit or Unit(), Relation(relation), salts, names)
+        drawn = secure() if source is None else source
+        salts = _salts(len(rows), drawn)
+        return cls(
+            _listed(owner, len(rows)), int(total), unit or Unit(), Relation(relation), salts, names, drawn.origin
+        )
 
     @property
     def teachers(self) -> int:
@@ -212,7 +220,7 @@ class Partition:
 
     def save(self, path: str | Path) -> None:
         """Write the split to one .npz file for this user's eyes only: it says who is where."""
-        facts = {"neighbours": self.neighbours.to_dict(), "salts": self.salts}
+        facts = {"neighbours": self.neighbours.to_dict(), "salts": self.salts, "origin": self.origin}
         arrays = {"assignment": self.assignment, "facts": np.array(json.dumps(facts))}
         if self.units is not None:
             arrays["units"] = self.units
@@ -228,10 +236,10 @@ class Partition:
                 facts = json.loads(str(held["facts"]))
                 owner, units = held["assignment"], held.get("units")
             about = Neighbours.from_dict(facts["neighbours"])
-            rows = _listed(owner, len(facts["salts"]))
+            rows, origin = _listed(owner, len(facts["salts"])), str(facts["origin"])
         except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile, ZigguratError):
             raise ArtefactError(f"There is no readable partition in {str(path)!r}.") from None
-        return cls(rows, owner.size, about.unit, about.relation, tuple(facts["salts"]), units)
+        return cls(rows, owner.size, about.unit, about.relation, tuple(facts["salts"]), units, origin)
 
     def verify(self, manifest: Mapping[str, Any]) -> None:
         """Raise DataError unless the manifest was made of exactly this split and was not edited since."""
@@ -254,10 +262,10 @@ def _owners(units: int, teachers: int, balanced: bool, noun: str, source: Source
     be given its predecessor's teacher. Add-or-remove-one: independent draws lose nothing when one of them is dropped.
     """
     _require_teachers(teachers)
-    if units < teachers:
-        raise ParameterError(f"There are fewer {noun} than teachers; use at most {units} teachers.")
     if not balanced:
         return uniform_below(teachers, size=units, source=source)
+    if units < teachers:
+        raise ParameterError(f"There are fewer {noun} than teachers; use at most {units} teachers.")
     owner = np.empty(units, dtype=np.int64)
     owner[shuffle(units, source=source)] = np.arange(units) % teachers
     return owner
@@ -266,10 +274,7 @@ def _owners(units: int, teachers: int, balanced: bool, noun: str, source: Source
 def _listed(owner: Integers, teachers: int) -> tuple[Integers, ...]:
     order = np.argsort(owner, kind="stable")
     ends = np.cumsum(np.bincount(owner + 1, minlength=teachers + 1))
-    lists = tuple(order[start:end] for start, end in pairwise(ends))
-    if any(own.size == 0 for own in lists):
-        raise DataError("A teacher got no rows; use fewer teachers, or a balanced split.")
-    return lists
+    return tuple(order[start:end] for start, end in pairwise(ends))
 
 
 def _owner_of_given(rows: Sequence[Sequence[int] | Integers], total: int) -> Integers:

@@ -148,6 +148,8 @@ class Placement:
         named: Any = self.devices
         if not isinstance(named, tuple) or not named or not all(isinstance(name, str) for name in named):
             raise ParameterError("Give the devices as a tuple of names, such as ('cpu',) or ('cuda:0', 'cuda:1').")
+        if len({name.partition(":")[0] for name in named}) > 1:
+            raise ParameterError("Devices that share an ensemble must be of one kind: they round alike.")
         if self.executor not in EXECUTORS:
             raise ParameterError("The executor must be 'inline', 'threads', 'processes' or 'ray'.")
         if self.precision not in ("float32", "tf32"):

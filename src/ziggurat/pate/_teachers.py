@@ -51,7 +51,7 @@ class Teachers:
     manifest_
         The manifest of the partition they were trained on.
     origin_
-        "secure" or "seeded"; with seeded randomness this is a rehearsal.
+        "secure", or "seeded" if the split or the training was: then this is a rehearsal.
     seen_
         For every teacher, which classes are in its rows. It never names another.
     """
@@ -76,6 +76,7 @@ class Teachers:
         self.classes = self._checked_classes(classes)
         self._model: Classifiers | Networks | None = None
         self._fingerprint: str | None = None
+        self._shape: tuple[int, ...] | None = None
 
     def fit(
         self,
@@ -128,8 +129,9 @@ class Teachers:
             self._model = self._networks(*job)
         else:
             self._model = Classifiers(fit_classifiers(self.teacher, *parts, progress), self.seen_)
-        self.manifest_, self.origin_ = partition.manifest(), drawn.origin
-        self._fingerprint = None
+        both_secure = drawn.secure and partition.origin == "secure"
+        self.manifest_, self.origin_ = partition.manifest(), "secure" if both_secure else "seeded"
+        self._shape, self._fingerprint = features.shape[1:], None
         return self
 
     @property
@@ -143,11 +145,12 @@ class Teachers:
         return self._fingerprint
 
     def checked(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803 - as in scikit-learn
-        """Return features as the teachers will read them, or say what is wrong with them; nobody is asked."""
-        model = self._trained
-        if isinstance(model, Classifiers):
-            return checked_features(X, model.shape, np.float64)
-        return self._checked(X)
+        """Return features as the teachers will read them, or say what is wrong with them; nobody is asked.
+
+        What is refused depends on the shape of the rows they were trained on, which is public, and on no row.
+        """
+        self._trained  # noqa: B018 - untrained teachers say so
+        return self._checked(X, self._shape)
 
     def predict(self, X: Any) -> Integers:  # noqa: N803 - as in scikit-learn
         """Return the class that every teacher names for every row, as a matrix of teachers by rows."""
@@ -164,7 +167,7 @@ class Teachers:
     def save(self, folder: str | Path) -> None:
         """Write the trained teachers to a folder, for this user's eyes only; it then holds the old ones or these."""
         model = self._trained
-        facts = {"classes": self.classes, "manifest": self.manifest_, "origin": self.origin_}
+        facts = {"classes": self.classes, "manifest": self.manifest_, "origin": self.origin_, "shape": self._shape}
         _storage.save(Path(folder), {**facts, "fingerprint": self.fingerprint_}, model)
 
     @classmethod
@@ -183,7 +186,7 @@ class Teachers:
         loaded.teacher, loaded.classes, loaded.placement = first, index["classes"], place
         loaded.training, loaded.search = Training(), None
         loaded.seen_, loaded.manifest_, loaded.origin_ = model.seen, index["manifest"], index["origin"]
-        loaded._fingerprint, loaded._model = index["fingerprint"], model
+        loaded._fingerprint, loaded._model, loaded._shape = index["fingerprint"], model, tuple(index["shape"])
         return loaded
 
     @property
@@ -196,10 +199,10 @@ class Teachers:
             raise DataError("These teachers are not trained yet; call `fit` first.")
         return self._model
 
-    def _checked(self, features: Any) -> npt.NDArray[Any]:
+    def _checked(self, features: Any, shape: tuple[int, ...] | None = None) -> npt.NDArray[Any]:
         if self._is_network:
             return checked_features(features, self.teacher.shape)
-        return checked_features(features, None, np.float64)
+        return checked_features(features, shape, np.float64)
 
     def _checked_classes(self, classes: int | None) -> int:
         if self._is_network:

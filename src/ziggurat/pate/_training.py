@@ -285,11 +285,13 @@ def programs(sizes: list[int], batch: int, chunk: int) -> list[tuple[int, ...]]:
 
     A teacher's number of steps must depend on its own rows alone, and so must its digits. Libraries round a batch of
     two products otherwise than a batch of eight, and the first of them otherwise than the last; so every program has
-    the same size, teacher t always has the place t modulo `chunk`, and doubles of a member fill empty places.
+    the same size, teacher t always has the place t modulo `chunk`, and doubles of a member fill empty places. A
+    teacher without rows is in none.
     """
     groups: dict[int, list[int]] = {}
     for teacher, size in enumerate(sizes):
-        groups.setdefault(-(-size // batch), []).append(teacher)
+        if size:
+            groups.setdefault(-(-size // batch), []).append(teacher)
     return [program for own in groups.values() for program in _with_places(own, chunk)]
 
 

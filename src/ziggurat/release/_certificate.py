@@ -40,12 +40,15 @@ class Certificate:
         The promise to the people in the student's own table.
     files
         The SHA-256 of each of the student's files.
+    about
+        What the student is for, in a sentence of whoever certifies.
     """
 
     made: date
     teachers: TeachersSide
     student: StudentsSide
     files: Mapping[str, str] = field(default_factory=dict)
+    about: str = ""
 
     @property
     def rehearsal(self) -> bool:
@@ -93,6 +96,16 @@ class Certificate:
         student = self.student if students_ledger is None else self.student.checked_in(students_ledger)
         return replace(self, teachers=teachers, student=student)
 
+    def require_files(self, folder: str | Path) -> None:
+        """Raise `DataError` unless the student's files in a folder are those that were certified."""
+        for name, digest in self.files.items():
+            try:
+                same = hashlib.sha256((Path(folder) / name).read_bytes()).hexdigest() == digest
+            except OSError:
+                same = False
+            if not same:
+                raise DataError(f"The file {name!r} of the student is missing, or not the one that was certified.")
+
     def to_dict(self) -> dict[str, Any]:
         """Give the JSON form: every promise, exact, and every fact behind it."""
         both = self.both
@@ -104,6 +117,7 @@ class Certificate:
             "student": self.student.to_dict(),
             "both": None if both is None else {"epsilon": str(both.epsilon), "delta": str(both.delta)},
             "files": dict(self.files),
+            "about": self.about,
         }
 
     @classmethod
@@ -114,8 +128,8 @@ class Certificate:
     @classmethod
     def _read(cls, data: Any) -> Self:
         sides = TeachersSide.from_dict(data["teachers"]), StudentsSide.from_dict(data["student"])
-        made = cls(date.fromisoformat(data["made"]), *sides, _checked_files(data["files"]))
-        if made.to_dict() != data:
+        made = cls(date.fromisoformat(data["made"]), *sides, _checked_files(data["files"]), str(data["about"]))
+        if made.to_dict() != data or made.student.matched != _matched(sides[0].labellings, sides[1].queries):
             raise ValueError("something else than the facts say")
         return made
 
@@ -144,6 +158,7 @@ def certify(
     teachers_owned: int = 1,
     sanitised: Sanitised | None = None,
     files: str | Path | Mapping[str, str] | None = None,
+    about: str = "",
     made: date | None = None,
 ) -> Certificate:
     """Certify a student: what it promises to the teachers' people and to its own.
@@ -168,6 +183,8 @@ def certify(
         A data-dependent epsilon that was released with noise; its cost is added. No other may appear.
     files
         The student's file or folder, whose digests are noted, or the SHA-256 by the name of each file.
+    about
+        What the student is for, in a sentence.
     made
         The day; today, in UTC, unless told.
     """
@@ -181,7 +198,7 @@ def certify(
     student = StudentsSide(features, sent, _matched(facts, sent))
     day = datetime.now(UTC).date() if made is None else made
     noted = _digests(files) if isinstance(files, str | Path) else _checked_files(files or {})
-    certificate = Certificate(day, teachers, student, noted).verify(ledger, students_ledger)
+    certificate = Certificate(day, teachers, student, noted, about).verify(ledger, students_ledger)
     if ledger is not None:
         for each in several:
             each.require_recorded(ledger)

@@ -22,7 +22,9 @@ def certificate_text(certificate: Certificate) -> str:
     day = certificate.made
     title = [
         "CERTIFICATE OF A STUDENT MODEL",
-        f"Made on {day.day} {day:%B %Y}. The student learned from labels that many teachers together gave under noise.",
+        f"Made on {day.day} {day:%B %Y}. The student learned from labels that {_voters(certificate.teachers)} teachers "
+        "together gave under noise.",
+        *([certificate.about] if certificate.about else []),
     ]
     sections = [
         ("1. To the people whose data trained the teachers", _teachers(certificate.teachers)),
@@ -74,9 +76,9 @@ def _grants(side: TeachersSide) -> Iterator[str]:
     grants = {(each.entry.ledger, each.grant): None for each in side.labellings}
     for _, grant in grants:
         yield (
-            f"Whatever {grant.analyst!r} asked of the budget {grant.table!r}, and however it was chosen, stays "
-            f"together within epsilon {in_words(grant.epsilon)} at delta {in_words(grant.delta)}, which were granted "
-            f"before ({grant.rule} rule)."
+            f"Whatever {grant.analyst!r} was answered under this grant of the budget {grant.table!r}, and however it "
+            f"was chosen, stays together within epsilon {in_words(grant.epsilon)} at delta {in_words(grant.delta)}, "
+            f"which were granted before; answers are added up by the {grant.rule} rule."
         )
 
 
@@ -97,7 +99,8 @@ def _beside(side: TeachersSide) -> Iterator[str]:
         yield (
             f"The votes themselves cost less with confidence {in_words(shown.confidence)}: epsilon "
             f"{in_words(shown.epsilon)} at delta {in_words(shown.delta)}, by the published data-dependent account. "
-            "This number was released with noise of its own, whose cost is counted in the promise above."
+            "This number was released with noise of its own, whose cost is counted in the promise above and in no "
+            "grant; that it is about these labels is as stated by the holder of the votes."
         )
 
 
@@ -202,15 +205,21 @@ def _looked(checked: Checked | None, what: str, which: str) -> str:
     if checked is None:
         return f"{what} are as stated by their files; nobody compared them with {which}."
     others = (
-        "It holds nothing else that was spent by the same analysts on the same budgets."
+        "Nothing else had been spent then on the same budgets or teachers."
         if not checked.others
-        else f"It holds {_count(checked.others, 'further spend')} by the same analysts on the same budgets, which this "
-        "certificate does not count."
+        else f"It held {_count(checked.others, 'further spend')} on the same budgets or teachers, which this does not "
+        "count."
     )
     return (
-        f"{what} were compared with {which}, which verifies and ended then with entry {checked.head.seq}, hash "
-        f"{checked.head.hash}. {others}"
+        f"{what} were compared with {which} when this was made; it was in order and ended with entry "
+        f"{checked.head.seq}, hash {checked.head.hash}. {others} Whoever has the ledger can compare again: ziggurat "
+        "pate certificate --check."
     )
+
+
+def _voters(side: TeachersSide) -> str:
+    counts = sorted({each.question["voters"] for each in side.labellings})
+    return " or ".join(f"{count:,}" for count in counts)
 
 
 def _count(number: int, noun: str) -> str:

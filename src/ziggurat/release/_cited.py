@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NoReturn, Self
 
@@ -104,10 +104,23 @@ def _grant_before(entries: list[Entry], hold: Entry) -> Grant:
     return Grant(**last.data)
 
 
-def other_spends(ledger: Ledger, cited: Sequence[Cited]) -> int:
-    """Count what else was reserved of the cited budgets by the same analysts, answered or not."""
+def other_spends(ledger: Ledger, cited: Sequence[Cited], manifests: Collection[str] = ()) -> int:
+    """Count what else was reserved of the cited budgets, or of the same teachers, by anybody, answered or not."""
     entries = ledger.history()
     used = {entries[each.seq - 1].data["reservation"] for each in cited}
-    whom = {(each.budget, each.analyst) for each in cited}
-    reserved = [each for each in entries if each.kind == "reserve"]
-    return sum(each.seq not in used and (each.data["table"], each.data["analyst"]) in whom for each in reserved)
+    budgets = {each.budget for each in cited}
+
+    def concerns(entry: Entry) -> bool:
+        asked = entry.data["question"]
+        teachers = asked.get("manifest") if isinstance(asked, dict) else None
+        return entry.data["table"] in budgets or teachers in manifests
+
+    return sum(each.kind == "reserve" and each.seq not in used and concerns(each) for each in entries)
+
+
+def require_unbounded(ledger: Ledger, cited: Cited) -> None:
+    """Raise `DataError` unless the entry notes a release without a promise."""
+    entries = ledger.history()
+    there = entries[0].data["ledger"] == cited.ledger and 1 <= cited.seq <= len(entries)
+    if not there or entries[cited.seq - 1].hash != cited.hash or entries[cited.seq - 1].kind != "unbounded":
+        _misfit(cited)

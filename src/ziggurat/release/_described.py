@@ -21,10 +21,20 @@ from ziggurat.pate import (
 from ziggurat.privacy import in_words
 
 
+def is_own(aggregator: Aggregator) -> bool:
+    """Whether an aggregator is exactly one of Ziggurat's, whose public parameters say everything about it."""
+    return type(aggregator) in (GumbelNoisyMax, LaplaceNoisyMax, GaussianNoisyMax, ConfidentGaussianMax)
+
+
 def described(step: Step) -> dict[str, Any]:
     """Give every public parameter of an aggregator, exact; its `repr` rounds, and does not show every test."""
     public = {name: value for name, value in sorted(vars(step).items()) if not name.startswith("_")}
-    return {"kind": type(step).__name__, **{name: _plain(value) for name, value in public.items()}}
+    return {"kind": _name(type(step)), **{name: _plain(value) for name, value in public.items()}}
+
+
+def _name(kind: type[Step]) -> str:
+    ours = kind.__module__.startswith("ziggurat.pate.")
+    return kind.__name__ if ours else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _plain(value: Any) -> Any:

@@ -134,7 +134,7 @@ class Labelled:
     Attributes
     ----------
     labels
-        What a student learns from.
+        What a student learns from; its event is what was planned, however few were answered.
     facts
         What was asked, planned, paid and answered.
     replayed
@@ -189,9 +189,7 @@ class Labelled:
             raise ValueError("another format")
         facts = LabellingFacts.from_dict(data["facts"])
         made = cls(labels_from(data, facts.rehearsal), facts, data["replayed"])
-        aggregator = facts.aggregator
-        realised = None if aggregator is None else aggregator.planned(facts.ballot, facts.queries, facts.answers)
-        if realised not in (None, made.labels.event) or type(made.replayed) is not bool:
+        if made.labels.event != facts.event or type(made.replayed) is not bool:
             raise ValueError("another event than that of the labels")
         return made
 
@@ -256,4 +254,7 @@ def facts_of(several: Sequence[Labelled | LabellingFacts]) -> tuple[LabellingFac
     facts = [each.facts if isinstance(each, Labelled) else each for each in several]
     if not facts:
         raise ParameterError("Give at least one labelling.")
-    return tuple({(each.entry.ledger, each.entry.seq): each for each in facts}.values())
+    different = {(each.entry.ledger, each.entry.seq, each.entry.hash): each for each in facts}
+    if len({place[:2] for place in different}) < len(different):
+        raise DataError("Two labellings cite the same entry of a ledger that was copied; certify them one by one.")
+    return tuple(different.values())

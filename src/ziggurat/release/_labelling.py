@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from ziggurat.data import Unit
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError, QuestionError
 from ziggurat.ledger import Ledger, Quote, Spend
-from ziggurat.pate import Aggregator, Ballot, Labels, PateAccount, Teachers, Votes, account
+from ziggurat.pate import UNANSWERED, Aggregator, Ballot, Labels, PateAccount, Teachers, Votes, account
 from ziggurat.pate._manifest import digest_of_body
 from ziggurat.privacy import Amount, Event, Neighbours, whole
 from ziggurat.randomness import Source, secure
 from ziggurat.release._asking import Progress
 from ziggurat.release._cited import cite_outcome
-from ziggurat.release._described import described, features_digest
+from ziggurat.release._described import described, features_digest, is_own
 from ziggurat.release._labelled import Labelled, LabellingFacts, labels_from, stored
 from ziggurat.release._paid import paid
-from ziggurat.release._quotation import open_grant
 from ziggurat.release._stored import packed, unpacked
 
 MOST_QUERIES = 200_000
@@ -160,7 +160,8 @@ class Labelling:
         certificate. To publish one, release it with `ziggurat.pate.sanitised`.
         """
         facts = labelled.facts
-        asked = self._question(X, facts.queries, facts.question["most_answers"])
+        self._teachers.checked(X)
+        asked = {**self._question(X, facts.queries, facts.question["most_answers"]), "once": facts.question["once"]}
         if asked != dict(facts.question):
             raise DataError("These labels were given for other features, by other teachers or with other noise.")
         votes = paid(lambda: self._votes(self._teachers.checked(X)), "nothing was spent")
@@ -174,6 +175,8 @@ class Labelling:
         return f"<{kind} for {self._analyst!r} by {self._aggregator!r}, paid by the budget {self._budget!r}>"
 
     def _planned(self, queries: int, most_answers: int | None) -> Event:
+        if _ballot_of(self._teachers) != self._ballot:
+            raise DataError("The teachers were trained again on another kind of split; make a new Labelling.")
         most = queries if most_answers is None else whole(most_answers, "most_answers")
         return self._aggregator.planned(self._ballot, queries, most)
 
@@ -189,6 +192,9 @@ class Labelling:
             "queries": queries,
             "features": features_digest(features),
             "most_answers": None if most_answers is None else int(most_answers),
+            "voters": len(self._teachers.manifest_["teachers"]),
+            # What an aggregator of somebody else's depends on is not known, so its labels are never given again.
+            "once": None if is_own(self._aggregator) else secrets.token_hex(16),
         }
 
     def _votes(self, features: Any) -> Votes:
@@ -202,7 +208,9 @@ class Labelling:
             progress(f"asking {len(self._teachers.seen_)} teachers about {len(features):,} queries")
         votes = self._votes(features)
         drawn = self._aggregator.release(votes, self._source, most_answers=most_answers)
-        return replace(drawn, origin="seeded" if self.rehearsal else drawn.origin)
+        planned = self._planned(len(features), most_answers)
+        _require_as_planned(drawn, len(features), most_answers, self._ballot.classes)
+        return replace(drawn, event=planned, origin="seeded" if self.rehearsal else drawn.origin)
 
     def _given(self, spend: Spend) -> Labelled:
         """Read everything as it is stored, so that it is the same now and ever after."""
@@ -215,10 +223,9 @@ class Labelling:
         if protected != votes:
             raise MixedNeighboursError(
                 f"The budget {self._budget!r} protects {protected}, but labels of these teachers protect {votes}; "
-                "create one for them: ledger.create_budget(name, epsilon, delta, "
-                "Neighbours.from_dict(teachers.manifest_['neighbours']))."
+                "create one with the neighbours of their partition (ziggurat ledger budget with --person or --unit, "
+                "and --relation)."
             )
-        open_grant(self._ledger, self._budget, self._analyst)
 
 
 def _ballot_of(teachers: Teachers) -> Ballot:
@@ -231,6 +238,16 @@ def _ballot_of(teachers: Teachers) -> Ballot:
         raise DataError("The manifest of these teachers is damaged or was edited; load the original.")
     about = Neighbours.from_dict(manifest["neighbours"])
     return Ballot(teachers.classes, about.unit, relation=about.relation)
+
+
+def _require_as_planned(drawn: Labels, queries: int, most_answers: int | None, classes: int) -> None:
+    """Refuse what an aggregator of somebody else's answered beyond what was paid for, before it is kept."""
+    given = drawn.labels
+    fitting = given.shape == drawn.answered.shape == (queries,) and bool(((given >= 0) == drawn.answered).all())
+    if not fitting or bool((given < UNANSWERED).any()) or bool((given >= classes).any()):
+        raise ParameterError("The aggregator gave labels that are no classes, or not one for each query.")
+    if int(drawn.answered.sum()) > (queries if most_answers is None else most_answers):
+        raise ParameterError("The aggregator answered more queries than it was allowed to.")
 
 
 def _owned(organisation: Unit | None, teachers_owned: int, teachers: Teachers) -> int:

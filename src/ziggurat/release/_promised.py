@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, Self, get_args
@@ -25,7 +25,7 @@ from ziggurat.privacy import (
     exact,
     whole,
 )
-from ziggurat.release._cited import Cited, other_spends
+from ziggurat.release._cited import Cited, other_spends, require_unbounded
 from ziggurat.release._labelled import LabellingFacts
 from ziggurat.release._query_curator import Privatised
 
@@ -42,9 +42,9 @@ class Checked:
     others: int
 
     @classmethod
-    def against(cls, ledger: Ledger, cited: Sequence[Cited]) -> Self:
+    def against(cls, ledger: Ledger, cited: Sequence[Cited], manifests: Collection[str] = ()) -> Self:
         """Look into the ledger; whatever the facts cite has been compared."""
-        return cls(ledger.head(), other_spends(ledger, cited))
+        return cls(ledger.head(), other_spends(ledger, cited, manifests))
 
     def to_dict(self) -> dict[str, Any]:
         """Give the JSON form."""
@@ -101,8 +101,10 @@ class TeachersSide:
     ) -> Self:
         """Compute the promise from the facts."""
         owned = whole(teachers_owned, "teachers_owned")
+        if owned > min(each.question["voters"] for each in labellings):
+            raise ParameterError("An organisation cannot own more teachers than there are.")
         if sanitised is not None:
-            _require_publishable(sanitised, organisation)
+            _require_publishable(sanitised, organisation, delta)
         made = _alike if _are_alike(labellings) else _mixed
         promise, published, group = made(labellings, delta, organisation, owned)
         if sanitised is not None:
@@ -126,7 +128,8 @@ class TeachersSide:
         ledger.verify().require()
         for each in self.labellings:
             each.require_recorded(ledger)
-        return replace(self, checked=Checked.against(ledger, [each.entry for each in self.labellings]))
+        cited, taught_by = [each.entry for each in self.labellings], {each.manifest for each in self.labellings}
+        return replace(self, checked=Checked.against(ledger, cited, taught_by))
 
     def to_dict(self) -> dict[str, Any]:
         """Give the JSON form."""
@@ -147,7 +150,6 @@ class TeachersSide:
         facts = tuple(LabellingFacts.from_dict(each) for each in data["labellings"])
         stated = _promise_from_dict(data["promise"])
         group = None if data["organisation"] is None else _promise_from_dict(data["organisation"])
-        published = None if data["published"] is None else exact(data["published"])
         shown = None if data["sanitised"] is None else _sanitised_from_dict(data["sanitised"])
         unit = None if group is None else group.neighbours.unit
         proven = cls.of(facts, stated.delta, unit, data["teachers_owned"], shown)
@@ -155,7 +157,7 @@ class TeachersSide:
         if group is not None and proven.organisation is not None:
             _require_at_least(group, proven.organisation)
         checked = Checked.from_dict(data["checked"])
-        return replace(proven, promise=stated, organisation=group, published=published, checked=checked)
+        return replace(proven, promise=stated, organisation=group, checked=checked)
 
 
 def _are_alike(labellings: Sequence[LabellingFacts]) -> bool:
@@ -200,13 +202,15 @@ def _seen_by(facts: LabellingFacts, unit: Unit, owned: int) -> Event:
     return facts.aggregator.planned(facts.ballot.owned_by(unit, owned), facts.queries, facts.cap)
 
 
-def _require_publishable(sanitised: object, organisation: Unit | None) -> None:
+def _require_publishable(sanitised: object, organisation: Unit | None, delta: Amount) -> None:
     if isinstance(sanitised, PrivateEpsilon):
         raise PrivacyError("A data-dependent epsilon is private; release it with sanitised(...) first.")
     if not isinstance(sanitised, Sanitised):
         raise ParameterError("Give what ziggurat.pate.sanitised returned.")
     if organisation is not None:
         raise PrivacyError("A sanitised epsilon is about one moved vote; leave it out, or the organisation.")
+    if sanitised.delta != exact(delta):
+        raise ParameterError("The sanitised epsilon was released at another delta; state the same one.")
 
 
 def _require_at_least(stated: ApproximateDP, proven: ApproximateDP) -> None:
@@ -307,6 +311,8 @@ class StudentsSide:
         ledger.verify().require()
         for each in self.queries:
             each.require_recorded(ledger)
+        if self.recorded is not None:
+            require_unbounded(ledger, self.recorded)
         cited = [call.entry for each in self.queries for call in each.calls if call.entry is not None]
         return replace(self, checked=Checked.against(ledger, cited))
 
