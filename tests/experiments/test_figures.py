@@ -3,6 +3,7 @@
 import struct
 import subprocess
 import sys
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ziggurat.errors import ExperimentError
-from ziggurat.experiments._axes import levels, marks, points
+from ziggurat.experiments._axes import levels, marks, points, reference
 from ziggurat.experiments._figures import draw
 from ziggurat.experiments._results import Results
 from ziggurat.experiments._types import Expected, Experiment, Figure, Module, Record
@@ -123,6 +124,15 @@ def test_expected_values_stand_where_their_filter_says():
     assert "expected" in words(draw(FIGURES[0], RESULTS))
     assert "expected" in words(draw(FIGURES[2], RESULTS))
     assert "expected" not in words(draw(FIGURES[4], RESULTS))
+
+
+def test_a_reference_is_a_dashed_line_at_the_median_of_its_metric():
+    figure = replace(FIGURES[1], reference="similarity.hamming")
+    assert reference(figure, RESULTS) == 2.01
+    assert reference(FIGURES[1], RESULTS) is None
+    assert reference(figure, Results(EXPERIMENT, runs()[:1])) is None
+    assert "hamming (similarity)" in words(draw(figure, RESULTS))
+    assert "hamming (similarity)" not in words(draw(FIGURES[1], RESULTS))
 
 
 def test_a_metric_that_nobody_measured_is_refused_with_the_nearest_name():

@@ -222,6 +222,7 @@ def test_random_trials_are_drawn_from_the_seed() -> None:
         (19, "keep: [spent]", "gather: 1", "'gather' must be true or false."),
         (29, "kind: line", "kind: lien", "'kind' cannot be 'lien'; did you mean 'line'?"),
         (29, "kind: line", "kind: heatmap", "A heat map needs 'value'"),
+        (29, "y: again.accuracy", "y: again.accuracy, reference: again.acuracy", "has no metric 'acuracy' in its"),
         (
             29,
             "x: private.epsilon",

@@ -8,6 +8,7 @@ import pytest
 from ziggurat.errors import (
     BudgetExceededError,
     LedgerError,
+    LedgerUseError,
     MixedNeighboursError,
     PendingError,
 )

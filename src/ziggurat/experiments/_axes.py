@@ -71,6 +71,15 @@ def marks(figure: Figure, results: Results) -> list[Mark]:
     ]
 
 
+def reference(figure: Figure, results: Results) -> float | None:
+    """Where the line of a figure stands: the median of its metric, if a run measured it."""
+    if not figure.reference:
+        return None
+    name = figure.reference.partition(".")[2]
+    values = [float(run.metrics[name]) for run in results.measured(figure.reference)]
+    return float(np.median(values)) if values else None
+
+
 def levels(values: Iterable[Any]) -> list[Any]:
     """The different values: numbers in their order, anything else in that of the experiment."""
     different: dict[Hashable, Any] = {}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ziggurat.errors import ExperimentError
-from ziggurat.experiments._axes import Mark, Point, levels, marks, points
+from ziggurat.experiments._axes import Mark, Point, levels, marks, points, reference
 from ziggurat.experiments._results import Results
 from ziggurat.experiments._types import Figure
 from ziggurat.experiments._values import ABSENT, describe, in_words, is_number, same, token
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # too pale for lines.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#3A3A3A")
 _MARKERS, _DASHES = "osD^vPX", ("-", "--", ":", "-.")
-_INK, _PALE = "#1F2933", "#D5DAE0"
+_INK, _PALE, _RED = "#1F2933", "#D5DAE0", "#C1121F"
 _STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "ziggurat",
@@ -54,7 +54,7 @@ def draw(figure: Figure, results: Results, *, format: Literal["svg", "png"] = "s
     """Draw a figure of an experiment; the same results give the same bytes, with text as text in SVG.
 
     An axis is logarithmic when its values are positive and span more than two decades. Expected values stand in the
-    figure as hollow diamonds with their tolerance.
+    figure as hollow diamonds with their tolerance, the `reference` as a dashed line.
 
     Parameters
     ----------
@@ -82,12 +82,14 @@ def _drawn(figure: Figure, results: Results, kind: Literal["svg", "png"]) -> byt
     import matplotlib as mpl
     from matplotlib.figure import Figure as Sheet
 
-    shown, printed = points(figure, results), marks(figure, results)
+    shown, printed, line = points(figure, results), marks(figure, results), reference(figure, results)
     style: Any = {name: value for name, value in mpl.rcParamsDefault.items() if name != "backend"} | _STYLE
     with mpl.rc_context(style), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # in SVG the reader's own fonts have it
         sheet = Sheet(figsize=(6.8, 4.2), layout="constrained")
         axes = sheet.add_subplot()
+        if line is not None:
+            axes.axhline(line, color=_RED, linestyle="--", linewidth=1.5, label=label(figure.reference or ""))
         _KINDS[figure.kind](figure, shown, printed, sheet, axes)
         _dress(figure, axes)
         buffer = io.BytesIO()
@@ -301,7 +303,7 @@ def _finish(
             zorder=5,
             label="expected" if i == 0 else None,
         )
-    if figure.series or printed:
+    if figure.series or printed or figure.reference:
         title = label(figure.series) if figure.series else None
         sheet.legend(loc="outside right upper", frameon=False, title=title, alignment="left")
 

@@ -36,10 +36,18 @@ def _figure(keys: Mapping[str, Spot], spot: Spot, known: Mapping[str, Place]) ->
     for key in ("x", "y", "series"):
         if key in keys and (key != "y" or is_map):
             _check_axis(keys[key], measured, known)
+    if "reference" in keys:
+        _check_reference(keys["reference"], is_map, known)
     words: dict[str, Any] = {key: each.text() for key, each in keys.items()}
     if "band" in keys:
         keys["band"].one_of(BANDS)
     return Figure(**words)
+
+
+def _check_reference(spot: Spot, is_map: bool, known: Mapping[str, Place]) -> None:
+    if is_map:
+        spot.refuse("A heat map has no place for the line of a 'reference'; leave it out.")
+    _measured(spot, known)
 
 
 def read_expected(spot: Spot, known: Mapping[str, Place]) -> tuple[Expected, ...]:

@@ -23,7 +23,10 @@ class Reproduces:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture of the results; axes are named 'module.parameter' or 'module.metric'."""
+    """A picture of the results; axes are named 'module.parameter' or 'module.metric'.
+
+    `reference` is a metric whose median over all its runs stands in the picture as a dashed line.
+    """
 
     id: str
     kind: FigureKind
@@ -35,6 +38,7 @@ class Figure:
     band: Literal["quartiles", "none"] = "quartiles"
     x_label: str = ""
     y_label: str = ""
+    reference: str | None = None
 
 
 @dataclass(frozen=True)

@@ -97,8 +97,8 @@ def _reserve(state: State, record: Hold, time: str) -> None:
     earlier = None if key is None else state.questions.get(key)
     if earlier is not None and earlier.live(time):
         raise PendingError(
-            f"The same question is pending as reservation {earlier.seq} until {earlier.expires}; if nobody is working on "
-            f"it any more, give it up with 'ziggurat ledger abandon {earlier.seq}' (its cost stays spent) and ask again."
+            f"The same question is pending as reservation {earlier.seq} until {earlier.expires}; if nobody works on it "
+            f"any more, give it up with 'ziggurat ledger abandon {earlier.seq}' (its cost stays spent) and ask again."
         )
     if time >= record.expires:
         raise LedgerError("A reservation must expire later than it is made.")

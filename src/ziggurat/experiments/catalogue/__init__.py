@@ -1,4 +1,7 @@
-"""The experiments that ship with Ziggurat, by document and figure."""
+"""The experiments that ship with Ziggurat, by document and figure.
+
+Those about a formula or a figure begin with the number of their document; the case studies have names of their own.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ class Entry:
 
 
 def names() -> tuple[str, ...]:
-    """The names that `path` understands, sorted; they begin with the document's number."""
+    """The names that `path` understands, sorted."""
     return tuple(sorted(file.stem for file in _FOLDER.glob("*.json")))
 
 

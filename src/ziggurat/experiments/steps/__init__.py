@@ -4,6 +4,7 @@ What is heavy (scikit-learn, PyTorch, Keras, Arrow) is imported when a step runs
 """
 
 from ziggurat.experiments.steps._classify import classify
+from ziggurat.experiments.steps._digits import digit_data
 from ziggurat.experiments.steps._formulas import (
     gaussian_sigma,
     loss_tail,
@@ -12,16 +13,24 @@ from ziggurat.experiments.steps._formulas import (
     selection_probability,
 )
 from ziggurat.experiments.steps._generator import train_generator, train_generator_keras, train_generator_torch
+from ziggurat.experiments.steps._heartbeats import heartbeat_data
 from ziggurat.experiments.steps._networks import classify_keras, classify_torch
+from ziggurat.experiments.steps._pate import label_queries, label_votes, train_teachers
 from ziggurat.experiments.steps._prepare import prepare_data
 from ziggurat.experiments.steps._privatise import privatise
 from ziggurat.experiments.steps._similarity import similarity
+from ziggurat.experiments.steps._student import train_student
+from ziggurat.experiments.steps._web_requests import web_request_data
 
 __all__ = [
     "classify",
     "classify_keras",
     "classify_torch",
+    "digit_data",
     "gaussian_sigma",
+    "heartbeat_data",
+    "label_queries",
+    "label_votes",
     "loss_tail",
     "parallel_composition",
     "prepare_data",
@@ -32,4 +41,7 @@ __all__ = [
     "train_generator",
     "train_generator_keras",
     "train_generator_torch",
+    "train_student",
+    "train_teachers",
+    "web_request_data",
 ]
