@@ -22,6 +22,7 @@ PUBLIC = [
     "clamped",
     "count_where",
     "exact_sum",
+    "known",
     "present",
     "quantised",
     "quantised_bounds",
