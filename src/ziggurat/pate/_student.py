@@ -15,6 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ziggurat.data._withheld import RowsError
 from ziggurat.errors import ArtefactError, ParameterError
 from ziggurat.pate import _storage
 from ziggurat.pate import _student_rows as rows
@@ -270,7 +271,7 @@ class Student(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         rows.require_as_many(labels, len(features))
         known = y.answered if isinstance(y, Labels) else np.ones(len(labels), dtype=bool)
         if not known.any():
-            raise rows.RowsError("No row of the threshold's sample has a label; have more queries answered.")
+            raise RowsError("No row of the threshold's sample has a label; have more queries answered.")
         if classes.size < 2:
             return None
         return features[known], rows.codes_of(labels[known], classes)

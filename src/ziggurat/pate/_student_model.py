@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.data._withheld import RowsError
 from ziggurat.errors import ParameterError
 from ziggurat.pate._classifiers import Classifiers
 from ziggurat.pate._networks import Network, require_torch
 from ziggurat.pate._rows import best_cut, seen_classes
 from ziggurat.pate._settings import Placement, Training
-from ziggurat.pate._student_rows import RowsError
 
 if TYPE_CHECKING:
     from ziggurat.pate._answers import Networks

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
-import re
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.errors import DataError
+from ziggurat.data._withheld import RowsError, cells_withheld, finite
 from ziggurat.pate._aggregators import UNANSWERED, Labels
 from ziggurat.pate._networks import Network
 
 _NEIGHBOURS = 7  # of a row that its label is spread from, as scikit-learn has it
 _HOPS = 300  # from neighbour to neighbour; a float could follow a label's weight for 450
 
-# What scikit-learn says of shapes, names and kinds is passed on; all else may quote cells.
-_HARMLESS = re.compile(
-    r"Found array with|Found input variables|X has \d+ feature|The feature names|Unknown label type|Input y contains"
-    r"|y should be a 1d array|.* requires y to be passed"
-)
-
 Integers = npt.NDArray[np.int64]
-
-
-class RowsError(DataError, ValueError):
-    """Rows or labels cannot be learned from; scikit-learn's contract asks for a ValueError."""
 
 
 @dataclass(frozen=True)
@@ -45,22 +32,13 @@ class Target:
         return np.asarray(self.codes != UNANSWERED)
 
 
-@contextlib.contextmanager
-def cells_withheld() -> Iterator[None]:
-    """Turn what scikit-learn raises about rows into a sentence without a cell."""
-    try:
-        yield
-    except ValueError as error:
-        raise RowsError(_sentence(str(error))) from None
-
-
 def checked_table(student: Any, features: Any, *, reset: bool = False) -> npt.NDArray[Any]:
     """Return a table of finite numbers; `reset` notes its columns, which are otherwise compared."""
     from sklearn.utils.validation import validate_data
 
     with cells_withheld():
         table = validate_data(student, features, reset=reset, ensure_all_finite=False)
-    return _finite(table)
+    return finite(table, "features")
 
 
 def checked_pairs(student: Any, features: Any, labels: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
@@ -69,7 +47,7 @@ def checked_pairs(student: Any, features: Any, labels: Any) -> tuple[npt.NDArray
 
     with cells_withheld():
         table, known = validate_data(student, features, labels, ensure_all_finite=False)
-    return _finite(table), _as_classes(known)
+    return finite(table, "features"), _as_classes(known)
 
 
 def checked_labels(labels: Any) -> npt.NDArray[Any]:
@@ -163,19 +141,3 @@ def _as_classes(labels: Any) -> npt.NDArray[Any]:
     except TypeError:
         raise RowsError("Labels must be all of one kind, numbers or text, with none missing.") from None
     return np.asarray(labels)
-
-
-def _finite(table: Any) -> npt.NDArray[Any]:
-    if not np.isfinite(table).all():
-        raise RowsError("Some features are missing (NaN), infinite (inf) or too large; fill or scale them first.")
-    return np.asarray(table)
-
-
-def _sentence(text: str) -> str:
-    if _HARMLESS.match(text):
-        return text
-    if text.startswith("Complex data"):
-        return "Complex data not supported; give real numbers."
-    if text.startswith("Expected 2D array"):
-        return "Reshape your data to a table with a row for each record, also if there is only one row or column."
-    return "The features must be a table of real numbers, a row for each record; encode text first."

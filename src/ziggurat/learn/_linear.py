@@ -1,0 +1,299 @@
+"""Linear models to publish: the weights leave, protected."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ziggurat.errors import ParameterError
+from ziggurat.learn._base import Private
+from ziggurat.learn._bounds import histogram_noise, learned
+from ziggurat.learn._budget import Budget, about_rows, exact_share, warn_of_noise
+from ziggurat.learn._clipping import (
+    Floats,
+    Scale,
+    checked_pairs,
+    checked_rows,
+    declared,
+    exact_norm,
+    norm_squared,
+    shortened,
+)
+from ziggurat.learn._linear_methods import METHODS, Facts, Given, Route, noise_kind, route
+from ziggurat.learn._quadratic import Penalty
+from ziggurat.learn._storage import Stored
+from ziggurat.mechanisms import AdditiveNoise
+from ziggurat.privacy import Amount, Event, Relation, composed, whole
+from ziggurat.randomness import Source
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a fit will do: noise for the bounds that have to be paid for, and a route to the weights."""
+
+    bounds_noise: AdditiveNoise | None
+    route: Route
+
+    @property
+    def event(self) -> Event:
+        """What both cost."""
+        paid = [] if self.bounds_noise is None else [self.bounds_noise.event]
+        return composed([*paid, self.route.event]) if paid else self.route.event
+
+
+class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # scikit-learn has no types
+    """What linear models share."""
+
+    _methods: tuple[str, ...] = METHODS
+    method: str
+    bounds: Any
+    y_bounds: Any
+    bounds_share: Amount
+    clip_norm: Amount | None
+    fit_intercept: bool
+    relation: str
+    bounds_: Floats
+    coef_: Floats
+    intercept_: float
+    n_features_in_: int
+
+    def planned(self, rows: int, columns: int) -> Event:
+        """Say what fitting a table of this public shape will cost; nothing is read."""
+        return self._plan(whole(rows, "rows"), whole(columns, "columns")).event
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - as in scikit-learn
+        """Learn from private rows.
+
+        Parameters
+        ----------
+        X
+            Features, a row for each record; values outside the bounds are moved to them.
+        y
+            A number for each row.
+
+        Raises
+        ------
+        ParameterError
+            If a parameter is wrong, or the method cannot keep a promise with these.
+        DataError
+            If the rows are not a table of finite numbers; no cell is shown.
+        """
+        self._penalised()
+        features, target = checked_pairs(self, X, y, numeric=True)
+        plan, source = self._plan(*features.shape), self._source()
+        if self.relation == Relation.REPLACE_ONE:  # else the number of rows is not public
+            warn_of_noise(self._epsilon, features.shape, plan.route.doubt)
+        scale, aim = self._scales(features, target, plan.bounds_noise, source)
+        scaled = shortened(scale.scaled(features), exact_norm(self.clip_norm))
+        ready = aim.scaled(target[:, None])[:, 0]
+        given = Given(scaled, ready, self._penalty(scale, aim))
+        weights, constant = plan.route.learn(given, source)
+        self._map_back(weights, constant, scale, aim)
+        self._released(plan.event, source)
+        return self
+
+    def predict(self, X: Any) -> Floats:  # noqa: N803
+        """Return the fitted value of every row, moved into the bounds as the rows were that were learned from."""
+        check_is_fitted(self)
+        inside = Scale(*self.bounds_).clipped(checked_rows(self, X))
+        return np.asarray(inside @ self.coef_ + self.intercept_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True
+        return tags
+
+    def _penalised(self) -> tuple[float, float]:
+        """The weights of squares and of absolute values, as scikit-learn counts them for squared residuals."""
+        return 0.0, 0.0
+
+    def _per_row(self) -> bool:
+        """Whether these weights are for the mean of squared residuals rather than their sum."""
+        return False
+
+    def _penalty(self, scale: Scale, aim: Scale) -> Penalty:
+        """The penalty on scaled weights that is the one asked for on the published ones."""
+        square, absolute = self._penalised()
+        return Penalty(square / scale.half**2, absolute / (scale.half * aim.half[0]), self._per_row())
+
+    def _plan(self, rows: int, columns: int) -> Plan:
+        if self.method not in self._methods:
+            raise ParameterError(f"The method of {type(self).__name__} must be one of {', '.join(self._methods)}.")
+        size = columns + bool(self.fit_intercept)
+        kind = noise_kind(self.method, size, self._epsilon, self._delta)
+        main = Budget(self._epsilon, self._delta, kind, about_rows(self.relation))
+        unknown = (columns if self.bounds is None else 0) + (self.y_bounds is None)
+        bounds_noise = None
+        if unknown:
+            paid, main = main.split(exact_share(self.bounds_share))
+            bounds_noise = histogram_noise(unknown, paid)
+        if self._per_row() and not self.fit_intercept and self.relation != Relation.REPLACE_ONE:
+            raise ParameterError("Without an intercept nobody counts the rows of the mean; use replace-one neighbours.")
+        norm = norm_squared(exact_norm(self.clip_norm), columns)
+        facts = Facts(rows, columns, norm, bool(self.fit_intercept), self._penalised()[0], main)
+        return Plan(bounds_noise, route(self.method, facts))
+
+    def _scales(
+        self, features: Floats, target: Floats, noise: AdditiveNoise | None, source: Source
+    ) -> tuple[Scale, Scale]:
+        """Give the bounds of the features and of the target; those that were not declared are bought together."""
+        columns = features.shape[1]
+        scale = None if self.bounds is None else declared(self.bounds, columns, "bounds")
+        aim = None if self.y_bounds is None else declared(self.y_bounds, 1, "y_bounds")
+        if noise is not None:
+            parts = ([] if scale else [features]) + ([] if aim else [target[:, None]])
+            bought = learned(np.hstack(parts), noise, source)
+            scale = scale or Scale(bought.lower[:columns], bought.upper[:columns])
+            aim = aim or Scale(bought.lower[-1:], bought.upper[-1:])
+        if scale is None or aim is None:
+            raise ParameterError("Bounds that are not declared have to be paid for.")
+        return (scale, aim) if self.fit_intercept else (scale.around_zero(), aim.around_zero())
+
+    def _map_back(self, weights: Floats, constant: float, scale: Scale, aim: Scale) -> None:
+        self.bounds_ = np.stack([scale.lower, scale.upper])
+        self.coef_ = np.asarray(weights * aim.half[0] / scale.half)
+        level = aim.centre[0] + aim.half[0] * constant - self.coef_ @ scale.centre
+        self.intercept_ = float(level) if self.fit_intercept else 0.0
+
+
+def weight_of(alpha: Any, name: str = "alpha") -> float:
+    """Read a public regularisation weight."""
+    if isinstance(alpha, str):
+        raise ParameterError(f"{name} is public: give a number that was not chosen by looking at these rows.")
+    try:
+        value = float(alpha)
+    except (TypeError, ValueError):
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise ParameterError(f"{name} must be a finite number of at least 0.")
+    return value
+
+
+_SHARED = """
+    Formal guarantee: (epsilon, delta)-differential privacy for a row, replace-one by default (the number of rows is
+    public). Features and target are moved into public bounds and scaled to [-1, 1], and a constant is added for the
+    intercept. Then, by `method`:
+
+    - "adassp" (default; delta > 0): Gaussian noise on the sums of products, of l2 sensitivity d + u^2 + w^2 (constant
+      and target weighing u^2 = w^2 = d/2), exactly calibrated. Proof in `_moments`; Wang (2018).
+    - "functional": Laplace noise of l1 sensitivity D(D+1)/2, D = d + 2 with an intercept, or Gaussian noise of l2
+      sensitivity D, whichever is less (formulas.md 4; Zhang et al. 2012).
+    - "functional-as-published": noise of the printed sensitivity 2 D^2 and no repair of convexity, for comparison.
+    - "input": Laplace noise on a histogram of all columns, few as they must be (Lei 2011).{more}
+
+    Whatever happens to noisy sums (symmetry, convexity, the minimum) is post-processing.
+
+    Parameters
+    ----------{weights}
+    epsilon, delta
+        What fitting may cost; exact ("0.1" is one tenth).
+    method
+        One of the above.
+    bounds, y_bounds
+        Public (lower, upper): numbers, or one for every column. None buys them with `bounds_share` of the budget.
+    bounds_share
+        The part of the budget that bounds cost where they are not declared.
+    clip_norm
+        The largest l2 norm of a row after scaling to [-1, 1]; longer rows are shortened. Less than sqrt(d) means less
+        noise.
+    fit_intercept
+        Whether there is an intercept; without, bounds are widened to lie around 0.
+    relation
+        "replace-one", or "add-or-remove-one" for "adassp" and "functional".
+    random_state
+        None for secure randomness; a whole number makes a rehearsal, which must not be published.
+
+    Attributes
+    ----------
+    coef_, intercept_
+        The model, in the units of the data.
+    bounds_
+        The lower and the upper bounds of the features, declared or bought.
+    n_features_in_
+        How many columns the rows have.
+    event_, origin_
+        What fitting did and with which randomness, for the ledger.
+    """
+
+_ROUGHER = """
+    - "objective": a random linear term in the objective (Kifer, Smith & Thakurta 2012; proof in `_objective`), squared
+      residuals counting linearly beyond half the target's range. There {what}."""
+
+_OUTPUT = """
+    - "output": noise on the weights, of l2 sensitivity 2 R (1 + R sqrt(n/alpha)/2) / alpha, R the largest norm of a
+      scaled row; half of what formulas.md 4 has for large n/alpha, by a sharper bound on the weights."""
+
+
+class LinearRegression(_LinearModel):
+    __doc__ = "Least squares, protected.\n" + _SHARED.format(
+        weights="", more=_ROUGHER.format(what="a ridge is added, as small as the proof allows")
+    )
+    _methods = tuple(name for name in METHODS if name != "output")
+
+    def __init__(
+        self,
+        *,
+        epsilon: Amount = 1,
+        delta: Amount = "1e-6",
+        method: str = "adassp",
+        bounds: Any = None,
+        y_bounds: Any = None,
+        bounds_share: Amount = "0.1",
+        clip_norm: Amount | None = None,
+        fit_intercept: bool = True,
+        relation: str = "replace-one",
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.method = method
+        self.bounds = bounds
+        self.y_bounds = y_bounds
+        self.bounds_share = bounds_share
+        self.clip_norm = clip_norm
+        self.fit_intercept = fit_intercept
+        self.relation = relation
+        self.random_state = random_state
+
+
+class Ridge(_LinearModel):
+    __doc__ = "Least squares with a penalty alpha |coef|^2, protected.\n" + _SHARED.format(
+        weights="\n    alpha\n        The public weight of squared `coef_`, beside the sum of squared residuals.",
+        more=_ROUGHER.format(what="as in output perturbation alpha weighs the scaled weights, intercept included")
+        + _OUTPUT,
+    )
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        epsilon: Amount = 1,
+        delta: Amount = "1e-6",
+        method: str = "adassp",
+        bounds: Any = None,
+        y_bounds: Any = None,
+        bounds_share: Amount = "0.1",
+        clip_norm: Amount | None = None,
+        fit_intercept: bool = True,
+        relation: str = "replace-one",
+        random_state: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.epsilon = epsilon
+        self.delta = delta
+        self.method = method
+        self.bounds = bounds
+        self.y_bounds = y_bounds
+        self.bounds_share = bounds_share
+        self.clip_norm = clip_norm
+        self.fit_intercept = fit_intercept
+        self.relation = relation
+        self.random_state = random_state
+
+    def _penalised(self) -> tuple[float, float]:
+        return weight_of(self.alpha), 0.0

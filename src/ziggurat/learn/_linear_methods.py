@@ -1,0 +1,263 @@
+"""How linear models are protected: routes from scaled rows to scaled weights, each with its event."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ziggurat.errors import ParameterError
+from ziggurat.learn._budget import Budget, Kind
+from ziggurat.learn._clipping import STEPS, Floats, in_steps, root_above
+from ziggurat.learn._histogram_rows import CellGrid
+from ziggurat.learn._moments import Moments, Quadratic
+from ziggurat.learn._objective import Objective
+from ziggurat.learn._quadratic import Penalty, solved
+from ziggurat.mechanisms import Laplace
+from ziggurat.privacy import Event, Neighbours, Relation, gaussian_mu
+from ziggurat.randomness import Source
+
+METHODS = ("adassp", "functional", "functional-as-published", "objective", "output", "input")
+
+# Beyond this residual, in half ranges of the target, objective perturbation counts it only linearly.
+_RESIDUAL = 1.0
+# Cholesky succeeds while this much of the condition is left (Higham 2002, Theorem 10.7).
+_SOLUBLE = 0.1
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is public: the shape, the largest squared norm of the scaled features, an intercept or none, a ridge."""
+
+    rows: int
+    columns: int
+    norm: Fraction
+    intercept: bool
+    ridge: float
+    budget: Budget
+
+    @property
+    def size(self) -> int:
+        """How many weights there are."""
+        return self.columns + self.intercept
+
+    @property
+    def length(self) -> Fraction:
+        """The largest norm of a row, the constant 1 included."""
+        return root_above(self.norm + self.intercept)
+
+    def with_constant(self, features: Floats) -> Floats:
+        """Add the constant column."""
+        return np.hstack([features, np.ones((len(features), 1))]) if self.intercept else features
+
+    def split(self, weights: Floats) -> tuple[Floats, float]:
+        """Take the intercept off."""
+        return (weights[:-1], float(weights[-1])) if self.intercept else (weights, 0.0)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What is private, scaled to [-1, 1], and the penalty on scaled weights."""
+
+    features: Floats
+    target: Floats
+    penalty: Penalty
+
+
+class Route(ABC):
+    """One way to protect a linear model; `event` is known before a row is read.
+
+    `doubt` is about how large the noise is beside what rows spread evenly over the bounds could tell: above 1, the
+    answer is noise.
+    """
+
+    event: Event
+    doubt: float
+
+    @abstractmethod
+    def learn(self, given: Given, source: Source) -> tuple[Floats, float]:
+        """Give the scaled weights and intercept, protected."""
+
+
+class Statistics(Route):
+    """Noise on the sufficient statistics; the minimum is post-processing (Zhang et al. 2012; Wang 2018).
+
+    "adassp": Gaussian noise on all moments at once, the constant and the target each weighing half as much as all
+    features together: weights chosen on wine quality, which favour a small epsilon. With the same noise on every entry,
+    X'X and X'y released apart cost mu^2 of P^2 + 4 P w^2 (P = d + u^2) where the joint release costs (P + w^2)^2, which
+    is less for w^2 < 2P; and no third is spent on the smallest eigenvalue, which is that of the noisy matrix.
+    """
+
+    def __init__(self, facts: Facts, method: str) -> None:
+        self.facts, self.published = facts, method == "functional-as-published"
+        weight = max(math.isqrt(math.ceil(facts.norm * STEPS**2 / 2)), 1) if method == "adassp" else STEPS
+        budget = facts.budget
+        relation = budget.neighbours.relation
+        self.moments = Moments(facts.columns, facts.norm, weight if facts.intercept else 0, weight, relation)
+        size = len(self.moments.places[0])
+        if self.published:
+            full = 2 * (facts.size + 1) ** 2 * STEPS**2
+            self.noise: Any = budget.noise(Fraction(full), size)
+        else:
+            self.noise = budget.noise(self.moments.l1 if budget.kind == "laplace" else self.moments.l2, size)
+        self.event = self.noise.event
+        self.spread = deviation(self.noise) / STEPS**2
+        self.doubt = 6 * self.spread * math.sqrt(facts.columns) / facts.rows
+
+    def learn(self, given: Given, source: Source) -> tuple[Floats, float]:
+        """Release the moments and minimise."""
+        moments = self.moments
+        steps = np.trunc(given.target * moments.target).astype(np.int64)
+        sums = moments.summed(in_steps(given.features), steps)
+        twice = np.where(moments.places[0] == moments.places[1], 1, 2) if self.published else 1
+        noisy = np.asarray(self.noise.release(sums * twice, source).value) / twice
+        return solved(moments.shaped(noisy, self.facts.rows, self.spread), given.penalty, repair=not self.published)
+
+
+class Output(Route):
+    """Noise on the weights of a ridge regression of (1/2) sum r^2 + (a/2) |t|^2 (Chaudhuri et al. 2011).
+
+    The minimum is t = (V'V + a)^-1 V'y, and s/(s^2 + a) <= 1/(2 sqrt(a)) for every singular value s of V, so
+    |t| <= sqrt(n/a)/2 and a row's gradient there is at most R (1 + R |t|). Replacing a row moves the minimum of an
+    a-strongly convex function by at most 2 R (1 + R sqrt(n/a)/2) / a in l2, sqrt(p) times that in l1. The printed
+    bound has |t| <= sqrt(n/a), from a/2 |t|^2 <= n/2.
+    Round-off: Cholesky solves a system within 4 p (3p + 1) u of this one (Higham 2002, Theorem 10.4).
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        if facts.ridge <= 0:
+            raise ParameterError("Output perturbation needs a ridge: use Ridge with alpha above 0, or another method.")
+        self.facts = facts
+        kind, size = facts.budget.kind, facts.size
+        if 2.0**-50 * size * (3 * size + 2) * self._condition() > _SOLUBLE:
+            raise ParameterError("alpha is too small for so many rows to be solved surely in floats; raise alpha.")
+        sensitivity = ridge_sensitivity(facts.rows, facts.ridge, facts.length) + 2 * self._round_off()
+        if kind == "laplace":
+            sensitivity *= root_above(Fraction(size))
+        self.noise: Any = facts.budget.noise(sensitivity, size)
+        self.event = self.noise.event
+        self.doubt = deviation(self.noise) * math.sqrt(size)
+
+    def _round_off(self) -> Fraction:
+        size, ridge = self.facts.size, self.facts.ridge
+        return Fraction(2.0**-50 * size * (3 * size + 2) * self._condition() * math.sqrt(self.facts.rows / ridge))
+
+    def _condition(self) -> float:
+        """The largest condition number of any table of this shape."""
+        ridge = self.facts.ridge
+        return (self.facts.rows * float(self.facts.length) ** 2 + ridge) / ridge
+
+    def learn(self, given: Given, source: Source) -> tuple[Floats, float]:
+        """Solve exactly summed normal equations, and add noise; the penalty is the ridge on the scaled weights."""
+        from scipy.linalg import cho_factor, cho_solve
+
+        facts = self.facts
+        moments = Moments(facts.columns, facts.norm, STEPS * facts.intercept, STEPS, Relation.ADD_OR_REMOVE_ONE)
+        sums = moments.summed(in_steps(given.features), in_steps(given.target)) / STEPS**2
+        matrix = np.zeros((facts.size + 1, facts.size + 1))
+        matrix[moments.places] = sums
+        gram = (matrix + matrix.T - np.diag(np.diag(matrix)))[: facts.size, : facts.size]
+        found = cho_solve(cho_factor(gram + facts.ridge * np.eye(facts.size)), matrix[: facts.size, -1])
+        return facts.split(np.asarray(self.noise.release(found, source).value))
+
+
+class Perturbed(Route):
+    """Objective perturbation of squared residuals, continued linearly beyond half the target's range (Huber)."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        length = float(facts.length) * (1 + 1e-12)
+        across = min(facts.columns, math.sqrt(facts.columns * facts.norm) * (1 + 1e-12)) + facts.intercept
+        self.objective = Objective(facts.rows, facts.size, length, across, _RESIDUAL, 1.0, facts.ridge, facts.budget)
+        self.event = self.objective.event
+        self.doubt = 3 * self.objective.deviation * math.sqrt(facts.size) / facts.rows
+
+    def learn(self, given: Given, source: Source) -> tuple[Floats, float]:
+        """Minimise the tilted objective."""
+
+        def slopes(fitted: Floats) -> tuple[Floats, Floats, Floats]:
+            residual = fitted - given.target
+            first = np.clip(residual, -_RESIDUAL, _RESIDUAL)
+            return first * (residual - first / 2), first, (np.abs(residual) <= _RESIDUAL).astype(float)
+
+        return self.facts.split(self.objective.minimised(self.facts.with_constant(given.features), slopes, source))
+
+
+class Cells(Route):
+    """Noise on a histogram of features and target; the model is that of the noisy cells (Lei 2011)."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.grid = CellGrid.fitting(facts.rows, facts.columns + 1)
+        self.noise = self.grid.noise(facts.budget)
+        self.event = self.noise.event
+        self.doubt = deviation(self.noise) * math.sqrt(self.grid.cells) / facts.rows
+
+    def learn(self, given: Given, source: Source) -> tuple[Floats, float]:
+        """Release the histogram and fit its cells."""
+        counts = self.grid.counts(np.column_stack([given.features, given.target]))
+        weight = np.maximum(np.asarray(self.noise.release(counts, source).value, dtype=float), 0.0)
+        rows = self.grid.centres()
+        sums = (rows * weight[:, None]).T @ rows
+        total = weight.sum()
+        middle = rows.T @ weight
+        noisy = Quadratic(
+            sums[:-1, :-1],
+            sums[:-1, -1],
+            middle[:-1] if self.facts.intercept else None,
+            float(middle[-1]),
+            max(float(total), 1.0),
+            0.0,
+        )
+        return solved(noisy, given.penalty)
+
+
+def ridge_sensitivity(rows: int, ridge: float, length: Fraction = Fraction(1), *, as_printed: bool = False) -> Fraction:
+    """How far one replaced row moves the weights in l2: 2 R (1 + R sqrt(n/a)/2) / a; printed without the half."""
+    weight = Fraction(ridge)
+    longest = root_above(rows / weight) / (1 if as_printed else 2)
+    return 2 * length * (1 + length * longest) / weight
+
+
+def deviation(noise: Any) -> float:
+    """The standard deviation of additive noise."""
+    return math.sqrt(2) * float(noise.scale) if isinstance(noise, Laplace) else float(noise.sigma)
+
+
+def noise_kind(method: str, size: int, epsilon: Fraction, delta: Fraction) -> Kind:
+    """Which noise a method uses with so many weights: the one of less deviation where there is a choice."""
+    if method == "adassp":
+        if not delta:
+            raise ParameterError(
+                "'adassp' adds Gaussian noise, which needs a delta above 0; or say method='functional'."
+            )
+        return "gaussian"
+    if method == "functional":
+        return lesser((size + 1) * (size + 2) / 2, size + 1, epsilon, delta)
+    return lesser(math.sqrt(size), 1, epsilon, delta) if method == "output" else "laplace"
+
+
+def lesser(in_l1: float, in_l2: float, epsilon: Fraction, delta: Fraction) -> Kind:
+    """Name the noise of less deviation for a vector of these sensitivities."""
+    if not delta:
+        return "laplace"
+    gaussian = in_l2 / gaussian_mu(float(epsilon), float(delta))
+    return "gaussian" if gaussian < math.sqrt(2) * in_l1 / float(epsilon) else "laplace"
+
+
+def route(method: str, facts: Facts) -> Route:
+    """Make the route of this name."""
+    if method not in ("adassp", "functional", "functional-as-published"):
+        _require_replace_one(facts.budget.neighbours)
+    made: dict[str, Callable[[Facts], Route]] = {"objective": Perturbed, "output": Output, "input": Cells}
+    return made[method](facts) if method in made else Statistics(facts, method)
+
+
+def _require_replace_one(neighbours: Neighbours) -> None:
+    if neighbours.relation is not Relation.REPLACE_ONE:
+        raise ParameterError("This method is proven for replace-one only; use it, or method 'adassp' or 'functional'.")

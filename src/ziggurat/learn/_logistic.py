@@ -1,0 +1,304 @@
+"""Logistic regression to publish: the weights leave, protected."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit, softmax
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from ziggurat.data._withheld import RowsError
+from ziggurat.errors import ParameterError
+from ziggurat.learn._base import Private
+from ziggurat.learn._bounds import histogram_noise, learned
+from ziggurat.learn._budget import Budget, Kind, about_rows, exact_share, warn_of_noise
+from ziggurat.learn._clipping import (
+    Floats,
+    Scale,
+    cells_withheld,
+    checked_pairs,
+    checked_rows,
+    declared,
+    exact_norm,
+    norm_squared,
+    root_above,
+    shortened,
+)
+from ziggurat.learn._linear_methods import Facts, deviation, lesser
+from ziggurat.learn._objective import Objective, Slopes, newton, precision
+from ziggurat.learn._storage import Stored
+from ziggurat.mechanisms import AdditiveNoise
+from ziggurat.privacy import Amount, Event, Relation, RepeatedEvent, composed, exact_positive, whole
+from ziggurat.randomness import Source
+
+Labels = npt.NDArray[Any]
+_METHODS = ("objective", "output")
+
+
+def slopes_for(signs: Floats) -> Slopes:
+    """The loss log(1 + e^(-s f)) of fitted values f; its slope is at most 1 and its curvature at most 1/4."""
+
+    def slopes(fitted: Floats) -> tuple[Floats, Floats, Floats]:
+        chance = expit(-signs * fitted)
+        return np.logaddexp(0.0, -signs * fitted), -signs * chance, chance * (1 - chance)
+
+    return slopes
+
+
+class Tilted:
+    """Objective perturbation, one problem after the other, each with its part of epsilon and delta."""
+
+    def __init__(self, facts: Facts, problems: int) -> None:
+        self.facts, budget = facts, facts.budget
+        each = Budget(budget.epsilon / problems, budget.delta / problems, "laplace", budget.neighbours, budget.share)
+        across = min(facts.columns, math.sqrt(facts.columns * facts.norm) * (1 + 1e-12)) + facts.intercept
+        length = float(facts.length) * (1 + 1e-12)
+        self.objective = Objective(facts.rows, facts.size, length, across, 1.0, 0.25, facts.ridge, each)
+        once = self.objective.event
+        self.event: Event = once if problems == 1 else RepeatedEvent(once.neighbours, once, problems)
+        self.doubt = 12 * self.objective.deviation * math.sqrt(facts.size) / facts.rows
+
+    def learn(self, rows: Floats, problems: list[Slopes], source: Source) -> Floats:
+        """Give a row of weights for every problem."""
+        return np.stack([self.objective.minimised(rows, slopes, source) for slopes in problems])
+
+
+class Added:
+    """Output perturbation of all problems at once.
+
+    A replaced row changes the gradient of each problem by at most 2R, and so its minimum by 2R/ridge in l2 (Chaudhuri,
+    Monteleoni & Sarwate 2011, with R = 1 and ridge = n lambda): sqrt(k) times that for k problems together. The noise
+    is Gaussian, or Laplace in every coordinate with k sqrt(p) times as much in l1: the published noise, whose norm is
+    Gamma distributed, has no exact sampler here.
+    """
+
+    def __init__(self, facts: Facts, problems: int) -> None:
+        self.facts, numbers = facts, problems * facts.size
+        exactly = 2 * facts.length / Fraction(facts.ridge) + 2 * Fraction(2 * self._tolerance / facts.ridge)
+        several = problems**2 * facts.size if facts.budget.kind == "laplace" else problems
+        self.noise: Any = facts.budget.noise(exactly * root_above(Fraction(several)), numbers)
+        self.event: Event = self.noise.event
+        self.doubt = deviation(self.noise) * math.sqrt(facts.size) / 4
+
+    @property
+    def _tolerance(self) -> float:
+        return precision(self.facts.rows, float(self.facts.length))
+
+    def learn(self, rows: Floats, problems: list[Slopes], source: Source) -> Floats:
+        """Give a row of weights for every problem."""
+        still = np.zeros(rows.shape[1])
+        found = [newton(rows, slopes, self.facts.ridge, still, self._tolerance) for slopes in problems]
+        return np.asarray(self.noise.release(np.stack(found), source).value)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a fit will do: noise for bounds that have to be paid for, and a way to the weights."""
+
+    bounds_noise: AdditiveNoise | None
+    way: Tilted | Added
+
+    @property
+    def event(self) -> Event:
+        """What both cost."""
+        return self.way.event if self.bounds_noise is None else composed([self.bounds_noise.event, self.way.event])
+
+
+class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc]  # scikit-learn has no types
+    """Logistic regression, protected; more than two classes are told apart one against the rest.
+
+    Formal guarantee: (epsilon, delta)-differential privacy for a row, replace-one (the number of rows is public); pure
+    for delta 0. Features are moved into public bounds, scaled to [-1, 1] and joined by a constant 1; the model
+    minimises the sum of losses plus |t|^2 / (2C), the intercept in t included. By `method`:
+
+    - "objective" (default): a random linear term in the objective and at least the regularisation that the proof
+      needs (Chaudhuri et al. 2011; Kifer, Smith & Thakurta 2012; conditions and proof in `_objective`). Several classes
+      share epsilon and delta.
+    - "output": noise on the weights of l2 sensitivity 2 C R, R the largest norm of a scaled row; for R = 1 and
+      1/C = n lambda that is 2/(n lambda) (Chaudhuri et al. 2011).
+
+    Parameters
+    ----------
+    epsilon, delta
+        What fitting may cost; exact ("0.1" is one tenth).
+    C
+        The public inverse of the regularisation, as in scikit-learn but for scaled features.
+    method
+        One of the above.
+    classes
+        The public list of labels. None states that which labels occur at all is public, and takes those in `y`.
+    bounds, bounds_share, clip_norm, fit_intercept, random_state
+        As for `Ridge`; what is scaled is the same.
+
+    Attributes
+    ----------
+    classes_
+        The labels in order.
+    coef_, intercept_
+        The model in the units of the data: a row for two classes, else one for each.
+    bounds_
+        The lower and the upper bounds of the features, declared or bought.
+    n_features_in_
+        How many columns the rows have.
+    event_, origin_
+        What fitting did and with which randomness, for the ledger.
+    """
+
+    bounds_: Floats
+    classes_: Labels
+    coef_: Floats
+    intercept_: Floats
+    n_features_in_: int
+
+    def __init__(
+        self,
+        *,
+        epsilon: Amount = 1,
+        delta: Amount = "1e-6",
+        C: float = 1.0,  # noqa: N803 - as in scikit-learn
+        method: str = "objective",
+        classes: Any = None,
+        bounds: Any = None,
+        bounds_share: Amount = "0.1",
+        clip_norm: Amount | None = None,
+        fit_intercept: bool = True,
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.C = C
+        self.method = method
+        self.classes = classes
+        self.bounds = bounds
+        self.bounds_share = bounds_share
+        self.clip_norm = clip_norm
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+
+    def planned(self, rows: int, columns: int, classes: int | None = None) -> Event:
+        """Say what fitting a table of this public shape will cost; nothing is read.
+
+        `classes` is how many there are, where they were not declared (two if it is left out).
+        """
+        declared_classes = None if self.classes is None else len(self._declared_classes())
+        count = declared_classes or whole(2 if classes is None else classes, "classes", 2)
+        return self._plan(whole(rows, "rows"), whole(columns, "columns"), count).event
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
+        """Learn from private rows.
+
+        Parameters
+        ----------
+        X
+            Features, a row for each record; values outside the bounds are moved to them.
+        y
+            A label for each row.
+
+        Raises
+        ------
+        ParameterError
+            If a parameter is wrong.
+        DataError
+            If the rows are not a table of finite numbers with a label each; no cell is shown.
+        """
+        features, labels = checked_pairs(self, X, y, numeric=False)
+        classes, codes = self._coded(labels)
+        rows, columns = features.shape
+        plan, source = self._plan(rows, columns, classes.size), self._source()
+        warn_of_noise(self._epsilon, features.shape, plan.way.doubt)
+        scale = self._scale(features, plan.bounds_noise, source)
+        scaled = shortened(scale.scaled(features), exact_norm(self.clip_norm))
+        against = [1] if classes.size == 2 else range(classes.size)
+        problems = [slopes_for(np.where(codes == code, 1.0, -1.0)) for code in against]
+        self._map_back(plan.way.learn(plan.way.facts.with_constant(scaled), problems, source), scale)
+        self.classes_ = classes
+        self._released(plan.event, source)
+        return self
+
+    def decision_function(self, X: Any) -> Floats:  # noqa: N803
+        """Return the log odds of the second of two classes, or of every class against the rest.
+
+        Rows are moved into the bounds, as those were that were learned from.
+        """
+        check_is_fitted(self)
+        values = Scale(*self.bounds_).clipped(checked_rows(self, X)) @ self.coef_.T + self.intercept_
+        return np.asarray(values[:, 0] if len(self.classes_) == 2 else values)
+
+    def predict(self, X: Any) -> Labels:  # noqa: N803
+        """Return the most likely class of every row."""
+        values = self.decision_function(X)
+        named = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
+        return np.asarray(self.classes_[named])
+
+    def predict_proba(self, X: Any) -> Floats:  # noqa: N803
+        """Return the probability of every class; of several, in proportion to their odds against the rest."""
+        values = self.decision_function(X)
+        if values.ndim == 1:
+            return np.column_stack([expit(-values), expit(values)])
+        return np.asarray(softmax(values, axis=1))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def _plan(self, rows: int, columns: int, classes: int) -> Plan:
+        if self.method not in _METHODS:
+            raise ParameterError("The method of LogisticRegression must be 'objective' or 'output'.")
+        problems, size = 1 if classes == 2 else classes, columns + bool(self.fit_intercept)
+        kind: Kind = "laplace"
+        if self.method == "output":
+            kind = lesser(problems * math.sqrt(size), math.sqrt(problems), self._epsilon, self._delta)
+        main = Budget(self._epsilon, self._delta, kind, about_rows(Relation.REPLACE_ONE))
+        bounds_noise = None
+        if self.bounds is None:
+            paid, main = main.split(exact_share(self.bounds_share))
+            bounds_noise = histogram_noise(columns, paid)
+        norm = norm_squared(exact_norm(self.clip_norm), columns)
+        ridge = 1 / float(exact_positive(self.C, "C"))
+        facts = Facts(rows, columns, norm, bool(self.fit_intercept), ridge, main)
+        return Plan(bounds_noise, Tilted(facts, problems) if self.method == "objective" else Added(facts, problems))
+
+    def _declared_classes(self) -> Labels:
+        try:
+            listed = np.unique(np.asarray(self.classes))
+        except TypeError:
+            listed = np.array([])
+        if listed.size < 2:
+            raise ParameterError("classes must be a list of at least two labels of one kind.")
+        return listed
+
+    def _coded(self, labels: Labels) -> tuple[Labels, npt.NDArray[np.int64]]:
+        try:
+            with cells_withheld():
+                check_classification_targets(labels)
+            classes = np.unique(labels) if self.classes is None else self._declared_classes()
+        except TypeError:
+            raise RowsError("Labels must be all of one kind, numbers or text, with none missing.") from None
+        if classes.size < 2:
+            raise RowsError("There is one class only; declare the public list of classes.")
+        place = {label: at for at, label in enumerate(classes.tolist())}
+        codes = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.int64)
+        if (codes < 0).any():
+            raise RowsError("Some labels are not among the classes that were declared.")
+        return classes, codes
+
+    def _scale(self, features: Floats, noise: AdditiveNoise | None, source: Source) -> Scale:
+        if noise is not None:
+            found = learned(features, noise, source)
+        else:
+            found = declared(self.bounds, features.shape[1], "bounds")
+        return found if self.fit_intercept else found.around_zero()
+
+    def _map_back(self, weights: Floats, scale: Scale) -> None:
+        self.bounds_ = np.stack([scale.lower, scale.upper])
+        self.coef_ = np.asarray(weights[:, : self.n_features_in_] / scale.half)
+        moved = self.coef_ @ scale.centre
+        self.intercept_ = weights[:, -1] - moved if self.fit_intercept else np.zeros(len(weights))

@@ -1,0 +1,210 @@
+"""What networks trained by private gradient descent share: planning, training, keeping, asking."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from abc import abstractmethod
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from ziggurat.errors import MissingExtraError, ParameterError
+from ziggurat.learn._base import Private
+from ziggurat.learn._clipping import checked_rows, declared
+from ziggurat.learn._sgd_calibration import Rounds, event_of, noise_multiplier, warn_of_noise
+from ziggurat.learn._storage import Stored
+from ziggurat.privacy import Amount, SampledGaussianEvent, exact_positive, whole
+
+if TYPE_CHECKING:
+    from ziggurat.learn._sgd_gradients import Gradients
+    from ziggurat.learn._sgd_training import Progress, Training
+
+Array = npt.NDArray[Any]
+
+
+class PrivateSGD(Stored, Private):
+    """A module trained by private gradient descent; see `PrivateSGDClassifier` for the promise and the parameters."""
+
+    n_features_in_: int
+    noise_multiplier_: Fraction
+    sampling_: Fraction
+    steps_: int
+    weights_: dict[str, Array]
+    own_module_: bool
+
+    def __init__(
+        self,
+        module: Any,
+        epsilon: Amount,
+        delta: Amount,
+        bounds: Any,
+        hidden: tuple[int, ...],
+        epochs: Amount,
+        batch: int | None,
+        learning_rate: float | None,
+        clip: Amount,
+        optimiser: str,
+        momentum: float,
+        average: bool,
+        microbatch: int | None,
+        device: str,
+        checkpoint: str | Path | None,
+        checkpoint_every: int,
+        random_state: int | None,
+    ) -> None:
+        self.module = module
+        self.epsilon, self.delta = epsilon, delta
+        self.bounds, self.hidden = bounds, hidden
+        self.epochs, self.batch = epochs, batch
+        self.learning_rate, self.clip = learning_rate, clip
+        self.optimiser, self.momentum, self.average = optimiser, momentum, average
+        self.microbatch, self.device = microbatch, device
+        self.checkpoint, self.checkpoint_every = checkpoint, checkpoint_every
+        self.random_state = random_state
+
+    def planned(self, rows: int, columns: int) -> SampledGaussianEvent:  # noqa: ARG002 - as every private model
+        """Say what fitting so many rows will cost: the number of columns plays no part."""
+        rounds = Rounds.of(rows, self.batch, self.epochs)
+        return event_of(rounds, noise_multiplier(self._epsilon, self._delta, rounds))
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to a file that only its owner may read; a module of your own is not in it."""
+        check_is_fitted(self)
+        shown = copy.copy(self)
+        shown.module = shown.checkpoint = None
+        Stored.save(shown, path)
+
+    @classmethod
+    def load(cls, path: str | Path, *, module: Any = None) -> Self:
+        """Read a model that `save` wrote; a module of your own has to be given again."""
+        made = super().load(path)
+        if made.own_module_ and module is None:
+            raise ParameterError("This model has a module of your own; give it again as `module` to load it.")
+        made.module = module
+        made._network()
+        return made
+
+    @abstractmethod
+    def _outputs(self) -> int:
+        """How many outputs the module should have."""
+
+    @abstractmethod
+    def _require_outputs(self, found: tuple[int, ...]) -> None:
+        """Refuse a module whose outputs for one row do not fit."""
+
+    @abstractmethod
+    def _losses(self, outputs: Any, targets: Any) -> Any:
+        """The loss of every row."""
+
+    def _train(self, table: Array, targets: Array, progress: Progress | None) -> None:
+        """Train on checked rows; only public facts are looked at before that."""
+        import torch
+
+        from ziggurat.learn._sgd_modules import starting_from, weights_of
+
+        event = self.planned(*table.shape)
+        source = self._source()
+        with starting_from(int(source.child("start").words(1)[0] >> np.uint64(1))):
+            training = self._prepared(event, len(table), table.shape[1], source.child("steps"))
+            rows = torch.from_numpy(self._scaled(table)).to(self.device)
+            kept = None if self.checkpoint is None else self._checkpoints(event, table, targets, training)
+            goal = torch.from_numpy(targets).to(self.device)
+            training.run(rows, goal, kept, whole(self.checkpoint_every, "checkpoint_every"), progress or _silent)
+        self.weights_ = weights_of(training.gradients.module, training.gradients.buffers)
+        self.own_module_ = self.module is not None
+        self.noise_multiplier_, self.sampling_, self.steps_ = event.noise_multiplier, event.sampling, event.steps
+        self._released(event, source)
+
+    def _prepared(self, event: SampledGaussianEvent, rows: int, columns: int, source: Any) -> Training:
+        """Make the module and everything that trains it, and try it on invented rows."""
+        import torch
+
+        from ziggurat.learn import _sgd_modules as modules
+        from ziggurat.learn._sgd_gradients import chosen
+        from ziggurat.learn._sgd_training import Descent, Plan, Training, parameters_of
+
+        modules.require_device(self.device)
+        module = modules.built(self.module, columns, self._outputs(), tuple(self.hidden)).to(self.device)
+        module.train()
+        trial = modules.invented((columns,), self.device)
+        gradients = chosen(module, self._losses, trial, torch.zeros(len(trial), dtype=torch.int64, device=self.device))
+        with torch.no_grad():
+            self._require_outputs(tuple(module(trial).shape[1:]))
+        rounds = Rounds(event.sampling, event.steps)
+        warn_of_noise(rounds, event.noise_multiplier, rows, parameters_of(module))
+        block = self._block(rounds, rows, gradients)
+        plan = Plan(rounds, event.noise_multiplier, exact_positive(self.clip, "clip"), block, rows)
+        return Training(gradients, plan, self._descent(Descent, rounds), source)
+
+    def _block(self, rounds: Rounds, rows: int, gradients: Gradients) -> int:
+        """How many rows to compute at once; looks at public facts alone."""
+        if self.microbatch is not None:
+            return whole(self.microbatch, "microbatch")
+        return gradients.fitting_block(float(rounds.sampling * rows))
+
+    def _descent(self, kind: Any, rounds: Rounds) -> Any:
+        if self.optimiser not in ("adam", "sgd"):
+            raise ParameterError("The optimiser must be 'adam' or 'sgd'.")
+        usual = 0.5 if self.optimiser == "sgd" else 0.3 / math.sqrt(rounds.steps)
+        given = usual if self.learning_rate is None else self.learning_rate
+        rate, momentum = float(exact_positive(given, "learning_rate")), self.momentum
+        if isinstance(momentum, bool) or not isinstance(momentum, int | float) or not 0 <= momentum < 1:
+            raise ParameterError("The momentum must be at least 0 and below 1.")
+        return kind(rate, self.optimiser, float(momentum), bool(self.average))
+
+    def _checkpoints(self, event: SampledGaussianEvent, table: Array, targets: Array, training: Training) -> Any:
+        from ziggurat.learn._sgd_checkpoints import Checkpoints
+
+        assert self.checkpoint is not None
+        facts = {name: value for name, value in self.get_params(deep=False).items() if name not in _PLACES}
+        shapes = [(name, tuple(value.shape)) for name, value in training.gradients.module.named_parameters()]
+        mark = {
+            "event": event.to_dict(),
+            "rows": table.shape,
+            "settings": repr(sorted(facts.items())),
+            "weights": shapes,
+        }
+        return Checkpoints(self.checkpoint, json.dumps(mark, sort_keys=True), (self._scaled(table), targets))
+
+    def _scaled(self, table: Array) -> Array:
+        scale = None if self.bounds is None else declared(self.bounds, table.shape[1], "bounds")
+        moved = table if scale is None else scale.scaled(table)
+        most = float(np.finfo(np.float32).max)
+        return np.ascontiguousarray(np.clip(moved, -most, most), dtype=np.float32)
+
+    def _network(self) -> Any:
+        from ziggurat.learn import _sgd_modules as modules
+
+        made = modules.built(self.module, self.n_features_in_, self._outputs(), tuple(self.hidden))
+        return modules.with_weights(made, self.weights_)
+
+    def _asked(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803 - as in scikit-learn
+        from ziggurat.learn._sgd_modules import outputs_of
+
+        check_is_fitted(self)
+        network, rows = self._network(), self._scaled(checked_rows(self, X))
+        if self.module is None:  # answers of doubles hardly depend on which rows are asked about together
+            return outputs_of(network.double(), rows.astype(np.float64), "cpu")
+        return outputs_of(network, rows, "cpu")
+
+
+# Parameters that say where something is done, not what.
+_PLACES = ("module", "checkpoint", "checkpoint_every", "device")
+
+
+def _silent(_done: int, _of: int) -> None:
+    """Tell nobody."""
+
+
+def require_torch() -> None:
+    """Raise a sentence that says how to add PyTorch if it is absent."""
+    try:
+        import torch  # noqa: F401 - only to see whether it is there
+    except ImportError:
+        raise MissingExtraError("Networks need PyTorch; add it with: pip install 'ziggurat[torch]'.") from None

@@ -1,0 +1,275 @@
+import pickle
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn import linear_model
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ziggurat.errors import ParameterError, ZigguratError
+from ziggurat.learn import ElasticNet, Lasso, LinearRegression, Ridge
+from ziggurat.learn._budget import Budget, about_rows
+from ziggurat.learn._linear_methods import Cells, Facts, Output, Statistics
+from ziggurat.mechanisms import Gaussian, Laplace, empirical_epsilon
+from ziggurat.privacy import Relation
+from ziggurat.randomness import seeded
+
+BOX = {"bounds": (-1, 1), "y_bounds": (-3, 3)}
+FREE = {**BOX, "epsilon": 10**9, "delta": "0.5", "random_state": 1}
+CANARY = 987_654_321.125
+
+
+def _rows(n=2000, columns=3, seed=0):
+    draw = np.random.default_rng(seed)
+    features = draw.uniform(-1, 1, (n, columns))
+    return features, features @ np.array([1.0, -0.5, 0.25])[:columns] + 0.4 + draw.normal(0, 0.1, n)
+
+
+@parametrize_with_checks(
+    [
+        LinearRegression(),
+        Ridge(),
+        Ridge(method="functional", delta=0),
+        Ridge(method="objective"),
+        Ridge(method="output"),
+        Lasso(),
+        ElasticNet(relation="add-or-remove-one"),
+    ]
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_it_keeps_the_contract_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (LinearRegression(**FREE), linear_model.LinearRegression()),
+        (LinearRegression(fit_intercept=False, **FREE), linear_model.LinearRegression(fit_intercept=False)),
+        (LinearRegression(method="functional", **FREE), linear_model.LinearRegression()),
+        (LinearRegression(method="functional-as-published", **FREE), linear_model.LinearRegression()),
+        (Ridge(50, **FREE), linear_model.Ridge(50)),
+        (Ridge(50, relation="add-or-remove-one", **FREE), linear_model.Ridge(50)),
+        (Lasso(0.1, **FREE), linear_model.Lasso(0.1)),
+        (ElasticNet(0.1, relation="add-or-remove-one", **FREE), linear_model.ElasticNet(0.1)),
+    ],
+)
+def test_without_noise_it_is_the_model_of_scikit_learn_in_the_units_of_the_data(ours, theirs):
+    features, target = _rows()
+    wide = features * [1, 10, 100] + [0, 5, -50]
+    ours.set_params(bounds=([-1, -5, -150], [1, 15, 50])).fit(wide, target)
+    theirs.fit(wide, target)
+    assert ours.predict(wide) == pytest.approx(theirs.predict(wide), abs=1e-3)
+
+
+@pytest.mark.parametrize("method", ["adassp", "functional", "objective", "output", "input"])
+@pytest.mark.parametrize("paid", [False, True])
+@pytest.mark.parametrize("delta", ["1e-6", 0])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_fit_does_what_was_planned_and_keeps_within_epsilon(method, paid, delta):
+    if method == "adassp" and not delta:
+        pytest.skip("needs a delta")
+    features, target = _rows(300)
+    model = Ridge(30, method=method, delta=delta, epsilon="0.3", random_state=2, **({} if paid else BOX))
+    assert model.fit(features, target).event_ == model.planned(300, 3)
+    assert model.guarantee_.epsilon <= Fraction("0.3")
+    assert model.guarantee_.neighbours.relation is Relation.REPLACE_ONE
+    assert model.rehearsal_
+
+
+@pytest.mark.parametrize("method", ["adassp", "functional"])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_added_or_removed_rows_need_less_noise(method):
+    features, target = _rows(300)
+    model = Ridge(method=method, random_state=2, relation="add-or-remove-one", **BOX).fit(features, target)
+    assert model.guarantee_.neighbours.relation is Relation.ADD_OR_REMOVE_ONE
+    assert model.planned(300, 3) == model.planned(900, 3) == model.event_
+    other = Ridge(method=method, **BOX).planned(300, 3)
+    assert model.event_.sensitivity <= other.sensitivity
+
+
+def test_secure_randomness_is_the_default_and_rehearsals_repeat():
+    features, target = _rows()
+    first, second = (Ridge(random_state=5, **BOX).fit(features, target) for _ in range(2))
+    assert np.array_equal(first.coef_, second.coef_)
+    drawn = [Ridge(**BOX).fit(features, target) for _ in range(2)]
+    assert not np.array_equal(drawn[0].coef_, drawn[1].coef_)
+    assert drawn[0].origin_ == "secure"
+
+
+def test_it_learns_at_a_modest_epsilon():
+    features, target = _rows(20_000)
+    for model in (LinearRegression, Ridge):
+        made = model(random_state=1, **BOX).fit(features, target)
+        assert made.coef_ == pytest.approx([1, -0.5, 0.25], abs=0.1)
+        assert made.score(features, target) > 0.9
+
+
+def test_the_lasso_finds_the_column_that_counts():
+    features, _ = _rows(20_000)
+    made = Lasso(0.1, random_state=1, **BOX).fit(features, features[:, 0] * 2)
+    assert made.coef_[0] > 1
+    assert made.coef_[1:].tolist() == [0, 0]
+
+
+def test_pipelines_grids_clones_and_pickles_work():
+    features, target = _rows(500)
+    pipeline = make_pipeline(FunctionTransformer(), Ridge(random_state=1, epsilon=5, **BOX))
+    search = GridSearchCV(pipeline, {"ridge__alpha": [0.1, 1.0]}, cv=2).fit(features, target)
+    best = search.best_estimator_[-1]
+    assert clone(best).get_params() == best.get_params()
+    again = pickle.loads(pickle.dumps(best))
+    assert np.array_equal(again.predict(features), best.predict(features))
+    assert again.event_ == best.event_
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"epsilon": 0}, "epsilon"),
+        ({"delta": 1}, "delta"),
+        ({"delta": 0}, "needs a delta"),
+        ({"method": "magic"}, "method"),
+        ({"alpha": "private"}, "alpha is public"),
+        ({"alpha": -1}, "alpha"),
+        ({"alpha": 0, "method": "output"}, "needs a ridge"),
+        ({"relation": "neither"}, "relation"),
+        ({"relation": "add-or-remove-one", "method": "output"}, "replace-one only"),
+        ({"clip_norm": 0}, "clip_norm"),
+        ({"random_state": 1.5}, "random state"),
+        ({"bounds": (1, 0)}, "bounds"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_wrong_parameters_are_refused_in_one_sentence(wrong, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        Ridge(**{**BOX, **wrong}).fit(*_rows(30))
+
+
+def test_a_histogram_of_many_columns_is_refused():
+    with pytest.raises(ParameterError, match="more cells"):
+        LinearRegression(method="input", **BOX).planned(10_000, 9)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("where", ["features", "target"])
+def test_no_message_shows_a_cell(bad, where):
+    features, target = _rows(30)
+    features[3, 1] = target[4] = CANARY
+    (features if where == "features" else target)[:1] = bad
+    with pytest.raises(ZigguratError) as caught:
+        Ridge(**BOX).fit(features, target)
+    assert "98765" not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def test_text_among_the_features_is_not_shown():
+    with pytest.raises(ZigguratError) as caught:
+        Ridge(**BOX).fit([["secret", 1.0], ["b", 2.0]], [0.0, 1.0])
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("method", ["adassp", "functional", "functional-as-published", "objective", "output"])
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (1, 5), (3, 20), (40, 2)])
+def test_few_rows_and_constant_columns_give_finite_weights(method, rows, columns):
+    made = Ridge(method=method, random_state=1, **BOX).fit(np.full((rows, columns), 0.5), np.full(rows, 0.5))
+    assert np.isfinite(made.coef_).all()
+    assert made.predict(np.zeros((2, columns))).shape == (2,)
+
+
+def test_a_tiny_epsilon_warns_from_public_facts_alone():
+    features, target = _rows(100)
+    said = []
+    for table in (features, np.zeros_like(features)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            Ridge(epsilon="0.001", random_state=1, **BOX).fit(table, target)
+        said.append([str(item.message) for item in caught])
+    assert said[0] == said[1]
+    assert "times what the rows can tell" in said[0][0]
+
+
+def test_a_comfortable_epsilon_does_not_warn():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Ridge(epsilon=5, random_state=1, **BOX).fit(*_rows(20_000))
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.lists(st.floats(allow_nan=True, width=64), min_size=2, max_size=2), min_size=1, max_size=6))
+def test_any_table_of_floats_is_learned_from_or_refused_in_our_words(rows):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            made = Ridge(random_state=1).fit(rows, [0.5] * len(rows))
+        except ZigguratError:
+            return
+    assert np.isfinite(made.coef_).all()
+
+
+def _facts(kind, epsilon, delta, *, rows=1, ridge=1.0, columns=1):
+    budget = Budget(Fraction(epsilon), Fraction(delta), kind, about_rows("replace-one"))
+    return Facts(rows, columns, Fraction(columns), False, ridge, budget)
+
+
+def _halved(noise):
+    if isinstance(noise, Laplace):
+        return Laplace(noise.event.sensitivity, noise.scale / 2, coordinates=noise.coordinates)
+    return Gaussian(noise.event.sensitivity, noise.sigma / 2, coordinates=noise.coordinates)
+
+
+def _audit(noise, values, delta, draws=20_000):
+    """What draws on two neighbours prove about epsilon, seen through their log ratio of likelihoods."""
+    source, power = seeded("audit"), 1 if isinstance(noise, Laplace) else 2
+    drawn = [noise.release(np.tile(value, (draws, 1)), source).value for value in values]
+    far = [
+        [np.abs((item - value) / np.abs(values[0] - values[1]).max()) ** power for value in values] for item in drawn
+    ]
+    seen = [(there - here).sum(axis=1) for here, there in far]
+    span = np.quantile(np.concatenate(seen), [0.001, 0.999])
+    binned = [np.clip(np.digitize(item, np.linspace(*span, 60)), 0, 60) for item in seen]
+    return empirical_epsilon(*binned, delta=delta, confidence="0.9999999")
+
+
+# A sound mechanism fails an audit with probability 1e-7; the draws are seeded besides.
+@pytest.mark.statistical
+@pytest.mark.parametrize(("method", "kind", "delta"), [("adassp", "gaussian", "1e-2"), ("functional", "laplace", 0)])
+def test_an_audit_of_the_sums_stays_below_the_claim_and_catches_half_the_noise(method, kind, delta):
+    made = Statistics(_facts(kind, 1, delta), method)
+    one = np.array([[65536]])
+    pair = [(one, 1), (one, -1)] if kind == "gaussian" else [(one, 1), (0 * one, 0)]
+    values = [made.moments.summed(x, np.array([y * made.moments.target])) for x, y in pair]
+    assert _audit(made.noise, values, delta) <= 1
+    assert _audit(_halved(made.noise), values, delta) > 1
+
+
+@pytest.mark.statistical
+def test_an_audit_of_output_perturbation_stays_below_the_claim_and_catches_a_quarter_of_the_noise():
+    made = Output(_facts("laplace", 1, 0, rows=1, ridge=1000.0))
+    values = [np.array([y / (1 + 1000.0)]) for y in (1.0, -1.0)]
+    assert _audit(made.noise, values, 0) <= 1
+    assert _audit(_halved(_halved(made.noise)), values, 0) > 1
+
+
+@pytest.mark.statistical
+def test_an_audit_of_the_histogram_stays_below_the_claim_and_catches_half_the_noise():
+    made = Cells(_facts("laplace", 1, 0, rows=30))
+    values = [made.grid.counts(np.array([[x, x]])) for x in (-1.0, 1.0)]
+    half = Laplace(2, 1, values="integers", coordinates=2)
+    assert _audit(made.noise, values, 0) <= 1
+    assert _audit(half, values, 0) > 1
+
+
+@pytest.mark.parametrize("rows", [np.ones((2000, 2)), np.random.default_rng(1).uniform(-1, 1, (2000, 2))])
+def test_a_ridge_too_small_to_be_solved_surely_is_refused_whatever_the_rows(rows):
+    model = Ridge(1e-14, method="output", bounds=(-1, 1), y_bounds=(-1, 1))
+    with pytest.raises(ParameterError, match="raise alpha"):
+        model.fit(rows, rows[:, 0])

@@ -1,0 +1,131 @@
+"""Objective perturbation, judged exactly: in one dimension the law of the minimiser has a density in closed form."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from ziggurat.learn._budget import Budget, about_rows
+from ziggurat.learn._logistic import slopes_for
+from ziggurat.learn._objective import Objective, newton
+from ziggurat.privacy import ApproximateEvent, PureEvent
+from ziggurat.randomness import seeded
+
+WIDE = np.linspace(-3, 3, 120_001)
+CROWD = 200  # rows that hold the minimum near 0, where two rows pull apart hardest
+
+
+def _budget(epsilon=1, delta="1e-2"):
+    return Budget(Fraction(epsilon), Fraction(delta), "laplace", about_rows("replace-one"))
+
+
+def _objective(loss, budget, rows=1):
+    slope, curvature = (1.0, 1.0) if loss == "huber" else (1.0, 0.25)
+    return Objective(rows, 1, 1.0, 1.0, slope, curvature, 0.1, budget)
+
+
+def _derivatives(loss, row, label, at):
+    if loss == "huber":
+        residual = row * at - label
+        return row * np.clip(residual, -1, 1), row**2 * (np.abs(residual) <= 1)
+    _, first, second = slopes_for(np.full(at.shape, float(label)))(row * at)
+    return row * first, row**2 * second
+
+
+def _log_density(objective, loss, row, label, shrink=1.0):
+    first, second = _derivatives(loss, row, label, WIDE)
+    for other in (0.0,) if loss == "huber" else (-1.0, 1.0):
+        pull, stiff = _derivatives(loss, 1.0, other, WIDE)
+        share = CROWD if loss == "huber" else CROWD / 2
+        first, second = first + share * pull, second + share * stiff
+    tilt, spread = first + objective.strength * WIDE, objective.spread * shrink
+    if objective.kind == "gaussian":
+        log = -(tilt**2) / (2 * spread**2) - math.log(spread * math.sqrt(2 * math.pi))
+    else:
+        log = -np.abs(tilt) / spread - math.log(2 * spread)
+    return log + np.log(second + objective.strength)
+
+
+def _delta(objective, loss, epsilon, shrink=1.0):
+    """The largest P(S) - e^eps Q(S) over sets S, by integration, over pairs of extreme rows."""
+    rows = [(x, y) for x in (-1.0, 0.5, 1.0) for y in (-1.0, 1.0)]
+    logs = [_log_density(objective, loss, *row, shrink) for row in rows]
+    step = WIDE[1] - WIDE[0]
+    return max(float(np.maximum(np.exp(p) - np.exp(epsilon + q), 0).sum() * step) for p in logs for q in logs)
+
+
+@pytest.mark.parametrize("loss", ["huber", "logistic"])
+@pytest.mark.parametrize("epsilon", [0.5, 1, 3])
+def test_gaussian_tilt_keeps_epsilon_and_delta_and_a_fifth_of_it_would_not(loss, epsilon):
+    objective = _objective(loss, _budget(epsilon))
+    object.__setattr__(objective, "kind", "gaussian")
+    assert _delta(objective, loss, epsilon) <= 1e-2
+    assert _delta(objective, loss, epsilon, shrink=0.2) > 1e-2
+
+
+def test_half_the_gaussian_tilt_would_not_do_for_squares():
+    objective = _objective("huber", _budget(1))
+    object.__setattr__(objective, "kind", "gaussian")
+    assert _delta(objective, "huber", 1, shrink=0.5) > 1e-2
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1, 3])
+def test_laplace_tilt_is_pure_and_half_of_it_would_not_be(epsilon):
+    objective = _objective("huber", _budget(epsilon, 0))
+    assert objective.event == PureEvent(objective.budget.neighbours, epsilon)
+    assert _delta(objective, "huber", epsilon) < 1e-12
+    assert _delta(objective, "huber", epsilon, shrink=0.5) > 1e-3
+
+
+def test_the_noise_of_less_deviation_is_used_and_its_event_says_so():
+    many = Objective(100, 400, 20.0, 400.0, 1.0, 0.25, 1.0, _budget(1, "1e-6"))
+    assert isinstance(many.event, ApproximateEvent)
+    assert isinstance(_objective("huber", _budget(1, "1e-6")).event, PureEvent)
+
+
+def test_the_regularisation_is_what_was_asked_or_what_the_proof_needs():
+    small = _objective("huber", _budget(1))
+    assert math.log1p(1 / small.strength) <= 0.25
+    large = Objective(100, 1, 1.0, 1.0, 1.0, 1.0, 1000.0, _budget(1))
+    assert large.strength == pytest.approx(1000, rel=1e-9)
+    assert large.spread < small.spread
+
+
+@pytest.mark.parametrize("rows", [1, 3000])
+def test_what_is_computed_lies_within_tau_of_the_minimum(rows):
+    draw = np.random.default_rng(1)
+    table, signs = draw.uniform(-1, 1, (rows, 3)), draw.choice([-1.0, 1.0], rows)
+    objective = Objective(rows, 3, 3**0.5, 3.0, 1.0, 0.25, 0.01, _budget(1))
+    tilt = objective._tilt(seeded("tau"))
+    found = newton(table, slopes_for(signs), objective.strength, tilt, objective._tolerance)
+    closer = newton(table, slopes_for(signs), objective.strength, tilt, objective._tolerance / 50)
+    assert np.linalg.norm(found - closer) < objective.tau
+
+
+def test_the_last_noise_hides_tau_and_is_negligible():
+    objective = Objective(5000, 12, 12**0.5, 12.0, 1.0, 1.0, 1.0, _budget(1, "1e-6"))
+    hidden = objective._last_noise()
+    assert objective.tau < 1e-6
+    assert float(hidden.scale if objective.kind == "laplace" else hidden.sigma) < 0.01 * objective.spread / 5000 * 12
+
+
+@pytest.mark.parametrize("epsilon", ["1", "1e-6", "1e-8"])
+def test_the_exact_gradient_is_as_small_as_was_allowed_however_large_the_tilt(epsilon):
+    draw = np.random.default_rng(2)
+    table, target = draw.uniform(-1, 1, (10, 4)), draw.uniform(-1, 1, 10)
+    objective = Objective(10, 4, 2.0, 4.0, 1.0, 1.0, 0.0, _budget(epsilon, "1e-6"))
+
+    def slopes(fitted):
+        residual = fitted - target
+        inner = np.clip(residual, -1, 1)
+        return inner * (residual - inner / 2), inner, (np.abs(residual) <= 1).astype(float)
+
+    tilt = objective._tilt(seeded("tilt"))
+    found = newton(table, slopes, objective.strength, tilt, objective._tolerance)
+    exact = [Fraction(objective.strength) * Fraction(at) + Fraction(by) for at, by in zip(found, tilt, strict=True)]
+    for row, goal in zip(table, target, strict=True):
+        residual = sum(Fraction(x) * Fraction(at) for x, at in zip(row, found, strict=True)) - Fraction(goal)
+        pull = max(Fraction(-1), min(Fraction(1), residual))
+        exact = [part + pull * Fraction(x) for part, x in zip(exact, row, strict=True)]
+    assert math.sqrt(float(sum(part**2 for part in exact))) <= 2 * objective._tolerance
