@@ -58,6 +58,9 @@ bench: setup
 	$(BIN)/python bench/experiments.py
 	$(BIN)/python bench/ask.py
 	$(BIN)/python bench/workload.py
+	$(BIN)/python bench/learn.py
+	$(BIN)/python bench/served.py
+	$(BIN)/python bench/sgd.py
 	$(BIN)/python bench/collect.py
 	$(BIN)/python bench/pate_accounting.py
 

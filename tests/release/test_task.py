@@ -71,7 +71,7 @@ def test_a_row_without_a_label_of_the_public_list_is_refused(schema, cells):
 @pytest.mark.parametrize(
     ("label", "columns", "error", "said"),
     [
-        ("age", (), SchemaError, "must be a category or a truth value"),
+        ("note", (), SchemaError, "must be a category, a truth value or a number"),
         ("il", (), SchemaError, "did you mean|There is no column"),
         ("ill", ("ill",), ParameterError, "cannot be looked at"),
         ("ill", ("who",), SchemaError, "identifier"),
@@ -81,6 +81,18 @@ def test_a_row_without_a_label_of_the_public_list_is_refused(schema, cells):
 def test_names_that_cannot_be_learned_are_refused_in_one_sentence(schema, label, columns, error, said):
     with pytest.raises(error, match=said):
         Task(schema, label, columns)
+
+
+def test_a_number_is_predicted_within_its_public_bounds(schema, cells):
+    task = Task(schema, "age", ("sex",))
+    given = {**cells, "age": [50, 100, 7]}
+    assert task.is_number
+    assert task.label_bounds == (0, 100)
+    assert task.rows(read(pa.table(given), schema)).labels.tolist() == [50, 100, 7]
+    with pytest.raises(DataError, match="no number"):
+        task.rows(read(pa.table(cells), schema))
+    with pytest.raises(SchemaError, match="category or a truth value"):
+        _ = task.classes
 
 
 def test_a_table_without_rows_is_refused(schema, cells):

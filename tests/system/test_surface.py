@@ -25,6 +25,7 @@ HEAVY = (
 PACKAGES = [
     "ziggurat",
     "ziggurat.data",
+    "ziggurat.learn",
     "ziggurat.ledger",
     "ziggurat.local",
     "ziggurat.mechanisms",

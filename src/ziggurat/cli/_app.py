@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ziggurat import __version__
-from ziggurat.cli import _ask, _collect, _data, _experiments, _ledger, _pate, _schema
+from ziggurat.cli import _ask, _collect, _data, _experiments, _ledger, _model, _pate, _schema
 from ziggurat.errors import ZigguratError
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app = typer.Typer(
 app.add_typer(_ledger.app, name="ledger")
 app.add_typer(_schema.app, name="schema")
 app.add_typer(_data.app, name="data")
+app.add_typer(_model.app, name="model")
 app.add_typer(_pate.app, name="pate")
 app.add_typer(_experiments.app, name="experiment")
 

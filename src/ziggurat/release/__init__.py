@@ -11,6 +11,7 @@ from ziggurat.release._sweep import Sweep, sweep
 if TYPE_CHECKING:
     from ziggurat.release._certificate import Certificate, certify
     from ziggurat.release._cited import Cited
+    from ziggurat.release._fitting import FittedModel, fit_model, quote_model
     from ziggurat.release._labelled import Labelled, LabellingFacts
     from ziggurat.release._labelling import MOST_QUERIES, Labelling, LabellingQuote
     from ziggurat.release._promised import StudentsSide, TeachersSide
@@ -22,6 +23,7 @@ __all__ = [
     "MOST_QUERIES",
     "Certificate",
     "Cited",
+    "FittedModel",
     "Labelled",
     "Labelling",
     "LabellingFacts",
@@ -39,6 +41,8 @@ __all__ = [
     "TeachersSide",
     "TermOptions",
     "certify",
+    "fit_model",
+    "quote_model",
     "sweep",
 ]
 
@@ -47,6 +51,9 @@ _HOMES = {
     "Certificate": "_certificate",
     "certify": "_certificate",
     "Cited": "_cited",
+    "FittedModel": "_fitting",
+    "fit_model": "_fitting",
+    "quote_model": "_fitting",
     "Labelled": "_labelled",
     "LabellingFacts": "_labelled",
     "MOST_QUERIES": "_labelling",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FORMAT = "ziggurat/task/1"
+_NUMBERS = (Kind.INTEGER, Kind.REAL)
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -30,7 +31,7 @@ class Rows:
     """What a table gives to a task: features, and where they were asked for, labels and units; all of it is raw."""
 
     features: Floats
-    labels: Integers | None = None
+    labels: Integers | Floats | None = None
     units: npt.NDArray[Any] | None = None
 
     def __len__(self) -> int:
@@ -50,7 +51,8 @@ class Task:
     schema
         Public bounds and categories.
     label
-        The column to be named, a category or a truth value, whose public list gives the classes and their order.
+        The column to be predicted. Of a category or a truth value the public list gives the classes and their order; a
+        number is predicted within its public bounds.
     columns
         What is looked at; by default every column but the label, identifiers, the unit and free text.
     l1
@@ -65,11 +67,13 @@ class Task:
 
     def __post_init__(self) -> None:
         listed = self.schema[self.label]
-        if listed.kind not in (Kind.CATEGORY, Kind.BOOLEAN):
-            raise SchemaError(f"The label {self.label!r} must be a category or a truth value in the schema.")
+        if listed.kind not in (Kind.CATEGORY, Kind.BOOLEAN, *_NUMBERS):
+            raise SchemaError(f"The label {self.label!r} must be a category, a truth value or a number in the schema.")
         if listed.role is Role.IDENTIFIER:
             raise SchemaError(f"The label {self.label!r} is an identifier, which nothing may learn to name.")
-        if len(self.classes) < 2:
+        if self.is_number:
+            listed.public_bounds()
+        elif len(self.classes) < 2:
             raise SchemaError(f"The label {self.label!r} needs at least two public categories.")
         if self.label in self.columns:
             raise ParameterError(f"The label {self.label!r} cannot be looked at, too; leave it out of the columns.")
@@ -83,10 +87,22 @@ class Task:
         chosen = self.columns or tuple(name for name in self.schema if self._is_looked_at(name))
         return Encoding(self.schema, without=[name for name in self.schema if name not in chosen])
 
+    @property
+    def is_number(self) -> bool:
+        """Whether a number is predicted and not a class."""
+        return self.schema[self.label].kind in _NUMBERS
+
+    @property
+    def label_bounds(self) -> tuple[float, float]:
+        """The public bounds of a number that is predicted."""
+        return Field(self.schema[self.label], 0, 1).ends
+
     @cached_property
     def classes(self) -> tuple[str, ...]:
         """The classes in their public order."""
         listed = self.schema[self.label]
+        if self.is_number:
+            raise SchemaError(f"The label {self.label!r} must be a category or a truth value in the schema.")
         if listed.kind is Kind.BOOLEAN:
             return ("false", "true")
         return tuple(str(value) for value in listed.public_categories().values)
@@ -134,13 +150,21 @@ class Task:
         lengths = np.abs(encoded).sum(axis=1, keepdims=True)
         return np.asarray(encoded / np.where(lengths > 0, lengths, 1.0))
 
-    def _labels(self, cells: pa.Table) -> Integers:
+    def _labels(self, cells: pa.Table) -> Integers | Floats:
+        if self.is_number:
+            return self._numbers(cells)
         codes = Field(self.schema[self.label], 0, 1).codes(cells[self.label])
         if bool((codes < 0).any()):
             raise DataError(
                 f"Some rows have no label of the public list in column {self.label!r}; fill them in, or leave them out."
             )
         return codes
+
+    def _numbers(self, cells: pa.Table) -> Floats:
+        values = np.asarray(cells[self.label].to_numpy(zero_copy_only=False), dtype=np.float64)
+        if not bool(np.isfinite(values).all()):
+            raise DataError(f"Some rows have no number in column {self.label!r}; fill them in, or leave them out.")
+        return values
 
     def _is_looked_at(self, name: str) -> bool:
         column = self.schema[name]

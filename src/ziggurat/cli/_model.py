@@ -1,0 +1,230 @@
+"""`ziggurat model`: private models that are paid for before a row is read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ziggurat.cli._ledger import Where
+from ziggurat.cli._pate_folders import TASK, empty_folder, features_of, filled_at_once, task_in
+from ziggurat.cli._pate_options import AsJson, Out
+from ziggurat.errors import ArtefactError, ParameterError
+
+if TYPE_CHECKING:
+    from ziggurat.learn._base import Private
+    from ziggurat.release import Task
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    short_help="Private models: fit under a budget, predict, evaluate.",
+    help="Private models to publish: what fitting costs is on disk before a row is read, and the model may leave.\n\n"
+    "  ziggurat model fit patients.csv --label cost --epsilon 1 --budget patients --analyst ada --out m\n\n"
+    "  ziggurat model predict m new.csv --out predicted.csv\n\n"
+    "Columns become numbers by the public schema alone, so that nothing is learned for free.",
+)
+
+MODEL, PROMISE = "model.npz", "promise.json"
+
+# Names on the command line, and what they are in ziggurat.learn: for numbers, for classes.
+NUMBERS = {"linear": "LinearRegression", "ridge": "Ridge", "lasso": "Lasso", "elastic-net": "ElasticNet"}
+CLASSES = {
+    "logistic": "LogisticRegression",
+    "naive-bayes": "GaussianNB",
+    "tree": "DecisionTreeClassifier",
+    "forest": "RandomForestClassifier",
+}
+
+TableSource = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE", help="A CSV, Parquet or Arrow file, a public dataset, or the invented table clinic."
+    ),
+]
+ModelFolder = Annotated[str, typer.Argument(metavar="MODEL", help="The folder that 'model fit' wrote.")]
+
+
+@app.command()
+def fit(
+    source: TableSource,
+    label: Annotated[str, typer.Option(help="The column to be predicted: a number, a category or a truth value.")],
+    epsilon: Annotated[str, typer.Option(help="What fitting may cost, exact: 0.5 or 1/3.")],
+    budget: Annotated[str, typer.Option(help="The budget in the ledger that protects the people in the table.")],
+    analyst: Annotated[str, typer.Option(help="Who pays.")],
+    out: Out,
+    model: Annotated[
+        str, typer.Option(help="linear, ridge, lasso, elastic-net; logistic, naive-bayes, tree, forest; or auto.")
+    ] = "auto",
+    delta: Annotated[str, typer.Option(help="The failure probability; 0 where the model can do without.")] = "1e-6",
+    column: Annotated[list[str] | None, typer.Option(help="A column to learn from, once for each; else all.")] = None,
+    schema: Annotated[str, typer.Option(help="The schema; by default the .yaml file beside the table.")] = "",
+    option: Annotated[
+        list[str] | None, typer.Option(help="alpha=0.1: a parameter of the model, once for each.")
+    ] = None,
+    quote: Annotated[bool, typer.Option("--quote", help="Only say what it would cost.")] = False,
+    ledger: Where = "",
+    rehearse: Annotated[int | None, typer.Option(help="A whole number: repeatable, and marked as a rehearsal.")] = None,
+) -> None:
+    """Fit a private model and pay for it out of a grant.
+
+    Exit code 3 if it costs more than is left; the model sees no row then. These models protect rows: if the budget
+    protects people, every person must have one row.
+    """
+    from ziggurat.cli._asked_tables import located
+    from ziggurat.cli._ledger import open_ledger
+    from ziggurat.data import write_text
+    from ziggurat.data.engines import DuckDBEngine
+    from ziggurat.release import Task, fit_model, quote_model
+
+    found = located(source, schema)
+    task = Task(found.schema, label, tuple(column or ()))
+    chosen = _named(model, task)
+    estimator = _made(chosen, task, epsilon, delta, option or [], rehearse)
+    folder = empty_folder(out)
+    rows = task.rows(found.open(DuckDBEngine()), units=True)
+    with open_ledger(ledger) as book:
+        if quote:
+            _, quoted = quote_model(
+                estimator, *rows.features.shape, ledger=book, analyst=analyst, budget=budget
+            )  # fmt: skip
+            typer.echo(quoted.sentence)
+            raise typer.Exit(0 if quoted.fits else 3)
+        with filled_at_once(folder) as draft:
+            made = fit_model(
+                estimator, rows.features, rows.labels, ledger=book, analyst=analyst, budget=budget, units=rows.units
+            )
+            made.model.save(draft / MODEL)
+            task.save(draft / TASK)
+            promise = {
+                "model": chosen,
+                "event": made.event.to_dict(),
+                "entry": made.entry.to_dict(),
+                "rehearsal": made.rehearsal,
+            }
+            write_text(draft / PROMISE, json.dumps(promise, indent=1))
+    _say(made.event, estimator, task, out)
+
+
+@app.command()
+def predict(
+    model: ModelFolder,
+    source: TableSource,
+    out: Annotated[str, typer.Option(help="The .csv or .parquet file to write to; else they are printed.")] = "",
+) -> None:
+    """Predict the label of every row of a table; what the model promises holds for all it says."""
+    import pyarrow as pa
+
+    from ziggurat.cli._data import require_known_ending, write_table
+
+    if out:
+        require_known_ending(out)
+    task, estimator = _loaded(model)
+    named = estimator.predict(features_of(source, task))
+    cells = named.tolist() if task.is_number else [task.classes[int(place)] for place in named]
+    if not out:
+        typer.echo("\n".join(str(cell) for cell in cells))
+        return
+    write_table(pa.table({task.label: cells}), out)
+    typer.echo(f"{len(cells):,} predictions are in {out!r}.")
+
+
+@app.command()
+def evaluate(
+    model: ModelFolder,
+    source: Annotated[str, typer.Argument(metavar="TABLE", help="A table with the columns and the true label.")],
+    as_json: AsJson = False,
+) -> None:
+    """Compare predictions with the truth; exact functions of the table, so no release unless it is public."""
+    from ziggurat.cli._asked_tables import located
+    from ziggurat.data import read
+    from ziggurat.data.engines import DuckDBEngine
+
+    task, estimator = _loaded(model)
+    is_file = Path(source).is_file()
+    rows = task.rows(read(source, task.labelled_schema) if is_file else located(source).open(DuckDBEngine()))
+    found = _judged(task, estimator.predict(rows.features), rows.labels)
+    typer.echo(
+        json.dumps(found, indent=1) if as_json else "\n".join(f"{name}: {value}" for name, value in found.items())
+    )
+
+
+def _named(model: str, task: Task) -> str:
+    """The model that fits what is predicted."""
+    from ziggurat.data._nearest import nearest
+
+    known = NUMBERS if task.is_number else CLASSES
+    if model == "auto":
+        return next(iter(known))
+    if model in known:
+        return model
+    if model in (NUMBERS | CLASSES):
+        what = "a number" if task.is_number else "a class"
+        raise ParameterError(f"{task.label!r} is {what}; use one of {', '.join(known)}.")
+    raise ParameterError(f"There is no model {model!r}; {nearest(model, [*NUMBERS, *CLASSES])}")
+
+
+def _made(name: str, task: Task, epsilon: str, delta: str, options: list[str], seed: int | None) -> Private:
+    from ziggurat import learn
+    from ziggurat.data._nearest import nearest
+
+    kind = getattr(learn, (NUMBERS | CLASSES)[name])
+    known = set(kind().get_params())
+    given: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "random_state": seed, "bounds": (0.0, 1.0)}
+    given |= {"y_bounds": task.label_bounds} if task.is_number else {"classes": list(range(len(task.classes)))}
+    for text in options:
+        key, equals, value = text.partition("=")
+        if not equals or key not in known or key in given:
+            raise ParameterError(f"{key!r} is no option of this model; {nearest(key, sorted(known - set(given)))}")
+        given[key] = _read(value)
+    made: Private = kind(**{key: value for key, value in given.items() if key in known})
+    return made
+
+
+def _read(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _loaded(folder: str) -> tuple[Task, Any]:
+    from ziggurat import learn
+
+    task = task_in(folder)
+    try:
+        name = json.loads((Path(folder) / PROMISE).read_text(encoding="utf-8"))["model"]
+        kind = getattr(learn, (NUMBERS | CLASSES)[name])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise ArtefactError(f"There is no readable model in {folder!r}.") from None
+    return task, kind.load(Path(folder) / MODEL)
+
+
+def _judged(task: Task, named: Any, truth: Any) -> dict[str, Any]:
+    import numpy as np
+
+    if task.is_number:
+        return {
+            "rows": len(truth),
+            "root mean squared error": float(np.sqrt(np.mean((named - truth) ** 2))),
+            "of always naming the mean": float(np.std(truth)),
+        }
+    return {
+        "rows": len(truth),
+        "accuracy": float(np.mean(named == truth)),
+        "of always naming the most frequent class": float(np.bincount(truth).max() / len(truth)),
+    }
+
+
+def _say(event: Any, estimator: Private, task: Task, out: str) -> None:
+    from ziggurat.privacy import compose
+
+    account = compose(event)
+    promise = account.approximate(estimator.delta) if float(str(estimator.delta)) else account.pure()
+    typer.echo(f"{type(estimator).__name__} of {task.label!r} by {', '.join(task.encoding.names)}: {promise}.")
+    typer.echo(promise.sentence())
+    if estimator.rehearsal_:
+        typer.echo("REHEARSAL: seeded randomness, not to be published.")
+    typer.echo(f"The model is in {out!r}.")

@@ -1,0 +1,180 @@
+"""Private models that are paid for before a row is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from ziggurat.errors import DataError, MixedNeighboursError, NotPublicError, ParameterError, PrivacyError
+from ziggurat.ledger import Ledger, Quote
+from ziggurat.privacy import Event, Neighbours, event_from_dict
+from ziggurat.release._cited import Cited, cite_outcome
+from ziggurat.release._paid import paid
+
+if TYPE_CHECKING:
+    from ziggurat.learn._base import Private
+
+KIND = "model"
+
+Model = TypeVar("Model", bound="Private")
+
+
+@dataclass(frozen=True)
+class FittedModel:
+    """A model that was paid for: the model itself, what was reserved for it, and where that is written."""
+
+    model: Any
+    event: Event
+    entry: Cited
+
+    @property
+    def rehearsal(self) -> bool:
+        """Whether seeded randomness was used, so that the model must not be published."""
+        return bool(self.model.rehearsal_)
+
+
+def quote_model(
+    model: Private, rows: int, columns: int, *, ledger: Ledger, analyst: str, budget: str
+) -> tuple[Event, Quote]:
+    """Price a fit by the public shape of the table; nothing is read or spent."""
+    _require_private(model)
+    event = _restated(model.planned(rows, columns), ledger.budget(budget).neighbours, one_row_each=True)
+    return event, ledger.quote(budget, analyst, event, rehearsal=model.random_state is not None)
+
+
+def fit_model(
+    model: Model,
+    X: Any,  # noqa: N803 - as in scikit-learn
+    y: Any = None,
+    *,
+    ledger: Ledger,
+    analyst: str,
+    budget: str,
+    units: Any = None,
+) -> FittedModel:
+    """Pay for fitting a private model, and fit it.
+
+    Promise: what fitting costs is planned from the model's parameters and the public shape of the table, and is on disk
+    before the model sees a row; the fitted model keeps it, for the unit of the budget. Where that unit is not a row,
+    every unit must have exactly one: then a neighbour of one kind is one of the other.
+
+    Parameters
+    ----------
+    model
+        An estimator of `ziggurat.learn`; it is fitted in place.
+    X, y
+        Features, and what is to be predicted.
+    ledger, analyst, budget
+        Who pays, and out of what. The budget states the relation of the model.
+    units
+        The unit of every row, where the budget protects another unit than rows.
+
+    Raises
+    ------
+    DataError
+        The table is not one of finite numbers, or some unit has several rows; nothing was spent.
+    MixedNeighboursError
+        The budget protects under another relation than the model promises.
+    BudgetExceededError
+        It costs more than is left; nothing was read or spent.
+    """
+    _require_private(model)
+    table = _checked(X)
+    if y is not None:
+        _require_targets(y, len(table))
+    protected = ledger.budget(budget).neighbours
+    event = _restated(model.planned(*table.shape), protected, one_row_each=_one_row_each(units, len(table)))
+    rehearsal = model.random_state is not None
+    with ledger.spend(budget, analyst, event, rehearsal=rehearsal) as spend:
+        paid(lambda: model.fit(X) if y is None else model.fit(X, y))
+        _require_as_planned(model, event, protected, units is not None)
+        answer = {"kind": KIND, "class": type(model).__name__, "parameters": _in_words(model.get_params(deep=False))}
+        paid(lambda: spend.commit(answer))
+    return FittedModel(model, event, cite_outcome(ledger, spend.outcome))
+
+
+def _checked(features: Any) -> Any:
+    try:
+        table = np.asarray(features, dtype=np.float64)
+    except (ValueError, TypeError):
+        table = np.empty(0)
+    if table.ndim != 2 or not np.isfinite(table).all():
+        raise DataError("The features must be a table of finite numbers, a row for each record.")
+    return table
+
+
+def _require_private(model: object) -> None:
+    from ziggurat.learn._base import Private
+
+    if not isinstance(model, Private):
+        raise ParameterError(
+            "Give a model of ziggurat.learn itself: a pipeline or another estimator learns things that nobody pays for."
+        )
+    if "classes" in model.get_params(deep=False) and model.classes is None:
+        raise NotPublicError("Say which classes there are (`classes`): which labels occur is not public.")
+
+
+def _require_targets(y: Any, rows: int) -> None:
+    targets = np.asarray(y)
+    if targets.shape[:1] != (rows,):
+        raise DataError(f"There are {rows} rows of features; give as many targets.")
+    if targets.dtype.kind == "f" and not np.isfinite(targets).all():
+        raise DataError("Some targets are missing or infinite; fill them in, or leave their rows out.")
+
+
+def _require_as_planned(model: Private, event: Event, protected: Neighbours, one_row_each: bool) -> None:
+    """A model that did something else than it said would have been paid for wrongly."""
+    if _restated(model.event_, protected, one_row_each=one_row_each) != event:
+        raise PrivacyError("The model did something else than was paid for; do not release it. The cost stays spent.")
+
+
+def _one_row_each(units: Any, rows: int) -> bool:
+    if units is None:
+        return False
+    names = np.asarray(units)
+    if names.shape != (rows,):
+        raise DataError("Give the unit of every row.")
+    if np.unique(names.astype(str)).size != rows:
+        raise DataError("Some units have several rows; these models protect rows, so give one row for each unit.")
+    return True
+
+
+def _restated(event: Event, protected: Neighbours, *, one_row_each: bool) -> Event:
+    """The same event about the budget's unit, if each has one row: a neighbour by unit is then a neighbour by row."""
+    if event.neighbours == protected:
+        return event
+    if not event.neighbours.unit.is_row:
+        raise MixedNeighboursError(
+            f"The budget protects {protected}, but this model only {event.neighbours}; create a budget for that."
+        )
+    if event.neighbours.relation != protected.relation:
+        raise MixedNeighboursError(
+            f"The budget protects {protected}, but this model promises about {event.neighbours}; create a budget with "
+            f"--relation {event.neighbours.relation.value}, or give the model relation={protected.relation.value!r}."
+        )
+    if not one_row_each:
+        raise ParameterError(f"The budget protects {protected}; say which {protected.unit.name} each row is about.")
+    return event_from_dict(_about(event.to_dict(), protected.to_dict()))
+
+
+def _about(held: Any, whom: Mapping[str, Any]) -> Any:
+    """Put another unit in place of rows; parts of an event keep their own relation."""
+    if isinstance(held, Mapping):
+        return {
+            name: {**whom, "relation": part["relation"]} if name == "neighbours" else _about(part, whom)
+            for name, part in held.items()
+        }
+    return [_about(part, whom) for part in held] if isinstance(held, list) else held
+
+
+def _in_words(parameters: Mapping[str, Any]) -> dict[str, str]:
+    """Parameters are public; what is not plain is told by its text, for people."""
+    return {name: json.dumps(value) if _is_plain(value) else str(value) for name, value in parameters.items()}
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, bool | int | float | str)
