@@ -14,10 +14,13 @@ from ziggurat.experiments.steps._formulas import (
 )
 from ziggurat.experiments.steps._generator import train_generator, train_generator_keras, train_generator_torch
 from ziggurat.experiments.steps._heartbeats import heartbeat_data
+from ziggurat.experiments.steps._model_data import model_data
 from ziggurat.experiments.steps._networks import classify_keras, classify_torch
 from ziggurat.experiments.steps._pate import label_queries, label_votes, train_teachers
 from ziggurat.experiments.steps._prepare import prepare_data
 from ziggurat.experiments.steps._privatise import privatise
+from ziggurat.experiments.steps._regression import fit_regression, spread_of_runs
+from ziggurat.experiments.steps._served import serve_model
 from ziggurat.experiments.steps._similarity import similarity
 from ziggurat.experiments.steps._student import train_student
 from ziggurat.experiments.steps._web_requests import web_request_data
@@ -27,17 +30,21 @@ __all__ = [
     "classify_keras",
     "classify_torch",
     "digit_data",
+    "fit_regression",
     "gaussian_sigma",
     "heartbeat_data",
     "label_queries",
     "label_votes",
     "loss_tail",
+    "model_data",
     "parallel_composition",
     "prepare_data",
     "privatise",
     "proportion_sensitivity",
     "selection_probability",
+    "serve_model",
     "similarity",
+    "spread_of_runs",
     "train_generator",
     "train_generator_keras",
     "train_generator_torch",
