@@ -182,7 +182,7 @@ _SHARED = """
     - "adassp" (default; delta > 0): Gaussian noise on the sums of products, of l2 sensitivity d + u^2 + w^2 (constant
       and target weighing u^2 = w^2 = d/2), exactly calibrated. Proof in `_moments`; Wang (2018).
     - "functional": Laplace noise of l1 sensitivity D(D+1)/2, D = d + 2 with an intercept, or Gaussian noise of l2
-      sensitivity D, whichever is less (formulas.md 4; Zhang et al. 2012).
+      sensitivity D, whichever is less (Zhang et al. 2012, with exact sensitivities).
     - "functional-as-published": noise of the printed sensitivity 2 D^2 and no repair of convexity, for comparison.
     - "input": Laplace noise on a histogram of all columns, few as they must be (Lei 2011).{more}
 
@@ -226,7 +226,7 @@ _ROUGHER = """
 
 _OUTPUT = """
     - "output": noise on the weights, of l2 sensitivity 2 R (1 + R sqrt(n/alpha)/2) / alpha, R the largest norm of a
-      scaled row; half of what formulas.md 4 has for large n/alpha, by a sharper bound on the weights."""
+      scaled row; half of the usual bound for large n/alpha, by a sharper bound on the weights."""
 
 
 class LinearRegression(_LinearModel):

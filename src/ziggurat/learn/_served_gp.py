@@ -32,7 +32,7 @@ class GaussianProcessRegression(RegressorMixin, Served):  # type: ignore[misc]  
     Formal guarantee: (epsilon, delta)-DP for one *label* under replace-one. The rows `X`, the bandwidth and the noise
     variance must be public: they are not protected. Sensitivity: the mean is f = k(., X) C y with
     C = (K + s^2 I)^-1, so a label that moves by at most d, the width of `y_bounds`, moves f by d sqrt([C K C]_jj),
-    at most d / (2 s) (formulas.md, section 5; the published d |C|_inf is many times too large). With features
+    at most d / (2 s) (the published d |C|_inf is many times too large). With features
     f = phi' w, w = (F'F + s^2 I)^-1 F' y, and the same is d times the longest column of that matrix.
 
     `noise_scale_` is the root mean square over the rows.
