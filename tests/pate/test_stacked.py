@@ -4,8 +4,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from ziggurat.pate._cuts import best_cut
 from ziggurat.pate._networks import CNN, MLP, Network
-from ziggurat.pate._rows import best_cut
 from ziggurat.pate._settings import Training
 from ziggurat.pate._shuffling import dropped, mix, orders
 from ziggurat.pate._stacked import Stack

@@ -22,7 +22,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from ziggurat.errors import DataError, MissingExtraError, MixedNeighboursError, ParameterError, ZigguratError
 from ziggurat.pate import CNN, MLP, GumbelNoisyMax, Student, Training, Votes
 from ziggurat.pate._aggregators import Labels
-from ziggurat.pate._rows import best_cut, split
+from ziggurat.pate._cuts import best_cut
+from ziggurat.pate._rows import split
 from ziggurat.pate._student_rows import spread, target
 from ziggurat.privacy import Neighbours, PureEvent, Relation, Unit, compose
 from ziggurat.randomness import seeded

@@ -11,7 +11,6 @@ from ziggurat.errors import DataError
 from ziggurat.randomness import seeded
 
 Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 def checked_features(features: Any, shape: tuple[int, ...] | None, dtype: type[Any] = np.float32) -> npt.NDArray[Any]:
@@ -62,20 +61,3 @@ def split(labels: Integers, share: float, seed: int) -> tuple[Integers, Integers
 def seen_classes(labels: Integers, rows: tuple[Integers, ...], classes: int) -> npt.NDArray[np.bool_]:
     """Return for every teacher which classes are in its rows: it can name no other."""
     return np.stack([np.bincount(labels[own], minlength=classes) > 0 for own in rows])
-
-
-def best_cut(scores: Floats, labels: Integers) -> float:
-    """Return the cut that maximises the true less the false positive rate; 0 where a class is missing.
-
-    Among equals the lowest is taken, half way between two scores.
-    """
-    positives = int(labels.sum())
-    if positives in (0, labels.size) or not np.isfinite(scores).all():
-        return 0.0
-    order = np.argsort(scores, kind="stable")
-    ordered, positive = scores[order], labels[order] == 1
-    # Below a cut after place i lie cumsum(...)[i] of each class: TPR - FPR is the difference of the shares below.
-    gain = np.cumsum(~positive) / (labels.size - positives) - np.cumsum(positive) / positives
-    gain[:-1][ordered[:-1] == ordered[1:]] = -1
-    at = int(np.argmax(gain[:-1]))
-    return float((ordered[at] + ordered[at + 1]) / 2) if gain[at] > 0 else 0.0

@@ -15,8 +15,9 @@ import numpy.typing as npt
 from ziggurat.data._withheld import RowsError
 from ziggurat.errors import ParameterError
 from ziggurat.pate._classifiers import Classifiers
+from ziggurat.pate._cuts import best_cut
 from ziggurat.pate._networks import Network, require_torch
-from ziggurat.pate._rows import best_cut, seen_classes
+from ziggurat.pate._rows import seen_classes
 from ziggurat.pate._settings import Placement, Training
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from torch import Tensor
 
 from ziggurat.errors import ParameterError
 from ziggurat.pate import _checkpoints
+from ziggurat.pate._cuts import best_cut
 from ziggurat.pate._networks import Network, to_dict
-from ziggurat.pate._rows import best_cut
 from ziggurat.pate._settings import Training
 from ziggurat.pate._shuffling import orders
 from ziggurat.pate._stacked import Stack
