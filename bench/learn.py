@@ -108,7 +108,7 @@ def _regressors() -> dict[str, Make]:
 def _classifiers() -> dict[str, Make]:
     def of(**options: Any) -> Make:
         fixed = {"bounds": BOUNDS["bounds"], **options}
-        return lambda epsilon, seed: LogisticRegression(epsilon=epsilon, random_state=seed, **fixed)
+        return lambda epsilon, seed: LogisticRegression(epsilon=epsilon, random_state=seed, classes=2, **fixed)
 
     return {
         "objective": of(),

@@ -75,7 +75,7 @@ def test_the_price_of_bounds_is_part_of_the_plan_and_of_the_budget(delta, given)
 def test_rows_outside_declared_bounds_count_as_rows_at_them():
     draw = np.random.default_rng(2)
     features, labels = draw.normal(size=(80, 2)), draw.random(80) < 0.5
-    model = LogisticRegression(bounds=([-1, -0.5], [1, 0.5]), random_state=3)
+    model = LogisticRegression(classes=2, bounds=([-1, -0.5], [1, 0.5]), random_state=3)
     clipped = np.clip(features, [-1, -0.5], [1, 0.5])
     assert np.array_equal(model.fit(features, labels).coef_, model.fit(clipped, labels).coef_)
 

@@ -2,51 +2,55 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.data._withheld import RowsError
-from ziggurat.errors import ParameterError
-from ziggurat.learn._clipping import Integers, cells_withheld
+from ziggurat.data._withheld import RowsError, cells_withheld
+from ziggurat.errors import NotPublicError, ParameterError
+from ziggurat.privacy import whole
 
 Labels = npt.NDArray[Any]
+Integers = npt.NDArray[np.int64]
 
 
-def declared_classes(given: Any) -> Labels:
-    """Read a list of labels that was declared, and sort it."""
-    try:
-        listed = np.unique(np.asarray(given))
-    except TypeError:
-        listed = np.array([])
-    if listed.size < 2:
-        raise ParameterError("classes must be a list of at least two labels of one kind.")
-    return listed
-
-
-def coded(labels: Labels, given: Any) -> tuple[Labels, Integers]:
-    """Give the classes and the place of every label among them.
-
-    `given` is the public list. None states that which labels occur at all is public, and takes those that do.
+def public_classes(given: Any) -> Labels:
+    """Read classes that were declared, in order: a list of labels, or a number k for the labels 0 to k - 1.
 
     Raises
     ------
-    RowsError
-        If a label is not among the classes, or there is one class only; no label is shown.
+    NotPublicError
+        If none were declared: which labels occur is a fact of private rows.
     """
+    if given is None:
+        raise NotPublicError("Declare the classes, which the data may not tell for free: classes=[...] or a number.")
+    if isinstance(given, Integral):
+        return np.arange(whole(given, "classes", 2))
+    try:
+        known = np.asarray(given)
+        # Of labels of two kinds NumPy would make one in silence.
+        distinct, kinds = np.unique(known), {isinstance(label, str) for label in given}
+        sound = known.ndim == 1 and len(kinds) == 1 and 2 <= distinct.size == known.size
+    except (TypeError, ValueError):
+        sound = False
+    if not sound:
+        raise ParameterError("classes must be a list of at least two labels of one kind, each of them once.")
+    return distinct
+
+
+def coded(labels: Labels, classes: Labels) -> Integers:
+    """Give the place of every label among the classes; RowsError if one is not among them, which is not shown."""
     from sklearn.utils.multiclass import check_classification_targets
 
     try:
         with cells_withheld():
             check_classification_targets(labels)
-        classes = np.unique(labels) if given is None else declared_classes(given)
     except TypeError:
         raise RowsError("Labels must be all of one kind, numbers or text, with none missing.") from None
-    if classes.size < 2:
-        raise RowsError("There is one class only; declare the public list of classes.")
     place = {label: at for at, label in enumerate(classes.tolist())}
     codes = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.int64)
     if (codes < 0).any():
-        raise RowsError("Some labels are not among the classes that were declared.")
-    return classes, codes
+        raise RowsError("Some labels are not among the declared classes; declare all that may occur.")
+    return codes

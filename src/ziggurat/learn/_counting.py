@@ -12,7 +12,7 @@ from ziggurat.errors import ParameterError
 from ziggurat.learn._base import Private
 from ziggurat.learn._bounds import histogram_noise, learned
 from ziggurat.learn._budget import Budget, Kind, about_rows, exact_share, warn_of_noise
-from ziggurat.learn._classes import Labels, coded, declared_classes
+from ziggurat.learn._classes import Labels, coded, public_classes
 from ziggurat.learn._clipping import Floats, Integers, Scale, checked_pairs, declared
 from ziggurat.learn._storage import Stored
 from ziggurat.mechanisms import AdditiveNoise
@@ -36,14 +36,9 @@ class CountingClassifier(Stored, ClassifierMixin, Private):  # type: ignore[misc
     classes_: Labels
     n_features_in_: int
 
-    def planned(self, rows: int, columns: int, classes: int | None = None) -> Event:
-        """Say what fitting a table of this public shape will cost; nothing is read.
-
-        `classes` is how many there are, where they were not declared (two if it is left out).
-        """
-        named = None if self.classes is None else len(declared_classes(self.classes))
-        count = named or whole(2 if classes is None else classes, "classes", 2)
-        return self._costs(Facts(whole(rows, "rows"), whole(columns, "columns"), count))
+    def planned(self, rows: int, columns: int) -> Event:
+        """Say what fitting a table of this public shape will cost; nothing is read."""
+        return self._costs(Facts(whole(rows, "rows"), whole(columns, "columns"), public_classes(self.classes).size))
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - as in scikit-learn
         """Learn from private rows.
@@ -63,7 +58,8 @@ class CountingClassifier(Stored, ClassifierMixin, Private):  # type: ignore[misc
             If the rows are not a table of finite numbers with a label each; no cell is shown.
         """
         features, labels = checked_pairs(self, X, y, numeric=False)
-        classes, codes = coded(labels, self.classes)
+        classes = public_classes(self.classes)
+        codes = coded(labels, classes)
         facts, source = Facts(len(features), features.shape[1], classes.size), self._source()
         event = self._costs(facts)
         if self.relation == Relation.REPLACE_ONE:  # else the number of rows is not public

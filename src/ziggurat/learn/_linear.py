@@ -62,6 +62,31 @@ class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # sc
     intercept_: float
     n_features_in_: int
 
+    def __init__(
+        self,
+        *,
+        epsilon: Amount = 1,
+        delta: Amount = "1e-6",
+        method: str = "adassp",
+        bounds: Any = None,
+        y_bounds: Any = None,
+        bounds_share: Amount = "0.1",
+        clip_norm: Amount | None = None,
+        fit_intercept: bool = True,
+        relation: str = "replace-one",
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.method = method
+        self.bounds = bounds
+        self.y_bounds = y_bounds
+        self.bounds_share = bounds_share
+        self.clip_norm = clip_norm
+        self.fit_intercept = fit_intercept
+        self.relation = relation
+        self.random_state = random_state
+
     def planned(self, rows: int, columns: int) -> Event:
         """Say what fitting a table of this public shape will cost; nothing is read."""
         return self._plan(whole(rows, "rows"), whole(columns, "columns")).event
@@ -235,38 +260,9 @@ class LinearRegression(_LinearModel):
     )
     _methods = tuple(name for name in METHODS if name != "output")
 
-    def __init__(
-        self,
-        *,
-        epsilon: Amount = 1,
-        delta: Amount = "1e-6",
-        method: str = "adassp",
-        bounds: Any = None,
-        y_bounds: Any = None,
-        bounds_share: Amount = "0.1",
-        clip_norm: Amount | None = None,
-        fit_intercept: bool = True,
-        relation: str = "replace-one",
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.method = method
-        self.bounds = bounds
-        self.y_bounds = y_bounds
-        self.bounds_share = bounds_share
-        self.clip_norm = clip_norm
-        self.fit_intercept = fit_intercept
-        self.relation = relation
-        self.random_state = random_state
 
-
-class Ridge(_LinearModel):
-    __doc__ = "Least squares with a penalty alpha |coef|^2, protected.\n" + _SHARED.format(
-        weights="\n    alpha\n        The public weight of squared `coef_`, beside the sum of squared residuals.",
-        more=_ROUGHER.format(what="as in output perturbation alpha weighs the scaled weights, intercept included")
-        + _OUTPUT,
-    )
+class Weighted(_LinearModel):
+    """A linear model whose penalty has a public weight `alpha`."""
 
     def __init__(
         self,
@@ -283,17 +279,19 @@ class Ridge(_LinearModel):
         relation: str = "replace-one",
         random_state: int | None = None,
     ) -> None:
+        super().__init__(
+            epsilon=epsilon, delta=delta, method=method, bounds=bounds, y_bounds=y_bounds, bounds_share=bounds_share,
+            clip_norm=clip_norm, fit_intercept=fit_intercept, relation=relation, random_state=random_state,
+        )  # fmt: skip
         self.alpha = alpha
-        self.epsilon = epsilon
-        self.delta = delta
-        self.method = method
-        self.bounds = bounds
-        self.y_bounds = y_bounds
-        self.bounds_share = bounds_share
-        self.clip_norm = clip_norm
-        self.fit_intercept = fit_intercept
-        self.relation = relation
-        self.random_state = random_state
+
+
+class Ridge(Weighted):
+    __doc__ = "Least squares with a penalty alpha |coef|^2, protected.\n" + _SHARED.format(
+        weights="\n    alpha\n        The public weight of squared `coef_`, beside the sum of squared residuals.",
+        more=_ROUGHER.format(what="as in output perturbation alpha weighs the scaled weights, intercept included")
+        + _OUTPUT,
+    )
 
     def _penalised(self) -> tuple[float, float]:
         return weight_of(self.alpha), 0.0

@@ -8,21 +8,18 @@ from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from ziggurat.data._withheld import RowsError
 from ziggurat.errors import ParameterError
 from ziggurat.learn._base import Private
 from ziggurat.learn._bounds import histogram_noise, learned
 from ziggurat.learn._budget import Budget, Kind, about_rows, exact_share, warn_of_noise
+from ziggurat.learn._classes import Labels, coded, public_classes
 from ziggurat.learn._clipping import (
     Floats,
     Scale,
-    cells_withheld,
     checked_pairs,
     checked_rows,
     declared,
@@ -38,7 +35,6 @@ from ziggurat.mechanisms import AdditiveNoise
 from ziggurat.privacy import Amount, Event, Relation, RepeatedEvent, composed, exact_positive, whole
 from ziggurat.randomness import Source
 
-Labels = npt.NDArray[Any]
 _METHODS = ("objective", "output")
 
 
@@ -133,7 +129,7 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
     method
         One of the above.
     classes
-        The public list of labels. None states that which labels occur at all is public, and takes those in `y`.
+        The classes, which must be public: a list, or a number k for the labels 0 to k - 1.
     bounds, bounds_share, clip_norm, fit_intercept, random_state
         As for `Ridge`; what is scaled is the same.
 
@@ -182,14 +178,9 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
         self.fit_intercept = fit_intercept
         self.random_state = random_state
 
-    def planned(self, rows: int, columns: int, classes: int | None = None) -> Event:
-        """Say what fitting a table of this public shape will cost; nothing is read.
-
-        `classes` is how many there are, where they were not declared (two if it is left out).
-        """
-        declared_classes = None if self.classes is None else len(self._declared_classes())
-        count = declared_classes or whole(2 if classes is None else classes, "classes", 2)
-        return self._plan(whole(rows, "rows"), whole(columns, "columns"), count).event
+    def planned(self, rows: int, columns: int) -> Event:
+        """Say what fitting a table of this public shape will cost; nothing is read."""
+        return self._plan(whole(rows, "rows"), whole(columns, "columns"), public_classes(self.classes).size).event
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
         """Learn from private rows.
@@ -209,7 +200,8 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
             If the rows are not a table of finite numbers with a label each; no cell is shown.
         """
         features, labels = checked_pairs(self, X, y, numeric=False)
-        classes, codes = self._coded(labels)
+        classes = public_classes(self.classes)
+        codes = coded(labels, classes)
         rows, columns = features.shape
         plan, source = self._plan(rows, columns, classes.size), self._source()
         warn_of_noise(self._epsilon, features.shape, plan.way.doubt)
@@ -265,30 +257,6 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
         ridge = 1 / float(exact_positive(self.C, "C"))
         facts = Facts(rows, columns, norm, bool(self.fit_intercept), ridge, main)
         return Plan(bounds_noise, Tilted(facts, problems) if self.method == "objective" else Added(facts, problems))
-
-    def _declared_classes(self) -> Labels:
-        try:
-            listed = np.unique(np.asarray(self.classes))
-        except TypeError:
-            listed = np.array([])
-        if listed.size < 2:
-            raise ParameterError("classes must be a list of at least two labels of one kind.")
-        return listed
-
-    def _coded(self, labels: Labels) -> tuple[Labels, npt.NDArray[np.int64]]:
-        try:
-            with cells_withheld():
-                check_classification_targets(labels)
-            classes = np.unique(labels) if self.classes is None else self._declared_classes()
-        except TypeError:
-            raise RowsError("Labels must be all of one kind, numbers or text, with none missing.") from None
-        if classes.size < 2:
-            raise RowsError("There is one class only; declare the public list of classes.")
-        place = {label: at for at, label in enumerate(classes.tolist())}
-        codes = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.int64)
-        if (codes < 0).any():
-            raise RowsError("Some labels are not among the classes that were declared.")
-        return classes, codes
 
     def _scale(self, features: Floats, noise: AdditiveNoise | None, source: Source) -> Scale:
         if noise is not None:

@@ -119,7 +119,7 @@ class GaussianNB(BoundedClassifier):
     epsilon, delta
         What fitting may cost; exact ("0.1" is one tenth).
     classes
-        The public list of labels. None states that which labels occur at all is public, and takes those in `y`.
+        The classes, which must be public: a list, or a number k for the labels 0 to k - 1.
     bounds
         Public (lower, upper): numbers, or one for every column. None buys them with `bounds_share` of the budget.
     bounds_share

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -11,15 +10,15 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from ziggurat.data._withheld import RowsError
-from ziggurat.errors import NotPublicError, ParameterError
+from ziggurat.errors import ParameterError
+from ziggurat.learn._classes import coded, public_classes
 from ziggurat.learn._clipping import cells_withheld, checked_pairs, checked_rows
 from ziggurat.learn._fourier import MARGIN
 from ziggurat.learn._hinge import SLACK, kernel_machine, linear_machine, require_soluble
 from ziggurat.learn._kernels import Array, Expansion, gaussian_kernel
 from ziggurat.learn._served import Served, warn_of_noise
 from ziggurat.mechanisms import Gaussian
-from ziggurat.privacy import Amount, Neighbours, Relation, Unit, exact_positive, whole
+from ziggurat.privacy import Amount, Neighbours, Relation, Unit, exact_positive
 from ziggurat.randomness import Source
 
 
@@ -107,7 +106,7 @@ class KernelSVM(ClassifierMixin, Served):  # type: ignore[misc]  # scikit-learn 
             gram = gaussian_kernel(rows, rows, self._width)
             found = [kernel_machine(gram, each, self._cost) for each in signs]
             self._serve_path(Expansion(rows, np.column_stack(found), self._width), source, noise)
-        self.classes_ = self._declared()
+        self.classes_ = public_classes(self.classes)
         self._released(self._stated(mechanism, len(rows)), source)
         return self
 
@@ -166,37 +165,12 @@ class KernelSVM(ClassifierMixin, Served):  # type: ignore[misc]  # scikit-learn 
         return 2 * self._cost / rows / self._moved()
 
     def _outputs(self) -> int:
-        count = len(self._declared())
+        count = len(public_classes(self.classes))
         return 1 if count == 2 else count
-
-    def _declared(self) -> Any:
-        """Read the public classes, in order."""
-        if self.classes is None:
-            raise NotPublicError(
-                "Declare the classes, which the data may not tell for free: classes=[...] or a number."
-            )
-        if isinstance(self.classes, Integral):
-            return np.arange(whole(self.classes, "classes", 2))
-        return _listed(self.classes)
 
     def _signs(self, labels: Any) -> list[Array]:
         """For every function, which side each row is on; labels of any other class are refused unseen."""
-        place = {label: at for at, label in enumerate(self._declared().tolist())}
-        codes = np.array([place.get(label, -1) for label in labels.tolist()])
-        if (codes < 0).any():
-            raise RowsError("Some labels are not among the declared classes; declare all that may occur.")
-        named = range(1, 2) if len(place) == 2 else range(len(place))
+        classes = public_classes(self.classes)
+        codes = coded(labels, classes)
+        named = range(1, 2) if classes.size == 2 else range(classes.size)
         return [np.where(codes == at, 1.0, -1.0) for at in named]
-
-
-def _listed(classes: Any) -> Any:
-    """Read a list of labels, of which NumPy would make one kind in silence."""
-    try:
-        known = np.asarray(classes)
-        distinct, kinds = np.unique(known), {isinstance(label, str) for label in classes}
-        sound = known.ndim == 1 and len(kinds) == 1 and 2 <= distinct.size == known.size
-    except (TypeError, ValueError):
-        sound = False
-    if not sound:
-        raise ParameterError("classes must be a list of at least two labels of one kind, each of them once.")
-    return distinct

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
 
 from ziggurat.data._withheld import RowsError
-from ziggurat.errors import NotPublicError, ParameterError
-from ziggurat.learn._clipping import Scale, cells_withheld, checked_pairs, declared
+from ziggurat.errors import ParameterError
+from ziggurat.learn._classes import coded, public_classes
+from ziggurat.learn._clipping import Scale, checked_pairs, declared
 from ziggurat.learn._sgd_model import PrivateSGD, require_torch
-from ziggurat.privacy import Amount, whole
+from ziggurat.privacy import Amount
 
 if TYPE_CHECKING:
     from ziggurat.learn._sgd_training import Progress
@@ -129,10 +129,8 @@ class PrivateSGDClassifier(ClassifierMixin, PrivateSGD):  # type: ignore[misc]  
         """Train on private rows; `progress` is told how many steps are done and how many there are."""
         require_torch()
         table, labels = checked_pairs(self, X, y, numeric=False)
-        with cells_withheld():
-            check_classification_targets(labels)
-        self.classes_ = self._declared()
-        self._train(table, self._codes(labels), progress)
+        self.classes_ = public_classes(self.classes)
+        self._train(table, coded(labels, self.classes_), progress)
         return self
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803
@@ -155,26 +153,6 @@ class PrivateSGDClassifier(ClassifierMixin, PrivateSGD):  # type: ignore[misc]  
         tags.non_deterministic = self.random_state is None
         tags.classifier_tags.poor_score = True  # of a few hundred rows, noise leaves what it leaves
         return tags
-
-    def _declared(self) -> Array:
-        """Read the public classes."""
-        if self.classes is None:
-            raise NotPublicError(
-                "Declare the classes, which the data may not tell for free: classes=[...] or a number."
-            )
-        if np.ndim(self.classes) == 0:
-            return np.arange(whole(self.classes, "classes", 2))
-        classes = np.unique(np.asarray(self.classes))
-        if classes.ndim != 1 or classes.size < 2 or classes.size != np.size(self.classes):
-            raise ParameterError("Give at least two classes, each of them once.")
-        return classes
-
-    def _codes(self, labels: Array) -> Array:
-        place = {label: at for at, label in enumerate(self.classes_.tolist())}
-        codes = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.int64)
-        if (codes < 0).any():
-            raise RowsError("Some labels are not among the declared classes; declare all that may occur.")
-        return codes
 
     def _outputs(self) -> int:
         count = int(self.classes_.size)

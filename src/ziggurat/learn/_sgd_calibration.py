@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -94,10 +95,9 @@ def _epsilon(rounds: Rounds, multiplier: Fraction, delta: Fraction, wanted: floa
     account = compose(event_of(rounds, multiplier))
     step = 1e-4 if wanted < 0.5 else 1e-3 if wanted < 20 else 1e-2
     if delta > 1e-10:
-        try:
+        # Where losses are too many for this account the one that is published, and slower, decides.
+        with suppress(PrivacyError, MemoryError, ArithmeticError, ValueError):
             return account.loss(step).epsilon(float(delta) - _CONVOLUTION_ERROR)
-        except (PrivacyError, MemoryError, ArithmeticError, ValueError):
-            pass
     return float(account.approximate(delta).epsilon)
 
 

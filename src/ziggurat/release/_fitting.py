@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ziggurat.errors import DataError, MixedNeighboursError, NotPublicError, ParameterError, PrivacyError
+from ziggurat.errors import DataError, MixedNeighboursError, ParameterError, PrivacyError
 from ziggurat.ledger import Ledger, Quote
 from ziggurat.privacy import Event, Neighbours, event_from_dict
 from ziggurat.release._cited import Cited, cite_outcome
@@ -114,8 +114,6 @@ def _require_private(model: object) -> None:
         raise ParameterError(
             "Give a model of ziggurat.learn itself: a pipeline or another estimator learns things that nobody pays for."
         )
-    if "classes" in model.get_params(deep=False) and model.classes is None:
-        raise NotPublicError("Say which classes there are (`classes`): which labels occur is not public.")
 
 
 def _require_targets(y: Any, rows: int) -> None:
