@@ -1,4 +1,4 @@
-"""`ziggurat model`: private models that are paid for before a row is read."""
+"""`ziggurat model`: private models that are paid for before they see a row."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     short_help="Private models: fit under a budget, predict, evaluate.",
-    help="Private models to publish: what fitting costs is on disk before a row is read, and the model may leave.\n\n"
+    help="Private models to publish: what fitting costs is on disk before the model sees a row, and it may leave.\n\n"
     "  ziggurat model fit patients.csv --label cost --epsilon 1 --budget patients --analyst ada --out m\n\n"
     "  ziggurat model predict m new.csv --out predicted.csv\n\n"
     "Columns become numbers by the public schema alone, so that nothing is learned for free.",

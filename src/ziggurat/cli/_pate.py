@@ -188,7 +188,7 @@ def privatise(
     """Protect a student's own rows before they leave as queries (document 001's curator B).
 
     Every row is clipped to the l1 ball of radius 1 and gets Laplace noise of scale 1/rho on every number: 2 rho for
-    each row. With --budget and --analyst the cost is reserved in the student's own ledger before the rows are read.
+    each row. With --budget and --analyst the cost is reserved in the student's own ledger before a report is made.
     """
     import pyarrow as pa
 

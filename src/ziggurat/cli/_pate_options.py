@@ -33,28 +33,21 @@ Batch = Annotated[int, typer.Option(help="Of networks: how many rows make a step
 Rehearse = Annotated[str, typer.Option(help="A seed: repeatable, and marked as a rehearsal for ever.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
-AGGREGATORS = {
-    "gumbel": ("GumbelNoisyMax", "gumbel:0.05"),
-    "laplace": ("LaplaceNoisyMax", "laplace:0.05"),
-    "gaussian": ("GaussianNoisyMax", "gaussian:40"),
-    "confident": ("ConfidentGaussianMax", "confident:200,150,40"),
-}
+EXAMPLES = {"gumbel": "0.05", "laplace": "0.05", "gaussian": "40", "confident": "200,150,40"}
 
 
 def aggregator_of(text: str) -> Aggregator:
     """Read gumbel:0.05, laplace:0.05, gaussian:40 or confident:200,150,40."""
-    from ziggurat import pate
     from ziggurat.data._nearest import nearest
+    from ziggurat.pate._noisy_max import NAMED
 
     name, _, amounts = text.partition(":")
-    if name not in AGGREGATORS:
-        raise ParameterError(f"There is no aggregator {name!r}; {nearest(name, AGGREGATORS)}")
-    kind, example = AGGREGATORS[name]
+    if name not in NAMED:
+        raise ParameterError(f"There is no aggregator {name!r}; {nearest(name, NAMED)}")
     given = [each.strip() for each in amounts.split(",") if each.strip()]
-    if len(given) != example.count(",") + 1:
-        raise ParameterError(f"Write the aggregator with its amounts, such as {example}.")
-    made: Aggregator = getattr(pate, kind)(*given)
-    return made
+    if len(given) != EXAMPLES[name].count(",") + 1:
+        raise ParameterError(f"Write the aggregator with its amounts, such as {name}:{EXAMPLES[name]}.")
+    return NAMED[name](*given)
 
 
 def model_of(text: str, width: int, classes: int) -> Any:

@@ -196,3 +196,12 @@ class ConfidentGaussianMax(GaussianNoisyMax):
 
     def __repr__(self) -> str:
         return f"ConfidentGaussianMax({self.test!r}, sigma {in_words(self.sigma)})"
+
+
+NAMED: dict[str, type[Aggregator]] = {
+    "gumbel": GumbelNoisyMax,
+    "laplace": LaplaceNoisyMax,
+    "gaussian": GaussianNoisyMax,
+    "confident": ConfidentGaussianMax,
+}
+"""Ziggurat's own aggregators, by the names that commands and experiments call them."""

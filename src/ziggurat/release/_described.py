@@ -18,12 +18,13 @@ from ziggurat.pate import (
     Step,
     ThresholdTest,
 )
+from ziggurat.pate._noisy_max import NAMED
 from ziggurat.privacy import in_words
 
 
 def is_own(aggregator: Aggregator) -> bool:
     """Whether an aggregator is exactly one of Ziggurat's, whose public parameters say everything about it."""
-    return type(aggregator) in (GumbelNoisyMax, LaplaceNoisyMax, GaussianNoisyMax, ConfidentGaussianMax)
+    return type(aggregator) in NAMED.values()
 
 
 def described(step: Step) -> dict[str, Any]:

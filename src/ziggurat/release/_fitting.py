@@ -1,4 +1,4 @@
-"""Private models that are paid for before a row is read."""
+"""Private models that are paid for before they see a row."""
 
 from __future__ import annotations
 

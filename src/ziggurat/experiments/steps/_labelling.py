@@ -35,26 +35,18 @@ OUTPUTS = (
     "epsilon_exact_private",
 )
 
-_KINDS = {
-    "laplace": "LaplaceNoisyMax",
-    "gumbel": "GumbelNoisyMax",
-    "gaussian": "GaussianNoisyMax",
-    "confident-gaussian": "ConfidentGaussianMax",
-}
-
 
 def aggregator_of(kind: str, options: Mapping[str, Any]) -> Aggregator:
     """The aggregator that an experiment names, such as 'laplace' with {"gamma": "0.05"}."""
-    from ziggurat import pate
     from ziggurat.data._nearest import nearest
+    from ziggurat.pate._noisy_max import NAMED
 
-    if kind not in _KINDS:
-        raise ExperimentError(f"There is no aggregator {kind!r}; {nearest(kind, _KINDS)}")
+    if kind not in NAMED:
+        raise ExperimentError(f"There is no aggregator {kind!r}; {nearest(kind, NAMED)}")
     try:
-        made: Aggregator = getattr(pate, _KINDS[kind])(**options)
+        return NAMED[kind](**options)
     except TypeError:
         raise ExperimentError(f"The options of the aggregator {kind!r} are not those it takes.") from None
-    return made
 
 
 def told(

@@ -163,7 +163,7 @@ def label_queries(
     scale
         The same by the scale of the noise in units of `norm`, as document 004 has it: 2/scale-DP.
     aggregator, options
-        'laplace', 'gumbel', 'gaussian' or 'confident-gaussian', and its parameters.
+        'laplace', 'gumbel', 'gaussian' or 'confident', and its parameters.
     delta
         The failure probability of every epsilon.
     moments
@@ -233,7 +233,7 @@ def label_votes(
     *,
     truth: str = "mnist",
     queries: int | str = 640,
-    aggregator: str = "confident-gaussian",
+    aggregator: str = "confident",
     options: Mapping[str, Any] = {"threshold": 200, "sigma1": 150, "sigma2": 40},
     delta: float = 1e-5,
     moments: int = _labelling.MOMENTS,
