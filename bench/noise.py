@@ -1,4 +1,4 @@
-"""Exact integer noise beside OpenDP: the same draws in one run, with the ratios.
+"""Exact integer noise beside OpenDP, and NumPy's normal floats: the same number of draws in one run, with the ratios.
 
 Run `python bench/noise.py`, or `--quick` for a tenth of the draws on both sides.
 """
@@ -41,7 +41,17 @@ def _seconds(draw: Draw, n: int, repeats: int = REPEATS) -> float:
 
 def _row(name: str, ours: Draw, theirs: float, n: int) -> None:
     first, fast = _seconds(ours, 1, repeats=1), _seconds(ours, n)
-    print(f"{name:36}{first:>10.2f} s{fast:>10.4f} s{theirs:>10.2f} s{theirs / fast:>8.0f}x")
+    print(f"{name:36}{first:>10.2f} s{fast:>10.4f} s{theirs:>10.4f} s{theirs / fast:>8.1f}x")
+
+
+def _words() -> Draw:
+    source = secure()
+    return lambda n: source.words(n)
+
+
+def _numpy() -> Draw:
+    generator = np.random.default_rng()
+    return lambda n: generator.standard_normal(n)
 
 
 def main() -> None:
@@ -52,10 +62,13 @@ def main() -> None:
     laplace = _seconds(_opendp(dp.m.make_laplace, dp.l1_distance(T=int)), n)
     gaussian = _seconds(_opendp(dp.m.make_gaussian, dp.l2_distance(T=float)), n)
     print(f"{n:,} secure draws, one thread, best of {REPEATS}; first: one draw, compiling or loading included")
-    print(f"{'':36}{'first':>12}{'ziggurat':>12}{'OpenDP':>12}{'ratio':>9}")
+    print(f"{'':36}{'first':>12}{'ziggurat':>12}{'the other':>12}{'ratio':>9}")
     _row("discrete Laplace, scale 10", _ours(discrete_laplace), laplace, n)
     _row("discrete Gaussian, sigma 10", _ours(discrete_gaussian), gaussian, n)
     _row("rounded Gaussian (OpenDP: discrete)", _ours(rounded_gaussian), gaussian, n)
+    normal = _seconds(_numpy(), n)
+    _row("rounded Gaussian (NumPy: floats)", _ours(rounded_gaussian), normal, n)
+    _row("words of the key stream (NumPy: same)", _words(), normal, n)
 
 
 if __name__ == "__main__":

@@ -155,7 +155,7 @@ def test_a_run_beyond_the_bound_is_an_error_and_never_wraps() -> None:
     kernels._run(np.zeros(2000, dtype=np.uint64), at, kernels.EXP_ONE)
     assert at[1] == 1
     with pytest.raises(PrivacyError):
-        rounded_gaussian(1, source=_given(*[0] * 5000))
+        rounded_gaussian(1, source=_given(2**14 - 1, *[0] * 5000))  # the last slot: the tail
 
 
 def test_undecided_digits_are_an_error() -> None:

@@ -105,8 +105,20 @@ def rounded_gaussian(sigma: Rational, *, size: int | None = None, source: Source
     Rounding an integer plus sigma*Z to the nearest integer is the integer plus this draw, and it is
     post-processing of the Gaussian mechanism. So the mechanism is exactly as private as the continuous one:
     (D/sigma)-Gaussian differential privacy for an L2 sensitivity of D, in any dimension, which is not proven
-    of the discrete Gaussian. Z comes from Karney's Algorithm N (ACM TOMS 42(1), 2016), whose binary digits
-    are drawn until the rounding is decided. Terms of sigma up to 2**50 are carried.
+    of the discrete Gaussian. Z is read from tables of proven digits (`_tables`), beyond 4 it comes from Karney's
+    Algorithm N (ACM TOMS 42(1), 2016); its binary digits are drawn until the rounding is decided. Terms of sigma
+    up to 2**50 are carried.
     """
+    # The tables and the compiler take their time: only those who draw pay for it.
+    from ziggurat.randomness._tables import tables
+
     numerator, denominator = positive_terms(sigma, "sigma")
-    return draw("rounded", size, source, np.empty(_DIGITS, dtype=np.uint64), numerator, denominator)
+    scratch = np.empty(_DIGITS, dtype=np.uint64)
+    scaling = _scaling(numerator, denominator)
+    return draw("rounded", size, source, scratch, *tables(), *scaling, numerator, denominator)
+
+
+def _scaling(n: int, m: int) -> tuple[int, int]:
+    """Return F = floor(n/m * 2**(shift + 2)) below 2**63, and the shift: the largest for that, and at most 60."""
+    exponent = min(62, 62 - (n // m).bit_length() + 1)
+    return (n << exponent) // m, exponent - 2
