@@ -1,13 +1,26 @@
 """What all classifiers keep that are made of noisy counts."""
 
+import io
+import pickle
 import warnings
 
+import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
 
-from ziggurat.errors import DataError, NotPublicError, ZigguratError
-from ziggurat.learn import CategoricalNB, DecisionTreeClassifier, GaussianNB, RandomForestClassifier
+from ziggurat.errors import ArtefactError, DataError, NotPublicError, ParameterError, ZigguratError
+from ziggurat.learn import (
+    CategoricalNB,
+    DecisionTreeClassifier,
+    GaussianNB,
+    Histogram,
+    LogisticRegression,
+    RandomForestClassifier,
+)
 
 CANARY = 987_654_321.125
 MODELS = [
@@ -73,3 +86,111 @@ def test_a_tiny_epsilon_warns_from_public_facts_alone(model):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         clone(model).set_params(epsilon=5, random_state=1).fit(*_rows(5000))
+
+
+def _shown(model, features, labels):
+    """All that a fit shows beside what noise protects: its words, its cost, and what it keeps, by name and shape."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        made = clone(model).fit(features, labels)
+    kept = {name: [np.shape(part) for part in np.atleast_1d(value)] for name, value in vars(made).items()}
+    return [str(item.message) for item in caught], made.event_, kept
+
+
+WITHOUT_BOUNDS = [GaussianNB(classes=2), DecisionTreeClassifier(classes=2), RandomForestClassifier(classes=2)]
+
+
+@pytest.mark.parametrize("model", [*MODELS, *WITHOUT_BOUNDS, LogisticRegression(classes=2)])
+def test_words_and_shapes_are_the_same_whatever_rows_and_labels_hold(model):
+    """Scikit-learn's own check of labels warns where many different ones occur."""
+    model = clone(model).set_params(classes=30, random_state=1)
+    tables = np.zeros((40, 2)), np.random.default_rng(1).normal(0, 3, (40, 2)), np.full((40, 2), 1e300)
+    shown = [
+        _shown(model, table, labels)
+        for table in tables
+        for labels in (np.zeros(40, dtype=int), np.arange(40) % 30, np.arange(40) % 2)
+    ]
+    assert all(each == shown[0] for each in shown)
+
+
+@pytest.mark.parametrize("model", [*MODELS, *WITHOUT_BOUNDS])
+@pytest.mark.parametrize("epsilon", ["0.001", 1])
+def test_where_rows_may_be_added_nothing_shows_how_many_there_are(model, epsilon):
+    features, labels = _rows(41)
+    model = clone(model).set_params(relation="add-or-remove-one", epsilon=epsilon, random_state=1)
+    shown = [_shown(model, features[:rows], labels[:rows]) for rows in (1, 40, 41)]
+    assert shown[0] == shown[1] == shown[2]
+    assert model.planned(1, 3) == model.planned(10**6, 3)
+
+
+@pytest.mark.parametrize("model", [*MODELS, *WITHOUT_BOUNDS])
+def test_no_file_holds_a_row(model, tmp_path):
+    features, labels = _rows(300)
+    features[7] = CANARY
+    made = clone(model).set_params(random_state=1).fit(features, labels)
+    made.save(tmp_path / "model.npz")
+    dumped = io.BytesIO()
+    joblib.dump(made, dumped)
+    for content in (pickle.dumps(made), dumped.getvalue(), (tmp_path / "model.npz").read_bytes()):
+        assert np.float64(CANARY).tobytes() not in content
+        assert features[3].tobytes() not in content
+        assert str(CANARY).encode() not in content
+    dumped.seek(0)
+    assert np.array_equal(joblib.load(dumped).predict_proba(features), made.predict_proba(features))
+
+
+class Interrupted(GaussianNB):
+    """Stops when its bounds are bought."""
+
+    def _learn(self, features, codes, facts, source):
+        self._scale(features, self._plan(facts)[0], source)
+        if features.max() > 50:
+            raise KeyboardInterrupt
+        super()._learn(features, codes, facts, source)
+
+
+def test_what_an_interrupted_fit_leaves_does_not_pass_as_paid_for_by_the_one_before(tmp_path):
+    features, labels = _rows()
+    made = Interrupted(classes=2, random_state=1).fit(features, labels)
+    with pytest.raises(KeyboardInterrupt):
+        made.fit(100 * features, labels)
+    assert not hasattr(made, "event_")
+    assert not hasattr(made, "origin_")
+    made.save(tmp_path / "model.npz")
+    with pytest.raises(ArtefactError):
+        Interrupted.load(tmp_path / "model.npz")
+
+
+@pytest.mark.parametrize("classes", [[0.5, 1.5], [0.0, np.nan], [1.0, np.inf]])
+def test_classes_that_some_labels_could_not_be_are_refused_before_any_is_seen(classes):
+    """Labels of 0.5 would be refused, but not those of 1: whoever has which would show."""
+    with pytest.raises(ParameterError, match="whole numbers or text"):
+        GaussianNB(classes=classes).planned(10, 2)
+
+
+@pytest.mark.parametrize("model", [DecisionTreeClassifier(classes=2), Histogram(delta=0, bounds=(-1, 1))])
+def test_an_epsilon_too_small_for_any_noise_is_named(model):
+    with pytest.raises(ParameterError, match="epsilon is too small"):
+        clone(model).set_params(epsilon="1e-30").planned(10, 2)
+
+
+def test_a_tree_of_many_classes_warns_where_one_of_two_does_not():
+    features, labels = _rows(200)
+    tree = DecisionTreeClassifier(bounds=(-1, 1), depth=2, random_state=1)
+    with pytest.warns(UserWarning, match="times what the rows can tell"):
+        clone(tree).set_params(classes=30).fit(features, labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clone(tree).set_params(classes=2).fit(features, labels)
+
+
+def test_text_is_learned_through_declared_categories_in_pipelines_and_grids():
+    """`handle_unknown` keeps the encoder from quoting cells that were not declared."""
+    colours, sexes = np.array(["red", "green", "blue", "mauve"]), np.array(["f", "m"])
+    rows = np.column_stack([colours[np.arange(600) % 4], sexes[np.arange(600) % 2]])
+    declared = [["green", "red", "blue"], ["f", "m"]]
+    encoder = OrdinalEncoder(categories=declared, handle_unknown="use_encoded_value", unknown_value=3)
+    steps = make_pipeline(encoder, CategoricalNB(classes=["no", "yes"], categories=[4, 2], random_state=1))
+    labels = np.where(rows[:, 0] == "mauve", "yes", "no")
+    search = GridSearchCV(steps, {"categoricalnb__epsilon": [1, 5]}, cv=2).fit(rows, labels)
+    assert search.predict(rows).tolist() == labels.tolist()

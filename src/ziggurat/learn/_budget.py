@@ -5,11 +5,12 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 from ziggurat.errors import ParameterError
 from ziggurat.learn._clipping import root_above
 from ziggurat.mechanisms import Gaussian, Laplace
+from ziggurat.mechanisms._additive import TooWideError
 from ziggurat.privacy import Amount, Neighbours, Relation, Unit, exact, gaussian_mu, in_words
 
 Kind = Literal["laplace", "gaussian"]
@@ -48,17 +49,15 @@ class Budget:
         return _gaussian(sensitivity, self.mu, coordinates, self.neighbours)
 
     def whole_noise(self, changed: int, coordinates: int) -> Laplace | Gaussian:
-        """Noise for counts of which one unit changes so many by 1."""
-        if self.kind == "laplace":
-            return Laplace(
-                changed,
-                changed / (self.epsilon * self.share),
-                values="integers",
-                coordinates=coordinates,
-                neighbours=self.neighbours,
-            )
-        root = root_above(Fraction(changed))
-        return Gaussian(root, root / self.mu, values="integers", coordinates=coordinates, neighbours=self.neighbours)
+        """Noise for counts of which one unit changes so many by 1; ParameterError if epsilon is too small for any."""
+        options: dict[str, Any] = {"values": "integers", "coordinates": coordinates, "neighbours": self.neighbours}
+        try:
+            if self.kind == "laplace":
+                return Laplace(changed, changed / (self.epsilon * self.share), **options)
+            root = root_above(Fraction(changed))
+            return Gaussian(root, root / self.mu, **options)
+        except TooWideError:
+            raise ParameterError("epsilon is too small for any noise that can be drawn; allow a larger one.") from None
 
     @property
     def mu(self) -> Fraction:

@@ -64,6 +64,7 @@ class CountingClassifier(Stored, ClassifierMixin, Private):  # type: ignore[misc
         event = self._costs(facts)
         if self.relation == Relation.REPLACE_ONE:  # else the number of rows is not public
             warn_of_noise(self._epsilon, features.shape, self._doubt(facts))
+        self._forget_cost()
         self._learn(features, codes, facts, source)
         self.classes_ = classes
         self._released(event, source)
@@ -94,6 +95,14 @@ class CountingClassifier(Stored, ClassifierMixin, Private):  # type: ignore[misc
     @abstractmethod
     def _learn(self, features: Floats, codes: Integers, facts: Facts, source: Source) -> None:
         """Count, add noise, and keep what follows."""
+
+    def _forget_cost(self) -> None:
+        """Drop what an earlier fit cost: if this one is interrupted, what it leaves must not pass as paid for by that.
+
+        Bounds that were bought stay behind, for instance; a model without an event is neither loaded nor published.
+        """
+        for name in ("event_", "origin_"):
+            self.__dict__.pop(name, None)
 
     @property
     def _neighbours(self) -> Neighbours:

@@ -243,7 +243,9 @@ class CategoricalNB(CountingClassifier):
         As for `GaussianNB`.
     categories
         How many categories each column has: a number, or one for every column; public. The cells of a column are the
-        whole numbers from 0 below that; others count as the nearest of these.
+        whole numbers from 0 below that; fractions are rounded down, and what lies outside counts as the first or the
+        last. Text goes through an `OrdinalEncoder` with declared categories and `handle_unknown`: one that learns
+        them from the rows, or quotes a cell it does not know, tells what nobody paid for.
 
     Attributes
     ----------

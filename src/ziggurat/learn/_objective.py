@@ -49,7 +49,7 @@ _TILT = 2.0**-44
 _BLOCK = 1024
 _LATTICE = 45
 _STEPS = 200
-_LARGEST = 100.0
+_LARGEST = 50.0
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class Objective:
 
     @property
     def _epsilon(self) -> float:
-        """What is calibrated for; floats carry e to this power and back."""
+        """What is calibrated for: up to here the regularisation is strong enough for floats to find the minimum."""
         return min(float(self.budget.epsilon * self.budget.share), _LARGEST)
 
     @property

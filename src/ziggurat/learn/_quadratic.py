@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,8 @@ from ziggurat.learn._moments import Quadratic
 _RIDGE = 2.0
 _SWEEPS = 1000
 _CLOSE = 1e-10
+# Where scaled weights stop that noise left without a minimum: 1 already takes a column's range to all of the target's.
+_FARTHEST = 1e6
 
 
 @dataclass(frozen=True)
@@ -38,14 +41,29 @@ def solved(noisy: Quadratic, penalty: Penalty, *, repair: bool = True) -> tuple[
 
     Noise can make a quadratic indefinite, which then has no minimum. The repair takes negative eigenvalues for 0 and
     adds a ridge of the spectral norm of noise alone, about 2 spread sqrt(d), less what the penalty adds anyway.
+
+    Without the repair, where there is no minimum, the answer is the saddle, or with absolute values, where descent
+    would never end, what it has reached at `_FARTHEST`; and a warning says so. It is raised by the noisy sums alone, so
+    it is post-processing as well.
     """
     penalty, (gram, cross) = penalty.of(noisy.rows), noisy.centred()
     if repair:
         level = _RIDGE * noisy.spread * math.sqrt(len(cross)) - float(penalty.square.min())
         gram = _lifted(gram) + max(level, 0.0) * np.eye(len(cross))
     gram = gram + np.diag(penalty.square)
+    if not repair and np.linalg.eigvalsh(gram)[0] < 0:
+        _warn_of_no_minimum()
     weights = _sparse(gram, cross, penalty.absolute) if penalty.absolute.any() else _stationary(gram, cross)
     return weights, noisy.intercept(weights)
+
+
+def _warn_of_no_minimum() -> None:
+    warnings.warn(
+        "Noise left the objective without a minimum, as the published method allows: the weights are a saddle, or "
+        "where descent was stopped; method 'functional' repairs this.",
+        UserWarning,
+        stacklevel=2,
+    )
 
 
 def _lifted(gram: Floats) -> Floats:
@@ -59,7 +77,10 @@ def _stationary(gram: Floats, cross: Floats) -> Floats:
 
 
 def _sparse(gram: Floats, cross: Floats, absolute: Floats) -> Floats:
-    """Coordinate descent with soft thresholds; every step is the exact minimum along its coordinate."""
+    """Coordinate descent with soft thresholds; every step is the exact minimum along its coordinate, within a box.
+
+    A coordinate along which noise left no minimum stays at 0.
+    """
     weights = np.zeros_like(cross)
     for _ in range(_SWEEPS):
         before = weights.copy()
@@ -67,7 +88,7 @@ def _sparse(gram: Floats, cross: Floats, absolute: Floats) -> Floats:
             if gram[j, j] <= 0:
                 continue
             rest = cross[j] - gram[j] @ weights + gram[j, j] * weights[j]
-            weights[j] = math.copysign(max(abs(rest) - absolute[j], 0.0), rest) / gram[j, j]
+            weights[j] = math.copysign(min(max(abs(rest) - absolute[j], 0.0) / gram[j, j], _FARTHEST), rest)
         if np.max(np.abs(weights - before)) <= _CLOSE * (1 + np.max(np.abs(weights))):
             break
     return weights

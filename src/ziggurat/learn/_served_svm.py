@@ -7,12 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.errors import ParameterError
 from ziggurat.learn._classes import coded, public_classes
-from ziggurat.learn._clipping import cells_withheld, checked_pairs, checked_rows
+from ziggurat.learn._clipping import checked_pairs, checked_rows
 from ziggurat.learn._fourier import MARGIN
 from ziggurat.learn._hinge import SLACK, kernel_machine, linear_machine, require_soluble
 from ziggurat.learn._kernels import Array, Expansion, gaussian_kernel
@@ -91,8 +90,6 @@ class KernelSVM(ClassifierMixin, Served):  # type: ignore[misc]  # scikit-learn 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
         """Learn to tell the classes apart."""
         table, labels = checked_pairs(self, X, y, numeric=False)
-        with cells_withheld():
-            check_classification_targets(labels)
         rows, signs = self._clipped(table), self._signs(labels)
         require_soluble(self._cost, self._public(len(rows)))
         source, mechanism = self._source(), self._mechanism(*rows.shape)

@@ -145,9 +145,9 @@ class DecisionTreeClassifier(BoundedClassifier):
         return self._plan(facts).event
 
     def _doubt(self, facts: Facts) -> float:
-        """The noise of a leaf's count beside its part of the rows."""
+        """The noise in all classes of a leaf but one beside its part of the rows."""
         plan = self._plan(facts)
-        return float(deviation(plan.leaves) * 2**plan.depth / facts.rows)
+        return float(deviation(plan.leaves) * (facts.classes - 1) * 2**plan.depth / facts.rows)
 
     def _learn(self, features: Floats, codes: Integers, facts: Facts, source: Source) -> None:
         plan = self._plan(facts)
