@@ -15,11 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ziggurat.errors import ParameterError, ZigguratError
 from ziggurat.learn import ElasticNet, Lasso, LinearRegression, Ridge
-from ziggurat.learn._budget import Budget, about_rows
-from ziggurat.learn._linear_methods import Cells, Facts, Output, Statistics
-from ziggurat.mechanisms import Gaussian, Laplace, empirical_epsilon
 from ziggurat.privacy import Relation
-from ziggurat.randomness import seeded
 
 BOX = {"bounds": (-1, 1), "y_bounds": (-3, 3)}
 FREE = {**BOX, "epsilon": 10**9, "delta": "0.5", "random_state": 1}
@@ -137,7 +133,7 @@ def test_pipelines_grids_clones_and_pickles_work():
         ({"delta": 1}, "delta"),
         ({"delta": 0}, "needs a delta"),
         ({"method": "magic"}, "method"),
-        ({"alpha": "private"}, "alpha is public"),
+        ({"alpha": "best"}, "alpha is public"),
         ({"alpha": -1}, "alpha"),
         ({"alpha": 0, "method": "output"}, "needs a ridge"),
         ({"relation": "neither"}, "relation"),
@@ -213,59 +209,6 @@ def test_any_table_of_floats_is_learned_from_or_refused_in_our_words(rows):
         except ZigguratError:
             return
     assert np.isfinite(made.coef_).all()
-
-
-def _facts(kind, epsilon, delta, *, rows=1, ridge=1.0, columns=1):
-    budget = Budget(Fraction(epsilon), Fraction(delta), kind, about_rows("replace-one"))
-    return Facts(rows, columns, Fraction(columns), False, ridge, budget)
-
-
-def _halved(noise):
-    if isinstance(noise, Laplace):
-        return Laplace(noise.event.sensitivity, noise.scale / 2, coordinates=noise.coordinates)
-    return Gaussian(noise.event.sensitivity, noise.sigma / 2, coordinates=noise.coordinates)
-
-
-def _audit(noise, values, delta, draws=20_000):
-    """What draws on two neighbours prove about epsilon, seen through their log ratio of likelihoods."""
-    source, power = seeded("audit"), 1 if isinstance(noise, Laplace) else 2
-    drawn = [noise.release(np.tile(value, (draws, 1)), source).value for value in values]
-    far = [
-        [np.abs((item - value) / np.abs(values[0] - values[1]).max()) ** power for value in values] for item in drawn
-    ]
-    seen = [(there - here).sum(axis=1) for here, there in far]
-    span = np.quantile(np.concatenate(seen), [0.001, 0.999])
-    binned = [np.clip(np.digitize(item, np.linspace(*span, 60)), 0, 60) for item in seen]
-    return empirical_epsilon(*binned, delta=delta, confidence="0.9999999")
-
-
-# A sound mechanism fails an audit with probability 1e-7; the draws are seeded besides.
-@pytest.mark.statistical
-@pytest.mark.parametrize(("method", "kind", "delta"), [("adassp", "gaussian", "1e-2"), ("functional", "laplace", 0)])
-def test_an_audit_of_the_sums_stays_below_the_claim_and_catches_half_the_noise(method, kind, delta):
-    made = Statistics(_facts(kind, 1, delta), method)
-    one = np.array([[65536]])
-    pair = [(one, 1), (one, -1)] if kind == "gaussian" else [(one, 1), (0 * one, 0)]
-    values = [made.moments.summed(x, np.array([y * made.moments.target])) for x, y in pair]
-    assert _audit(made.noise, values, delta) <= 1
-    assert _audit(_halved(made.noise), values, delta) > 1
-
-
-@pytest.mark.statistical
-def test_an_audit_of_output_perturbation_stays_below_the_claim_and_catches_a_quarter_of_the_noise():
-    made = Output(_facts("laplace", 1, 0, rows=1, ridge=1000.0))
-    values = [np.array([y / (1 + 1000.0)]) for y in (1.0, -1.0)]
-    assert _audit(made.noise, values, 0) <= 1
-    assert _audit(_halved(_halved(made.noise)), values, 0) > 1
-
-
-@pytest.mark.statistical
-def test_an_audit_of_the_histogram_stays_below_the_claim_and_catches_half_the_noise():
-    made = Cells(_facts("laplace", 1, 0, rows=30))
-    values = [made.grid.counts(np.array([[x, x]])) for x in (-1.0, 1.0)]
-    half = Laplace(2, 1, values="integers", coordinates=2)
-    assert _audit(made.noise, values, 0) <= 1
-    assert _audit(half, values, 0) > 1
 
 
 @pytest.mark.parametrize("rows", [np.ones((2000, 2)), np.random.default_rng(1).uniform(-1, 1, (2000, 2))])

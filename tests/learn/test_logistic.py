@@ -18,9 +18,7 @@ from ziggurat.learn._budget import Budget, about_rows
 from ziggurat.learn._linear_methods import Facts
 from ziggurat.learn._logistic import Added, slopes_for
 from ziggurat.learn._objective import newton
-from ziggurat.mechanisms import Laplace, empirical_epsilon
 from ziggurat.privacy import Relation
-from ziggurat.randomness import seeded
 
 CANARY = 987_654_321.125
 
@@ -35,7 +33,9 @@ def _rows(n=2000, classes=2, seed=0):
 
 _DECLARED = "The classes are declared, and the check brings others."
 _FAILED = dict.fromkeys(("check_dtype_object", "check_classifiers_classes", "check_classifiers_train"), _DECLARED)
-_FAILED["check_decision_proba_consistency"] = "It takes the decisions of three classes for those of two."
+_FAILED["check_decision_proba_consistency"] = (
+    "It takes the decisions of three classes for those of two."
+)
 
 
 @parametrize_with_checks(
@@ -45,6 +45,7 @@ _FAILED["check_decision_proba_consistency"] = "It takes the decisions of three c
         LogisticRegression(epsilon=1000, classes=3, delta=0, fit_intercept=False),
     ],
     expected_failed_checks=lambda _: _FAILED,
+    xfail_strict=False,  # the noise is not seeded, and now and then a check is passed by luck
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_it_keeps_the_contract_of_scikit_learn(estimator, check):
@@ -116,25 +117,6 @@ def test_the_noise_is_for_that_sensitivity_over_all_classes_together():
         made = Added(Facts(100, 4, Fraction(4), False, 0.5, budget), problems)
         assert float(made.event.sensitivity) == pytest.approx(times * 2 * 2 / 0.5, rel=1e-4)
         assert float(made.event.sensitivity) >= times * 2 * 2 / 0.5
-
-
-# A sound mechanism fails with probability 1e-7; the draws are seeded besides. In one dimension two rows pull apart
-# with half the force that the proof allows for, so the planted fault is a quarter of the noise.
-@pytest.mark.statistical
-def test_an_audit_of_output_perturbation_stays_below_the_claim_and_catches_a_quarter_of_the_noise():
-    budget = Budget(Fraction(1), Fraction(0), "laplace", about_rows("replace-one"))
-    made = Added(Facts(1, 1, Fraction(1), False, 10.0, budget), 1)
-    minima = [_minimum(np.ones((1, 1)), np.array([sign]), 10.0) for sign in (1.0, -1.0)]
-    quarter = Laplace(made.event.sensitivity, made.noise.scale / 4, coordinates=1)
-
-    def proven(noise):
-        source = seeded("logistic")
-        seen = [noise.release(np.tile(value, 20_000), source).value for value in minima]
-        edges = np.linspace(-0.2, 0.2, 60)
-        return empirical_epsilon(*[np.digitize(item, edges) for item in seen], confidence="0.9999999")
-
-    assert proven(made.noise) <= 1
-    assert proven(quarter) > 1
 
 
 @pytest.mark.parametrize(

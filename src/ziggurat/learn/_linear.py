@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -14,6 +13,7 @@ from ziggurat.errors import ParameterError
 from ziggurat.learn._base import Private
 from ziggurat.learn._bounds import histogram_noise, learned
 from ziggurat.learn._budget import Budget, about_rows, exact_share, warn_of_noise
+from ziggurat.learn._choosing import Contested, is_private, public_grid, weight_of
 from ziggurat.learn._clipping import (
     Floats,
     Scale,
@@ -24,7 +24,7 @@ from ziggurat.learn._clipping import (
     norm_squared,
     shortened,
 )
-from ziggurat.learn._linear_methods import METHODS, Facts, Given, Route, noise_kind, route
+from ziggurat.learn._linear_methods import METHODS, RELEASED, Facts, Given, Route, noise_kind, route
 from ziggurat.learn._quadratic import Penalty
 from ziggurat.learn._storage import Stored
 from ziggurat.mechanisms import AdditiveNoise
@@ -37,7 +37,7 @@ class Plan:
     """What a fit will do: noise for the bounds that have to be paid for, and a route to the weights."""
 
     bounds_noise: AdditiveNoise | None
-    route: Route
+    route: Route | Contested
 
     @property
     def event(self) -> Event:
@@ -108,7 +108,7 @@ class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # sc
         DataError
             If the rows are not a table of finite numbers; no cell is shown.
         """
-        self._penalised()
+        candidates = self._candidates()
         features, target = checked_pairs(self, X, y, numeric=True)
         plan, source = self._plan(*features.shape), self._source()
         if self.relation == Relation.REPLACE_ONE:  # else the number of rows is not public
@@ -116,9 +116,10 @@ class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # sc
         scale, aim = self._scales(features, target, plan.bounds_noise, source)
         scaled = shortened(scale.scaled(features), exact_norm(self.clip_norm))
         ready = aim.scaled(target[:, None])[:, 0]
-        given = Given(scaled, ready, self._penalty(scale, aim))
-        weights, constant = plan.route.learn(given, source)
+        penalties = tuple(self._penalty(weight, scale, aim) for weight in candidates)
+        weights, constant, place = plan.route.learn(Given(scaled, ready, penalties), source)
         self._map_back(weights, constant, scale, aim)
+        self._note(candidates[place])
         self._released(plan.event, source)
         return self
 
@@ -133,24 +134,34 @@ class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # sc
         tags.regressor_tags.poor_score = True
         return tags
 
-    def _penalised(self) -> tuple[float, float]:
+    def _candidates(self) -> tuple[float, ...]:
+        """The weight of the penalty, or those that one is chosen from."""
+        return (0.0,)
+
+    def _penalised(self, weight: float) -> tuple[float, float]:
         """The weights of squares and of absolute values, as scikit-learn counts them for squared residuals."""
-        return 0.0, 0.0
+        return weight, 0.0
+
+    def _note(self, weight: float) -> None:
+        """Keep the weight that was used."""
 
     def _per_row(self) -> bool:
         """Whether these weights are for the mean of squared residuals rather than their sum."""
         return False
 
-    def _penalty(self, scale: Scale, aim: Scale) -> Penalty:
+    def _penalty(self, weight: float, scale: Scale, aim: Scale) -> Penalty:
         """The penalty on scaled weights that is the one asked for on the published ones."""
-        square, absolute = self._penalised()
+        square, absolute = self._penalised(weight)
         return Penalty(square / scale.half**2, absolute / (scale.half * aim.half[0]), self._per_row())
 
     def _plan(self, rows: int, columns: int) -> Plan:
         if self.method not in self._methods:
             raise ParameterError(f"The method of {type(self).__name__} must be one of {', '.join(self._methods)}.")
         size = columns + bool(self.fit_intercept)
-        kind = noise_kind(self.method, size, self._epsilon, self._delta)
+        ridges = [self._penalised(weight)[0] for weight in self._candidates()]
+        # A contest uses delta up, so bounds beside it must be pure.
+        contest = len(ridges) > 1 and self.method not in RELEASED
+        kind = "laplace" if contest else noise_kind(self.method, size, self._epsilon, self._delta)
         main = Budget(self._epsilon, self._delta, kind, about_rows(self.relation))
         unknown = (columns if self.bounds is None else 0) + (self.y_bounds is None)
         bounds_noise = None
@@ -160,8 +171,8 @@ class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # sc
         if self._per_row() and not self.fit_intercept and self.relation != Relation.REPLACE_ONE:
             raise ParameterError("Without an intercept nobody counts the rows of the mean; use replace-one neighbours.")
         norm = norm_squared(exact_norm(self.clip_norm), columns)
-        facts = Facts(rows, columns, norm, bool(self.fit_intercept), self._penalised()[0], main)
-        return Plan(bounds_noise, route(self.method, facts))
+        facts = Facts(rows, columns, norm, bool(self.fit_intercept), ridges[0], main)
+        return Plan(bounds_noise, route(self.method, facts, ridges))
 
     def _scales(
         self, features: Floats, target: Floats, noise: AdditiveNoise | None, source: Source
@@ -186,19 +197,6 @@ class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # sc
         self.intercept_ = float(level) if self.fit_intercept else 0.0
 
 
-def weight_of(alpha: Any, name: str = "alpha") -> float:
-    """Read a public regularisation weight."""
-    if isinstance(alpha, str):
-        raise ParameterError(f"{name} is public: give a number that was not chosen by looking at these rows.")
-    try:
-        value = float(alpha)
-    except (TypeError, ValueError):
-        value = math.nan
-    if not 0 <= value < math.inf:
-        raise ParameterError(f"{name} must be a finite number of at least 0.")
-    return value
-
-
 _SHARED = """
     Formal guarantee: (epsilon, delta)-differential privacy for a row, replace-one by default (the number of rows is
     public). Features and target are moved into public bounds and scaled to [-1, 1], and a constant is added for the
@@ -208,7 +206,8 @@ _SHARED = """
       and target weighing u^2 = w^2 = d/2), exactly calibrated. Proof in `_moments`; Wang (2018).
     - "functional": Laplace noise of l1 sensitivity D(D+1)/2, D = d + 2 with an intercept, or Gaussian noise of l2
       sensitivity D, whichever is less (Zhang et al. 2012, with exact sensitivities).
-    - "functional-as-published": noise of the printed sensitivity 2 D^2 and no repair of convexity, for comparison.
+    - "functional-as-published": noise of the printed sensitivity 2 D^2 and no repair of convexity, for comparison;
+      where noise leaves no minimum, a warning says so, and scaled weights stop at a million.
     - "input": Laplace noise on a histogram of all columns, few as they must be (Lei 2011).{more}
 
     Whatever happens to noisy sums (symmetry, convexity, the minimum) is post-processing.
@@ -236,7 +235,7 @@ _SHARED = """
     Attributes
     ----------
     coef_, intercept_
-        The model, in the units of the data.
+        The model, in the units of the data.{chosen}
     bounds_
         The lower and the upper bounds of the features, declared or bought.
     n_features_in_
@@ -244,6 +243,16 @@ _SHARED = """
     event_, origin_
         What fitting did and with which randomness, for the ledger.
     """
+
+PRIVATELY = """
+    alphas
+        The public weights that one is chosen from, where alpha is "private"; None for {grid}.
+        The methods that release sums choose by them, at no further cost. "objective" holds a contest on disjoint parts
+        for half of epsilon and delta; with "output" the winner of one is the model. Proofs in `_choosing`."""
+
+CHOSEN = """
+    alpha_
+        The weight that was used, given or chosen."""
 
 _ROUGHER = """
     - "objective": a random linear term in the objective (Kifer, Smith & Thakurta 2012; proof in `_objective`), squared
@@ -256,18 +265,22 @@ _OUTPUT = """
 
 class LinearRegression(_LinearModel):
     __doc__ = "Least squares, protected.\n" + _SHARED.format(
-        weights="", more=_ROUGHER.format(what="a ridge is added, as small as the proof allows")
+        weights="", more=_ROUGHER.format(what="a ridge is added, as small as the proof allows"), chosen=""
     )
     _methods = tuple(name for name in METHODS if name != "output")
 
 
 class Weighted(_LinearModel):
-    """A linear model whose penalty has a public weight `alpha`."""
+    """A linear model whose penalty has a weight `alpha`, public or chosen privately."""
+
+    _grid: tuple[float, ...] = (1.0, 10.0, 100.0, 1000.0, 10000.0)
+    alpha_: float
 
     def __init__(
         self,
-        alpha: float = 1.0,
+        alpha: float | str = 1.0,
         *,
+        alphas: Any = None,
         epsilon: Amount = 1,
         delta: Amount = "1e-6",
         method: str = "adassp",
@@ -284,14 +297,23 @@ class Weighted(_LinearModel):
             clip_norm=clip_norm, fit_intercept=fit_intercept, relation=relation, random_state=random_state,
         )  # fmt: skip
         self.alpha = alpha
+        self.alphas = alphas
+
+    def _candidates(self) -> tuple[float, ...]:
+        if not is_private(self.alpha):
+            return (weight_of(self.alpha),)
+        return self._grid if self.alphas is None else public_grid(self.alphas, "alphas")
+
+    def _note(self, weight: float) -> None:
+        self.alpha_ = weight
 
 
 class Ridge(Weighted):
     __doc__ = "Least squares with a penalty alpha |coef|^2, protected.\n" + _SHARED.format(
-        weights="\n    alpha\n        The public weight of squared `coef_`, beside the sum of squared residuals.",
+        weights="\n    alpha\n        The weight of squared `coef_`, beside the sum of squared residuals: a number,"
+        '\n        public, or "private" to choose one of `alphas`.'
+        + PRIVATELY.format(grid="1, 10, 100, 1000 and 10000"),
         more=_ROUGHER.format(what="as in output perturbation alpha weighs the scaled weights, intercept included")
         + _OUTPUT,
+        chosen=CHOSEN,
     )
-
-    def _penalised(self) -> tuple[float, float]:
-        return weight_of(self.alpha), 0.0

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ziggurat.errors import ParameterError
 from ziggurat.learn._budget import Budget, Kind
-from ziggurat.learn._clipping import STEPS, Floats, in_steps, root_above
+from ziggurat.learn._choosing import Contested, each_of, judged_by_copies
+from ziggurat.learn._clipping import STEPS, Floats, Integers, in_steps, root_above
 from ziggurat.learn._histogram_rows import CellGrid
 from ziggurat.learn._moments import Moments, Quadratic
 from ziggurat.learn._objective import Objective
@@ -23,6 +24,8 @@ from ziggurat.privacy import Event, Neighbours, Relation, gaussian_mu
 from ziggurat.randomness import Source
 
 METHODS = ("adassp", "functional", "functional-as-published", "objective", "output", "input")
+RELEASED = ("adassp", "functional", "input")
+"""Methods that release sums, by which a weight can be chosen."""
 
 # Beyond this residual, in half ranges of the target, objective perturbation counts it only linearly.
 _RESIDUAL = 1.0
@@ -62,11 +65,23 @@ class Facts:
 
 @dataclass(frozen=True)
 class Given:
-    """What is private, scaled to [-1, 1], and the penalty on scaled weights."""
+    """What is private, scaled to [-1, 1], and penalties on scaled weights: one, or those to choose from."""
 
     features: Floats
     target: Floats
-    penalty: Penalty
+    penalties: tuple[Penalty, ...]
+
+    def only(self, places: Integers) -> Given:
+        """These rows alone."""
+        return Given(self.features[places], self.target[places], self.penalties)
+
+
+class Learned(NamedTuple):
+    """Scaled weights and intercept, protected, and the place of the penalty that was chosen."""
+
+    weights: Floats
+    constant: float
+    place: int = 0
 
 
 class Route(ABC):
@@ -80,11 +95,42 @@ class Route(ABC):
     doubt: float
 
     @abstractmethod
-    def learn(self, given: Given, source: Source) -> tuple[Floats, float]:
+    def learn(self, given: Given, source: Source) -> Learned:
         """Give the scaled weights and intercept, protected."""
 
 
-class Statistics(Route):
+class Sums(Route):
+    """A route that releases noisy sums; the minimum, and the choice of a penalty, are post-processing."""
+
+    noise: Any
+    repair = True
+
+    @abstractmethod
+    def released(self, given: Given, source: Source) -> Floats:
+        """Release a vector."""
+
+    @abstractmethod
+    def told(self, noisy: Floats) -> Quadratic:
+        """Give the sums that a released vector tells, linearly."""
+
+    def minimised(self, noisy: Floats, penalty: Penalty, times: float = 1.0) -> tuple[Floats, float]:
+        """Give the scaled weights and intercept for a vector with so many times the noise."""
+        told = self.told(noisy)
+        return solved(replace(told, spread=told.spread * times), penalty, repair=self.repair)
+
+    def learn(self, given: Given, source: Source) -> Learned:
+        """Release, choose a penalty where there are several, and minimise."""
+        noisy, penalties, place = self.released(given, source), given.penalties, 0
+        if len(penalties) > 1:
+
+            def fitted(copy: Floats) -> list[tuple[Floats, float]]:
+                return [self.minimised(copy, penalty, math.sqrt(2)) for penalty in penalties]
+
+            place = judged_by_copies(noisy, deviation(self.noise), fitted, self.told, source)
+        return Learned(*self.minimised(noisy, penalties[place]), place)
+
+
+class Statistics(Sums):
     """Noise on the sufficient statistics; the minimum is post-processing (Zhang et al. 2012; Wang 2018).
 
     "adassp": Gaussian noise on all moments at once, the constant and the target each weighing half as much as all
@@ -94,29 +140,32 @@ class Statistics(Route):
     """
 
     def __init__(self, facts: Facts, method: str) -> None:
-        self.facts, self.published = facts, method == "functional-as-published"
+        self.facts, self.repair = facts, method != "functional-as-published"
         weight = max(math.isqrt(math.ceil(facts.norm * STEPS**2 / 2)), 1) if method == "adassp" else STEPS
         budget = facts.budget
         relation = budget.neighbours.relation
         self.moments = Moments(facts.columns, facts.norm, weight if facts.intercept else 0, weight, relation)
         size = len(self.moments.places[0])
-        if self.published:
+        if not self.repair:
             full = 2 * (facts.size + 1) ** 2 * STEPS**2
-            self.noise: Any = budget.noise(Fraction(full), size)
+            self.noise = budget.noise(Fraction(full), size)
         else:
             self.noise = budget.noise(self.moments.l1 if budget.kind == "laplace" else self.moments.l2, size)
         self.event = self.noise.event
         self.spread = deviation(self.noise) / STEPS**2
         self.doubt = 6 * self.spread * math.sqrt(facts.columns) / facts.rows
 
-    def learn(self, given: Given, source: Source) -> tuple[Floats, float]:
-        """Release the moments and minimise."""
+    def released(self, given: Given, source: Source) -> Floats:
+        """Release the moments."""
         moments = self.moments
         steps = np.trunc(given.target * moments.target).astype(np.int64)
         sums = moments.summed(in_steps(given.features), steps)
-        twice = np.where(moments.places[0] == moments.places[1], 1, 2) if self.published else 1
-        noisy = np.asarray(self.noise.release(sums * twice, source).value) / twice
-        return solved(moments.shaped(noisy, self.facts.rows, self.spread), given.penalty, repair=not self.published)
+        twice = 1 if self.repair else np.where(moments.places[0] == moments.places[1], 1, 2)
+        return np.asarray(np.asarray(self.noise.release(sums * twice, source).value) / twice)
+
+    def told(self, noisy: Floats) -> Quadratic:
+        """Put the moments in their places."""
+        return self.moments.shaped(noisy, self.facts.rows, self.spread)
 
 
 class Output(Route):
@@ -152,7 +201,7 @@ class Output(Route):
         ridge = self.facts.ridge
         return (self.facts.rows * float(self.facts.length) ** 2 + ridge) / ridge
 
-    def learn(self, given: Given, source: Source) -> tuple[Floats, float]:
+    def learn(self, given: Given, source: Source) -> Learned:
         """Solve exactly summed normal equations, and add noise; the penalty is the ridge on the scaled weights."""
         from scipy.linalg import cho_factor, cho_solve
 
@@ -163,7 +212,7 @@ class Output(Route):
         matrix[moments.places] = sums
         gram = (matrix + matrix.T - np.diag(np.diag(matrix)))[: facts.size, : facts.size]
         found = cho_solve(cho_factor(gram + facts.ridge * np.eye(facts.size)), matrix[: facts.size, -1])
-        return facts.split(np.asarray(self.noise.release(found, source).value))
+        return Learned(*facts.split(np.asarray(self.noise.release(found, source).value)))
 
 
 class Perturbed(Route):
@@ -177,7 +226,7 @@ class Perturbed(Route):
         self.event = self.objective.event
         self.doubt = 3 * self.objective.deviation * math.sqrt(facts.size) / facts.rows
 
-    def learn(self, given: Given, source: Source) -> tuple[Floats, float]:
+    def learn(self, given: Given, source: Source) -> Learned:
         """Minimise the tilted objective."""
 
         def slopes(fitted: Floats) -> tuple[Floats, Floats, Floats]:
@@ -185,10 +234,11 @@ class Perturbed(Route):
             first = np.clip(residual, -_RESIDUAL, _RESIDUAL)
             return first * (residual - first / 2), first, (np.abs(residual) <= _RESIDUAL).astype(float)
 
-        return self.facts.split(self.objective.minimised(self.facts.with_constant(given.features), slopes, source))
+        rows = self.facts.with_constant(given.features)
+        return Learned(*self.facts.split(self.objective.minimised(rows, slopes, source)))
 
 
-class Cells(Route):
+class Cells(Sums):
     """Noise on a histogram of features and target; the model is that of the noisy cells (Lei 2011)."""
 
     def __init__(self, facts: Facts) -> None:
@@ -198,23 +248,21 @@ class Cells(Route):
         self.event = self.noise.event
         self.doubt = deviation(self.noise) * math.sqrt(self.grid.cells) / facts.rows
 
-    def learn(self, given: Given, source: Source) -> tuple[Floats, float]:
-        """Release the histogram and fit its cells."""
+    def released(self, given: Given, source: Source) -> Floats:
+        """Release the histogram."""
         counts = self.grid.counts(np.column_stack([given.features, given.target]))
-        weight = np.maximum(np.asarray(self.noise.release(counts, source).value, dtype=float), 0.0)
+        return np.asarray(self.noise.release(counts, source).value, dtype=float)
+
+    def told(self, noisy: Floats) -> Quadratic:
+        """Sum over the middles of cells, however many rows each is said to have."""
         rows = self.grid.centres()
-        sums = (rows * weight[:, None]).T @ rows
-        total = weight.sum()
-        middle = rows.T @ weight
-        noisy = Quadratic(
-            sums[:-1, :-1],
-            sums[:-1, -1],
-            middle[:-1] if self.facts.intercept else None,
-            float(middle[-1]),
-            max(float(total), 1.0),
-            0.0,
-        )
-        return solved(noisy, given.penalty)
+        sums, middle = (rows * noisy[:, None]).T @ rows, rows.T @ noisy
+        along = middle[:-1] if self.facts.intercept else None
+        return Quadratic(sums[:-1, :-1], sums[:-1, -1], along, float(middle[-1]), max(float(noisy.sum()), 1.0), 0.0)
+
+    def minimised(self, noisy: Floats, penalty: Penalty, times: float = 1.0) -> tuple[Floats, float]:
+        """Fit the cells that are not said to have less than no row."""
+        return super().minimised(np.maximum(noisy, 0.0), penalty, times)
 
 
 def ridge_sensitivity(rows: int, ridge: float, length: Fraction = Fraction(1), *, as_printed: bool = False) -> Fraction:
@@ -250,12 +298,32 @@ def lesser(in_l1: float, in_l2: float, epsilon: Fraction, delta: Fraction) -> Ki
     return "gaussian" if gaussian < math.sqrt(2) * in_l1 / float(epsilon) else "laplace"
 
 
-def route(method: str, facts: Facts) -> Route:
-    """Make the route of this name."""
+def route(method: str, facts: Facts, ridges: Sequence[float] = ()) -> Route | Contested:
+    """Make the route of this name, with a contest if there are several ridges and no sums to choose by."""
+    if len(ridges) > 1 and method not in RELEASED:
+        return _contested(method, facts, ridges)
     if method not in ("adassp", "functional", "functional-as-published"):
         _require_replace_one(facts.budget.neighbours)
     made: dict[str, Callable[[Facts], Route]] = {"objective": Perturbed, "output": Output, "input": Cells}
     return made[method](facts) if method in made else Statistics(facts, method)
+
+
+def _contested(method: str, facts: Facts, ridges: Sequence[float]) -> Contested:
+    if method == "functional-as-published":
+        raise ParameterError("'functional-as-published' has a public alpha; give a number, or use 'functional'.")
+    again = method == "objective"
+    budget = each_of(1 + again, facts.budget, lambda *amounts: noise_kind(method, facts.size, *amounts))
+
+    def make(rows: int, ridge: float) -> Any:
+        return route(method, replace(facts, rows=rows, ridge=ridge, budget=budget))
+
+    return Contested(make, squared_residuals, facts.rows, ridges, budget, again=again)
+
+
+def squared_residuals(model: Learned, given: Given) -> Floats:
+    """The squared residual of every row over 4, the fitted value moved into [-1, 1]: between 0 and 1."""
+    fitted = np.clip((given.features * model.weights).sum(axis=1) + model.constant, -1.0, 1.0)
+    return np.asarray((fitted - given.target) ** 2 / 4)
 
 
 def _require_replace_one(neighbours: Neighbours) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -16,9 +17,11 @@ from ziggurat.errors import ParameterError
 from ziggurat.learn._base import Private
 from ziggurat.learn._bounds import histogram_noise, learned
 from ziggurat.learn._budget import Budget, Kind, about_rows, exact_share, warn_of_noise
+from ziggurat.learn._choosing import Contested, each_of, is_private, public_grid
 from ziggurat.learn._classes import Labels, coded, public_classes
 from ziggurat.learn._clipping import (
     Floats,
+    Integers,
     Scale,
     checked_pairs,
     checked_rows,
@@ -48,6 +51,25 @@ def slopes_for(signs: Floats) -> Slopes:
     return slopes
 
 
+@dataclass(frozen=True)
+class Given:
+    """What is private: scaled rows with their constant, and for every problem the side that each row is on."""
+
+    rows: Floats
+    signs: Floats
+
+    def only(self, places: Integers) -> Given:
+        """These rows alone."""
+        return Given(self.rows[places], self.signs[:, places])
+
+
+class Learned(NamedTuple):
+    """Scaled weights, protected, and the place of the ridge that was chosen."""
+
+    weights: Floats
+    place: int = 0
+
+
 class Tilted:
     """Objective perturbation, one problem after the other, each with its part of epsilon and delta."""
 
@@ -61,9 +83,10 @@ class Tilted:
         self.event: Event = once if problems == 1 else RepeatedEvent(once.neighbours, once, problems)
         self.doubt = 12 * self.objective.deviation * math.sqrt(facts.size) / facts.rows
 
-    def learn(self, rows: Floats, problems: list[Slopes], source: Source) -> Floats:
+    def learn(self, given: Given, source: Source) -> Learned:
         """Give a row of weights for every problem."""
-        return np.stack([self.objective.minimised(rows, slopes, source) for slopes in problems])
+        minimised = self.objective.minimised
+        return Learned(np.stack([minimised(given.rows, slopes_for(signs), source) for signs in given.signs]))
 
 
 class Added:
@@ -87,19 +110,50 @@ class Added:
     def _tolerance(self) -> float:
         return precision(self.facts.rows, float(self.facts.length))
 
-    def learn(self, rows: Floats, problems: list[Slopes], source: Source) -> Floats:
+    def learn(self, given: Given, source: Source) -> Learned:
         """Give a row of weights for every problem."""
-        still = np.zeros(rows.shape[1])
-        found = [newton(rows, slopes, self.facts.ridge, still, self._tolerance) for slopes in problems]
-        return np.asarray(self.noise.release(np.stack(found), source).value)
+        still, ridge = np.zeros(given.rows.shape[1]), self.facts.ridge
+        found = [newton(given.rows, slopes_for(signs), ridge, still, self._tolerance) for signs in given.signs]
+        return Learned(np.asarray(self.noise.release(np.stack(found), source).value))
+
+
+def wrongly_named(model: Learned, given: Given) -> Floats:
+    """1 for every row whose most likely class is another than its own, else 0."""
+    values = np.stack([(given.rows * each).sum(axis=1) for each in model.weights])
+    one = len(values) == 1
+    named, truth = (each[0] > 0 if one else each.argmax(axis=0) for each in (values, given.signs))
+    return np.asarray(named != truth, dtype=np.float64)
+
+
+def _kind(method: str, problems: int, size: int, epsilon: Fraction, delta: Fraction) -> Kind:
+    """Which noise a method uses; objective perturbation finds out itself."""
+    if method == "objective":
+        return "laplace"
+    return lesser(problems * math.sqrt(size), math.sqrt(problems), epsilon, delta)
+
+
+def _way(method: str, facts: Facts, problems: int) -> Tilted | Added:
+    return Tilted(facts, problems) if method == "objective" else Added(facts, problems)
+
+
+def _contested(method: str, facts: Facts, problems: int, ridges: Sequence[float]) -> Contested:
+    """One of several ridges, chosen by how many rows are named wrongly."""
+    again = method == "objective"
+    budget = each_of(1 + again, facts.budget, lambda *amounts: _kind(method, problems, facts.size, *amounts))
+
+    def make(rows: int, ridge: float) -> Tilted | Added:
+        return _way(method, replace(facts, rows=rows, ridge=ridge, budget=budget), problems)
+
+    return Contested(make, wrongly_named, facts.rows, ridges, budget, again=again)
 
 
 @dataclass(frozen=True)
 class Plan:
     """What a fit will do: noise for bounds that have to be paid for, and a way to the weights."""
 
+    facts: Facts
     bounds_noise: AdditiveNoise | None
-    way: Tilted | Added
+    way: Tilted | Added | Contested
 
     @property
     def event(self) -> Event:
@@ -125,7 +179,12 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
     epsilon, delta
         What fitting may cost; exact ("0.1" is one tenth).
     C
-        The public inverse of the regularisation, as in scikit-learn but for scaled features.
+        The inverse of the regularisation, as in scikit-learn but for scaled features: a public number, or "private" to
+        choose one of `Cs` by a contest on disjoint parts (proof in `_choosing`): half of epsilon and delta goes to it,
+        or all with "output", where the winner is the model.
+    Cs
+        The public list that C is chosen from where it is "private"; a part of the rows is dealt to each, so keep it
+        short.
     method
         One of the above.
     classes
@@ -139,6 +198,8 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
         The labels in order.
     coef_, intercept_
         The model in the units of the data: a row for two classes, else one for each.
+    C_
+        The inverse of the regularisation that was used, given or chosen.
     bounds_
         The lower and the upper bounds of the features, declared or bought.
     n_features_in_
@@ -147,6 +208,7 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
         What fitting did and with which randomness, for the ledger.
     """
 
+    C_: float
     bounds_: Floats
     classes_: Labels
     coef_: Floats
@@ -158,7 +220,8 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
         *,
         epsilon: Amount = 1,
         delta: Amount = "1e-6",
-        C: float = 1.0,  # noqa: N803 - as in scikit-learn
+        C: float | str = 1.0,  # noqa: N803 - as in scikit-learn
+        Cs: Any = (0.001, 0.01, 0.1, 1.0),  # noqa: N803
         method: str = "objective",
         classes: Any = None,
         bounds: Any = None,
@@ -170,6 +233,7 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
         self.epsilon = epsilon
         self.delta = delta
         self.C = C
+        self.Cs = Cs
         self.method = method
         self.classes = classes
         self.bounds = bounds
@@ -208,9 +272,10 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
         scale = self._scale(features, plan.bounds_noise, source)
         scaled = shortened(scale.scaled(features), exact_norm(self.clip_norm))
         against = [1] if classes.size == 2 else range(classes.size)
-        problems = [slopes_for(np.where(codes == code, 1.0, -1.0)) for code in against]
-        self._map_back(plan.way.learn(plan.way.facts.with_constant(scaled), problems, source), scale)
-        self.classes_ = classes
+        signs = np.stack([np.where(codes == code, 1.0, -1.0) for code in against])
+        weights, place = plan.way.learn(Given(plan.facts.with_constant(scaled), signs), source)
+        self._map_back(weights, scale)
+        self.classes_, self.C_ = classes, self._candidates()[place]
         self._released(plan.event, source)
         return self
 
@@ -245,18 +310,29 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
         if self.method not in _METHODS:
             raise ParameterError("The method of LogisticRegression must be 'objective' or 'output'.")
         problems, size = 1 if classes == 2 else classes, columns + bool(self.fit_intercept)
-        kind: Kind = "laplace"
-        if self.method == "output":
-            kind = lesser(problems * math.sqrt(size), math.sqrt(problems), self._epsilon, self._delta)
+        ridges = [1 / weight for weight in self._candidates()]
+        # A contest uses delta up, so bounds beside it must be pure.
+        contest = len(ridges) > 1
+        kind = "laplace" if contest else _kind(self.method, problems, size, self._epsilon, self._delta)
         main = Budget(self._epsilon, self._delta, kind, about_rows(Relation.REPLACE_ONE))
         bounds_noise = None
         if self.bounds is None:
             paid, main = main.split(exact_share(self.bounds_share))
             bounds_noise = histogram_noise(columns, paid)
         norm = norm_squared(exact_norm(self.clip_norm), columns)
-        ridge = 1 / float(exact_positive(self.C, "C"))
-        facts = Facts(rows, columns, norm, bool(self.fit_intercept), ridge, main)
-        return Plan(bounds_noise, Tilted(facts, problems) if self.method == "objective" else Added(facts, problems))
+        facts = Facts(rows, columns, norm, bool(self.fit_intercept), ridges[0], main)
+        if contest:
+            return Plan(facts, bounds_noise, _contested(self.method, facts, problems, ridges))
+        return Plan(facts, bounds_noise, _way(self.method, facts, problems))
+
+    def _candidates(self) -> tuple[float, ...]:
+        """C, or the values that it is chosen from."""
+        if not is_private(self.C):
+            return (float(exact_positive(self.C, "C")),)
+        grid = public_grid(self.Cs, "Cs")
+        if not grid[0]:
+            raise ParameterError("Every one of Cs must be greater than 0.")
+        return grid
 
     def _scale(self, features: Floats, noise: AdditiveNoise | None, source: Source) -> Scale:
         if noise is not None:

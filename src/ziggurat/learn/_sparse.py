@@ -5,24 +5,33 @@ from __future__ import annotations
 from typing import Any
 
 from ziggurat.errors import ParameterError
-from ziggurat.learn._linear import _SHARED, Weighted, weight_of
+from ziggurat.learn._choosing import weight_of
+from ziggurat.learn._linear import _SHARED, CHOSEN, PRIVATELY, Weighted
 from ziggurat.learn._linear_methods import METHODS
 from ziggurat.privacy import Amount
 
 _ON_SUMS = tuple(name for name in METHODS if name not in ("objective", "output"))
-_WEIGHT = "\n    alpha\n        The public weight of the penalty beside half the mean of squared residuals."
+_WEIGHT = (
+    "\n    alpha\n        The weight of the penalty beside half the mean of squared residuals: a public number, or\n"
+    '        "private" to choose one of `alphas`.' + PRIVATELY.format(grid="0.0001, 0.001, 0.01, 0.1 and 1")
+)
+_GRID = (0.0001, 0.001, 0.01, 0.1, 1.0)
 
 
 class ElasticNet(Weighted):
     __doc__ = "Least squares with squares and absolute values in the penalty, protected.\n" + _SHARED.format(
-        weights=_WEIGHT + "\n    l1_ratio\n        The part of absolute values in it, from 0 to 1.", more=""
+        weights=_WEIGHT + "\n    l1_ratio\n        The part of absolute values in it, from 0 to 1.",
+        more="",
+        chosen=CHOSEN,
     )
     _methods = _ON_SUMS
+    _grid = _GRID
 
     def __init__(
         self,
-        alpha: float = 1.0,
+        alpha: float | str = 1.0,
         *,
+        alphas: Any = None,
         l1_ratio: float = 0.5,
         epsilon: Amount = 1,
         delta: Amount = "1e-6",
@@ -36,14 +45,14 @@ class ElasticNet(Weighted):
         random_state: int | None = None,
     ) -> None:
         super().__init__(
-            alpha, epsilon=epsilon, delta=delta, method=method, bounds=bounds, y_bounds=y_bounds,
+            alpha, alphas=alphas, epsilon=epsilon, delta=delta, method=method, bounds=bounds, y_bounds=y_bounds,
             bounds_share=bounds_share, clip_norm=clip_norm, fit_intercept=fit_intercept, relation=relation,
             random_state=random_state,
         )  # fmt: skip
         self.l1_ratio = l1_ratio
 
-    def _penalised(self) -> tuple[float, float]:
-        weight, ratio = weight_of(self.alpha), weight_of(self.l1_ratio, "l1_ratio")
+    def _penalised(self, weight: float) -> tuple[float, float]:
+        ratio = weight_of(self.l1_ratio, "l1_ratio")
         if ratio > 1:
             raise ParameterError("l1_ratio must be a number from 0 to 1.")
         return weight * (1 - ratio), weight * ratio
@@ -53,11 +62,14 @@ class ElasticNet(Weighted):
 
 
 class Lasso(Weighted):
-    __doc__ = "Least squares with a penalty of absolute values, protected.\n" + _SHARED.format(weights=_WEIGHT, more="")
+    __doc__ = "Least squares with a penalty of absolute values, protected.\n" + _SHARED.format(
+        weights=_WEIGHT, more="", chosen=CHOSEN
+    )
     _methods = _ON_SUMS
+    _grid = _GRID
 
-    def _penalised(self) -> tuple[float, float]:
-        return 0.0, weight_of(self.alpha)
+    def _penalised(self, weight: float) -> tuple[float, float]:
+        return 0.0, weight
 
     def _per_row(self) -> bool:
         return True
