@@ -8,7 +8,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ziggurat.cli import _model_serve, _model_show
 from ziggurat.cli._ledger import Where
+from ziggurat.cli._model_options import (
+    CLASSES,
+    MODEL,
+    NUMBERS,
+    PROMISE,
+    Analyst,
+    Budget,
+    Columns,
+    Delta,
+    Epsilon,
+    OnlyQuote,
+    Rehearse,
+    SchemaFile,
+    TableSource,
+    with_options,
+)
 from ziggurat.cli._pate_folders import TASK, empty_folder, features_of, filled_at_once, task_in
 from ziggurat.cli._pate_options import AsJson, Out
 from ziggurat.errors import ArtefactError, ParameterError
@@ -20,30 +37,17 @@ if TYPE_CHECKING:
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    short_help="Private models: fit under a budget, predict, evaluate.",
-    help="Private models to publish: what fitting costs is on disk before the model sees a row, and it may leave.\n\n"
+    short_help="Private models: fit or serve under a budget, predict, answer.",
+    help="Private models: what fitting costs is on disk before the model sees a row. To publish, so that it leaves:\n\n"
     "  ziggurat model fit patients.csv --label cost --epsilon 1 --budget patients --analyst ada --out m\n\n"
     "  ziggurat model predict m new.csv --out predicted.csv\n\n"
+    "To serve, so that the model stays with the steward and answers leave without limit:\n\n"
+    "  ziggurat model serve patients.csv --kind kernel-density --column age --epsilon 1 --budget patients "
+    "--analyst ada --out ages\n\n"
+    "  ziggurat model answer ages questions.csv\n\n"
     "Columns become numbers by the public schema alone, so that nothing is learned for free.",
 )
 
-MODEL, PROMISE = "model.npz", "promise.json"
-
-# Names on the command line, and what they are in ziggurat.learn: for numbers, for classes.
-NUMBERS = {"linear": "LinearRegression", "ridge": "Ridge", "lasso": "Lasso", "elastic-net": "ElasticNet"}
-CLASSES = {
-    "logistic": "LogisticRegression",
-    "naive-bayes": "GaussianNB",
-    "tree": "DecisionTreeClassifier",
-    "forest": "RandomForestClassifier",
-}
-
-TableSource = Annotated[
-    str,
-    typer.Argument(
-        metavar="TABLE", help="A CSV, Parquet or Arrow file, a public dataset, or the invented table clinic."
-    ),
-]
 ModelFolder = Annotated[str, typer.Argument(metavar="MODEL", help="The folder that 'model fit' wrote.")]
 
 
@@ -51,22 +55,22 @@ ModelFolder = Annotated[str, typer.Argument(metavar="MODEL", help="The folder th
 def fit(
     source: TableSource,
     label: Annotated[str, typer.Option(help="The column to be predicted: a number, a category or a truth value.")],
-    epsilon: Annotated[str, typer.Option(help="What fitting may cost, exact: 0.5 or 1/3.")],
-    budget: Annotated[str, typer.Option(help="The budget in the ledger that protects the people in the table.")],
-    analyst: Annotated[str, typer.Option(help="Who pays.")],
+    epsilon: Epsilon,
+    budget: Budget,
+    analyst: Analyst,
     out: Out,
     model: Annotated[
         str, typer.Option(help="linear, ridge, lasso, elastic-net; logistic, naive-bayes, tree, forest; or auto.")
     ] = "auto",
-    delta: Annotated[str, typer.Option(help="The failure probability; 0 where the model can do without.")] = "1e-6",
-    column: Annotated[list[str] | None, typer.Option(help="A column to learn from, once for each; else all.")] = None,
-    schema: Annotated[str, typer.Option(help="The schema; by default the .yaml file beside the table.")] = "",
+    delta: Delta = "1e-6",
+    column: Columns = None,
+    schema: SchemaFile = "",
     option: Annotated[
         list[str] | None, typer.Option(help="alpha=0.1: a parameter of the model, once for each.")
     ] = None,
-    quote: Annotated[bool, typer.Option("--quote", help="Only say what it would cost.")] = False,
+    quote: OnlyQuote = False,
     ledger: Where = "",
-    rehearse: Annotated[int | None, typer.Option(help="A whole number: repeatable, and marked as a rehearsal.")] = None,
+    rehearse: Rehearse = None,
 ) -> None:
     """Fit a private model and pay for it out of a grant.
 
@@ -151,6 +155,11 @@ def evaluate(
     )
 
 
+app.command()(_model_serve.serve)
+app.command()(_model_serve.answer)
+app.command()(_model_show.show)
+
+
 def _named(model: str, task: Task) -> str:
     """The model that fits what is predicted."""
     from ziggurat.data._nearest import nearest
@@ -168,31 +177,20 @@ def _named(model: str, task: Task) -> str:
 
 def _made(name: str, task: Task, epsilon: str, delta: str, options: list[str], seed: int | None) -> Private:
     from ziggurat import learn
-    from ziggurat.data._nearest import nearest
 
     kind = getattr(learn, (NUMBERS | CLASSES)[name])
-    known = set(kind().get_params())
     given: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "random_state": seed, "bounds": (0.0, 1.0)}
     given |= {"y_bounds": task.label_bounds} if task.is_number else {"classes": list(range(len(task.classes)))}
-    for text in options:
-        key, equals, value = text.partition("=")
-        if not equals or key not in known or key in given:
-            raise ParameterError(f"{key!r} is no option of this model; {nearest(key, sorted(known - set(given)))}")
-        given[key] = _read(value)
-    made: Private = kind(**{key: value for key, value in given.items() if key in known})
+    made: Private = with_options(kind, given, options)
     return made
-
-
-def _read(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
 
 
 def _loaded(folder: str) -> tuple[Task, Any]:
     from ziggurat import learn
+    from ziggurat.release._serving_folder import is_served
 
+    if is_served(folder):
+        raise ArtefactError(f"The model in {folder!r} is served; ask it with 'ziggurat model answer {folder} TABLE'.")
     task = task_in(folder)
     try:
         name = json.loads((Path(folder) / PROMISE).read_text(encoding="utf-8"))["model"]

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from ziggurat.release._fitting import FittedModel, fit_model, quote_model
     from ziggurat.release._labelled import Labelled, LabellingFacts
     from ziggurat.release._labelling import MOST_QUERIES, Labelling, LabellingQuote
+    from ziggurat.release._points import Points
     from ziggurat.release._promised import StudentsSide, TeachersSide
     from ziggurat.release._query_curator import Privatised, QueryCurator
+    from ziggurat.release._serving import Serving, serve_model
     from ziggurat.release._task import Rows, Task
 
 __all__ = [
@@ -29,11 +31,13 @@ __all__ = [
     "LabellingFacts",
     "LabellingQuote",
     "Past",
+    "Points",
     "Privatised",
     "QueryCurator",
     "Quotation",
     "QuotedQuestion",
     "Rows",
+    "Serving",
     "Session",
     "StudentsSide",
     "Sweep",
@@ -43,6 +47,7 @@ __all__ = [
     "certify",
     "fit_model",
     "quote_model",
+    "serve_model",
     "sweep",
 ]
 
@@ -59,10 +64,13 @@ _HOMES = {
     "MOST_QUERIES": "_labelling",
     "Labelling": "_labelling",
     "LabellingQuote": "_labelling",
+    "Points": "_points",
     "StudentsSide": "_promised",
     "TeachersSide": "_promised",
     "Privatised": "_query_curator",
     "QueryCurator": "_query_curator",
+    "Serving": "_serving",
+    "serve_model": "_serving",
     "Rows": "_task",
     "Task": "_task",
 }

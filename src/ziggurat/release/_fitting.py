@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError, PrivacyError
 from ziggurat.ledger import Ledger, Quote
-from ziggurat.privacy import Event, Neighbours, event_from_dict
+from ziggurat.privacy import Event, Neighbours, Unit, event_from_dict
 from ziggurat.release._cited import Cited, cite_outcome
 from ziggurat.release._paid import paid
 
@@ -38,11 +38,15 @@ class FittedModel:
 
 
 def quote_model(
-    model: Private, rows: int, columns: int, *, ledger: Ledger, analyst: str, budget: str
+    model: Private, rows: int, columns: int, *, ledger: Ledger, analyst: str, budget: str, label: str = ""
 ) -> tuple[Event, Quote]:
-    """Price a fit by the public shape of the table; nothing is read or spent."""
+    """Price a fit by the public shape of the table; nothing is read or spent.
+
+    `label` is the column of the labels, for a promise about labels alone.
+    """
     _require_private(model)
-    event = _restated(model.planned(rows, columns), ledger.budget(budget).neighbours, one_row_each=True)
+    planned = _about_labels(model.planned(rows, columns), label)
+    event = _restated(planned, ledger.budget(budget).neighbours, one_row_each=True)
     return event, ledger.quote(budget, analyst, event, rehearsal=model.random_state is not None)
 
 
@@ -82,17 +86,35 @@ def fit_model(
     BudgetExceededError
         It costs more than is left; nothing was read or spent.
     """
+    return pay_and_fit(model, X, y, ledger=ledger, analyst=analyst, budget=budget, units=units)
+
+
+def pay_and_fit(
+    model: Private,
+    X: Any,  # noqa: N803 - as in scikit-learn
+    y: Any = None,
+    *,
+    ledger: Ledger,
+    analyst: str,
+    budget: str,
+    units: Any = None,
+    label: str = "",
+    keep: Callable[[Event], Mapping[str, Any]] = lambda event: {},  # noqa: ARG005
+) -> FittedModel:
+    """Reserve, fit, `keep` what was fitted, and write down what that says, in this order."""
     _require_private(model)
     table = _checked(X)
     if y is not None:
         _require_targets(y, len(table))
     protected = ledger.budget(budget).neighbours
-    event = _restated(model.planned(*table.shape), protected, one_row_each=_one_row_each(units, len(table)))
+    planned = _about_labels(model.planned(*table.shape), label)
+    event = _restated(planned, protected, one_row_each=_one_row_each(units, len(table)))
     rehearsal = model.random_state is not None
     with ledger.spend(budget, analyst, event, rehearsal=rehearsal) as spend:
         paid(lambda: model.fit(X) if y is None else model.fit(X, y))
-        _require_as_planned(model, event, protected, units is not None)
-        answer = {"kind": KIND, "class": type(model).__name__, "parameters": _in_words(model.get_params(deep=False))}
+        _require_as_planned(model, planned, label)
+        answer = {"kind": KIND, "class": type(model).__name__, "parameters": in_words(model.get_params(deep=False))}
+        answer |= paid(lambda: keep(event))
         paid(lambda: spend.commit(answer))
     return FittedModel(model, event, cite_outcome(ledger, spend.outcome))
 
@@ -124,10 +146,18 @@ def _require_targets(y: Any, rows: int) -> None:
         raise DataError("Some targets are missing or infinite; fill them in, or leave their rows out.")
 
 
-def _require_as_planned(model: Private, event: Event, protected: Neighbours, one_row_each: bool) -> None:
+def _require_as_planned(model: Private, planned: Event, label: str) -> None:
     """A model that did something else than it said would have been paid for wrongly."""
-    if _restated(model.event_, protected, one_row_each=one_row_each) != event:
+    if _about_labels(model.event_, label) != planned:
         raise PrivacyError("The model did something else than was paid for; do not release it. The cost stays spent.")
+
+
+def _about_labels(event: Event, label: str) -> Event:
+    """The same event with the label under the name of its column; models call it y."""
+    whom = event.neighbours
+    if not label or whom.unit.name != "label":
+        return event
+    return event_from_dict(_about(event.to_dict(), Neighbours(Unit.of(label, "label"), whom.relation).to_dict()))
 
 
 def _one_row_each(units: Any, rows: int) -> bool:
@@ -147,7 +177,9 @@ def _restated(event: Event, protected: Neighbours, *, one_row_each: bool) -> Eve
         return event
     if not event.neighbours.unit.is_row:
         raise MixedNeighboursError(
-            f"The budget protects {protected}, but this model only {event.neighbours}; create a budget for that."
+            f"The budget protects {protected}, but this model only {event.neighbours}; create a budget with "
+            f"--unit {event.neighbours.unit.name}={event.neighbours.unit.column} "
+            f"--relation {event.neighbours.relation.value}."
         )
     if event.neighbours.relation != protected.relation:
         raise MixedNeighboursError(
@@ -169,7 +201,7 @@ def _about(held: Any, whom: Mapping[str, Any]) -> Any:
     return [_about(part, whom) for part in held] if isinstance(held, list) else held
 
 
-def _in_words(parameters: Mapping[str, Any]) -> dict[str, str]:
+def in_words(parameters: Mapping[str, Any]) -> dict[str, str]:
     """Parameters are public; what is not plain is told by its text, for people."""
     return {name: json.dumps(value) if _is_plain(value) else str(value) for name, value in parameters.items()}
 

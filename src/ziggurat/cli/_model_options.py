@@ -1,0 +1,57 @@
+"""What the commands of `ziggurat model` share: arguments, and options that become parameters."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from ziggurat.errors import ParameterError
+
+MODEL, PROMISE = "model.npz", "promise.json"
+
+# Names on the command line, and what they are in ziggurat.learn: for numbers, for classes.
+NUMBERS = {"linear": "LinearRegression", "ridge": "Ridge", "lasso": "Lasso", "elastic-net": "ElasticNet"}
+CLASSES = {
+    "logistic": "LogisticRegression",
+    "naive-bayes": "GaussianNB",
+    "tree": "DecisionTreeClassifier",
+    "forest": "RandomForestClassifier",
+}
+
+TableSource = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE", help="A CSV, Parquet or Arrow file, a public dataset, or the invented table clinic."
+    ),
+]
+Epsilon = Annotated[str, typer.Option(help="What fitting may cost, exact: 0.5 or 1/3.")]
+Budget = Annotated[str, typer.Option(help="The budget in the ledger that protects the people in the table.")]
+Analyst = Annotated[str, typer.Option(help="Who pays.")]
+Delta = Annotated[str, typer.Option(help="The failure probability; 0 where the model can do without.")]
+Columns = Annotated[list[str] | None, typer.Option(help="A column to learn from, once for each; else all.")]
+SchemaFile = Annotated[str, typer.Option(help="The schema; by default the .yaml file beside the table.")]
+OnlyQuote = Annotated[bool, typer.Option("--quote", help="Only say what it would cost.")]
+Rehearse = Annotated[int | None, typer.Option(help="A whole number: repeatable, and marked as a rehearsal.")]
+
+
+def with_options(kind: Any, given: dict[str, Any], options: list[str], defaults: dict[str, Any] | None = None) -> Any:
+    """Make a model: what is given may not be changed by options, which are written as alpha=0.1; defaults may."""
+    from ziggurat.data._nearest import nearest
+
+    known = set(kind().get_params())
+    chosen = dict(defaults or {})
+    for text in options:
+        key, equals, value = text.partition("=")
+        if not equals or key not in known or key in given:
+            raise ParameterError(f"{key!r} is no option of this model; {nearest(key, sorted(known - set(given)))}")
+        chosen[key] = _read(value)
+    return kind(**{key: value for key, value in (chosen | given).items() if key in known})
+
+
+def _read(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
