@@ -33,9 +33,7 @@ def _rows(n=2000, classes=2, seed=0):
 
 _DECLARED = "The classes are declared, and the check brings others."
 _FAILED = dict.fromkeys(("check_dtype_object", "check_classifiers_classes", "check_classifiers_train"), _DECLARED)
-_FAILED["check_decision_proba_consistency"] = (
-    "It takes the decisions of three classes for those of two."
-)
+_FAILED["check_decision_proba_consistency"] = "It takes the decisions of three classes for those of two."
 
 
 @parametrize_with_checks(
