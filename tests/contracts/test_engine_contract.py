@@ -478,3 +478,49 @@ def test_an_engine_goes_on_after_a_failed_query(held: tuple[Engine, Load]) -> No
     with pytest.raises(EngineError, match="A query over column 'absent' failed"):
         engine.query(select("absent").from_(name))
     assert _rows(engine, select("a").from_(name)) == [{"a": 1}]
+
+
+def _lendable() -> pa.Table:
+    columns = {
+        "whole": pa.array([1, 2, None, 3], pa.int64()),
+        "real": pa.array([0.5, None, -1.25, 3.0]),
+        "text": pa.array(["a", 'b"\\{},', None, "it's é"]),
+        "day": pa.array([datetime.date(2020, 2, 29), None, datetime.date(1999, 1, 1), datetime.date(2026, 11, 15)]),
+        "truth": pa.array([True, False, None, True]),
+    }
+    return pa.table(columns)
+
+
+def test_a_small_table_of_ours_can_be_lent_to_a_query(held: tuple[Engine, Load]) -> None:
+    engine, _ = held
+    lent = _lendable()
+    answer = engine.query(exp.select("*").from_(engine.lend(lent)).order_by(exp.column("real", quoted=True)))
+    assert sorted(map(str, answer.to_pylist())) == sorted(map(str, lent.to_pylist()))
+
+
+def test_a_lent_table_joins_with_one_that_the_engine_holds(held: tuple[Engine, Load]) -> None:
+    engine, load = held
+    name = load(pa.table({"code": pa.array([1, 2, 2, 5], pa.int64())}))
+    labels = engine.lend(pa.table({"key": pa.array([1, 2], pa.int64()), "label": ["one", "two"]}))
+    lent = exp.select("*").from_(labels).subquery("labels")
+    joined = exp.select("label").from_(exp.table_(name, quoted=True)).join(lent, on="code = key", join_type="inner")
+    assert sorted(engine.query(joined).column("label").to_pylist()) == ["one", "two", "two"]
+
+
+def test_an_answer_can_be_read_piece_by_piece(held: tuple[Engine, Load]) -> None:
+    engine, load = held
+    given = list(range(120_000 if isinstance(engine, DuckDBEngine) else 60_000))
+    name = load(pa.table({"x": pa.array(given, pa.int64()), "t": pa.array(["a", None] * (len(given) // 2))}))
+    pieces = list(engine.batches(exp.select("x", "t").from_(exp.table_(name, quoted=True))))
+    assert sorted(cell for piece in pieces for cell in piece.column("x").to_pylist()) == given
+    assert {piece.schema.field("t").type for piece in pieces} == {pa.string()}
+
+
+def test_a_query_that_fails_in_the_middle_shows_no_cell(held: tuple[Engine, Load]) -> None:
+    engine, load = held
+    name = load(pa.table({"t": ["12", "secret-cell"]}))
+    query = exp.select(exp.cast(exp.column("t", quoted=True), "BIGINT")).from_(exp.table_(name, quoted=True))
+    with pytest.raises(EngineError) as caught:
+        list(engine.batches(query))
+    assert "secret-cell" not in str(caught.value)
+    assert caught.value.__context__ is None

@@ -28,8 +28,11 @@ PUBLIC = [
     "quantised_bounds",
     "ratio",
     "read",
+    "read_hierarchies",
+    "read_hierarchy",
     "reference",
     "suggest_schema",
+    "write_hierarchy",
     "write_text",
 ]
 

@@ -13,6 +13,7 @@ from ziggurat.data._expressions import (
     ratio,
     reference,
 )
+from ziggurat.data._hierarchy_files import read_hierarchies, read_hierarchy, write_hierarchy
 from ziggurat.data._read import read
 from ziggurat.data._schema import Schema
 from ziggurat.data._suggest import Suggestion, suggest_schema
@@ -43,7 +44,10 @@ __all__ = [
     "quantised_bounds",
     "ratio",
     "read",
+    "read_hierarchies",
+    "read_hierarchy",
     "reference",
     "suggest_schema",
+    "write_hierarchy",
     "write_text",
 ]

@@ -1,10 +1,13 @@
 """What a column is: its kind, its role, and what is publicly known about its values."""
 
+import math
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
+from itertools import pairwise
 from typing import TypeVar
 
 from ziggurat.data._nearest import nearest
@@ -13,8 +16,10 @@ from ziggurat.errors import NotPublicError, SchemaError
 BoundValue = int | float | date
 Category = str | int
 MissingCode = str | int | float
+Value = str | int | float | date
 
 INT64_LOWER, INT64_UPPER = -(2**63), 2**63 - 1
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Kind(StrEnum):
@@ -116,38 +121,61 @@ class Categories:
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """Ever more general labels for each category; the last is usually "*".
+    """Ever more general labels for each value of a column; the last is usually "*".
+
+    It is a tree: values with equal labels at one level have equal labels at every level above, so a higher level
+    never tells apart what a lower one does not.
 
     Parameters
     ----------
     levels
-        For each category its labels, from the most to the least specific; all of one length.
+        For each value its labels, from the most to the least specific; all of one length. The values are all text,
+        all whole numbers, all finite numbers (kept as reals unless all are whole), all dates or all truth values.
     """
 
-    levels: Mapping[Category, tuple[str, ...]] = field(hash=False)
+    levels: Mapping[Value, tuple[str, ...]] = field(hash=False)
 
     def __post_init__(self) -> None:
         levels = {key: tuple(labels) for key, labels in self.levels.items()}
-        object.__setattr__(self, "levels", levels)
-        if not levels or not (_all_text(tuple(levels)) or _all_whole(tuple(levels))):
-            raise SchemaError("A hierarchy must map categories (all text or all whole numbers) to labels.")
-        if len({len(labels) for labels in levels.values()}) != 1 or self.depth == 0:
-            raise SchemaError("A hierarchy must give every category the same number of labels, at least one.")
-        if not all(_all_text(labels) for labels in levels.values()):
-            raise SchemaError("The labels of a hierarchy must be text; put quotes around them.")
+        sort = sort_of(tuple(levels))
+        if sort is None:
+            raise SchemaError(
+                "A hierarchy must map values (all text, all numbers, all dates or all truth values) to labels."
+            )
+        object.__setattr__(self, "levels", _as_reals(levels) if sort is Kind.REAL else levels)
+        self._check_labels()
 
     @property
     def depth(self) -> int:
-        """How many labels stand above each category."""
+        """How many labels stand above each value."""
         return len(next(iter(self.levels.values())))
 
-    def label(self, category: Category, level: int) -> str:
-        """Return the label of `category` at `level`: 0 is the category itself, `depth` the most general."""
+    @property
+    def kind(self) -> Kind:
+        """What the values are: text, integer, real, date or boolean."""
+        return sort_of((next(iter(self.levels)),)) or Kind.TEXT
+
+    def label(self, value: Value, level: int) -> str:
+        """Return the label of `value` at `level`: 0 is the value itself, `depth` the most general."""
         if not 0 <= level <= self.depth:
             raise SchemaError(f"This hierarchy has levels 0 to {self.depth}, not {level}.")
-        if category not in self.levels:
-            raise SchemaError("A value is not among the categories of the hierarchy.")
-        return str(category) if level == 0 else self.levels[category][level - 1]
+        if value not in self.levels:
+            raise SchemaError("A value is not among those of the hierarchy.")
+        return written(value) if level == 0 else self.levels[value][level - 1]
+
+    def _check_labels(self) -> None:
+        if len({len(labels) for labels in self.levels.values()}) != 1 or self.depth == 0:
+            raise SchemaError("A hierarchy must give every value the same number of labels, at least one.")
+        by_level = list(zip(*self.levels.values(), strict=True))
+        if not all(_all_text(labels) for labels in by_level):
+            raise SchemaError("The labels of a hierarchy must be text; put quotes around them.")
+        for level, (below, above) in enumerate(pairwise(by_level), start=1):
+            parents = dict(zip(below, above, strict=True))
+            if tuple(map(parents.__getitem__, below)) != above:
+                raise SchemaError(
+                    f"The hierarchy is not a tree: at level {level} a label has more than one label above it; "
+                    "give values with equal labels at one level equal labels at every level above."
+                )
 
 
 @dataclass(frozen=True)
@@ -167,7 +195,7 @@ class Column:
     categories
         For category columns.
     hierarchy
-        Generalisations, for category, text and integer columns.
+        Generalisations of values of this kind; of a category, of text or whole numbers.
     missing
         Codes that count as missing besides NULL, NaN and the infinities, such as "?" or -8.
     description
@@ -191,7 +219,8 @@ class Column:
         object.__setattr__(self, "missing", tuple(self.missing))
         self._check_description_and_missing()
         self._check_categories()
-        self._check_hierarchy()
+        if self.hierarchy is not None:
+            object.__setattr__(self, "hierarchy", self._fitted_hierarchy(self.hierarchy))
         if self.bounds is not None:
             object.__setattr__(self, "bounds", self._fitted_bounds(self.bounds))
 
@@ -200,8 +229,9 @@ class Column:
         """The kind of value an engine holds: a category is stored as text or as an integer code."""
         if self.kind is not Kind.CATEGORY:
             return self.kind
-        coded = self.categories.values if self.categories else tuple(self.hierarchy.levels if self.hierarchy else ())
-        return Kind.INTEGER if coded and _all_whole(coded) else Kind.TEXT
+        if self.categories is not None:
+            return Kind.INTEGER if _all_whole(self.categories.values) else Kind.TEXT
+        return self.hierarchy.kind if self.hierarchy is not None else Kind.TEXT
 
     def public_bounds(self) -> Bounds:
         """Return the bounds, or raise NotPublicError if they are absent or were learned from the data."""
@@ -246,18 +276,17 @@ class Column:
         if self.categories is not None and self.kind is not Kind.CATEGORY:
             raise SchemaError(f"Column {self.name!r} is {self.kind}; only a category column has categories.")
 
-    def _check_hierarchy(self) -> None:
-        if self.hierarchy is None:
-            return
-        if self.kind not in (Kind.CATEGORY, Kind.TEXT, Kind.INTEGER):
-            raise SchemaError(f"Column {self.name!r} is {self.kind}; it cannot have a hierarchy.")
-        absent = [
-            each for each in (self.categories.values if self.categories else ()) if each not in self.hierarchy.levels
-        ]
+    def _fitted_hierarchy(self, hierarchy: Hierarchy) -> Hierarchy:
+        absent = [each for each in (self.categories.values if self.categories else ()) if each not in hierarchy.levels]
         if absent:
             raise SchemaError(f"The hierarchy of column {self.name!r} misses the category {absent[0]!r}.")
-        if self.kind is not Kind.CATEGORY and _all_text(tuple(self.hierarchy.levels)) is not (self.kind is Kind.TEXT):
-            raise SchemaError(f"The hierarchy of column {self.name!r} must map {self.kind} values.")
+        if hierarchy.kind is self.kind or (self.kind is Kind.CATEGORY and hierarchy.kind in (Kind.TEXT, Kind.INTEGER)):
+            return hierarchy
+        if hierarchy.kind is Kind.INTEGER and self.kind is Kind.REAL:
+            return Hierarchy(_as_reals(hierarchy.levels))
+        if hierarchy.kind is Kind.INTEGER and self.kind is Kind.BOOLEAN and set(hierarchy.levels) <= {0, 1}:
+            return Hierarchy({bool(value): labels for value, labels in hierarchy.levels.items()})
+        raise SchemaError(f"The hierarchy of column {self.name!r} must map {self.kind} values.")
 
     def _fitted_bounds(self, bounds: Bounds) -> Bounds:
         ends = (bounds.lower, bounds.upper)
@@ -294,16 +323,46 @@ def _is_code(value: object) -> bool:
 
 
 def _is_text(value: object) -> bool:
-    # Arrow and the engines hold text as UTF-8, which has no lone surrogates.
-    return isinstance(value, str) and not any("\ud800" <= character <= "\udfff" for character in value)
+    return _all_text((value,))
 
 
 def _all_text(values: tuple[object, ...]) -> bool:
-    return all(_is_text(value) for value in values)
+    if not all(issubclass(each, str) for each in set(map(type, values))):
+        return False
+    # Arrow and the engines hold text as UTF-8, which has no lone surrogates.
+    return _LONE_SURROGATE.search("".join(values)) is None  # type: ignore[arg-type]
 
 
 def _all_whole(values: tuple[object, ...]) -> bool:
-    return all(
-        isinstance(value, int) and not isinstance(value, bool) and INT64_LOWER <= value <= INT64_UPPER
-        for value in values
-    )
+    if not all(issubclass(each, int) and each is not bool for each in set(map(type, values))):
+        return False
+    return not values or INT64_LOWER <= min(values) <= max(values) <= INT64_UPPER  # type: ignore[type-var, operator]
+
+
+def sort_of(values: tuple[object, ...]) -> Kind | None:
+    """Return what the values of a hierarchy are; None if there are none, or if they are not of one sort."""
+    if not values:
+        return None
+    if _all_text(values):
+        return Kind.TEXT
+    types = set(map(type, values))
+    if types == {bool}:
+        return Kind.BOOLEAN
+    if _all_whole(values):
+        return Kind.INTEGER
+    if all(map(math.isfinite if types == {float} else _is_finite_number, values)):  # type: ignore[arg-type]
+        return Kind.REAL
+    dates = all(isinstance(value, date) and _is_bound(value) for value in values)
+    return Kind.DATE if dates else None
+
+
+def written(value: Value) -> str:
+    """Return a value of a hierarchy as text, as people write it in files."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _as_reals(levels: Mapping[Value, tuple[str, ...]]) -> dict[Value, tuple[str, ...]]:
+    reals: dict[Value, tuple[str, ...]] = {float(value): labels for value, labels in levels.items()}  # type: ignore[arg-type]
+    if len(reals) != len(levels):
+        raise SchemaError("Two values of the hierarchy are the same real number; list every value once.")
+    return reals

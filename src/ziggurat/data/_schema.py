@@ -110,11 +110,12 @@ class Schema:
         """Read a schema from a YAML file or from YAML text.
 
         A `Path`, or text of one line without a colon and a space, names a file; other text is the YAML
-        itself. An error names the file, the line and the nearest key that would have been understood.
+        itself. An error names the file, the line and the nearest key that would have been understood. In a file,
+        `hierarchy: {file: age.csv}` names a hierarchy beside it, which `read_hierarchy` reads.
         """
-        text, file = _schema_yaml.text_and_name(source)
-        data, locate = loaded(text, file, SchemaError)
-        fields = parsed(data, locate)
+        text, file = _schema_yaml.text_and_file(source)
+        data, locate = loaded(text, str(file or "schema"), SchemaError)
+        fields = parsed(data, locate, file.parent if file else None)
         try:
             return cls(**fields)
         except SchemaError as error:

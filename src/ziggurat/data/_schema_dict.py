@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
+from pathlib import Path as FilePath
 from typing import Any, TypeVar
 
-from ziggurat.data._column import Bounds, Categories, Column, Hierarchy, Kind, Provenance, Role
+from ziggurat.data._column import Bounds, Categories, Column, Hierarchy, Kind, Provenance, Role, sort_of
+from ziggurat.data._hierarchy_files import read_hierarchy
 from ziggurat.data._located_yaml import Locate, Path
 from ziggurat.data._nearest import nearest
 from ziggurat.data._unit import Unit
-from ziggurat.errors import SchemaError
+from ziggurat.errors import DataError, SchemaError
 
 _Built = TypeVar("_Built")
 
@@ -42,7 +44,7 @@ def _plain_column(column: Column) -> dict[str, Any]:
     if column.role is not Role.INSENSITIVE:
         data["role"] = column.role.value
     if column.bounds is not None:
-        data["bounds"] = [_plain_bound(column.bounds.lower), _plain_bound(column.bounds.upper)]
+        data["bounds"] = [_plain_value(column.bounds.lower), _plain_value(column.bounds.upper)]
         data["bounds_from"] = column.bounds.provenance.value
     if column.categories is not None:
         data["categories"] = list(column.categories.values)
@@ -57,16 +59,16 @@ def _plain_column(column: Column) -> dict[str, Any]:
     return data
 
 
-def _plain_bound(value: object) -> object:
+def _plain_value(value: object) -> object:
     return value.isoformat() if isinstance(value, date) else value
 
 
-def _plain_hierarchy(hierarchy: Hierarchy) -> list[list[str | int]]:
+def _plain_hierarchy(hierarchy: Hierarchy) -> list[list[object]]:
     # Rows rather than a mapping: JSON would turn the keys of integer codes into text.
-    return [[category, *labels] for category, labels in hierarchy.levels.items()]
+    return [[_plain_value(value), *labels] for value, labels in hierarchy.levels.items()]
 
 
-def parsed(data: object, locate: Locate = lambda _: "") -> dict[str, Any]:
+def parsed(data: object, locate: Locate = lambda _: "", folder: FilePath | None = None) -> dict[str, Any]:
     """Return the fields of the schema that `data` describes.
 
     Parameters
@@ -75,28 +77,30 @@ def parsed(data: object, locate: Locate = lambda _: "") -> dict[str, Any]:
         What `plain` returns, or what a person wrote in YAML.
     locate
         Turns the path of a key into the beginning of an error sentence ("clinic.yaml, line 3: ").
+    folder
+        Where the files are that `hierarchy: {file: ...}` names; None if no file may be read.
     """
     top = _mapping(data, locate, (), "A schema")
     _check_keys(top, _SCHEMA_KEYS, locate, ())
     columns = _mapping(top.get("columns"), locate, ("columns",), "'columns'")
     return {
-        "columns": tuple(_column(name, columns[name], locate) for name in columns),
+        "columns": tuple(_column(name, columns[name], locate, folder) for name in columns),
         "unit": _located(lambda: _unit(top.get("unit", "row")), locate, ("unit",)),
         "name": _text(top, "name", locate),
         "description": _text(top, "description", locate),
     }
 
 
-def _column(name: str, data: object, locate: Locate) -> Column:
+def _column(name: str, data: object, locate: Locate, folder: FilePath | None) -> Column:
     path = ("columns", name)
     fields = _mapping(data, locate, path, f"Column {name!r}")
     _check_keys(fields, _COLUMN_KEYS, locate, path)
     if "kind" not in fields:
         raise SchemaError(f"{locate(path)}column {name!r} needs a kind, such as 'kind: integer'.")
-    return _located(lambda: _built(name, fields), locate, path)
+    return _located(lambda: _built(name, fields, folder), locate, path)
 
 
-def _built(name: str, fields: Mapping[str, Any]) -> Column:
+def _built(name: str, fields: Mapping[str, Any], folder: FilePath | None) -> Column:
     try:
         return Column(
             name,
@@ -104,7 +108,7 @@ def _built(name: str, fields: Mapping[str, Any]) -> Column:
             fields.get("role", Role.INSENSITIVE),
             _bounds(fields),
             _categories(fields),
-            _hierarchy(fields),
+            _hierarchy(name, fields, folder),
             tuple(_list(fields.get("missing", []), "'missing'")),
             fields.get("description", ""),
         )
@@ -146,18 +150,33 @@ def _refuse_alone(fields: Mapping[str, Any], key: str, partner: str) -> None:
         raise SchemaError(f"{key!r} stands without {partner!r}; add them or drop it.")
 
 
-def _hierarchy(fields: Mapping[str, Any]) -> Hierarchy | None:
+def _hierarchy(name: str, fields: Mapping[str, Any], folder: FilePath | None) -> Hierarchy | None:
     if "hierarchy" not in fields:
         return None
     given = fields["hierarchy"]
+    if isinstance(given, Mapping) and set(given) == {"file"} and isinstance(given["file"], str):
+        return _hierarchy_in_file(given["file"], name, fields, folder)
     if isinstance(given, Mapping):
-        return Hierarchy({key: tuple(_list(labels, "'hierarchy'")) for key, labels in given.items()})
+        given = [[value, *_list(labels, "'hierarchy'")] for value, labels in given.items()]
     rows = [_list(row, "'hierarchy'") for row in _list(given, "'hierarchy'")]
     if not all(rows) or any(isinstance(row[0], list | dict) for row in rows):
         raise SchemaError("'hierarchy' must map each category to a list of labels.")
-    if len({row[0] for row in rows}) != len(rows):
+    values: list[Any] = [_date(row[0]) for row in rows] if fields["kind"] == Kind.DATE else [row[0] for row in rows]
+    if len(set(values)) != len(rows):
         raise SchemaError("'hierarchy' lists a category twice.")
-    return Hierarchy({row[0]: tuple(row[1:]) for row in rows})
+    return Hierarchy({value: tuple(row[1:]) for value, row in zip(values, rows, strict=True)})
+
+
+def _hierarchy_in_file(file: str, name: str, fields: Mapping[str, Any], folder: FilePath | None) -> Hierarchy:
+    if folder is None:
+        raise SchemaError("Only a schema that is a file itself can name the file of a hierarchy; list the labels here.")
+    kind = fields["kind"]
+    if kind == Kind.CATEGORY:
+        kind = sort_of(tuple(fields["categories"])) if isinstance(fields.get("categories"), list) else Kind.TEXT
+    try:
+        return read_hierarchy(folder / file, kind if kind in tuple(Kind) else None, column=name)
+    except DataError as error:
+        raise SchemaError(str(error)) from None
 
 
 def _unit(given: object) -> Unit:

@@ -36,20 +36,24 @@ def dumped(data: dict[str, Any]) -> str:
 
 
 def _readable(column: dict[str, Any]) -> dict[str, Any]:
-    shown = dict(column)
+    shown, value = dict(column), date.fromisoformat if column["kind"] == "date" else _unchanged
     if "hierarchy" in column:
-        shown["hierarchy"] = {row[0]: row[1:] for row in column["hierarchy"]}
-    if column["kind"] == "date" and "bounds" in column:
-        shown["bounds"] = [date.fromisoformat(end) for end in column["bounds"]]
+        shown["hierarchy"] = {value(row[0]): row[1:] for row in column["hierarchy"]}
+    if "bounds" in column:
+        shown["bounds"] = [value(end) for end in column["bounds"]]
     return shown
 
 
-def text_and_name(source: str | Path) -> tuple[str, str]:
-    """Return the YAML text that `source` is or names, and the name to use for it in errors."""
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+def text_and_file(source: str | Path) -> tuple[str, Path | None]:
+    """Return the YAML text that `source` is or names, and the file in which it stands, if it does in one."""
     if isinstance(source, str) and ("\n" in source or ": " in source):
-        return source, "schema"
+        return source, None
     path = Path(source)
     try:
-        return path.read_text(encoding="utf-8"), str(path)
+        return path.read_text(encoding="utf-8"), path
     except (OSError, ValueError):
         raise SchemaError(f"The schema file {str(path)!r} does not exist or cannot be read.") from None

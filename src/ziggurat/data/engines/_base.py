@@ -1,7 +1,8 @@
 """What an engine is: something that answers a relational query with an Arrow table."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
 from types import TracebackType
 from typing import ClassVar, Self, TypeVar
 
@@ -60,6 +61,45 @@ class Engine(ABC):
         """
         written = statement or self.statement(expression)
         return self._withheld(lambda: canonical(self._fetch(written)), lambda: _operation(expression))
+
+    def batches(self, expression: exp.Expr) -> Iterator[pa.RecordBatch]:
+        """Run a query and give its answer piece by piece, in canonical Arrow types, so that it need not fit in memory.
+
+        Parameters
+        ----------
+        expression
+            A sqlglot expression, as for `query`.
+        """
+        written = self.statement(expression)
+        pieces = self._withheld(lambda: self._stream(written), lambda: _operation(expression))
+        while True:
+            piece = self._withheld(lambda: next(pieces, None), lambda: _operation(expression))
+            if piece is None:
+                return
+            yield from canonical(piece).to_batches()
+
+    def _stream(self, statement: str) -> Iterator[pa.Table]:
+        """Run one statement and give its answer piece by piece; an engine that cannot gives it whole."""
+        return iter([self._fetch(statement)])
+
+    def lend(self, table: pa.Table) -> exp.Expr:
+        """Return a small table of ours as it stands in the FROM of a query of this engine.
+
+        Parameters
+        ----------
+        table
+            Columns of whole numbers, reals, truth values, dates or text.
+        """
+        rows = [tuple(_literal(value) for value in row.values()) for row in table.to_pylist()]
+        if not rows:
+            nothing = [exp.Null().as_(name, quoted=True) for name in table.column_names]
+            return exp.select(*nothing).where(exp.false()).subquery("lent")
+        values = exp.Values(expressions=[exp.Tuple(expressions=list(row)) for row in rows])
+        columns = [exp.to_identifier(name, quoted=True) for name in table.column_names]
+        return exp.Values(
+            expressions=values.expressions,
+            alias=exp.TableAlias(this=exp.to_identifier("lent", quoted=True), columns=columns),
+        )
 
     def statement(self, expression: exp.Expr) -> str:
         """Return a query as this engine is asked it, in its own dialect."""
@@ -140,6 +180,12 @@ def table_named(relation: str) -> exp.Table:
         raise DataError(f"{relation!r} is not the name of a table; write 'table' or 'schema.table'.")
     catalog, schema, table = [None, None, *parts][-3:]
     return exp.table_(table, db=schema, catalog=catalog, quoted=True)
+
+
+def _literal(value: object) -> exp.Expr:
+    if isinstance(value, date):
+        return exp.cast(exp.Literal.string(value.isoformat()), "DATE")
+    return exp.convert(value)
 
 
 def _operation(expression: exp.Expr) -> str:

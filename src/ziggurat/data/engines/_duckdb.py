@@ -4,6 +4,7 @@ import atexit
 import itertools
 import shutil
 import tempfile
+from collections.abc import Iterator
 from functools import cache
 from glob import glob
 from pathlib import Path
@@ -26,6 +27,7 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
 }
+_BATCH = 1 << 17
 _ARROW_SUFFIXES = (".arrow", ".feather")
 FILE_SUFFIXES = (*TEXT_SUFFIXES, ".parquet", *_ARROW_SUFFIXES)
 
@@ -103,6 +105,16 @@ class DuckDBEngine(_DuckDB):
         # DuckDB runs one query per connection at a time, on all cores.
         with self._lock:
             return self._connection.sql(statement).to_arrow_table()
+
+    def _stream(self, statement: str) -> Iterator[pa.Table]:
+        # Another query on the connection would end this one, so others wait until the answer has been read.
+        with self._lock:
+            for batch in self._connection.sql(statement).to_arrow_reader(_BATCH):
+                yield pa.Table.from_batches([batch])
+
+    def lend(self, table: pa.Table) -> exp.Expr:
+        """Return a small table of ours as it stands in the FROM of a query of this engine."""
+        return exp.table_(self.attach(table), quoted=True)
 
     def _attach_file(self, path: str, name: str) -> None:
         operation = f"Reading the file {path!r}"

@@ -1,5 +1,7 @@
 """PostgreSQL: the same queries in the database where the table already lives."""
 
+import itertools
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 _NUMERIC = 1700
+_BATCH = 50_000
+_numbers = itertools.count(1)
 # The numbers PostgreSQL gives its built-in types (catalogue pg_type), which never change.
 _ARROW_TYPES = {
     16: pa.bool_(),
@@ -62,11 +66,46 @@ class PostgresEngine(Engine):
     def _fetch(self, statement: str) -> pa.Table:
         with self._lock, self._connection.transaction(), self._connection.cursor() as cursor:
             cursor.execute(statement.encode())
-            described = cursor.description or []
-            rows = cursor.fetchall()
-        columns = list(zip(*rows, strict=True)) or [()] * len(described)
-        arrays = [_array(values, column) for values, column in zip(columns, described, strict=True)]
-        return pa.Table.from_arrays(arrays, names=[column.name for column in described])
+            return _table(cursor.fetchall(), cursor.description or [])
+
+    def _stream(self, statement: str) -> Iterator[pa.Table]:
+        named = f"ziggurat_{next(_numbers)}"
+        with self._lock, self._connection.transaction(), self._connection.cursor(named) as cursor:
+            cursor.execute(statement.encode())
+            while rows := cursor.fetchmany(_BATCH):
+                yield _table(rows, cursor.description or [])
+
+    def lend(self, table: pa.Table) -> exp.Expr:
+        """Return a small table of ours as it stands in the FROM of a query of this engine.
+
+        The database is only read, so it is one array a column, written into the query.
+        """
+        arrays = [exp.cast(exp.Literal.string(_written(column)), _listed(column.type)) for column in table.columns]
+        columns = [exp.to_identifier(name, quoted=True) for name in table.column_names]
+        alias = exp.TableAlias(this=exp.to_identifier("lent", quoted=True), columns=columns)
+        return exp.Unnest(expressions=arrays, alias=alias)
+
+
+def _table(rows: Sequence[tuple[Any, ...]], described: Sequence[Any]) -> pa.Table:
+    columns = list(zip(*rows, strict=True)) or [()] * len(described)
+    arrays = [_array(values, column) for values, column in zip(columns, described, strict=True)]
+    return pa.Table.from_arrays(arrays, names=[column.name for column in described])
+
+
+def _written(column: pa.ChunkedArray) -> str:
+    """A column as PostgreSQL writes an array, every cell in quotation marks."""
+    cells = column.cast(pa.string()).to_pylist()
+    return "{" + ",".join("NULL" if cell is None else _quoted(cell) for cell in cells) + "}"
+
+
+def _quoted(cell: str) -> str:
+    escaped = cell.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _listed(given: pa.DataType) -> str:
+    names = {pa.int64(): "BIGINT", pa.float64(): "DOUBLE PRECISION", pa.bool_(): "BOOLEAN", pa.date32(): "DATE"}
+    return f"{names.get(given, 'TEXT')}[]"
 
 
 def _connected(address: str) -> "Connection[Any]":

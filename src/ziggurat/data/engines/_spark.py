@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _numbers = itertools.count(1)
+_BATCH = 50_000
 
 
 class SparkEngine(Engine):
@@ -68,6 +69,23 @@ class SparkEngine(Engine):
     def _fetch(self, statement: str) -> pa.Table:
         with _quiet_logs():
             return self._session.sql(statement).toArrow()
+
+    def _stream(self, statement: str) -> Iterator[pa.Table]:
+        with _quiet_logs():
+            frame = self._session.sql(statement)
+            rows = frame.toLocalIterator(prefetchPartitions=True)
+            empty = frame.limit(0).toArrow()
+        while True:
+            with _quiet_logs():
+                batch = list(itertools.islice(rows, _BATCH))
+            if not batch:
+                return
+            cells = zip(zip(*batch, strict=True), empty.schema.types, strict=True)
+            yield pa.Table.from_arrays([pa.array(each, kind) for each, kind in cells], schema=empty.schema)
+
+    def lend(self, table: pa.Table) -> exp.Expr:
+        """Return a small table of ours as it stands in the FROM of a query of this engine."""
+        return exp.table_(self.attach(table), quoted=True)
 
     def _finite(self, cell: exp.Expr) -> exp.Expr:
         # Spark pushes `x IN (NaN)` into the Parquet reader, which skips by statistics; it does not push ISNAN.
