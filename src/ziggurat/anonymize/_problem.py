@@ -1,0 +1,199 @@
+"""A counted table, models and a metric as arrays for the compiled search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ziggurat.anonymize._kernels import Classes, Found, Problem, Rolls, Rules, Worth
+
+if TYPE_CHECKING:
+    from ziggurat.anonymize._coded import Counted, Ladder
+    from ziggurat.anonymize._metrics import Metric
+    from ziggurat.anonymize._models import Asked
+
+Integers = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+
+
+def fields(ladders: Sequence[Ladder]) -> tuple[Integers, Words, Words]:
+    """Return word, shift and mask of every column: codes are packed, none across the end of a word."""
+    word, shift, mask = [], [], []
+    at, used = 0, 0
+    for ladder in ladders:
+        bits = max(1, (ladder.size - 1).bit_length())
+        if used + bits > 64:
+            at, used = at + 1, 0
+        word.append(at)
+        shift.append(used)
+        mask.append((1 << bits) - 1)
+        used += bits
+    return np.array(word, np.int64), np.array(shift, np.uint64), np.array(mask, np.uint64)
+
+
+def packed(codes: npt.NDArray[np.int32], word: Integers, shift: Words) -> Words:
+    """Return the codes of every combination in as few words as they fit."""
+    keys = np.zeros((len(codes), int(word.max(initial=0)) + 1), np.uint64)
+    for column, (at, by) in enumerate(zip(word, shift, strict=True)):
+        keys[:, at] |= codes[:, column].astype(np.uint64) << by
+    return keys
+
+
+def classes_of(counted: Counted) -> tuple[Classes, Integers]:
+    """Return the distinct combinations as classes, and the combinations of sensitive codes that occur."""
+    word, shift, _ = fields(counted.ladders)
+    joint, values = np.empty((0, 0), np.int64), np.empty(0, np.int64)
+    if counted.sensitive.shape[1]:
+        combinations, values = np.unique(counted.sensitive, axis=0, return_inverse=True)
+        joint, values = combinations.T.astype(np.int64).copy(), values.ravel().astype(np.int64)
+    people = counted.people.astype(np.int64) if counted.people.size else np.empty(0, np.int64)
+    return Classes(packed(counted.codes, word, shift), counted.counts.astype(np.int64), people, values), joint
+
+
+def problem_of(counted: Counted, asked: Sequence[Asked], metric: Metric, limit: int, joint: Integers) -> Problem:
+    """Return all that the compiled search must know."""
+    word, shift, mask = fields(counted.ladders)
+    steps, step_at = _steps(counted.ladders)
+    groups = _Groups(counted)
+    overall, tree_at, tree, tree_heights = _sensitive(counted, asked)
+    rolls = Rolls(
+        bottom=0,
+        order=_order(counted),
+        heights=np.array([ladder.height for ladder in counted.ladders], np.int64),
+        word=word,
+        shift=shift,
+        mask=mask,
+        step_at=step_at,
+        steps=steps,
+    )
+    rules = Rules(
+        kinds=np.array([each.kind for each in asked], np.int64),
+        about=np.array([each.about for each in asked], np.int64),
+        first=np.array([each.first for each in asked], np.float64),
+        second=np.array([each.second for each in asked], np.float64),
+        sensitive=joint,
+        values=np.array([len(values) for values in counted.values], np.int64),
+        overall=overall,
+        tree_at=tree_at,
+        tree=tree,
+        tree_heights=tree_heights,
+    )
+    worth = Worth(
+        rows=counted.rows,
+        smallest=max([each.smallest for each in asked], default=1),
+        metric=metric.kind,
+        weights=metric.shares([ladder.column for ladder in counted.ladders]),
+        domain=np.array([ladder.size for ladder in counted.ladders], np.int64),
+        group_at=groups.at,
+        leaves=np.concatenate(groups.leaves),
+        group_rows=np.concatenate(groups.rows),
+        by_leaves=np.concatenate(groups.by_leaves),
+        groups=groups.many,
+        spread=groups.spread,
+        entropy=groups.entropy,
+    )
+    return Problem(limit, rolls, rules, worth)
+
+
+def found_for(
+    problem: Problem,
+    classes: Classes,
+    best: npt.NDArray[np.float64],
+    stop: Integers,
+    nodes: npt.NDArray[np.float64] | None = None,
+) -> Found:
+    """Return what one thread of the search writes to; `nodes` has a row for each node if all are to be noted."""
+    room = 16
+    while room < 2 * len(classes.counts):
+        room *= 2
+    many = problem.rolls.heights.size
+    return Found(
+        best=best,
+        stop=stop,
+        mine=np.array([np.inf, np.inf]),
+        levels=np.full(many, -1, np.int64),
+        facts=np.zeros(4, np.int64),
+        nodes=np.empty((0, 4)) if nodes is None else nodes,
+        slots=np.zeros(room, np.int64),
+        stamp=np.zeros(1, np.int64),
+    )
+
+
+def _order(counted: Counted) -> Integers:
+    """Columns with most values first: what they leave after a level or two is small, and the cut on them strong."""
+    used = [len(np.unique(counted.codes[:, j])) for j in range(len(counted.ladders))]
+    return np.array(sorted(range(len(used)), key=lambda j: -used[j]), np.int64)
+
+
+def _steps(ladders: Sequence[Ladder]) -> tuple[Integers, Integers]:
+    tallest = max(ladder.height for ladder in ladders)
+    starts = np.zeros((len(ladders), tallest, tallest), np.int64)
+    pieces, total = [np.zeros(0, np.int64)], 0
+    for j, ladder in enumerate(ladders):
+        for was in range(ladder.height):
+            for now in range(was, ladder.height):
+                starts[j, was, now] = total
+                pieces.append(ladder.step(was, now).astype(np.int64))
+                total += pieces[-1].size
+    return np.concatenate(pieces), starts
+
+
+class _Groups:
+    """Leaves and rows of the groups of every level."""
+
+    def __init__(self, counted: Counted) -> None:
+        many, tallest = len(counted.ladders), max(ladder.height for ladder in counted.ladders)
+        self.at, self.many = np.zeros((many, tallest), np.int64), np.zeros((many, tallest), np.int64)
+        self.spread, self.entropy = np.zeros((many, tallest), np.int64), np.zeros((many, tallest))
+        self.leaves: list[Integers] = []
+        self.rows: list[Integers] = []
+        self.by_leaves: list[Integers] = []
+        self._total = 0
+        for j, ladder in enumerate(counted.ladders):
+            self._column(j, ladder, counted)
+
+    def _column(self, j: int, ladder: Ladder, counted: Counted) -> None:
+        values = np.zeros(ladder.size, np.int64)
+        np.add.at(values, counted.codes[:, j], counted.counts)
+        for level in range(ladder.height):
+            leaves = ladder.leaves(level)
+            rows = np.zeros(leaves.size, np.int64)
+            np.add.at(rows, ladder.groups[level], values)
+            self._add(j, level, leaves, rows)
+            self.spread[j, level] = int((rows * leaves).sum())
+            held = values > 0
+            share = values[held] / rows[ladder.groups[level]][held]
+            self.entropy[j, level] = abs(float(-(values[held] * np.log2(share)).sum()))
+
+    def _add(self, j: int, level: int, leaves: Integers, rows: Integers) -> None:
+        self.at[j, level], self.many[j, level] = self._total, leaves.size
+        self.leaves.append(leaves)
+        self.rows.append(rows)
+        self.by_leaves.append(np.argsort(-leaves, kind="stable").astype(np.int64))
+        self._total += leaves.size
+
+
+def _sensitive(
+    counted: Counted, asked: Sequence[Asked]
+) -> tuple[npt.NDArray[np.float64], Integers, Integers, Integers]:
+    """Shares of the sensitive values in the whole table, and the trees over them."""
+    many = len(counted.values)
+    widest = max((len(values) for values in counted.values), default=0)
+    overall = np.zeros((many, max(widest, 1)))
+    for s in range(many):
+        np.add.at(overall[s], counted.sensitive[:, s], counted.counts)
+    overall /= max(counted.rows, 1)
+    trees = {each.about: each.tree for each in asked if each.tree is not None}
+    tallest = max((tree.height for tree in trees.values()), default=0)
+    starts, heights = np.zeros((many, max(tallest, 1)), np.int64), np.zeros(many, np.int64)
+    pieces, total = [np.zeros(0, np.int64)], 0
+    for s, tree in trees.items():
+        heights[s] = tree.height
+        for level in range(1, tree.height):
+            starts[s, level] = total
+            pieces.append(tree.step(level - 1, level).astype(np.int64))
+            total += pieces[-1].size
+    return overall, starts, np.concatenate(pieces), heights
