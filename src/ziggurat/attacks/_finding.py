@@ -1,0 +1,142 @@
+"""What every attack returns: facts, a sentence and a table; and shares with honest intervals."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+from ziggurat.errors import ParameterError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+CONFIDENCE = 0.95
+_Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+
+
+class Finding(ABC):
+    """What an attack found; the figures are exact and unprotected, for the steward only."""
+
+    @property
+    @abstractmethod
+    def sentence(self) -> str:
+        """What was found, in a sentence for a steward."""
+
+    @property
+    @abstractmethod
+    def table(self) -> pa.Table:
+        """What was found, as a table for a report."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was found as values that JSON can hold."""
+        return {**_facts(self), "sentence": self.sentence}
+
+
+@dataclass(frozen=True)
+class Share:
+    """How many of how many, with Wilson's interval (1927) at 95 %.
+
+    Parameters
+    ----------
+    hits, trials
+        How often it happened, and how often it could have.
+    """
+
+    hits: int
+    trials: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.hits <= self.trials:
+            raise ParameterError("A share needs 0 <= hits <= trials.")
+
+    @property
+    def rate(self) -> float:
+        """The share itself; 0 of nothing."""
+        return self.hits / self.trials if self.trials else 0.0
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval."""
+        return 0.0 if self.hits == 0 else self._centre - self._reach
+
+    @property
+    def high(self) -> float:
+        """The upper end of the interval."""
+        return 1.0 if self.hits == self.trials else self._centre + self._reach
+
+    @property
+    def _centre(self) -> float:
+        return (self.hits + _Z**2 / 2) / (self.trials + _Z**2)
+
+    @property
+    def _reach(self) -> float:
+        spread = self.trials * self.rate * (1 - self.rate) + _Z**2 / 4
+        return _Z * math.sqrt(spread) / (self.trials + _Z**2)
+
+    def __str__(self) -> str:
+        return f"{self.rate:.1%} ({self.low:.1%} to {self.high:.1%})"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """By how much one share exceeds another, with Newcombe's interval (1998, his method 10) at 95 %.
+
+    Parameters
+    ----------
+    attack, control
+        The share among people in the table, and among people who are not.
+    """
+
+    attack: Share
+    control: Share
+
+    @property
+    def rate(self) -> float:
+        """The difference of the shares."""
+        return self.attack.rate - self.control.rate
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval."""
+        return self.rate - math.hypot(self.attack.rate - self.attack.low, self.control.high - self.control.rate)
+
+    @property
+    def high(self) -> float:
+        """The upper end of the interval."""
+        return self.rate + math.hypot(self.attack.high - self.attack.rate, self.control.rate - self.control.low)
+
+    def __str__(self) -> str:
+        return f"{self.rate:+.1%} ({self.low:+.1%} to {self.high:+.1%})"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun: '1 person', '2,000 people'."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def fraction(value: float, what: str) -> float:
+    """Return a number above 0 and at most 1, or raise ParameterError."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+        raise ParameterError(f"{what} must be above 0 and at most 1.")
+    return float(value)
+
+
+def _facts(value: object) -> dict[str, Any]:
+    return {each.name: _plain(getattr(value, each.name)) for each in fields(value) if each.repr}  # type: ignore[arg-type]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Finding):
+        return value.to_dict()
+    if isinstance(value, Share | Difference):
+        ends = {"rate": value.rate, "low": value.low, "high": value.high}
+        return {**ends, **({"hits": value.hits, "trials": value.trials} if isinstance(value, Share) else {})}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(each) for each in value]
+    return _facts(value) if hasattr(value, "__dataclass_fields__") else value
