@@ -24,6 +24,8 @@ HEAVY = (
 )
 PACKAGES = [
     "ziggurat",
+    "ziggurat.anonymize",
+    "ziggurat.attacks",
     "ziggurat.data",
     "ziggurat.learn",
     "ziggurat.ledger",

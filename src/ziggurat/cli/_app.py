@@ -10,7 +10,20 @@ from typing import Annotated
 import typer
 
 from ziggurat import __version__
-from ziggurat.cli import _ask, _collect, _data, _experiments, _ledger, _model, _pate, _schema
+from ziggurat.cli import (
+    _anonymize,
+    _ask,
+    _collect,
+    _data,
+    _experiments,
+    _hierarchy,
+    _ledger,
+    _mask,
+    _model,
+    _pate,
+    _risk,
+    _schema,
+)
 from ziggurat.errors import ZigguratError
 
 app = typer.Typer(
@@ -26,6 +39,7 @@ app = typer.Typer(
 app.add_typer(_ledger.app, name="ledger")
 app.add_typer(_schema.app, name="schema")
 app.add_typer(_data.app, name="data")
+app.add_typer(_hierarchy.app, name="hierarchy")
 app.add_typer(_model.app, name="model")
 app.add_typer(_pate.app, name="pate")
 app.add_typer(_experiments.app, name="experiment")
@@ -81,6 +95,9 @@ def doctor(
 app.command()(_ask.ask)
 app.command()(_ask.quote)
 app.command()(_collect.collect)
+app.command()(_anonymize.anonymize)
+app.command()(_mask.mask)
+app.command()(_risk.risk)
 app.command()(_experiments.reproduce)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's colours, which people with any kind of colour blindness tell apart; without their yellow, which is
 # too pale for lines.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#3A3A3A")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#3A3A3A")
 _MARKERS, _DASHES = "osD^vPX", ("-", "--", ":", "-.")
 _INK, _PALE, _RED = "#1F2933", "#D5DAE0", "#C1121F"
 _STYLE: dict[str, Any] = {
@@ -83,8 +83,7 @@ def _drawn(figure: Figure, results: Results, kind: Literal["svg", "png"]) -> byt
     from matplotlib.figure import Figure as Sheet
 
     shown, printed, line = points(figure, results), marks(figure, results), reference(figure, results)
-    style: Any = {name: value for name, value in mpl.rcParamsDefault.items() if name != "backend"} | _STYLE
-    with mpl.rc_context(style), warnings.catch_warnings():
+    with mpl.rc_context(house_style()), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # in SVG the reader's own fonts have it
         sheet = Sheet(figsize=(6.8, 4.2), layout="constrained")
         axes = sheet.add_subplot()
@@ -92,9 +91,21 @@ def _drawn(figure: Figure, results: Results, kind: Literal["svg", "png"]) -> byt
             axes.axhline(line, color=_RED, linestyle="--", linewidth=1.5, label=label(figure.reference or ""))
         _KINDS[figure.kind](figure, shown, printed, sheet, axes)
         _dress(figure, axes)
-        buffer = io.BytesIO()
-        left_out = dict.fromkeys(_LEFT_OUT) if kind == "svg" else {"Software": None}
-        sheet.savefig(buffer, format=kind, dpi=150, facecolor="white", metadata=left_out)
+        return saved(sheet, kind)
+
+
+def house_style() -> Any:
+    """Return how all pictures are drawn, whatever the reader's own settings are."""
+    import matplotlib as mpl
+
+    return {name: value for name, value in mpl.rcParamsDefault.items() if name != "backend"} | _STYLE
+
+
+def saved(sheet: Any, kind: Literal["svg", "png"]) -> bytes:
+    """Return a drawn sheet as a file, the same for the same drawing."""
+    buffer = io.BytesIO()
+    left_out = dict.fromkeys(_LEFT_OUT) if kind == "svg" else {"Software": None}
+    sheet.savefig(buffer, format=kind, dpi=150, facecolor="white", metadata=left_out)
     # Who does not have the font should see a similar one, not the serifs that browsers fall back to.
     return buffer.getvalue().replace(_FONT, _FONT + b", Verdana, sans-serif")
 
@@ -227,8 +238,8 @@ def _series(figure: Figure, shown: list[Point]) -> list[tuple[dict[str, Any], st
 
 
 def _look(i: int) -> dict[str, Any]:
-    dash = _DASHES[i // len(_COLOURS) % len(_DASHES)]
-    return {"color": _COLOURS[i % len(_COLOURS)], "marker": _MARKERS[i % len(_MARKERS)], "linestyle": dash}
+    dash = _DASHES[i // len(COLOURS) % len(_DASHES)]
+    return {"color": COLOURS[i % len(COLOURS)], "marker": _MARKERS[i % len(_MARKERS)], "linestyle": dash}
 
 
 def _by_x(group: list[Point]) -> list[tuple[Any, list[float]]]:
@@ -311,7 +322,7 @@ def _finish(
 def _colour_of(mark: Mark, shown: list[Point]) -> str:
     names = levels(point.series for point in shown)
     mine = [i for i, name in enumerate(names) if mark.series is not ABSENT and same(name, mark.series)]
-    return _COLOURS[mine[0] % len(_COLOURS)] if mine else _INK
+    return COLOURS[mine[0] % len(COLOURS)] if mine else _INK
 
 
 def _cells(shown: list[Point], columns: list[Any], rows: list[Any]) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -48,12 +48,25 @@ def report(results: Results, *, run_id: str = "", run: Run | None = None, comman
         _failures(results),
         _how(results, run_id, run, command),
     ]
+    return page(title, "".join(parts))
+
+
+def page(title: str, body: str) -> str:
+    """Return one HTML page that makes no request, in the look of all reports.
+
+    Parameters
+    ----------
+    title
+        What it is called, as text.
+    body
+        What it says, as HTML.
+    """
     return well_formed(
         f'<!DOCTYPE html>\n<html lang="{_LANGUAGE}">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>\n{_style()}</style>\n</head>\n"
-        f"<body>\n<main>\n{''.join(parts)}</main>\n</body>\n</html>\n"
+        f"<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
     )
 
 
@@ -115,7 +128,7 @@ def _comparisons(compared: Sequence[Comparison]) -> str:
         return ""
     heads = [("value", "wide"), ("expected", "number"), ("tolerance", "number"), ("ours", "number")]
     heads += [("difference", "number"), ("", ""), ("remark", "wide")]
-    return "<h2>Expected values beside ours</h2>\n" + _table(heads, [_comparison(each) for each in compared])
+    return "<h2>Expected values beside ours</h2>\n" + laid_out(heads, [_comparison(each) for each in compared])
 
 
 def _comparison(each: Comparison) -> list[str]:
@@ -198,7 +211,7 @@ def _summary(rows: Sequence[Mapping[str, Any]]) -> str:
     ]
     rest = len(rows) - len(body)
     more = f'<p class="soft">{rest} more rows are in the table of results.</p>\n' if rest else ""
-    return _table(heads, body) + more
+    return laid_out(heads, body) + more
 
 
 def _value(value: Any) -> str:
@@ -222,7 +235,7 @@ def _failures(results: Results) -> str:
     more = f'<p class="soft">{rest} further kinds of error are in the table of results.</p>\n' if rest else ""
     noun = "run was" if len(skipped) == 1 else "runs were"
     tail = f"<p>{len(skipped)} {noun} skipped, because what they need had failed.</p>\n" if skipped else ""
-    return "<h2>Failures</h2>\n" + _table([("run", "wide"), ("error", "wide")], body) + more + tail
+    return "<h2>Failures</h2>\n" + laid_out([("run", "wide"), ("error", "wide")], body) + more + tail
 
 
 def _others(runs: Sequence[Record]) -> str:
@@ -268,7 +281,7 @@ def _file(results: Results) -> str:
     return f"<details>\n<summary>The experiment, whole</summary>\n<pre>{escape(text)}</pre>\n</details>\n"
 
 
-def _table(heads: Sequence[tuple[str, str]], rows: Iterable[Sequence[str]]) -> str:
+def laid_out(heads: Sequence[tuple[str, str]], rows: Iterable[Sequence[str]]) -> str:
     """Lay out cells that are HTML already under heads with their classes."""
     kinds = [f' class="{kind}"' if kind else "" for _, kind in heads]
     top = "".join(f"<th{kind}>{escape(name)}</th>" for (name, _), kind in zip(heads, kinds, strict=True))

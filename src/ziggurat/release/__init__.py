@@ -9,6 +9,7 @@ from ziggurat.release._session import Past, Session
 from ziggurat.release._sweep import Sweep, sweep
 
 if TYPE_CHECKING:
+    from ziggurat.release._anonymised import AnonymisedRelease, release_anonymised
     from ziggurat.release._certificate import Certificate, certify
     from ziggurat.release._cited import Cited
     from ziggurat.release._fitting import FittedModel, fit_model, quote_model
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MOST_NUMBERS",
     "MOST_QUERIES",
+    "AnonymisedRelease",
     "Certificate",
     "Cited",
     "FittedModel",
@@ -47,12 +49,15 @@ __all__ = [
     "certify",
     "fit_model",
     "quote_model",
+    "release_anonymised",
     "serve_model",
     "sweep",
 ]
 
 # Whoever asks questions need not wait for what labels and students need.
 _HOMES = {
+    "AnonymisedRelease": "_anonymised",
+    "release_anonymised": "_anonymised",
     "Certificate": "_certificate",
     "certify": "_certificate",
     "Cited": "_cited",

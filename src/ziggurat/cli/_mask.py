@@ -1,0 +1,130 @@
+"""`ziggurat mask`: take identifiers out of a table, blur what tells too much, and keep a record."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ziggurat.cli._ledger import Where
+from ziggurat.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from ziggurat.anonymize import MaskedTable
+    from ziggurat.data import Table
+
+NOT_PROMISED = (
+    "This is not differential privacy, and no class of rows was made to look alike: the rest of a row may still tell "
+    "whose it is. Measure that with 'ziggurat risk'."
+)
+
+
+def mask(
+    table: Annotated[
+        str, typer.Argument(help="A file, clinic, a public dataset, or postgresql://… with --table and --schema.")
+    ],
+    out: Annotated[str, typer.Option(help="The .parquet or .csv file to write; the record is written beside it.")],
+    plan: Annotated[str, typer.Option(help="A YAML file: for each column its technique.")] = "",
+    safe_harbor: Annotated[
+        bool, typer.Option("--safe-harbor", help="Plan by HIPAA's list of eighteen instead, from the schema.")
+    ] = False,
+    schema: Annotated[str, typer.Option(help="The schema of the table; by default the one beside it.")] = "",
+    name: Annotated[str, typer.Option("--table", help="The table, when the source is a database.")] = "",
+    ledger: Where = "",
+    budget: Annotated[str, typer.Option(help="What the ledger calls the table; by default the file's name.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the record as JSON.")] = False,
+) -> None:
+    """Mask columns: drop, hash, tokenise, round, code, suppress.
+
+    A plan says what happens to which column; columns that it does not name leave as they are, and identifiers must be
+    named. Secrets come from a file or an environment variable:
+
+      ssn: {technique: keyed-hash, secret: {file: key.txt}}
+
+      name: drop
+
+      income: [{technique: top-code, bound: 200000}, {technique: round, base: 1000}]
+
+      height, weight: {technique: microaggregate, k: 5}
+
+    Then, with the plan or with the list of eighteen kinds of identifiers of HIPAA:
+
+      ziggurat mask patients.csv --plan plan.yaml --out masked.parquet
+
+      ziggurat mask patients.csv --safe-harbor --out masked.csv
+    """
+    from ziggurat.cli import _risk
+
+    if bool(plan) == safe_harbor:
+        raise ParameterError("Give --plan plan.yaml or --safe-harbor, one of the two.")
+    if Path(out).suffix.lower() not in (".parquet", ".csv"):
+        raise DataError("The output must be a .parquet or a .csv file.")
+    opened = _risk._opened(table, schema, name)
+    masked, reasons = _planned(opened, plan)
+    _require_named(opened, masked)
+    _release(masked, out, ledger, budget or (Path(table).name.split(".")[0] if ledger else ""))
+    if as_json:
+        typer.echo(json.dumps(masked.to_dict(), indent=1))
+        return
+    _say(masked, reasons, out, bool(budget or ledger))
+
+
+def _planned(table: Table, plan: str) -> tuple[MaskedTable, dict[str, Any]]:
+    from ziggurat.anonymize import mask as masked
+    from ziggurat.anonymize import safe_harbor
+    from ziggurat.cli._mask_plan import Plan, plan_in
+
+    if plan:
+        return masked(table, plan_in(plan, table.declared.names)), {}
+    made = safe_harbor(table.declared)
+    if not made.techniques:
+        raise DataError("No column looks like one of the eighteen kinds of identifiers; name techniques in a plan.")
+    chosen: Plan = {name: [each] for name, each in made.techniques.items()}
+    return masked(table, chosen), {"reasons": made.reasons, "unseen": made.unseen}
+
+
+def _require_named(table: Table, masked: MaskedTable) -> None:
+    from ziggurat.data import Role
+
+    for column in table.declared.columns:
+        tells = column.role is Role.IDENTIFIER or column.name == table.unit.column
+        if tells and column.name in masked.untouched:
+            raise ParameterError(
+                f"Column {column.name!r} tells people apart and would leave as it is; say what to do with it in the "
+                "plan, for instance drop."
+            )
+
+
+def _release(masked: MaskedTable, out: str, ledger: str, budget: str) -> None:
+    from ziggurat.cli._ledger import open_ledger
+
+    if budget:
+        done = ", ".join(f"{record.technique} of {list(record.columns)}" for record in masked.records)
+        with open_ledger(ledger, create=True) as book:
+            book.record_unbounded(budget, f"Masked table ({masked.table.num_rows:,} rows): {done}"[:2000])
+    masked.save(out)
+
+
+def _say(masked: MaskedTable, reasons: dict[str, Any], out: str, recorded: bool) -> None:
+    from rich.console import Console
+    from rich.table import Table as Shown
+    from rich.text import Text
+
+    shown = Shown(header_style="dim", box=None, padding=(0, 1))
+    for heading in ("columns", "technique", "cells changed"):
+        shown.add_column(heading, overflow="fold")
+    for record in masked.records:
+        shown.add_row(Text(", ".join(record.columns)), record.technique, f"{record.share:.1%}")
+    console = Console()
+    console.print(shown)
+    for name, reason in reasons.get("reasons", {}).items():
+        console.print(Text(f"{name}: {reason}"))
+    for sentence in reasons.get("unseen", ()):
+        console.print(Text(sentence))
+    console.print(Text(f"As they were: {', '.join(masked.untouched) or 'none'}."))
+    console.print(Text(NOT_PROMISED))
+    typer.echo(f"{masked.table.num_rows:,} rows are in {out!r}, the record in '{out}.mask.json'.")
+    if not recorded:
+        typer.echo("No ledger remembers this release; name one with --ledger or --budget, so that nobody forgets it.")
