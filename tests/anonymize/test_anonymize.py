@@ -169,6 +169,11 @@ REFUSED: dict[str, tuple[type[ZigguratError], str, Callable[[], Any]]] = {
     "an unknown recoding": (ParameterError, "'global', 'local' or", lambda: made(recoding="regional")),
     "an unknown metric": (ParameterError, "metric", lambda: made(metric="loss")),
     "another metric for local recoding": (ParameterError, "Loss", lambda: made(metric=Entropy(), recoding="local")),
+    "a lower presence for local recoding": (
+        ParameterError,
+        "global recoding",
+        lambda: made(Presence(0.1, 1, PEOPLE), recoding="local"),
+    ),
     "a weight of another column": (ParameterError, "'s'", lambda: made(metric=Loss({"s": 1}))),
     "two populations": (
         ParameterError,

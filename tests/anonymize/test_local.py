@@ -17,7 +17,7 @@ from ziggurat.anonymize._coded import Counted, coded_cells, ladder
 from ziggurat.anonymize._local import Recoded, recode
 from ziggurat.anonymize._models import Asked, AverageRisk, HighestRisk, KAnonymity, LDiversity, TCloseness
 from ziggurat.data import Hierarchy
-from ziggurat.errors import ParameterError
+from ziggurat.errors import PrivacyError
 
 DATA = os.environ.get("ZIGGURAT_DATA")
 
@@ -159,7 +159,7 @@ def test_no_more_rows_than_the_limit_are_suppressed() -> None:
 
 
 def test_k_above_the_table_is_refused_in_a_sentence() -> None:
-    with pytest.raises(ParameterError, match="No recoding satisfies these models"):
+    with pytest.raises(PrivacyError, match="No recoding satisfies these models"):
         recode(table(0, rows=10), [KAnonymity(11).asked()])
 
 

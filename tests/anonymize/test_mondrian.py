@@ -13,7 +13,7 @@ from ziggurat.anonymize._coded import Counted, ladder
 from ziggurat.anonymize._models import Asked, AverageRisk, KAnonymity, LDiversity, TCloseness
 from ziggurat.anonymize._mondrian import Ranges, mondrian
 from ziggurat.data import Hierarchy
-from ziggurat.errors import ParameterError
+from ziggurat.errors import ParameterError, PrivacyError
 
 
 def table(seed: int, rows: int = 200) -> Counted:
@@ -104,7 +104,7 @@ def test_the_outcome_is_the_same_every_time() -> None:
 
 
 def test_what_cannot_be_asked_is_refused_in_a_sentence() -> None:
-    with pytest.raises(ParameterError, match="No recoding satisfies these models"):
+    with pytest.raises(PrivacyError, match="No recoding satisfies these models"):
         mondrian(table(0), [KAnonymity(201).asked()])
     with pytest.raises(ParameterError, match="not a quasi-identifier"):
         mondrian(table(0), [KAnonymity(2).asked()], ordered=["height"])

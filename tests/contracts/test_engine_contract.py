@@ -498,6 +498,15 @@ def test_a_small_table_of_ours_can_be_lent_to_a_query(held: tuple[Engine, Load])
     assert sorted(map(str, answer.to_pylist())) == sorted(map(str, lent.to_pylist()))
 
 
+def test_a_table_that_was_taken_back_is_gone(held: tuple[Engine, Load]) -> None:
+    engine, _ = held
+    lent = engine.lend(_lendable())
+    engine.take_back(lent)
+    if isinstance(lent, exp.Table):
+        with pytest.raises(EngineError):
+            engine.query(exp.select("*").from_(lent))
+
+
 def test_a_lent_table_joins_with_one_that_the_engine_holds(held: tuple[Engine, Load]) -> None:
     engine, load = held
     name = load(pa.table({"code": pa.array([1, 2, 2, 5], pa.int64())}))

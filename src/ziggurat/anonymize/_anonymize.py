@@ -16,7 +16,7 @@ from ziggurat.anonymize._asking import Question, hierarchies_for, question_of, v
 from ziggurat.anonymize._counted import counted
 from ziggurat.anonymize._local import Recoded, recode
 from ziggurat.anonymize._metrics import Loss, Metric
-from ziggurat.anonymize._models import Asked, HighestRisk, KAnonymity, PrivacyModel
+from ziggurat.anonymize._models import Asked, HighestRisk, KAnonymity, Presence, PrivacyModel
 from ziggurat.anonymize._mondrian import Ranges, mondrian
 from ziggurat.anonymize._published import Flags, Labels, Publication
 from ziggurat.anonymize._recoded import local_labels, range_labels
@@ -211,6 +211,8 @@ class _Work:
             return self._at(lattice, best.levels, best.score, metric.name, best)
         if not isinstance(metric, Loss):
             raise ParameterError("Local and Mondrian recoding minimise Loss; choose it, or global recoding.")
+        if any(isinstance(model, Presence) and model.lower > 0 for model in self.question.models):
+            raise ParameterError("A lower limit of presence speaks of people without a row; it needs global recoding.")
         return self._local(lattice, metric) if recoding == "local" else self._mondrian(lattice, metric)
 
     def _searched(self, lattice: Lattice) -> Best:

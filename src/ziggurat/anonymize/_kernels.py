@@ -8,7 +8,8 @@ What may be pruned, and why.
 
 - A *cut* on suppression. Let a model be *lasting* if a class that satisfies it still does after it is joined with any
   other class: k-anonymity, k-map and distinct l-diversity are. Then the rows that must be suppressed at a node are at
-  least those at any coarser node, so that the coarsest completion of some fixed levels bounds all of them from below.
+  least those at any coarser node, so that the coarsest completion of some fixed levels (their *shadow*, which has few
+  classes) bounds all of them from below.
   The other models last only if both classes satisfy them (entropy is concave, the earth mover's distance convex, the
   share of a population a mediant, also of people who share their class with no row), so they take part in the cut only
   if nothing may be suppressed.
@@ -49,6 +50,7 @@ TOLERANCE = 1e-9
 _FIRST = np.uint64(0x9E3779B97F4A7C15)
 _SECOND = np.uint64(0xBF58476D1CE4E5B9)
 _FOLD = np.uint64(32)
+_CHEAP = 4
 
 
 class Rolls(NamedTuple):
@@ -96,18 +98,6 @@ class Worth(NamedTuple):
     entropy: Reals  # [j, a] what all rows lose at this level, in bits
 
 
-class Problem(NamedTuple):
-    """All that the search must know.
-
-    Kernels are not called with literals, such as 0 or False: numba would compile them once more for each.
-    """
-
-    limit: int  # at most so many rows are suppressed
-    rolls: Rolls
-    rules: Rules
-    worth: Worth
-
-
 class Classes(NamedTuple):
     """Classes, or with sensitive columns the parts of classes that agree in these."""
 
@@ -115,6 +105,20 @@ class Classes(NamedTuple):
     counts: Integers  # rows of the table
     people: Integers  # rows of the population, if there is one
     values: Integers  # the combination of sensitive values
+
+
+class Problem(NamedTuple):
+    """All that the search must know.
+
+    Kernels are not called with literals, such as 0 or False: numba would compile them once more for each.
+    """
+
+    limit: int  # at most so many rows are suppressed
+    shadows: Classes  # for every depth the classes of the columns up to it, with all others at their top
+    shadow_at: Integers  # [depth] where they begin; one entry more
+    rolls: Rolls
+    rules: Rules
+    worth: Worth
 
 
 class Found(NamedTuple):
@@ -589,20 +593,47 @@ def _bound_by_classes(p: Worth, suppressed: Int, held: Classes, size: Int) -> Re
 
 
 @compiled
-def _coarsest(p: Rolls, held: Classes, size: Int, depth: Int, f: Found) -> tuple[Classes, Int]:
-    """The classes when every column that is not decided yet is at its top."""
-    topped = _copied(held, size)
-    for d in range(depth, p.order.size):
-        column = p.order[d]
-        _generalised(p, topped, size, column, p.bottom, p.heights[column] - 1)
-    return topped, _merged(topped, size, f.slots, f.stamp)
+def topped(p: Rolls, held: Classes, column: Int, slots: Integers, stamp: Integers) -> Classes:
+    """The classes when one column is at its top; `held` stays as it is."""
+    size = held.counts.size
+    mine = _copied(held, size)
+    _generalised(p, mine, size, column, p.bottom, p.heights[column] - 1)
+    return _copied(mine, _merged(mine, size, slots, stamp))
 
 
 @compiled
-def _must_go(p: Problem, held: Classes, size: Int, depth: Int, f: Found) -> Int:
-    """How many rows every completion of the first `depth` columns suppresses at least."""
-    topped, left = _coarsest(p.rolls, held, size, depth, f)
-    _, sizes, kept = judged(p.rules, topped, left, p.limit > 0, f)
+def _shadow(p: Problem, depth: Int, levels: Integers, f: Found) -> tuple[Classes, Int]:
+    """The classes of the columns up to `depth` at their levels, with all others at their top.
+
+    They are few beside the classes of all columns, so that much can be cut before these are rolled up.
+    """
+    start, end = p.shadow_at[depth], p.shadow_at[depth + 1]
+    people = p.shadows.people[start:end] if p.shadows.people.size else p.shadows.people
+    values = p.shadows.values[start:end] if p.shadows.values.size else p.shadows.values
+    part = Classes(p.shadows.keys[start:end], p.shadows.counts[start:end], people, values)
+    size = end - start
+    mine = _copied(part, size)
+    for d in range(depth + 1):
+        column = p.rolls.order[d]
+        if levels[column] > 0:
+            _generalised(p.rolls, mine, size, column, p.rolls.bottom, levels[column])
+    return mine, _merged(mine, size, f.slots, f.stamp)
+
+
+@compiled
+def _coarsest(p: Rolls, held: Classes, size: Int, depth: Int, f: Found) -> tuple[Classes, Int]:
+    """The same shadow from the classes of all columns, of which those from `depth` on are at level 0."""
+    mine = _copied(held, size)
+    for d in range(depth, p.order.size):
+        column = p.order[d]
+        _generalised(p, mine, size, column, p.bottom, p.heights[column] - 1)
+    return mine, _merged(mine, size, f.slots, f.stamp)
+
+
+@compiled
+def _must_go(p: Problem, shadow: Classes, size: Int, f: Found) -> Int:
+    """How many rows every completion of the levels of a shadow suppresses at least."""
+    _, sizes, kept = judged(p.rules, shadow, size, p.limit > 0, f)
     return _suppressed(sizes, kept)
 
 
@@ -680,9 +711,8 @@ def explore(p: Problem, held: Classes, size: Int, depth: Int, gone: Int, levels:
     """
     every = f.nodes.shape[0] > 0
     column = p.rolls.order[depth]
-    below = _nodes_below(p.rolls, depth + 1)
-    mine = held
-    was = p.rolls.bottom
+    last = depth + 1 == p.rolls.order.size
+    mine, was = held, p.rolls.bottom
     for level in range(p.rolls.heights[column]):
         levels[column] = level
         if f.stop[0]:
@@ -690,22 +720,38 @@ def explore(p: Problem, held: Classes, size: Int, depth: Int, gone: Int, levels:
             break
         if _bound_by_levels(p, levels, gone) > f.best[0] and not every:
             break
-        if level == 1:
-            mine = _copied(held, size)
+        least = gone
+        ahead = not last and not every and _is_small(p, depth, size)
+        if ahead:
+            shadow, few = _shadow(p, depth, levels, f)
+            least = max(gone, _must_go(p, shadow, few, f))
+            if least > p.limit or _bound_by_levels(p, levels, least) > f.best[0]:
+                f.facts[3] += _nodes_below(p.rolls, depth + 1)
+                continue
         if level > 0:
+            if was == p.rolls.bottom:
+                mine = _copied(held, size)
             _generalised(p.rolls, mine, size, column, was, level)
             size = _merged(mine, size, f.slots, f.stamp)
             was = level
-        if depth + 1 == p.rolls.order.size:
+        if last:
             _judge_node(p, mine, size, levels, f)
             continue
-        least = 0 if every else _must_go(p, mine, size, depth + 1, f)
-        if every or (least <= p.limit and _bound(p, levels, max(least, gone), mine, size) <= f.best[0]):
-            explore(p, mine, size, depth + 1, max(least, gone), levels, f)
+        if not ahead and not every:
+            shadow, few = _coarsest(p.rolls, mine, size, depth + 1, f)
+            least = max(gone, _must_go(p, shadow, few, f))
+        if every or (least <= p.limit and _bound(p, levels, least, mine, size) <= f.best[0]):
+            explore(p, mine, size, depth + 1, least, levels, f)
         else:
-            f.facts[3] += below
+            f.facts[3] += _nodes_below(p.rolls, depth + 1)
     levels[column] = 0
     return gone
+
+
+@compiled
+def _is_small(p: Problem, depth: Int, size: Int) -> Truth:
+    """Whether the shadow of a depth, made from the values themselves, is cheap beside rolling up so many classes."""
+    return bool(_CHEAP * (p.shadow_at[depth + 1] - p.shadow_at[depth]) < size)
 
 
 @compiled
@@ -714,10 +760,12 @@ def branch(p: Problem, held: Classes, size: Int, depth: Int, gone: Int, levels: 
     if f.stop[0]:
         f.mine[1] = min(f.mine[1], _bound(p, levels, gone, held, size))
         return gone
-    mine, left = at_node(p.rolls, held, size, levels, f)
-    if _bound_by_levels(p, levels, gone) <= f.best[0]:
-        gone = max(gone, _must_go(p, mine, left, depth, f))
-        if gone <= p.limit and _bound(p, levels, gone, mine, left) <= f.best[0]:
+    if depth > 0:
+        shadow, few = _shadow(p, depth - 1, levels, f)
+        gone = max(gone, _must_go(p, shadow, few, f))
+    if gone <= p.limit and _bound_by_levels(p, levels, gone) <= f.best[0]:
+        mine, left = at_node(p.rolls, held, size, levels, f)
+        if _bound(p, levels, gone, mine, left) <= f.best[0]:
             return explore(p, mine, left, depth, gone, levels, f)
     f.facts[3] += _nodes_below(p.rolls, depth)
     return gone

@@ -20,8 +20,8 @@ import numpy.typing as npt
 from ziggurat.anonymize import _local_kernels as kernels
 from ziggurat.anonymize._kernels import AVERAGE, TOLERANCE
 from ziggurat.anonymize._metrics import Loss
-from ziggurat.anonymize._problem import classes_of, problem_of
-from ziggurat.errors import ParameterError, PrivacyError
+from ziggurat.anonymize._problem import classes_of, rules_of, smallest_of
+from ziggurat.errors import PrivacyError
 
 if TYPE_CHECKING:
     from ziggurat.anonymize._coded import Counted, Ladder
@@ -108,7 +108,7 @@ def recode(
 
     Raises
     ------
-    ParameterError
+    PrivacyError
         If not even one class of all rows satisfies the models.
     """
     shares = Loss(weights or {}).shares([ladder.column for ladder in counted.ladders])
@@ -129,8 +129,7 @@ def recode(
 def judge_of(counted: Counted, asked: Sequence[Asked], least: int = 1) -> tuple[kernels.Judge, kernels.Parts]:
     """Return models and combinations as arrays for the compiled loops; a class has at least `least` rows."""
     _, joint = classes_of(counted)
-    p = problem_of(counted, asked, Loss(), 0, joint)
-    r, smallest = p.rules, max(p.worth.smallest, least)
+    r, smallest = rules_of(counted, asked, joint), max(smallest_of(asked), least)
     judge = kernels.Judge(
         smallest, r.kinds, r.about, r.first, r.second, r.values, r.overall, r.tree_at, r.tree, r.tree_heights
     )
@@ -223,7 +222,7 @@ class _Search:
         s = self._lists(of, clusters)
         kernels.housed(self._trees, self.judge, self._parts, s, self._limit)
         if s.rows[-1] > self._limit and not kernels.forced(self._trees, self.judge, self._parts, s):
-            raise ParameterError(NOTHING_PASSES)
+            raise PrivacyError(NOTHING_PASSES)
         self._mended(s, stop)
         progress(1.0)
         s.levels[-1] = -1

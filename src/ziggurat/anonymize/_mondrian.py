@@ -20,7 +20,7 @@ from ziggurat.anonymize._kernels import AVERAGE, TOLERANCE
 from ziggurat.anonymize._local import NOTHING_PASSES, column_loss, judge_of
 from ziggurat.anonymize._local_kernels import Judge, Parts, judged
 from ziggurat.anonymize._metrics import Loss
-from ziggurat.errors import ParameterError
+from ziggurat.errors import ParameterError, PrivacyError
 
 if TYPE_CHECKING:
     from ziggurat.anonymize._coded import Counted, Ladder
@@ -93,8 +93,10 @@ def mondrian(
 
     Raises
     ------
+    PrivacyError
+        If not even one class of all rows satisfies the models.
     ParameterError
-        If not even one class of all rows satisfies the models, or an ordered column holds no numbers.
+        If an ordered column holds no numbers.
     """
     names = [ladder.column for ladder in counted.ladders]
     for name in ordered:
@@ -136,7 +138,7 @@ class _Cutter:
         who = np.arange(len(self.parts.counts), dtype=np.int64)
         starts = np.array([0, who.size], np.int64)
         if not who.size or not judged(self.judge, self.parts, who, starts)[0]:
-            raise ParameterError(NOTHING_PASSES)
+            raise PrivacyError(NOTHING_PASSES)
         done: list[Integers] = []
         while starts.size > 1:
             who, starts = self._round(who, starts, done)
@@ -199,7 +201,7 @@ def _joined(pieces: list[tuple[Integers, Integers]]) -> tuple[Integers, Integers
 def _published(counted: Counted, cutter: _Cutter, ranks: Sequence[Integers], who: Integers, starts: Integers) -> Ranges:
     low, high, width = cuts.boxes(cutter.axes, cutter.parts.codes, who, starts)
     if (high >= np.where(cutter.axes.ordered, cutter.axes.sizes, cutter.axes.heights)).any():
-        raise ParameterError(NOTHING_PASSES)
+        raise PrivacyError(NOTHING_PASSES)
     part = np.empty(who.size, np.int64)
     part[who] = np.repeat(np.arange(starts.size - 1), np.diff(starts))
     levels = np.where(cutter.axes.ordered, 0, high)[part].astype(np.int16)

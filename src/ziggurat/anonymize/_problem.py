@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.anonymize._kernels import Classes, Found, Problem, Rolls, Rules, Worth
+from ziggurat.anonymize._kernels import DISTINCT, Classes, Found, Problem, Rolls, Rules, Worth, topped
 
 if TYPE_CHECKING:
     from ziggurat.anonymize._coded import Counted, Ladder
@@ -53,12 +53,13 @@ def classes_of(counted: Counted) -> tuple[Classes, Integers]:
     return Classes(packed(counted.codes, word, shift), counted.counts.astype(np.int64), people, values), joint
 
 
-def problem_of(counted: Counted, asked: Sequence[Asked], metric: Metric, limit: int, joint: Integers) -> Problem:
+def problem_of(
+    counted: Counted, asked: Sequence[Asked], metric: Metric, limit: int, classes: Classes, joint: Integers
+) -> Problem:
     """Return all that the compiled search must know."""
     word, shift, mask = fields(counted.ladders)
     steps, step_at = _steps(counted.ladders)
     groups = _Groups(counted)
-    overall, tree_at, tree, tree_heights = _sensitive(counted, asked)
     rolls = Rolls(
         bottom=0,
         order=_order(counted),
@@ -69,21 +70,10 @@ def problem_of(counted: Counted, asked: Sequence[Asked], metric: Metric, limit: 
         step_at=step_at,
         steps=steps,
     )
-    rules = Rules(
-        kinds=np.array([each.kind for each in asked], np.int64),
-        about=np.array([each.about for each in asked], np.int64),
-        first=np.array([each.first for each in asked], np.float64),
-        second=np.array([each.second for each in asked], np.float64),
-        sensitive=joint,
-        values=np.array([len(values) for values in counted.values], np.int64),
-        overall=overall,
-        tree_at=tree_at,
-        tree=tree,
-        tree_heights=tree_heights,
-    )
+    rules = rules_of(counted, asked, joint)
     worth = Worth(
         rows=counted.rows,
-        smallest=max([each.smallest for each in asked], default=1),
+        smallest=smallest_of(asked),
         metric=metric.kind,
         weights=metric.shares([ladder.column for ladder in counted.ladders]),
         domain=np.array([ladder.size for ladder in counted.ladders], np.int64),
@@ -95,7 +85,56 @@ def problem_of(counted: Counted, asked: Sequence[Asked], metric: Metric, limit: 
         spread=groups.spread,
         entropy=groups.entropy,
     )
-    return Problem(limit, rolls, rules, worth)
+    shadows, shadow_at = _shadows(classes, rolls, with_values=limit == 0 or DISTINCT in rules.kinds)
+    return Problem(limit, shadows, shadow_at, rolls, rules, worth)
+
+
+def rules_of(counted: Counted, asked: Sequence[Asked], joint: Integers) -> Rules:
+    """Return what classes must satisfy."""
+    overall, tree_at, tree, tree_heights = _sensitive(counted, asked)
+    return Rules(
+        kinds=np.array([each.kind for each in asked], np.int64),
+        about=np.array([each.about for each in asked], np.int64),
+        first=np.array([each.first for each in asked], np.float64),
+        second=np.array([each.second for each in asked], np.float64),
+        sensitive=joint,
+        values=np.array([len(values) for values in counted.values], np.int64),
+        overall=overall,
+        tree_at=tree_at,
+        tree=tree,
+        tree_heights=tree_heights,
+    )
+
+
+def smallest_of(asked: Sequence[Asked]) -> int:
+    """Return how many rows every class that is kept has at least."""
+    return max([each.smallest for each in asked], default=1)
+
+
+def scratch(entries: int) -> Integers:
+    """Return room for a hash table of so many entries."""
+    room = 16
+    while room < 2 * entries:
+        room *= 2
+    return np.zeros(room, np.int64)
+
+
+def _shadows(classes: Classes, rolls: Rolls, *, with_values: bool) -> tuple[Classes, Integers]:
+    """The classes of the first columns alone, for every number of them but all, one after the other.
+
+    Where only models of sizes bound suppression, sensitive values are left out.
+    """
+    nothing = np.empty(0, np.int64)
+    held = classes if with_values else classes._replace(values=nothing)
+    slots, stamp = scratch(len(held.counts)), np.zeros(1, np.int64)
+    found: list[Classes] = []
+    for column in rolls.order[:0:-1]:
+        held = topped(rolls, held, int(column), slots, stamp)
+        found.insert(0, held)
+    if not found:
+        return Classes(classes.keys[:0], nothing, nothing, nothing), np.zeros(1, np.int64)
+    starts = np.cumsum([0, *(len(each.counts) for each in found)]).astype(np.int64)
+    return Classes(*(np.concatenate(parts) for parts in zip(*found, strict=True))), starts
 
 
 def found_for(
@@ -106,9 +145,6 @@ def found_for(
     nodes: npt.NDArray[np.float64] | None = None,
 ) -> Found:
     """Return what one thread of the search writes to; `nodes` has a row for each node if all are to be noted."""
-    room = 16
-    while room < 2 * len(classes.counts):
-        room *= 2
     many = problem.rolls.heights.size
     return Found(
         best=best,
@@ -117,7 +153,7 @@ def found_for(
         levels=np.full(many, -1, np.int64),
         facts=np.zeros(4, np.int64),
         nodes=np.empty((0, 4)) if nodes is None else nodes,
-        slots=np.zeros(room, np.int64),
+        slots=scratch(len(classes.counts)),
         stamp=np.zeros(1, np.int64),
     )
 

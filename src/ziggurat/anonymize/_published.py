@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -122,9 +123,10 @@ class Publication:
         DataError if the table changed since it was counted.
         """
         seen = np.zeros(self._chosen.size, np.int64)
-        for batch in self._table.engine.batches(self._query()):
-            seen += np.bincount(batch.column(_PLACE).to_numpy(), minlength=seen.size)
-            yield batch.drop_columns([_PLACE])
+        with self._asked() as query:
+            for batch in self._table.engine.batches(query):
+                seen += np.bincount(batch.column(_PLACE).to_numpy(), minlength=seen.size)
+                yield batch.drop_columns([_PLACE])
         if not np.array_equal(seen, self._counted.counts[self._chosen]):
             raise DataError("The table changed while it was anonymised; anonymise it again.")
 
@@ -162,9 +164,20 @@ class Publication:
 
     def _nothing(self) -> pa.Table:
         """A table of no rows, for the types of its columns."""
-        return self._table.engine.query(self._query().limit(0)).drop_columns([_PLACE])
+        with self._asked() as query:
+            return self._table.engine.query(query.limit(0)).drop_columns([_PLACE])
 
-    def _query(self) -> exp.Select:
+    @contextmanager
+    def _asked(self) -> Iterator[exp.Select]:
+        """The query for the rows; what it needs is lent to the engine for so long."""
+        lent: list[exp.Expr] = []
+        try:
+            yield self._query(lent)
+        finally:
+            for each in lent:
+                self._table.engine.take_back(each)
+
+    def _query(self, lent: list[exp.Expr]) -> exp.Select:
         names = self.columns
         replaced = {each.column: each for each in self._labels if not each.untouched}
         shown = [_cell("labels", name) if name in replaced else _cell("seen", name) for name in names]
@@ -172,18 +185,19 @@ class Publication:
         query = exp.select(*(each.as_(name, quoted=True) for each, name in asked))
         query = query.from_(self._table.relation({*names, *(each.column for each in self._keyed)}), copy=False)
         for place, keyed in enumerate(self._keyed):
-            query = _looked_up(query, self._lent(self._lookup(keyed), f"codes_{place}"), place, keyed.column)
+            query = _looked_up(query, self._lent(self._lookup(keyed), f"codes_{place}", lent), place, keyed.column)
         words = _words([keyed.size for keyed in self._keyed])
         matched = [
             exp.EQ(this=_cell("labels", _key(number)), expression=_packed(self._keyed, word))
             for number, word in enumerate(words)
         ]
-        joined = query.join(self._lent(self._kept_labels(words), "labels"), on=exp.and_(*matched), copy=False)
+        joined = query.join(self._lent(self._kept_labels(words), "labels", lent), on=exp.and_(*matched), copy=False)
         salt = randomness.uniform_below(_SALTS, source=randomness.secure())
         return joined.order_by(scrambled([each.copy() for each in shown], salt), copy=False)
 
-    def _lent(self, table: pa.Table, name: str) -> exp.Expr:
-        return exp.select("*").from_(self._table.engine.lend(table)).subquery(name)
+    def _lent(self, table: pa.Table, name: str, lent: list[exp.Expr]) -> exp.Expr:
+        lent.append(self._table.engine.lend(table))
+        return exp.select("*").from_(lent[-1]).subquery(name)
 
     def _lookup(self, keyed: _Keyed) -> pa.Table:
         """The codes of the values that occur."""

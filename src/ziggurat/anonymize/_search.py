@@ -73,7 +73,7 @@ class Lattice:
     def __init__(self, counted: Counted, asked: Sequence[Asked], metric: Metric, limit: int) -> None:
         self.counted = counted
         self._classes, joint = classes_of(counted)
-        self._problem = problem_of(counted, asked, metric, limit, joint)
+        self._problem = problem_of(counted, asked, metric, limit, self._classes, joint)
         self.heights = tuple(ladder.height for ladder in counted.ladders)
         self.nodes = math.prod(self.heights)
         self.limit = limit
@@ -163,11 +163,15 @@ class _Search:
                 self._stop[0] = 1
 
     def _work(self, depth: int, tasks: itertools.count[int], found: Found) -> None:
-        """Take one piece of work after the other: fixed levels of the first columns, in the order of the search."""
+        """Take one piece of work after the other: fixed levels of the first columns, the most general first.
+
+        These are small, and what they find spares much of the others.
+        """
         fixed = [int(column) for column in self._problem.rolls.order[:depth]]
         heights = [int(self._problem.rolls.heights[column]) for column in fixed]
         size = len(self._classes.counts)
-        while (number := next(tasks)) < math.prod(heights):
+        pieces = math.prod(heights)
+        while (number := pieces - 1 - next(tasks)) >= 0:
             levels = np.zeros(self._problem.rolls.heights.size, np.int64)
             for column, height in zip(reversed(fixed), reversed(heights), strict=True):
                 number, levels[column] = divmod(number, height)

@@ -101,6 +101,15 @@ class Engine(ABC):
             alias=exp.TableAlias(this=exp.to_identifier("lent", quoted=True), columns=columns),
         )
 
+    def take_back(self, lent: exp.Expr) -> None:  # noqa: B027 - what stands in the query itself needs no taking back
+        """Forget a table that was lent, once no query needs it any more.
+
+        Parameters
+        ----------
+        lent
+            What `lend` returned.
+        """
+
     def statement(self, expression: exp.Expr) -> str:
         """Return a query as this engine is asked it, in its own dialect."""
         native = expression.transform(self._native)  # a copy, so that it may be written without another

@@ -116,6 +116,11 @@ class DuckDBEngine(_DuckDB):
         """Return a small table of ours as it stands in the FROM of a query of this engine."""
         return exp.table_(self.attach(table), quoted=True)
 
+    def take_back(self, lent: exp.Expr) -> None:
+        """Forget a table that was lent, once no query needs it any more."""
+        with self._lock:
+            self._connection.unregister(lent.name)
+
     def _attach_file(self, path: str, name: str) -> None:
         operation = f"Reading the file {path!r}"
         if Path(path).is_dir():

@@ -87,6 +87,10 @@ class SparkEngine(Engine):
         """Return a small table of ours as it stands in the FROM of a query of this engine."""
         return exp.table_(self.attach(table), quoted=True)
 
+    def take_back(self, lent: exp.Expr) -> None:
+        """Forget a table that was lent, once no query needs it any more."""
+        self._session.catalog.dropTempView(lent.name)
+
     def _finite(self, cell: exp.Expr) -> exp.Expr:
         # Spark pushes `x IN (NaN)` into the Parquet reader, which skips by statistics; it does not push ISNAN.
         infinite = [exp.cast(exp.Literal.string(word), "DOUBLE") for word in ("Infinity", "-Infinity")]
