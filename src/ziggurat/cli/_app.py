@@ -15,6 +15,7 @@ from ziggurat.cli import (
     _ask,
     _collect,
     _data,
+    _decide,
     _experiments,
     _hierarchy,
     _ledger,
@@ -98,6 +99,7 @@ app.command()(_collect.collect)
 app.command()(_anonymize.anonymize)
 app.command()(_mask.mask)
 app.command()(_risk.risk)
+app.command()(_decide.decide)
 app.command()(_experiments.reproduce)
 
 

@@ -1,4 +1,4 @@
-"""Units, neighbour relations, events, guarantees, accountants and filters."""
+"""Units, neighbour relations, events, guarantees, accountants and filters; privacy at risk and what it costs."""
 
 from ziggurat.data import Unit
 from ziggurat.privacy._account import Account, compose
@@ -11,7 +11,42 @@ from ziggurat.privacy._amounts import (
     in_words,
     whole,
 )
+from ziggurat.privacy._at_risk import (
+    GaussianAtRisk,
+    LaplaceAtRisk,
+    LatticeLaplaceAtRisk,
+    PrivacyAtRisk,
+    best_posterior,
+    exact_confidence,
+)
+from ziggurat.privacy._at_risk_loss import CurveAtRisk, PairAtRisk, at_risk
+from ziggurat.privacy._at_risk_published import (
+    NotAGuaranteeWarning,
+    probabilistic_tolerance,
+    published_cheapest,
+    published_combined_confidence,
+    published_confidence,
+    published_confidence_by_series,
+    published_epsilon,
+    published_level,
+    published_overlap,
+    published_sampled_confidence,
+    samples_for,
+)
+from ziggurat.privacy._at_risk_sampled import (
+    Combined,
+    PrivateSamplingWarning,
+    SampledSensitivity,
+    dkw_confidence,
+    sample_sensitivity,
+    subsampled,
+)
+from ziggurat.privacy._at_risk_split import SplitLaplaceAtRisk
+from ziggurat.privacy._cost import Cheapest, CostModel, Levels, Stakeholders
 from ziggurat.privacy._curves import gaussian_delta, gaussian_epsilon, gaussian_mu
+from ziggurat.privacy._decision import Candidate, Decision, Wanted
+from ziggurat.privacy._decision_binding import why_not
+from ziggurat.privacy._decision_noise import GaussianNoise, GeometricNoise, LaplaceNoise, Noise
 from ziggurat.privacy._events import (
     ApproximateEvent,
     ComposedEvent,
@@ -44,6 +79,7 @@ from ziggurat.privacy._guarantees import (
     RenyiDP,
     ZeroConcentratedDP,
 )
+from ziggurat.privacy._money import Money
 from ziggurat.privacy._neighbours import Neighbours, Relation
 from ziggurat.privacy._profiles import Profile, profile
 
@@ -52,19 +88,38 @@ __all__ = [
     "Amount",
     "ApproximateDP",
     "ApproximateEvent",
+    "Candidate",
+    "Cheapest",
+    "Combined",
     "ComposedEvent",
+    "CostModel",
+    "CurveAtRisk",
+    "Decision",
     "DiscreteGaussianEvent",
     "Event",
     "ExponentialEvent",
     "Filter",
+    "GaussianAtRisk",
     "GaussianDP",
     "GaussianEvent",
+    "GaussianNoise",
+    "GeometricNoise",
     "GroupEvent",
     "Guarantee",
+    "LaplaceAtRisk",
     "LaplaceEvent",
+    "LaplaceNoise",
+    "LatticeLaplaceAtRisk",
+    "Levels",
+    "Money",
     "Neighbours",
+    "Noise",
+    "NotAGuaranteeWarning",
+    "PairAtRisk",
     "ParallelEvent",
+    "PrivacyAtRisk",
     "PrivacyLoss",
+    "PrivateSamplingWarning",
     "Profile",
     "PureDP",
     "PureEvent",
@@ -74,17 +129,25 @@ __all__ = [
     "RenyiEvent",
     "RepeatedEvent",
     "SampledGaussianEvent",
+    "SampledSensitivity",
     "Spent",
+    "SplitLaplaceAtRisk",
+    "Stakeholders",
     "UnboundedEvent",
     "Unit",
+    "Wanted",
     "ZeroConcentratedDP",
     "ZeroConcentratedEvent",
     "as_replace_one",
+    "at_risk",
+    "best_posterior",
     "compose",
     "composed",
+    "dkw_confidence",
     "event_from_dict",
     "event_from_json",
     "exact",
+    "exact_confidence",
     "exact_delta",
     "exact_epsilon",
     "exact_positive",
@@ -93,6 +156,19 @@ __all__ = [
     "gaussian_mu",
     "in_words",
     "make_filter",
+    "probabilistic_tolerance",
     "profile",
+    "published_cheapest",
+    "published_combined_confidence",
+    "published_confidence",
+    "published_confidence_by_series",
+    "published_epsilon",
+    "published_level",
+    "published_overlap",
+    "published_sampled_confidence",
+    "sample_sensitivity",
+    "samples_for",
+    "subsampled",
     "whole",
+    "why_not",
 ]

@@ -4,6 +4,17 @@ What is heavy (scikit-learn, PyTorch, Keras, Arrow) is imported when a step runs
 """
 
 from ziggurat.experiments.steps._classify import classify
+from ziggurat.experiments.steps._decide import (
+    at_risk_epsilon,
+    at_risk_level,
+    cheapest_promise,
+    combined_risk,
+    compensation_budget,
+    curve,
+    samples_needed,
+    sampling_confidence,
+)
+from ziggurat.experiments.steps._decide_ridge import ridge_error, ridge_rows, ridge_sensitivities, sampled_sensitivity
 from ziggurat.experiments.steps._digits import digit_data
 from ziggurat.experiments.steps._formulas import (
     gaussian_sigma,
@@ -26,9 +37,15 @@ from ziggurat.experiments.steps._student import train_student
 from ziggurat.experiments.steps._web_requests import web_request_data
 
 __all__ = [
+    "at_risk_epsilon",
+    "at_risk_level",
+    "cheapest_promise",
     "classify",
     "classify_keras",
     "classify_torch",
+    "combined_risk",
+    "compensation_budget",
+    "curve",
     "digit_data",
     "fit_regression",
     "gaussian_sigma",
@@ -41,6 +58,12 @@ __all__ = [
     "prepare_data",
     "privatise",
     "proportion_sensitivity",
+    "ridge_error",
+    "ridge_rows",
+    "ridge_sensitivities",
+    "sampled_sensitivity",
+    "samples_needed",
+    "sampling_confidence",
     "selection_probability",
     "serve_model",
     "similarity",
