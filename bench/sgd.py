@@ -61,7 +61,7 @@ def arguments() -> argparse.Namespace:
     for name, value in (("rows", 20_000), ("batch", 512), ("steps", 15), ("in-a-row", 3)):
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--threads", type=int, help="hold PyTorch to so many threads")
-    parser.add_argument("--blocks", type=int, nargs="+", default=[128, 608])
+    parser.add_argument("--blocks", type=int, nargs="+", default=[192, 576])
     return parser.parse_args()
 
 

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from ziggurat import randomness
 from ziggurat.errors import PrivacyError
+from ziggurat.learn._sgd_kernels import add_steps
 from ziggurat.mechanisms import Gaussian
 from ziggurat.randomness import Source
 
@@ -45,8 +46,11 @@ class Lattice:
         self.sigma_in_steps: Fraction = made.sigma / made.grid
 
     def protected(self, total: Tensor, noise: Tensor) -> Tensor:
-        """Round a vector in double precision and add noise in steps; what comes out may leave."""
+        """Round a vector in double precision and add noise in steps; what comes out, in its place, may leave."""
         grid = float(self.mechanism.grid)  # a power of two: scaling by it is exact
+        if not total.is_cuda:
+            add_steps(total.numpy(), noise.numpy(), grid, _MOST_STEPS)
+            return total
         steps = (total / grid).round_().clamp_(-_MOST_STEPS, _MOST_STEPS).to(torch.int64)
         return steps.add_(noise).double().mul_(grid)
 

@@ -108,7 +108,7 @@ class Training:
             places = torch.from_numpy(draw.places).to(rows.device)
             total = summed(self.gradients, rows, targets, places, self.plan.block, float(self.plan.clip))
             noisy = self._lattice.protected(total, torch.from_numpy(draw.noise).to(rows.device))
-            self._move(noisy / expected)
+            self._move(noisy.div_(expected))
             yield
 
     def _move(self, gradient: Tensor) -> None:
@@ -118,6 +118,8 @@ class Training:
             parameter.grad = part.view(parameter.shape).to(parameter.dtype)
         self._optimiser.step()
         self.taken += 1
+        if not self._descent.average:
+            return
         # A mean that forgets the first steps: weights grow with the square of the step (Shamir & Zhang 2013).
         share = 3 / (self.taken + 2)
         for mean, parameter in zip(self._means, self.gradients.parameters, strict=True):
