@@ -62,6 +62,8 @@ bench: setup
 	$(BIN)/python bench/served.py
 	$(BIN)/python bench/sgd.py
 	$(BIN)/python bench/collect.py
+	$(BIN)/python bench/anonymize.py
+	$(BIN)/python bench/local_recoding.py
 	$(BIN)/python bench/pate_accounting.py
 
 docs: $(STAMP)

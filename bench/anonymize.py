@@ -92,6 +92,14 @@ def apart(part: str, value: str) -> dict[str, Any]:
 
 def report(rows: int) -> None:
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    if "ZIGGURAT_DATA" in os.environ:
+        beside_arx()
+    else:
+        print("(set ZIGGURAT_DATA to a folder with arx_adult.parquet and its hierarchies to search these)")
+    generated(rows)
+
+
+def beside_arx() -> None:
     print(f"first answer of a first process   {apart('search', '0')['first']:6.2f} s")
     print(f"first answer of a second process  {apart('search', '0')['first']:6.2f} s")
     for share, (plain, short) in SHARES.items():
@@ -101,6 +109,9 @@ def report(rows: int) -> None:
             f"k=5, suppression {share:<5} {1000 * found['search']:7.1f} ms, {found['evaluated']:>6,} nodes evaluated, "
             f"loss {found['score']:.5f}; ARX {theirs:g} s: {theirs / found['search']:.1f} times faster"
         )
+
+
+def generated(rows: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         import duckdb
 

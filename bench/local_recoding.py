@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from ziggurat.anonymize._coded import Counted, coded_cells, ladder
 from ziggurat.anonymize._local import recode
-from ziggurat.anonymize._models import KAnonymity
+from ziggurat.anonymize._models import Asked, KAnonymity
 from ziggurat.anonymize._mondrian import mondrian
 from ziggurat.data import Hierarchy
 
@@ -50,8 +50,21 @@ def _generated(rows: int) -> Counted:
 
 def main() -> None:
     """Print loss, classes and seconds."""
-    adult = _adult(Path(os.environ["ZIGGURAT_DATA"]))
     asked = [KAnonymity(5).asked()]
+    if "ZIGGURAT_DATA" in os.environ:
+        _beside_arx(_adult(Path(os.environ["ZIGGURAT_DATA"])), asked)
+    else:
+        print("(set ZIGGURAT_DATA to a folder with arx_adult.parquet and its hierarchies to recode these)")
+    big = _generated(5_000_000)
+    start = time.perf_counter()
+    boxes = mondrian(big, asked, ordered=["c0", "c1"])
+    spent = time.perf_counter() - start
+    print(
+        f"mondrian of {big.rows} rows, {len(big.counts)} combinations: {boxes.score:.4f} {boxes.classes} {spent:.1f} s"
+    )
+
+
+def _beside_arx(adult: Counted, asked: list[Asked]) -> None:
     recode(adult, asked, stop=np.ones(1, np.int64))
     start = time.perf_counter()
     found = recode(adult, asked)
@@ -63,13 +76,6 @@ def main() -> None:
         print(
             f"mondrian adult, relaxed={relaxed}: {boxes.score:.4f} {boxes.classes} {time.perf_counter() - start:.1f} s"
         )
-    big = _generated(5_000_000)
-    start = time.perf_counter()
-    boxes = mondrian(big, asked, ordered=["c0", "c1"])
-    spent = time.perf_counter() - start
-    print(
-        f"mondrian of {big.rows} rows, {len(big.counts)} combinations: {boxes.score:.4f} {boxes.classes} {spent:.1f} s"
-    )
 
 
 if __name__ == "__main__":
