@@ -6,6 +6,7 @@ import warnings
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
@@ -194,3 +195,13 @@ def test_text_is_learned_through_declared_categories_in_pipelines_and_grids():
     labels = np.where(rows[:, 0] == "mauve", "yes", "no")
     search = GridSearchCV(steps, {"categoricalnb__epsilon": [1, 5]}, cv=2).fit(rows, labels)
     assert search.predict(rows).tolist() == labels.tolist()
+
+
+@pytest.mark.parametrize("missing", ["features", "labels"])
+def test_the_missing_value_of_pandas_gets_a_sentence(missing):
+    features = pd.DataFrame({"a": [1, 2, pd.NA if missing == "features" else 3] * 5}, dtype=object)
+    labels = pd.Series(["a", "b", pd.NA if missing == "labels" else "a"] * 5, dtype="string")
+    model = GaussianNB(epsilon=1, classes=["a", "b"], bounds=(0, 3))
+    with pytest.raises(DataError, match="missing") as caught:
+        model.fit(features, labels)
+    assert caught.value.__cause__ is None

@@ -149,26 +149,26 @@ def test_bad_input_gets_one_sentence_and_spends_nothing(granted, given, said):
     assert "0 questions" in granted("ledger", "show", "clinic").out
 
 
-@pytest.mark.parametrize(
-    ("asked", "more", "said"),
-    [
-        ("age\n30\n17\n", (), "from 18 to 99"),
-        ("age\n30\nNA\n", (), "age"),
-        ("bmi\n30\n", (), "none of the columns"),
-        ("age\n", (), "no rows"),
-        ("age\n30\n", ("--out", "a.txt"), ".csv"),
-        ("age\n30\n", ("--out", "nowhere/a.csv"), "does not exist"),
-        ("age\n30\n", ("--plot", "a.svg"), ".png"),
-    ],
-)
-def test_bad_questions_get_one_sentence_and_no_answer(granted, asked, more, said):
+BAD_QUESTIONS = [
+    ("age\n30\n17\n", (), "from 18 to 99"),
+    ("age\n30\nNA\n", (), "age"),
+    ("bmi\n30\n", (), "none of the columns"),
+    ("age\n", (), "no rows"),
+    ("age\n30\n", ("--out", "a.txt"), ".csv"),
+    ("age\n30\n", ("--out", "nowhere/a.csv"), "does not exist"),
+    ("age\n30\n", ("--plot", "a.svg"), ".png"),
+]
+
+
+def test_bad_questions_get_one_sentence_and_no_answer(granted):
     granted(*serving(*DENSITY))
-    Path("q.csv").write_text(asked)
-    refused = granted("model", "answer", "m", "q.csv", *(more or ("--out", "a.csv")))
-    assert refused.code == 2
-    assert said in refused.err
-    assert refused.err.count("\n") == 1
-    assert not Path("a.csv").exists()
+    for asked, more, said in BAD_QUESTIONS:
+        Path("q.csv").write_text(asked)
+        refused = granted("model", "answer", "m", "q.csv", *(more or ("--out", "a.csv")))
+        assert refused.code == 2
+        assert said in refused.err
+        assert refused.err.count("\n") == 1
+        assert not Path("a.csv").exists()
     assert json.loads(granted("model", "show", "m", "--json").out)["answers"] == 0
 
 

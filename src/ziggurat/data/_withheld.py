@@ -17,6 +17,7 @@ _HARMLESS = re.compile(
     r"Found array with|Found input variables|X has \d+ feature|The feature names|Unknown label type"
     r"|y should be a 1d array|.* requires y to be passed"
 )
+_ABSENT = re.compile(r"NAType|value of NA is ambiguous")
 _INSTEAD = {
     "Complex data": "Complex data not supported; give real numbers.",
     "Expected 2D array": "Reshape your data to a table with a row for each record, also if there is only one row or "
@@ -36,6 +37,10 @@ def cells_withheld() -> Iterator[None]:
         yield
     except (ValueError, OverflowError) as error:
         raise RowsError(_sentence(str(error))) from None
+    except TypeError as error:
+        if not _ABSENT.search(str(error)):
+            raise  # as scikit-learn's contract asks where a cell is no value at all
+        raise RowsError("Some cells are missing (NA); fill or drop them first.") from None
 
 
 def finite(values: Any, name: str) -> npt.NDArray[Any]:
