@@ -238,9 +238,10 @@ class _Work:
         else:
             where = " at the most general one"
             needed = lattice.measure([height - 1 for height in lattice.heights])[0]
+        allowed = "" if needed == rows else "allow that, "
         return (
             f"No generalisation satisfies the models with at most {self.limit:,} of {rows:,} rows suppressed; "
-            f"{needed:,} rows ({needed / rows:.2%}) would have to be{where}: allow that, ask less of the classes, "
+            f"{needed:,} rows ({needed / rows:.2%}) would have to be{where}: {allowed}ask less of the classes, "
             "or give fewer quasi-identifiers."
         )
 
