@@ -35,6 +35,8 @@ from ziggurat.anonymize import _search as searching
 from ziggurat.anonymize._asking import question_of
 from ziggurat.anonymize._coded import Counted, Ladder, ladder, ladder_of
 from ziggurat.anonymize._counted import counted
+from ziggurat.anonymize._local import judge_of
+from ziggurat.anonymize._local_kernels import judged
 from ziggurat.anonymize._models import Asked
 from ziggurat.anonymize._search import Lattice, _Search
 from ziggurat.data import Categories, Column, Hierarchy, Kind, Schema, Table
@@ -281,6 +283,26 @@ def row_flags(numbers: Counted, flags: np.ndarray[Any, Any], case: Case, sensiti
     places = [("s", "r").index(name) for name in sensitive]
     pairs = zip(case.rows, case.private, strict=True)
     return {at for at, (row, more) in enumerate(pairs) if chosen[row, tuple(more[place] for place in places)]}
+
+
+@settings(max_examples=100, suppress_health_check=list(HealthCheck))
+@given(problems())
+def test_search_and_local_recoding_judge_classes_alike(
+    problem: tuple[Case, list[PrivacyModel], Metric, int],
+) -> None:
+    """Each has its own compiled copy of the models, because machine code is kept by file; they must not drift apart."""
+    case, models, metric, _ = problem
+    alike = [model for model in models if not isinstance(model, AverageRisk | Presence)] or [KAnonymity(2)]
+    case = case if any(model.population_needed for model in alike) else replace(case, people=())
+    numbers, asked = counted_case(case, alike)
+    kept = Lattice(numbers, asked, metric, len(case.rows)).kept([0] * len(case.heights))
+    judge, parts = judge_of(numbers, asked)
+    _, places = np.unique(numbers.codes, axis=0, return_inverse=True)
+    who = np.argsort(places.ravel(), kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(places.ravel()))])
+    verdict = judged(judge, parts, who, starts)[places.ravel()]
+    held = numbers.counts > 0
+    assert verdict[held].tolist() == kept[held].tolist()
 
 
 @settings(max_examples=150, suppress_health_check=list(HealthCheck))

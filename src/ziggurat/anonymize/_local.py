@@ -266,7 +266,6 @@ class _Search:
 
 def trees_of(ladders: Sequence[Ladder], shares: Reals) -> kernels.Trees:
     """Return the hierarchies with what a cell loses at every level."""
-    words = np.random.Generator(np.random.PCG64(1))  # keys of a hash table, no noise
     groups, costs, marks, at = [], [], [], [0]
     for ladder, share in zip(ladders, shares, strict=True):
         leaves = [ladder.leaves(a)[ladder.groups[a]] for a in range(ladder.height)]
@@ -274,12 +273,21 @@ def trees_of(ladders: Sequence[Ladder], shares: Reals) -> kernels.Trees:
         top = np.zeros(ladder.size, np.int64)
         groups.append(np.stack([*ladder.groups, top], 1).ravel())
         costs.append(np.stack([*lost, top + kernels.FORBIDDEN], 1).ravel())
-        named = [words.integers(0, 1 << 62, len(each)) for each in ladder.labels]
+        # A column has at most as many groups as entries, so that no two groups have the same word.
+        named = [_marks(at[-1] + a * ladder.size, len(each)) for a, each in enumerate(ladder.labels)]
         marks.append(np.stack([*(w[g] for w, g in zip(named, ladder.groups, strict=True)), top], 1).ravel())
         at.append(at[-1] + groups[-1].size)
     strides = np.array([ladder.height + 1 for ladder in ladders], np.int64)
     joined: list[Any] = [np.concatenate(each) for each in (groups, costs, marks)]
     return kernels.Trees(np.array(at[:-1], np.int64), strides, joined[0].astype(np.int64), joined[1], joined[2])
+
+
+def _marks(first: int, many: int) -> Integers:
+    """Words for a hash table, well spread and the same every time (the finaliser of SplitMix64, Steele et al. 2014)."""
+    mixed = np.arange(first + 1, first + 1 + many, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (mixed >> np.uint64(2)).astype(np.int64)
 
 
 def _nodes(counted: Counted, shares: Reals) -> tuple[Integers, Reals, int]:

@@ -44,7 +44,7 @@ class Trees(NamedTuple):
     strides: Integers  # [j] levels and one more, at which nothing may be published
     groups: Integers
     costs: Reals  # the weighted share of the domain that a cell loses
-    marks: Integers  # random words, one for each group, that add up to a box's key
+    marks: Integers  # well spread words, one for each group, that add up to a box's key
 
 
 class Judge(NamedTuple):
@@ -197,8 +197,8 @@ def _boxed(t: Trees, parts: Parts, left: Integers, node: Integers, slots: Intege
            where: Integers, keys: Integers, rows: Integers, cost: Reals) -> Int:  # fmt: skip
     """Number the boxes that the combinations in `left` are in at a node; return how many.
 
-    Keys are sums of random words. Should two boxes ever have the same, their rows make one class, with levels at which
-    all of them meet: worse, but not wrong.
+    Keys are sums of well spread words. Should two boxes ever have the same, their rows make one class, with levels at
+    which all of them meet: worse, but not wrong.
     """
     boxes, last = 0, slots.size - 1
     for x in range(left.size):
