@@ -1,10 +1,7 @@
 """Asking for an anonymous table: what comes back, and what is refused, in one sentence without a cell."""
 
-import _thread
 import json
 import math
-import time
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -240,18 +237,3 @@ def test_a_wide_table_with_few_quasi_identifiers_is_no_trouble() -> None:
 
 def test_one_model_need_not_be_in_a_list() -> None:
     assert made(KAnonymity(2)).levels == made([KAnonymity(2)]).levels
-
-
-def test_ctrl_c_during_local_recoding_ends_with_what_still_satisfies_the_models() -> None:
-    told: list[float] = []
-
-    def interrupting(share: float, _: float) -> None:
-        told.append(share)
-        if len(told) == 1:
-            _thread.interrupt_main()
-            time.sleep(0.5)
-
-    found = made(KAnonymity(2), recoding="local", progress=interrupting)
-    sizes = Counter(found.table().column("x").to_pylist())
-    assert told
-    assert min(sizes.values()) >= 2
