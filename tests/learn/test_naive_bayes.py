@@ -46,10 +46,10 @@ _FAILED = dict.fromkeys(("check_dtype_object", "check_classifiers_classes", "che
 
 @parametrize_with_checks(
     [
-        GaussianNB(epsilon=1000, classes=3),
-        GaussianNB(epsilon=1000, classes=3, delta=0, bounds=(-5, 5)),
-        GaussianNB(epsilon=1000, classes=3, relation="add-or-remove-one"),
-        CategoricalNB(epsilon=1000, classes=3, categories=3),
+        GaussianNB(epsilon=10**6, classes=3),
+        GaussianNB(epsilon=10**6, classes=3, delta=0, bounds=(-5, 5)),
+        GaussianNB(epsilon=10**6, classes=3, relation="add-or-remove-one"),
+        CategoricalNB(epsilon=10**6, classes=3, categories=3),
     ],
     expected_failed_checks=lambda _: _FAILED,
 )

@@ -44,11 +44,13 @@ _FAILED = dict.fromkeys(("check_dtype_object", "check_classifiers_classes", "che
 
 @parametrize_with_checks(
     [
-        DecisionTreeClassifier(epsilon=1000, classes=3),
-        DecisionTreeClassifier(epsilon=1000, classes=3, criterion="gini", bounds=(-5, 5), relation="add-or-remove-one"),
-        RandomForestClassifier(epsilon=1000, classes=3, trees=5, depth=4),
+        DecisionTreeClassifier(epsilon=10**6, classes=3),
+        DecisionTreeClassifier(
+            epsilon=10**6, classes=3, criterion="gini", bounds=(-5, 5), relation="add-or-remove-one"
+        ),
+        RandomForestClassifier(epsilon=10**6, classes=3, trees=5, depth=4),
         RandomForestClassifier(
-            epsilon=1000, classes=3, trees=5, depth=4, delta=0, bounds=(-5, 5), relation="add-or-remove-one"
+            epsilon=10**6, classes=3, trees=5, depth=4, delta=0, bounds=(-5, 5), relation="add-or-remove-one"
         ),
     ],
     expected_failed_checks=lambda _: _FAILED,

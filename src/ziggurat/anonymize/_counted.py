@@ -51,7 +51,11 @@ def counted(
     values = np.zeros((rows + more, len(sensitive)), np.int32)
     for place, (numbers, _) in enumerate(private):
         values[:rows, place] = numbers
-    return Counted(tuple(ladders), codes, counts, people, values, tuple(each for _, each in private))
+    # An engine answers in any order; local recoding takes combinations as they come and shall find the same each time.
+    order = np.lexsort((counts, *values.T, *codes.T))
+    people = people[order] if more else people
+    held = tuple(each for _, each in private)
+    return Counted(tuple(ladders), codes[order], counts[order], people, values[order], held)
 
 
 def distinct(table: Table, column: str) -> dict[Any, int]:
