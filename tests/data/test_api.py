@@ -9,6 +9,7 @@ PUBLIC = [
     "Bounds",
     "Categories",
     "Column",
+    "Condition",
     "Hierarchy",
     "Kind",
     "Problem",

@@ -2,6 +2,7 @@
 
 from ziggurat.data._atomic import write_text
 from ziggurat.data._column import Bounds, Categories, Column, Hierarchy, Kind, Provenance, Role
+from ziggurat.data._conditions import Condition
 from ziggurat.data._expressions import (
     clamped,
     count_where,
@@ -25,6 +26,7 @@ __all__ = [
     "Bounds",
     "Categories",
     "Column",
+    "Condition",
     "Hierarchy",
     "Kind",
     "Problem",
