@@ -7,11 +7,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ziggurat.attacks._closest import Closeness, ClosestRecords, closest_records
     from ziggurat.attacks._columns import ColumnSet, SinglingOut, singling_out
     from ziggurat.attacks._finding import Difference, Finding, Share
+    from ziggurat.attacks._guesses import Excess, Guesses
     from ziggurat.attacks._inference import Gain, Homogeneity, Skewness, homogeneity, skewness
     from ziggurat.attacks._intersection import Intersection, intersection
     from ziggurat.attacks._linkage import Linkage, linkage
+    from ziggurat.attacks._matching_risk import MatchRisk, match_risk
     from ziggurat.attacks._population import PopulationUniques, population_uniques
     from ziggurat.attacks._ratings import (
         CurvePoint,
@@ -22,43 +25,74 @@ if TYPE_CHECKING:
         scoreboard,
     )
     from ziggurat.attacks._risk import Reidentification, RiskReport, risk
+    from ziggurat.attacks._scenario import Exact, SameSide, Scenario, Within
+    from ziggurat.attacks._synthetic import (
+        AttributeInference,
+        Linkability,
+        SyntheticSinglingOut,
+        inference,
+        linkability,
+        synthetic_singling_out,
+    )
 
 __all__ = [
+    "AttributeInference",
+    "Closeness",
+    "ClosestRecords",
     "ColumnSet",
     "CurvePoint",
     "Difference",
+    "Exact",
+    "Excess",
     "Finding",
     "Gain",
+    "Guesses",
     "Homogeneity",
     "Intersection",
+    "Linkability",
     "Linkage",
+    "MatchRisk",
     "PopulationUniques",
     "RatingsCurve",
     "Reidentification",
     "RiskReport",
+    "SameSide",
+    "Scenario",
     "Scoreboard",
     "Share",
     "SinglingOut",
     "Skewness",
+    "SyntheticSinglingOut",
+    "Within",
+    "closest_records",
     "homogeneity",
+    "inference",
     "intersection",
     "invented_ratings",
+    "linkability",
     "linkage",
+    "match_risk",
     "population_uniques",
     "ratings_curve",
     "risk",
     "scoreboard",
     "singling_out",
     "skewness",
+    "synthetic_singling_out",
 ]
 
 _HOMES = {
+    "Closeness": "_closest",
+    "ClosestRecords": "_closest",
+    "closest_records": "_closest",
     "ColumnSet": "_columns",
     "SinglingOut": "_columns",
     "singling_out": "_columns",
     "Difference": "_finding",
     "Finding": "_finding",
     "Share": "_finding",
+    "Excess": "_guesses",
+    "Guesses": "_guesses",
     "Gain": "_inference",
     "Homogeneity": "_inference",
     "Skewness": "_inference",
@@ -68,6 +102,8 @@ _HOMES = {
     "intersection": "_intersection",
     "Linkage": "_linkage",
     "linkage": "_linkage",
+    "MatchRisk": "_matching_risk",
+    "match_risk": "_matching_risk",
     "PopulationUniques": "_population",
     "population_uniques": "_population",
     "CurvePoint": "_ratings",
@@ -79,6 +115,16 @@ _HOMES = {
     "Reidentification": "_risk",
     "RiskReport": "_risk",
     "risk": "_risk",
+    "Exact": "_scenario",
+    "SameSide": "_scenario",
+    "Scenario": "_scenario",
+    "Within": "_scenario",
+    "AttributeInference": "_synthetic",
+    "Linkability": "_synthetic",
+    "SyntheticSinglingOut": "_synthetic",
+    "inference": "_synthetic",
+    "linkability": "_synthetic",
+    "synthetic_singling_out": "_synthetic",
 }
 
 

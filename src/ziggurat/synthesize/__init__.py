@@ -9,15 +9,42 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ziggurat.synthesize._combining import Combined, combine
+    from ziggurat.synthesize._linear import Linear
+    from ziggurat.synthesize._network import Network
+    from ziggurat.synthesize._result import NOT_PROMISED, Synthetic
+    from ziggurat.synthesize._sampling import Sample
+    from ziggurat.synthesize._synthesizer import Synthesizer, synthesize
+    from ziggurat.synthesize._trees import Cart, Forest
+    from ziggurat.synthesize._writing import Written
 
 __all__ = [
+    "NOT_PROMISED",
+    "Cart",
     "Combined",
+    "Forest",
+    "Linear",
+    "Network",
+    "Sample",
+    "Synthesizer",
+    "Synthetic",
+    "Written",
     "combine",
+    "synthesize",
 ]
 
 _HOMES = {
     "Combined": "_combining",
     "combine": "_combining",
+    "Linear": "_linear",
+    "Network": "_network",
+    "NOT_PROMISED": "_result",
+    "Synthetic": "_result",
+    "Sample": "_sampling",
+    "Synthesizer": "_synthesizer",
+    "synthesize": "_synthesizer",
+    "Cart": "_trees",
+    "Forest": "_trees",
+    "Written": "_writing",
 }
 
 
@@ -28,4 +55,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted(__all__)

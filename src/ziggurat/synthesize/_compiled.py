@@ -1,0 +1,30 @@
+"""How loops are compiled to machine code, once for every file that holds some."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+
+Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+
+
+def compiled(function: Kernel) -> Kernel:
+    """Compile on first use, keep the machine code on disk, and release the interpreter while running.
+
+    A kernel calls no kernel of another file: numba keeps machine code per file, and would not notice that a function
+    in another one has changed.
+    """
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    try:
+        return cast(Kernel, numba.njit(cache=True, **options)(function))
+    except RuntimeError:  # no folder may be written to: then every process compiles for itself
+        return cast(Kernel, numba.njit(**options)(function))
+
+
+def part(function: Kernel) -> Kernel:
+    """Compile a part of the kernels of the same file into each of them, so that its arguments need not be handed on."""
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline": True}
+    options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return cast(Kernel, numba.njit(**options)(function))

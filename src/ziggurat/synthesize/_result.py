@@ -1,0 +1,154 @@
+"""What synthesis returns: copies of a table, and estimates from all of them with right intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from scipy import stats
+
+from ziggurat.data import Condition, Kind
+from ziggurat.errors import DataError, ParameterError
+from ziggurat.synthesize._combining import Combined, Rule, combine
+from ziggurat.synthesize._encoding import numbers_of
+
+Synthesis = Literal["fully", "partially"]
+Estimator = Callable[[pa.Table], tuple[float, float]]
+
+NOT_PROMISED = (
+    "No privacy is promised: a model that follows the table closely repeats people in it. "
+    "Attack the copies before they leave."
+)
+
+
+@dataclass(frozen=True)
+class Synthetic:
+    """Synthetic copies of a table.
+
+    Not promised: privacy. How close the copies come to real people is to be measured.
+
+    Attributes
+    ----------
+    tables
+        The copies. Row i of a partially synthetic copy stands for row i of the table.
+    kind
+        "fully" or "partially" synthetic.
+    rows
+        How many rows the table had from which it was learned.
+    proper
+        Whether the copies were drawn from the posterior of the parameters, on which the intervals rest.
+    rehearsal
+        Whether they were drawn from a seed; then they may not be published.
+    replaced
+        Of a partially synthetic table: how many cells of each column were drawn anew in each copy.
+    methods
+        By which method each column was learned.
+    missing
+        Codes for missing numbers, by column; estimates leave them out.
+    """
+
+    tables: tuple[pa.Table, ...] = field(repr=False)
+    kind: Synthesis
+    rows: int
+    proper: bool
+    rehearsal: bool
+    methods: dict[str, str]
+    replaced: dict[str, int] = field(default_factory=dict)
+    missing: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.tables)
+
+    def __getitem__(self, copy: int) -> pa.Table:
+        return self.tables[copy]
+
+    @property
+    def sentence(self) -> str:
+        """What was made, and what is not promised."""
+        copies = "1 copy" if len(self) == 1 else f"{len(self)} copies"
+        size = self.tables[0].num_rows if self.tables else 0
+        what = f"{copies} of {size:,} rows, {self.kind} synthetic, learned from {self.rows:,} rows."
+        if self.replaced:
+            what += " Drawn anew: " + ", ".join(f"{n:,} cells of {name}" for name, n in self.replaced.items()) + "."
+        seeded = " This is a rehearsal: it was drawn from a seed and may not be published." if self.rehearsal else ""
+        return f"{what} {NOT_PROMISED}{seeded}"
+
+    def estimate(self, of: Estimator, *, rule: Rule | None = None, confidence: float = 0.95) -> Combined:
+        """Combine what a function computes on each copy.
+
+        Parameters
+        ----------
+        of
+            Takes a copy and returns an estimate and its variance, as if the copy were real.
+        rule
+            By default that of the kind of copies; for a single fully synthetic one, and for copies that share their
+            parameters, "simple".
+        confidence
+            Of the interval.
+        """
+        found = [of(table) for table in self.tables]
+        used: Rule = rule or ("simple" if self.kind == "fully" and (len(self) == 1 or not self.proper) else self.kind)
+        return combine(
+            [estimate for estimate, _ in found],
+            [variance for _, variance in found],
+            used,
+            rows=self.rows,
+            synthetic_rows=self.tables[0].num_rows if self.tables else None,
+            proper=self.proper,
+            confidence=confidence,
+        )
+
+    def mean(self, column: str, *, confidence: float = 0.95) -> Combined:
+        """Return the mean of a column of numbers; missing cells do not count."""
+        return self.estimate(lambda table: _mean(self._numbers(table, column)), confidence=confidence)
+
+    def share(self, condition: str, *, confidence: float = 0.95) -> Combined:
+        """Return the share of rows in which a condition such as "age < 30" holds."""
+
+        def of(table: pa.Table) -> tuple[float, float]:
+            return _mean(Condition.parse(condition, table.column_names).holds(table).astype(np.float64))
+
+        return self.estimate(of, confidence=confidence)
+
+    def quantile(self, column: str, level: float = 0.5, *, confidence: float = 0.95) -> Combined:
+        """Return a quantile of a column of numbers; its variance in a copy is that of Woodruff (1952)."""
+        if not 0 < level < 1:
+            raise ParameterError("The level of a quantile must lie between 0 and 1.")
+        return self.estimate(lambda table: _quantile(self._numbers(table, column), level), confidence=confidence)
+
+    def _numbers(self, table: pa.Table, column: str) -> np.ndarray:
+        if column not in table.column_names:
+            raise ParameterError(
+                f"There is no column {column!r}; known: {', '.join(map(repr, table.column_names[:12]))}."
+            )
+        cells = table.column(column)
+        kind = Kind.DATE if pa.types.is_date(cells.type) else Kind.REAL
+        if not (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type) or kind is Kind.DATE):
+            raise ParameterError(f"Column {column!r} holds no numbers.")
+        values = numbers_of(cells, kind)
+        return values[~np.isnan(values) & ~np.isin(values, [float(code) for code in self.missing.get(column, ())])]
+
+
+def _mean(values: np.ndarray) -> tuple[float, float]:
+    if values.size < 2:
+        raise DataError("An estimate needs at least 2 rows with a value in every copy.")
+    return float(values.mean()), float(values.var(ddof=1) / values.size)
+
+
+def _quantile(values: np.ndarray, level: float) -> tuple[float, float]:
+    if values.size < 2:
+        raise DataError("An estimate needs at least 2 rows with a value in every copy.")
+    half = float(stats.norm.ppf(0.975)) * math.sqrt(level * (1 - level) / values.size)
+    low, middle, high = np.quantile(values, [max(level - half, 0.0), level, min(level + half, 1.0)])
+    return float(middle), float((high - low) / (2 * stats.norm.ppf(0.975))) ** 2
+
+
+def tables_of(copies: Synthetic | Sequence[pa.Table] | pa.Table) -> tuple[pa.Table, ...]:
+    """Return copies as tables, however they were handed in."""
+    if isinstance(copies, Synthetic):
+        return copies.tables
+    return (copies,) if isinstance(copies, pa.Table) else tuple(copies)

@@ -1,0 +1,101 @@
+"""Copies as files, a batch at a time; a file is complete or not there."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from ziggurat.errors import DataError, ParameterError
+
+KEY = b"ziggurat/synthetic/1"
+
+
+@dataclass(frozen=True)
+class Written:
+    """Files that were written.
+
+    Attributes
+    ----------
+    paths
+        One for every copy.
+    rows
+        How many rows each has; 0 for one that was there already.
+    facts
+        What stands about them in Parquet files.
+    """
+
+    paths: tuple[Path, ...]
+    rows: tuple[int, ...]
+    facts: dict[str, Any]
+
+
+def paths_of(path: str | Path, copies: int) -> tuple[Path, ...]:
+    """Return the file of each copy: the path itself for one, NAME.1.parquet and so on for several."""
+    target = Path(path)
+    if target.suffix not in (".parquet", ".csv"):
+        raise ParameterError("Synthetic copies are written to a .parquet or a .csv file; name one of these.")
+    if not target.parent.is_dir():
+        raise DataError(f"The folder {str(target.parent)!r} is not there; make it first.")
+    if copies == 1:
+        return (target,)
+    return tuple(target.with_name(f"{target.stem}.{number}{target.suffix}") for number in range(1, copies + 1))
+
+
+def write_copies(
+    path: str | Path, copies: Iterator[Iterator[pa.Table]], count: int, facts: Mapping[str, Any], *, resume: bool
+) -> Written:
+    """Write every copy to its file."""
+    paths = paths_of(path, count)
+    rows = []
+    for target, pieces in zip(paths, copies, strict=True):
+        rows.append(0 if resume and target.exists() else _write(target, pieces, facts))
+    return Written(paths, tuple(rows), dict(facts))
+
+
+def facts_of(path: str | Path) -> dict[str, Any]:
+    """Return what a Parquet file of ours says about itself; nothing for any other file."""
+    if Path(path).suffix != ".parquet":
+        return {}
+    held = pq.read_schema(path).metadata or {}
+    return dict(json.loads(held[KEY])) if KEY in held else {}
+
+
+def _write(target: Path, pieces: Iterator[pa.Table], facts: Mapping[str, Any]) -> int:
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        os.close(descriptor)
+        try:
+            rows = _stream(Path(name), target.suffix, pieces, facts)
+            mask = os.umask(0)
+            os.umask(mask)
+            Path(name).chmod(0o666 & ~mask)
+            Path(name).replace(target)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else "unknown reason"
+        raise DataError(f"{str(target)!r} could not be written ({reason}); it was left as it was.") from None
+    return rows
+
+
+def _stream(path: Path, suffix: str, pieces: Iterator[pa.Table], facts: Mapping[str, Any]) -> int:
+    first = next(pieces)
+    schema = first.schema.with_metadata({KEY: json.dumps(facts).encode()})
+    writer = pq.ParquetWriter(path, schema, compression="zstd") if suffix == ".parquet" else None
+    with writer or pyarrow.csv.CSVWriter(path, schema) as to:
+        to.write_table(first.cast(schema))
+        rows = int(first.num_rows)
+        for piece in pieces:
+            to.write_table(piece.cast(schema))
+            rows += piece.num_rows
+    return rows

@@ -1,0 +1,95 @@
+"""One interval from several copies, and its overlap with the original's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist, fmean
+from typing import Literal
+
+from ziggurat.errors import ParameterError
+from ziggurat.synthesize._combining import RULES, combine
+from ziggurat.utility._distances import interval_overlap
+from ziggurat.utility._sheets import Sheets
+
+Combining = Literal["fully", "partially", "simple", "as real"]
+"""The combining rules of `ziggurat.synthesize`; or "as real": means of estimates and variances, nothing added for the
+synthesis, as somebody would state them who takes the copies for the original."""
+
+_COMBININGS = (*RULES, "as real")
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate, its standard error, and both ends of its interval."""
+
+    estimate: float
+    error: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Combiner:
+    """How the estimates of copies become one interval."""
+
+    rule: Combining
+    proper: bool
+    confidence: float
+
+    def combined(
+        self, estimates: Sequence[float], errors: Sequence[float], rows: int, synthetic_rows: Sequence[int]
+    ) -> Interval:
+        """Combine the estimates of the copies, which were made from so many rows and have so many."""
+        variances = [each**2 for each in errors]
+        if self.rule == "as real":
+            return around(fmean(estimates), math.sqrt(fmean(variances)), normal_quantile(self.confidence))
+        found = combine(
+            estimates,
+            variances,
+            self.rule,
+            rows=max(1, rows),
+            synthetic_rows=max(1, round(fmean(synthetic_rows))),
+            proper=self.proper,
+            confidence=self.confidence,
+        )
+        return Interval(found.estimate, found.error, found.low, found.high)
+
+
+def combiner(sheets: Sheets, rule: Combining | None, confidence: float) -> Combiner:
+    """Return how the copies of these tables are combined; raise ParameterError if they cannot be so.
+
+    Without a rule a partially synthetic table that was handed over whole is combined as such, anything else by the rule
+    "simple": the variance of the rule "fully" is a difference with few degrees of freedom, and with a handful of copies
+    its interval is so wide that overlaps are near one half whatever the copies are like.
+    """
+    made, copies = sheets.made, len(sheets.copies)
+    if rule is None:
+        partial = made is not None and made.kind == "partially"
+        rule = ("partially" if copies > 1 else "as real") if partial else "simple"
+    if rule not in _COMBININGS:
+        raise ParameterError("The combining must be 'fully', 'partially', 'simple' or 'as real'.")
+    if not 0 < confidence < 1:
+        raise ParameterError("The confidence must lie between 0 and 1.")
+    if copies < 2 and rule in ("fully", "partially"):
+        raise ParameterError(
+            f"Combining as {rule!r} compares copies and needs at least 2; make more copies, or use 'simple'."
+        )
+    return Combiner(rule, made is None or made.proper, confidence)
+
+
+def around(estimate: float, error: float, quantile: float) -> Interval:
+    """Return the interval of so many standard errors to both sides."""
+    return Interval(estimate, error, estimate - quantile * error, estimate + quantile * error)
+
+
+def normal_quantile(confidence: float) -> float:
+    """Return how many standard errors of a normal distribution the interval reaches to both sides."""
+    return NormalDist().inv_cdf((1 + confidence) / 2)
+
+
+def overlap(original: Interval, synthetic: Interval) -> float:
+    """Return the overlap of two intervals; NaN if one has no ends."""
+    ends = (original.low, original.high, synthetic.low, synthetic.high)
+    return interval_overlap(ends[:2], ends[2:]) if all(map(math.isfinite, ends)) else math.nan
