@@ -34,6 +34,9 @@ from ziggurat.experiments.steps._regression import fit_regression, spread_of_run
 from ziggurat.experiments.steps._served import serve_model
 from ziggurat.experiments.steps._similarity import similarity
 from ziggurat.experiments.steps._student import train_student
+from ziggurat.experiments.steps._synthesis import synthesis_time, synthesis_utility
+from ziggurat.experiments.steps._synthesis_people import draw_samples, synthesis_people
+from ziggurat.experiments.steps._synthesis_risk import match_rates, synthesis_risk
 from ziggurat.experiments.steps._web_requests import web_request_data
 
 __all__ = [
@@ -47,12 +50,14 @@ __all__ = [
     "compensation_budget",
     "curve",
     "digit_data",
+    "draw_samples",
     "fit_regression",
     "gaussian_sigma",
     "heartbeat_data",
     "label_queries",
     "label_votes",
     "loss_tail",
+    "match_rates",
     "model_data",
     "parallel_composition",
     "prepare_data",
@@ -68,6 +73,10 @@ __all__ = [
     "serve_model",
     "similarity",
     "spread_of_runs",
+    "synthesis_people",
+    "synthesis_risk",
+    "synthesis_time",
+    "synthesis_utility",
     "train_generator",
     "train_generator_keras",
     "train_generator_torch",
