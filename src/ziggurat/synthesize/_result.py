@@ -49,6 +49,8 @@ class Synthetic:
         By which method each column was learned.
     missing
         Codes for missing numbers, by column; estimates leave them out.
+    known
+        Whether some columns were taken from a population.
     """
 
     tables: tuple[pa.Table, ...] = field(repr=False)
@@ -59,6 +61,7 @@ class Synthetic:
     methods: dict[str, str]
     replaced: dict[str, int] = field(default_factory=dict)
     missing: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    known: bool = False
 
     def __len__(self) -> int:
         return len(self.tables)
@@ -77,6 +80,15 @@ class Synthetic:
         seeded = " This is a rehearsal: it was drawn from a seed and may not be published." if self.rehearsal else ""
         return f"{what} {NOT_PROMISED}{seeded}"
 
+    @property
+    def rule(self) -> Rule:
+        """The combining rule that fits the copies best.
+
+        Fully synthetic copies follow the rule "simple", whose intervals are narrower with few copies; it takes for
+        granted that every cell was drawn from what was learned, so copies with known columns follow the rule "fully".
+        """
+        return "simple" if self.kind == "fully" and not self.known else self.kind
+
     def estimate(self, of: Estimator, *, rule: Rule | None = None, confidence: float = 0.95) -> Combined:
         """Combine what a function computes on each copy.
 
@@ -85,40 +97,41 @@ class Synthetic:
         of
             Takes a copy and returns an estimate and its variance, as if the copy were real.
         rule
-            By default that of the kind of copies; for a single fully synthetic one, and for copies that share their
-            parameters, "simple".
+            "fully", "partially" or "simple"; by default the one that fits best, see `rule`.
         confidence
             Of the interval.
         """
         found = [of(table) for table in self.tables]
-        used: Rule = rule or ("simple" if self.kind == "fully" and (len(self) == 1 or not self.proper) else self.kind)
         return combine(
             [estimate for estimate, _ in found],
             [variance for _, variance in found],
-            used,
+            rule or self.rule,
             rows=self.rows,
             synthetic_rows=self.tables[0].num_rows if self.tables else None,
             proper=self.proper,
             confidence=confidence,
         )
 
-    def mean(self, column: str, *, confidence: float = 0.95) -> Combined:
+    def mean(self, column: str, *, rule: Rule | None = None, confidence: float = 0.95) -> Combined:
         """Return the mean of a column of numbers; missing cells do not count."""
-        return self.estimate(lambda table: _mean(self._numbers(table, column)), confidence=confidence)
+        return self.estimate(lambda table: _mean(self._numbers(table, column)), rule=rule, confidence=confidence)
 
-    def share(self, condition: str, *, confidence: float = 0.95) -> Combined:
+    def share(self, condition: str, *, rule: Rule | None = None, confidence: float = 0.95) -> Combined:
         """Return the share of rows in which a condition such as "age < 30" holds."""
 
         def of(table: pa.Table) -> tuple[float, float]:
             return _mean(Condition.parse(condition, table.column_names).holds(table).astype(np.float64))
 
-        return self.estimate(of, confidence=confidence)
+        return self.estimate(of, rule=rule, confidence=confidence)
 
-    def quantile(self, column: str, level: float = 0.5, *, confidence: float = 0.95) -> Combined:
+    def quantile(
+        self, column: str, level: float = 0.5, *, rule: Rule | None = None, confidence: float = 0.95
+    ) -> Combined:
         """Return a quantile of a column of numbers; its variance in a copy is that of Woodruff (1952)."""
         if not 0 < level < 1:
             raise ParameterError("The level of a quantile must lie between 0 and 1.")
-        return self.estimate(lambda table: _quantile(self._numbers(table, column), level), confidence=confidence)
+        values = self._numbers
+        return self.estimate(lambda table: _quantile(values(table, column), level), rule=rule, confidence=confidence)
 
     def _numbers(self, table: pa.Table, column: str) -> np.ndarray:
         if column not in table.column_names:

@@ -187,6 +187,7 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
             {name: name_of(method) for name, method in self.plan_.methods.items()},
             dict(self.replaced_) if self.plan_.where is not None else {},
             self._codes(),
+            bool(self.known),
         )
 
     def write(

@@ -60,14 +60,14 @@ class Combiner:
 def combiner(sheets: Sheets, rule: Combining | None, confidence: float) -> Combiner:
     """Return how the copies of these tables are combined; raise ParameterError if they cannot be so.
 
-    Without a rule a partially synthetic table that was handed over whole is combined as such, anything else by the rule
+    Without a rule copies that `synthesize` returned are combined by the rule that fits them, anything else by the rule
     "simple": the variance of the rule "fully" is a difference with few degrees of freedom, and with a handful of copies
     its interval is so wide that overlaps are near one half whatever the copies are like.
     """
     made, copies = sheets.made, len(sheets.copies)
     if rule is None:
-        partial = made is not None and made.kind == "partially"
-        rule = ("partially" if copies > 1 else "as real") if partial else "simple"
+        fitting = "simple" if made is None else made.rule
+        rule = "as real" if copies < 2 and fitting != "simple" else fitting
     if rule not in _COMBININGS:
         raise ParameterError("The combining must be 'fully', 'partially', 'simple' or 'as real'.")
     if not 0 < confidence < 1:
