@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.base import clone
 
+from ziggurat.attacks import inference
 from ziggurat.data import Column, Schema, read
 from ziggurat.errors import DataError, ParameterError, ZigguratError
 from ziggurat.synthesize import NOT_PROMISED, Cart, Linear, Synthesizer, synthesize
@@ -95,6 +96,23 @@ def test_predictors_and_order_are_kept_to() -> None:
     assert abs(np.corrcoef(apart.x, apart.y)[0, 1]) < 0.15
     assert Synthesizer(random_state=1).fit(TABLE).plan_.order == ("sex", "marital", "age", "income", "born", "visit")
     assert Synthesizer(order="table", random_state=1).fit(TABLE).plan_.order == tuple(TABLE.column_names)
+
+
+def test_who_knows_a_postcode_learns_no_more_of_those_in_the_table_than_of_others() -> None:
+    draw = np.random.default_rng(4)
+    cells = {
+        "ill": draw.choice(list("abcdefgh"), 8000),
+        "postcode": [f"p{each}" for each in draw.integers(0, 800, 8000)],
+    }
+    table = pa.table({**cells, "age": draw.integers(20, 90, 8000)})
+    real, others = table.slice(0, 4000), table.slice(4000)
+
+    def risk(made: pa.Table) -> float:
+        return inference(real, made, others, known=["postcode", "age"], secret="ill", random_state=1).guesses.risk.low
+
+    for order in ("fewest-first", ["ill", "postcode", "age"]):
+        assert risk(Synthesizer(order=order, random_state=1).fit(real).sample()[0]) < 0.02
+    assert risk(real) > 0.5
 
 
 def test_a_seed_repeats_a_rehearsal_and_is_marked_and_secure_draws_differ() -> None:

@@ -75,6 +75,16 @@ def problem(kind: str, seed: int, rows: int) -> tuple[Cells, list[Cells]]:
     return TARGETS[kind](columns, draw(seed + 1_000)), columns
 
 
+def test_postcodes_that_mean_nothing_are_not_cut_and_those_that_mean_something_are() -> None:
+    source = draw(5)
+    postcode, noise = source.integers(0, 200, 2000), source.integers(0, 4, 2000)
+    given = [categories(postcode, 200), categories(noise, 4)]
+    by_luck = Cart(depth=1).fit(categories(noise, 4), given[:1], draw())
+    assert len(leaves(by_luck)) == 1
+    nested = Cart().fit(categories(postcode // 50, 4), given, draw())
+    assert sum(spread(categories(postcode // 50, 4), rows) for rows in leaves(nested)) == pytest.approx(0, abs=1e-9)
+
+
 @pytest.mark.parametrize("kind", TARGETS)
 @pytest.mark.parametrize("smallest", [1, 5, 40])
 def test_no_leaf_is_smaller_than_asked_and_every_row_is_in_one(kind: str, smallest: int) -> None:
@@ -97,12 +107,25 @@ def cuts(column: Cells) -> list[np.ndarray]:
     return found
 
 
+def luck(column: Cells) -> int:
+    """How many bins without an order a column has beyond two, each of which explains something by luck."""
+    codes = np.unique(column.codes)
+    if column.values is None:
+        return 0 if column.ordered else max(len(codes) - 2, 0)
+    return max((codes > 0).sum() - 2, 0)
+
+
 def brute(target: Cells, columns: list[Cells], leaf: int) -> float:
     every = np.arange(target.rows)
-    best = spread(target, every)
-    for left in (mask for column in columns for mask in cuts(column)):
-        if leaf <= left.sum() <= target.rows - leaf:
-            best = min(best, spread(target, every[left]) + spread(target, every[~left]))
+    whole = spread(target, every)
+    best = lowest = whole
+    for column in columns:
+        lucky = whole / target.rows * luck(column)
+        for left in cuts(column):
+            if leaf <= left.sum() <= target.rows - leaf:
+                found = spread(target, every[left]) + spread(target, every[~left])
+                if found + lucky < lowest:
+                    best, lowest = found, found + lucky
     return best
 
 

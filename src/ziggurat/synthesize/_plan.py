@@ -13,6 +13,7 @@ from ziggurat.synthesize._encoding import MOST_CATEGORIES, Encoding
 from ziggurat.synthesize._methods import method_of, name_of
 
 ORDERS = ("table", "fewest-first")
+_MANY = 50  # categories
 
 
 @dataclass(frozen=True)
@@ -99,13 +100,23 @@ def _ordered(order: str | Sequence[str], targets: list[str], encodings: Mapping[
     if order == "table":
         return tuple(targets)
     if order == "fewest-first":
-        return tuple(sorted(targets, key=lambda name: math.inf if encodings[name].numeric else encodings[name].size))
+        return tuple(sorted(targets, key=lambda name: _rank(encodings[name])))
     if isinstance(order, str):
         raise ParameterError(f"The order is a list of columns, or one of {', '.join(ORDERS)}.")
     _known(order, list(encodings), "order")
     if len(set(order)) != len(order) or set(order) - set(targets):
         raise ParameterError("The order may name each column that is synthesised once, and no other.")
     return (*order, *(name for name in targets if name not in order))
+
+
+def _rank(made: Encoding) -> float:
+    """When a column is drawn: numbers last, and categories of many values before all others.
+
+    Of a category that few rows hold, the rows that hold it would be told by what was drawn before it.
+    """
+    if made.numeric:
+        return math.inf
+    return 0 if made.size > _MANY else made.size
 
 
 def _predictors(name: str, wanted: Sequence[str], before: tuple[str, ...], names: Sequence[str]) -> tuple[str, ...]:

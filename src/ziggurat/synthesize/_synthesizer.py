@@ -43,8 +43,8 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         Other methods for some columns.
     order
         In which order columns are drawn: categories with the "fewest-first" and numbers last, so that what few values
-        tell is learned before trees are cut by many; as in the "table"; or a list, the columns that it does not name
-        last.
+        tell is learned before trees are cut by many, but those with more than 50 before all others, because they would
+        tell of people; as in the "table"; or a list, the columns that it does not name last.
     predictors
         For some columns the only ones that they are learned from; by default all that are drawn before.
     rules

@@ -55,7 +55,7 @@ def grow(x: Sample, order: Rows, limits: Limits, draw: np.random.Generator) -> T
             score, spread = _sat_down(x, rows, desk)
             least = max(limits.gain, 1e-12) * spread if node == 0 else least
             if spread > least:
-                column[node], taken = _cut(x, rows, limits, score, least, desk, draw)
+                column[node], taken = _cut(x, rows, limits, score, spread, least, desk, draw)
             if column[node] >= 0:
                 _pack(desk.goes, left[node])
                 below[node] = made
@@ -115,7 +115,14 @@ def _stood_up(x: Sample, rows: int, desk: Desk) -> None:
 
 @part
 def _cut(
-    x: Sample, rows: Rows, limits: Limits, score: float, least: float, desk: Desk, draw: np.random.Generator
+    x: Sample,
+    rows: Rows,
+    limits: Limits,
+    score: float,
+    spread: float,
+    least: float,
+    desk: Desk,
+    draw: np.random.Generator,
 ) -> tuple[int, int]:
     """Put the rows that go left of the best cut first; return its column (-1 for none) and how many these are.
 
@@ -132,7 +139,7 @@ def _cut(
         kinds = _counted(x.bins[f], x.at[f + 1] - x.at[f], rows, desk)
         if kinds > 1:
             looked += 1
-            reached, at, left = _tried(x, f, rows, limits.leaf, pairs, best, kinds, desk)
+            reached, at, left = _tried(x, f, rows, limits.leaf, pairs, best, spread / rows.size, kinds, desk)
             if at > 0:
                 best, chosen, cut, found, taken = reached, f, at, kinds, left
         _cleared(desk, kinds)
@@ -146,15 +153,19 @@ def _cut(
 
 @part
 def _tried(
-    x: Sample, column: int, rows: Rows, leaf: int, pairs: int, score: float, kinds: int, desk: Desk
+    x: Sample, column: int, rows: Rows, leaf: int, pairs: int, score: float, luck: float, kinds: int, desk: Desk
 ) -> tuple[float, int, int]:
     """Return the best score of a cut of the column, and how many bins of `desk.best` and how many rows are left of it.
 
     Unless it exceeds `score`, no bins are. Bins without an order, such as those of missing numbers, are put to the
-    right of the others and then to the left.
+    right of the others and then to the left. Sorted by the target they explain some of it by luck: k bins that mean
+    nothing are expected to take (k - 1) / (rows - 1) of the spread. For every bin beyond two the score is lessened by
+    `luck`, the spread over the rows; otherwise a column of postcodes would be cut before all others, to no purpose, and
+    leaves would tell who lives there.
     """
     at, taken = 0, 0
     inorder = _arranged(desk, kinds, x.ordered[column])
+    lucky = luck * max(kinds - inorder - 2, 0)
     for turn in range(2 if 0 < inorder < kinds else 1):
         bins = desk.seen[:kinds] if turn == 0 else _turned(desk, kinds, inorder)
         if x.many == 0:
@@ -163,8 +174,8 @@ def _tried(
             reached, cut, left = _cut_table(bins, x.bins[column], rows, leaf, pairs, desk)
         else:
             reached, cut, left = _cut_rows(bins, x.bins[column], rows, leaf, pairs, desk)
-        if reached > score:
-            score, at, taken = reached, cut, left
+        if reached - lucky > score:
+            score, at, taken = reached - lucky, cut, left
             for k in range(kinds):
                 desk.best[k] = bins[k]
     return score, at, taken
