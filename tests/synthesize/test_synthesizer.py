@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 from ziggurat.attacks import inference
 from ziggurat.data import Column, Schema, read
+from ziggurat.data.generators import clinic_patients
 from ziggurat.errors import DataError, ParameterError, ZigguratError
 from ziggurat.synthesize import NOT_PROMISED, Cart, Linear, Synthesizer, synthesize
 from ziggurat.synthesize._writing import facts_of
@@ -113,6 +114,18 @@ def test_who_knows_a_postcode_learns_no_more_of_those_in_the_table_than_of_other
     for order in ("fewest-first", ["ill", "postcode", "age"]):
         assert risk(Synthesizer(order=order, random_state=1).fit(real).sample()[0]) < 0.02
     assert risk(real) > 0.5
+
+
+def test_caution_keeps_leaves_from_telling_of_the_people_in_them() -> None:
+    clinic = clinic_patients(4000).drop(["patient_id", "postcode"])
+    real, others = clinic.slice(0, 3000), clinic.slice(3000)
+
+    def risk(caution: float) -> float:
+        made = Synthesizer(Cart(caution=caution), random_state=1).fit(real).sample()
+        found = inference(real, made, others, known=["age", "sex", "bmi"], secret="diagnosis", random_state=1)
+        return found.guesses.risk.rate
+
+    assert risk(0) > 0.2 > 0.12 > risk(1) > risk(2)
 
 
 def test_a_seed_repeats_a_rehearsal_and_is_marked_and_secure_draws_differ() -> None:

@@ -108,11 +108,11 @@ def cuts(column: Cells) -> list[np.ndarray]:
 
 
 def luck(column: Cells) -> int:
-    """How many bins without an order a column has beyond two, each of which explains something by luck."""
+    """How many times one cut of a column can explain something by luck: once, or as often as it has other bins."""
     codes = np.unique(column.codes)
     if column.values is None:
-        return 0 if column.ordered else max(len(codes) - 2, 0)
-    return max((codes > 0).sum() - 2, 0)
+        return 1 if column.ordered else max(len(codes) - 1, 1)
+    return max((codes > 0).sum() - 1, 1)
 
 
 def brute(target: Cells, columns: list[Cells], leaf: int) -> float:

@@ -14,6 +14,7 @@ from ziggurat.cli import (
     _anonymize,
     _ask,
     _collect,
+    _compare,
     _data,
     _decide,
     _experiments,
@@ -24,6 +25,7 @@ from ziggurat.cli import (
     _pate,
     _risk,
     _schema,
+    _synthesize,
 )
 from ziggurat.errors import ZigguratError
 
@@ -98,7 +100,9 @@ app.command()(_ask.quote)
 app.command()(_collect.collect)
 app.command()(_anonymize.anonymize)
 app.command()(_mask.mask)
+app.command()(_synthesize.synthesize)
 app.command()(_risk.risk)
+app.command()(_compare.compare)
 app.command()(_decide.decide)
 app.command()(_experiments.reproduce)
 

@@ -10,6 +10,8 @@ from ziggurat.release._sweep import Sweep, sweep
 
 if TYPE_CHECKING:
     from ziggurat.release._anonymised import AnonymisedRelease, release_anonymised
+    from ziggurat.release._candidate import Candidate, Candidates, plane
+    from ziggurat.release._candidates import candidates
     from ziggurat.release._certificate import Certificate, certify
     from ziggurat.release._cited import Cited
     from ziggurat.release._fitting import FittedModel, fit_model, quote_model
@@ -19,12 +21,17 @@ if TYPE_CHECKING:
     from ziggurat.release._promised import StudentsSide, TeachersSide
     from ziggurat.release._query_curator import Privatised, QueryCurator
     from ziggurat.release._serving import Serving, serve_model
+    from ziggurat.release._synthetic import SyntheticRelease, release_synthetic
+    from ziggurat.release._synthetic_files import check_synthetic
+    from ziggurat.release._synthetic_private import PrivateSyntheticRelease, release_synthetic_private
     from ziggurat.release._task import Rows, Task
 
 __all__ = [
     "MOST_NUMBERS",
     "MOST_QUERIES",
     "AnonymisedRelease",
+    "Candidate",
+    "Candidates",
     "Certificate",
     "Cited",
     "FittedModel",
@@ -34,6 +41,7 @@ __all__ = [
     "LabellingQuote",
     "Past",
     "Points",
+    "PrivateSyntheticRelease",
     "Privatised",
     "QueryCurator",
     "Quotation",
@@ -43,13 +51,19 @@ __all__ = [
     "Session",
     "StudentsSide",
     "Sweep",
+    "SyntheticRelease",
     "Task",
     "TeachersSide",
     "TermOptions",
+    "candidates",
     "certify",
+    "check_synthetic",
     "fit_model",
+    "plane",
     "quote_model",
     "release_anonymised",
+    "release_synthetic",
+    "release_synthetic_private",
     "serve_model",
     "sweep",
 ]
@@ -58,6 +72,10 @@ __all__ = [
 _HOMES = {
     "AnonymisedRelease": "_anonymised",
     "release_anonymised": "_anonymised",
+    "Candidate": "_candidate",
+    "Candidates": "_candidate",
+    "plane": "_candidate",
+    "candidates": "_candidates",
     "Certificate": "_certificate",
     "certify": "_certificate",
     "Cited": "_cited",
@@ -76,6 +94,11 @@ _HOMES = {
     "QueryCurator": "_query_curator",
     "Serving": "_serving",
     "serve_model": "_serving",
+    "SyntheticRelease": "_synthetic",
+    "release_synthetic": "_synthetic",
+    "check_synthetic": "_synthetic_files",
+    "PrivateSyntheticRelease": "_synthetic_private",
+    "release_synthetic_private": "_synthetic_private",
     "Rows": "_task",
     "Task": "_task",
 }

@@ -8,8 +8,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ziggurat.synthesize._aim import AIM
     from ziggurat.synthesize._combining import Combined, combine
     from ziggurat.synthesize._linear import Linear
+    from ziggurat.synthesize._mst import MST
     from ziggurat.synthesize._network import Network
     from ziggurat.synthesize._result import NOT_PROMISED, Synthetic
     from ziggurat.synthesize._sampling import Sample
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from ziggurat.synthesize._writing import Written
 
 __all__ = [
+    "AIM",
+    "MST",
     "NOT_PROMISED",
     "Cart",
     "Combined",
@@ -33,9 +37,11 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AIM": "_aim",
     "Combined": "_combining",
     "combine": "_combining",
     "Linear": "_linear",
+    "MST": "_mst",
     "Network": "_network",
     "NOT_PROMISED": "_result",
     "Synthetic": "_result",

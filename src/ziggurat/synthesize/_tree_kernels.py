@@ -139,7 +139,8 @@ def _cut(
         kinds = _counted(x.bins[f], x.at[f + 1] - x.at[f], rows, desk)
         if kinds > 1:
             looked += 1
-            reached, at, left = _tried(x, f, rows, limits.leaf, pairs, best, spread / rows.size, kinds, desk)
+            luck = limits.caution * spread / rows.size
+            reached, at, left = _tried(x, f, rows, limits.leaf, pairs, best, luck, kinds, desk)
             if at > 0:
                 best, chosen, cut, found, taken = reached, f, at, kinds, left
         _cleared(desk, kinds)
@@ -158,14 +159,15 @@ def _tried(
     """Return the best score of a cut of the column, and how many bins of `desk.best` and how many rows are left of it.
 
     Unless it exceeds `score`, no bins are. Bins without an order, such as those of missing numbers, are put to the
-    right of the others and then to the left. Sorted by the target they explain some of it by luck: k bins that mean
-    nothing are expected to take (k - 1) / (rows - 1) of the spread. For every bin beyond two the score is lessened by
-    `luck`, the spread over the rows; otherwise a column of postcodes would be cut before all others, to no purpose, and
-    leaves would tell who lives there.
+    right of the others and then to the left.
+
+    Any cut explains some of the target by luck: one of a column that means nothing about 1 / rows of the spread, which
+    is `luck`, and k bins that are sorted by the target about k - 1 times as much. So much is taken off the score.
+    Otherwise trees grow until their leaves tell of people: by ages and sizes, and most of all by postcodes.
     """
     at, taken = 0, 0
     inorder = _arranged(desk, kinds, x.ordered[column])
-    lucky = luck * max(kinds - inorder - 2, 0)
+    lucky = luck * max(kinds - inorder - 1, 1)
     for turn in range(2 if 0 < inorder < kinds else 1):
         bins = desk.seen[:kinds] if turn == 0 else _turned(desk, kinds, inorder)
         if x.many == 0:

@@ -30,12 +30,17 @@ class Sample(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """When to stop: rows in a leaf, depth, least share of the spread at the root; how many columns a cut may choose."""
+    """When to stop, and how many columns a cut may choose among.
+
+    To stop: the fewest rows in a leaf, the depth, the least share of the spread at the root, and how many times what
+    luck explains a cut must explain.
+    """
 
     leaf: int
     depth: int
     gain: float
     tried: int
+    caution: float
 
 
 class Tree(NamedTuple):

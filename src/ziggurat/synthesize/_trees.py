@@ -106,23 +106,28 @@ class Cart:
         How many cuts may follow each other; None for as many as there are.
     gain
         The least share of the spread of the whole column that a cut must take away.
+    caution
+        How many times what luck explains a cut must explain. With 0 trees grow until leaves are small, and tell of the
+        people in them; with 2 or more they miss what is weak.
     """
 
     smallest_leaf: int = 5
     depth: int | None = None
     gain: float = 1e-8
+    caution: float = 1.0
 
     proper: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        _check(self.smallest_leaf, self.depth, self.gain)
+        _check(self.smallest_leaf, self.caution, self.depth, self.gain)
 
     def fit(
         self, target: Cells, given: Sequence[Cells], draw: np.random.Generator, *, bins: Bins | None = None
     ) -> Grown:
         """Grow the tree; `bins`, if there are any, are the given columns cut by `binned`, and take their place."""
         bins = binned(given) if bins is None else bins
-        limits = Limits(self.smallest_leaf, _deepest(self.depth), float(self.gain), len(bins.binners))
+        stops = self.smallest_leaf, _deepest(self.depth), float(self.gain)
+        limits = Limits(*stops, len(bins.binners), float(self.caution))
         order = np.arange(target.rows, dtype=np.uint32)
         return _gathered(target, bins, [(grow(_sample(target, bins), order, limits, draw), order)])
 
@@ -148,16 +153,19 @@ class Forest:
         The fewest rows of the bootstrap sample in a leaf.
     features
         How many columns each cut may choose among: a third of them, the square root of their number, or this many.
+    caution
+        As for `Cart`.
     """
 
     trees: int = 30
     smallest_leaf: int = 5
     features: Literal["third", "sqrt"] | int = "third"
+    caution: float = 1.0
 
     proper: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        _check(self.smallest_leaf)
+        _check(self.smallest_leaf, self.caution)
         if self.trees < 1:
             raise ParameterError("A forest needs at least one tree.")
         if self.features not in ("third", "sqrt") and not (isinstance(self.features, int) and self.features >= 1):
@@ -168,7 +176,8 @@ class Forest:
     ) -> Grown:
         """Grow the trees; `bins`, if there are any, are the given columns cut by `binned`, and take their place."""
         bins = binned(given) if bins is None else bins
-        limits = Limits(self.smallest_leaf, _deepest(None), 1e-8, self._tried(len(bins.binners)))
+        tried, caution = self._tried(len(bins.binners)), float(self.caution)
+        limits = Limits(self.smallest_leaf, _deepest(None), 1e-8, tried, caution)
         sample, grown = _sample(target, bins), []
         for _ in range(self.trees):
             order = _resampled(target.rows, draw)
@@ -185,13 +194,15 @@ class Forest:
         return -(-columns // 3) if self.features == "third" else int(np.ceil(np.sqrt(columns)))
 
 
-def _check(smallest_leaf: int, depth: int | None = None, gain: float = 0.0) -> None:
+def _check(smallest_leaf: int, caution: float, depth: int | None = None, gain: float = 0.0) -> None:
     if smallest_leaf < 1:
         raise ParameterError("The smallest leaf must hold at least one row.")
     if depth is not None and depth < 0:
         raise ParameterError("The depth of a tree must not be negative; None leaves it open.")
     if not 0 <= gain < 1:
         raise ParameterError("The gain of a cut is a share of the spread: set it from 0 to below 1.")
+    if not 0 <= caution < np.inf:
+        raise ParameterError("Caution must be a number that is not negative.")
 
 
 def _check_rows(bins: Bins, rows: int) -> None:

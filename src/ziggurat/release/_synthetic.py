@@ -1,0 +1,353 @@
+"""Release synthetic copies of a table: attacked first, written down as unbounded, and only then let go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sklearn.base import clone
+
+from ziggurat.attacks import Scenario
+from ziggurat.data import Table, read
+from ziggurat.data.engines import DuckDBEngine
+from ziggurat.errors import ParameterError, PrivacyError
+from ziggurat.randomness import Source, secure, seeded
+from ziggurat.release._anonymised import _checked, _private_folder
+from ziggurat.release._cited import Cited, cite
+from ziggurat.release._synthetic_attacks import Attacked, Attackers, attack_fully, attack_partially, attackers_of
+from ziggurat.release._synthetic_files import (
+    FORMAT,
+    File,
+    certificate_of,
+    described,
+    digest_of,
+    let_go,
+    read_back,
+    require_as_attacked,
+)
+from ziggurat.release._synthetic_parts import Parts, checked_share, kept_source, parts_of, shown_schema
+from ziggurat.synthesize import Synthesizer
+from ziggurat.synthesize._methods import described as described_method
+from ziggurat.synthesize._writing import paths_of
+
+if TYPE_CHECKING:
+    from ziggurat.ledger import Ledger
+
+Progress = Callable[[str, str, int, int], None]
+
+NOT_PROMISED = (
+    "No privacy is promised: a model that follows the table closely repeats people in it, and what was measured bounds "
+    "nothing about attackers who know more or try harder."
+)
+_LONGEST = 2000
+_REHEARSAL = "This is a rehearsal: it was drawn from a seed and may not be published."
+
+
+@dataclass(frozen=True)
+class SyntheticRelease:
+    """Synthetic copies that have left, what attackers make of them, and where that is written down.
+
+    Not promised: privacy. What was measured bounds nothing about attackers who know more or try harder.
+
+    Attributes
+    ----------
+    paths, certificate
+        The files, and the certificate beside them. The certificate holds exact figures about the raw table, so that
+        only its owner may read it.
+    files
+        Name, hash and rows of each file.
+    synthesizer
+        What was learned; it holds values of the table.
+    table_rows, kept_back
+        How many rows the table has, and how many of them were kept back from learning; None if they were others'.
+    left_out
+        The columns of the table that are not in the files.
+    attacked
+        What attacks on the files found.
+    recorded
+        The entry of the ledger; None if there was no ledger.
+    note
+        What the steward says of it.
+    """
+
+    paths: tuple[Path, ...]
+    certificate: Path
+    files: tuple[File, ...]
+    synthesizer: Synthesizer = field(repr=False)
+    table_rows: int
+    kept_back: int | None
+    left_out: tuple[str, ...]
+    attacked: Attacked = field(repr=False)
+    recorded: Cited | None
+    note: str = ""
+    made: str = field(default_factory=lambda: datetime.now(UTC).date().isoformat())
+
+    @property
+    def rehearsal(self) -> bool:
+        """Whether seeded randomness was used, so that the files must not be published."""
+        return self.synthesizer.random_state is not None
+
+    @property
+    def sentence(self) -> str:
+        """What was made, and what is not promised."""
+        seeded = f" {_REHEARSAL}" if self.rehearsal else ""
+        return f"{what_was_made(self.synthesizer, self.files)} {NOT_PROMISED}{seeded}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the certificate as values that JSON can hold; no cell is in it."""
+        return {
+            "format": FORMAT,
+            "made": self.made,
+            "files": [file.to_dict() for file in self.files],
+            "promise": "unbounded",
+            "not_promised": NOT_PROMISED,
+            "sentence": self.sentence,
+            "rehearsal": self.rehearsal,
+            "done": {
+                **_done(self.synthesizer),
+                "copies": len(self.files),
+                "table_rows": self.table_rows,
+                "kept_back": self.kept_back,
+                "left_out": list(self.left_out),
+            },
+            "attacks": self.attacked.to_dict(),
+            "recorded": None if self.recorded is None else self.recorded.to_dict(),
+            "note": self.note,
+        }
+
+
+def release_synthetic(
+    table: object,
+    path: str | Path,
+    synthesizer: Synthesizer | None = None,
+    *,
+    copies: int = 1,
+    rows: int | None = None,
+    holdout: object = 0.1,
+    known: Sequence[str] | None = None,
+    secret: str | Sequence[str] | None = None,
+    scenario: Scenario | None = None,
+    ledger: Ledger | None = None,
+    budget: str = "",
+    note: str = "",
+    checkpoint: str | Path | None = None,
+    progress: Progress | None = None,
+) -> SyntheticRelease:
+    """Learn a table, draw synthetic copies, attack their files, write them down as unbounded, and let them go.
+
+    The files are made where only their owner sees them and attacked there. Then the ledger remembers the release, then
+    the files get their names: a crash can leave an entry without files, never files without the entry. A column that
+    tells people apart is never learned. Not promised: privacy, in any sense; see `release_synthetic_private`.
+
+    Parameters
+    ----------
+    table
+        A table, or anything that `ziggurat.data.read` opens.
+    path
+        The .parquet or .csv file; several copies are NAME.1.parquet and so on. The certificate is
+        NAME.parquet.certificate.json.
+    synthesizer
+        How to learn; by default `Synthesizer()`. One that has learned already (`Synthesizer.load`) learns nothing anew,
+        and nobody can be kept back from it. It is not changed; the release has the one that has learned.
+    copies, rows
+        How many copies, of how many rows; by default one, as long as the table.
+    holdout
+        The share of people who are kept back from learning, so that attacks have a control, or a table of others. A
+        partially synthetic table keeps its people, so that nobody is kept back.
+    known, secret
+        The columns that attackers know, and those that they want to learn; by default by the roles of the schema.
+    scenario
+        Of partially synthetic copies: an intruder who matches. By default one who knows the columns `known` of the
+        people of whom cells were drawn anew.
+    ledger, budget
+        Where to remember the release, and the name of the table there; without a ledger nothing remembers it.
+    note
+        What it is for, in a sentence.
+    checkpoint
+        A folder that keeps each column as soon as it is learned; the same call takes up what is there.
+    progress
+        Called with "learning", "drawing" or "attacking", what of it, how much is done and how much there is.
+
+    Raises
+    ------
+    PrivacyError
+        A file shows a column that tells people apart; nothing has left.
+    LedgerError
+        The ledger cannot be written; nothing has left.
+    """
+    target = _checked(path, ledger, budget, note)
+    told = progress or _silent
+    held = table if isinstance(table, Table) else read(table)
+    maker = _prepared(synthesizer, held)
+    names = _names(maker, held)
+    who = attackers_of(held.schema, names, known, secret, scenario)
+    _require_fitting(maker, holdout, scenario, target, copies)
+    with DuckDBEngine() as engine, _private_folder(target) as place:
+        source = _source(maker, checkpoint)
+        parts = _parts(maker, held, names, holdout, source, engine)
+        _learn(maker, parts, checkpoint, told)
+        drafts = _drawn(maker, Path(place) / target.name, _rows(maker, rows, parts), copies, held, told)
+        files, attacked = _attacked(maker, drafts, held, names, parts, who, engine, told)
+        require_as_attacked(drafts, files)
+        recorded = None if ledger is None else _recorded(ledger, budget, maker, files, note)
+        paths, certificate = tuple(target.with_name(file.name) for file in files), certificate_of(target)
+        sizes = parts.rows, _kept_back(parts, holdout)
+        out = tuple(name for name in held.declared.names if name not in names)
+        made = SyntheticRelease(paths, certificate, files, maker, *sizes, out, attacked, recorded, note)
+        let_go(Path(place), files, certificate, made.to_dict())
+    return made
+
+
+def what_was_made(maker: Synthesizer, files: Sequence[File]) -> str:
+    """Say what was made, in a sentence."""
+    copies = "1 copy" if len(files) == 1 else f"{len(files)} copies"
+    what = f"{copies} of {files[0].rows:,} rows, {_kind(maker)} synthetic, learned from {maker.rows_:,} rows."
+    replaced: Mapping[str, int] = getattr(maker, "replaced_", {})
+    if replaced:
+        what += " Drawn anew: " + ", ".join(f"{count:,} cells of {name}" for name, count in replaced.items()) + "."
+    return what
+
+
+def _prepared(synthesizer: Synthesizer | None, table: Table) -> Synthesizer:
+    """One to learn with that leaves out what tells people apart, or the one that has learned already."""
+    given = Synthesizer() if synthesizer is None else synthesizer
+    if not isinstance(given, Synthesizer):
+        raise ParameterError("Give a Synthesizer; AIM and MST are released by release_synthetic_private.")
+    if hasattr(given, "model_"):
+        return given
+    made: Synthesizer = clone(given)
+    unit = table.unit.column
+    if isinstance(made.leave_out, str) or unit is None or unit in made.leave_out:
+        return made  # a text in place of a list is refused when it learns
+    made.set_params(leave_out=(*made.leave_out, unit))
+    return made
+
+
+def _names(maker: Synthesizer, table: Table) -> tuple[str, ...]:
+    names: tuple[str, ...] = maker.names_ if hasattr(maker, "model_") else maker._names(table)
+    if table.unit.column in names:
+        raise PrivacyError(
+            f"What was learned has column {table.unit.column!r}, which tells people apart; learn without it."
+        )
+    for name in names:
+        table.schema[name]
+    return names
+
+
+def _require_fitting(maker: Synthesizer, holdout: object, scenario: object, target: Path, copies: int) -> None:
+    """Refuse what could only fail later."""
+    _require_copies(target, copies)
+    if not isinstance(holdout, Table):
+        checked_share(holdout)
+    partial = maker.partial is not None
+    if partial and isinstance(holdout, Table):
+        raise ParameterError("Partially synthetic copies are attacked by a scenario; leave the hold-out out.")
+    if scenario is not None and not partial:
+        raise ParameterError("A scenario is for partially synthetic copies, whose rows stand for people; leave it out.")
+
+
+def _require_copies(target: Path, copies: int) -> None:
+    if isinstance(copies, bool) or not isinstance(copies, int) or copies < 1:
+        raise ParameterError("The number of copies must be a whole number of at least 1.")
+    paths_of(target, copies)
+
+
+def _source(maker: Synthesizer, checkpoint: str | Path | None) -> Source:
+    if maker.random_state is not None:
+        return seeded(maker.random_state)
+    return secure() if checkpoint is None else kept_source(checkpoint)
+
+
+def _parts(
+    maker: Synthesizer, table: Table, names: tuple[str, ...], holdout: object, source: Source, engine: DuckDBEngine
+) -> Parts:
+    if maker.partial is not None:
+        return Parts(table, None, table.raw.count_rows())
+    if not hasattr(maker, "model_"):
+        return parts_of(table, names, holdout, maker.learn_from, source, engine)
+    # From whom a synthesiser learned that was stored is not known: anybody may be one of them, and nobody a control.
+    asked = holdout if isinstance(holdout, Table) else 0.0
+    return parts_of(table, names, asked, max(1, table.raw.count_rows()), source, engine)
+
+
+def _learn(maker: Synthesizer, parts: Parts, checkpoint: str | Path | None, told: Progress) -> None:
+    if hasattr(maker, "model_"):
+        return
+    if maker.partial is None:
+        maker.set_params(leave_out=())  # the part that is learned from does not have these columns
+    maker.fit(parts.learned, progress=lambda *how: told("learning", *how), checkpoint=checkpoint)
+
+
+def _rows(maker: Synthesizer, rows: int | None, parts: Parts) -> int | None:
+    return parts.rows if rows is None and maker.partial is None else rows
+
+
+def _drawn(
+    maker: Synthesizer, draft: Path, rows: int | None, copies: int, table: Table, told: Progress
+) -> tuple[Path, ...]:
+    held = table if maker.partial is not None else None
+    return maker.write(draft, rows, copies, table=held, progress=lambda *how: told("drawing", *how)).paths
+
+
+def _attacked(
+    maker: Synthesizer,
+    drafts: Sequence[Path],
+    table: Table,
+    names: tuple[str, ...],
+    parts: Parts,
+    who: Attackers,
+    engine: DuckDBEngine,
+    told: Progress,
+) -> tuple[tuple[File, ...], Attacked]:
+    """Attack the files themselves, as they were read back."""
+    tables = read_back(drafts, shown_schema(table, names), table, engine)
+    files = described(drafts, tables)
+    if maker.plan_.where is None:
+        return files, attack_fully(parts.learned, tables, parts.control, who, maker.random_state, told)
+    targets = " OR ".join(dict.fromkeys(f"({each.text})" for each in maker.plan_.where.values()))
+    return files, attack_partially(table, tables, names, who, targets, told)
+
+
+def _kept_back(parts: Parts, holdout: object) -> int | None:
+    if isinstance(holdout, Table):
+        return None
+    return 0 if parts.control is None else parts.control.raw.count_rows()
+
+
+def _recorded(ledger: Ledger, budget: str, maker: Synthesizer, files: Sequence[File], note: str) -> Cited:
+    seeded = "Rehearsal. " if maker.random_state is not None else ""
+    hashed = f"SHA-256 {digest_of(files)}" + (" (of the files' hashes)." if len(files) > 1 else ".")
+    what = f"{seeded}Synthetic table: {what_was_made(maker, files)} {hashed}"
+    what = f"{what} {note}".strip()[:_LONGEST]
+    ledger.record_unbounded(budget, what)
+    noted = [each for each in ledger.history(budget) if each.kind == "unbounded" and each.data["what"] == what]
+    return cite(ledger, noted[-1])
+
+
+def _kind(maker: Synthesizer) -> str:
+    return "fully" if maker.plan_.where is None else "partially"
+
+
+def _done(maker: Synthesizer) -> dict[str, Any]:
+    plan = maker.plan_
+    where = plan.where
+    return {
+        "kind": _kind(maker),
+        "learned_from": maker.rows_,
+        "order": list(plan.order),
+        "methods": {name: described_method(plan.methods[name]) for name in plan.order},
+        "predictors": {name: list(names) for name, names in (maker.predictors or {}).items()},
+        "rules": list(maker.rules),
+        "smoothing": maker.smoothing,
+        "posterior": maker.posterior and plan.proper,
+        "where": None if where is None else {name: each.text for name, each in where.items()},
+        "replaced": dict(getattr(maker, "replaced_", {})),
+        "as_they_were": [] if where is None else [name for name in maker.names_ if name not in where],
+    }
+
+
+def _silent(stage: str, what: str, done: int, of: int) -> None:
+    """Report nothing."""

@@ -1,0 +1,292 @@
+"""Release synthetic tables with a guarantee: paid for before a row is read, attacked all the same, let go last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from sklearn.base import clone
+
+from ziggurat.data import Schema, Table, read
+from ziggurat.data.engines import DuckDBEngine
+from ziggurat.errors import MixedNeighboursError, ParameterError, PrivacyError
+from ziggurat.privacy import Event, Guarantee, Neighbours
+from ziggurat.randomness import secure, seeded
+from ziggurat.release._anonymised import _checked, _private_folder
+from ziggurat.release._cited import Cited, cite_outcome
+from ziggurat.release._fitting import in_words
+from ziggurat.release._paid import paid
+from ziggurat.release._synthetic import Progress, _require_copies, _silent
+from ziggurat.release._synthetic_attacks import Attacked, Attackers, attack_fully, attackers_of
+from ziggurat.release._synthetic_files import (
+    FORMAT,
+    File,
+    certificate_of,
+    described,
+    digest_of,
+    let_go,
+    read_back,
+    require_as_attacked,
+)
+from ziggurat.release._synthetic_parts import Parts, checked_share, shown_schema, tossed_parts
+from ziggurat.synthesize._writing import write_copies
+
+if TYPE_CHECKING:
+    from ziggurat.ledger import Ledger
+    from ziggurat.synthesize._private import PrivateSynthesis
+
+KIND = "synthetic table"
+NOT_COVERED = (
+    "What attacks measured is exact and not covered by the guarantee, nor is how many people were kept back: this "
+    "certificate is for the steward. The guarantee itself may be published."
+)
+_REHEARSAL = "This is a rehearsal: whoever knows the seed can take the noise off, so nobody is protected."
+_A_DAY = 86_400.0
+
+
+@dataclass(frozen=True)
+class PrivateSyntheticRelease:
+    """Synthetic copies that carry a guarantee and have left, what was paid for them, and what attackers make of them.
+
+    Promise: whatever the files tell, and any other rows drawn from `model`, keep `guarantee`, which was paid for before
+    a row was read.
+
+    Attributes
+    ----------
+    paths, certificate
+        The files, and the certificate beside them, which is for its owner: what attacks measured is not protected.
+    files
+        Name, hash and rows of each file.
+    model
+        The model that was fitted; as safe to publish as the files.
+    event, entry
+        What was paid for, and where that is written.
+    attacked
+        What attacks on the files found: evidence, not the promise.
+    note
+        What the steward says of it.
+    """
+
+    paths: tuple[Path, ...]
+    certificate: Path
+    files: tuple[File, ...]
+    model: Any = field(repr=False)
+    event: Event = field(repr=False)
+    entry: Cited
+    attacked: Attacked = field(repr=False)
+    kept_back: int | None = field(repr=False)
+    note: str = ""
+    made: str = field(default_factory=lambda: datetime.now(UTC).date().isoformat())
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise of all that left."""
+        promised: Guarantee = self.model.guarantee_
+        return promised
+
+    @property
+    def rehearsal(self) -> bool:
+        """Whether seeded randomness was used, so that the files must not be published."""
+        return bool(self.model.rehearsal_)
+
+    @property
+    def sentence(self) -> str:
+        """What was made, and what is promised."""
+        copies = "1 copy" if len(self.files) == 1 else f"{len(self.files)} copies"
+        made = f"{copies} of {self.files[0].rows:,} rows by {type(self.model).__name__}: {self.guarantee}."
+        return f"{made} {_REHEARSAL}" if self.rehearsal else f"{made} {_in_words(self.guarantee)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the certificate as values that JSON can hold; no cell is in it."""
+        return {
+            "format": FORMAT,
+            "made": self.made,
+            "files": [file.to_dict() for file in self.files],
+            "promise": promise_of(self.guarantee, self.event),
+            "not_covered": NOT_COVERED,
+            "sentence": self.sentence,
+            "rehearsal": self.rehearsal,
+            "done": {
+                "method": type(self.model).__name__,
+                "parameters": _parameters(self.model),
+                "columns": [axis.name for axis in self.model.axes_],
+                "copies": len(self.files),
+                "kept_back": self.kept_back,
+            },
+            "attacks": self.attacked.to_dict(),
+            "recorded": self.entry.to_dict(),
+            "note": self.note,
+        }
+
+
+def release_synthetic_private(
+    table: object,
+    path: str | Path,
+    model: PrivateSynthesis,
+    *,
+    ledger: Ledger,
+    budget: str,
+    analyst: str,
+    copies: int = 1,
+    rows: int | None = None,
+    holdout: object = 0.1,
+    known: Sequence[str] | None = None,
+    secret: str | Sequence[str] | None = None,
+    note: str = "",
+    progress: Progress | None = None,
+) -> PrivateSyntheticRelease:
+    """Pay for a private model of a table, fit it, draw copies, attack their files, and let them go.
+
+    Promise: what fitting costs follows from the model's parameters and the public schema, and is on disk before the
+    model sees a row; the files, and whatever else is drawn from the model, keep it for the unit of the budget. The
+    ledger holds the hash of the files before they get their names: whatever goes wrong in between leaves the cost
+    spent, and no file. A second call pays again: its noise is new.
+
+    Parameters
+    ----------
+    table
+        A table with a schema of public categories and bounds, or anything that `ziggurat.data.read` opens.
+    path
+        As for `release_synthetic`.
+    model
+        `AIM` or `MST`; it is not changed, the release has the one that was fitted.
+    ledger, budget, analyst
+        Who pays, and out of what. The budget protects the unit of the schema, under the model's relation.
+    copies, rows
+        How many copies, of how many rows; by default one, with as many rows as were learned from, by the noisy counts.
+        More cost nothing.
+    holdout
+        The share of people who are kept back, each by a coin, so that attacks have a control; or a table of others.
+    known, secret, note, progress
+        As for `release_synthetic`.
+
+    Raises
+    ------
+    NotPublicError
+        A column has no public domain, and nobody pays for it; nothing was read or spent.
+    MixedNeighboursError
+        The budget protects another unit, or under another relation; nothing was read or spent.
+    BudgetExceededError
+        It costs more than is left; nothing was read or spent.
+    """
+    target = _checked(path, ledger, budget, note)
+    _require_copies(target, copies)
+    held = table if isinstance(table, Table) else read(table)
+    maker = _copied(model)
+    planned = _planned(maker, held.schema, ledger.budget(budget).neighbours)
+    names = maker._terms(held.schema).names
+    who = attackers_of(held.schema, names, known, secret)
+    if not isinstance(holdout, Table):
+        checked_share(holdout)
+    rehearsal = maker.random_state is not None
+    with DuckDBEngine() as engine, _private_folder(target) as place:
+        task = _Task(maker, held, names, who, holdout, rows, copies, engine, Path(place), progress or _silent)
+        with ledger.spend(budget, analyst, planned, ttl=_A_DAY, rehearsal=rehearsal) as spend:
+            files, attacked, back = paid(lambda: task.run(target.name, planned))
+            answer = {"kind": KIND, "class": type(maker).__name__, "parameters": _parameters(maker)}
+            paid(lambda: spend.commit(answer | {"digest": digest_of(files), "files": len(files)}))
+        paths, entry = tuple(target.with_name(file.name) for file in files), cite_outcome(ledger, spend.outcome)
+        certificate = certificate_of(target)
+        made = PrivateSyntheticRelease(paths, certificate, files, maker, planned, entry, attacked, back, note)
+        paid(lambda: let_go(Path(place), files, certificate, made.to_dict()))
+    return made
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What is done between the reservation and its answer."""
+
+    maker: Any
+    table: Table
+    names: Sequence[str]
+    who: Attackers
+    holdout: object
+    rows: int | None
+    copies: int
+    engine: DuckDBEngine
+    folder: Path
+    told: Progress
+
+    def run(self, name: str, planned: Event) -> tuple[tuple[File, ...], Attacked, int | None]:
+        """Fit, draw, write and attack; say how many rows were kept back."""
+        seed = self.maker.random_state
+        source = (secure() if seed is None else seeded(seed)).child("holdout")
+        learned, parts = tossed_parts(self.table, self.names, self.holdout, source, self.engine)
+        self.maker.fit(learned, progress=lambda text: self.told("learning", text, 0, 0))
+        if self.maker.event_ != planned:
+            raise PrivacyError("The model did something else than was paid for; nothing was released.")
+        drafts = self._drawn(self.folder / name)
+        files, attacked = self._attacked(drafts, parts)
+        require_as_attacked(drafts, files)
+        back = None if isinstance(self.holdout, Table) else _count(parts.control)
+        return files, attacked, back
+
+    def _drawn(self, draft: Path) -> tuple[Path, ...]:
+        facts = {"kind": "fully", "promise": str(self.maker.guarantee_), "rehearsal": self.maker.rehearsal_}
+        return write_copies(draft, self._pieces(), self.copies, facts, resume=False).paths
+
+    def _pieces(self) -> Iterator[Iterator[pa.Table]]:
+        seed = self.maker.random_state
+        for number in range(self.copies):
+            self.told("drawing", "copies", number, self.copies)
+            yield iter([self.maker.sample(self.rows, random_state=None if seed is None else int(seed) + number)])
+
+    def _attacked(self, drafts: Sequence[Path], parts: Parts) -> tuple[tuple[File, ...], Attacked]:
+        """Attack the files themselves, as they were read back."""
+        schema = shown_schema(self.table, self.names)
+        tables = read_back(drafts, schema, self.table, self.engine)
+        original = read(parts.learned.raw.rows(self.names), schema, engine=self.engine, on_bad_cell="missing")
+        files = described(drafts, tables)
+        if _count(original) == 0:
+            return files, Attacked()
+        return files, attack_fully(original, tables, parts.control, self.who, self.maker.random_state, self.told)
+
+
+def promise_of(guarantee: Any, event: Event) -> dict[str, Any]:
+    """State a guarantee with everything that it is about."""
+    return {
+        "guarantee": str(guarantee),
+        "epsilon": str(guarantee.epsilon),
+        "delta": str(getattr(guarantee, "delta", 0)),
+        "unit": str(guarantee.neighbours.unit),
+        "relation": guarantee.neighbours.relation.value,
+        "in_words": _in_words(guarantee),
+        "event": event.to_dict(),
+    }
+
+
+def _copied(model: object) -> Any:
+    from ziggurat.synthesize._private import PrivateSynthesis
+
+    if not isinstance(model, PrivateSynthesis):
+        raise ParameterError("Give AIM(...) or MST(...); other synthesisers carry no guarantee: use release_synthetic.")
+    return clone(model)
+
+
+def _planned(model: Any, schema: Schema, protected: Neighbours) -> Event:
+    event: Event = model.planned(schema)
+    whom = event.neighbours
+    if whom != protected:
+        unit = "" if whom.unit.is_row else f" --unit {whom.unit.name}={whom.unit.column}"
+        raise MixedNeighboursError(
+            f"The budget protects {protected}, but by its schema and the model this table protects {whom}; create a "
+            f"budget with{unit} --relation {whom.relation.value}, or change the schema's unit or the model's relation."
+        )
+    return event
+
+
+def _count(table: Table | None) -> int:
+    return 0 if table is None else table.raw.count_rows()
+
+
+def _parameters(model: Any) -> dict[str, str]:
+    """The parameters in words; of a rehearsal no seed."""
+    return in_words({name: value for name, value in model.get_params(deep=False).items() if name != "random_state"})
+
+
+def _in_words(guarantee: Any) -> str:
+    return str(guarantee.sentence()) if hasattr(guarantee, "sentence") else str(guarantee)
