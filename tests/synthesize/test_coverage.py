@@ -8,6 +8,7 @@ control combines fully synthetic copies by the rule for partially synthetic ones
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -49,23 +50,25 @@ def estimates(table: pa.Table) -> Pairs:
 
 
 @cache
-def copies(kind: str, m: int) -> tuple[tuple[Pairs, ...], ...]:
+def copies(kind: str, m: int, posterior: bool = True) -> tuple[tuple[Pairs, ...], ...]:
     partial = {"y": "y > 40", "group": "age < 40"} if kind == "partially" else None
     found = []
     with DuckDBEngine() as engine:
         for seed in range(REPETITIONS):
-            made = Synthesizer(partial=partial, random_state=seed).fit(Table(engine, engine.attach(drawn(seed))))
+            made = Synthesizer(partial=partial, posterior=posterior, random_state=seed)
+            made.fit(Table(engine, engine.attach(drawn(seed))))
             rows = None if partial else MORE * ROWS
             found.append(tuple(estimates(each) for each in made.sample(rows, m).tables))
     return tuple(found)
 
 
-def combined(kind: str, m: int, rule: Rule) -> dict[str, list[Combined]]:
-    sizes = {"rows": ROWS, "synthetic_rows": ROWS if kind == "partially" else MORE * ROWS}
+def combined(kind: str, m: int, rule: Rule, posterior: bool = True) -> dict[str, list[Combined]]:
+    sizes: dict[str, Any] = {"rows": ROWS, "synthetic_rows": ROWS if kind == "partially" else MORE * ROWS}
     found: dict[str, list[Combined]] = {name: [] for name in TRUTH}
-    for one in copies(kind, m):
+    for one in copies(kind, m, posterior):
         for name in TRUTH:
-            found[name].append(combine([each[name][0] for each in one], [each[name][1] for each in one], rule, **sizes))
+            given = [each[name][0] for each in one], [each[name][1] for each in one]
+            found[name].append(combine(*given, rule, proper=posterior, **sizes))
     return found
 
 
@@ -74,19 +77,25 @@ def covered(found: dict[str, list[Combined]]) -> dict[str, float]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "m", "rule"), [("fully", 10, "fully"), ("partially", 5, "partially"), ("fully", 10, "simple")]
+    ("kind", "m", "rule", "posterior"),
+    [
+        ("fully", 14, "fully", True),
+        ("partially", 5, "partially", True),
+        ("fully", 14, "simple", True),
+        ("fully", 2, "simple", False),
+    ],
 )
-def test_intervals_cover_the_truth_as_often_as_they_say(kind: str, m: int, rule: Rule) -> None:
-    shares = covered(combined(kind, m, rule))
+def test_intervals_cover_the_truth_as_often_as_they_say(kind: str, m: int, rule: Rule, posterior: bool) -> None:
+    shares = covered(combined(kind, m, rule, posterior))
     assert all(0.92 <= share <= 0.98 for share in shares.values()), shares
 
 
 def test_the_rule_for_the_other_kind_of_copies_misses_it() -> None:
-    shares = covered(combined("fully", 10, "partially"))
+    shares = covered(combined("fully", 14, "partially"))
     assert max(shares.values()) < 0.9, shares
 
 
 def test_one_copy_taken_for_real_misses_it_too() -> None:
     for name, truth in TRUTH.items():
-        near = [abs(one[0][name][0] - truth) <= 1.96 * one[0][name][1] ** 0.5 for one in copies("fully", 10)]
+        near = [abs(one[0][name][0] - truth) <= 1.96 * one[0][name][1] ** 0.5 for one in copies("fully", 14)]
         assert np.mean(near) < 0.9, name

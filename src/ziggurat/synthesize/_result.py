@@ -101,6 +101,11 @@ class Synthetic:
         confidence
             Of the interval.
         """
+        if rule in ("fully", "partially") and not self.proper:
+            raise ParameterError(
+                f"These copies share their parameters, so the rule {rule!r} would be too sure; draw copies with "
+                "posterior=True, or use the rule 'simple'."
+            )
         found = [of(table) for table in self.tables]
         return combine(
             [estimate for estimate, _ in found],

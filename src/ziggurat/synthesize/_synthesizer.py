@@ -63,8 +63,9 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
     smoothing
         Whether numbers that fewer than 5 rows hold are replaced by draws near them.
     posterior
-        Whether each copy has parameters of its own, drawn as the table leaves them open. Without, copies are closer to
-        the table and to each other, and only the combining rule "simple" fits them.
+        Whether each copy has parameters of its own, drawn as the table leaves them open. The combining rules "fully"
+        and "partially" rest on it; the rule "simple" does not, and without it copies are closer to the table. By
+        default only partially synthetic copies and those with known columns have them.
     learn_from
         At most so many rows are learned from, chosen at random; memory does not grow with the table beyond them.
     random_state
@@ -94,7 +95,7 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         columns: Sequence[str] | None = None,
         known: Sequence[str] = (),
         smoothing: bool = True,
-        posterior: bool = True,
+        posterior: bool | None = None,
         learn_from: int = 200_000,
         random_state: int | str | None = None,
     ) -> None:
@@ -284,7 +285,7 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
             raise ParameterError("A batch must have at least 1 row.")
         known = tuple(self.known)
-        drawing = Drawing(self.model_, self.plan_, self.names_, self.rows_, known, progress, batch, self.posterior)
+        drawing = Drawing(self.model_, self.plan_, self.names_, self.rows_, known, progress, batch, self._drawn_anew)
         source = self._source()
         if self.plan_.where is None:
             return drawing.fully(copies, self.rows_ if rows is None else rows, population, source)
@@ -313,9 +314,8 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         method_of(self.method)
         if isinstance(self.learn_from, bool) or not isinstance(self.learn_from, int) or self.learn_from < 1:
             raise ParameterError("'learn_from' must be a whole number of at least 1.")
-        for what in ("smoothing", "posterior"):
-            if not isinstance(getattr(self, what), bool):
-                raise ParameterError(f"'{what}' must be true or false.")
+        if not isinstance(self.smoothing, bool) or not isinstance(self.posterior, bool | None):
+            raise ParameterError("'smoothing' and 'posterior' must be true or false.")
         for what in ("leave_out", "known", "rules"):
             if isinstance(getattr(self, what), str):
                 raise ParameterError(f"'{what}' takes a list, not one text.")
@@ -333,8 +333,13 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         return secure() if self.random_state is None else seeded(self.random_state)
 
     @property
+    def _drawn_anew(self) -> bool:
+        """Whether each copy has parameters of its own."""
+        return bool(self.known) or self.partial is not None if self.posterior is None else self.posterior
+
+    @property
     def _proper(self) -> bool:
-        return self.posterior and self.plan_.proper
+        return self._drawn_anew and self.plan_.proper
 
     def _fitted(self) -> None:
         if not hasattr(self, "model_"):

@@ -139,8 +139,7 @@ def _cut(
         kinds = _counted(x.bins[f], x.at[f + 1] - x.at[f], rows, desk)
         if kinds > 1:
             looked += 1
-            luck = limits.caution * spread / rows.size
-            reached, at, left = _tried(x, f, rows, limits.leaf, pairs, best, luck, kinds, desk)
+            reached, at, left = _tried(x, f, rows, limits, pairs, best, spread / rows.size, kinds, desk)
             if at > 0:
                 best, chosen, cut, found, taken = reached, f, at, kinds, left
         _cleared(desk, kinds)
@@ -154,7 +153,7 @@ def _cut(
 
 @part
 def _tried(
-    x: Sample, column: int, rows: Rows, leaf: int, pairs: int, score: float, luck: float, kinds: int, desk: Desk
+    x: Sample, column: int, rows: Rows, limits: Limits, pairs: int, score: float, luck: float, kinds: int, desk: Desk
 ) -> tuple[float, int, int]:
     """Return the best score of a cut of the column, and how many bins of `desk.best` and how many rows are left of it.
 
@@ -162,12 +161,13 @@ def _tried(
     right of the others and then to the left.
 
     Any cut explains some of the target by luck: one of a column that means nothing about 1 / rows of the spread, which
-    is `luck`, and k bins that are sorted by the target about k - 1 times as much. So much is taken off the score.
-    Otherwise trees grow until their leaves tell of people: by ages and sizes, and most of all by postcodes.
+    is `luck`, and k bins that are sorted by the target about k - 1 times as much. For every bin beyond two so much is
+    taken off the score, and `caution` times as much for the cut itself. Otherwise trees grow until their leaves tell of
+    people: by ages and sizes, and most of all by postcodes.
     """
     at, taken = 0, 0
     inorder = _arranged(desk, kinds, x.ordered[column])
-    lucky = luck * max(kinds - inorder - 1, 1)
+    lucky, leaf = luck * (limits.caution + max(kinds - inorder - 2, 0)), limits.leaf
     for turn in range(2 if 0 < inorder < kinds else 1):
         bins = desk.seen[:kinds] if turn == 0 else _turned(desk, kinds, inorder)
         if x.many == 0:

@@ -107,14 +107,15 @@ class Cart:
     gain
         The least share of the spread of the whole column that a cut must take away.
     caution
-        How many times what luck explains a cut must explain. With 0 trees grow until leaves are small, and tell of the
-        people in them; with 2 or more they miss what is weak.
+        How many times what luck explains a cut must explain where numbers are drawn. With 0 trees grow until leaves are
+        small; then ages and sizes, which few people share, are drawn given everything else, and tell of it. Categories
+        are shared by many, and the trees that draw them are grown without caution.
     """
 
     smallest_leaf: int = 5
     depth: int | None = None
     gain: float = 1e-8
-    caution: float = 1.0
+    caution: float = 2.0
 
     proper: ClassVar[bool] = True
 
@@ -127,7 +128,7 @@ class Cart:
         """Grow the tree; `bins`, if there are any, are the given columns cut by `binned`, and take their place."""
         bins = binned(given) if bins is None else bins
         stops = self.smallest_leaf, _deepest(self.depth), float(self.gain)
-        limits = Limits(*stops, len(bins.binners), float(self.caution))
+        limits = Limits(*stops, len(bins.binners), float(self.caution if target.numeric else 0))
         order = np.arange(target.rows, dtype=np.uint32)
         return _gathered(target, bins, [(grow(_sample(target, bins), order, limits, draw), order)])
 
@@ -160,7 +161,7 @@ class Forest:
     trees: int = 30
     smallest_leaf: int = 5
     features: Literal["third", "sqrt"] | int = "third"
-    caution: float = 1.0
+    caution: float = 2.0
 
     proper: ClassVar[bool] = True
 
@@ -176,8 +177,8 @@ class Forest:
     ) -> Grown:
         """Grow the trees; `bins`, if there are any, are the given columns cut by `binned`, and take their place."""
         bins = binned(given) if bins is None else bins
-        tried, caution = self._tried(len(bins.binners)), float(self.caution)
-        limits = Limits(self.smallest_leaf, _deepest(None), 1e-8, tried, caution)
+        tried, caution = self._tried(len(bins.binners)), self.caution if target.numeric else 0.0
+        limits = Limits(self.smallest_leaf, _deepest(None), 1e-8, tried, float(caution))
         sample, grown = _sample(target, bins), []
         for _ in range(self.trees):
             order = _resampled(target.rows, draw)
