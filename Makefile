@@ -6,7 +6,7 @@ CORE   := $(VENV)/.core
 STAMP  := $(VENV)/.installed
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 # The extras that the tests need; `ziggurat doctor` says how to add others.
-EXTRAS := dev,spark,postgres,torch,ray,tracking
+EXTRAS := dev,spark,postgres,torch,ray,tracking,marginals
 # Tests run on as many workers as there are cores, statistical ones included: they are seeded.
 WORKERS ?= auto
 
@@ -64,6 +64,7 @@ bench: setup
 	$(BIN)/python bench/collect.py
 	$(BIN)/python bench/anonymize.py
 	$(BIN)/python bench/local_recoding.py
+	$(BIN)/python bench/synthesize.py
 	$(BIN)/python bench/pate_accounting.py
 
 docs: $(STAMP)

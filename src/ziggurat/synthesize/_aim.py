@@ -97,7 +97,7 @@ class AIM(PrivateSynthesis):
         relation: str = "add-or-remove-one",
         rows_per_unit: int | None = None,
         rounds: int | None = None,
-        max_cells: int = 200_000,
+        max_cells: int = 1_000_000,
         solver: str = "tree",
         random_state: int | None = None,
     ) -> None:
@@ -118,20 +118,23 @@ class AIM(PrivateSynthesis):
 
     def _events(self, terms: Terms) -> list[Event]:
         checked_workload(self.workload, terms.names)
-        if self.rounds is not None:
-            whole(self.rounds, "rounds")
+        rounds = self._rounds(terms)
+        least = part_of(terms.rho, (1 - _COLUMNS_SHARE) * (1 - _MEASURING) / rounds)
+        terms.unit.noise(least)  # refused here, before anything is read, if epsilon is too small
         return [ZeroConcentratedEvent(terms.unit.neighbours, terms.rho)]
+
+    def _rounds(self, terms: Terms) -> int:
+        return _ROUNDS_PER_COLUMN * len(terms.names) if self.rounds is None else whole(self.rounds, "rounds")
 
     def _measure(
         self, counts: Counts, terms: Terms, total: float | None, source: Source, progress: Progress
     ) -> tuple[list[Measured], list[Folded], Model, Fraction]:
         purse = Purse(terms.rho)
         noise = terms.unit.noise(part_of(terms.rho, _COLUMNS_SHARE / len(terms.names)))
-        measured, folded, smaller = one_by_one(counts, noise, source)
         purse.pay(len(terms.names) * noise.rho)
+        measured, folded, smaller = one_by_one(counts, noise, source)
         run = _Run(self, terms, smaller, measured, total, source)
-        rounds = self.rounds or _ROUNDS_PER_COLUMN * len(terms.names)
-        step = part_of(purse.left, Fraction(1, rounds))
+        step = part_of(purse.left, Fraction(1, self._rounds(terms)))
         while purse.left > _CRUMBS * terms.rho:
             step = part_of(purse.left, Fraction(1)) if purse.left < 2 * step else step
             learned_little = run.round(step, purse)
@@ -169,8 +172,8 @@ class _Run:
         noise = self.terms.unit.noise(part_of(rho, _MEASURING))
         chosen = self._chosen(part_of(rho, 1 - _MEASURING), noise, purse)
         before = self.model.tree.marginal(chosen)
-        self.measured.append(self.counts.measured(chosen, noise, self.source))
         purse.pay(noise.rho)
+        self.measured.append(self.counts.measured(chosen, noise, self.source))
         self.refit(_STEPS)
         change = np.abs(self.model.tree.marginal(chosen) - before).sum()
         return bool(change <= noise_in(before.size, noise.sigma))

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from ziggurat.errors import ParameterError
+from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.mechanisms import DiscreteGaussian, Selection
 from ziggurat.privacy import Neighbours, Relation
 from ziggurat.randomness import Source
@@ -57,7 +57,10 @@ class Contribution:
 
     def noise(self, rho: Fraction) -> DiscreteGaussian:
         """The noise for one table of counts."""
-        return DiscreteGaussian.calibrated(rho, self.l2, coordinates=self.l1, neighbours=self.neighbours)
+        try:
+            return DiscreteGaussian.calibrated(rho, self.l2, coordinates=self.l1, neighbours=self.neighbours)
+        except ParameterError:
+            raise ParameterError("epsilon is too small for any noise that can be drawn; allow a larger one.") from None
 
     def choice(self, rho: Fraction, weight: int = 1) -> Selection:
         """The choice among tables by scores that change by at most `weight` for each count that changes by 1."""
@@ -72,9 +75,9 @@ class Purse:
         self.rho, self.left = rho, rho
 
     def pay(self, rho: Fraction) -> None:
-        """Take out what was spent; more than is left is a mistake in this program."""
+        """Take out what is about to be spent, or refuse: there is no more than was planned."""
         if rho > self.left:
-            raise AssertionError("more would be spent than was planned")
+            raise PrivacyError("More would be spent than was planned; what was measured so far stays spent.")
         self.left -= rho
 
 

@@ -53,7 +53,7 @@ class MST(PrivateSynthesis):
         domain_share: Amount = "0.1",
         relation: str = "add-or-remove-one",
         rows_per_unit: int | None = None,
-        max_cells: int = 200_000,
+        max_cells: int = 1_000_000,
         solver: str = "tree",
         random_state: int | None = None,
     ) -> None:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from sqlglot import exp
 
-from ziggurat.data import Table
+from ziggurat.data import Table, known
 from ziggurat.randomness import Source, shuffle
 from ziggurat.synthesize._cliques import Integers
 from ziggurat.synthesize._domain import Axis
@@ -58,8 +59,10 @@ def read_codes(
     return {name: each[kept] for name, each in codes.items()}, len(kept)
 
 
-def _asked(table: Table, names: Sequence[str]) -> list[str]:
-    return list(names) if table.unit.column is None else [*names, table.unit.column]
+def _asked(table: Table, names: Sequence[str]) -> list[exp.Expr | str]:
+    """The columns, with NULL for what is missing, and the one that tells units apart."""
+    cells: list[exp.Expr | str] = [known(table.schema[name]) for name in names]
+    return cells if table.unit.column is None else [*cells, table.unit.column]
 
 
 def _units(table: Table, rows: pa.Table) -> Integers:

@@ -2,14 +2,14 @@
 
 The model is that of Private-PGM (McKenna, Sheldon & Miklau 2019), the one that `mbi` fits: distributions that factor
 into the sets of columns that were measured. `mbi` compiles a program for every new set of columns, which takes it
-longer than the arithmetic; here nothing is compiled. It descends on the squared error and stops before it fits the noise;
-here the same is had by a penalty, which makes the problem strictly convex. With counts y of deviations s, typically
-S, with N rows and k = 1/4:
+longer than the arithmetic; here nothing is compiled. It descends on the squared error and stops before it fits the
+noise; here the same is had by a penalty, which makes the problem strictly convex. With counts y of deviations s,
+typically S, with N rows and k = 1/8:
 
     minimise over p:  S/k sum (N p - y)^2 / (2 s^2) + N KL(p, even)
     its dual, over potentials t:  N log Z(t) - t'y + k/(2S) sum (s t)^2, with gradient N p(t) - y + k/S s^2 t,
 
-so that a count which misses what was measured by one deviation costs a factor of about e^4 in p. Nothing here sees the
+so that a count which misses what was measured by one deviation costs a factor of about e^8 in p. Nothing here sees the
 data.
 """
 
@@ -27,7 +27,7 @@ from ziggurat.synthesize._marginals import Measured
 # Chances below e^-300 of the largest are not told apart from it, so that products stay within floats.
 _LEAST_LOG = -300.0
 _LEAST = 1e-250
-_EVENNESS = 0.25
+_EVENNESS = 0.125
 
 
 def triangulated(sizes: Mapping[str, int], sets: Iterable[Clique]) -> list[Clique]:
