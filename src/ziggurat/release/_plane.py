@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's colours, which people with any kind of colour blindness tell apart; shapes differ as well.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#3A3A3A")
-_MARKERS = "osD^vPX"
+_MARKERS = "osD^vPX<*>h"  # as many as have no divisor in common with the colours
 _INK, _SOFT = "#1F2933", "#8A949E"
 
 
