@@ -1,11 +1,15 @@
 """AIM and MST: what they promise, what they refuse, and that their rows are like the table's."""
 
 import math
+import os
 from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from sklearn.base import clone
 
@@ -14,7 +18,7 @@ from ziggurat.errors import DataError, NotPublicError, ParameterError, PrivacyEr
 from ziggurat.privacy import Neighbours, Relation, compose
 from ziggurat.randomness import seeded
 from ziggurat.synthesize import AIM, MST
-from ziggurat.synthesize._marginals import Contribution, Purse, part_of, root_below
+from ziggurat.synthesize._marginals import Contribution, Counts, Purse, part_of, root_below
 from ziggurat.synthesize._private import _rho
 from ziggurat.synthesize._reading_codes import _kept
 
@@ -271,3 +275,20 @@ def test_roots_and_parts_are_never_above_the_true_ones():
         assert root_below(amount) ** 2 <= amount
         assert part_of(amount, Fraction(1, 3)) <= amount / 3
         assert float(root_below(amount)) == pytest.approx(math.sqrt(amount))
+
+
+@pytest.mark.data
+@pytest.mark.skipif(not os.environ.get("ZIGGURAT_DATA"), reason="ZIGGURAT_DATA is not set")
+def test_pairs_of_adult_come_out_within_a_few_hundredths_at_epsilon_one():
+    names = ["age", "education", "sex", "income"]
+    table = pq.read_table(Path(os.environ["ZIGGURAT_DATA"]) / "adult_uci.parquet", columns=names)
+    labels = {name: Categories(tuple(sorted(set(table[name].to_pylist())))) for name in names[1:]}
+    listed = (Column(name, Kind.CATEGORY, categories=labels[name]) for name in names[1:])
+    schema = Schema((Column("age", Kind.INTEGER, bounds=Bounds(17, 90)), *listed))
+    model = AIM(1, "1e-9", random_state=1).fit(read(table, schema))
+    made = model.sample(random_state=1)
+    codes = [{axis.name: axis.codes(each[axis.name]) for axis in model.axes_} for each in (table, made)]
+    sizes = {axis.name: axis.size for axis in model.axes_}
+    for pair in combinations(names, 2):
+        shares = [Counts(each, sizes).by(pair) / len(each["age"]) for each in codes]
+        assert np.abs(shares[0] - shares[1]).sum() / 2 < 0.05
