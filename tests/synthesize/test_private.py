@@ -198,6 +198,8 @@ def test_a_domain_that_nobody_declared_is_refused_with_what_to_do(method):
         ({"bins": {"age": [5, 5]}}, "increasing"),
         ({"columns": []}, "at least one column"),
         ({"columns": "age"}, "in a list"),
+        ({"missing": "age"}, "missing must list"),
+        ({"missing": ["height"]}, "missing must list"),
         ({"relation": "same"}, "relation must be"),
         ({"domain": "free"}, "domain must be"),
         ({"max_cells": 0}, "max_cells"),

@@ -252,7 +252,7 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         names = _chosen(self.columns, schema)
         bins = checked_bins(self.bins, names)
         unit = Contribution(self._neighbours(schema), self._rows(schema))
-        missing = frozenset(names if self.missing is None else self.missing)
+        missing = frozenset(names if self.missing is None else _inside(self.missing, names))
         unknown = [schema[name] for name in names if not is_public(schema[name], bins)]
         if self.domain not in ("public", "pay"):
             raise ParameterError("domain must be 'public' (declared in the schema) or 'pay'.")
@@ -336,6 +336,12 @@ def _chosen(columns: Sequence[str] | None, schema: Schema) -> tuple[str, ...]:
     if not names or schema.unit.column in names:
         raise ParameterError("Name at least one column to synthesise, and not the one that tells units apart.")
     return names
+
+
+def _inside(columns: Sequence[str], names: Sequence[str]) -> Sequence[str]:
+    if isinstance(columns, str) or any(name not in names for name in columns):
+        raise ParameterError("missing must list columns that are synthesised, such as ['age'], or be None for all.")
+    return columns
 
 
 def _plain(value: Any) -> Any:
