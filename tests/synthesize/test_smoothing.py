@@ -27,6 +27,12 @@ def test_no_extreme_number_is_copied() -> None:
     assert (found[:1500] > 90).all()
 
 
+def test_no_rounding_brings_an_extreme_number_back() -> None:
+    values = np.concatenate([np.arange(0, 40.0), [41.0, 42.0, 43.0]])
+    found = Smoother.of(values).smoothed(np.repeat(values, 400), whole, DRAW(7))
+    assert not np.isin(found, [41.0, 42.0, 43.0, 0.0, 1.0, 2.0]).any()
+
+
 def test_without_smoothing_extremes_would_be_there() -> None:
     values = np.concatenate([np.arange(100.0), [123_456.0]])
     assert 123_456.0 in DRAW(1).choice(values, 5000)

@@ -329,6 +329,9 @@ def test_odd_tables_make_no_trouble(method: str, table: dict[str, Any]) -> None:
         ({"learn_from": 0}, "at least 1"),
         ({"known": ["sex"], "partial": "age > 3"}, "fully synthetic"),
         ({"methods": {"x": "cart"}}, "no column"),
+        ({"missing": {"incom": [-8]}}, "'missing' names"),
+        ({"missing": {"income": ["-8"]}}, "list of numbers"),
+        ({"rules": ["age < 0 -> born = 'never'"]}, "different kinds"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(settings: dict[str, Any], said: str) -> None:

@@ -102,7 +102,7 @@ class Encoding:
                 return self.labels.index(label), math.nan
         elif isinstance(label, int | float) and not isinstance(label, bool):
             return (self.labels.index(label) + 1, math.nan) if label in self.labels else (0, float(label))
-        elif self.kind is Kind.DATE and isinstance(label, str):
+        elif self.kind is Kind.DATE and isinstance(label, str) and looks_like_a_day(label):
             return 0, float((date.fromisoformat(label) - date(1970, 1, 1)).days)
         raise DataError(f"A rule sets column {self.name!r} to a value that is none of its own.")
 
@@ -139,6 +139,14 @@ class Encoding:
             rest = values[~np.isnan(values)]
             values[strange] = np.median(rest) if rest.size else 0.0
         return Cells(codes, self.size, values)
+
+
+def looks_like_a_day(text: str) -> bool:
+    """Whether a text is a day of the calendar, as in 2024-02-29."""
+    try:
+        return date.fromisoformat(text) is not None
+    except ValueError:
+        return False
 
 
 def numbers_of(column: pa.ChunkedArray, kind: Kind) -> Reals:

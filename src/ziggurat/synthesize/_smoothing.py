@@ -2,8 +2,9 @@
 
 Methods that draw donors return real numbers. One that at least `SHARED` rows hold tells of nobody and stays. Any other
 is replaced by a draw between its neighbours `REACH` places below and above; in the tails, where there are no
-neighbours, by an exponential draw beyond the last number that has them, with the mean excess of the rows there. No
-draw is one of the extreme numbers themselves. This is a courtesy, no guarantee: it hides exact values, not people.
+neighbours, by an exponential draw beyond the last number that has them, with the mean excess of the rows there. None
+of these draws is one of the three outermost numbers on either side. A column of at most six distinct numbers is left
+as it is. This is a courtesy, no guarantee: it hides exact values, not people.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ class Smoother:
 
     def _replaced(self, place: npt.NDArray[np.int64], rounded: Rounding, draw: np.random.Generator) -> Reals:
         numbers, last = self.numbers, len(self.numbers) - 1
-        low, high = numbers[np.maximum(place - REACH, 0)], numbers[np.minimum(place + REACH, last)]
+        # Between the edges of the tails, so that no draw can be rounded to an extreme number.
+        low = np.maximum(numbers[np.maximum(place - REACH, 0)], numbers[REACH])
+        high = np.minimum(numbers[np.minimum(place + REACH, last)], numbers[last - REACH])
         result = rounded(low + (high - low) * draw.random(place.size))
         top, bottom = place + REACH > last, place - REACH < 0
         result[top] = self._tail(int(top.sum()), numbers[-REACH - 1], numbers[-REACH:], rounded, draw)

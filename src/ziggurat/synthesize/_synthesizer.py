@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any, Self
 
@@ -138,6 +139,7 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         self._check_settings()
         source, held = self._source(), opened(table)
         names = self._names(held)
+        self._check_missing(names)
         where = conditions_of(self.partial, self.columns, names)
         marked = None if where is None else either(where, names)
         rows, total = rows_of(held, names, self.learn_from, source.child("rows"), marked)
@@ -304,6 +306,15 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         if not names:
             raise ParameterError("No column is left to synthesise.")
         return names
+
+    def _check_missing(self, names: Sequence[str]) -> None:
+        for name, codes in (self.missing or {}).items():
+            if name not in names:
+                raise ParameterError(f"'missing' names {name!r}, which is no column that is synthesised.")
+            if isinstance(codes, str) or not all(isinstance(code, int | float | date) for code in codes):
+                raise ParameterError(
+                    f"The codes for missing numbers of column {name!r} are a list of numbers or dates."
+                )
 
     def _codes(self) -> dict[str, tuple[Any, ...]]:
         made = self.model_.encodings.values()
