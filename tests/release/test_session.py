@@ -144,14 +144,41 @@ def test_other_bounds_are_another_question(session):
     assert session.ask(asked, "0.2", rows_per_unit=1, bounds={"cost": (0, 50)}).replayed
 
 
-@pytest.mark.parametrize(
-    ("unit", "relation"), [(Unit.row(), "add-or-remove-one"), (Unit.person("patient"), "replace-one")]
-)
-def test_a_budget_about_other_neighbours_is_refused_in_a_sentence(ledger, table, unit, relation):
-    ledger.create_budget("other", "1", 0, Neighbours(unit, relation))
+@pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])
+def test_a_budget_about_another_unit_is_refused_in_a_sentence(ledger, table, relation):
+    ledger.create_budget("other", "1", 0, Neighbours(Unit.row(), relation))
     ledger.grant("other", "ada", "1")
     with pytest.raises(MixedNeighboursError, match="declare the same unit in the schema, or name another budget"):
         Session(ledger, "ada", table, budget="other")
+
+
+def test_a_replace_one_budget_pays_twice_for_a_question(ledger, table):
+    """Replacing somebody is removing one and adding one: 2 epsilon, in the quote and in the ledger."""
+    ledger.create_budget("replaced", "1", 0, Neighbours(table.unit, "replace-one"))
+    ledger.grant("replaced", "ada", "1")
+    session = Session(ledger, "ada", table, budget="replaced")
+    asked, terms = "SELECT COUNT(DISTINCT patient) AS n FROM clinic", {"epsilon": "0.4"}
+    quoted = session.quote(asked, **terms)
+    assert quoted.questions[0].epsilon == Fraction(4, 5)
+    assert quoted.left_after == Fraction(1, 5)
+    assert session.ask(asked, **terms).guarantee().epsilon == Fraction(2, 5)
+    assert session.left() == Fraction(1, 5)
+    assert session.ask(asked, **terms).replayed
+    with pytest.raises(BudgetExceededError):
+        session.ask(asked, epsilon="0.2")
+
+
+def test_a_registered_table_is_paid_for_by_its_population_and_by_no_other(ledger, table):
+    ledger.register("stays", "clinic")
+    ledger.create_budget("other", "1", 0, Neighbours(table.unit))
+    ledger.grant("other", "ada", "1")
+    before = ledger.left("clinic", "ada")
+    session = Session(ledger, "ada", {"stays": table})
+    assert session.budget == "clinic"
+    session.ask("SELECT COUNT(DISTINCT patient) AS n FROM stays", epsilon="0.1")
+    assert ledger.left("clinic", "ada") == before - Fraction(1, 10)
+    with pytest.raises(LedgerUseError, match="registered under the population 'clinic'"):
+        Session(ledger, "ada", {"stays": table}, budget="other")
 
 
 def test_a_budget_for_one_schema_pays_for_no_other(ledger, table):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    short_help="Budgets: create, grant, quote, show, sign, verify.",
+    short_help="Budgets: create, register, grant, quote, show, sign, verify.",
     help="Budgets that cannot lie: create, grant, quote, show, sign and verify.\n\n"
     "Amounts are exact: 0.1 means one tenth, and ten tenths make one. A typical start:\n\n"
     "  ziggurat ledger budget clinic --epsilon 2 --delta 1e-6 --person patient_id\n\n"
@@ -69,18 +69,46 @@ def budget(
     person: Annotated[str, typer.Option(help="The column that tells people apart; without it the unit is a row.")] = "",
     unit: Annotated[str, typer.Option(help="organisation=hospital: another unit, in words, and its column.")] = "",
     relation: Annotated[str, typer.Option(help="add-or-remove-one or replace-one.")] = "add-or-remove-one",
+    population: Annotated[str, typer.Option(help="Whose account it belongs to; by default it is one of its own.")] = "",
     ledger: Where = "",
 ) -> None:
-    """Set what may be spent on a table in all. Creates the ledger if there is none; cannot be changed later."""
+    """Set what may be spent on a table, or on all tables of a population, in all; it cannot be changed later.
+
+    Creates the ledger if there is none. One budget is enough for almost everything: the default relation pays for
+    questions, models, labels and synthetic tables alike. What cannot be proven under it says so and names the budget
+    that it needs; make that one with --population, and both promises are shown side by side.
+    """
     from ziggurat.ledger import Budget
     from ziggurat.privacy import exact_delta, exact_epsilon, in_words
 
     made = Budget(table, exact_epsilon(epsilon), exact_delta(delta), _neighbours(person, unit, relation))
     with open_ledger(ledger, create=True) as book:
-        book.create_budget(made.table, made.epsilon, made.delta, made.neighbours)
+        book.create_budget(made.table, made.epsilon, made.delta, made.neighbours, population=population or None)
+        whole = book.account(table).sentences() if population else []
     amounts = f"epsilon {in_words(made.epsilon)} and delta {in_words(made.delta)}"
     typer.echo(f"The table {table} now has a budget of {amounts}.")
     typer.echo(f"It protects {made.neighbours}.")
+    _say(whole)
+
+
+@app.command()
+def register(
+    table: Table,
+    population: Annotated[str, typer.Option(help="The name of the population: that of its first budget.")],
+    column: Annotated[
+        str, typer.Option(help="The column that tells people apart in this table, if its budgets have another.")
+    ] = "",
+    ledger: Where = "",
+) -> None:
+    """Declare that a table is about the people of a population, for ever: its budgets then pay for it, and no other.
+
+    Two budgets that were made for the same people are told so as well; 'ziggurat ledger show' then adds them up:
+
+    ziggurat ledger register visits --population clinic --column pid
+    """
+    with open_ledger(ledger) as book:
+        book.register(table, population, column or None)
+        _say(book.account(population).sentences())
 
 
 def _neighbours(person: str, unit: str, relation: str) -> Neighbours:
@@ -170,20 +198,21 @@ def _text_of(file: str) -> str:
 def show(
     table: Annotated[str, typer.Argument(help="The table; without it all of them.")] = "", ledger: Where = ""
 ) -> None:
-    """State what was granted, spent and left, in plain words."""
+    """State what was granted, spent and left about each population, in plain words."""
     from rich.console import Console
 
     from ziggurat.cli._pictures import budget_bars
 
     with open_to_read(ledger) as book:
-        names = [table] if table else book.tables()
+        names = [table] if table else book.populations()
         if not names:
             typer.echo("The ledger has no budgets yet; create one with 'ziggurat ledger budget'.")
         for name in names:
-            statement = book.statement(name)
-            _say(statement.sentences())
-            if statement.grants:
-                Console().print(budget_bars(statement))
+            account = book.account(name)
+            _say(account.sentences())
+            for statement in account.budgets:
+                if statement.grants:
+                    Console().print(budget_bars(statement))
 
 
 @app.command()
@@ -225,7 +254,7 @@ def unbounded(
     """Write down a release that carries no differential-privacy promise, so that nobody forgets it."""
     with open_ledger(ledger) as book:
         book.record_unbounded(table, what)
-        _say(book.statement(table).sentences())
+        _say(book.account(table).sentences())
 
 
 @app.command()

@@ -150,6 +150,25 @@ class Budget(Record):
 
 
 @dataclass(frozen=True)
+class Membership(Record):
+    """The steward's declaration that a table (or a budget) is about the people of a population.
+
+    `column` tells these people apart in this table, where its name differs from that in the budgets.
+    """
+
+    kind: ClassVar[str] = "register"
+    table: str
+    population: str
+    column: str | None = None
+
+    def __post_init__(self) -> None:
+        checked_text(self.table, "The name of a table")
+        checked_text(self.population, "The name of a population")
+        if self.column is not None:
+            checked_text(self.column, "The name of a column")
+
+
+@dataclass(frozen=True)
 class Grant(Record):
     """A piece (epsilon, delta) of a table's budget that one analyst may spend under an accounting rule."""
 
@@ -274,7 +293,7 @@ class Unbounded(Record):
 
 
 _RECORDS: dict[str, type[Record]] = {
-    cls.kind: cls for cls in (Genesis, Budget, Grant, Closing, Hold, Answer, Abandonment, Unbounded)
+    cls.kind: cls for cls in (Genesis, Budget, Membership, Grant, Closing, Hold, Answer, Abandonment, Unbounded)
 }
 
 for _cls in _RECORDS.values():

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any, Self
 
-from ziggurat.errors import LedgerCorruptError, LedgerError, ParameterError
+from ziggurat.errors import LedgerCorruptError, LedgerError, ParameterError, ZigguratError
 from ziggurat.ledger._arguments import address, first_entry, lifetime, patience
 from ziggurat.ledger._chain import Entry, Head, now, timestamp
 from ziggurat.ledger._entries import (
@@ -20,6 +20,7 @@ from ziggurat.ledger._entries import (
     Closing,
     Grant,
     Hold,
+    Membership,
     Record,
     Unbounded,
     as_stored,
@@ -28,11 +29,19 @@ from ziggurat.ledger._entries import (
 )
 from ziggurat.ledger._journal import Journal
 from ziggurat.ledger._left import share_left
-from ziggurat.ledger._rules import fits
+from ziggurat.ledger._populations import counted, paying
+from ziggurat.ledger._rules import fits, require_new
 from ziggurat.ledger._signing import PrivateKey, PublicKey, Receipt, sign
 from ziggurat.ledger._spend import Replay, Reservation, Spend
 from ziggurat.ledger._state import State
-from ziggurat.ledger._statement import Quote, Statement, make_quote, make_statement
+from ziggurat.ledger._statement import (
+    PopulationStatement,
+    Quote,
+    Statement,
+    make_population_statement,
+    make_quote,
+    make_statement,
+)
 from ziggurat.ledger._store import Store, open_store
 from ziggurat.ledger._verify import Verification, verify_entries
 from ziggurat.privacy import Amount, Event, Neighbours, exact_delta, exact_epsilon, make_filter, whole
@@ -42,14 +51,18 @@ _BEFORE_ALL = -(2**63) - 1
 
 
 class Ledger:
-    """A durable, append-only account of what was promised and spent on each table.
+    """A durable, append-only account of what was promised and spent on each population.
+
+    A table's name is a population of its own unless it is registered under another (`register`).
 
     Formal guarantees
     -----------------
-    - What analysts learn of a table through spends under its grants is together (epsilon, delta)-DP with respect to
-      the budget's neighbours. Each grant's filter makes its analyst's interaction (epsilon_a, delta_a)-DP, the grants
-      add up to at most the budget, and concurrent composition of interactive mechanisms adds (Vadhan & Zhang 2023;
-      Lyu 2022). Releases recorded as unbounded are outside of this promise, and every statement says so.
+    - What analysts learn of a population through spends under a budget's grants, from whichever of its tables, is
+      together (epsilon, delta)-DP with respect to the budget's neighbours. Each grant's filter makes its analyst's
+      interaction (epsilon_a, delta_a)-DP, the grants add up to at most the budget, and concurrent composition of
+      interactive mechanisms adds (Vadhan & Zhang 2023; Lyu 2022). Budgets of one population under different promises
+      are about what was paid from each. Releases recorded as unbounded are outside of all promises, and every
+      statement says so.
     - A reservation is on disk before `reserve` returns and is never taken back: after a crash at any moment the
       ledger has counted at least everything that was read.
     - Several processes and threads may share a ledger, also across `fork`; each decision sees all earlier ones.
@@ -92,21 +105,40 @@ class Ledger:
         delta: Amount = 0,
         neighbours: Neighbours = Neighbours(),  # noqa: B008 - frozen
         schema_fingerprint: str | None = None,
+        population: str | None = None,
     ) -> Budget:
-        """Set what may be spent on a table in all; it cannot be changed later."""
+        """Set what may be spent on a table, or on all tables of a population; it cannot be changed later.
+
+        There is one budget under each promise. A second one of the same `population`, under another name, is for what
+        cannot be proven under the first; the two promises are shown side by side and never added up.
+        """
         budget = Budget(table, exact_epsilon(epsilon), exact_delta(delta), neighbours, schema_fingerprint)
+        if population is not None and population != table:
+            self._journal.append(lambda state, _moment: _joining(state, budget, population))
         self._append(budget)
         return budget
 
-    def grant(self, table: str, analyst: str, epsilon: Amount, delta: Amount = 0, rule: str | None = None) -> Grant:
-        """Give an analyst a piece of a table's budget, to be spent under `rule` (see `make_filter`).
+    def register(self, table: str, population: str, column: str | None = None) -> None:
+        """Declare that a table, or a budget, is about the people of a population; it cannot be changed later.
 
-        A grant that does not fit what is left of the budget raises `BudgetExceededError`.
+        From then on the population's budgets pay for it, and no other does. `column` is the one that tells people apart
+        in this table, where it has another name there than in the budgets.
+        """
+        self._append(Membership(table, population, column))
+
+    def grant(self, table: str, analyst: str, epsilon: Amount, delta: Amount = 0, rule: str | None = None) -> Grant:
+        """Give an analyst a piece of a budget, to be spent under `rule` (see `make_filter`).
+
+        A table without a budget of its own means the first one of its population. A grant that does not fit what is
+        left of the budget raises `BudgetExceededError`.
         """
         made = make_filter(epsilon, delta, rule)
-        grant = Grant(table, analyst, made.epsilon, made.delta, made.name)
-        self._append(grant)
-        return grant
+
+        def decide(state: State, _moment: datetime) -> Grant:
+            return Grant(state.budget(table).table, analyst, made.epsilon, made.delta, made.name)
+
+        self._journal.append(decide)
+        return self.statement(table).grants[-1].grant
 
     def close_grant(self, table: str, analyst: str) -> None:
         """End a grant; under the sum rule what was not spent returns to the budget, under others nothing does."""
@@ -118,10 +150,10 @@ class Ledger:
 
     def quote(self, table: str, analyst: str, event: Event, question: Any = None, rehearsal: bool = False) -> Quote:
         """Say what a question would cost, without reading data and without spending."""
-        hold = Hold(table, analyst, as_stored(event), checked_question(question), _NEVER, rehearsal)
+        asked, wanted = checked_question(question), as_stored(event)
         with self._journal.current() as state:
-            state.budget(table).neighbours.require(hold.event.neighbours)
-            return make_quote(state.grant(table, analyst), hold.event, bool(_answered(state, hold)))
+            hold = _held(state, table, analyst, wanted, asked, _NEVER, rehearsal)
+            return make_quote(state.grant(hold.table, analyst), hold.event, bool(_answered(state, hold)))
 
     def reserve(
         self,
@@ -200,7 +232,7 @@ class Ledger:
         `share_left` takes that into account.
         """
         with self._journal.current() as state:
-            grant = state.grant(table, analyst)
+            grant = state.grant(state.budget(table).table, analyst)
             return grant.filter.left(grant.spent)
 
     def share_left(self, table: str, analyst: str) -> Fraction:
@@ -209,7 +241,7 @@ class Ledger:
         0 means that no further question fits.
         """
         with self._journal.current() as state:
-            grant = state.grant(table, analyst)
+            grant = state.grant(state.budget(table).table, analyst)
             return share_left(grant.filter, grant.spent)
 
     def tables(self) -> list[str]:
@@ -217,15 +249,43 @@ class Ledger:
         with self._journal.current() as state:
             return sorted(state.tables)
 
+    def populations(self) -> list[str]:
+        """Name the populations that the ledger knows of."""
+        with self._journal.current() as state:
+            return sorted({state.population(name) for name in (*state.tables, *state.members)})
+
+    def population(self, name: str) -> str:
+        """Name the population that a table or a budget is about: itself, unless it was registered under another."""
+        with self._journal.current() as state:
+            return state.population(name)
+
     def budget(self, table: str) -> Budget:
-        """Give the budget of a table."""
+        """Give the budget of a table: its own, or the first one of its population."""
         with self._journal.current() as state:
             return state.budget(table)
 
-    def statement(self, table: str) -> Statement:
-        """State what was granted, spent and left on a table, as of now."""
+    def paying(self, table: str, neighbours: Neighbours, analyst: str | None = None) -> Budget:
+        """Give the budget that would pay for what is promised to `neighbours` about a table.
+
+        If there is none among those of its population, `MixedNeighboursError` says which one it needs.
+        """
         with self._journal.current() as state:
-            return make_statement(table, state.table(table), timestamp(now()))
+            return paying(state, table, neighbours, analyst)
+
+    def counted(self, table: str, event: Event, analyst: str | None = None) -> Event:
+        """State an event as the budget that would pay for it counts it (see `paying`)."""
+        return counted(event, self.paying(table, event.neighbours, analyst).neighbours)
+
+    def statement(self, table: str) -> Statement:
+        """State what was granted, spent and left of a table's budget, as of now."""
+        with self._journal.current() as state:
+            name = state.account(table)
+            return make_statement(name, state.table(name), timestamp(now()))
+
+    def account(self, name: str) -> PopulationStatement:
+        """State everything about the people of a table or population: each promise by itself, and what has none."""
+        with self._journal.current() as state:
+            return make_population_statement(state, name, timestamp(now()))
 
     def history(self, table: str | None = None, analyst: str | None = None) -> list[Entry]:
         """Give the entries, all or those about a table, an analyst or both; they include the stored answers.
@@ -269,10 +329,12 @@ class Ledger:
 
     def _prove_first(self, table: str, analyst: str, event: Event) -> None:
         """Proving that a first event fits by itself may take a second: do it before others have to wait."""
-        seen = self._journal.seen.tables.get(table)
-        grant = None if seen is None else seen.current.get(analyst)
-        if grant is not None and grant.spent.count == 0:
-            fits(grant, event)
+        with suppress(ZigguratError):
+            seen = self._journal.seen
+            budget = paying(seen, table, event.neighbours, analyst)
+            grant = seen.grant(budget.table, analyst)
+            if grant.spent.count == 0:
+                fits(grant, counted(event, budget.neighbours))
 
     def _replayed(self, seq: int) -> Replay:
         with self._journal.current():
@@ -306,7 +368,7 @@ class _Asking:
     def decide(self, state: State, moment: datetime) -> Record | None:
         """Make the reservation, unless the question has been answered."""
         expires = timestamp(moment + self.life)
-        self.hold = Hold(self.table, self.analyst, self.event, self.question, expires, self.rehearsal)
+        self.hold = _held(state, self.table, self.analyst, self.event, self.question, expires, self.rehearsal)
         self.answered = _answered(state, self.hold)
         return None if self.answered else self.hold
 
@@ -329,6 +391,19 @@ def _verified(store: Store, public_key: PublicKey | None, receipt: Receipt | Non
     if public_key is not None and receipt is None:
         raise ParameterError("A public key is compared with a receipt; give the receipt as well.")
     return verify_entries(store.after(_BEFORE_ALL), store.oddities, public_key, receipt)
+
+
+def _held(state: State, name: str, analyst: str, event: Event, question: Any, expires: str, rehearsal: bool) -> Hold:
+    """Make a reservation on the budget that pays for a table, and state the event as that budget counts it."""
+    budget = paying(state, name, event.neighbours, analyst)
+    return Hold(budget.table, analyst, counted(event, budget.neighbours), question, expires, rehearsal)
+
+
+def _joining(state: State, budget: Budget, population: str) -> Membership | None:
+    """Put a new budget under its population, unless it is there, or could not be made there."""
+    require_new(state, budget, population)
+    known = state.members.get(budget.table)
+    return None if known is not None and known.population == population else Membership(budget.table, population)
 
 
 def _answered(state: State, hold: Hold) -> int:

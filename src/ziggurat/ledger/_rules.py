@@ -18,10 +18,12 @@ from ziggurat.ledger._entries import (
     Genesis,
     Grant,
     Hold,
+    Membership,
     Record,
     Unbounded,
 )
 from ziggurat.ledger._left import delta_left, in_the_rules_words, other_left
+from ziggurat.ledger._populations import same_promise
 from ziggurat.ledger._state import GrantState, State
 from ziggurat.privacy import Event, Filter, Spent, in_words, make_filter, profile
 
@@ -57,9 +59,33 @@ def _genesis(_state: State, _record: Genesis, _time: str) -> None:
 
 
 def _budget(state: State, record: Budget, _time: str) -> None:
-    table = state.tables.get(record.table)
+    require_new(state, record, state.population(record.table))
+
+
+def require_new(state: State, budget: Budget, population: str) -> None:
+    """Raise if a budget exists, or another of the same population under the same promise."""
+    table = state.tables.get(budget.table)
     if table is not None and table.budget is not None:
-        raise LedgerUseError(f"The table {record.table!r} has a budget already; a budget cannot be changed.")
+        raise LedgerUseError(f"The table {budget.table!r} has a budget already; a budget cannot be changed.")
+    for other in state.budgets(population):
+        if same_promise(other.neighbours, budget.neighbours):
+            raise LedgerUseError(
+                f"The population {population!r} has a budget under this promise already, {other.table!r}; all its "
+                "tables share that one, so grant out of it."
+            )
+
+
+def _register(state: State, record: Membership, _time: str) -> None:
+    known = state.members.get(record.table)
+    if known is not None:
+        raise LedgerUseError(f"The table {record.table!r} belongs to the population {known.population!r} already.")
+    if record.table == record.population:
+        raise LedgerUseError("A table is in the population of its own name anyway; register it under another.")
+    if record.population in state.members:
+        whole = state.population(record.population)
+        raise LedgerUseError(f"{record.population!r} is itself part of the population {whole!r}; register it there.")
+    if any(member.population == record.table for member in state.members.values()):
+        raise LedgerUseError(f"{record.table!r} is a population with tables of its own; register these instead.")
 
 
 def _grant(state: State, record: Grant, _time: str) -> None:
@@ -141,6 +167,7 @@ def _unbounded(_state: State, _record: Unbounded, _time: str) -> None:
 _RULES: dict[type[Record], Callable[..., None]] = {
     Genesis: _genesis,
     Budget: _budget,
+    Membership: _register,
     Grant: _grant,
     Closing: _close,
     Hold: _reserve,

@@ -21,6 +21,7 @@ from ziggurat.ledger._entries import (
     Genesis,
     Grant,
     Hold,
+    Membership,
     Record,
     Unbounded,
 )
@@ -128,6 +129,7 @@ class State:
     ledger: str = ""
     head: Head = field(default_factory=Head)
     tables: dict[str, TableState] = field(default_factory=dict)
+    members: dict[str, Membership] = field(default_factory=dict)
     holds: dict[int, HoldState] = field(default_factory=dict)
     questions: dict[bytes, HoldState] = field(default_factory=dict)
 
@@ -144,20 +146,41 @@ class State:
         return found
 
     def budget(self, name: str) -> Budget:
-        """Find the budget of a table."""
-        budget = self.tables.get(name, _NO_TABLE).budget
-        if budget is None:
+        """Find the budget of a table: its own, or the first of its population."""
+        found = self.budgets(name)
+        if not found:
             raise LedgerUseError(f"There is no budget for a table named {name!r}; create one first.")
-        return budget
+        return found[0]
+
+    def account(self, name: str) -> str:
+        """The name under which a table's spends are written: that of its budget, or its own if it has none."""
+        found = self.budgets(name)
+        return found[0].table if found else name
 
     def grant(self, table: str, analyst: str) -> GrantState:
-        """Find the open grant of an analyst."""
+        """Find the open grant of an analyst on a budget."""
         found = self.table(table).current.get(analyst)
         if found is None:
             raise LedgerUseError(
                 f"{analyst!r} has no open grant on the table {table!r}; the steward must give one first."
             )
         return found
+
+    def population(self, name: str) -> str:
+        """The population that a table or a budget is about; one that was never registered is its own."""
+        member = self.members.get(name)
+        return name if member is None else member.population
+
+    def family(self, name: str) -> list[str]:
+        """Every name that is about the same people, the population's own first."""
+        whose = self.population(name)
+        return [whose, *(member.table for member in self.members.values() if member.population == whose)]
+
+    def budgets(self, name: str) -> list[Budget]:
+        """All budgets about the people of a table: its own first, then the population's in the order of names."""
+        order = dict.fromkeys([name, *self.family(name)])
+        found = [self.tables.get(each, _NO_TABLE).budget for each in order]
+        return [budget for budget in found if budget is not None]
 
     def require_known(self, table: str | None, analyst: str | None) -> None:
         """Refuse the name of a table without entries, or of an analyst who never had a grant (on that table)."""
@@ -183,6 +206,10 @@ def _genesis(state: State, record: Genesis, _seq: int) -> None:
 
 def _budget(state: State, record: Budget, _seq: int) -> None:
     state.tables.setdefault(record.table, TableState()).budget = record
+
+
+def _register(state: State, record: Membership, _seq: int) -> None:
+    state.members[record.table] = record
 
 
 def _grant(state: State, record: Grant, _seq: int) -> None:
@@ -236,6 +263,7 @@ def _unbounded(state: State, record: Unbounded, _seq: int) -> None:
 _EFFECTS: dict[type[Record], Callable[..., None]] = {
     Genesis: _genesis,
     Budget: _budget,
+    Membership: _register,
     Grant: _grant,
     Closing: _close,
     Hold: _reserve,

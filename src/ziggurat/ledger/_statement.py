@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ziggurat.ledger._entries import Budget, Grant
 from ziggurat.ledger._left import Remainder, in_the_rules_words, percent, share_left, share_used
+from ziggurat.ledger._populations import same_promise
 from ziggurat.ledger._rules import fits, refusal
-from ziggurat.ledger._state import GrantState, TableState
+from ziggurat.ledger._state import GrantState, State, TableState
 from ziggurat.privacy import Event, Spent, in_words, profile
 
 
@@ -137,10 +138,11 @@ class Statement:
     ungranted_delta: Fraction
     unbounded: tuple[str, ...]
 
-    def sentences(self) -> list[str]:
-        """Say it in words: the budget, releases that no budget covers, then each grant."""
+    def sentences(self, *, alone: bool = True) -> list[str]:
+        """Say it in words: the budget, releases that no budget covers (`alone`), then each grant."""
         granted = [sentence for grant in self.grants for sentence in grant.sentences()]
-        return [self._budgeted(), *unbounded_note(self.table, len(self.unbounded)), *granted]
+        notes = unbounded_note(self.table, len(self.unbounded)) if alone else []
+        return [self._budgeted(), *notes, *granted]
 
     def _budgeted(self) -> str:
         if self.budget is None:
@@ -150,6 +152,82 @@ class Statement:
             f"{in_words(self.budget.delta)} ({self.budget.neighbours}), of which epsilon "
             f"{in_words(self.ungranted_epsilon)} and delta {in_words(self.ungranted_delta)} are not granted."
         )
+
+
+@dataclass(frozen=True)
+class PopulationStatement:
+    """The one account of a population: every promise by itself, and what escaped all promises.
+
+    Attributes
+    ----------
+    population, tables
+        Its name, and the other names that are about the same people.
+    budgets
+        A statement for each budget.
+    unbounded
+        All releases without a guarantee, of whichever table.
+    """
+
+    population: str
+    tables: tuple[str, ...]
+    budgets: tuple[Statement, ...]
+    unbounded: tuple[str, ...]
+
+    def totals(self) -> list[Budget]:
+        """Add up budgets under the same promise; there are several only where they were registered afterwards.
+
+        Promises about different units or relations are never added up.
+        """
+        merged: list[Budget] = []
+        for budget in (each.budget for each in self.budgets if each.budget is not None):
+            same = [place for place, one in enumerate(merged) if same_promise(one.neighbours, budget.neighbours)]
+            if same:
+                merged[same[0]] = _added(merged[same[0]], budget)
+            else:
+                merged.append(budget)
+        return merged
+
+    def sentences(self) -> list[str]:
+        """Say it in words: whose account it is, each budget with its grants, how they stand to each other."""
+        stated = [sentence for each in self.budgets for sentence in each.sentences(alone=False)]
+        nothing = [] if self.budgets else [f"The table {self.population} has no budget."]
+        notes = unbounded_note(self.population, len(self.unbounded), "population" if self.tables else "table")
+        return [*self._members(), *nothing, *stated, *self._together(), *notes]
+
+    def _members(self) -> list[str]:
+        if not self.tables:
+            return []
+        return [f"The population {self.population} includes {', '.join(self.tables)}: they are about the same people."]
+
+    def _together(self) -> list[str]:
+        totals = self.totals()
+        said = []
+        if len(totals) < len(self.budgets):
+            parts = [
+                f"epsilon {in_words(one.epsilon)} and delta {in_words(one.delta)} ({one.neighbours})" for one in totals
+            ]
+            said.append(f"Its budgets add up to {'; '.join(parts)}.")
+        if len(totals) > 1:
+            said.append(
+                f"These are {len(totals)} promises side by side, not one number: each is about what was paid from it, "
+                "and neither follows from the other."
+            )
+        return said
+
+
+def _added(one: Budget, other: Budget) -> Budget:
+    return replace(one, epsilon=one.epsilon + other.epsilon, delta=one.delta + other.delta)
+
+
+def make_population_statement(state: State, name: str, time: str) -> PopulationStatement:
+    """State the account of a population as of `time`; `name` is its own or that of one of its tables."""
+    first, *others = state.family(name)
+    names = [each for each in (first, *others) if each in state.tables]
+    if not names and first not in state.members and not others:
+        state.table(name)
+    held = [make_statement(each, state.tables[each], time) for each in names if state.tables[each].budget is not None]
+    unbounded = tuple(what for each in names for what in state.tables[each].unbounded)
+    return PopulationStatement(first, tuple(others), tuple(held), unbounded)
 
 
 def make_statement(name: str, table: TableState, time: str) -> Statement:
@@ -177,11 +255,11 @@ def _granted(grant: GrantState, time: str) -> GrantStatement:
     )
 
 
-def unbounded_note(table: str, count: int) -> list[str]:
+def unbounded_note(table: str, count: int, noun: str = "table") -> list[str]:
     """Warn of releases without a guarantee, if there were any."""
     if not count:
         return []
-    return [f"The table {table} had {_count(count, 'release')} without a guarantee, which no budget covers."]
+    return [f"The {noun} {table} had {_count(count, 'release')} without a guarantee, which no budget covers."]
 
 
 def _count(number: int, noun: str) -> str:

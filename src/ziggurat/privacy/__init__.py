@@ -68,6 +68,7 @@ from ziggurat.privacy._events import (
     composed,
     event_from_dict,
     event_from_json,
+    renamed,
 )
 from ziggurat.privacy._filters import Filter, Spent, make_filter
 from ziggurat.privacy._guarantees import (
@@ -166,6 +167,7 @@ __all__ = [
     "published_level",
     "published_overlap",
     "published_sampled_confidence",
+    "renamed",
     "sample_sensitivity",
     "samples_for",
     "subsampled",

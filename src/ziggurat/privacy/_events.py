@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
+from ziggurat.data import Unit
 from ziggurat.errors import MixedNeighboursError, ParameterError, PrivacyError, UnknownEventError
 from ziggurat.privacy._amounts import exact, exact_delta, exact_epsilon, exact_positive, whole
 from ziggurat.privacy._neighbours import Neighbours, Relation
@@ -345,6 +346,32 @@ def as_replace_one(event: Event) -> Event:
     if isinstance(event, SampledGaussianEvent):
         raise PrivacyError("No account of Poisson sampling for replace-one neighbours is known here.")
     return GroupEvent(Neighbours(event.neighbours.unit, Relation.REPLACE_ONE), event, 2)
+
+
+def renamed(event: Event, unit: Unit) -> Event:
+    """The same event about the same unit, which is told apart by another column elsewhere.
+
+    That both columns name the same people is the steward's declaration; nothing about the amounts changes.
+    """
+    _require_event(event)
+    if event.neighbours.unit == unit:
+        return event
+    return event_from_dict(_with_unit(event.to_dict(), event.neighbours.unit, unit))
+
+
+def _with_unit(held: Any, old: Unit, new: Unit) -> Any:
+    """Put another unit into the JSON form of an event, wherever the old one stands; relations stay."""
+    if isinstance(held, list):
+        return [_with_unit(part, old, new) for part in held]
+    if not isinstance(held, dict):
+        return held
+    whom = held.get("neighbours")
+    inside = {name: _with_unit(part, old, new) for name, part in held.items() if name != "neighbours"}
+    if whom is None:
+        return inside
+    stated = Neighbours.from_dict(whom)
+    kept = Neighbours(new, stated.relation) if stated.unit == old else stated
+    return {**inside, "neighbours": kept.to_dict()}
 
 
 def composed(events: Iterable[Event]) -> Event:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ziggurat.errors import LedgerUseError
 from ziggurat.ledger import GrantStatement, Ledger
-from ziggurat.privacy import ApproximateDP, Event, PureDP, compose, composed, in_words, make_filter
+from ziggurat.privacy import ApproximateDP, Event, PureDP, compose, composed, in_words, make_filter, profile
 from ziggurat.queries._answer import in_figures
 from ziggurat.queries._plan import Part
 from ziggurat.release._asking import Asking
@@ -24,7 +24,7 @@ class QuotedQuestion:
     question
         Its canonical text.
     event, guarantee
-        What answering it will do to the data, and what that promises by itself.
+        What answering it will do to the data, as the budget counts it, and what that promises by itself.
     parts
         What is measured, at what cost, and how far off it will be.
     replayed
@@ -148,18 +148,28 @@ def _precision(part: Part) -> str:
 def make_quotation(
     askings: Sequence[Asking[Any]], ledger: Ledger, budget: str, analyst: str, rehearsal: bool
 ) -> Quotation:
-    """Price questions in the order in which they would be asked."""
+    """Price questions in the order in which they would be asked; `budget` names a budget or a table that has one."""
     quoted: list[QuotedQuestion] = []
     seen: set[tuple[str, Event]] = set()
     for asking in askings:
-        key = (repr(asking.identity()), asking.event)
+        event = ledger.counted(budget, asking.event, analyst)
+        key = (repr(asking.identity()), event)
         asked = ledger.quote(budget, analyst, asking.event, asking.identity(), rehearsal)
         free = asked.replayed or key in seen
-        quoted.append(QuotedQuestion(asking.text, asking.event, asking.guarantee(), asking.parts(), free))
+        quoted.append(QuotedQuestion(asking.text, event, _promised(asking, event), asking.parts(), free))
         seen.add(key)
     fresh = [each for each in quoted if not each.replayed]
-    grant = open_grant(ledger, budget, analyst)
+    account = ledger.paying(budget, askings[0].event.neighbours, analyst).table
+    grant = open_grant(ledger, account, analyst)
     return _totalled(tuple(quoted), fresh, _admitted(grant, fresh), grant, ledger)
+
+
+def _promised(asking: Asking[Any], event: Event) -> PureDP | ApproximateDP:
+    """What a question promises by itself; where the budget counts it otherwise, what that comes to."""
+    if event == asking.event:
+        return asking.guarantee()
+    delta = profile(event).delta
+    return compose(event).approximate(delta) if delta else compose(event).pure()
 
 
 def _totalled(

@@ -109,9 +109,9 @@ class Session:
         self._ledger, self._analyst = ledger, analyst
         self._private, self._public = _named(tables), _opened(public or {})
         self._catalogue = Catalogue(self._private, self._public)
-        self._budget = _budget_name(self._private) if budget is None else budget
+        self._payer = _payer(ledger, self._private, budget)
         self._source = secure() if source is None else source
-        self._require_budget()
+        self._budget = self._paid_by()
 
     @property
     def budget(self) -> str:
@@ -255,11 +255,11 @@ class Session:
         return [self._asking(each, part, delta, options) for each, part in zip(questions, epsilons, strict=True)]
 
     def _quotation(self, askings: Sequence[Asking[Any]]) -> Quotation:
-        return make_quotation(askings, self._ledger, self._budget, self._analyst, self.rehearsal)
+        return make_quotation(askings, self._ledger, self._payer, self._analyst, self.rehearsal)
 
     def _answered(self, asking: Asking[Given], progress: Progress | None) -> Given:
         with self._ledger.spend(
-            self._budget, self._analyst, asking.event, asking.identity(), rehearsal=self.rehearsal
+            self._payer, self._analyst, asking.event, asking.identity(), rehearsal=self.rehearsal
         ) as spend:
             if spend.replayed:
                 return asking.read(unpacked(spend.answer))
@@ -272,21 +272,28 @@ class Session:
         named = names_in(question.text).union(name.lower() for name in question.relation.tables)
         return {name: table for name, table in {**self._private, **self._public}.items() if name.lower() in named}
 
-    def _require_budget(self) -> None:
-        budget = self._ledger.budget(self._budget)
+    def _paid_by(self) -> str:
+        """Find the budget that pays for all private tables, and see that the analyst has a grant of it."""
+        account = ""
         for name, table in self._private.items():
-            theirs = Neighbours(table.unit)
-            if theirs != budget.neighbours:
-                raise MixedNeighboursError(
-                    f"The budget {self._budget!r} protects {budget.neighbours}, but questions about the table {name!r} "
-                    f"protect {theirs}; declare the same unit in the schema, or name another budget."
-                )
-        made_for = budget.schema_fingerprint
+            account = self._reached(name, Neighbours(table.unit))
+        made_for = self._ledger.budget(account).schema_fingerprint if account == self._payer else None
         if made_for and made_for not in {table.declared.fingerprint() for table in self._private.values()}:
             raise LedgerUseError(
-                f"The budget {self._budget!r} was made for another schema; use that one, or name another budget."
+                f"The budget {account!r} was made for another schema; use that one, or name another budget."
             )
-        open_grant(self._ledger, self._budget, self._analyst)
+        open_grant(self._ledger, account, self._analyst)
+        return account
+
+    def _reached(self, name: str, theirs: Neighbours) -> str:
+        try:
+            return self._ledger.paying(self._payer, theirs, self._analyst).table
+        except MixedNeighboursError:
+            protected = self._ledger.budget(self._payer).neighbours
+            raise MixedNeighboursError(
+                f"The budget {self._payer!r} protects {protected}, but questions about the table {name!r} protect "
+                f"{theirs}; declare the same unit in the schema, or name another budget."
+            ) from None
 
 
 def _named(tables: Mapping[str, Table] | Table) -> dict[str, Table]:
@@ -305,6 +312,21 @@ def _opened(tables: Mapping[str, Table]) -> dict[str, Table]:
         if not isinstance(table, Table):
             raise ParameterError(f"{name!r} is no Table yet; open it with read(frame, schema) first.")
     return dict(tables)
+
+
+def _payer(ledger: Ledger, tables: Mapping[str, Table], budget: str | None) -> str:
+    """The name under which the ledger is asked to pay: that of the only table if it is registered, or the budget's."""
+    named = _budget_name(tables) if budget is None else budget
+    for name in tables:
+        whose = ledger.population(name)
+        if whose not in (name, ledger.population(named)):
+            raise LedgerUseError(
+                f"The table {name!r} is registered under the population {whose!r}, whose budgets pay for it; "
+                f"{named!r} is none of them."
+            )
+        if len(tables) == 1 and whose != name:
+            return name
+    return named
 
 
 def _budget_name(tables: Mapping[str, Table]) -> str:
