@@ -38,6 +38,7 @@ from ziggurat.anonymize._counted import counted
 from ziggurat.anonymize._local import judge_of
 from ziggurat.anonymize._local_kernels import judged
 from ziggurat.anonymize._models import Asked
+from ziggurat.anonymize._problem import _pairs
 from ziggurat.anonymize._search import Lattice, _Search
 from ziggurat.data import Categories, Column, Hierarchy, Kind, Schema, Table
 from ziggurat.data.engines import DuckDBEngine
@@ -516,3 +517,25 @@ def test_what_is_joined_may_fail_although_its_parts_pass_and_nothing_is_cut_off_
             best = Lattice(numbers, asked, metric(), limit).best()
             allowed = nodes[nodes[:, 0] <= limit, 2]
             assert (best.score if best else None) == (pytest.approx(allowed.min()) if allowed.size else None)
+
+
+def test_what_two_columns_demand_is_what_counting_them_says() -> None:
+    """Every pair of levels, by a Counter over rows; and a search that is told too much no longer finds the best."""
+    draw = np.random.default_rng(7)
+    codes = draw.integers(0, 4, (60, 3)).astype(np.int32)
+    counts = draw.integers(1, 4, 60).astype(np.int64)
+    steps = ladder_of("a", [["u", "v", "w", "x"], ["uv", "uv", "wx", "wx"], ["*"] * 4])
+    ladders = tuple(replace(steps, column=name) for name in "abc")
+    held = Counted(ladders, codes, counts, np.empty(0, np.int64), np.zeros((60, 0), np.int32), ())
+    pairs = _pairs(held, np.array([3, 3, 3], np.int64), 9)
+    for j, a, i, b in itertools.product(range(3), repeat=4):
+        seen: Counter[tuple[int, int]] = Counter()
+        for row, many in zip(codes, counts, strict=True):
+            seen[int(steps.groups[a][row[j]]), int(steps.groups[b][row[i]])] += int(many)
+        expected = sum(many for many in seen.values() if many < 9)
+        assert pairs[j, a, i, b] == (expected if i != j or a == b else 0)
+    lattice = Lattice(held, [KAnonymity(9).asked()], Loss(), 20)
+    found = lattice.best()
+    assert found is not None
+    lattice._problem = lattice._problem._replace(pairs=np.full_like(pairs, 10**6))
+    assert lattice.best() is None

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
@@ -52,10 +53,27 @@ def counted(
     for place, (numbers, _) in enumerate(private):
         values[:rows, place] = numbers
     # An engine answers in any order; local recoding takes combinations as they come and shall find the same each time.
-    order = np.lexsort((counts, *values.T, *codes.T))
+    order = _order([counts, *values.T, *codes.T])
     people = people[order] if more else people
     held = tuple(each for _, each in private)
     return Counted(tuple(ladders), codes[order], counts[order], people, values[order], held)
+
+
+def _order(keys: Sequence[npt.NDArray[np.integer[Any]]]) -> npt.NDArray[np.intp]:
+    """The order of rows by whole numbers from 0 on, the last one first, as `np.lexsort` gives it.
+
+    Several numbers are sorted as one as long as they fit into one, which takes a fraction of the time.
+    """
+    words = [np.zeros(len(keys[0]), np.uint64)]
+    used = 0
+    for key in keys:
+        bits = int(key.max(initial=0)).bit_length()
+        if used + bits > 64:
+            words.append(np.zeros(len(key), np.uint64))
+            used = 0
+        words[-1] |= key.astype(np.uint64) << np.uint64(used)
+        used += bits
+    return np.lexsort(words)
 
 
 def distinct(table: Table, column: str) -> dict[Any, int]:

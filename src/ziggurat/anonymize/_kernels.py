@@ -13,6 +13,7 @@ What may be pruned, and why.
   The other models last only if both classes satisfy them (entropy is concave, the earth mover's distance convex, the
   share of a population a mediant, also of people who share their class with no row), so they take part in the cut only
   if nothing may be suppressed.
+- What two columns alone demand (`_pair_kernels`) is looked up before any class is rolled up.
 - A *bound* on the score. Generalising further loses more of every row, and a suppressed row loses most. So the score
   is at least what it would be at the finest completion of the fixed levels with the least possible suppression.
 
@@ -116,6 +117,7 @@ class Problem(NamedTuple):
     limit: int  # at most so many rows are suppressed
     shadows: Classes  # for every depth the classes of the columns up to it, with all others at their top
     shadow_at: Integers  # [depth] where they begin; one entry more
+    pairs: Integers  # [j, a, i, b] rows that must go at these two levels, whatever the other columns do
     rolls: Rolls
     rules: Rules
     worth: Worth
@@ -593,11 +595,45 @@ def _bound_by_classes(p: Worth, suppressed: Int, held: Classes, size: Int) -> Re
 
 
 @compiled
-def topped(p: Rolls, held: Classes, column: Int, slots: Integers, stamp: Integers) -> Classes:
-    """The classes when one column is at its top; `held` stays as it is."""
+def _pairs_must_go(p: Problem, depth: Int, levels: Integers) -> Int:
+    """How many rows must go because of the column at `depth` and any one before it."""
+    column = p.rolls.order[depth]
+    most: Int = p.pairs[column, levels[column], column, levels[column]]
+    for d in range(depth):
+        other = p.rolls.order[d]
+        most = max(most, p.pairs[column, levels[column], other, levels[other]])
+    return most
+
+
+@compiled
+def _bound_by_pairs(p: Problem, depth: Int, levels: Integers, suppressed: Int) -> Real:
+    """The bound by levels, with every column beyond `depth` as high as each decided one alone demands.
+
+    Generalising joins groups, so what two columns demand falls with their levels: below the first level that is
+    within the limit there is none.
+    """
+    raised = levels.copy()
+    for d in range(depth + 1, p.rolls.order.size):
+        column = p.rolls.order[d]
+        level = 0
+        for before in range(-1, depth + 1):
+            other = column if before < 0 else p.rolls.order[before]
+            while level + 1 < p.rolls.heights[column]:
+                fixed = level if before < 0 else levels[other]
+                if p.pairs[column, level, other, fixed] <= p.limit:
+                    break
+                level += 1
+        raised[column] = level
+    return _bound_by_levels(p, raised, suppressed)
+
+
+@compiled
+def topped(p: Rolls, held: Classes, columns: Integers, slots: Integers, stamp: Integers) -> Classes:
+    """The classes when some columns are at their top; `held` stays as it is."""
     size = held.counts.size
     mine = _copied(held, size)
-    _generalised(p, mine, size, column, p.bottom, p.heights[column] - 1)
+    for column in columns:
+        _generalised(p, mine, size, column, p.bottom, p.heights[column] - 1)
     return _copied(mine, _merged(mine, size, slots, stamp))
 
 
@@ -720,11 +756,14 @@ def explore(p: Problem, held: Classes, size: Int, depth: Int, gone: Int, levels:
             break
         if _bound_by_levels(p, levels, gone) > f.best[0] and not every:
             break
-        least = gone
+        least = gone if every else max(gone, _pairs_must_go(p, depth, levels))
+        if least > p.limit or (not every and _bound_by_pairs(p, depth, levels, least) > f.best[0]):
+            f.facts[3] += _nodes_below(p.rolls, depth + 1)
+            continue
         ahead = not last and not every and _is_small(p, depth, size)
         if ahead:
             shadow, few = _shadow(p, depth, levels, f)
-            least = max(gone, _must_go(p, shadow, few, f))
+            least = max(least, _must_go(p, shadow, few, f))
             if least > p.limit or _bound_by_levels(p, levels, least) > f.best[0]:
                 f.facts[3] += _nodes_below(p.rolls, depth + 1)
                 continue
@@ -739,7 +778,7 @@ def explore(p: Problem, held: Classes, size: Int, depth: Int, gone: Int, levels:
             continue
         if not ahead and not every:
             shadow, few = _coarsest(p.rolls, mine, size, depth + 1, f)
-            least = max(gone, _must_go(p, shadow, few, f))
+            least = max(least, _must_go(p, shadow, few, f))
         if every or (least <= p.limit and _bound(p, levels, least, mine, size) <= f.best[0]):
             explore(p, mine, size, depth + 1, least, levels, f)
         else:
@@ -751,7 +790,8 @@ def explore(p: Problem, held: Classes, size: Int, depth: Int, gone: Int, levels:
 @compiled
 def _is_small(p: Problem, depth: Int, size: Int) -> Truth:
     """Whether the shadow of a depth, made from the values themselves, is cheap beside rolling up so many classes."""
-    return bool(_CHEAP * (p.shadow_at[depth + 1] - p.shadow_at[depth]) < size)
+    few = p.shadow_at[depth + 1] - p.shadow_at[depth]
+    return bool(few > 0 and _CHEAP * few < size)
 
 
 @compiled
@@ -760,10 +800,12 @@ def branch(p: Problem, held: Classes, size: Int, depth: Int, gone: Int, levels: 
     if f.stop[0]:
         f.mine[1] = min(f.mine[1], _bound(p, levels, gone, held, size))
         return gone
-    if depth > 0:
+    for d in range(depth):
+        gone = max(gone, _pairs_must_go(p, d, levels))
+    if depth > 0 and gone <= p.limit and p.shadow_at[depth - 1] < p.shadow_at[depth]:
         shadow, few = _shadow(p, depth - 1, levels, f)
         gone = max(gone, _must_go(p, shadow, few, f))
-    if gone <= p.limit and _bound_by_levels(p, levels, gone) <= f.best[0]:
+    if gone <= p.limit and _bound_by_pairs(p, depth - 1, levels, gone) <= f.best[0]:
         mine, left = at_node(p.rolls, held, size, levels, f)
         if _bound(p, levels, gone, mine, left) <= f.best[0]:
             return explore(p, mine, left, depth, gone, levels, f)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.anonymize._kernels import DISTINCT, Classes, Found, Problem, Rolls, Rules, Worth, topped
+from ziggurat.anonymize._pair_kernels import pairs_of
 
 if TYPE_CHECKING:
     from ziggurat.anonymize._coded import Counted, Ladder
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 Integers = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
+
+SHADOWED = 4.0
+"""Shadows of at most so many combinations for each class are made; more would be nearly as many as the classes."""
 
 
 def fields(ladders: Sequence[Ladder]) -> tuple[Integers, Words, Words]:
@@ -85,8 +89,23 @@ def problem_of(
         spread=groups.spread,
         entropy=groups.entropy,
     )
-    shadows, shadow_at = _shadows(classes, rolls, with_values=limit == 0 or DISTINCT in rules.kinds)
-    return Problem(limit, shadows, shadow_at, rolls, rules, worth)
+    with_values = limit == 0 or DISTINCT in rules.kinds
+    shadows, shadow_at = _shadows(classes, rolls, _used(counted), with_values=with_values)
+    pairs = _pairs(counted, rolls.heights, worth.smallest)
+    return Problem(limit, shadows, shadow_at, pairs, rolls, rules, worth)
+
+
+def _pairs(counted: Counted, heights: Integers, smallest: int) -> Integers:
+    """Rows that must go because of two columns alone, for all levels of both."""
+    sizes = np.array([ladder.size for ladder in counted.ladders], np.int64)
+    starts = np.zeros((sizes.size, int(heights.max())), np.int64)
+    pieces: list[npt.NDArray[np.int32]] = []
+    for j, ladder in enumerate(counted.ladders):
+        for level, piece in enumerate(ladder.groups):
+            starts[j, level] = sum(map(len, pieces))
+            pieces.append(piece)
+    groups = np.concatenate(pieces).astype(np.int64)
+    return pairs_of(np.ascontiguousarray(counted.codes.T), counted.counts, sizes, heights, starts, groups, smallest)
 
 
 def rules_of(counted: Counted, asked: Sequence[Asked], joint: Integers) -> Rules:
@@ -119,21 +138,28 @@ def scratch(entries: int) -> Integers:
     return np.zeros(room, np.int64)
 
 
-def _shadows(classes: Classes, rolls: Rolls, *, with_values: bool) -> tuple[Classes, Integers]:
+def _shadows(classes: Classes, rolls: Rolls, used: Sequence[int], *, with_values: bool) -> tuple[Classes, Integers]:
     """The classes of the first columns alone, for every number of them but all, one after the other.
 
-    Where only models of sizes bound suppression, sensitive values are left out.
+    Those of many columns are left empty: they are nearly as many as the classes of all, and would spare nothing. Where
+    only models of sizes bound suppression, sensitive values are left out.
     """
     nothing = np.empty(0, np.int64)
     held = classes if with_values else classes._replace(values=nothing)
     slots, stamp = scratch(len(held.counts)), np.zeros(1, np.int64)
+    combinations = np.cumprod([float(used[column]) for column in rolls.order])
+    deepest = min(int(np.sum(combinations <= SHADOWED * len(held.counts))), rolls.order.size - 1)
     found: list[Classes] = []
-    for column in rolls.order[:0:-1]:
-        held = topped(rolls, held, int(column), slots, stamp)
+    for depth in range(deepest, 0, -1):
+        topmost = rolls.order[depth:] if depth == deepest else rolls.order[depth : depth + 1]
+        held = topped(rolls, held, topmost, slots, stamp)
         found.insert(0, held)
+    empty = Classes(classes.keys[:0], nothing, nothing, nothing)
+    starts = np.zeros(max(rolls.order.size, 1), np.int64)
+    starts[1:] = sum(len(each.counts) for each in found)
+    starts[1 : deepest + 1] = np.cumsum([len(each.counts) for each in found])
     if not found:
-        return Classes(classes.keys[:0], nothing, nothing, nothing), np.zeros(1, np.int64)
-    starts = np.cumsum([0, *(len(each.counts) for each in found)]).astype(np.int64)
+        return empty, starts
     return Classes(*(np.concatenate(parts) for parts in zip(*found, strict=True))), starts
 
 
@@ -160,8 +186,13 @@ def found_for(
 
 def _order(counted: Counted) -> Integers:
     """Columns with most values first: what they leave after a level or two is small, and the cut on them strong."""
-    used = [len(np.unique(counted.codes[:, j])) for j in range(len(counted.ladders))]
+    used = _used(counted)
     return np.array(sorted(range(len(used)), key=lambda j: -used[j]), np.int64)
+
+
+def _used(counted: Counted) -> list[int]:
+    """How many values of each column occur."""
+    return [int(np.count_nonzero(np.bincount(codes))) for codes in counted.codes.T]
 
 
 def _steps(ladders: Sequence[Ladder]) -> tuple[Integers, Integers]:
@@ -175,6 +206,11 @@ def _steps(ladders: Sequence[Ladder]) -> tuple[Integers, Integers]:
                 pieces.append(ladder.step(was, now).astype(np.int64))
                 total += pieces[-1].size
     return np.concatenate(pieces), starts
+
+
+def _added(places: npt.NDArray[np.int32], amounts: Integers, many: int) -> Integers:
+    """Add amounts up by place; whole numbers below 2**53, so sums of floats are exact."""
+    return np.bincount(places, weights=amounts, minlength=many).astype(np.int64)
 
 
 class _Groups:
@@ -192,12 +228,10 @@ class _Groups:
             self._column(j, ladder, counted)
 
     def _column(self, j: int, ladder: Ladder, counted: Counted) -> None:
-        values = np.zeros(ladder.size, np.int64)
-        np.add.at(values, counted.codes[:, j], counted.counts)
+        values = _added(counted.codes[:, j], counted.counts, ladder.size)
         for level in range(ladder.height):
             leaves = ladder.leaves(level)
-            rows = np.zeros(leaves.size, np.int64)
-            np.add.at(rows, ladder.groups[level], values)
+            rows = _added(ladder.groups[level], values, leaves.size)
             self._add(j, level, leaves, rows)
             self.spread[j, level] = int((rows * leaves).sum())
             held = values > 0
