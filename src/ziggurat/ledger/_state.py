@@ -23,6 +23,7 @@ from ziggurat.ledger._entries import (
     Hold,
     Record,
     Unbounded,
+    WitnessNamed,
 )
 from ziggurat.privacy import Event, Filter, Spent, make_filter
 
@@ -130,6 +131,8 @@ class State:
     tables: dict[str, TableState] = field(default_factory=dict)
     holds: dict[int, HoldState] = field(default_factory=dict)
     questions: dict[bytes, HoldState] = field(default_factory=dict)
+    witness: WitnessNamed | None = None
+    witness_since: int = 0
 
     def apply(self, record: Record, head: Head) -> None:
         """Take in the record of the entry `head`; a record about something unknown raises `LedgerError`."""
@@ -233,6 +236,10 @@ def _unbounded(state: State, record: Unbounded, _seq: int) -> None:
     state.tables.setdefault(record.table, TableState()).unbounded.append(record.what)
 
 
+def _witness(state: State, record: WitnessNamed, seq: int) -> None:
+    state.witness, state.witness_since = record, seq
+
+
 _EFFECTS: dict[type[Record], Callable[..., None]] = {
     Genesis: _genesis,
     Budget: _budget,
@@ -242,4 +249,5 @@ _EFFECTS: dict[type[Record], Callable[..., None]] = {
     Answer: _commit,
     Abandonment: _abandon,
     Unbounded: _unbounded,
+    WitnessNamed: _witness,
 }
