@@ -1,7 +1,6 @@
-"""With a witness, whatever is done to the ledger or to the witness is said by its name; without one, what is not seen."""
+"""With a witness, whatever is done to the ledger or to it is said by its name; without one, what cannot be seen."""
 
 import json
-import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -355,7 +354,8 @@ def test_a_witness_that_is_gone_is_said_so_and_nothing_is_spent(
 ) -> None:
     file, lines = watched
     aside = witness_folder.with_name("aside")
-    os.rename(witness_folder if gone == "the folder" else lines.file, aside)
+    away = witness_folder if gone == "the folder" else lines.file
+    away.rename(aside)
     (problem,) = problems(file)
     assert ("cannot be reached" if gone == "the folder" else "knows no such ledger") in problem
     with Ledger.open(file) as ledger:
@@ -363,7 +363,7 @@ def test_a_witness_that_is_gone_is_said_so_and_nothing_is_spent(
             ledger.reserve("clinic", "ana", TENTH)
         assert str(witness_folder) in str(caught.value)
         assert ledger.left("clinic", "ana") == ledger.statement("clinic").grants[0].left == 1 - 2 * TENTH.epsilon
-        os.rename(aside, witness_folder if gone == "the folder" else lines.file)
+        aside.rename(away)
         ledger.reserve("clinic", "ana", TENTH).commit(1)
     assert problems(file) == []
 
