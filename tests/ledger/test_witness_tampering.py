@@ -450,6 +450,20 @@ def test_a_witness_that_is_gone_for_good_can_be_given_up(
     assert problems(file) == []
 
 
+@pytest.mark.parametrize("done", ["cut", "rewritten"])
+def test_a_witness_that_knows_better_is_not_lost(book: Path, tmp_path: Path, done: str) -> None:
+    """Otherwise whoever cuts a ledger could have its witness forgotten."""
+    (tmp_path / "new").mkdir()
+    if done == "cut":
+        with raw(book) as connection:
+            connection.execute("DELETE FROM entries WHERE seq > 6")
+    else:
+        rewrite(book, cheaper)
+    with Ledger.open(book) as ledger, pytest.raises(LedgerCorruptError, match=r"more than this ledger|another entry"):
+        ledger.name_witness(tmp_path / "new", lost=True)
+    assert list((tmp_path / "new").iterdir()) == []
+
+
 def test_no_witness_can_be_given_up_where_none_is(ledger: Ledger, witness_folder: Path) -> None:
     with pytest.raises(LedgerUseError, match="none can be given up"):
         ledger.name_witness(witness_folder, lost=True)

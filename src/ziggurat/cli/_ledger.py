@@ -176,7 +176,6 @@ def show(
     from ziggurat.cli._pictures import budget_bars
 
     with open_to_read(ledger) as book:
-        _say(book.witness().sentences())
         names = [table] if table else book.tables()
         if not names:
             typer.echo("The ledger has no budgets yet; create one with 'ziggurat ledger budget'.")
@@ -185,6 +184,7 @@ def show(
             _say(statement.sentences())
             if statement.grants:
                 Console().print(budget_bars(statement))
+        _say(book.witness().sentences())
 
 
 @app.command()

@@ -115,12 +115,22 @@ class Guard:
     def _hand_over(self, state: State, record: WitnessNamed, entry: Entry) -> bool:
         """Tell the old witness of the new one, unless it is lost, then the new one itself."""
         with _explained():
-            if state.witness is not None and not record.lost:
-                old = self._open(state.ledger, state.witness.where)
-                self._tell(old, state, state.witness, entry, durable=True)
+            if state.witness is not None:
+                self._take_leave(state, state.witness, record, entry)
             self.begin(state, record, entry)
         self._seen = None
         return True
+
+    def _take_leave(self, state: State, named: WitnessNamed, record: WitnessNamed, entry: Entry) -> None:
+        """A witness that is given up as lost, but can be reached and knows more or else, is not lost: the ledger is."""
+        old = self._open(state.ledger, named.where)
+        if not record.lost:
+            self._tell(old, state, named, entry, durable=True)
+            return
+        with suppress(WitnessError):
+            last = old.last()
+            if last is not None:
+                self._since(old, last, _announced(last, state.ledger, named, state.head), state.head)
 
     def _require_the_one(self, state: State) -> None:
         """Refuse a ledger that was replaced, or names no witness where one is known: it was rewritten."""
@@ -154,18 +164,23 @@ class Guard:
         last = witness.last()
         if last is None:
             raise LedgerCorruptError(f"{witness.name} knows no such ledger, so nothing was spent; verify the ledger.")
+        missed = self._since(witness, last, _announced(last, ledger, named, head), head)
+        if any(entry.kind not in LATER for entry in missed):
+            raise LedgerCorruptError(
+                f"{witness.name} has lost receipts from entry {last.seq + 1} on, so nothing was spent; verify the "
+                "ledger."
+            )
+        return missed
+
+    def _since(self, witness: Witness, last: Seen, announced: Entry | None, head: Head) -> list[Entry]:
+        """Give the entries after the newest that the witness saw, if all that it saw is in the ledger up to `head`."""
         if last.seq > head.seq:
-            _raise_ahead(witness, last, _announced(last, ledger, named, head), head)
+            _raise_ahead(witness, last, announced, head)
         entries = [entry for entry in self._after(last.seq - 1) if entry.seq <= head.seq]
         if not entries or Head(entries[0].seq, entries[0].hash) != last.head():
             raise LedgerCorruptError(
                 f"{witness.name} saw another entry {last.seq}: this ledger was rewritten, so nothing was spent; verify "
                 "it, and restore the true one."
-            )
-        if any(entry.kind not in LATER for entry in entries[1:]):
-            raise LedgerCorruptError(
-                f"{witness.name} has lost receipts from entry {last.seq + 1} on, so nothing was spent; verify the "
-                "ledger."
             )
         return entries[1:]
 
