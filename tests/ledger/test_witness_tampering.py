@@ -489,6 +489,9 @@ def test_a_public_key_is_compared_with_the_witness_too(book: Path, tmp_path: Pat
     (public,) = (tmp_path / "settings" / "witnesses").glob("*.pub")
     assert verify_ledger(book, public).ok
     other = generate_key(tmp_path / "other")
+    with Ledger.open(book) as ledger:
+        receipt = ledger.sign_head(tmp_path / "other")
+    assert verify_ledger(book, other, receipt).ok
     assert "signs with another key than the one given" in str(verify_ledger(book, other).problems[0])
 
 

@@ -287,7 +287,8 @@ class Ledger:
         """Recompute every hash and replay every rule from the first entry, and ask the witness; say what is wrong.
 
         Without a witness or a `receipt` it cannot be seen whether the newest entries were cut off, an older copy was
-        put back, or everything was rewritten. `public_key` says whose signature the receipts must carry.
+        put back, or everything was rewritten. `public_key` says whose signature the receipt must carry, or those of the
+        witness if none is given.
         """
         store = self._journal.store.another()
         try:
@@ -360,7 +361,9 @@ def _verified(
     store: Store, public_key: PublicKey | None, receipt: Receipt | None, throwaway: bool = False
 ) -> Verification:
     def ask(auditor: Auditor) -> None:
-        heard = not throwaway and hear(auditor, store.place, store.after, public_key)
+        # Beside a receipt the key is that of whoever signed it; the witness's own is noted where it was named.
+        signer = public_key if receipt is None else None
+        heard = not throwaway and hear(auditor, store.place, store.after, signer)
         if public_key is not None and receipt is None and not heard:
             raise ParameterError(
                 "A public key is compared with a receipt; give the receipt as well, or name a witness."
