@@ -1,12 +1,14 @@
 """Durable spends through the ledger against bare commits of the same rows, alternating in one run.
 
 A spend is a reservation and a commit: two transactions, each synced to disk. The bare side writes rows of the same
-number and bytes with the same settings and as many transactions, and does nothing else. Run it with
+number and bytes with the same settings and as many transactions, and does nothing else. Then the same ledger with and
+without a witness, which syncs once more for each reservation. Run it with
 `python bench/ledger.py [rounds] [spends per round]`.
 """
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import statistics
 import sys
@@ -28,8 +30,11 @@ def main(rounds: int = 40, spends: int = 50) -> None:
         ledger = Ledger.open(Path(folder) / "ledger.db")
         report("SQLite", rounds, spends, ledger, bare_sqlite(Path(folder) / "bare.db"))
         cost_without_disk(spends)
+        report_witness("a folder", rounds, spends, Path(folder), str(Path(folder)))
     with suppress(ImportError), postgres() as uri:
         report("PostgreSQL", rounds, spends, Ledger.open(uri), bare_postgres(uri))
+        with tempfile.TemporaryDirectory() as folder:
+            report_witness("PostgreSQL", rounds, spends, Path(folder), uri)
 
 
 def report(store: str, rounds: int, spends: int, ledger: Ledger, bare: Callable[[list[Any]], None]) -> None:
@@ -44,6 +49,23 @@ def report(store: str, rounds: int, spends: int, ledger: Ledger, bare: Callable[
     ours, theirs = (statistics.median(side) for side in zip(*rates, strict=True))
     ratio = statistics.median(mine / other for mine, other in rates)
     print(f"{store}: {ours:,.0f} spends/s through the ledger, {theirs:,.0f}/s bare, ratio {ratio:.2f}")
+
+
+def report_witness(kind: str, rounds: int, spends: int, folder: Path, place: str) -> None:
+    """The same SQLite ledger with a witness and without one."""
+    os.environ["ZIGGURAT_SETTINGS"] = str(folder / "settings")
+    alone, watched = Ledger.open(folder / "alone.db"), Ledger.open(folder / "watched.db")
+    for ledger in (alone, watched):
+        ledger.create_budget("clinic", "1000000", 0)
+        ledger.grant("clinic", "ana", "1000000")
+    watched.name_witness(place)
+    rates = [
+        [spends / timed(lambda n=number, one=one: spend_all(one, n, spends)) for one in (watched, alone)]
+        for number in range(rounds)
+    ]
+    ours, theirs = (statistics.median(side) for side in zip(*rates, strict=True))
+    ratio = statistics.median(mine / other for mine, other in rates)
+    print(f"Witness in {kind}: {ours:,.0f} spends/s with it, {theirs:,.0f}/s without, ratio {ratio:.2f}")
 
 
 def spend_all(ledger: Ledger, number: int, spends: int) -> None:

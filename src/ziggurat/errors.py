@@ -67,6 +67,10 @@ class LedgerCorruptError(LedgerError):
     """The ledger does not verify; the message says at which entry."""
 
 
+class WitnessError(LedgerError):
+    """The witness of a ledger cannot be reached or used; without it nothing is spent."""
+
+
 class BudgetExceededError(LedgerError):
     """The question costs more than is left; nothing was read and nothing was spent."""
 

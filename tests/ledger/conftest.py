@@ -2,11 +2,19 @@
 
 import secrets
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from ziggurat.ledger import Ledger
+
+
+@pytest.fixture(autouse=True)
+def _own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Witnesses and their keys are noted in a place of the test's own."""
+    monkeypatch.setenv("ZIGGURAT_SETTINGS", str(tmp_path / "settings"))
+    monkeypatch.delenv("ZIGGURAT_WITNESS", raising=False)
 
 
 @pytest.fixture
@@ -26,7 +34,13 @@ def ledger(file: Path) -> Iterator[Ledger]:
 @pytest.fixture
 def postgres(request: pytest.FixtureRequest) -> Iterator[str]:
     """The address of a fresh database."""
-    uri, name = request.getfixturevalue("postgres_uri"), f"ledger_{secrets.token_hex(6)}"
+    with fresh_database(request.getfixturevalue("postgres_uri")) as uri:
+        yield uri
+
+
+@contextmanager
+def fresh_database(uri: str) -> Iterator[str]:
+    name = f"ledger_{secrets.token_hex(6)}"
     import psycopg
 
     with psycopg.connect(uri, autocommit=True) as connection:
@@ -34,6 +48,27 @@ def postgres(request: pytest.FixtureRequest) -> Iterator[str]:
     yield uri.replace("/postgres?", f"/{name}?", 1)
     with psycopg.connect(uri, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def witness_folder(tmp_path: Path) -> Path:
+    """A folder for a witness."""
+    folder = tmp_path / "another disk"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def witness_database(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a database for a witness."""
+    with fresh_database(request.getfixturevalue("postgres_uri")) as uri:
+        yield uri
+
+
+@pytest.fixture(params=["folder", pytest.param("postgres", marks=pytest.mark.postgres)])
+def witness_place(request: pytest.FixtureRequest) -> str:
+    """Where a witness is to be, of each kind."""
+    return str(request.getfixturevalue("witness_folder" if request.param == "folder" else "witness_database"))
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])

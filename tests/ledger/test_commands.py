@@ -88,7 +88,7 @@ def test_a_budget_is_echoed_as_show_says_it(book: Run) -> None:
 
 def test_a_table_without_grants_is_shown_without_an_empty_picture(book: Run) -> None:
     book("budget", "harbour", "--epsilon", "1")
-    assert book("show", "harbour").out.count("\n") == 1
+    assert book("show", "harbour").out.count("\n") == 2
     assert "analyst" in book("show", "clinic").out
 
 

@@ -74,7 +74,7 @@ def _ledger_works() -> Check:
     """Write a small ledger on this disk, spend from it and verify it."""
     with tempfile.TemporaryDirectory(prefix="ziggurat-doctor-") as folder:
         try:
-            with Ledger.open(Path(folder) / "ledger.db") as ledger:
+            with Ledger.open(Path(folder) / "ledger.db", throwaway=True) as ledger:
                 ledger.create_budget("check", 1)
                 ledger.grant("check", "doctor", 1)
                 with ledger.spend("check", "doctor", PureEvent(Neighbours(), Fraction(1, 2))) as spend:

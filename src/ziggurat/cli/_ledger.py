@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    short_help="Budgets: create, register, grant, quote, show, sign, verify.",
-    help="Budgets that cannot lie: create, grant, quote, show, sign and verify.\n\n"
+    short_help="Budgets: create, register, grant, quote, show, witness, verify.",
+    help="Budgets and what was spent of them: create, register, grant, quote, show, witness and verify.\n\n"
     "Amounts are exact: 0.1 means one tenth, and ten tenths make one. A typical start:\n\n"
     "  ziggurat ledger budget clinic --epsilon 2 --delta 1e-6 --person patient_id\n\n"
     "  ziggurat ledger grant clinic ana --epsilon 1\n\n"
@@ -213,6 +213,7 @@ def show(
             for statement in account.budgets:
                 if statement.grants:
                     Console().print(budget_bars(statement))
+        _say(book.witness().sentences())
 
 
 @app.command()
@@ -287,12 +288,32 @@ def sign(
 
 
 @app.command()
-def verify(
-    receipt: Annotated[str, typer.Option(help="A receipt that was kept elsewhere.")] = "",
-    public_key: Annotated[str, typer.Option(help="Whose signature the receipt must carry.")] = "",
+def witness(
+    where: Annotated[
+        str,
+        typer.Argument(envvar="ZIGGURAT_WITNESS", help="A folder, best on another disk, or postgresql://…"),
+    ],
+    lost: Annotated[
+        bool, typer.Option("--lost", help="Give up the witness before it, which is gone for good.")
+    ] = False,
     ledger: Where = "",
 ) -> None:
-    """Recompute every hash and replay every rule; says at which entry anything was changed. Exit code 4 if so."""
+    """Name who watches the ledger: it keeps a signed receipt of every entry, and without it nothing is spent."""
+    with open_ledger(ledger) as book:
+        named = book.name_witness(where, lost=lost)
+    _say(named.sentences())
+    typer.echo(
+        f"From now on nothing is spent without it. Its signing key is in {named.key_file}; keep a copy elsewhere."
+    )
+
+
+@app.command()
+def verify(
+    receipt: Annotated[str, typer.Option(help="A receipt that was kept elsewhere.")] = "",
+    public_key: Annotated[str, typer.Option(help="Whose signature the receipts must carry.")] = "",
+    ledger: Where = "",
+) -> None:
+    """Recompute every hash, replay every rule, ask the witness; says what was changed. Exit code 4 if anything was."""
     from ziggurat.ledger import Receipt, verify_ledger
 
     kept = Receipt.from_json(_text_of(receipt)) if receipt else None
@@ -301,8 +322,7 @@ def verify(
         typer.echo(str(problem), err=True)
     if not result.ok:
         raise typer.Exit(LedgerError.exit_code)
-    signed = "" if kept else " Without a receipt it cannot be seen whether newest entries were cut off."
-    typer.echo(f"The ledger is intact: {result.entries} entries, every hash and every rule holds.{signed}")
+    typer.echo(f"{result.entries} entries: every hash and every rule holds. {result.notes[-1]}")
 
 
 def _say(sentences: list[str]) -> None:

@@ -88,7 +88,7 @@ def _set_up(console: Console, rows: int, rehearse: str, keep: str, picture: str)
             table = read(clinic_patients(rows), schema)
             Laplace.calibrated(1, values="integers").release(0, source)
         path = Path(keep or Path(folder) / "ledger.db")
-        with Ledger.open(path) as ledger:
+        with Ledger.open(path, throwaway=not keep) as ledger:
             yield _Stage(console, table, ledger, path, source, Neighbours(table.unit))
 
 
@@ -184,7 +184,7 @@ def _ask_too_much(stage: _Stage) -> None:
 
 
 def _check_the_ledger(stage: _Stage) -> None:
-    stage.heading("7. A ledger that cannot lie")
+    stage.heading("7. A ledger that shows edits")
     result = stage.ledger.verify()
     stage.console.print(f"[green]Intact:[/] {result.entries} entries, every hash and every rule holds.")
     with tempfile.TemporaryDirectory(prefix="ziggurat-forged-") as folder:
@@ -193,6 +193,7 @@ def _check_the_ledger(stage: _Stage) -> None:
         problems = verify_ledger(forged).problems
         stage.console.print("Now a forger edits a copy, so that one question seems ten times cheaper:")
         stage.console.print(Text(f"  {problems[0]}", style="red"))
+        stage.console.print("A forger who rewrites every hash as well is found by a witness: ziggurat ledger witness.")
 
 
 def _forge(original: Path, copy: Path) -> None:

@@ -7,6 +7,7 @@ from ziggurat.ledger._signing import Receipt, generate_key
 from ziggurat.ledger._spend import Replay, Reservation, Spend
 from ziggurat.ledger._statement import GrantStatement, PopulationStatement, Quote, Statement
 from ziggurat.ledger._verify import Problem, Verification
+from ziggurat.ledger.witness import WitnessStatement
 
 __all__ = [
     "Budget",
@@ -24,6 +25,7 @@ __all__ = [
     "Spend",
     "Statement",
     "Verification",
+    "WitnessStatement",
     "generate_key",
     "verify_ledger",
 ]

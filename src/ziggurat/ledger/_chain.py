@@ -1,7 +1,7 @@
 """The hash chain: canonical text, the digest of an entry, and the link from each entry to the one before it.
 
 The chain shows every change inside the history to whoever recomputes it. It cannot show that the newest entries
-were cut off, or that everything was rewritten from some entry on: for that keep a signed receipt elsewhere.
+were cut off, or that everything was rewritten from some entry on: that is what a witness is for.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Entry(NamedTuple):
     time
         When it was written, by the writer's clock, in UTC.
     kind
-        What it records: genesis, budget, grant, close, reserve, commit, abandon or unbounded.
+        What it records: genesis, budget, grant, close, reserve, commit, abandon, unbounded or witness.
     body
         What it says, as canonical JSON.
     previous, hash

@@ -6,6 +6,7 @@ better accounting improves old records.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -20,6 +21,7 @@ LARGEST_ANSWER = 1 << 20
 LARGEST_QUESTION = 1 << 16
 _LONGEST_NAME = 200
 _LONGEST_NOTE = 2000
+_KEY = re.compile(r"[0-9a-f]{64}")
 
 
 def checked_text(value: object, what: str, longest: int = _LONGEST_NAME) -> str:
@@ -292,8 +294,29 @@ class Unbounded(Record):
         checked_text(self.what, "The description of a release", _LONGEST_NOTE)
 
 
+@dataclass(frozen=True)
+class WitnessNamed(Record):
+    """Who watches the ledger from here on: where its receipts are kept, and the key (Ed25519, in hex) that signs them.
+
+    `lost` says that the witness before it was given up without having seen this entry.
+    """
+
+    kind: ClassVar[str] = "witness"
+    where: str
+    public_key: str
+    lost: bool = False
+
+    def __post_init__(self) -> None:
+        checked_text(self.where, "The address of a witness", _LONGEST_NOTE)
+        if not isinstance(self.public_key, str) or _KEY.fullmatch(self.public_key) is None:
+            raise ParameterError("The public key of a witness is written as 64 hexadecimal digits.")
+        if not isinstance(self.lost, bool):
+            raise ParameterError("lost must be true or false.")
+
+
 _RECORDS: dict[str, type[Record]] = {
-    cls.kind: cls for cls in (Genesis, Budget, Membership, Grant, Closing, Hold, Answer, Abandonment, Unbounded)
+    cls.kind: cls
+    for cls in (Genesis, Budget, Membership, Grant, Closing, Hold, Answer, Abandonment, Unbounded, WitnessNamed)
 }
 
 for _cls in _RECORDS.values():

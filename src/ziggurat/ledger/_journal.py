@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 
-from ziggurat.errors import LedgerCorruptError, ZigguratError
+from ziggurat.errors import LedgerCorruptError, LedgerError, ZigguratError
 from ziggurat.ledger._chain import Entry, Head, follow, intact, now, timestamp
-from ziggurat.ledger._entries import Record, body_of, record_from
+from ziggurat.ledger._entries import Record, WitnessNamed, body_of, record_from
 from ziggurat.ledger._rules import check
 from ziggurat.ledger._state import State
 from ziggurat.ledger._store import BATCH, Store
+from ziggurat.ledger.witness import Guard, Unfinished
 
 Decide = Callable[[State, datetime], Record | None]
 
@@ -28,8 +29,8 @@ class Journal:
     _state: State
     _version: int | None
 
-    def __init__(self, store: Store) -> None:
-        self.store = store
+    def __init__(self, store: Store, throwaway: bool = False) -> None:
+        self.store, self.guard = store, Guard(store.place, store.after, throwaway)
         self._renew()
         with self.current():
             pass
@@ -54,6 +55,22 @@ class Journal:
         When this returns, the entry is on disk. The rules are checked while no other writer can come between.
         """
         with self._alone():
+            while True:
+                try:
+                    return self._append(decide)
+                except Unfinished as left:
+                    self._put_back(left.entry)
+
+    def settle(self) -> None:
+        """Put back an entry that the witness was told of and that never arrived, if its witness can be asked."""
+        with self.current() as state:
+            left = self.guard.unfinished(state)
+            if left is not None:
+                self._put_back(left)
+
+    def _append(self, decide: Decide) -> Entry | None:
+        announced = False
+        try:
             with self.store.writing() as write:
                 self._catch_up()
                 moment = now()
@@ -65,9 +82,26 @@ class Journal:
                 check(self._state, record, time)
                 entry = follow(self._state.head, time, record.kind, body_of(record))
                 write(entry)
-            self._fold(record, entry)
-            self._version = version
-            return entry
+                announced = self.guard.announce(self._state, record, entry)
+        except LedgerError as error:
+            if announced:
+                raise type(error)(f"{error} But the witness was told of it, so it will count as spent.") from None
+            raise
+        self._fold(record, entry)
+        self._version = version
+        self.guard.confirm(self._state, entry)
+        return entry
+
+    def _put_back(self, entry: Entry) -> None:
+        """Append an announced entry exactly as it was, unless whoever announced it has done so by now."""
+        with self.store.writing() as write:
+            self._catch_up()
+            if self._state.head == Head(entry.seq - 1, entry.previous):
+                record, self._version = record_from(entry.kind, entry.body), None
+                check(self._state, record, entry.time)
+                if isinstance(record, WitnessNamed):
+                    self.guard.begin(self._state, record, entry)
+                write(entry)
 
     def _alone(self) -> AbstractContextManager[bool]:
         """Give the lock; a child process starts afresh, since a fork may catch its parent in the middle of anything."""

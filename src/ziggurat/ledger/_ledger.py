@@ -43,7 +43,8 @@ from ziggurat.ledger._statement import (
     make_statement,
 )
 from ziggurat.ledger._store import Store, open_store
-from ziggurat.ledger._verify import Verification, verify_entries
+from ziggurat.ledger._verify import Auditor, Verification, verify_entries
+from ziggurat.ledger.witness import Naming, WitnessStatement, hear, state_witness
 from ziggurat.privacy import Amount, Event, Neighbours, exact_delta, exact_epsilon, make_filter, whole
 
 _NEVER = timestamp(datetime.max.replace(tzinfo=UTC))
@@ -65,31 +66,45 @@ class Ledger:
       statement says so.
     - A reservation is on disk before `reserve` returns and is never taken back: after a crash at any moment the
       ledger has counted at least everything that was read.
+    - Where a witness is named (`name_witness`), it knows of every reservation before `reserve` returns, and without it
+      nothing is spent: a history that was rewritten, cut off or put back from an older copy is refused and found by
+      `verify`.
     - Several processes and threads may share a ledger, also across `fork`; each decision sees all earlier ones.
     """
 
-    def __init__(self, store: Store) -> None:
-        self._journal = Journal(store)
+    def __init__(self, store: Store, throwaway: bool = False) -> None:
+        self._journal, self._throwaway = Journal(store, throwaway), throwaway
 
     @classmethod
     def open(
-        cls, where: str | os.PathLike[str], *, create: bool = True, read_only: bool = False, timeout: float = 30.0
+        cls,
+        where: str | os.PathLike[str],
+        *,
+        create: bool = True,
+        read_only: bool = False,
+        timeout: float = 30.0,
+        throwaway: bool = False,
     ) -> Self:
         """Open a ledger: a file, `sqlite:///file` or `postgresql://server/database`.
 
         A missing one is created unless `create` is False or `read_only` is True; `read_only` also opens a file on a
         medium that cannot be written. `timeout` is how many seconds to wait for other writers. A ledger that is
-        broken, has lost the triggers that protect its entries, or has triggers that are not its own, is refused.
+        broken, has lost the triggers that protect its entries, or has triggers that are not its own, is refused. Of a
+        `throwaway` one, on which nobody will rely, no witness is expected even where one is configured.
         """
         store = open_store(address(where), create and not read_only, patience(timeout), first_entry, read_only)
         try:
-            return cls(store)
+            ledger = cls(store, throwaway)
+            if not read_only:
+                ledger._journal.settle()
         except BaseException:
             store.close()
             raise
+        return ledger
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Let go of the database, and of the witness."""
+        self._journal.guard.close()
         self._journal.store.close()
 
     def __enter__(self) -> Self:
@@ -312,15 +327,32 @@ class Ledger:
         with self._journal.current() as state:
             return sign(state.ledger, state.head, timestamp(now()), private_key)
 
-    def verify(self, public_key: PublicKey | None = None, receipt: Receipt | None = None) -> Verification:
-        """Recompute every hash and replay every rule from the first entry; say what is wrong, and where.
+    def name_witness(self, where: str | os.PathLike[str], *, lost: bool = False) -> WitnessStatement:
+        """Name who watches this ledger from now on: a folder, best on another disk, or `postgresql://server/database`.
 
-        Without a `receipt` it cannot be seen whether the newest entries were removed, or everything from some entry
-        on was rewritten. `public_key` says whose signature the receipt must carry.
+        It keeps a signed receipt of every entry, before anything is spent, and without it nothing is spent. The key
+        that signs is made in the user's settings folder. A witness that was named before hands over to the new one;
+        one that is gone for good is given up by `lost`, which the ledger remembers.
+        """
+        naming = Naming(where, lost, self._journal.store.place)
+        self._journal.append(naming.decide)
+        naming.remember()
+        return state_witness(self._journal)
+
+    def witness(self) -> WitnessStatement:
+        """State who watches this ledger, and how much of it the witness has seen."""
+        return state_witness(self._journal)
+
+    def verify(self, public_key: PublicKey | None = None, receipt: Receipt | None = None) -> Verification:
+        """Recompute every hash and replay every rule from the first entry, and ask the witness; say what is wrong.
+
+        Without a witness or a `receipt` it cannot be seen whether the newest entries were cut off, an older copy was
+        put back, or everything was rewritten. `public_key` says whose signature the receipt must carry, or those of the
+        witness if none is given.
         """
         store = self._journal.store.another()
         try:
-            return _verified(store, public_key, receipt)
+            return _verified(store, public_key, receipt, self._throwaway)
         finally:
             store.close()
 
@@ -387,10 +419,19 @@ def verify_ledger(
         store.close()
 
 
-def _verified(store: Store, public_key: PublicKey | None, receipt: Receipt | None) -> Verification:
-    if public_key is not None and receipt is None:
-        raise ParameterError("A public key is compared with a receipt; give the receipt as well.")
-    return verify_entries(store.after(_BEFORE_ALL), store.oddities, public_key, receipt)
+def _verified(
+    store: Store, public_key: PublicKey | None, receipt: Receipt | None, throwaway: bool = False
+) -> Verification:
+    def ask(auditor: Auditor) -> None:
+        # Beside a receipt the key is that of whoever signed it; the witness's own is noted where it was named.
+        signer = public_key if receipt is None else None
+        heard = not throwaway and hear(auditor, store.place, store.after, signer)
+        if public_key is not None and receipt is None and not heard:
+            raise ParameterError(
+                "A public key is compared with a receipt; give the receipt as well, or name a witness."
+            )
+
+    return verify_entries(store.after(_BEFORE_ALL), store.oddities, public_key, receipt, ask)
 
 
 def _held(state: State, name: str, analyst: str, event: Event, question: Any, expires: str, rehearsal: bool) -> Hold:

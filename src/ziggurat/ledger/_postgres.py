@@ -100,6 +100,11 @@ class PostgresStore(Store):
         """The database, without the address and its password."""
         return "The ledger in PostgreSQL"
 
+    @property
+    def place(self) -> str:
+        """The server and the database, without who asks."""
+        return place_of(self._uri)
+
     def entries(self, start: int, limit: int = BATCH) -> list[Entry]:
         """Give at most `limit` entries whose number is at least `start`, in order."""
         with _translated(self.name):
@@ -154,7 +159,7 @@ class PostgresStore(Store):
             self._connection = psycopg.connect(self._uri, autocommit=True, connect_timeout=max(2, int(self._timeout)))
             self._connection.execute(f"SET lock_timeout = {max(1, int(self._timeout * 1000))}")
             self._connection.execute("SET default_transaction_isolation = 'read committed'")
-            _require_fsync(self._connection)
+            require_fsync(self._connection)
 
     def _require_ledger(self, create: bool) -> None:
         with _translated(self.name):
@@ -179,7 +184,30 @@ class PostgresStore(Store):
                 append(self._first())
 
 
-def _require_fsync(connection: psycopg.Connection[Any]) -> None:
+def place_of(uri: str) -> str:
+    """Name the server and the database of an address, without user and password."""
+    from psycopg.conninfo import conninfo_to_dict
+
+    parts = conninfo_to_dict(uri)
+    return " ".join(f"{name}={parts[name]}" for name in ("host", "hostaddr", "port", "dbname") if parts.get(name))
+
+
+def has_password(uri: str) -> bool:
+    """Tell whether an address holds a password."""
+    try:
+        import psycopg
+        from psycopg.conninfo import conninfo_to_dict
+    except ImportError:
+        raise MissingExtraError("PostgreSQL needs psycopg: pip install 'ziggurat[postgres]'.") from None
+    try:
+        parts = conninfo_to_dict(uri)
+    except psycopg.Error:
+        raise LedgerUseError("This is not the address of a PostgreSQL database.") from None
+    return bool(parts.get("password") or parts.get("sslpassword"))
+
+
+def require_fsync(connection: psycopg.Connection[Any]) -> None:
+    """Refuse a server that may lose commits."""
     row = connection.execute("SHOW fsync").fetchone()
     if row is None or row[0] != "on":
         connection.close()

@@ -21,6 +21,7 @@ from ziggurat.ledger._entries import (
     Membership,
     Record,
     Unbounded,
+    WitnessNamed,
 )
 from ziggurat.ledger._left import delta_left, in_the_rules_words, other_left
 from ziggurat.ledger._populations import same_promise
@@ -164,6 +165,11 @@ def _unbounded(_state: State, _record: Unbounded, _time: str) -> None:
     """A release without a guarantee is a fact; no filter can refuse it."""
 
 
+def _witness(state: State, record: WitnessNamed, _time: str) -> None:
+    if record.lost and state.witness is None:
+        raise LedgerUseError("No witness has been named, so none can be given up as lost.")
+
+
 _RULES: dict[type[Record], Callable[..., None]] = {
     Genesis: _genesis,
     Budget: _budget,
@@ -174,4 +180,5 @@ _RULES: dict[type[Record], Callable[..., None]] = {
     Answer: _commit,
     Abandonment: _abandon,
     Unbounded: _unbounded,
+    WitnessNamed: _witness,
 }

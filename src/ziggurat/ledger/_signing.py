@@ -1,7 +1,7 @@
 """Signed receipts: proof, kept elsewhere, of what the newest entry was.
 
 A hash chain alone cannot show that its end was cut off or that an old copy was put back. A receipt can: it holds the
-number and hash of the newest entry, signed with Ed25519 (RFC 8032).
+number and hash of the newest entry, signed with Ed25519 (RFC 8032). A witness keeps one for every entry.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Receipt:
 
     def problem(self, public_key: PublicKey | None = None) -> str | None:
         """Say what is wrong with the signature; None if it is good and made by `public_key`, where one is given."""
-        if public_key is not None and _hex(load_public_key(public_key)) != self.public_key:
+        if public_key is not None and public_hex(load_public_key(public_key)) != self.public_key:
             return "the receipt was signed with another key than the one given"
         try:
             key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(self.public_key))
@@ -79,7 +79,7 @@ def sign(ledger: str, head: Head, time: str, private_key: PrivateKey) -> Receipt
     """Sign the newest entry of a ledger."""
     key = load_private_key(private_key)
     signature = key.sign(_message(ledger, head, time)).hex()
-    return Receipt(ledger, head.seq, head.hash, time, _hex(key.public_key()), signature)
+    return Receipt(ledger, head.seq, head.hash, time, public_hex(key.public_key()), signature)
 
 
 def generate_key(path: str | os.PathLike[str]) -> Path:
@@ -137,7 +137,8 @@ def _message(ledger: str, head: Head, time: str) -> bytes:
     return _DOMAIN + canonical([ledger, head.seq, head.hash, time], "A head").encode()
 
 
-def _hex(key: Ed25519PublicKey) -> str:
+def public_hex(key: Ed25519PublicKey) -> str:
+    """Write a public key as receipts do."""
     return key.public_bytes(Encoding.Raw, PublicFormat.Raw).hex()
 
 

@@ -51,6 +51,11 @@ class SqliteStore(Store):
         """The file."""
         return self._name
 
+    @property
+    def place(self) -> str:
+        """The file, with every link resolved."""
+        return str(self._path.resolve())
+
     def entries(self, start: int, limit: int = BATCH) -> list[Entry]:
         """Give at most `limit` entries whose number is at least `start`, in order."""
         try:

@@ -24,6 +24,7 @@ from ziggurat.ledger._entries import (
     Membership,
     Record,
     Unbounded,
+    WitnessNamed,
 )
 from ziggurat.privacy import Event, Filter, Spent, make_filter
 
@@ -132,6 +133,8 @@ class State:
     members: dict[str, Membership] = field(default_factory=dict)
     holds: dict[int, HoldState] = field(default_factory=dict)
     questions: dict[bytes, HoldState] = field(default_factory=dict)
+    witness: WitnessNamed | None = None
+    witness_since: int = 0
 
     def apply(self, record: Record, head: Head) -> None:
         """Take in the record of the entry `head`; a record about something unknown raises `LedgerError`."""
@@ -260,6 +263,10 @@ def _unbounded(state: State, record: Unbounded, _seq: int) -> None:
     state.tables.setdefault(record.table, TableState()).unbounded.append(record.what)
 
 
+def _witness(state: State, record: WitnessNamed, seq: int) -> None:
+    state.witness, state.witness_since = record, seq
+
+
 _EFFECTS: dict[type[Record], Callable[..., None]] = {
     Genesis: _genesis,
     Budget: _budget,
@@ -270,4 +277,5 @@ _EFFECTS: dict[type[Record], Callable[..., None]] = {
     Answer: _commit,
     Abandonment: _abandon,
     Unbounded: _unbounded,
+    WitnessNamed: _witness,
 }

@@ -34,6 +34,11 @@ class Store(ABC):
     def name(self) -> str:
         """Where the entries are, without secrets."""
 
+    @property
+    @abstractmethod
+    def place(self) -> str:
+        """Where the entries are, spelled the same by everybody on this machine, without secrets."""
+
     @abstractmethod
     def entries(self, start: int, limit: int = BATCH) -> list[Entry]:
         """Give at most `limit` entries whose number is at least `start`, in order."""

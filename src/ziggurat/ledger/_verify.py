@@ -14,17 +14,23 @@ from ziggurat.ledger._state import State
 from ziggurat.ledger._statement import unbounded_note
 
 MOST_PROBLEMS = 100
+UNWITNESSED = (
+    "No witness is named or known here, so it cannot be seen whether the newest entries were cut off, an older copy "
+    "was put back, or the whole ledger was rewritten with fresh hashes."
+)
+RECEIPT = "No witness is named or known here; the receipt vouches for entry"
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Something wrong at entry `seq`; 0 stands for the database that holds the entries."""
+    """Something wrong at entry `seq`; 0 stands for `subject`, by default the database that holds the entries."""
 
     seq: int
     what: str
+    subject: str = "The database"
 
     def __str__(self) -> str:
-        return f"Entry {self.seq} {self.what}." if self.seq else f"The database {self.what}."
+        return f"Entry {self.seq} {self.what}." if self.seq else f"{self.subject} {self.what}."
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,8 @@ class Verification:
     omitted
         How many problems are not listed.
     notes
-        What the reader should know besides, such as releases without a guarantee.
+        What the reader should know besides, such as releases without a guarantee; the last says what the verdict
+        rests on, and what it cannot see.
     """
 
     entries: int
@@ -66,9 +73,12 @@ def verify_entries(
     oddities: Callable[[], list[str]],
     public_key: PublicKey | None = None,
     receipt: Receipt | None = None,
+    hear: Callable[[Auditor], None] | None = None,
 ) -> Verification:
-    """Check every entry in turn, going on after a problem wherever that makes sense, and then what holds them."""
-    auditor = _Auditor(receipt)
+    """Check every entry in turn, going on after a problem wherever that makes sense, then what holds them, and `hear`
+    what a witness has to say.
+    """
+    auditor = Auditor(receipt)
     try:
         for entry in entries:
             auditor.take(entry)
@@ -76,11 +86,13 @@ def verify_entries(
         auditor.report(auditor.expected, f"and those after it cannot be read: {_lowered(error)}")
     auditor.finish(public_key)
     auditor.examine(oddities)
+    if hear is not None:
+        hear(auditor)
     return auditor.verdict()
 
 
-class _Auditor:
-    """Walks along the entries and writes down what is wrong."""
+class Auditor:
+    """Walks along the entries and writes down what is wrong; `links` are the hash and kind of each."""
 
     def __init__(self, receipt: Receipt | None) -> None:
         self.state = State()
@@ -88,14 +100,18 @@ class _Auditor:
         self.previous = Head()
         self.receipt, self.signed_hash = receipt, None if receipt is None else ""
         self.problems: list[Problem] = []
+        self.links: dict[int, tuple[str, str]] = {}
+        self.rests_on = UNWITNESSED if receipt is None else f"{RECEIPT} {receipt.seq} and all before it."
 
-    def report(self, seq: int, what: str) -> None:
+    def report(self, seq: int, what: str, subject: str = "The database") -> None:
+        """Write down what is wrong with an entry, or with something else."""
         if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(Problem(seq, what))
+            self.problems.append(Problem(seq, what, subject))
         else:
             self.omitted += 1
 
     def take(self, entry: Entry) -> None:
+        """Check one entry."""
         self.count += 1
         if type(entry.seq) is not int or entry.seq < 1:
             self.report(1, "has something before it that no ledger writes")
@@ -109,6 +125,7 @@ class _Auditor:
         if is_text(entry):
             self._replay(entry)
         self.expected, self.previous = entry.seq + 1, Head(entry.seq, entry.hash)
+        self.links[entry.seq] = entry.hash, entry.kind
 
     def _replay(self, entry: Entry) -> None:
         record = self._record(entry)
@@ -134,6 +151,7 @@ class _Auditor:
         return record
 
     def finish(self, public_key: PublicKey | None) -> None:
+        """Compare with the receipt."""
         if not self.count:
             self.report(1, "is missing: the ledger has no entries")
         if self.receipt is not None:
@@ -141,6 +159,7 @@ class _Auditor:
                 self.report(self.receipt.seq, what)
 
     def examine(self, oddities: Callable[[], list[str]]) -> None:
+        """Look at what holds the entries."""
         try:
             for what in oddities():
                 self.report(0, what)
@@ -159,11 +178,10 @@ class _Auditor:
             yield "is not the one the receipt was signed for: the history was rewritten"
 
     def verdict(self) -> Verification:
+        """Sum up."""
         tables = self.state.tables.items()
         notes = [note for name, table in tables for note in unbounded_note(name, len(table.unbounded))]
-        if self.receipt is None:
-            notes.append("Without a receipt it cannot be seen whether the newest entries were removed.")
-        return Verification(self.count, self.problems, self.omitted, notes)
+        return Verification(self.count, self.problems, self.omitted, [*notes, self.rests_on])
 
 
 def _missing(count: int) -> str:

@@ -1,0 +1,19 @@
+"""Witnesses: signed receipts of a ledger's entries, kept where whoever writes the ledger cannot rewrite them."""
+
+from ziggurat.ledger.witness._guard import Guard, Unfinished
+from ziggurat.ledger.witness._naming import Naming, WitnessStatement, state_witness
+from ziggurat.ledger.witness._place import Seen, Witness, open_witness, see
+from ziggurat.ledger.witness._verdict import hear
+
+__all__ = [
+    "Guard",
+    "Naming",
+    "Seen",
+    "Unfinished",
+    "Witness",
+    "WitnessStatement",
+    "hear",
+    "open_witness",
+    "see",
+    "state_witness",
+]

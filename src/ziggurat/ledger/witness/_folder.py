@@ -1,0 +1,200 @@
+"""A witness in a folder: one file of lines per ledger, `FOLDER/<name of the ledger>/receipts.jsonl`.
+
+A line is whole once its end is written; what comes after the last whole line was left by a crash before the receipt was
+taken, and the next writer removes it. The folder itself is never made here: an empty place where a disk should be
+mounted must not be taken for a witness.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+
+from ziggurat.errors import WitnessError
+from ziggurat.ledger._chain import Head
+from ziggurat.ledger.witness._place import Seen, Witness, chained, is_file_name
+
+_BLOCK = 1 << 16
+
+
+class FolderWitness(Witness):
+    """Receipts in a folder, readable for their owner only, because questions are in them."""
+
+    def __init__(self, folder: str, ledger: str, timeout: float = 30.0) -> None:
+        self._root, self._ledger, self._timeout = Path(folder), ledger, timeout
+        self._folder = self._root / ledger
+        self._log = self._folder / "receipts.jsonl"
+        self._known: tuple[tuple[int, int], Head] | None = None
+
+    @property
+    def name(self) -> str:
+        """The folder."""
+        return f"The witness {str(self._root)!r}"
+
+    def begin(self, first: Seen) -> bool:
+        """Make the file with its first line whole beside its place, then link it there."""
+        if not is_file_name(self._ledger):
+            raise WitnessError(f"{self.name} cannot keep receipts of a ledger with such a name")
+        with self._reached():
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            draft = self._folder / f".{token_hex(4)}.new"
+            try:
+                _write_draft(draft, _lines([first]))
+                os.link(draft, self._log)
+            except FileExistsError:
+                return False
+            finally:
+                draft.unlink(missing_ok=True)
+            _sync_folder(self._folder)
+            _sync_folder(self._root)
+        return True
+
+    def last(self) -> Seen | None:
+        """Read the newest line."""
+        if not self._knows():
+            return None
+        with self._reached(), _opened(self._log, os.O_RDONLY) as handle:
+            line, _ = _last_line(handle, os.fstat(handle).st_size)
+        return self._parsed(line)
+
+    def extend(self, seen: Sequence[Seen], durable: bool) -> bool:
+        """Add lines; the file is locked meanwhile."""
+        if not self._knows():
+            return False
+        with self._reached(), _opened(self._log, os.O_RDWR) as handle:
+            self._lock(handle)
+            head, end = self._newest(handle)
+            if not chained(head, seen):
+                return False
+            _append(handle, _lines(seen), end, durable)
+            status = os.fstat(handle)
+            self._known = (status.st_ino, status.st_size), seen[-1].head()
+        return True
+
+    def all(self) -> Iterator[Seen | None]:
+        """Read line after line, without what a crash left half-written at the end."""
+        if not self._knows():
+            return
+        with self._reached(), self._log.open("rb") as file:
+            end = _last_line(file.fileno(), os.fstat(file.fileno()).st_size)[1]
+            while file.tell() < end:
+                yield Seen.from_json(file.readline())
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+    def _knows(self) -> bool:
+        """Tell whether there is a file for the ledger; a folder that is not there at all cannot say."""
+        with self._reached():
+            if not self._root.is_dir():
+                raise FileNotFoundError(2, "No such folder")
+            return is_file_name(self._ledger) and self._log.exists()
+
+    def _newest(self, handle: int) -> tuple[Head, int]:
+        """Give the newest entry seen and where whole lines end; read again only if somebody else has written."""
+        status = os.fstat(handle)
+        if self._known is not None and self._known[0] == (status.st_ino, status.st_size):
+            return self._known[1], status.st_size
+        line, end = _last_line(handle, status.st_size)
+        return self._parsed(line).head(), end
+
+    def _parsed(self, line: bytes) -> Seen:
+        found = Seen.from_json(line)
+        if found is None:
+            raise WitnessError(f"{self.name} holds something at its end that is not a receipt; verify the ledger")
+        return found
+
+    def _lock(self, handle: int) -> None:
+        until = time.monotonic() + self._timeout
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise WitnessError(f"{self.name} is in use by another writer that did not finish in time") from None
+                time.sleep(0.002)
+            else:
+                return
+
+    @contextmanager
+    def _reached(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            reason = os.strerror(error.errno) if error.errno else type(error).__name__
+            raise WitnessError(f"{self.name} cannot be reached or written ({reason})") from None
+
+
+def _lines(seen: Sequence[Seen]) -> bytes:
+    return b"".join(one.to_json().encode() + b"\n" for one in seen)
+
+
+@contextmanager
+def _opened(path: Path, flags: int) -> Iterator[int]:
+    """Open anew at every use: a lock must not be shared with a child process."""
+    handle = os.open(path, flags | os.O_CLOEXEC)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _append(handle: int, data: bytes, end: int, durable: bool) -> None:
+    """Write at the end of the whole lines; a failure takes back what it wrote, where the disk lets it."""
+    try:
+        os.ftruncate(handle, end)
+        written = 0
+        while written < len(data):
+            written += os.pwrite(handle, data[written:], end + written)
+        if durable:
+            sync(handle)
+    except OSError:
+        with suppress(OSError):
+            os.ftruncate(handle, end)
+        raise
+
+
+def _last_line(handle: int, size: int) -> tuple[bytes, int]:
+    """Give the last whole line and where it ends; a power cut may leave half a line, or zeros in place of one."""
+    data, start = b"", size
+    while True:
+        end = data.rfind(b"\n")
+        begin = data.rfind(b"\n", 0, max(end, 0))
+        if end >= 0 and (begin >= 0 or start == 0):
+            line = data[begin + 1 : end]
+            if b"\0" not in line:
+                return line, start + end + 1
+            data = data[: begin + 1]
+        elif start == 0:
+            return b"", 0
+        else:
+            step = min(_BLOCK, start)
+            start -= step
+            data = os.pread(handle, step, start) + data
+
+
+def _write_draft(draft: Path, content: bytes) -> None:
+    handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+        file.flush()
+        sync(handle)
+
+
+def sync(handle: int) -> None:
+    """Bring a file to the disk; macOS does so truly only when asked in its own way."""
+    full = getattr(fcntl, "F_FULLFSYNC", None)
+    if full is None:
+        os.fsync(handle)
+    else:
+        fcntl.fcntl(handle, full)
+
+
+def _sync_folder(folder: Path) -> None:
+    with _opened(folder, os.O_RDONLY) as handle:
+        os.fsync(handle)
