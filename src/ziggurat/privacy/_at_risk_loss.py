@@ -67,7 +67,7 @@ class CurveAtRisk(PrivacyAtRisk):
 
     def _tail(self, epsilon: float) -> float:
         gaps = np.geomspace(1e-4, 0.999, _POINTS) * epsilon
-        return float(np.min((self._read(epsilon - gaps) * (1 + 1e-9) + _ROUND_OFF) / -np.expm1(-gaps)))
+        return float(np.min(self._read(epsilon - gaps) * (1 + 1e-9) / -np.expm1(-gaps)))
 
     def _delta(self, epsilon: Fraction) -> float:
         return 0.0 if self._certain(epsilon) else float(self.account.delta(epsilon).delta)
@@ -84,7 +84,7 @@ def _curve(account: Account, step: float) -> tuple[Callable[[Array], Array], Fra
         return lambda points: np.array([gaussian_delta(x, mu) for x in points]), None
     loss = _or_none(lambda: account.loss(step).distribution)
     if loss is not None:
-        return lambda points: np.asarray(loss.get_delta_for_epsilon(np.sort(points)))[::-1], pure
+        return loss.deltas, pure
     return lambda points: np.array([_least_delta(account, x) for x in points]), pure
 
 
