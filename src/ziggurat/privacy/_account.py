@@ -12,7 +12,7 @@ import numpy as np
 
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.privacy import _loss
-from ziggurat.privacy._amounts import Amount, exact_delta, exact_epsilon, upward
+from ziggurat.privacy._amounts import Amount, above, below, exact_delta, exact_epsilon, upward
 from ziggurat.privacy._convolution import LossDistribution
 from ziggurat.privacy._curves import (
     Array,
@@ -59,7 +59,7 @@ class Account:
         self.event = event
         self.neighbours = event.neighbours
         counts = _leaves(event)
-        own = [float(order) for leaf in counts if isinstance(leaf, RenyiEvent) for order in leaf.orders]
+        own = [below(order) for leaf in counts if isinstance(leaf, RenyiEvent) for order in leaf.orders]
         self._orders: Array = np.unique(np.concatenate([ORDERS, own]))
         self._profile = total([profile(item) for item in counts], list(counts.values()))
 
@@ -166,26 +166,31 @@ def _by_sum(facts: Profile, spare: Fraction, _orders: Array) -> Fraction | None:
 def _by_zcdp(facts: Profile, spare: Fraction, _orders: Array) -> Fraction | None:
     if facts.rho is None or spare <= 0:
         return None
-    return upward(zcdp_epsilon(float(spare), float(facts.rho)))
+    return upward(zcdp_epsilon(below(spare), above(facts.rho)))
 
 
 def _by_renyi(facts: Profile, spare: Fraction, orders: Array) -> Fraction | None:
     if facts.renyi is None or spare <= 0:
         return None
-    value = renyi_to_epsilon(orders, facts.renyi(orders), float(spare))
+    value = renyi_to_epsilon(orders, facts.renyi(orders), below(spare))
     return upward(value) if math.isfinite(value) else None
 
 
 def _by_gaussian(facts: Profile, spare: Fraction, _orders: Array) -> Fraction | None:
     if facts.mu_squared is None or spare <= 0:
         return None
-    return upward(gaussian_epsilon(float(spare), math.sqrt(facts.mu_squared)))
+    return upward(gaussian_epsilon(below(spare), _root(facts.mu_squared)))
+
+
+def _root(square: Fraction) -> float:
+    """A float that is not below the square root."""
+    return math.nextafter(math.sqrt(above(square)), math.inf)
 
 
 def _by_loss(facts: Profile, spare: Fraction, _orders: Array) -> Fraction | None:
     """The distribution holds the events' own delta already, so the whole allowance is asked of it."""
     losses = _losses(facts)
-    value = math.inf if losses is None else losses.epsilon(_below(spare + facts.delta))
+    value = math.inf if losses is None else losses.epsilon(below(spare + facts.delta))
     return upward(value) if math.isfinite(value) else None
 
 
@@ -194,11 +199,6 @@ def _losses(facts: Profile) -> LossDistribution | None:
     if facts.loss is None or facts.normal or not _worthwhile(facts, _loss.STEP):
         return None
     return LossDistribution(_loss.STEP, facts.loss(_loss.STEP))
-
-
-def _below(amount: Fraction) -> float:
-    """A float that is not above the amount."""
-    return max(math.nextafter(float(amount), -math.inf), 0.0)
 
 
 def _worthwhile(facts: Profile, step: float) -> bool:
@@ -216,24 +216,24 @@ def _delta_by_sum(facts: Profile, epsilon: Fraction, _orders: Array) -> Fraction
 
 
 def _delta_by_zcdp(facts: Profile, epsilon: Fraction, _orders: Array) -> Fraction | None:
-    return None if facts.rho is None else facts.delta + upward(zcdp_delta(float(epsilon), float(facts.rho)))
+    return None if facts.rho is None else facts.delta + upward(zcdp_delta(below(epsilon), above(facts.rho)))
 
 
 def _delta_by_renyi(facts: Profile, epsilon: Fraction, orders: Array) -> Fraction | None:
     if facts.renyi is None:
         return None
-    return facts.delta + upward(renyi_to_delta(orders, facts.renyi(orders), float(epsilon)))
+    return facts.delta + upward(renyi_to_delta(orders, facts.renyi(orders), below(epsilon)))
 
 
 def _delta_by_gaussian(facts: Profile, epsilon: Fraction, _orders: Array) -> Fraction | None:
     if facts.mu_squared is None:
         return None
-    return facts.delta + upward(gaussian_delta(float(epsilon), math.sqrt(facts.mu_squared)))
+    return facts.delta + upward(gaussian_delta(below(epsilon), _root(facts.mu_squared)))
 
 
 def _delta_by_loss(facts: Profile, epsilon: Fraction, _orders: Array) -> Fraction | None:
     losses = _losses(facts)
-    return None if losses is None else upward(losses.delta(_below(epsilon)))
+    return None if losses is None else upward(losses.delta(below(epsilon)))
 
 
 _ROUTES: dict[str, Route] = {

@@ -33,8 +33,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.errors import PrivacyError
-from ziggurat.privacy._curves import SMALLEST_DELTA, Array
-from ziggurat.privacy._loss import MOST_CELLS, UNIT, Losses, Ways
+from ziggurat.privacy._curves import SMALLEST_DELTA, UNIT, Array
+from ziggurat.privacy._loss import MOST_CELLS, Losses, Ways
 
 _TILTS: Array = np.geomspace(1e-3, 1e4, 141)
 # Tilts beside the chosen one, in standard deviations of the tilted loss: where its law ends is judged by them.
@@ -271,6 +271,44 @@ def _norm(slope: float, step: float, cells: int) -> float:
     """Bound the l2 norm of e^(-slope k)(1 - e^(-step k)) over k = 1 to `cells`, by 1 - e^-x <= min(1, x)."""
     gap = -math.expm1(-2 * slope)
     return math.sqrt(min(cells, 1 / gap, 2 * step**2 / gap**3)) * (1 + 16 * UNIT)
+
+
+@dataclass(frozen=True)
+class Cumulative:
+    """The probability that a sum of losses is at most a place on the grid, and how far each may be off."""
+
+    first: int
+    sums: Array
+    error: float
+
+    @classmethod
+    def of(cls, parts: Sequence[tuple[Losses, int]], own_error: float) -> Cumulative:
+        """Add losses up without a tilt; each single law is off by `own_error` at most, which counts for every event.
+
+        A sum over cells is off by their number's root times the error in l2; what is outside the window wraps around.
+        """
+        tilted = [_Tilted.of(losses, count, 0.0) for losses, count in parts]
+        lowest, highest = (sum(n * int(item.places[end]) for item, n in parts) for end in (0, -1))
+        window = _window(tilted, lowest, highest)
+        found = _convolved(tilted, window)
+        scale = math.exp(sum(part.count * part.scale for part in tilted))
+        relative = sum(part.count * (4 * part.size + 20 + len(part.weights)) for part in tilted) + 8 * window.cells
+        error = math.sqrt(window.cells) * found.error + math.expm1(2 * UNIT * relative)
+        error += _outside(tilted, window, lowest, highest) + own_error * sum(part.count for part in tilted)
+        return cls(window.first, np.append(0.0, np.cumsum(found.weights)) * scale, error)
+
+    def up_to(self, place: int) -> float:
+        """Give the probability of a sum of at most `place` steps."""
+        return float(self.sums[min(max(place - self.first + 1, 0), len(self.sums) - 1)])
+
+
+def _outside(tilted: list[_Tilted], window: _Window, lowest: int, highest: int) -> float:
+    """Bound what lies above and below the window, by Markov's inequality."""
+    last, slope, total = window.first + window.cells - 1, window.steeper, 0.0
+    for side, place, beyond in ((slope, last, highest > last), (-slope, window.first, lowest < window.first)):
+        if beyond:
+            total += math.exp(min(sum(part.count * part.log_moment(side) for part in tilted) - side * place, 0.0))
+    return total * (1 + 1e-9)
 
 
 @dataclass(frozen=True)

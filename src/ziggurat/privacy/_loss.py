@@ -21,12 +21,10 @@ from functools import cached_property
 import numpy as np
 
 from ziggurat.errors import PrivacyError
-from ziggurat.privacy._curves import SMALLEST_DELTA, Array
+from ziggurat.privacy._curves import SMALLEST_DELTA, UNIT, Array
 
 # Losses lie on multiples of this step; it costs tightness, never correctness.
 STEP = 1e-4
-# Half the distance from 1 to the next float: the relative error of one rounded operation.
-UNIT = 2.0**-53
 # Beyond this many cells, or losses beyond this, a distribution is not worth its time.
 MOST_CELLS = 1 << 22
 _MOST_LOSS = 600.0
