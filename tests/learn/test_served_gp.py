@@ -173,3 +173,20 @@ def test_one_row_constant_columns_and_many_columns_are_fine():
     model = GaussianProcessRegression(1000, y_bounds=(0, 1), features=64, random_state=0)
     for rows in (np.zeros((1, 1)), np.zeros((9, 2)), np.random.default_rng(0).random((3, 30))):
         assert np.isfinite(model.fit(rows, np.full(len(rows), 0.7)).predict(rows)).all()
+
+
+@pytest.mark.parametrize(("rows", "noise", "spread"), [(30, 1e-6, 0.01), (24, 1e-10, 0.05), (16, 1e-12, 0.02)])
+def test_the_sensitivity_bounds_the_map_as_it_is_also_where_its_coefficients_cancel(rows, noise, spread):
+    """In arbitrary precision: at 1e-10 and below a relative slack of 1e-9 alone states too little."""
+    import mpmath
+
+    placed = np.random.default_rng(0).normal(size=(rows, 2)) * spread
+    made = in_kernel(placed, noise, 1.0)
+    with mpmath.workdps(50):
+        points = [[mpmath.mpf(float(value)) for value in row] for row in placed]
+        gram = mpmath.matrix(rows, rows)
+        for i, j in itertools.product(range(rows), repeat=2):
+            gram[i, j] = mpmath.exp(-sum((a - b) ** 2 for a, b in zip(points[i], points[j], strict=True)) / 2)
+        table = mpmath.matrix(made.inward[0].tolist())
+        longest = max(mpmath.sqrt((table[:, j].T * gram * table[:, j])[0]) for j in range(rows))
+    assert 2 * float(longest) <= made.moved < 20 * float(longest)

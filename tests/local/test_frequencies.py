@@ -235,3 +235,16 @@ def test_a_rate_above_the_promise_is_refused():
 )
 def test_a_column_of_a_schema_has_its_privatiser(column, kind):
     assert privatiser_for(column, 1).kind == kind
+
+
+@pytest.mark.parametrize("epsilon", ["1e-7", "1e-5", "0.01", "1"])
+def test_a_choice_keeps_its_epsilon_in_arbitrary_precision_however_small(epsilon):
+    import mpmath
+
+    made = RecordChoice(epsilon, [0, 1, 2])
+    with mpmath.workdps(60):
+        rate = mpmath.mpf(made.rate.numerator) / made.rate.denominator
+        weights = [[mpmath.exp(-rate * abs(x - y)) for y in range(3)] for x in range(3)]
+        laws = [[weight / sum(row) for weight in row] for row in weights]
+        loss = max(mpmath.log(p / q) for one in laws for other in laws for p, q in zip(one, other, strict=True))
+        assert mpmath.mpf(epsilon) * 0.4 < loss <= mpmath.mpf(epsilon)

@@ -200,7 +200,7 @@ def test_loss_distributions_enclose_the_exact_values_alone_and_composed():
     ]
     for event, known in pairs:
         for sided in ("two", "one"):
-            low, high = PairAtRisk.of(event).bounds("0.5", sided)
+            low, high = PairAtRisk(event).bounds("0.5", sided)
             assert low <= known.confidence("0.5", sided) + 1e-12 <= high + 1e-11
             assert high - low < 5e-4
 
@@ -208,7 +208,7 @@ def test_loss_distributions_enclose_the_exact_values_alone_and_composed():
 @pytest.mark.statistical
 def test_simulated_losses_of_a_composition_lie_between_the_bounds():
     event = compose(LaplaceEvent(ONE, 1, 2), GaussianEvent(ONE, 1, 3)).event
-    low, high = PairAtRisk.of(event, 1e-3).bounds("0.4")
+    low, high = PairAtRisk(event, 1e-3).bounds("0.4")
     random, mu = np.random.default_rng(3), 1 / 3
     x = random.geometric(-math.expm1(-0.5), DRAWS) - random.geometric(-math.expm1(-0.5), DRAWS)
     losses = (np.abs(x - 1) - np.abs(x)) / 2 + mu * mu / 2 + mu * random.standard_normal(DRAWS)
@@ -241,9 +241,9 @@ def test_at_risk_answers_for_every_event_that_has_an_account():
 
 def test_an_event_that_cannot_be_rounded_both_ways_is_refused():
     with pytest.raises(UnknownEventError, match="use at_risk"):
-        PairAtRisk.of(PureEvent(ONE, 1))
+        PairAtRisk(PureEvent(ONE, 1))
     with pytest.raises(PrivacyError):
-        PairAtRisk.of(LaplaceEvent(ONE, 1, 1, coordinates=2))
+        PairAtRisk(LaplaceEvent(ONE, 1, 1, coordinates=2))
 
 
 def test_the_sentence_promises_no_more_than_is_true():
@@ -290,3 +290,17 @@ def test_other_bad_input_is_refused():
     ):
         with pytest.raises(ParameterError):
             call()
+
+
+@pytest.mark.parametrize("count", [100, 1000])
+def test_bounds_of_many_events_enclose_the_exact_value_with_their_round_off(count):
+    """The round-off that is allowed for grows with the count; rounding itself widens the bounds by count steps."""
+    event = RepeatedEvent(ONE, GaussianEvent(ONE, 1, 4 * math.isqrt(count)), count)
+    exact = GaussianAtRisk(Fraction(str(round(math.sqrt(count) / (4 * math.isqrt(count)), 12))))
+    pair = PairAtRisk(event, 5e-6)
+    errors = [each.error for each in pair._sums[0]]
+    assert 1e-14 * count <= errors[0] < 1e-5
+    for sided in ("two", "one"):
+        low, high = pair.bounds("0.5", sided)
+        assert low <= exact.confidence("0.5", sided) + 1e-9 <= high + 2e-9
+        assert high - low < 0.02

@@ -42,7 +42,10 @@ def in_kernel(rows: Array, noise: float, width: float) -> Posterior:
     gram = gaussian_kernel(rows, rows, width)
     inverse = np.asarray(np.linalg.inv(gram + noise * np.eye(len(rows))), dtype=np.float64)
     squares = np.einsum("ij,ij->j", inverse, gram @ inverse)
-    longest = math.sqrt(max(float(squares.max()), 0.0))
+    # Coefficients of opposite signs cancel in the square, and their round-off does not.
+    sizes = np.abs(inverse)
+    off = 8 * ROUNDING * (len(rows) + 64) * np.einsum("ij,ij->j", sizes, gram @ sizes)
+    longest = math.sqrt(float((np.maximum(squares, 0.0) + off).max()))
     return Posterior((inverse,), None, 2 * longest * SAFELY + round_off(len(rows), len(rows), 1 / noise))
 
 

@@ -18,7 +18,6 @@ _UNIT = Fraction(1, 1 << 20)
 _LEAST, _MOST = 1 / 32, 2.0**40
 # What is aimed at below the epsilon allowed: a finer loss distribution must not come out above it in the last digits.
 _MARGIN = 1e-6
-_CONVOLUTION_ERROR = 1e-12
 _LEAST_BATCH = 256
 
 
@@ -94,10 +93,9 @@ def _epsilon(rounds: Rounds, multiplier: Fraction, delta: Fraction, wanted: floa
     """
     account = compose(event_of(rounds, multiplier))
     step = 1e-4 if wanted < 0.5 else 1e-3 if wanted < 20 else 1e-2
-    if delta > 1e-10:
-        # Where losses are too many for this account the one that is published, and slower, decides.
-        with suppress(PrivacyError, MemoryError, ArithmeticError, ValueError):
-            return account.loss(step).epsilon(float(delta) - _CONVOLUTION_ERROR)
+    # Where losses are too many for this account the one that is published, and slower, decides.
+    with suppress(PrivacyError, MemoryError, ArithmeticError, ValueError):
+        return account.loss(step).epsilon(float(delta))
     return float(account.approximate(delta).epsilon)
 
 

@@ -27,7 +27,7 @@ Scores = Callable[[Label, Label], Amount] | Sequence[Sequence[Amount]] | npt.NDA
 
 _MOST = 500
 _LARGEST_SCORE = 1 << 40
-# Losses are computed in floats, which err in the 13th digit at worst; a billionth of epsilon is kept back for them.
+# A billionth of epsilon is kept back, for the last digits of a rate.
 _SLACK = 1e-9
 # Beyond this condition number a count would be the difference of numbers that share all their digits.
 _WORST_CONDITION = 1e8
@@ -123,15 +123,18 @@ class RecordChoice(Privatiser):
 
 
 def largest_loss(steps: Integers, rate: float) -> float:
-    """The largest privacy loss of one answer over all pairs of categories held.
+    """The largest privacy loss of one answer over all pairs of categories held, rounded up.
 
-    With gaps below the best of each row instead of scores, the constants of the rows cancel between the terms.
+    With gaps below the best of each row instead of scores, the constants of the rows cancel between the terms. Sums and
+    logarithms of k weights err by k units of round-off, which would show in a tiny epsilon; there twice the rate times
+    the spread of a row's scores is the better bound.
     """
     gaps = _gaps(steps)
     norms = np.log(np.exp(-rate * gaps).sum(axis=1))
     furthest = np.array([(gaps - row).max(axis=1) for row in gaps])
     losses = rate * furthest + norms[None, :] - norms[:, None]
-    return float(losses.max())
+    off = 2.0**-50 * (16 + len(steps) + rate * float(furthest.max()))
+    return min(float(losses.max()) + off, 2 * rate * float(gaps.max()) * (1 + 2.0**-50))
 
 
 def _gaps(steps: Integers) -> Integers:

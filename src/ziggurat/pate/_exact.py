@@ -13,8 +13,9 @@ from ziggurat.pate._votes import Floats, Integers, Votes
 if TYPE_CHECKING:
     from ziggurat.pate._aggregators import Step
 
-# The logarithms of the laws are computed to about 1e-13.
+# Quadratures are right to about 1e-13; logarithms of the laws, and their multiples, to a few units of their size.
 _ROUND_OFF = 1e-12
+_UNITS = 64 * 2.0**-53
 
 
 class ExactCosts:
@@ -54,7 +55,8 @@ class ExactCosts:
     def _distinct(self, orders: Floats) -> Floats:
         limit = self._step.curve(self._ballot, orders)
         worst = np.stack([self._worst(float(order)) for order in orders], axis=1)
-        return np.minimum(worst + slack(self._rounding, orders), limit)
+        size = max(float(np.abs(law).max()) for law in (self._here, self._there))
+        return np.minimum(worst + slack(self._rounding, orders, size), limit)
 
     def _worst(self, order: float) -> Floats:
         onward, back = divergence(self._here, self._there, order), divergence(self._there, self._here, order)
@@ -85,9 +87,9 @@ def divergence(log_p: Floats, log_q: Floats, order: float) -> Floats:
     return np.maximum(log_sum(log_p + (order - 1) * (log_p - log_q), axis=0), 0.0) / (order - 1)
 
 
-def slack(rounding: float, orders: Floats) -> Floats:
-    """Bound what a divergence gains if the logarithms of both laws are off by `rounding` and by round-off."""
-    return np.asarray(2 * (rounding + _ROUND_OFF) * orders / (orders - 1))
+def slack(rounding: float, orders: Floats, size: Floats | float) -> Floats:
+    """Bound what a divergence gains if logarithms of up to `size` are off by `rounding` and by round-off."""
+    return np.asarray(2 * (rounding + _ROUND_OFF + _UNITS * size) * orders / (orders - 1))
 
 
 def two_class_laplace_curve(gamma: float, orders: Floats, rounding: float = 0.0) -> Floats:
@@ -97,7 +99,8 @@ def two_class_laplace_curve(gamma: float, orders: Floats, rounding: float = 0.0)
     p < e^(-gamma lead) (1 + gamma lead / 2), so a divergence is below p e^(2 gamma order) / (order - 1): beyond a lead
     of 2 order + 60/gamma it is less than e^-50 of the largest, and is not looked at.
     """
-    return np.array([_worst_lead(gamma, float(order)) for order in orders]) + slack(rounding, orders)
+    worst = np.array([_worst_lead(gamma, float(order)) for order in orders])
+    return worst + slack(rounding, orders, 2 * gamma * (orders + 2) + 62)
 
 
 def _worst_lead(gamma: float, order: float) -> float:

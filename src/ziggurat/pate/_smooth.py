@@ -126,12 +126,13 @@ def smooth_cost(order: float, beta: float, noise: float) -> float:
     A printed simplification, order e^(2 beta)/noise^2 + (beta order - ln(1 - 2 order beta)/2)/(order - 1), is smaller
     than this exact value near its limit order = 1/(2 beta), and so is not a bound.
     """
-    if order * -math.expm1(-2 * beta) >= 1:
+    if order * -math.expm1(-2 * beta) >= 0.999:
         raise ParameterError("beta must be below 1/(2 order); choose a smaller one.")
 
     def spread(log_ratio: float) -> float:
-        variance = 1 + order * math.expm1(2 * log_ratio)
-        return (order * log_ratio - math.log(variance) / 2) / (order - 1)
+        """The second term; its two parts nearly cancel for a small beta, so their round-off is added."""
+        along, across = order * log_ratio, math.log1p(order * math.expm1(2 * log_ratio)) / 2
+        return (along - across + 1e-12 * (abs(along) + abs(across))) / (order - 1)
 
     narrow = order * math.exp(-2 * beta) / (2 * noise**2 * (1 + order * math.expm1(-2 * beta)))
     return max(narrow + spread(-beta), order / (2 * noise**2) + spread(beta))

@@ -12,7 +12,8 @@ import numpy as np
 
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.privacy import _loss
-from ziggurat.privacy._amounts import Amount, exact_delta, exact_epsilon, upward
+from ziggurat.privacy._amounts import Amount, above, below, exact_delta, exact_epsilon, upward
+from ziggurat.privacy._convolution import LossDistribution
 from ziggurat.privacy._curves import (
     Array,
     gaussian_delta,
@@ -34,11 +35,6 @@ from ziggurat.privacy._guarantees import (
 from ziggurat.privacy._profiles import Profile, profile, total
 
 ORDERS: Array = 1 + np.geomspace(0.01, 1000, 160)
-
-# A loss distribution spans about the total epsilon on both sides; beyond this many cells it is not worth its time.
-_LARGEST_LOSS = 4_000_000
-# Convolutions by FFT err by about a float's last digit of the largest cell, in absolute terms; far more is allowed for.
-_CONVOLUTION_ERROR = 1e-12
 
 
 Route = Callable[[Profile, Fraction, Array], Fraction | None]
@@ -63,7 +59,7 @@ class Account:
         self.event = event
         self.neighbours = event.neighbours
         counts = _leaves(event)
-        own = [float(order) for leaf in counts if isinstance(leaf, RenyiEvent) for order in leaf.orders]
+        own = [below(order) for leaf in counts if isinstance(leaf, RenyiEvent) for order in leaf.orders]
         self._orders: Array = np.unique(np.concatenate([ORDERS, own]))
         self._profile = total([profile(item) for item in counts], list(counts.values()))
 
@@ -103,7 +99,7 @@ class Account:
             raise ParameterError("The step of a loss distribution must be a number from 1e-7 to 1.")
         if not _worthwhile(self._profile, step):
             raise PrivacyError("The loss distribution of these events is too large to compute; use another form.")
-        return PrivacyLoss(self.neighbours, self._profile.loss(step))
+        return PrivacyLoss(self.neighbours, LossDistribution(step, self._profile.loss(step)))
 
     def approximate(self, delta: Amount) -> ApproximateDP:
         """Give the least proven epsilon at `delta`, and the route that proved it."""
@@ -170,39 +166,49 @@ def _by_sum(facts: Profile, spare: Fraction, _orders: Array) -> Fraction | None:
 def _by_zcdp(facts: Profile, spare: Fraction, _orders: Array) -> Fraction | None:
     if facts.rho is None or spare <= 0:
         return None
-    return upward(zcdp_epsilon(float(spare), float(facts.rho)))
+    return upward(zcdp_epsilon(below(spare), above(facts.rho)))
 
 
 def _by_renyi(facts: Profile, spare: Fraction, orders: Array) -> Fraction | None:
     if facts.renyi is None or spare <= 0:
         return None
-    value = renyi_to_epsilon(orders, facts.renyi(orders), float(spare))
+    value = renyi_to_epsilon(orders, facts.renyi(orders), below(spare))
     return upward(value) if math.isfinite(value) else None
 
 
 def _by_gaussian(facts: Profile, spare: Fraction, _orders: Array) -> Fraction | None:
     if facts.mu_squared is None or spare <= 0:
         return None
-    return upward(gaussian_epsilon(float(spare), math.sqrt(facts.mu_squared)))
+    return upward(gaussian_epsilon(below(spare), _root(facts.mu_squared)))
+
+
+def _root(square: Fraction) -> float:
+    """A float that is not below the square root."""
+    return math.nextafter(math.sqrt(above(square)), math.inf)
 
 
 def _by_loss(facts: Profile, spare: Fraction, _orders: Array) -> Fraction | None:
     """The distribution holds the events' own delta already, so the whole allowance is asked of it."""
-    allowed = float(spare + facts.delta)
-    if facts.loss is None or allowed < 100 * _CONVOLUTION_ERROR or not _worthwhile(facts, _loss.STEP):
+    losses = _losses(facts)
+    value = math.inf if losses is None else losses.epsilon(below(spare + facts.delta))
+    return upward(value) if math.isfinite(value) else None
+
+
+def _losses(facts: Profile) -> LossDistribution | None:
+    """Give the loss distribution where it may prove more than the Gaussian route, which is exact for normal losses."""
+    if facts.loss is None or facts.normal or not _worthwhile(facts, _loss.STEP):
         return None
-    value = facts.loss(_loss.STEP).get_epsilon_for_delta(allowed - _CONVOLUTION_ERROR)
-    return upward(float(value)) if math.isfinite(value) else None
+    return LossDistribution(_loss.STEP, facts.loss(_loss.STEP))
 
 
 def _worthwhile(facts: Profile, step: float) -> bool:
     """Tell whether the loss distribution stays small enough to compute.
 
-    Losses lie within the sum of epsilons, or about rho + 12 sqrt(rho); each event is rounded up by up to one step.
+    Losses lie within the sum of epsilons, or about rho + 12 sqrt(rho).
     """
     rho = facts.concentration()
     bounds = [rho + 12 * math.sqrt(rho)] + ([float(facts.epsilon)] if facts.epsilon is not None else [])
-    return 2 * min(bounds) / step + facts.count <= _LARGEST_LOSS
+    return 2 * min(bounds) / step <= _loss.MOST_CELLS
 
 
 def _delta_by_sum(facts: Profile, epsilon: Fraction, _orders: Array) -> Fraction | None:
@@ -210,25 +216,24 @@ def _delta_by_sum(facts: Profile, epsilon: Fraction, _orders: Array) -> Fraction
 
 
 def _delta_by_zcdp(facts: Profile, epsilon: Fraction, _orders: Array) -> Fraction | None:
-    return None if facts.rho is None else facts.delta + upward(zcdp_delta(float(epsilon), float(facts.rho)))
+    return None if facts.rho is None else facts.delta + upward(zcdp_delta(below(epsilon), above(facts.rho)))
 
 
 def _delta_by_renyi(facts: Profile, epsilon: Fraction, orders: Array) -> Fraction | None:
     if facts.renyi is None:
         return None
-    return facts.delta + upward(renyi_to_delta(orders, facts.renyi(orders), float(epsilon)))
+    return facts.delta + upward(renyi_to_delta(orders, facts.renyi(orders), below(epsilon)))
 
 
 def _delta_by_gaussian(facts: Profile, epsilon: Fraction, _orders: Array) -> Fraction | None:
     if facts.mu_squared is None:
         return None
-    return facts.delta + upward(gaussian_delta(float(epsilon), math.sqrt(facts.mu_squared)))
+    return facts.delta + upward(gaussian_delta(below(epsilon), _root(facts.mu_squared)))
 
 
 def _delta_by_loss(facts: Profile, epsilon: Fraction, _orders: Array) -> Fraction | None:
-    if facts.loss is None or not _worthwhile(facts, _loss.STEP):
-        return None
-    return upward(float(facts.loss(_loss.STEP).get_delta_for_epsilon(float(epsilon))) + _CONVOLUTION_ERROR)
+    losses = _losses(facts)
+    return None if losses is None else upward(losses.delta(below(epsilon)))
 
 
 _ROUTES: dict[str, Route] = {

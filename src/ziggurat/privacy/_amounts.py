@@ -12,8 +12,8 @@ from ziggurat.errors import ParameterError
 
 Amount = str | int | float | Decimal | Fraction
 
-# Floats leave the accountants through `upward`: dp_accounting and scipy carry at least ten correct digits, so a
-# relative slack of 1e-9 covers their round-off, and a bound never comes out below the true value.
+# Floats leave the accountants through `upward`. The curves behind them are upper bounds already, round-off included for
+# the size they are used at; this slack covers the few operations that remain, such as a square or a product.
 _SLACK = Fraction(1, 10**9)
 # One limit for every form, so that whatever is accepted can be written down and read back: 4,096 bits above and below
 # the line, at most 2,500 characters.
@@ -100,6 +100,21 @@ def upward(value: float) -> Fraction:
 def downward(value: float) -> Fraction:
     """Turn a computed lower bound into a rational that is certainly not above it."""
     return Fraction(value) * (1 - _SLACK)
+
+
+def below(amount: Fraction) -> float:
+    """Give the largest float that is not above the amount.
+
+    >>> below(Fraction(1, 2)), below(Fraction(1, 10)) < Fraction(1, 10)
+    (0.5, True)
+    """
+    near = float(amount)
+    return near if near <= amount else math.nextafter(near, -math.inf)
+
+
+def above(amount: Fraction) -> float:
+    """Give the least float that is not below the amount."""
+    return -below(-amount)
 
 
 def in_words(amount: Fraction, digits: int = 6) -> str:

@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 
 from ziggurat.errors import ParameterError, PrivacyError
-from ziggurat.privacy._amounts import Amount, exact, exact_epsilon, exact_positive, in_words, whole
+from ziggurat.privacy._amounts import Amount, above, below, exact, exact_epsilon, exact_positive, in_words, whole
 from ziggurat.privacy._curves import _smallest, discrete_laplace_delta, gaussian_delta
 from ziggurat.privacy._events import LaplaceEvent
 from ziggurat.privacy._guarantees import _factor
@@ -258,7 +258,7 @@ class GaussianAtRisk(PrivacyAtRisk):
         return 1 - float(ndtr(mu / 2 - eps / mu)) * (1 + _ROUND_OFF) - 1e-15
 
     def _delta(self, epsilon: Fraction) -> float:
-        return gaussian_delta(float(epsilon), float(self.mu)) * (1 + 1e-11)
+        return gaussian_delta(below(epsilon), above(self.mu))
 
 
 class LatticeLaplaceAtRisk(PrivacyAtRisk):
@@ -298,8 +298,8 @@ class LatticeLaplaceAtRisk(PrivacyAtRisk):
         return math.exp(-float(first / self._steps)) / (1 + math.exp(-float(1 / self._steps)))
 
     def _delta(self, epsilon: Fraction) -> float:
-        point = np.array([float(epsilon)])
-        return float(discrete_laplace_delta(point, Fraction(self._shift), self._steps)[0]) * (1 + 1e-9)
+        point = np.array([below(epsilon)])
+        return float(discrete_laplace_delta(point, Fraction(self._shift), self._steps)[0])
 
     def _top(self) -> Fraction:
         return self.level

@@ -1,4 +1,4 @@
-"""Privacy at risk of any event, and of any privacy-loss distribution of dp_accounting, composed ones included."""
+"""Privacy at risk of any event, and of one pair of tables between two bounds, composed ones included."""
 
 from __future__ import annotations
 
@@ -15,15 +15,18 @@ from ziggurat.privacy import _events as ev
 from ziggurat.privacy._account import Account
 from ziggurat.privacy._amounts import Amount, exact_epsilon
 from ziggurat.privacy._at_risk import LatticeLaplaceAtRisk, PrivacyAtRisk, Sided, exact_sided
+from ziggurat.privacy._convolution import Cumulative
 from ziggurat.privacy._curves import Array, gaussian_delta
-from ziggurat.privacy._loss import STEP
+from ziggurat.privacy._loss import STEP, Losses
 
-# dp_accounting composes by FFT, which errs by about a float's last digit in absolute terms; far more is allowed for.
-_ROUND_OFF = 1e-12
+# The rounded law of one event is a few float operations, and dp_accounting cuts its tails at e^-50.
+_ROUND_OFF = 1e-14
 # Points at which the curve is read when the best one is sought; any of them gives a valid bound.
 _POINTS = 64
 
 Found = TypeVar("Found")
+# Distributions of dp_accounting, each with how often it counts.
+_Parts = list[tuple[Any, int]]
 
 
 def at_risk(event: ev.Event) -> PrivacyAtRisk:
@@ -67,7 +70,7 @@ class CurveAtRisk(PrivacyAtRisk):
 
     def _tail(self, epsilon: float) -> float:
         gaps = np.geomspace(1e-4, 0.999, _POINTS) * epsilon
-        return float(np.min((self._read(epsilon - gaps) * (1 + 1e-9) + _ROUND_OFF) / -np.expm1(-gaps)))
+        return float(np.min(self._read(epsilon - gaps) * (1 + 1e-9) / -np.expm1(-gaps)))
 
     def _delta(self, epsilon: Fraction) -> float:
         return 0.0 if self._certain(epsilon) else float(self.account.delta(epsilon).delta)
@@ -84,7 +87,7 @@ def _curve(account: Account, step: float) -> tuple[Callable[[Array], Array], Fra
         return lambda points: np.array([gaussian_delta(x, mu) for x in points]), None
     loss = _or_none(lambda: account.loss(step).distribution)
     if loss is not None:
-        return lambda points: np.asarray(loss.get_delta_for_epsilon(np.sort(points)))[::-1], pure
+        return loss.deltas, pure
     return lambda points: np.array([_least_delta(account, x) for x in points]), pure
 
 
@@ -100,89 +103,71 @@ def _least_delta(account: Account, epsilon: float) -> float:
 
 
 class PairAtRisk:
-    """Privacy at risk of one stated pair of tables, between two bounds, by privacy-loss distributions.
+    """Privacy at risk of the pair of tables at full sensitivity, between two bounds, by privacy-loss distributions.
 
-    `pessimistic` must hold losses rounded up and `optimistic` losses rounded down (dp_accounting with
-    `use_connect_dots=False` and `pessimistic_estimate` True or False): connecting the dots dominates in delta only,
-    and says nothing about tails. Rounding survives composition, so P(L <= x) lies between the two.
-
-    The pair is the one the distributions describe (`of` takes every mechanism at its full sensitivity). For a
-    statement about all neighbours use `at_risk`.
+    Losses are rounded up for one bound and down for the other (connecting the dots dominates in delta only, and says
+    nothing about tails). Rounding survives composition, so P(L <= x) lies between the two; the round-off of the sums is
+    part of the bounds. Laplace, Gaussian and sampled Gaussian noise and compositions of them are known. For a statement
+    about all neighbours use `at_risk`.
     """
 
-    def __init__(self, pessimistic: Any, optimistic: Any) -> None:
-        for item in (pessimistic, optimistic):
-            if not hasattr(item, "get_delta_for_epsilon"):
-                raise ParameterError("Give two privacy-loss distributions of dp_accounting.")
-        self._distributions = pessimistic, optimistic
-
-    @classmethod
-    def of(cls, event: ev.Event, step: float = STEP) -> PairAtRisk:
-        """Build both distributions of Laplace, Gaussian or sampled Gaussian noise, or of compositions of them."""
-        return cls(_loss_of(event, step, True), _loss_of(event, step, False))
+    def __init__(self, event: ev.Event, step: float = STEP) -> None:
+        if not (isinstance(step, float) and 1e-7 <= step <= 1):
+            raise ParameterError("The step of a loss distribution must be a number from 1e-7 to 1.")
+        self._step = step
+        self._rounded = [_loss_of(event, step, pessimistic) for pessimistic in (True, False)]
 
     def bounds(self, epsilon: Amount, sided: Sided = "two") -> tuple[float, float]:
         """Give a lower and an upper bound on the probability that the loss keeps within `epsilon`."""
         bound, two = float(exact_epsilon(epsilon)), exact_sided(sided) == "two"
-        sides = [_between(up, down, bound, two) for up, down in zip(self._losses[0], self._losses[1], strict=True)]
+        sides = [self._between(up, down, bound, two) for up, down in zip(*self._sums, strict=True)]
         return max(min(low for low, _ in sides), 0.0), min(min(high for _, high in sides), 1.0)
 
     @cached_property
-    def _losses(self) -> tuple[list[_Losses], list[_Losses]]:
-        first, second = (_both_ways(item) for item in self._distributions)
-        return first, second
+    def _sums(self) -> list[list[Cumulative]]:
+        """Losses when a unit is removed and when it is added, rounded up and rounded down."""
+        return [[_summed(parts, side) for side in ("_pmf_remove", "_pmf_add")] for parts in self._rounded]
 
-
-class _Losses:
-    """Losses and their cumulative probability."""
-
-    def __init__(self, pmf: Any) -> None:
-        dense = pmf.to_dense_pmf()
-        self.step = dense._discretization
-        self.first = dense._lower_loss
-        self.cumulative = np.append(0.0, np.cumsum(np.maximum(dense._probs, 0.0)))
-
-    def up_to(self, loss: float, strictly: bool = False) -> float:
-        """P(L <= loss) or P(L < loss); a loss within a millionth of a step of a lattice point counts as it."""
-        place = loss / self.step
+    def _between(self, up: Cumulative, down: Cumulative, epsilon: float, two: bool) -> tuple[float, float]:
+        """A loss within a millionth of a step of a lattice point counts as it."""
+        place = epsilon / self._step
         place = round(place) if abs(place - round(place)) < 1e-6 else place
-        count = math.ceil(place) - self.first if strictly else math.floor(place) - self.first + 1
-        return float(self.cumulative[min(max(count, 0), len(self.cumulative) - 1)])
+        low, high = up.up_to(math.floor(place)), down.up_to(math.floor(place))
+        if two:
+            below = math.ceil(-place) - 1
+            low, high = low - down.up_to(below), high - up.up_to(below)
+        error = up.error + down.error
+        return low - error, high + error
 
 
-def _both_ways(distribution: Any) -> list[_Losses]:
-    """The loss when a unit is removed and when it is added, which dp_accounting keeps apart where they differ."""
-    return [_Losses(distribution._pmf_remove), _Losses(distribution._pmf_add)]
-
-
-def _between(up: _Losses, down: _Losses, epsilon: float, two: bool) -> tuple[float, float]:
-    low, high = up.up_to(epsilon), down.up_to(epsilon)
-    if two:
-        low, high = low - down.up_to(-epsilon, strictly=True), high - up.up_to(-epsilon, strictly=True)
-    return low - _ROUND_OFF, high + _ROUND_OFF
+def _summed(parts: _Parts, side: str) -> Cumulative:
+    dense = [(getattr(single, side).to_dense_pmf(), count) for single, count in parts]
+    losses = [(Losses(pmf._lower_loss, np.maximum(pmf._probs, 0.0)), count) for pmf, count in dense]
+    return Cumulative.of(losses, _ROUND_OFF)
 
 
 @singledispatch
-def _loss_of(event: object, _step: float, _pessimistic: bool) -> Any:
+def _loss_of(event: object, _step: float, _pessimistic: bool) -> _Parts:
     raise UnknownEventError(
         f"The losses of an event of type {type(event).__name__} cannot be rounded in both directions; use at_risk."
     )
 
 
 @_loss_of.register
-def _(event: ev.GaussianEvent, step: float, pessimistic: bool) -> Any:
+def _(event: ev.GaussianEvent, step: float, pessimistic: bool) -> _Parts:
     from dp_accounting.pld import privacy_loss_distribution as pld
 
-    return pld.from_gaussian_mechanism(
+    once = pld.from_gaussian_mechanism(
         float(event.sigma / event.sensitivity),
         pessimistic_estimate=pessimistic,
         value_discretization_interval=step,
         use_connect_dots=False,
     )
+    return [(once, 1)]
 
 
 @_loss_of.register
-def _(event: ev.SampledGaussianEvent, step: float, pessimistic: bool) -> Any:
+def _(event: ev.SampledGaussianEvent, step: float, pessimistic: bool) -> _Parts:
     from dp_accounting.pld import privacy_loss_distribution as pld
 
     once = pld.from_gaussian_mechanism(
@@ -192,11 +177,11 @@ def _(event: ev.SampledGaussianEvent, step: float, pessimistic: bool) -> Any:
         sampling_prob=float(event.sampling),
         use_connect_dots=False,
     )
-    return once.self_compose(event.steps) if event.steps > 1 else once
+    return [(once, event.steps)]
 
 
 @_loss_of.register
-def _(event: ev.LaplaceEvent, step: float, pessimistic: bool) -> Any:
+def _(event: ev.LaplaceEvent, step: float, pessimistic: bool) -> _Parts:
     """Write the lattice losses (d - 2x) grid/scale down and round them; one probability for each point of noise."""
     from dp_accounting.pld import privacy_loss_distribution as pld
 
@@ -211,19 +196,17 @@ def _(event: ev.LaplaceEvent, step: float, pessimistic: bool) -> Any:
     places = turn(np.round((shift - 2 * x) * rate / step, 6)).astype(int)
     table = np.bincount(places - places[-1], weights=mass)
     rounded = {int(place + places[-1]): float(table[place]) for place in np.flatnonzero(table)}
-    return pld.PrivacyLossDistribution.create_from_rounded_probability(
+    once = pld.PrivacyLossDistribution.create_from_rounded_probability(
         rounded, 0.0, step, pessimistic_estimate=pessimistic
     )
+    return [(once, 1)]
 
 
 @_loss_of.register
-def _(event: ev.ComposedEvent, step: float, pessimistic: bool) -> Any:
-    first, *rest = (_loss_of(item, step, pessimistic) for item in event.events)
-    for item in rest:
-        first = first.compose(item)
-    return first
+def _(event: ev.ComposedEvent, step: float, pessimistic: bool) -> _Parts:
+    return [part for item in event.events for part in _loss_of(item, step, pessimistic)]
 
 
 @_loss_of.register
-def _(event: ev.RepeatedEvent, step: float, pessimistic: bool) -> Any:
-    return _loss_of(event.event, step, pessimistic).self_compose(event.count)
+def _(event: ev.RepeatedEvent, step: float, pessimistic: bool) -> _Parts:
+    return [(once, count * event.count) for once, count in _loss_of(event.event, step, pessimistic)]

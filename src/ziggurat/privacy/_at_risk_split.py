@@ -12,12 +12,13 @@ import numpy as np
 from ziggurat.errors import ParameterError
 from ziggurat.privacy._amounts import Amount, exact_epsilon, exact_positive
 from ziggurat.privacy._at_risk import PrivacyAtRisk, Sided, exact_sided
-from ziggurat.privacy._curves import Array
+from ziggurat.privacy._convolution import Cumulative
+from ziggurat.privacy._loss import Losses
 
 # At least this many cells over the whole level: a finer lattice is tighter, never more right.
 _CELLS = 20_000
-# Convolutions by FFT err by about a float's last digit, in absolute terms; far more is allowed for.
-_ROUND_OFF = 1e-12
+# One coordinate's law is an exponential, good to a few units of round-off.
+_ROUND_OFF = 1e-15
 
 
 class SplitLaplaceAtRisk(PrivacyAtRisk):
@@ -46,10 +47,12 @@ class SplitLaplaceAtRisk(PrivacyAtRisk):
         bound = exact_epsilon(epsilon)
         if bound >= self.level:
             return 1.0, 1.0
-        low, high = self._above.up_to(bound), self._below.up_to(bound)
+        up, down = math.floor(bound / self._step), math.ceil(-bound / self._step) - 1
+        low, high = self._above.up_to(up), self._below.up_to(up)
         if exact_sided(sided) == "two":
-            low, high = low - self._below.before(-bound), high - self._above.before(-bound)
-        return max(low - _ROUND_OFF, 0.0), min(high + _ROUND_OFF, 1.0)
+            low, high = low - self._below.up_to(down), high - self._above.up_to(down)
+        error = self._above.error + self._below.error
+        return max(low - error, 0.0), min(high + error, 1.0)
 
     @cached_property
     def _step(self) -> Fraction:
@@ -60,12 +63,12 @@ class SplitLaplaceAtRisk(PrivacyAtRisk):
         return shared / math.ceil(_CELLS * shared / self.level)
 
     @cached_property
-    def _above(self) -> _Lattice:
-        return _sum_of([_rounded(item, self._step, up=True) for item in self.split], self._step)
+    def _above(self) -> Cumulative:
+        return Cumulative.of([(_rounded(item, self._step, up=True), 1) for item in self.split], _ROUND_OFF)
 
     @cached_property
-    def _below(self) -> _Lattice:
-        return _sum_of([_rounded(item, self._step, up=False) for item in self.split], self._step)
+    def _below(self) -> Cumulative:
+        return Cumulative.of([(_rounded(item, self._step, up=False), 1) for item in self.split], _ROUND_OFF)
 
     def _two(self, epsilon: Fraction) -> float:
         return self.bounds(epsilon, "two")[0]
@@ -77,29 +80,12 @@ class SplitLaplaceAtRisk(PrivacyAtRisk):
         """Losses rounded up bound E[1 - e^(epsilon - L)]_+ from above, because it grows with the loss."""
         if epsilon >= self.level:
             return 0.0
-        losses = self._above.losses()
-        return float(self._above.mass @ -np.expm1(np.minimum(float(epsilon) - losses, 0.0))) + _ROUND_OFF
+        losses = (self._above.first + np.arange(len(self._above.sums) - 1)) * float(self._step)
+        share = -np.expm1(np.minimum(float(epsilon) - losses, 0.0))
+        return float(np.diff(self._above.sums) @ share) + 2 * self._above.error
 
     def _top(self) -> Fraction:
         return self.level
-
-
-class _Lattice:
-    """Probabilities at `first`, `first` + 1, ... steps."""
-
-    def __init__(self, mass: Array, first: int, step: Fraction) -> None:
-        self.mass, self.first, self.step = mass, first, step
-
-    def losses(self) -> Array:
-        return np.asarray((self.first + np.arange(len(self.mass))) * float(self.step), dtype=np.float64)
-
-    def up_to(self, loss: Fraction) -> float:
-        """P(L <= loss)."""
-        return float(self.mass[: max(math.floor(loss / self.step) - self.first + 1, 0)].sum())
-
-    def before(self, loss: Fraction) -> float:
-        """P(L < loss)."""
-        return float(self.mass[: max(math.ceil(loss / self.step) - self.first, 0)].sum())
 
 
 def _common(split: Sequence[Fraction]) -> Fraction:
@@ -108,7 +94,7 @@ def _common(split: Sequence[Fraction]) -> Fraction:
     return Fraction(math.gcd(*(int(item * below) for item in split)), below)
 
 
-def _rounded(level: Fraction, step: Fraction, up: bool) -> _Lattice:
+def _rounded(level: Fraction, step: Fraction, up: bool) -> Losses:
     """Lay the loss of one coordinate on the lattice, every part moved up (or down) to the next point.
 
     P(L <= x) = e^((x - e)/2)/2 for -e <= x < e, where the atom at -e is included, and 1 from e on.
@@ -117,13 +103,4 @@ def _rounded(level: Fraction, step: Fraction, up: bool) -> _Lattice:
     low, high = turn(-level / step), turn(level / step)
     ends = (np.arange(low, high) + (0 if up else 1)) * float(step)
     cumulative = np.exp(np.minimum(ends - float(level), 0.0) / 2) / 2
-    return _Lattice(np.diff(np.append(cumulative, 1.0), prepend=0.0), low, step)
-
-
-def _sum_of(parts: Sequence[_Lattice], step: Fraction) -> _Lattice:
-    from scipy.signal import fftconvolve
-
-    mass, first = np.ones(1), 0
-    for part in sorted(parts, key=lambda item: len(item.mass)):
-        mass, first = np.maximum(fftconvolve(mass, part.mass), 0.0), first + part.first
-    return _Lattice(mass, first, step)
+    return Losses(low, np.diff(np.append(cumulative, 1.0), prepend=0.0))

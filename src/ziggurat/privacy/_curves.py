@@ -16,28 +16,34 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.errors import ParameterError, PrivacyError
-from ziggurat.privacy._amounts import upward
+from ziggurat.privacy._amounts import below, upward
 
 Array = npt.NDArray[np.float64]
 
 
 # No delta below this is ever claimed: floats end near here, and noise that reaches everywhere is never exactly pure.
 SMALLEST_DELTA = 1e-300
+# Half the distance from 1 to the next float: the relative error of one rounded operation.
+UNIT = 2.0**-53
+# What a Gaussian delta is rounded up by; see `gaussian_delta`.
+_GAUSSIAN_SLACK = 1e-10
 
 
 def gaussian_delta(epsilon: float, mu: float) -> float:
     """Tight delta of mu-Gaussian DP: Phi(a) - e^eps Phi(b), a = mu/2 - eps/mu, b = a - mu (Balle & Wang 2018).
 
-    As e^eps phi(b) = phi(a), this is phi(a) (R(-a) - R(-b)) with the Mills ratio R, which does not overflow. Where the
-    difference loses more than three digits it is computed with as many digits as it takes.
+    As e^eps phi(b) = phi(a), this is phi(a) (R(-a) - R(-b)) with the Mills ratio R, which does not overflow. It is
+    rounded up by a part in 1e10. a is off by 2 (mu + eps/mu) units of round-off, hence the logarithm by |a| + 1 times
+    as much; where that, or a difference that loses more than three digits, would show, more digits are taken.
     """
     from scipy.special import erfcx
 
     a = mu / 2 - epsilon / mu
     first, second = (float(erfcx(x / math.sqrt(2))) for x in (-a, mu - a))
-    if not math.isfinite(first) or first - second < 1e-3 * first:
+    vague = (abs(a) + 1) * (mu + epsilon / mu) > 1e5
+    if vague or not math.isfinite(first) or first - second < 1e-3 * first:
         return _gaussian_delta_precisely(epsilon, mu)
-    log_value = -a * a / 2 - math.log(2) + math.log(first - second)
+    log_value = -a * a / 2 - math.log(2) + math.log(first - second) + _GAUSSIAN_SLACK
     return max(math.exp(min(log_value, 0.0)), SMALLEST_DELTA)
 
 
@@ -48,7 +54,7 @@ def _gaussian_delta_precisely(epsilon: float, mu: float) -> float:
     with mpmath.workdps(digits):
         eps, m = mpmath.mpf(epsilon), mpmath.mpf(mu)
         value = mpmath.ncdf(m / 2 - eps / m) - mpmath.exp(eps) * mpmath.ncdf(-m / 2 - eps / m)
-        return min(max(float(value), SMALLEST_DELTA), 1.0)
+        return min(max(float(value * (1 + _GAUSSIAN_SLACK)), SMALLEST_DELTA), 1.0)
 
 
 def gaussian_epsilon(delta: float, mu: float) -> float:
@@ -134,11 +140,13 @@ def discrete_laplace_delta(epsilon: Array, shift: Fraction, scale: Fraction) -> 
     rate, width = float(1 / scale), float(shift)
     top = width * rate
     inside = np.clip(epsilon, -top, top)
-    m = np.ceil((width - inside / rate) / 2) - 1
-    log_norm = math.log1p(math.exp(-rate))
-    below = np.exp(-rate * (m + 1) - log_norm)
-    above = np.exp(inside - rate * (width - m) - log_norm)
-    value = np.where(epsilon >= top, 0.0, 1.0 - below - above)
+    m = np.maximum(np.ceil((width - inside / rate) / 2) - 1, 0.0)
+    # (1 - e^eps a^(shift-m)) + a (1 - a^m), over 1 + a: nothing cancels, and the exponent is rounded up.
+    gap = np.maximum(rate * (width - m) - inside, 0.0) + 8 * UNIT * (top + np.abs(inside))
+    value = (
+        (-np.expm1(-gap) - math.exp(-rate) * np.expm1(-rate * m)) / (1 + math.exp(-rate)) * (1 + 16 * UNIT * (1 + top))
+    )
+    value = np.where(epsilon >= top, 0.0, value)
     return np.asarray(np.where(epsilon <= -top, -np.expm1(np.minimum(epsilon, 0)), np.clip(value, 0, 1)))
 
 
@@ -167,26 +175,28 @@ def _log_geometric(ratio: Array, count: float) -> Array:
 
 
 def zcdp_delta(epsilon: float, rho: float) -> float:
-    """Best delta that rho-zCDP implies at epsilon (Canonne, Kamath & Steinke 2020, Corollary 13).
+    """Best delta that rho-zCDP implies at epsilon, rounded up (Canonne, Kamath & Steinke 2020, Corollary 13).
 
-    delta = inf over a > 1 of exp((a-1)(a rho - eps)) (1 - 1/a)^a / (a - 1).
+    delta = inf over a > 1 of exp((a-1)(a rho - eps)) (1 - 1/a)^a / (a - 1), here in b = a - 1, so that nothing cancels
+    near 1. Every b gives a bound; the search only looks for a good one.
     """
     if rho == 0:
         return 0.0
 
-    def log_delta(order: float) -> float:
-        gap = order - 1
-        return gap * (order * rho - epsilon) + order * math.log1p(-1 / order) - math.log(gap)
+    def terms(gap: float) -> list[float]:
+        return [gap * (1 + gap) * rho, -gap * epsilon, gap * math.log(gap), -(1 + gap) * math.log1p(gap)]
 
     centre = max((epsilon + rho) / (2 * rho), 1.0)
-    low, high = 1 + 1e-9, 2 * centre + 10
+    low, high = 1e-9, 2 * centre + 9
     for _ in range(120):
         third = (high - low) / 3
-        if log_delta(low + third) < log_delta(high - third):
+        if sum(terms(low + third)) < sum(terms(high - third)):
             high -= third
         else:
             low += third
-    return max(math.exp(min(log_delta((low + high) / 2), 0.0)), SMALLEST_DELTA)
+    found = terms((low + high) / 2)
+    log_delta = sum(found) + 8 * UNIT * sum(map(abs, found))
+    return max(math.exp(min(log_delta, 0.0)) * (1 + 4 * UNIT), SMALLEST_DELTA)
 
 
 def zcdp_epsilon(delta: float, rho: float) -> float:
@@ -198,21 +208,32 @@ def zcdp_epsilon(delta: float, rho: float) -> float:
 @lru_cache(maxsize=512)
 def zcdp_rho(epsilon: Fraction, delta: Fraction) -> float:
     """Largest rho for which rho-zCDP implies (epsilon, delta)-DP."""
-    wanted, slack = float(epsilon), float(delta)
+    wanted, slack = below(epsilon), below(delta)
     inverse = _smallest(lambda x: zcdp_delta(wanted, 1 / x) <= slack, 0.0, 1 / max(wanted, 1e-12) ** 2)
     return 1 / inverse
 
 
 def renyi_to_epsilon(orders: Array, curve: Array, delta: float) -> float:
-    """Convert a Rényi curve: min over a of r(a) + log(1 - 1/a) - log(delta a)/(a - 1), at least 0.
+    """Convert a Rényi curve: min over a of r(a) + log(1 - 1/a) - log(delta a)/(a - 1), at least 0, rounded up.
 
     Canonne, Kamath & Steinke 2020, Proposition 12; at each order it is a valid bound, so the least one is.
     """
-    values = curve + np.log1p(-1 / orders) - (math.log(delta) + np.log(orders)) / (orders - 1)
-    return max(float(np.min(values)), 0.0)
+    parts = curve, _log_share(orders), -math.log(delta) / (orders - 1), -np.log(orders) / (orders - 1)
+    return max(float(np.min(_rounded_up(*parts))), 0.0)
 
 
 def renyi_to_delta(orders: Array, curve: Array, epsilon: float) -> float:
-    """Convert a Rényi curve to the least delta it proves at `epsilon`."""
-    values = (orders - 1) * (curve - epsilon + np.log1p(-1 / orders)) - np.log(orders)
-    return max(math.exp(min(float(np.min(values)), 0.0)), SMALLEST_DELTA)
+    """Convert a Rényi curve to the least delta it proves at `epsilon`, rounded up."""
+    gap = orders - 1
+    values = _rounded_up(gap * curve, -gap * epsilon, gap * _log_share(orders), -np.log(orders))
+    return max(math.exp(min(float(np.min(values)), 0.0)) * (1 + 4 * UNIT), SMALLEST_DELTA)
+
+
+def _log_share(orders: Array) -> Array:
+    """log(1 - 1/a), as a difference that is exact near 1, where the order minus 1 is."""
+    return np.asarray(np.log(orders - 1) - np.log(orders))
+
+
+def _rounded_up(*terms: Array) -> Array:
+    """Add terms, each right to a few units of round-off, and what these may amount to."""
+    return np.asarray(sum(terms) + 16 * UNIT * sum(np.abs(term) for term in terms))

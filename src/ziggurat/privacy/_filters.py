@@ -31,7 +31,7 @@ from typing import ClassVar
 
 from ziggurat.errors import ParameterError
 from ziggurat.privacy._account import compose
-from ziggurat.privacy._amounts import Amount, downward, exact_delta, exact_epsilon
+from ziggurat.privacy._amounts import Amount, below, downward, exact_delta, exact_epsilon
 from ziggurat.privacy._curves import gaussian_mu, zcdp_rho
 from ziggurat.privacy._events import Event
 from ziggurat.privacy._neighbours import Neighbours
@@ -175,7 +175,7 @@ class GaussianFilter(_ConvertedFilter):
         return spent.mu_squared
 
     def _allowed(self) -> Fraction:
-        return downward(gaussian_mu(float(self.epsilon), float(self.delta / 2)) ** 2)
+        return downward(gaussian_mu(below(self.epsilon), below(self.delta / 2)) ** 2)
 
 
 _RULES: dict[str, type[Filter]] = {"sum": SumFilter, "zcdp": ZcdpFilter, "gaussian": GaussianFilter}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from ziggurat.privacy._amounts import in_words, upward
+from ziggurat.privacy._convolution import LossDistribution
 from ziggurat.privacy._neighbours import Neighbours, Relation
 
 
@@ -96,17 +96,17 @@ class GaussianDP(Guarantee):
 
 @dataclass(frozen=True)
 class PrivacyLoss(Guarantee):
-    """A privacy-loss distribution of dp_accounting that dominates the true one."""
+    """A privacy-loss distribution that dominates the true one, all round-off of its sums included."""
 
-    distribution: Any
+    distribution: LossDistribution
 
     def delta(self, epsilon: float) -> float:
         """Upper bound on delta at `epsilon`."""
-        return float(self.distribution.get_delta_for_epsilon(epsilon))
+        return self.distribution.delta(epsilon)
 
     def epsilon(self, delta: float) -> float:
-        """Upper bound on epsilon at `delta`."""
-        return float(self.distribution.get_epsilon_for_delta(delta))
+        """Upper bound on epsilon at `delta`; infinite where none is proven."""
+        return self.distribution.epsilon(delta)
 
 
 def _factor(epsilon: Fraction) -> str:

@@ -11,19 +11,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import singledispatch
-from typing import Any
 
 import numpy as np
 
 from ziggurat.errors import UnknownEventError
 from ziggurat.privacy import _events as ev
 from ziggurat.privacy import _loss
-from ziggurat.privacy._amounts import upward
-from ziggurat.privacy._curves import Array, discrete_laplace_renyi, pure_mu_squared, pure_renyi
+from ziggurat.privacy._amounts import above, below, upward
+from ziggurat.privacy._curves import UNIT, Array, discrete_laplace_renyi, pure_mu_squared, pure_renyi
 from ziggurat.privacy._neighbours import Relation
 
 Renyi = Callable[[Array], Array]
-Loss = Callable[[float], Any]
+Loss = Callable[[float], list[tuple[_loss.Ways, int]]]
 
 
 @dataclass(frozen=True)
@@ -42,11 +41,13 @@ class Profile:
         The event is delta-approximately mu-Gaussian DP.
     renyi
         Rényi curve as a function of the orders, delta-approximately.
+    normal
+        Whether mu_squared is exact: the loss is normal, and no other route can prove more than the Gaussian one.
     loss
-        Builds a dominating privacy-loss distribution at a discretisation step; includes delta.
-    count, rough_rho
-        How many events it covers, and about how concentrated their losses are; they promise nothing and only tell
-        whether a loss distribution is small enough to compute.
+        Builds, at a step, dominating privacy-loss distributions and how often each counts; includes delta.
+    rough_rho
+        About how concentrated the losses are; it promises nothing and only tells whether a loss distribution is small
+        enough to compute.
     """
 
     epsilon: Fraction | None = None
@@ -54,8 +55,8 @@ class Profile:
     rho: Fraction | None = None
     mu_squared: Fraction | None = None
     renyi: Renyi | None = None
+    normal: bool = False
     loss: Loss | None = None
-    count: int = 1
     rough_rho: float = 0.0
 
     def concentration(self) -> float:
@@ -98,19 +99,24 @@ def _(event: ev.LaplaceEvent) -> Profile:
         rho=epsilon**2 / 2,
         mu_squared=pure_mu_squared(epsilon),
         renyi=lambda orders: discrete_laplace_renyi(shift, scale, orders),
-        loss=lambda step: _loss.discrete_laplace_loss(shift, scale, step),
+        loss=lambda step: [(_loss.discrete_laplace_loss(shift, scale, step), 1)],
     )
 
 
 @_interpreted.register
 def _(event: ev.GaussianEvent) -> Profile:
     """Rounding is post-processing of N(f, sigma^2 I), which is exactly (Delta/sigma)-Gaussian DP (Dong et al.)."""
-    mu_squared = (event.sensitivity / event.sigma) ** 2
+    return _normal((event.sensitivity / event.sigma) ** 2)
+
+
+def _normal(mu_squared: Fraction) -> Profile:
+    """Facts about N(0, 1) and N(mu, 1), exact on the Gaussian route."""
     return Profile(
         rho=mu_squared / 2,
         mu_squared=mu_squared,
         renyi=lambda orders: orders * float(mu_squared) / 2,
-        loss=lambda step: _loss.gaussian_loss(math.sqrt(mu_squared), step),
+        normal=True,
+        loss=lambda step: [(_loss.gaussian_loss(mu_squared, step), 1)],
     )
 
 
@@ -120,7 +126,7 @@ def _(event: ev.DiscreteGaussianEvent) -> Profile:
     rho = (event.sensitivity / event.sigma) ** 2 / 2
     scalar = event.coordinates == 1 and event.sensitivity.denominator == 1 and event.sigma < 10_000
     loss = (
-        (lambda step: _loss.discrete_gaussian_loss(int(event.sensitivity), float(event.sigma), step))
+        (lambda step: [(_loss.discrete_gaussian_loss(int(event.sensitivity), float(event.sigma), step), 1)])
         if scalar
         else None
     )
@@ -134,7 +140,7 @@ def _pure(epsilon: Fraction, loss: Loss | None = None) -> Profile:
         rho=epsilon**2 / 2,
         mu_squared=pure_mu_squared(epsilon),
         renyi=lambda orders: pure_renyi(float(epsilon), orders),
-        loss=loss or (lambda step: _loss.approximate_loss(float(epsilon), 0.0, step)),
+        loss=loss or (lambda step: [(_loss.approximate_loss(float(epsilon), 0.0, step), 1)]),
     )
 
 
@@ -147,7 +153,7 @@ def _(event: ev.PureEvent) -> Profile:
 def _(event: ev.RandomizedResponseEvent) -> Profile:
     return _pure(
         event.epsilon,
-        lambda step: _loss.randomized_response_loss(float(event.epsilon), event.categories, step),
+        lambda step: [(_loss.randomized_response_loss(float(event.epsilon), event.categories, step), 1)],
     )
 
 
@@ -175,7 +181,7 @@ def _(event: ev.ApproximateEvent) -> Profile:
         rho=pure.rho,
         mu_squared=pure.mu_squared,
         renyi=pure.renyi,
-        loss=lambda step: _loss.approximate_loss(float(event.epsilon), float(event.delta), step),
+        loss=lambda step: [(_loss.approximate_loss(float(event.epsilon), float(event.delta), step), 1)],
     )
 
 
@@ -186,11 +192,11 @@ def _(event: ev.ZeroConcentratedEvent) -> Profile:
 
 @_interpreted.register
 def _(event: ev.RenyiEvent) -> Profile:
-    known = np.array([float(order) for order in event.orders])
-    values = np.array([float(item) for item in event.epsilons])
+    known = np.array([below(order) for order in event.orders])
+    values = np.array([above(item) for item in event.epsilons])
 
     def curve(orders: Array) -> Array:
-        """The divergence grows with the order, so the next known order bounds those below it."""
+        """The divergence grows with the order, so the next known order, rounded down, bounds those below it."""
         position = np.searchsorted(known, orders, side="left")
         padded = np.append(values, np.inf)
         return np.asarray(padded[position])
@@ -200,21 +206,34 @@ def _(event: ev.RenyiEvent) -> Profile:
 
 @_interpreted.register
 def _(event: ev.SampledGaussianEvent) -> Profile:
-    sampling, multiplier = float(event.sampling), float(event.noise_multiplier)
+    if event.sampling == 1:
+        return _normal(event.steps / event.noise_multiplier**2)
+    sampling, multiplier = above(event.sampling), below(event.noise_multiplier)
 
     def curve(orders: Array) -> Array:
+        """dp_accounting's logarithm of the moment, and what it may be too small by.
+
+        It adds the absolute values of a series (Mironov, Talwar & Zhang 2019, Section 3.3), which is safe, and stops
+        where terms fall below e^-30 of the sum: the rest alternates, so it is no more than that. Logarithms of terms
+        reach `size` and err by a few units of that. Both count once for every step.
+        """
         from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent
         from dp_accounting.rdp import RdpAccountant
 
         accountant = RdpAccountant(list(orders))
-        accountant.compose(PoissonSampledDpEvent(sampling, GaussianDpEvent(multiplier)), event.steps)
-        return np.asarray(accountant.rdp, dtype=float)
+        accountant.compose(PoissonSampledDpEvent(sampling, GaussianDpEvent(multiplier)))
+        size = 1 + orders * (
+            np.log(orders + 1) - math.log(sampling) - math.log1p(-min(sampling, 1 - UNIT)) + orders / multiplier**2
+        )
+        missing = 2 * math.exp(-30) + 64 * UNIT * size
+        return np.asarray(event.steps * (np.asarray(accountant.rdp, dtype=float) + missing / (orders - 1)))
 
     rough = min(1 / (2 * multiplier**2), sampling**2 * math.expm1(min(multiplier**-2, 700.0)))
     return Profile(
         renyi=curve,
-        loss=lambda step: _loss.sampled_gaussian_loss(sampling, multiplier, event.steps, step),
-        count=event.steps,
+        loss=lambda step: [
+            (_loss.sampled_gaussian_loss(event.sampling, 1 / event.noise_multiplier, step), event.steps)
+        ],
         rough_rho=event.steps * rough,
     )
 
@@ -256,8 +275,8 @@ def total(profiles: Sequence[Profile], counts: Sequence[int] | None = None) -> P
         rho=_sum([(item.rho, n) for item, n in pairs]),
         mu_squared=_sum([(item.mu_squared, n) for item, n in pairs]),
         renyi=_sum_renyi([(item.renyi, n) for item, n in pairs]),
-        loss=_compose_loss([(item.loss, n) for item, n in pairs]),
-        count=sum(item.count * n for item, n in pairs),
+        normal=all(item.normal for item in profiles),
+        loss=_compose_loss(pairs),
         rough_rho=sum(item.concentration() * n for item, n in pairs),
     )
 
@@ -274,23 +293,24 @@ def _sum_renyi(terms: Sequence[tuple[Renyi | None, int]]) -> Renyi | None:
     return lambda orders: sum((n * curve(orders) for curve, n in known), np.zeros_like(orders))
 
 
-def _compose_loss(terms: Sequence[tuple[Loss | None, int]]) -> Loss | None:
-    known = [(loss, n) for loss, n in terms if loss is not None]
-    if len(known) < len(terms) or not terms:
+def _compose_loss(pairs: Sequence[tuple[Profile, int]]) -> Loss | None:
+    """Put the distributions of all parts together; normal losses add up to one normal loss first."""
+    squares = sum((item.mu_squared * n for item, n in pairs if item.normal and item.mu_squared), Fraction(0))
+    known = [(item.loss, n) for item, n in pairs if item.loss is not None and not item.normal]
+    if any(item.loss is None for item, _ in pairs) or not pairs:
         return None
 
-    def build(step: float) -> Any:
-        result = None
-        for loss, n in known:
-            part = loss(step).self_compose(n) if n > 1 else loss(step)
-            result = part if result is None else result.compose(part)
-        return result
+    def build(step: float) -> list[tuple[_loss.Ways, int]]:
+        parts = [(_loss.gaussian_loss(squares, step), 1)] if squares else []
+        return parts + [(ways, each * n) for loss, n in known for ways, each in loss(step)]
 
     return build
 
 
 def _worst(profiles: Sequence[Profile]) -> Profile:
     """Give what holds for whichever of the profiles applies."""
+    if len(profiles) == 1:
+        return profiles[0]
     curves = [item.renyi for item in profiles if item.renyi is not None]
     complete = len(curves) == len(profiles)
     return Profile(
@@ -299,7 +319,6 @@ def _worst(profiles: Sequence[Profile]) -> Profile:
         rho=_most([item.rho for item in profiles]),
         mu_squared=_most([item.mu_squared for item in profiles]),
         renyi=(lambda orders: np.max([curve(orders) for curve in curves], axis=0)) if complete else None,
-        loss=profiles[0].loss if len(profiles) == 1 else None,
     )
 
 
