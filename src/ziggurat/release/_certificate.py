@@ -149,7 +149,7 @@ class Certificate:
 def certify(
     labelled: Labelled | LabellingFacts | Sequence[Labelled | LabellingFacts],
     *,
-    delta: Amount,
+    delta: Amount | None = None,
     features: Features,
     queries: QueryCurator | Privatised | Sequence[Privatised] | None = None,
     ledger: Ledger | None = None,
@@ -168,7 +168,8 @@ def certify(
     labelled
         All labels that it was taught by, those for its threshold included.
     delta
-        The failure probability of the promise to the teachers' people.
+        The failure probability of the promise to the teachers' people: unless another is asked for, the one that was
+        paid for, which is that of the grant (and the sum, where several grants paid).
     features
         What it was trained on: rows that are `"public"`, `"privatised"` reports and nothing else, or the `"original"`
         rows, of which at most the queries were privatised.

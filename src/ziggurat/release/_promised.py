@@ -10,6 +10,7 @@ from typing import Any, Literal, Self, get_args
 from ziggurat.data import Unit
 from ziggurat.errors import MixedNeighboursError, ParameterError, PrivacyError
 from ziggurat.ledger import Head, Ledger
+from ziggurat.ledger._entries import Grant
 from ziggurat.pate import PrivateEpsilon, Sanitised, account
 from ziggurat.privacy import (
     Amount,
@@ -94,12 +95,13 @@ class TeachersSide:
     def of(
         cls,
         labellings: tuple[LabellingFacts, ...],
-        delta: Amount,
+        delta: Amount | None = None,
         organisation: Unit | None = None,
         teachers_owned: int = 1,
         sanitised: Sanitised | None = None,
     ) -> Self:
-        """Compute the promise from the facts."""
+        """Compute the promise from the facts, at the delta that was paid unless another is asked for."""
+        delta = paid_delta(labellings) if delta is None else delta
         owned = whole(teachers_owned, "teachers_owned")
         if owned > min(each.question["voters"] for each in labellings):
             raise ParameterError("An organisation cannot own more teachers than there are.")
@@ -158,6 +160,16 @@ class TeachersSide:
             _require_at_least(group, proven.organisation)
         checked = Checked.from_dict(data["checked"])
         return replace(proven, promise=stated, organisation=group, checked=checked)
+
+
+def paid_delta(labellings: Sequence[LabellingFacts]) -> Fraction:
+    """The delta that was paid for labels: that of their grant, and the sum over several."""
+    return sum((grant.delta for _, grant in grants_of(labellings)), Fraction(0))
+
+
+def grants_of(labellings: Sequence[LabellingFacts]) -> list[tuple[str, Grant]]:
+    """The grants that paid, each once, with the ledger that holds it."""
+    return list(dict.fromkeys((each.entry.ledger, each.grant) for each in labellings))
 
 
 def _are_alike(labellings: Sequence[LabellingFacts]) -> bool:
