@@ -32,11 +32,13 @@ from ziggurat.pate import (
     Partition,
     Teachers,
     ThresholdTest,
+    Votes,
     account,
+    sanitised,
 )
 from ziggurat.privacy import Neighbours, Relation, compose
 from ziggurat.randomness import secure, seeded
-from ziggurat.release import MOST_QUERIES, Labelled, Labelling
+from ziggurat.release import MOST_QUERIES, Labelled, Labelling, certify
 from ziggurat.release._described import aggregator_from, described, features_digest
 from ziggurat.release._stored import packed
 
@@ -257,6 +259,26 @@ def test_a_replace_one_budget_pays_two_votes_for_them_and_a_certificate_knows_it
     assert again.account().record == labelled.account().record
     again.require_recorded(two_budgets)
     assert labelling.label(QUERIES).replayed
+    seen = labelling.steward_view(QUERIES, labelled)
+    assert seen.record.neighbours.relation is Relation.ADD_OR_REMOVE_ONE
+    assert seen.record.epsilon < labelled.account().record.epsilon
+
+
+def test_one_vote_and_two_are_not_taken_for_the_same_run(two_budgets):
+    """Both are about replacing a person, with the same noise; only one split is balanced."""
+    given = [
+        Labelling(by_person(even), GumbelNoisyMax("0.1"), two_budgets, "sam", budget="replaced", source=seeded(3))
+        for even in (True, False)
+    ]
+    pair = [each.label(QUERIES[:20]) for each in given]
+    expected = compose(*(each.planned for each in pair)).approximate("1e-4")
+    for several in (pair, pair[::-1]):
+        promise = certify(several, features="public").teachers.promise
+        assert promise.epsilon == expected.epsilon > pair[0].account().record.epsilon
+    votes = Votes.from_labels(by_person(False).votes(QUERIES[:20]), 2, unit=Unit.person("p"), relation="replace-one")
+    shown = sanitised(GumbelNoisyMax("0.1"), votes, delta="1e-4", order=8, noise=8, source=seeded(1))
+    with pytest.raises(PrivacyError, match="two may move"):
+        certify(pair[1], features="public", sanitised=shown)
 
 
 def test_a_balanced_split_is_refused_by_name_from_a_budget_about_adding_and_removing(two_budgets):

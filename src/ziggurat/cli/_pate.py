@@ -345,7 +345,7 @@ def _say_labelled(made: Labelled, account: PateAccount, task: Task, out: str) ->
     typer.echo("\n".join(PateAccount.__str__(account).splitlines()[1:]))
     if made.labels.rehearsal:
         typer.echo("REHEARSAL: seeded randomness, not to be published.")
-    typer.echo(f"The labels are in {out!r}.")
+    typer.echo(f"The labels are in {out!r}; they were paid for by {made.facts.entry}, where that stays for ever.")
 
 
 def _as_json(made: PateAccount) -> dict[str, Any]:

@@ -162,7 +162,8 @@ class Labelling:
     def steward_view(self, X: Any, labelled: Labelled, delta: Amount | None = None) -> PateAccount:  # noqa: N803
         """Show the steward every account of labels that were given, the data-dependent ones included.
 
-        At the delta of the grant that paid, unless another is asked for.
+        At the delta of the grant that paid, unless another is asked for, and as the teachers were dealt out: for one
+        moved vote, also where the budget is about replacing somebody and two were paid for.
 
         The teachers vote again on the same features, which gives the same votes. Nothing is spent, because nothing
         leaves: the data-dependent epsilons are `PrivateEpsilon`s, which only the steward may open, and which are in no
@@ -210,9 +211,9 @@ class Labelling:
         }
 
     def _votes(self, features: Any) -> Votes:
-        ballot = self._ballot
+        dealt = self._dealt
         return Votes.from_labels(
-            self._teachers.votes(features), ballot.classes, unit=ballot.unit, relation=ballot.relation
+            self._teachers.votes(features), dealt.classes, unit=dealt.unit, relation=dealt.relation
         )
 
     def _drawn(self, features: Any, most_answers: int | None, progress: Progress | None) -> Labels:

@@ -106,7 +106,7 @@ class TeachersSide:
         if owned > min(each.question["voters"] for each in labellings):
             raise ParameterError("An organisation cannot own more teachers than there are.")
         if sanitised is not None:
-            _require_publishable(sanitised, organisation, delta)
+            _require_publishable(sanitised, organisation, delta, max(each.ballot.moved for each in labellings))
         made = _alike if _are_alike(labellings) else _mixed
         promise, published, group = made(labellings, delta, organisation, owned)
         if sanitised is not None:
@@ -174,9 +174,9 @@ def grants_of(labellings: Sequence[LabellingFacts]) -> list[tuple[str, Grant]]:
 
 def _are_alike(labellings: Sequence[LabellingFacts]) -> bool:
     """Whether all have the same aggregator, of Ziggurat's own, and votes about the same: they are one longer run."""
-    same = ("aggregator", "classes", "neighbours")
     first = labellings[0]
-    alike = all(each.question[name] == first.question[name] for each in labellings for name in same)
+    noise = first.question["aggregator"]
+    alike = all(each.ballot == first.ballot and each.question["aggregator"] == noise for each in labellings)
     return alike and first.aggregator is not None
 
 
@@ -214,13 +214,15 @@ def _seen_by(facts: LabellingFacts, unit: Unit, owned: int) -> Event:
     return facts.aggregator.planned(facts.ballot.owned_by(unit, owned), facts.queries, facts.cap)
 
 
-def _require_publishable(sanitised: object, organisation: Unit | None, delta: Amount) -> None:
+def _require_publishable(sanitised: object, organisation: Unit | None, delta: Amount, moved: int) -> None:
     if isinstance(sanitised, PrivateEpsilon):
         raise PrivacyError("A data-dependent epsilon is private; release it with sanitised(...) first.")
     if not isinstance(sanitised, Sanitised):
         raise ParameterError("Give what ziggurat.pate.sanitised returned.")
     if organisation is not None:
         raise PrivacyError("A sanitised epsilon is about one moved vote; leave it out, or the organisation.")
+    if moved > 1:
+        raise PrivacyError("A sanitised epsilon is about one moved vote, and out of this budget two may move.")
     if sanitised.delta != exact(delta):
         raise ParameterError("The sanitised epsilon was released at another delta; state the same one.")
 
