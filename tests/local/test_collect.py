@@ -14,7 +14,14 @@ from typer.testing import CliRunner
 from ziggurat.cli._collect import collect
 from ziggurat.data import Bounds, Categories, Column, Schema, Unit
 from ziggurat.data.generators import clinic_patients, clinic_patients_schema
-from ziggurat.errors import BudgetExceededError, DataError, MixedNeighboursError, ParameterError, ZigguratError
+from ziggurat.errors import (
+    BudgetExceededError,
+    DataError,
+    LedgerUseError,
+    MixedNeighboursError,
+    ParameterError,
+    ZigguratError,
+)
 from ziggurat.ledger import Ledger
 from ziggurat.privacy import Neighbours, Relation
 
@@ -33,9 +40,21 @@ SCHEMA = Schema(
 )
 
 
+PAY = ("--ledger", "book.db", "--analyst", "ana")
+
+
+def budget(name="people", relation=Relation.REPLACE_ONE, grant="1000", unit=Unit()):  # noqa: B008
+    with Ledger.open("book.db") as book:
+        book.create_budget(name, "1000", neighbours=Neighbours(unit, relation))
+        book.grant(name, "ana", grant)
+
+
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Runs the command in a folder with people.csv and people.yaml; gives what it printed, or raises."""
+    """Runs the command in a folder with people.csv, people.yaml and a ledger; gives what it printed, or raises.
+
+    Ana pays out of the budget that is called as the table, unless it is told otherwise.
+    """
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ZIGGURAT_LEDGER", raising=False)
     rows = [
@@ -50,9 +69,10 @@ def run(tmp_path, monkeypatch):
     ]
     csv.write_csv(pa.Table.from_pylist(rows), "people.csv")
     SCHEMA.to_yaml("people.yaml")
+    budget()
 
-    def call(*arguments):
-        outcome = CliRunner().invoke(app, list(arguments))
+    def call(*arguments, pay=PAY):
+        outcome = CliRunner().invoke(app, [*arguments, *(() if "--estimate" in arguments else pay)])
         if isinstance(outcome.exception, ZigguratError):
             raise outcome.exception
         assert outcome.exit_code == 0, outcome.output
@@ -66,6 +86,7 @@ def run(tmp_path, monkeypatch):
 def test_reports_alone_give_the_same_estimates(run, out, method):
     made = json.loads(run(*ASKED, "--out", out, "--method", method, "--json"))
     again = json.loads(run("--estimate", out, "--json"))
+    assert made.pop("paid") == {"entry": 5, "budget": "people", "analyst": "ana"}
     assert again == made
     assert (made["people"], made["rehearsal"]) == (600, False)
     assert float(Fraction(made["epsilon"])) == pytest.approx(2)
@@ -106,7 +127,8 @@ def test_people_read_tables_and_the_promise_in_a_sentence(run):
 def test_a_rehearsal_repeats_itself_and_says_so(run):
     first = run(*ASKED, "--out", "r.csv", "--rehearse", "slides")
     assert "rehearsal" in first
-    assert run(*ASKED, "--out", "r.csv", "--rehearse", "slides", "--force") == first
+    again = run(*ASKED, "--out", "r.csv", "--rehearse", "slides", "--force")
+    assert again.replace("Entry 7", "Entry 5") == first  # paid for again, and otherwise the same
     assert json.loads(run("--estimate", "r.csv", "--json"))["rehearsal"] is True
 
 
@@ -126,52 +148,82 @@ def test_nothing_is_overwritten_without_force(run):
         run(*ASKED, "--out", "people.csv", "--force")
 
 
-def budget(relation, grant="3"):
+def left(name="people"):
     with Ledger.open("book.db") as book:
-        book.create_budget("people", "5", neighbours=Neighbours(relation=relation))
-        book.grant("people", "ana", grant)
-
-
-PAY = ("--ledger", "book.db", "--table", "people", "--analyst", "ana")
+        return book.left(name, "ana")
 
 
 def test_the_ledger_pays_once_and_refuses_the_second_time_before_the_file_is_read(run):
-    budget(Relation.REPLACE_ONE)
-    run(*ASKED, "--out", "r.csv", *PAY)
-    with Ledger.open("book.db") as book:
-        assert book.left("people", "ana") == 1
+    budget("few", grant="3")
+    shown = run(*ASKED, "--out", "r.csv", "--budget", "few")
+    assert left("few") == 1
+    said = "Entry 7 of the ledger 'book.db' says that 'ana' paid for it out of the budget 'few', which protects one row"
+    assert said in shown
+    assert "for ever" in shown
     Path("people.csv").write_text("this is no table")
     with pytest.raises(BudgetExceededError):
-        run(*ASKED, "--out", "s.csv", *PAY)
+        run(*ASKED, "--out", "s.csv", "--budget", "few")
     assert not Path("s.csv").exists()
 
 
-def test_what_fails_after_the_reservation_is_paid_for_and_leaves_no_reports(run):
-    budget(Relation.REPLACE_ONE)
-    Path("people.csv").write_text("colour,age,height,smokes,name\ncanary,1,1,true,x\n")
-    with pytest.raises(DataError):
-        run(*ASKED, "--out", "r.csv", *PAY)
-    with Ledger.open("book.db") as book:
-        assert book.left("people", "ana") == 1
+def test_a_row_that_cannot_be_reported_is_found_before_anything_is_paid(run):
+    Path("people.csv").write_text("colour,age,height,smokes,name\nred,1,1,true,x\ncanary,1,1,true,x\n")
+    with pytest.raises(DataError) as caught:
+        run(*ASKED, "--out", "r.csv")
+    assert "canary" not in str(caught.value)
+    assert left() == 1000
     assert not Path("r.csv").exists()
 
 
 @pytest.mark.parametrize("typo", [("--confidence", "95"), ("--method", "magic"), ("--column", "absent")], ids=str)
 def test_a_typo_costs_nothing(run, typo):
-    budget(Relation.REPLACE_ONE)
     with pytest.raises(ZigguratError):
-        run(*ASKED, "--out", "r.csv", *PAY, *typo)
-    with Ledger.open("book.db") as book:
-        assert book.left("people", "ana") == 3
+        run(*ASKED, "--out", "r.csv", *typo)
+    assert left() == 1000
 
 
-def test_a_budget_about_adding_somebody_cannot_pay(run):
-    budget(Relation.ADD_OR_REMOVE_ONE)
-    with pytest.raises(MixedNeighboursError):
-        run(*ASKED, "--out", "r.csv", *PAY)
-    for half in (PAY[:2], PAY[:4], PAY[4:]):
-        with pytest.raises(ParameterError, match="--analyst"):
-            run(*ASKED, "--out", "r.csv", *half)
+def test_a_budget_about_adding_somebody_cannot_pay_and_the_one_that_can_is_named(run):
+    budget("default", Relation.ADD_OR_REMOVE_ONE)
+    with pytest.raises(MixedNeighboursError, match=r"one report more or less shows.*--relation replace-one"):
+        run(*ASKED, "--out", "r.csv", "--budget", "default")
+    assert left("default") == 1000
+    assert not Path("r.csv").exists()
+
+
+TWO_COMMANDS = (
+    r"'ziggurat ledger budget {0} --epsilon 1 --relation replace-one.*"
+    r"'ziggurat ledger grant {0} (ana|bob) --epsilon 1"
+)
+
+
+@pytest.mark.parametrize(
+    ("pay", "name"),
+    [
+        ((), "people"),
+        (PAY[:2], "people"),
+        (("--budget", "people"), "people"),
+        (("--rehearse", "1"), "people"),
+        (("--ledger", "absent.db", "--analyst", "ana"), "people"),
+        ((*PAY, "--budget", "nothing"), "nothing"),
+        ((*PAY[:2], "--analyst", "bob"), "people"),
+    ],
+    ids=" ".join,
+)
+def test_nothing_about_people_is_collected_round_the_ledger(run, pay, name):
+    """It was, unless --table and --analyst were given."""
+    with pytest.raises((ParameterError, LedgerUseError), match=TWO_COMMANDS.format(name)):
+        run(*ASKED, "--out", "r.csv", pay=pay)
+    assert not Path("r.csv").exists()
+    assert left() == 1000
+
+
+def test_a_rehearsal_on_invented_people_needs_nobody(run):
+    asked = ("clinic", "--column", "sex", "--column", "age", "--epsilon", "2", "--out", "r.csv")
+    shown = run(*asked, "--rehearse", "1", pay=())
+    assert "a rehearsal on open data" in shown
+    assert json.loads(run("--estimate", "r.csv", "--json"))["rehearsal"] is True
+    with pytest.raises(ParameterError, match="--analyst"):
+        run(*asked, "--force", pay=())
 
 
 def test_a_person_with_two_rows_is_not_covered_by_a_promise_about_persons(run):
@@ -179,6 +231,7 @@ def test_a_person_with_two_rows_is_not_covered_by_a_promise_about_persons(run):
     csv.write_csv(rows, "twice.csv")
     columns = (SCHEMA["colour"], Column("id", "integer", "identifier"))
     Schema(columns, Unit.person("id")).to_yaml("twice.yaml")
+    budget("twice", unit=Unit.person("id"))
     asked = ("twice.csv", "--schema", "twice.yaml", "--column", "colour", "--epsilon", "1", "--out", "r.csv")
     with pytest.raises(DataError, match="share their person"):
         run(*asked)
@@ -240,6 +293,7 @@ def test_reports_that_do_not_fit_their_description_are_refused(run, damage):
 def test_the_invented_clinic_is_collected_from_its_schema(run):
     parquet.write_table(clinic_patients(3000, seed=1), "clinic.parquet")
     clinic_patients_schema().to_yaml("clinic.yaml")
+    budget("clinic", unit=clinic_patients_schema().unit)
     asked = ("--column", "diagnosis", "--column", "smoker", "--column", "age", "--column", "cost", "--missing")
     found = json.loads(
         run("clinic.parquet", "--schema", "clinic.yaml", *asked, "--epsilon", "4", "--out", "r.csv", "--json")

@@ -19,14 +19,14 @@ def _people(rows: int = 400, people: int = 60) -> np.ndarray:
 
 
 def test_every_row_has_one_teacher_and_sizes_differ_by_one_at_most():
-    split = Partition.by_record(103, 10, source=seeded(1))
+    split = Partition.by_record(103, 10, balanced=True, source=seeded(1))
     assert sorted(np.concatenate(split.rows)) == list(range(103))
     assert {own.size for own in split.rows} == {10, 11}
 
 
 def test_all_rows_of_a_person_go_to_one_teacher_and_people_are_balanced():
     people = _people()
-    split = Partition.by_unit(people, 7, unit=PERSON, source=seeded(2))
+    split = Partition.by_unit(people, 7, unit=PERSON, balanced=True, source=seeded(2))
     held = [set(people[own]) for own in split.rows]
     assert sum(map(len, held)) == len(set.union(*held)) == len(np.unique(people))
     assert max(map(len, held)) - min(map(len, held)) <= 1
@@ -42,22 +42,26 @@ def test_replacing_what_a_person_contributes_moves_no_other_row():
     people = _people()
     renamed = np.where(people == people[0], 1_000, people)
     before, after = (
-        Partition.by_unit(names, 7, unit=PERSON, source=seeded(4))
+        Partition.by_unit(names, 7, unit=PERSON, balanced=True, source=seeded(4))
         for names in (people, np.where(people == 59, 60, people))
     )
     assert (before.assignment == after.assignment).all()
-    assert Partition.by_unit(renamed, 7, unit=PERSON, source=seeded(4)).relation is Relation.REPLACE_ONE
+    replaced = Partition.by_unit(renamed, 7, unit=PERSON, balanced=True, source=seeded(4))
+    assert replaced.relation is Relation.REPLACE_ONE
 
 
-def test_how_many_rows_a_person_has_moves_nobody_else():
+@pytest.mark.parametrize("balanced", [True, False])
+def test_how_many_rows_a_person_has_moves_nobody_else(balanced):
     people = _people()
     more = np.concatenate([people, np.repeat(people[:1], 30)])
-    before, after = (Partition.by_unit(names, 7, unit=PERSON, source=seeded(5)) for names in (people, more))
+    before, after = (
+        Partition.by_unit(names, 7, unit=PERSON, balanced=balanced, source=seeded(5)) for names in (people, more)
+    )
     assert (before.assignment == after.assignment[: people.size]).all()
 
 
 def test_independent_draws_hide_who_is_there_at_all():
-    before, after = (Partition.by_record(rows, 5, balanced=False, source=seeded(6)) for rows in (200, 199))
+    before, after = (Partition.by_record(rows, 5, source=seeded(6)) for rows in (200, 199))
     assert before.relation is Relation.ADD_OR_REMOVE_ONE
     assert (before.assignment[:199] == after.assignment).all()
 
@@ -107,16 +111,16 @@ def test_a_given_split_that_divides_a_person_is_refused():
 
 def test_too_few_units_and_too_few_teachers_are_refused():
     with pytest.raises(ParameterError, match="at most 3 teachers"):
-        Partition.by_record(3, 4)
+        Partition.by_record(3, 4, balanced=True)
     with pytest.raises(ParameterError, match="at most 2 teachers"):
-        Partition.by_unit(["a", "a", "b"], 3, unit=PERSON)
+        Partition.by_unit(["a", "a", "b"], 3, unit=PERSON, balanced=True)
     for teachers in (1, 0, True, 2.5):
         with pytest.raises(ParameterError, match="at least two teachers"):
             Partition.by_record(10, teachers)
 
 
 def test_a_draw_of_each_row_on_its_own_refuses_nothing_and_may_leave_teachers_empty():
-    split = Partition.by_record(2, 5, balanced=False, source=seeded(1))
+    split = Partition.by_record(2, 5, source=seeded(1))
     assert sorted(own.size for own in split.rows)[:3] == [0, 0, 0]
     split.verify(split.manifest())
 

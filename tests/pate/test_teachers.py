@@ -159,7 +159,7 @@ def test_damaged_and_foreign_folders_are_refused(tmp_path):
 def test_progress_ends_with_everything_done():
     told = []
     features, labels = _table()
-    partition = Partition.by_record(240, 4, source=seeded(1))
+    partition = Partition.by_record(240, 4, balanced=True, source=seeded(1))
     Teachers(MLP(6, (4,), 3), training=Training(epochs=9, patience=1, batch=8, learning_rate=0.1)).fit(
         features, labels, partition, source=seeded(2), progress=lambda done, total: told.append((done, total))
     )

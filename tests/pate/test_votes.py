@@ -57,11 +57,11 @@ def test_more_classes_than_votes_ties_and_unanimity_are_fine():
     assert Votes([[1, 1, 0, 0, 0], [2, 0, 0, 0, 0]]).teachers == 2
 
 
-def test_the_promise_is_about_replacing_the_unit_of_the_votes():
+def test_the_promise_is_about_adding_or_removing_the_unit_of_the_votes():
     unit = Unit.person("patient")
     votes = Votes([[3, 1]], unit=unit)
     assert votes.ballot.neighbours.unit == unit
-    assert votes.ballot.neighbours.relation is Relation.REPLACE_ONE
+    assert votes.ballot.neighbours.relation is Relation.ADD_OR_REMOVE_ONE
     assert votes.take([0, 0]).ballot == votes.ballot
     assert votes.ballot.owned_by(Unit.of("clinic", "organisation"), 5).moved == 5
 
@@ -69,16 +69,16 @@ def test_the_promise_is_about_replacing_the_unit_of_the_votes():
 @pytest.mark.parametrize(
     "votes",
     [
-        Votes([[3, 1]], relation=Relation.ADD_OR_REMOVE_ONE),
-        Votes.from_labels([[0], [1]], 2, relation="add-or-remove-one"),
-        Votes.from_probabilities(spread(), relation=Relation.ADD_OR_REMOVE_ONE),
-        Votes.from_probabilities(spread(), "rounded", relation=Relation.ADD_OR_REMOVE_ONE),
+        Votes([[3, 1]], relation=Relation.REPLACE_ONE),
+        Votes.from_labels([[0], [1]], 2, relation="replace-one"),
+        Votes.from_probabilities(spread(), relation=Relation.REPLACE_ONE),
+        Votes.from_probabilities(spread(), "rounded", relation=Relation.REPLACE_ONE),
     ],
 )
 def test_the_relation_of_the_partition_stays_with_the_votes(votes):
     owned = votes.ballot.owned_by(Unit.of("clinic", "organisation"), 2)
     relations = [each.neighbours.relation for each in (votes.ballot, votes.take([0]).ballot, owned)]
-    assert relations == [Relation.ADD_OR_REMOVE_ONE] * 3
+    assert relations == [Relation.REPLACE_ONE] * 3
 
 
 @pytest.mark.parametrize("relation", list(Relation))

@@ -67,6 +67,17 @@ def test_the_promise_is_that_of_the_plan_and_of_all_labels_together(labelling):
     assert both.teachers.promise.epsilon > certified(training).teachers.promise.epsilon
 
 
+def test_a_certificate_states_the_delta_that_was_paid_unless_asked_otherwise(labelled, teachers, teachers_ledger):
+    paid = certify(labelled, features="public", made=DAY)
+    assert paid.teachers.promise == labelled.account("1e-5").record
+    assert "at delta 0.00001 (one row" in " ".join(paid.text().split())
+    assert certified(labelled).teachers.promise.delta == Fraction(1, 10**6)
+    teachers_ledger.grant("patients", "kim", "8", "2e-5")
+    more = Labelling(teachers, GumbelNoisyMax("0.1"), teachers_ledger, "kim", budget="patients", source=seeded("kim"))
+    both = certify([labelled, more.label(ROWS)], features="public", made=DAY)
+    assert both.teachers.promise.delta == Fraction(3, 10**5)
+
+
 def test_labels_that_are_replayed_or_given_twice_count_once(labelling, labelled):
     assert certified([labelled, labelling.label(ROWS), labelled]) == certified(labelled)
 
@@ -106,8 +117,8 @@ def test_an_organisation_stands_beside_the_unit_of_the_budget(labelled):
 
 
 def test_labels_about_different_people_are_not_mixed(labelled, teachers, tmp_path):
-    question = {**labelled.facts.question, "neighbours": Neighbours().to_dict()}
-    event = GumbelNoisyMax("0.1").planned(Ballot(2, relation="add-or-remove-one"), 60)
+    question = {**labelled.facts.question, "neighbours": Neighbours(relation="replace-one").to_dict()}
+    event = GumbelNoisyMax("0.1").planned(Ballot(2, relation="replace-one"), 60)
     entry = replace(labelled.facts.entry, seq=99)
     with pytest.raises(MixedNeighboursError):
         certified([labelled.facts, replace(labelled.facts, question=question, event=event, entry=entry)])
@@ -405,30 +416,32 @@ Made on 15 November 2026. The student learned from labels that 30 teachers toget
 noise.
 
 1. To the people whose data trained the teachers
-   Differential privacy with epsilon ≈3.92006 at delta 0.000001 (one row, replace-one). No set of
-   outputs becomes more than 50.41 times as likely, plus 0.000001, by replacing one row. Somebody
-   with several rows is protected less.
+   Differential privacy with epsilon ≈3.92006 at delta 0.000001 (one row, add-or-remove-one). No set
+   of outputs becomes more than 50.41 times as likely, plus 0.000001, by adding or removing one row.
+   Somebody with several rows is protected less.
    This covers everything that the labels show of the teachers, and so this student. It depends on
    no vote: it is the cost of 60 queries, of which at most 60 could be answered; 60 were.
    Whatever 'sam' was answered under this grant of the budget 'patients', and however it was chosen,
    stays together within epsilon 8 at delta 0.00001, which were granted before; answers are added up
    by the zcdp rule.
    To one hospital that owns 3 teachers: differential privacy with epsilon ≈14.0149 at delta
-   0.000001 (one hospital (column site), replace-one).
+   0.000001 (one hospital (column site), add-or-remove-one).
    For comparison, the formula that the papers publish gives epsilon ≈4.37169 for the same labels;
    it is no further promise.
 
 2. To the people in the student's own table
    Differential privacy with epsilon 1 (one row, replace-one). No output becomes more than 2.72
    times as likely by replacing one row. Somebody with several rows is protected less.
+   This is promised by the holder of the student's table, out of a budget of its own, and to nobody
+   else's people. Everybody in that table sent their rows, so that how many there are is public.
    This covers the queries, and the released student as well, provided that it has seen nothing of
    these people but the privatised rows: neither in training nor for its threshold.
    Each row was shrunk into the l1 ball of radius 1 and got Laplace noise of scale 2 on each of its
    4 entries before it left: epsilon 2 rho = 1 a row. All 60 rows left together.
 
 3. To somebody who may be in both tables
-   The two promises add up: epsilon ≈4.92006 at delta 0.000001, for replacing one row in the
-   teachers' table and replacing one row in the student's.
+   The two promises add up: epsilon ≈4.92006 at delta 0.000001, for adding or removing one row in
+   the teachers' table and replacing one row in the student's.
 
 4. Where to check
    Labels 1: GumbelNoisyMax (gamma 0.1), 2 classes, 60 queries; entry 5 of ledger

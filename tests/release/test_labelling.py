@@ -32,11 +32,13 @@ from ziggurat.pate import (
     Partition,
     Teachers,
     ThresholdTest,
+    Votes,
     account,
+    sanitised,
 )
-from ziggurat.privacy import Neighbours, Relation
+from ziggurat.privacy import Neighbours, Relation, compose
 from ziggurat.randomness import secure, seeded
-from ziggurat.release import MOST_QUERIES, Labelled, Labelling
+from ziggurat.release import MOST_QUERIES, Labelled, Labelling, certify
 from ziggurat.release._described import aggregator_from, described, features_digest
 from ziggurat.release._stored import packed
 
@@ -74,7 +76,9 @@ def stubborn(monkeypatch):
     monkeypatch.setattr(Stubborn, "failing", False)
     rows = np.random.default_rng(1).normal(size=(80, 4))
     partition = Partition.by_record(80, 4, source=seeded(1))
-    return Teachers(Stubborn(), classes=2).fit(rows, (rows[:, 0] > 0).astype(int), partition, source=seeded(2))
+    fitted = Teachers(Stubborn(), classes=2).fit(rows, (rows[:, 0] > 0).astype(int), partition, source=seeded(2))
+    Stubborn.asked = 0  # each was asked once, to see whether it answers
+    return fitted
 
 
 def made(teachers, ledger, aggregator=GumbelNoisyMax("0.1"), **options):  # noqa: B008
@@ -185,35 +189,123 @@ def test_the_most_labels_of_the_most_classes_fit_into_an_entry():
     assert len(json.dumps(packed({"labels": labels}))) < 1 << 20
 
 
-def test_what_fails_after_the_reservation_is_ours_quotes_nothing_and_stays_spent(stubborn, teachers_ledger):
-    labelling, before = made(stubborn, teachers_ledger), teachers_ledger.share_left("patients", "sam")
-    Stubborn.failing = True
+class Broken(GumbelNoisyMax):
+    """Fails, quoting a cell, when told to."""
+
+    failing = True
+
+    def draw(self, votes, source):
+        if Broken.failing:
+            raise ValueError(f"could not read {CANARY} in row 17")
+        return super().draw(votes, source)
+
+
+def test_what_fails_after_the_reservation_is_ours_quotes_nothing_and_stays_spent(
+    teachers, teachers_ledger, monkeypatch
+):
+    labelling, before = made(teachers, teachers_ledger, Broken("0.1")), teachers_ledger.share_left("patients", "sam")
     with pytest.raises(EngineError, match=r"ValueError.*the cost stays spent") as caught:
         labelling.label(QUERIES)
     assert CANARY not in f"{caught.value!r} {caught.value.__cause__!r} {caught.value.__context__!r}"
     assert teachers_ledger.share_left("patients", "sam") < before
-    Stubborn.failing = False
+    monkeypatch.setattr(Broken, "failing", False)
     assert not labelling.label(QUERIES).replayed
 
 
-@pytest.mark.parametrize(
-    "neighbours", [Neighbours(), Neighbours(Unit.person("patient"), Relation.REPLACE_ONE), Neighbours(Unit.person("p"))]
-)
-def test_a_budget_for_another_unit_or_relation_is_refused_with_the_way_out(teachers, teachers_ledger, neighbours):
-    teachers_ledger.create_budget("wrong", 1, "1e-6", neighbours)
-    with pytest.raises(MixedNeighboursError, match="create one with the neighbours of their partition"):
+def test_a_teacher_that_fails_votes_a_constant_and_nobody_hears_of_it(stubborn, teachers_ledger):
+    """Whether it fails may depend on one person's rows, so that an error would be an answer without noise."""
+    Stubborn.failing = True
+    labelled = made(stubborn, teachers_ledger, GumbelNoisyMax(2)).label(QUERIES[:2])
+    assert labelled.labels.labels.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("relation", list(Relation))
+def test_a_budget_for_another_unit_is_refused_with_the_way_out(teachers, teachers_ledger, relation):
+    teachers_ledger.create_budget("wrong", 1, "1e-6", Neighbours(Unit.person("patient"), relation))
+    with pytest.raises(MixedNeighboursError, match="name a budget for the unit of their partition"):
         Labelling(teachers, GumbelNoisyMax("0.1"), teachers_ledger, "sam", budget="wrong")
 
 
-def test_teachers_whose_units_drew_alone_promise_about_adding_and_removing(tmp_path):
-    rows = np.random.default_rng(1).normal(size=(80, 4))
-    partition = Partition.by_record(80, 4, balanced=False, source=seeded(1))
-    fitted = Teachers(Stubborn(), classes=2).fit(rows, (rows[:, 0] > 0).astype(int), partition, source=seeded(2))
-    with Ledger.open(tmp_path / "other.db") as ledger:
-        ledger.create_budget("patients", 9, "1e-4", Neighbours())
-        ledger.grant("patients", "sam", 9, "1e-4")
-        labelled = made(fitted, ledger).label(QUERIES)
-    assert labelled.planned.neighbours == Neighbours() == labelled.account("1e-5").record.neighbours
+def by_person(balanced):
+    rows, people = np.random.default_rng(1).normal(size=(80, 4)), np.arange(80) // 4
+    split = Partition.by_unit(people, 4, unit=Unit.person("p"), balanced=balanced, source=seeded(1))
+    return Teachers(Stubborn(), classes=2).fit(rows, (rows[:, 0] > 0).astype(int), split, source=seeded(2))
+
+
+@pytest.fixture
+def two_budgets(tmp_path):
+    """The same people twice: 'patients' by default, under add-or-remove-one, and 'replaced' under replace-one."""
+    with Ledger.open(tmp_path / "people.db") as ledger:
+        for name, relation in (("patients", Relation.ADD_OR_REMOVE_ONE), ("replaced", Relation.REPLACE_ONE)):
+            ledger.create_budget(name, 9, "1e-4", Neighbours(Unit.person("p"), relation))
+            ledger.grant(name, "sam", 9, "1e-4")
+        yield ledger
+
+
+def test_the_default_budget_pays_one_vote_for_teachers_by_a_keyed_hash(two_budgets):
+    labelled = made(by_person(balanced=False), two_budgets).label(QUERIES)
+    assert labelled.planned == GumbelNoisyMax("0.1").planned(Ballot(2, Unit.person("p")), 40)
+    assert labelled.account("1e-5").record.neighbours == Neighbours(Unit.person("p"))
+
+
+def test_a_replace_one_budget_pays_two_votes_for_them_and_a_certificate_knows_it(two_budgets):
+    teachers = by_person(balanced=False)
+    labelling = Labelling(teachers, GumbelNoisyMax("0.1"), two_budgets, "sam", budget="replaced", source=seeded(3))
+    labelled = labelling.label(QUERIES)
+    assert labelled.facts.ballot.moved == 2
+    assert labelled.planned.neighbours.relation is Relation.REPLACE_ONE
+    assert compose(labelled.planned).zcdp().rho == 4 * 40 * Fraction(1, 200)
+    again = Labelled.from_dict(json.loads(json.dumps(labelled.to_dict())))
+    assert again.account().record == labelled.account().record
+    again.require_recorded(two_budgets)
+    assert labelling.label(QUERIES).replayed
+    seen = labelling.steward_view(QUERIES, labelled)
+    assert seen.record.neighbours.relation is Relation.ADD_OR_REMOVE_ONE
+    assert seen.record.epsilon < labelled.account().record.epsilon
+
+
+def test_one_vote_and_two_are_not_taken_for_the_same_run(two_budgets):
+    """Both are about replacing a person, with the same noise; only one split is balanced."""
+    given = [
+        Labelling(by_person(even), GumbelNoisyMax("0.1"), two_budgets, "sam", budget="replaced", source=seeded(3))
+        for even in (True, False)
+    ]
+    pair = [each.label(QUERIES[:20]) for each in given]
+    expected = compose(*(each.planned for each in pair)).approximate("1e-4")
+    for several in (pair, pair[::-1]):
+        promise = certify(several, features="public").teachers.promise
+        assert promise.epsilon == expected.epsilon > pair[0].account().record.epsilon
+    votes = Votes.from_labels(by_person(False).votes(QUERIES[:20]), 2, unit=Unit.person("p"), relation="replace-one")
+    shown = sanitised(GumbelNoisyMax("0.1"), votes, delta="1e-4", order=8, noise=8, source=seeded(1))
+    with pytest.raises(PrivacyError, match="two may move"):
+        certify(pair[1], features="public", sanitised=shown)
+
+
+def test_a_balanced_split_is_refused_by_name_from_a_budget_about_adding_and_removing(two_budgets):
+    teachers = by_person(balanced=True)
+    with pytest.raises(MixedNeighboursError, match=r"balanced split.*with --relation replace-one"):
+        made(teachers, two_budgets)
+    labelled = Labelling(
+        teachers, GumbelNoisyMax("0.1"), two_budgets, "sam", budget="replaced", source=seeded(3)
+    ).label(QUERIES)
+    assert compose(labelled.planned).zcdp().rho == 40 * Fraction(1, 200)
+
+
+def test_an_epsilon_is_stated_at_the_delta_that_was_granted_unless_asked_otherwise(labelling):
+    labelled, paid = labelling.label(QUERIES), Fraction(1, 10**5)
+    stated = [labelling.quote(40), labelled.account(), labelling.steward_view(QUERIES, labelled)]
+    assert [each.record.delta for each in stated] == [paid] * 3
+    assert labelling.quote(40, delta="1e-7").record.delta == Fraction(1, 10**7)
+
+
+def test_a_grant_without_a_delta_states_the_pure_promise(tmp_path):
+    with Ledger.open(tmp_path / "pure.db") as ledger:
+        ledger.create_budget("patients", 9, 0, Neighbours(Unit.person("p")))
+        ledger.grant("patients", "sam", 9)
+        labelling = made(by_person(balanced=False), ledger)
+        stated = [labelling.quote(40), (labelled := labelling.label(QUERIES)).account()]
+        stated.append(labelling.steward_view(QUERIES, labelled))
+    assert {(each.record.epsilon, each.record.delta, each.published) for each in stated} == {(8, 0, None)}
 
 
 def test_an_edited_manifest_is_refused(stubborn, teachers_ledger):
@@ -242,10 +334,10 @@ def test_labels_that_were_paid_are_given_again_after_the_grant_is_closed(teacher
 def test_teachers_that_are_trained_again_on_another_kind_of_split_are_refused(tmp_path):
     rows = np.random.default_rng(1).normal(size=(80, 4))
     labels, people = (rows[:, 0] > 0).astype(int), np.arange(80) // 4
-    by_person = Partition.by_unit(people, 4, unit=Unit.person("p"), source=seeded(1))
-    fitted = Teachers(Stubborn(), classes=2).fit(rows, labels, by_person, source=seeded(2))
+    people_first = Partition.by_unit(people, 4, unit=Unit.person("p"), source=seeded(1))
+    fitted = Teachers(Stubborn(), classes=2).fit(rows, labels, people_first, source=seeded(2))
     with Ledger.open(tmp_path / "people.db") as ledger:
-        ledger.create_budget("patients", 9, "1e-4", by_person.neighbours)
+        ledger.create_budget("patients", 9, "1e-4", people_first.neighbours)
         ledger.grant("patients", "sam", 9, "1e-4")
         labelling = made(fitted, ledger)
         fitted.fit(rows, labels, Partition.by_record(80, 4, source=seeded(1)), source=seeded(2))

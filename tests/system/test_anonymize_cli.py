@@ -209,6 +209,34 @@ def test_a_plan_masks_columns_and_keeps_the_secret(command: Command, clinic: Pat
     written = "".join((clinic / name).read_text() for name in ("masked.csv", "masked.csv.mask.json"))
     assert not any(text in written + made.out for text in ("secretperson", "a secret of"))
     assert "without a guarantee" in command("ledger", "show", "patients").out
+    assert "Entry 2 of the ledger says for ever that the people in 'patients' were in a release without" in made.out
+
+
+def test_a_masked_table_about_people_is_always_written_down_and_the_entry_is_said(
+    command: Command, clinic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = command("mask", "patients.csv", "--safe-harbor", "--out", "masked.csv")
+    assert "Entry 2 of the ledger says for ever that the people in 'patients'" in made.out
+    noted = json.loads(command("mask", "patients.csv", "--safe-harbor", "--out", "masked.csv", "--json").out)[
+        "recorded"
+    ]
+    assert (noted["budget"], noted["seq"]) == ("patients", 3)
+    monkeypatch.delenv("ZIGGURAT_LEDGER")
+    monkeypatch.setenv("XDG_DATA_HOME", str(clinic / "home"))
+    made = command("mask", "patients.csv", "--safe-harbor", "--out", "masked.csv")
+    assert "Entry 2 of the ledger says for ever" in made.out
+    assert "without a guarantee" in command("ledger", "show", "patients").out
+    (clinic / "plan.yaml").write_text("patient_id: drop\n")
+    open_data = command("mask", "clinic", "--plan", "plan.yaml", "--out", "open.csv")
+    assert "Nothing was written into a ledger: the table is invented or public." in open_data.out
+    assert "clinic" not in command("ledger", "show").out
+
+
+def test_what_cannot_be_written_is_not_written_down(command: Command, clinic: Path) -> None:
+    (clinic / "plan.yaml").write_text("name: {technique: tokens, vault: patients.vault}\n")
+    for out in ("nowhere/masked.csv", "masked.csv"):
+        assert command("mask", "patients.csv", "--plan", "plan.yaml", "--out", out).code == 2
+    assert not (clinic / "book.db").exists()
 
 
 def test_safe_harbor_explains_itself(command: Command, clinic: Path) -> None:

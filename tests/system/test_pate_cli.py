@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from ziggurat.pate import Student
+from ziggurat.pate import Partition, Student
 
 STUDENT = ("pate", "student", "teachers", "asked.csv", "labels.json", "--features", "public")
+TEACH = ("pate", "teach", "clinic", "--label", "sex", "--out", "t", "--teachers")
 COLUMNS = ("--column", "hba1c", "--column", "systolic_bp", "--column", "age")
 
 
@@ -16,7 +17,7 @@ def stages(command):
     """Teachers, queries and a grant, all in the folder in which commands run."""
     assert command("data", "invent", "clinic", "--rows", "400", "--seed", "5", "--out", "asked.csv").code == 0
     assert command("data", "invent", "clinic", "--rows", "300", "--seed", "6", "--out", "truth.csv").code == 0
-    budget = ("--epsilon", "10", "--delta", "1e-5", "--person", "patient_id", "--relation", "replace-one")
+    budget = ("--epsilon", "10", "--delta", "1e-5", "--person", "patient_id")
     assert command("ledger", "budget", "clinic", *budget).code == 0
     assert command("ledger", "grant", "clinic", "stu", "--epsilon", "10", "--delta", "1e-5").code == 0
     taught = command(
@@ -24,7 +25,7 @@ def stages(command):
         "--model", "decision-tree", "--out", "teachers", "--rehearse", "1",
     )  # fmt: skip
     assert taught.code == 0, taught.err
-    assert "one person (column patient_id), replace-one" in taught.out
+    assert "one person (column patient_id), add-or-remove-one" in taught.out
     return command
 
 
@@ -51,6 +52,49 @@ def test_a_student_of_public_rows_goes_through_all_stages(stages):
     again = stages("pate", "certificate", "student", "--check")
     assert again.code == 0
     assert again.out.strip() == made.out.rsplit("\n", 2)[0].strip()
+
+
+def test_the_default_budget_pays_for_labels_and_everything_is_stated_at_its_delta(command):
+    """The two commands that everybody types first; they could not pay for labels before."""
+    command("data", "invent", "clinic", "--rows", "200", "--seed", "5", "--out", "asked.csv")
+    command("ledger", "budget", "clinic", "--epsilon", "8", "--delta", "3e-7", "--person", "patient_id")
+    command("ledger", "grant", "clinic", "stu", "--epsilon", "8", "--delta", "3e-7")
+    given = ("--label", "smoker", "--teachers", "10", "--column", "age", "--model", "decision-tree", "--rehearse", "1")
+    assert command("pate", "teach", "clinic", *given, "--out", "teachers").code == 0
+    labelled = label(command)
+    assert labelled.code == 0, labelled.err
+    assert "≈3.7" in labelled.out
+    assert "3e-7)-differential privacy (one person (column patient_id), add-or-remove-one" in labelled.out
+    made = command(*STUDENT, "--out", "student")
+    assert "at delta 3e-7 (one person" in " ".join(made.out.split())
+    again = json.loads(command("pate", "certificate", "student", "--json").out)
+    assert again["teachers"]["promise"]["delta"] == "3/10000000"
+
+
+def test_a_balanced_split_is_refused_from_the_default_budget_with_the_one_that_it_needs(stages):
+    given = ("--label", "smoker", "--teachers", "10", "--column", "age", "--model", "decision-tree", "--rehearse", "1")
+    even = stages("pate", "teach", "clinic", *given, "--out", "even", "--split", "balanced")
+    assert "one person (column patient_id), replace-one" in even.out
+    pay = ("--analyst", "stu", "--rehearse", "2")
+    refused = stages("pate", "label", "even", "asked.csv", *pay, "--budget", "clinic", "--out", "labels.json")
+    assert refused.code == 2
+    assert "balanced split" in refused.err
+    assert "--relation replace-one" in refused.err
+    replaced = ("--epsilon", "10", "--delta", "1e-5", "--person", "patient_id", "--relation", "replace-one")
+    stages("ledger", "budget", "replaced", *replaced)
+    stages("ledger", "grant", "replaced", "stu", "--epsilon", "10", "--delta", "1e-5")
+    paid = stages("pate", "label", "even", "asked.csv", *pay, "--budget", "replaced", "--out", "labels.json")
+    assert paid.code == 0, paid.err
+
+
+def test_the_key_of_the_split_stays_with_the_teachers(stages):
+    """It is in the private folder alone: in no manifest, label, certificate or line on the screen."""
+    key = Partition.load("teachers/partition.npz").key.hex()
+    shown = label(stages).out + stages(*STUDENT, "--out", "student").out
+    files = [each for each in Path().rglob("*") if each.is_file() and each != Path("teachers/partition.npz")]
+    assert len(key) == 64
+    assert key not in shown
+    assert all(key.encode() not in each.read_bytes() for each in files)
 
 
 def test_the_same_queries_are_labelled_again_for_nothing(stages):
@@ -81,6 +125,8 @@ def test_a_private_student_pays_its_own_ledger_and_says_what_is_not_protected(st
     sent = stages(*send, "--budget", "mine", "--analyst", "me", "--out", "sent")
     assert sent.code == 0, sent.err
     assert "3-differential privacy (one row, replace-one)" in sent.out
+    assert "of the student's own people" in sent.out
+    assert "Entry 5 of the ledger 'own.db' says that 'me' paid for it out of the budget 'mine'" in sent.out
     assert stages(*send, "--budget", "mine", "--analyst", "me", "--out", "more").code == 3
     assert not Path("more").exists()
     assert label(stages, queries="sent").code == 0
@@ -92,6 +138,21 @@ def test_a_private_student_pays_its_own_ledger_and_says_what_is_not_protected(st
     bare = stages(*student, "asked.csv", "labels.json", *open_, *theirs)
     assert "NOT PROTECTED" in bare.out
     assert "without a guarantee" in stages("ledger", "show", "mine", *own).out
+
+
+def test_a_students_rows_do_not_go_round_the_ledger(stages):
+    send = ("pate", "privatise", "teachers", "asked.csv", "--rho", "1", "--out", "sent")
+    for more in ((), ("--rehearse", "3"), ("--budget", "asked"), ("--analyst", "me")):
+        refused = stages(*send, *more)
+        assert refused.code == 2
+        assert "ziggurat ledger budget asked --epsilon 1 --relation replace-one" in refused.err
+        assert "ziggurat ledger grant asked" in refused.err
+    stages("ledger", "budget", "asked", "--epsilon", "3")
+    stages("ledger", "grant", "asked", "me", "--epsilon", "3")
+    assert "--relation replace-one --population asked" in stages(*send, "--analyst", "me").err
+    assert not Path("sent").exists()
+    open_data = ("pate", "privatise", "teachers", "clinic", "--rho", "1", "--rehearse", "3", "--out", "sent")
+    assert "a rehearsal on open data" in stages(*open_data).out
 
 
 def test_the_threshold_is_chosen_on_rows_kept_aside(stages):
@@ -157,7 +218,8 @@ def test_prices_are_told_without_data(command):
         (("pate", "quote", "--queries", "10", "--aggregator", "confident:200"), "confident:200,150,40"),
         (("pate", "quote", "--queries", "10", "--organisation", "site"), "hospital=5"),
         (("pate", "teach", "clinic", "--label", "age", "--teachers", "3", "--out", "t"), "category or a truth value"),
-        (("pate", "teach", "clinic", "--label", "smoker", "--teachers", "20000", "--out", "t"), "use at most"),
+        ((*TEACH, "20000", "--split", "balanced"), "use at most"),
+        ((*TEACH, "3", "--split", "odd"), "balanced"),
         (("pate", "teach", "clinic", "--label", "sex", "--teachers", "3", "--out", "t", "--model", "x"), "classifier"),
         (("pate", "label", "nowhere", "x.csv", "--budget", "b", "--analyst", "a", "--out", "o"), "no readable task"),
         (("pate", "certificate", "nowhere.json"), "certificate"),

@@ -55,14 +55,19 @@ class MaskedTable:
         """Give in JSON what was done; no cell of the table is in it, save what a technique says it learned."""
         return described(self.table.num_rows, self.records, self.untouched)
 
+    def require_apart(self, path: str | Path) -> None:
+        """Raise `ParameterError` if a file there would lie beside the vault of a technique."""
+        target = Path(path)
+        if any(vault.resolve().parent == target.resolve().parent for vault in self.vaults):
+            raise ParameterError(f"Write {str(target)!r} to another folder: this one holds the vault of its tokens.")
+
     def save(self, path: str | Path) -> None:
         """Write the table (.parquet or .csv) and beside it, as NAME.mask.json, what was done.
 
         A folder that holds the vault of a technique is refused: a folder is easily published whole.
         """
+        self.require_apart(path)
         target = Path(path)
-        if any(vault.resolve().parent == target.resolve().parent for vault in self.vaults):
-            raise ParameterError(f"Write {str(target)!r} to another folder: this one holds the vault of its tokens.")
         _write(self.table, target)
         write_text(target.with_name(target.name + _RECORD_SUFFIX), json.dumps(self.to_dict(), indent=2) + "\n")
 

@@ -101,6 +101,8 @@ def ask(
         if sweep:
             made = asker.sweep(book, sql, amounts, delta, terms, truth)
             show_sweep(made, asker.left(book), as_json=as_json, out=out, picture=picture)
+            if truth and analyst:
+                typer.echo("The ledger says for ever that the value without noise was shown (unbounded).", err=True)
             return
         answer, cost = asker.answer(book, sql, amounts[0], delta, terms)
         show_answer(answer, cost, asker.left(book), as_json=as_json, out=out, explain=explain)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ziggurat.cli._asked_tables import schema_beside
+from ziggurat.cli._asked_tables import Located, located
 from ziggurat.cli._data import require_known_ending, write_table
-from ziggurat.cli._ledger import Where, default_ledger
+from ziggurat.cli._ledger import Where
+from ziggurat.cli._reports import Payer
 from ziggurat.errors import DataError, ParameterError, SchemaError
 
 if TYPE_CHECKING:
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
     from rich.table import Table as Grid
 
     from ziggurat.data import Schema, Table
+    from ziggurat.ledger import Ledger
     from ziggurat.local import Estimate, Frequencies, Record, Reports
-    from ziggurat.privacy import Event
     from ziggurat.randomness import Source
 
 _FORMAT = "ziggurat-collection-1"
@@ -32,8 +31,9 @@ _MOST_SHOWN = 20
 
 
 def collect(
-    context: typer.Context,
-    file: Annotated[str, typer.Argument(help="A CSV, Parquet or Arrow file with one row for each person.")] = "",
+    file: Annotated[
+        str, typer.Argument(help="A CSV, Parquet or Arrow file with one row for each person, or clinic (invented).")
+    ] = "",
     schema: Annotated[
         str,
         typer.Option(help="The schema with public categories and bounds; by default the .yaml file beside the file."),
@@ -52,39 +52,46 @@ def collect(
     population: Annotated[
         bool, typer.Option("--population", help="Intervals about the population the people were drawn from.")
     ] = False,
-    rehearse: Annotated[str, typer.Option(help="A seed: repeatable noise, marked as a rehearsal.")] = "",
+    rehearse: Annotated[
+        str, typer.Option(help="A seed: repeatable noise, marked. On invented and public data nobody pays.")
+    ] = "",
     force: Annotated[bool, typer.Option("--force", help="Overwrite reports that are there.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
     ledger: Where = "",
-    table: Annotated[str, typer.Option(help="Pay from the budget of this table in the ledger.")] = "",
-    analyst: Annotated[str, typer.Option(help="Who pays; goes with --table.")] = "",
+    budget: Annotated[str, typer.Option(help="The budget that pays; by default the one named as the table.")] = "",
+    analyst: Annotated[str, typer.Option(help="Who pays.")] = "",
 ) -> None:
     """Protect every row on its own (the local model), write the reports, and estimate from them.
 
     Categories are counted, numbers averaged. A public description beside the reports says how they were made, so that
-    anybody can estimate from them: 'ziggurat collect --estimate reports.csv'. With --table and --analyst the cost is
-    reserved in the ledger before the file is read.
+    anybody can estimate from them: 'ziggurat collect --estimate reports.csv'. What a row costs is reserved in the
+    ledger before a report is made. How many people report is public, so that the budget must be about replacing one:
+
+    ziggurat ledger budget patients --epsilon 2 --person patient_id --relation replace-one
+
+    ziggurat ledger grant patients ana --epsilon 1
+
+    ziggurat collect patients.csv --column age --epsilon 1 --analyst ana --out reports.csv
     """
-    from ziggurat.data import Schema
     from ziggurat.mechanisms._base import exact_confidence
 
     if estimate:
         record, reports = _read_reports(estimate)
         _show(record, reports, confidence, population, as_json, {"reports": estimate})
         return
-    named = context.get_parameter_source("ledger")
-    if named is not None and named.name == "COMMANDLINE" and not table:
-        raise ParameterError("To pay from the ledger name --table and --analyst; nothing was collected.")
     _require_named(file, out, force)
-    described = Schema.from_yaml(Path(schema) if schema else schema_beside(file))
-    record = _record(described, column or [], epsilon, method, missing)
-    exact_confidence(confidence)  # before anything is paid
-    with _paid(record.event, ledger, table, analyst, bool(rehearse)) as commit:
-        reports = _collected(record, file, described, _source(rehearse))
-        estimates = record.estimate(reports, confidence, population=population)
-        commit({"columns": list(record.parts), "people": reports.people, "reports": Path(out).name})
+    found = located(file, schema)
+    record = _record(found.schema, column or [], epsilon, method, missing)
+    exact_confidence(confidence)
+    free = bool(rehearse) and not found.secret
+    payer = Payer(analyst, budget or found.name, ledger, record.neighbours, free)
+    with payer.book() as book:
+        payer.require_room(book, record.event)
+        rows = _rows(_opened(found, file, record), list(record.parts))
+        record.check(rows)  # a row that cannot be reported is found before anything is paid
+        reports, entry = _collected(record, rows, _source(rehearse), payer, book, out)
     _write_reports(record, reports, out)
-    _show(record, reports, confidence, population, as_json, {"reports": out}, estimates)
+    _show(record, reports, confidence, population, as_json, {"reports": out}, (payer, entry))
 
 
 def _require_named(file: str, out: str, force: bool) -> None:
@@ -99,8 +106,6 @@ def _require_named(file: str, out: str, force: bool) -> None:
     for path in (Path(out), _description(out)):
         if path.exists() and not force:
             raise DataError(f"{str(path)!r} is there already; name another --out, or overwrite it with --force.")
-    if not (Path(file).exists() or has_magic(file)):
-        raise DataError(f"There is no file {file!r}.")
 
 
 def _description(out: str) -> Path:
@@ -154,33 +159,34 @@ def _source(rehearse: str) -> Source:
     return seeded(rehearse) if rehearse else secure()
 
 
-@contextmanager
-def _paid(event: Event, ledger: str, table: str, analyst: str, rehearsal: bool) -> Iterator[Callable[[Any], Any]]:
-    """Reserve the cost in the ledger, if one is to pay, and give what commits the answer."""
-    from ziggurat.ledger import Ledger
+def _opened(found: Located, file: str, record: Record) -> Table:
+    """The columns to be collected; cells of a file about people that cannot be read are refused to its holder."""
+    from ziggurat.data import read
+    from ziggurat.data.engines import DuckDBEngine
 
-    if not (table or analyst):
-        yield lambda _answer: None
-        return
-    if not (table and analyst):
-        raise ParameterError("To pay from a ledger name both --table and --analyst.")
-    with (
-        Ledger.open(ledger or default_ledger(), create=False) as book,
-        book.spend(table, analyst, event, rehearsal=rehearsal) as spend,
-    ):
-        yield spend.commit
+    return read(file, found.schema.select(record.parts)) if found.secret else found.open(DuckDBEngine())
 
 
-def _collected(record: Record, file: str, schema: Schema, source: Source) -> Reports:
-    """Read the columns and make the reports, some rows at a time."""
+def _collected(
+    record: Record, rows: pa.Table, source: Source, payer: Payer, book: Ledger | None, out: str
+) -> tuple[Reports, int | None]:
+    """Make the reports once they are paid for; gives them and the entry that says so."""
+    from ziggurat.release._cited import cite_outcome
+
+    if book is None:
+        return _privatised(record, rows, source), None
+    with book.spend(payer.budget, payer.analyst, record.event, rehearsal=not source.secure) as spend:
+        reports = _privatised(record, rows, source)
+        spend.commit({"columns": list(record.parts), "people": reports.people, "reports": Path(out).name})
+    return reports, cite_outcome(book, spend.outcome).seq
+
+
+def _privatised(record: Record, rows: pa.Table, source: Source) -> Reports:
+    """Make the reports, some rows at a time."""
     import pyarrow as pa
 
-    from ziggurat.data import read
     from ziggurat.local import Reports
 
-    rows = _rows(read(file, schema.select(record.parts)), list(record.parts))
-    if rows.num_rows == 0:
-        raise DataError("The table has no rows; there is nothing to collect.")
     made = [record.privatise(part, source).value for part in _followed(rows)]
     return Reports(pa.concat_tables(made), record.event, source.origin)
 
@@ -197,7 +203,10 @@ def _rows(table: Table, names: list[str]) -> pa.Table:
         seen = table.aggregate(different, exp.Count(this=exp.Star()).as_("rows")).to_pylist()[0]
         if seen["units"] != seen["rows"]:
             raise DataError(f"Some rows share their {table.unit.name}; collect one row for each, or the promise fails.")
-    return table.query(table.select(*(known(table.schema[name]) for name in names))).combine_chunks()
+    rows = table.query(table.select(*(known(table.schema[name]) for name in names))).combine_chunks()
+    if rows.num_rows == 0:
+        raise DataError("The table has no rows; there is nothing to collect.")
+    return rows
 
 
 def _followed(rows: pa.Table) -> Iterator[pa.Table]:
@@ -272,15 +281,16 @@ def _show(
     population: bool,
     as_json: bool,
     named: Mapping[str, str],
-    estimates: Mapping[str, Estimate] | None = None,
+    paid: tuple[Payer, int | None] | None = None,
 ) -> None:
     from rich.console import Console
 
-    found = record.estimate(reports, confidence, population=population) if estimates is None else estimates
+    found = record.estimate(reports, confidence, population=population)
     promise = record.guarantee()
     if as_json:
         shown = {
             **named,
+            **({"paid": paid[0].to_dict(paid[1])} if paid else {}),
             "people": reports.people,
             "promise": str(promise),
             "epsilon": str(record.epsilon),
@@ -292,6 +302,8 @@ def _show(
     for name, each in found.items():
         Console().print(_grid(name, each))
     typer.echo(f"{reports.people:,} reports are in {named['reports']}. {promise.sentence()}")
+    if paid:
+        typer.echo(paid[0].told(paid[1]))
     if reports.rehearsal:
         typer.echo("This was a rehearsal with seeded randomness: publish nothing of it.")
 

@@ -14,6 +14,7 @@ from ziggurat.errors import DataError, ParameterError
 if TYPE_CHECKING:
     from ziggurat.anonymize import MaskedTable
     from ziggurat.data import Table
+    from ziggurat.release import Cited
 
 NOT_PROMISED = (
     "This is not differential privacy, and no class of rows was made to look alike: the rest of a row may still tell "
@@ -33,7 +34,7 @@ def mask(
     schema: Annotated[str, typer.Option(help="The schema of the table; by default the one beside it.")] = "",
     name: Annotated[str, typer.Option("--table", help="The table, when the source is a database.")] = "",
     ledger: Where = "",
-    budget: Annotated[str, typer.Option(help="What the ledger calls the table; by default the file's name.")] = "",
+    budget: Annotated[str, typer.Option(help="What the ledger calls the table; by default by its name.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the record as JSON.")] = False,
 ) -> None:
     """Mask columns: drop, hash, tokenise, round, code, suppress.
@@ -54,6 +55,9 @@ def mask(
       ziggurat mask patients.csv --plan plan.yaml --out masked.parquet
 
       ziggurat mask patients.csv --safe-harbor --out masked.csv
+
+    A masked table about people leaves without a guarantee, which the ledger remembers for ever: the one named, or that
+    of this user. Invented and public tables are remembered only where a ledger or a budget is named.
     """
     from ziggurat.cli import _risk
 
@@ -64,11 +68,12 @@ def mask(
     opened = _risk._opened(table, schema, name)
     masked, reasons = _planned(opened, plan)
     _require_named(opened, masked)
-    _release(masked, out, ledger, budget or (Path(table).name.split(".")[0] if ledger else ""))
+    recorded = _release(masked, out, ledger, budget or _remembered_as(table, name, bool(ledger)))
     if as_json:
-        typer.echo(json.dumps(masked.to_dict(), indent=1))
+        shown = None if recorded is None else recorded.to_dict()
+        typer.echo(json.dumps({**masked.to_dict(), "recorded": shown}, indent=1))
         return
-    _say(masked, reasons, out, bool(budget or ledger))
+    _say(masked, reasons, out, recorded)
 
 
 def _planned(table: Table, plan: str) -> tuple[MaskedTable, dict[str, Any]]:
@@ -97,17 +102,31 @@ def _require_named(table: Table, masked: MaskedTable) -> None:
             )
 
 
-def _release(masked: MaskedTable, out: str, ledger: str, budget: str) -> None:
-    from ziggurat.cli._ledger import open_ledger
+def _remembered_as(source: str, name: str, ledger: bool) -> str:
+    """What the ledger calls a table about people; nothing if it is invented or public and no ledger was named."""
+    in_database = source.startswith(("postgresql://", "postgres://"))
+    about_people = in_database or Path(source).exists()
+    return (name if in_database else Path(source).name).split(".")[0] if about_people or ledger else ""
 
+
+def _release(masked: MaskedTable, out: str, ledger: str, budget: str) -> Cited | None:
+    """Write the release down first, once nothing is left that could be refused, and then the files."""
+    from ziggurat.cli._ledger import open_ledger
+    from ziggurat.cli._pate_folders import require_file
+    from ziggurat.release._cited import remember
+
+    require_file(out)
+    masked.require_apart(out)
+    recorded = None
     if budget:
         done = ", ".join(f"{record.technique} of {list(record.columns)}" for record in masked.records)
         with open_ledger(ledger, create=True) as book:
-            book.record_unbounded(budget, f"Masked table ({masked.table.num_rows:,} rows): {done}"[:2000])
+            recorded = remember(book, budget, f"Masked table ({masked.table.num_rows:,} rows): {done}"[:2000])
     masked.save(out)
+    return recorded
 
 
-def _say(masked: MaskedTable, reasons: dict[str, Any], out: str, recorded: bool) -> None:
+def _say(masked: MaskedTable, reasons: dict[str, Any], out: str, recorded: Cited | None) -> None:
     from rich.console import Console
     from rich.table import Table as Shown
     from rich.text import Text
@@ -126,5 +145,10 @@ def _say(masked: MaskedTable, reasons: dict[str, Any], out: str, recorded: bool)
     console.print(Text(f"As they were: {', '.join(masked.untouched) or 'none'}."))
     console.print(Text(NOT_PROMISED))
     typer.echo(f"{masked.table.num_rows:,} rows are in {out!r}, the record in '{out}.mask.json'.")
-    if not recorded:
-        typer.echo("No ledger remembers this release; name one with --ledger or --budget, so that nobody forgets it.")
+    if recorded is None:
+        typer.echo("Nothing was written into a ledger: the table is invented or public.")
+        return
+    typer.echo(
+        f"Entry {recorded.seq} of the ledger says for ever that the people in {recorded.budget!r} were in a release "
+        f"without a guarantee (unbounded): {recorded}."
+    )

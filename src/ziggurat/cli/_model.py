@@ -110,6 +110,7 @@ def fit(
             }
             write_text(draft / PROMISE, json.dumps(promise, indent=1))
     _say(made.event, estimator, task, out)
+    typer.echo(f"It was paid for by {made.entry}, where that stays for ever.")
 
 
 @app.command()

@@ -209,6 +209,7 @@ def _say(made: Serving, out: str) -> None:
     if made.rehearsal:
         typer.echo("REHEARSAL: seeded randomness, not to be published.")
     typer.echo(f"The model is in {out!r}; ask it with 'ziggurat model answer {out} questions.csv'.")
+    typer.echo(f"It was paid for by {made.entry}, where that stays for ever.")
 
 
 def _described(serving: Serving, folder: str) -> Points:

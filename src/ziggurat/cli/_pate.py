@@ -36,12 +36,12 @@ from ziggurat.cli._pate_options import (
     Organisation,
     Out,
     Rehearse,
+    Split,
 )
-from ziggurat.errors import DataError, MixedNeighboursError, ParameterError
+from ziggurat.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from ziggurat.data import Unit
-    from ziggurat.ledger import Ledger
     from ziggurat.pate import Partition, PateAccount, Teachers
     from ziggurat.randomness import Source
     from ziggurat.release import Labelled, Task
@@ -82,6 +82,7 @@ def teach(
     column: Annotated[list[str] | None, typer.Option(help="A column to learn from, once for each; else all.")] = None,
     model: Model = "logistic-regression",
     l1: Annotated[bool, typer.Option("--l1", help="Divide every row by its l1 norm, for 'pate privatise'.")] = False,
+    split: Split = "hashed",
     epochs: Epochs = 20,
     batch: Batch = 64,
     balanced: Annotated[bool, typer.Option(help="Let rare classes count more in networks.")] = False,
@@ -90,9 +91,10 @@ def teach(
 ) -> None:
     """Train teachers on disjoint data; nothing leaves, so nothing is spent.
 
-    All rows of one unit of the schema go to one teacher. The folder holds private models, the manifest that proves
-    the split, and the task: the columns and how they become numbers, by the public schema alone. A run that was killed
-    goes on where it was if it is started again.
+    All rows of one unit of the schema go to one teacher, by a keyed hash of its name: adding or removing a person
+    changes one teacher and so one vote, which the usual budgets pay for (add-or-remove-one). The folder holds private
+    models, the split with its secret key, the manifest that proves it, and the task: the columns and how they become
+    numbers, by the public schema alone. A run that was killed goes on where it was if it is started again.
     """
     from ziggurat.cli._asked_tables import located
     from ziggurat.cli._pate_options import followed, model_of, source_of
@@ -100,6 +102,8 @@ def teach(
     from ziggurat.pate import Placement, Teachers, Training
     from ziggurat.release import Task
 
+    if split not in ("hashed", "balanced"):
+        raise ParameterError("--split must be hashed or balanced.")
     found = located(source, schema)
     task = Task(found.schema, label, tuple(column or ()), l1)
     learner = model_of(model, task.width, len(task.classes))
@@ -116,7 +120,7 @@ def teach(
     _require_devices(ensemble)
     rows = task.rows(found.open(DuckDBEngine()), units=True)
     drawn = source_of(rehearse)
-    partition = _split(Path(out), rows, teachers, found.schema.unit, drawn)
+    partition = _split(Path(out), rows, teachers, found.schema.unit, split == "balanced", drawn)
     unfinished = Path(out) / CHECKPOINTS
     with followed("Training teachers") as progress:
         ensemble.fit(rows.features, rows.labels, partition, source=drawn, checkpoints=unfinished, progress=progress)
@@ -135,13 +139,15 @@ def quote(
     aggregator: Aggregation = "gumbel:0.05",
     classes: Annotated[int, typer.Option(help="How many classes there are.", min=2)] = 2,
     answers: Annotated[int | None, typer.Option(help="With 'confident': how many are answered at most.")] = None,
-    delta: Delta = "1e-5",
+    delta: Annotated[str, typer.Option(help="The failure probability at which to state them.")] = "1e-5",
     organisation: Organisation = "",
     as_json: AsJson = False,
 ) -> None:
     """Price labels before there are any: what they would promise, as published and as proven tightly.
 
-    Nothing is read. The last column says what the papers' formula would say of the same labels.
+    One vote moves: somebody is added or removed. (In a balanced split somebody is replaced, at the same price; out of a
+    replace-one budget a hashed split costs two votes.) Nothing is read. The last column says what the papers' formula
+    would say of the same labels.
     """
     from rich.console import Console
     from rich.table import Table as Grid
@@ -170,7 +176,7 @@ def quote(
         cells = [in_words(promise.epsilon) for promise in promises]
         old = "-" if each.published is None else in_words(each.published)
         grid.add_row(f"{each.queries:,}", f"{each.answers:,}", *cells, old)
-    typer.echo(f"{chosen!r}, {classes} classes, delta {delta}, replace-one:")
+    typer.echo(f"{chosen!r}, {classes} classes, delta {delta}, add-or-remove-one:")
     Console().print(grid)
 
 
@@ -181,37 +187,48 @@ def privatise(
     rho: Annotated[str, typer.Option(help="Half the epsilon of each row, exact: noise Lap(1/rho) on every number.")],
     out: Out,
     ledger: Where = "",
-    budget: Annotated[str, typer.Option(help="The student's own budget, which protects rows under replace-one.")] = "",
-    analyst: Annotated[str, typer.Option(help="Who pays; goes with --budget.")] = "",
+    budget: Annotated[str, typer.Option(help="The student's own budget; by default named as the table.")] = "",
+    analyst: Annotated[str, typer.Option(help="Who pays out of it.")] = "",
     rehearse: Rehearse = "",
 ) -> None:
     """Protect a student's own rows before they leave as queries (document 001's curator B).
 
     Every row is clipped to the l1 ball of radius 1 and gets Laplace noise of scale 1/rho on every number: 2 rho for
-    each row. With --budget and --analyst the cost is reserved in the student's own ledger before a report is made.
+    each row. This is promised to the people in the student's own table, out of its own budget, and not to the
+    teachers': the cost is reserved in the student's ledger before a report is made. All of them send a row, so that
+    the budget must be about replacing one:
+
+    ziggurat ledger budget mine --epsilon 8 --relation replace-one --ledger own.db
     """
     import pyarrow as pa
 
     from ziggurat.cli._data import write_table
-    from ziggurat.cli._pate_options import paying, source_of
+    from ziggurat.cli._pate_options import source_of
+    from ziggurat.cli._reports import Payer
     from ziggurat.data import write_text
+    from ziggurat.privacy import Neighbours, Relation
     from ziggurat.release import QueryCurator
 
     task = task_in(teachers)
     folder = empty_folder(out)
     rows = features_of(source, task)
-    with filled_at_once(folder) as draft, paying(ledger, budget, analyst) as book:
-        _require_rows(book, budget)
-        who = (book, analyst) if book is not None else (None, None)
-        curator = QueryCurator(rho, task.width, *who, budget=budget or None, source=source_of(rehearse))
+    named, free = budget or Path(source).name.split(".")[0], bool(rehearse) and not Path(source).exists()
+    payer = Payer(analyst, named, ledger, Neighbours(relation=Relation.REPLACE_ONE), free)
+    with filled_at_once(folder) as draft, payer.book() as book:
+        paying: dict[str, Any] = {} if book is None else {"ledger": book, "analyst": analyst, "budget": named}
+        curator = QueryCurator(rho, task.width, **paying, source=source_of(rehearse))
         reports = curator.privatise(rows)
         lists = pa.FixedSizeListArray.from_arrays(pa.array(reports.value.ravel()), task.width)
         write_table(pa.table({"features": lists}), str(draft / QUERIES))
         write_text(draft / SENT, json.dumps(curator.sent.to_dict(), indent=1))
     if not task.l1:
         typer.echo("Note: these teachers were taught without --l1, so clipped rows may look strange to them.", err=True)
-    paid = f"paid by the budget {budget!r}" if budget else "recorded in no ledger"
-    typer.echo(f"{len(rows):,} rows, each {curator.sent.promise}, {paid}. They may leave in {out!r}.")
+    typer.echo(
+        f"{len(rows):,} rows of the student's own people, each {curator.sent.promise}; this promises nothing to the "
+        f"teachers' people. They may leave in {out!r}."
+    )
+    entry = curator.sent.calls[-1].entry
+    typer.echo(payer.told(None if entry is None else entry.seq))
 
 
 @app.command()
@@ -222,7 +239,7 @@ def label(
     analyst: Annotated[str, typer.Option(help="Who asks and pays.")],
     out: Out,
     aggregator: Aggregation = "gumbel:0.05",
-    delta: Delta = "1e-5",
+    delta: Delta = "",
     most_answers: MostAnswers = None,
     organisation: Organisation = "",
     ledger: Where = "",
@@ -232,10 +249,10 @@ def label(
     """Let the teachers label queries, and pay for it before they are asked.
 
     The same queries again are labelled from the ledger, for nothing. Exit code 3 if it costs more than is left; no
-    teacher is asked then. The epsilon shown depends on no vote. The budget must protect the unit and relation of the
-    split, which 'pate teach' prints, for instance:
+    teacher is asked then. The epsilon shown depends on no vote, and is stated at the delta of the grant. The budget
+    must protect the unit of the split, which 'pate teach' prints, for instance:
 
-    ziggurat ledger budget patients --epsilon 8 --delta 1e-5 --person patient_id --relation replace-one
+    ziggurat ledger budget patients --epsilon 8 --delta 1e-5 --person patient_id
     """
     from ziggurat.cli._ledger import open_ledger
     from ziggurat.cli._pate_options import aggregator_of, source_of, told, unit_of
@@ -260,7 +277,7 @@ def label(
             teachers_owned=owned,
             source=source_of(rehearse),
         )
-        quoted = labelling.quote(len(features), delta=delta, most_answers=most_answers)
+        quoted = labelling.quote(len(features), delta=delta or None, most_answers=most_answers)
         if quote_only:
             typer.echo(quoted)
             raise typer.Exit(0 if quoted.fits else 3)
@@ -286,34 +303,29 @@ def _require_devices(ensemble: Teachers) -> None:
         raise ParameterError("Only networks use a --device; scikit-learn's classifiers run on the processor.")
 
 
-def _require_rows(book: Ledger | None, budget: str) -> None:
-    if book is not None and not book.budget(budget).neighbours.unit.is_row:
-        raise MixedNeighboursError(
-            f"The budget {budget!r} protects another unit than rows; create one without --person and --unit, and with "
-            "--relation replace-one."
-        )
-
-
-def _split(folder: Path, rows: TaskRows, teachers: int, unit: Unit, source: Source) -> Partition:
+def _split(folder: Path, rows: TaskRows, teachers: int, unit: Unit, balanced: bool, source: Source) -> Partition:
     """Deal the rows out, or take up the split of a run that was killed."""
     import numpy as np
 
     from ziggurat.pate import Partition
+    from ziggurat.privacy import Relation
 
     path = folder / PARTITION
+    relation = Relation.REPLACE_ONE if balanced else Relation.ADD_OR_REMOVE_ONE
     if path.exists() and (folder / CHECKPOINTS).exists():
         split = Partition.load(path)
         same_people = (split.units is None) == (rows.units is None) and np.array_equal(
             np.asarray(split.units), np.asarray(rows.units)
         )
-        if (split.teachers, split.total, split.unit) != (teachers, len(rows), unit) or not same_people:
+        facts = (split.teachers, split.total, split.unit, split.relation)
+        if facts != (teachers, len(rows), unit, relation) or not same_people:
             raise DataError(f"An unfinished run of other rows or teachers is in {str(folder)!r}; name another --out.")
         return split
     drawn = source.child("partition") if not source.secure else source
     if rows.units is None:
-        split = Partition.by_record(len(rows), teachers, source=drawn)
+        split = Partition.by_record(len(rows), teachers, balanced=balanced, source=drawn)
     else:
-        split = Partition.by_unit(rows.units, teachers, unit=unit, source=drawn)
+        split = Partition.by_unit(rows.units, teachers, unit=unit, balanced=balanced, source=drawn)
     (folder / CHECKPOINTS).mkdir(parents=True, exist_ok=True)
     split.save(path)
     return split
@@ -333,7 +345,7 @@ def _say_labelled(made: Labelled, account: PateAccount, task: Task, out: str) ->
     typer.echo("\n".join(PateAccount.__str__(account).splitlines()[1:]))
     if made.labels.rehearsal:
         typer.echo("REHEARSAL: seeded randomness, not to be published.")
-    typer.echo(f"The labels are in {out!r}.")
+    typer.echo(f"The labels are in {out!r}; they were paid for by {made.facts.entry}, where that stays for ever.")
 
 
 def _as_json(made: PateAccount) -> dict[str, Any]:

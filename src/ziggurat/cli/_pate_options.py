@@ -12,7 +12,6 @@ from ziggurat.errors import ParameterError
 
 if TYPE_CHECKING:
     from ziggurat.data import Unit
-    from ziggurat.ledger import Ledger
     from ziggurat.pate import Aggregator
     from ziggurat.randomness import Source
 
@@ -25,7 +24,11 @@ Aggregation = Annotated[
     str,
     typer.Option("--aggregator", help="gumbel:0.05, laplace:0.05, gaussian:40, or confident:200,150,40."),
 ]
-Delta = Annotated[str, typer.Option(help="The failure probability of the promise to the teachers' people.")]
+Delta = Annotated[str, typer.Option(help="State the epsilon at this failure probability; by default at the paid one.")]
+Split = Annotated[
+    str,
+    typer.Option(help="hashed: by a keyed hash of the person; balanced: evenly, which replace-one budgets alone pay."),
+]
 Organisation = Annotated[str, typer.Option(help="hospital=5: also state the promise to one that owns five teachers.")]
 MostAnswers = Annotated[int | None, typer.Option(help="Answer at most so many queries; with 'confident'.", min=1)]
 Epochs = Annotated[int, typer.Option(help="Of networks: how often each row is seen.", min=1)]
@@ -88,20 +91,6 @@ def source_of(rehearse: str) -> Source:
     from ziggurat.randomness import secure, seeded
 
     return seeded(rehearse) if rehearse else secure()
-
-
-@contextmanager
-def paying(ledger: str, budget: str, analyst: str) -> Iterator[Ledger | None]:
-    """Open the ledger that pays, if one is to."""
-    from ziggurat.cli._ledger import open_ledger
-
-    if bool(budget) != bool(analyst):
-        raise ParameterError("To pay from a ledger name both --budget and --analyst.")
-    if not budget:
-        yield None
-        return
-    with open_ledger(ledger) as book:
-        yield book
 
 
 def told(words: str) -> None:

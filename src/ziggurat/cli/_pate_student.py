@@ -43,7 +43,7 @@ def student(
     unlabelled: Annotated[str, typer.Option(help="Rows without an answer: drop, or spread labels to them.")] = "drop",
     epochs: Epochs = 40,
     batch: Batch = 64,
-    delta: Delta = "1e-5",
+    delta: Delta = "",
     organisation: Organisation = "",
     ledger: Where = "",
     check: Annotated[bool, typer.Option("--check", help="Compare the labels with the teachers' ledger.")] = False,
@@ -53,8 +53,8 @@ def student(
 ) -> None:
     """Train a student on labelled rows, and write its certificate.
 
-    The certificate says what the student promises to the teachers' people and to those in its own rows. It is printed,
-    and kept beside the student.
+    The certificate says what the student promises to the teachers' people, at the delta that was paid for its labels,
+    and to those in its own rows. It is printed, and kept beside the student.
     """
     from contextlib import ExitStack
 
@@ -82,7 +82,7 @@ def student(
         task.save(draft / TASK)
         certificate = certify(
             labelled,
-            delta=delta,
+            delta=delta or None,
             features=features,  # type: ignore[arg-type]
             queries=sent,
             ledger=book,

@@ -194,7 +194,7 @@ def _report(judged: list[Judged], joined: Linkage | None, as_json: bool, out: st
         return
     _show(judged, joined)
     if out:
-        typer.echo(f"The report is in {out}.")
+        typer.echo(f"The report is in {out}; it holds exact figures about people, so do not publish it.")
 
 
 def _show(judged: list[Judged], joined: Linkage | None) -> None:

@@ -58,16 +58,16 @@ class Record(Mechanism):
         of the frame that have no privatiser stay behind.
         """
         drawn_from = drawing_from(source)
-        table = _table(frame)
-        for name in self.parts:
-            if name not in table.column_names:
-                raise DataError(f"The frame has no column {name!r}; every column of the record must be there.")
-        read = {name: self._read(name, table.column(name)) for name in self.parts}
+        read = self._all_read(frame)
         drawn = {
             name: Reports(part._randomised(read[name], drawn_from), part.event, drawn_from.origin)
             for name, part in self.parts.items()
         }
         return Reports(_columns(self, drawn), self.event, drawn_from.origin)
+
+    def check(self, frame: Any) -> None:
+        """Raise `DataError` if some row cannot be reported; nothing is drawn."""
+        self._all_read(frame)
 
     def estimate(self, reports: Any, confidence: Amount = "0.95", *, population: bool = False) -> dict[str, Estimate]:
         """Estimate every column from the reports; each interval holds its own truth with this confidence."""
@@ -92,6 +92,13 @@ class Record(Mechanism):
         if not isinstance(data, Mapping) or not isinstance(data.get("columns"), Mapping):
             raise ParameterError("A record needs 'columns', each with the parameters of its privatiser.")
         return Record({name: Privatiser.from_dict(part) for name, part in data["columns"].items()})
+
+    def _all_read(self, frame: Any) -> dict[str, Any]:
+        table = _table(frame)
+        for name in self.parts:
+            if name not in table.column_names:
+                raise DataError(f"The frame has no column {name!r}; every column of the record must be there.")
+        return {name: self._read(name, table.column(name)) for name in self.parts}
 
     def _read(self, name: str, column: pa.ChunkedArray) -> Any:
         try:

@@ -103,7 +103,8 @@ def account(
         The votes, or what is public about them (`Ballot`): then only data-independent accounts are made, for `queries`
         queries.
     delta
-        The failure probability of every epsilon.
+        The failure probability of every epsilon. At 0 there is the pure promise alone, where the noise has one: Rényi
+        curves, and so what is published and what depends on votes, say nothing there.
     answered
         Which queries were answered (`labels.answered`), or how many where there are no votes. An aggregator without a
         test answers all.
@@ -120,7 +121,7 @@ def account(
     if organisation is not None:
         group = _promise(aggregator, ballot.owned_by(organisation, teachers_owned), asked, answers, delta)
     private: dict[str, PrivateEpsilon | None] = {}
-    if isinstance(votes, Votes) and isinstance(mask, np.ndarray):
+    if isinstance(votes, Votes) and isinstance(mask, np.ndarray) and exact_delta(delta):
         private = _private(aggregator, votes, mask, delta, (published, record.epsilon))
     return PateAccount(asked, answers, event, published, record, group, **private)
 
@@ -160,7 +161,7 @@ def _times(curve: Curve, count: int) -> Curve:
 def _published_independent(aggregator: Aggregator, queries: int, answers: int, delta: Amount) -> Fraction | None:
     taken = [(step.published(), count) for step, count in steps_taken(aggregator, queries, answers)]
     known = [(bound, count) for bound, count in taken if bound is not None]
-    if len(known) < len(taken):
+    if len(known) < len(taken) or not exact_delta(delta):
         return None
     curve = _added(_times(bound.independent, count) for bound, count in known)
     return upward(least_epsilon(curve, delta, conversion="classic").epsilon)
@@ -169,6 +170,8 @@ def _published_independent(aggregator: Aggregator, queries: int, answers: int, d
 def _promise(aggregator: Aggregator, ballot: Ballot, queries: int, answers: int, delta: Amount) -> ApproximateDP:
     """The least of what the event proves and of what the steps' own curves prove."""
     proven = compose(aggregator.planned(ballot, queries, answers)).approximate(delta)
+    if not exact_delta(delta):
+        return proven
     taken = steps_taken(aggregator, queries, answers)
     curve = _added(_times(partial(step.curve, ballot), count) for step, count in taken)
     own = least_epsilon(curve, delta).epsilon

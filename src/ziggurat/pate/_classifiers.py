@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import warnings
 from collections.abc import Callable
@@ -32,9 +33,11 @@ def require_classifier(classifier: Any) -> None:
 
 @dataclass(frozen=True)
 class Classifiers:
-    """One fitted classifier per teacher; None for a teacher whose rows are all of one class, which it always names.
+    """One fitted classifier per teacher; None for one that has none: its rows are all of one class, or too few for it.
 
-    A teacher without rows names class 0.
+    Such a teacher always names the first class that is in its rows, class 0 if it has no rows, and so does one whose
+    classifier fails on a query. No failure shows: it would tell of the rows of one teacher without any noise, even if
+    all had to fail first, because a teacher without a classifier never does.
     """
 
     fitted: list[Any | None]
@@ -42,21 +45,25 @@ class Classifiers:
 
     def labels(self, features: npt.NDArray[Any]) -> Integers:
         """Return the class each teacher names for each row."""
-        answers = np.empty((len(self.fitted), len(features)), dtype=np.int64)
+        answers = np.repeat(self.seen.argmax(axis=1)[:, None], len(features), axis=1)
         for teacher, fitted in enumerate(self.fitted):
-            answers[teacher] = self.seen[teacher].argmax() if fitted is None else fitted.predict(features)
+            if fitted is not None:
+                with contextlib.suppress(Exception):
+                    answers[teacher] = fitted.predict(features)
         return answers
 
     def probabilities(self, features: npt.NDArray[Any]) -> Floats:
         """Return the probability of each class; 0 for a class that is not in a teacher's rows."""
-        answers = np.zeros((len(self.fitted), len(features), self.seen.shape[1]))
+        classes = self.seen.shape[1]
+        answers = np.repeat(np.eye(classes)[self.seen.argmax(axis=1)][:, None], len(features), axis=1)
         for teacher, fitted in enumerate(self.fitted):
-            if fitted is None:
-                answers[teacher, :, self.seen[teacher].argmax()] = 1
-            elif not hasattr(fitted, "predict_proba"):
+            if fitted is not None and not hasattr(fitted, "predict_proba"):
                 raise ParameterError("This classifier gives no probabilities; ask it for labels instead.")
-            else:
-                answers[teacher][:, fitted.classes_] = fitted.predict_proba(features)
+            with contextlib.suppress(Exception):
+                if fitted is not None:
+                    shares = np.zeros((len(features), classes))
+                    shares[:, fitted.classes_] = fitted.predict_proba(features)
+                    answers[teacher] = shares
         return answers
 
 
@@ -69,7 +76,11 @@ def fit_classifiers(
     placement: Placement,
     progress: Callable[[int, int], None] | None,
 ) -> list[Any | None]:
-    """Fit a clone for every teacher, each on its own rows and with its own random state."""
+    """Fit a clone for every teacher, each on its own rows and with its own random state.
+
+    One person more or less may decide whether a teacher has enough rows for its classifier; it then does without one.
+    Only a classifier that no teacher could use is refused, to the steward.
+    """
     tasks = [(classifier, features[own], labels[own], seed) for own, seed in zip(rows, seeds, strict=True)]
     fitted: list[Any | None] = [None] * len(tasks)
     done = 0
@@ -77,11 +88,23 @@ def fit_classifiers(
         fitted[at], done = one, done + 1
         if progress is not None:
             progress(done, len(tasks))
-    return fitted
+    failed = [one.kind for one in fitted if isinstance(one, Failed)]
+    if failed and all(one is None or isinstance(one, Failed) for one in fitted):
+        raise DataError(
+            f"The classifier could not be trained on the rows of any teacher ({failed[0]}); check its settings."
+        )
+    return [None if isinstance(one, Failed) else one for one in fitted]
+
+
+@dataclass(frozen=True)
+class Failed:
+    """That a classifier could not be trained on a teacher's rows, or does not answer after it; no cell is in it."""
+
+    kind: str
 
 
 def fit_one(classifier: Any, features: npt.NDArray[Any], labels: Integers, seed: int) -> Any | None:
-    """Fit one clone; scikit-learn's own errors and warnings are withheld, because they may quote cells."""
+    """Fit one clone and ask it once; scikit-learn's own errors and warnings are withheld, as they may quote cells."""
     from sklearn.base import clone
 
     if np.unique(labels).size < 2:
@@ -92,12 +115,10 @@ def fit_one(classifier: Any, features: npt.NDArray[Any], labels: Integers, seed:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return one.fit(features, labels)
+            one.fit(features, labels).predict(features[:1])
+            return one
     except Exception as error:  # noqa: BLE001 - whatever a foreign classifier raises
-        kind = type(error).__name__
-        raise DataError(
-            f"The classifier could not be trained on a teacher's rows ({kind}); check its settings."
-        ) from None
+        return Failed(type(error).__name__)
 
 
 def write_classifier(fitted: Any) -> bytes:

@@ -8,7 +8,6 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,11 @@ import numpy.typing as npt
 
 from ziggurat.data import Unit
 from ziggurat.errors import ArtefactError, DataError, ParameterError, ZigguratError
-from ziggurat.pate import _manifest
+from ziggurat.pate import _dealing, _manifest
 from ziggurat.pate._checkpoints import write_bytes
+from ziggurat.pate._dealing import Integers
 from ziggurat.privacy import Neighbours, Relation
-from ziggurat.randomness import Source, secure, shuffle, uniform_below
-
-Integers = npt.NDArray[np.int64]
+from ziggurat.randomness import Source, secure
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +28,17 @@ class Partition:
     """A split of rows over teachers in which all rows of one unit go to one teacher; make one with its class methods.
 
     Formal guarantee: two tables that differ in one unit differ in the rows of one teacher only, so that one vote
-    moves. For a balanced split "differ" means that one unit is replaced by another (the number of units is public):
-    the teacher of a unit is drawn without a look at any row, its size included. To hide whether a unit is there at
-    all (add-or-remove-one), draw the teacher of each unit on its own with `balanced=False`; sizes then vary, and a
-    teacher may get no rows: it then always votes for the first class, because refusing would show how many units
-    there are.
+    moves. By default "differ" means that one of the two has everything of a unit more (add-or-remove-one). Proof: the
+    teacher of a unit is a function of its name and a key (`by_unit`), or a draw of its own (`by_record`); with the key,
+    or the draws of all others, held fixed, whoever else is there changes nothing, and the unit's rows come to one
+    teacher or leave it. This holds for every key: it is secret so that nobody knows who sits with whom. Sizes vary,
+    and a teacher may get no rows: it then always votes for the first class, because refusing would show that nobody is
+    there. (Its vote is moved, -1 and +1; an abstention would take one vote away, which is less, but as soon as a
+    teacher has other rows a person moves its vote, so nothing is gained.)
+
+    To replace a unit by another with a name of its own is to remove one and to add one: two votes may move
+    (`Ballot.under`). In a *balanced* split one vote moves then, because the newcomer can be given its predecessor's
+    place, but nothing is promised about adding or removing: with one unit more everybody may move.
 
     Attributes
     ----------
@@ -47,20 +51,23 @@ class Partition:
     relation
         The neighbour relation under which one unit moves one teacher.
     origin
-        "secure", or "seeded" if the draw can be repeated: then a unit's place is no secret, the argument above fails,
-        and whatever is made with the split is a rehearsal.
+        "secure", or "seeded" if the draw can be repeated: then a unit's place is no secret, and whatever is made with
+        the split is a rehearsal.
+    key
+        The secret by which names were hashed; empty if they were not. It stays with the split and is in no manifest.
     """
 
     rows: tuple[Integers, ...]
     total: int
     unit: Unit = Unit()
-    relation: Relation = Relation.REPLACE_ONE
+    relation: Relation = Relation.ADD_OR_REMOVE_ONE
     salts: tuple[str, ...] = field(default=(), repr=False)
     units: npt.NDArray[Any] | None = field(default=None, repr=False)
     origin: str = "secure"
+    key: bytes = field(default=b"", repr=False)
 
     @classmethod
-    def by_record(cls, rows: int, teachers: int, *, balanced: bool = True, source: Source | None = None) -> Partition:
+    def by_record(cls, rows: int, teachers: int, *, balanced: bool = False, source: Source | None = None) -> Partition:
         """Split a table in which every row is somebody else.
 
         Parameters
@@ -70,7 +77,8 @@ class Partition:
         teachers
             Over how many teachers; at least 2.
         balanced
-            Whether the numbers of rows differ by one at most, or each row draws its teacher on its own.
+            Whether the numbers of rows differ by one at most, which protects under replace-one alone; otherwise each
+            row draws its teacher on its own.
         source
             Where the draw comes from; the secure source unless told.
 
@@ -82,9 +90,10 @@ class Partition:
         if isinstance(rows, bool) or not isinstance(rows, int | np.integer) or rows < 1:
             raise ParameterError("The number of rows must be a positive whole number.")
         drawn = secure() if source is None else source
-        owner = _owners(int(rows), teachers, balanced, "rows", drawn)
+        deal = _dealing.evenly if balanced else _dealing.each_alone
+        owner = deal(int(rows), teachers, drawn, "rows")
         salts = _salts(teachers, drawn)
-        return cls(_listed(owner, teachers), int(rows), Unit(), _relation(balanced), salts, origin=drawn.origin)
+        return cls(_dealing.listed(owner, teachers), int(rows), Unit(), _relation(balanced), salts, origin=drawn.origin)
 
     @classmethod
     def by_unit(
@@ -93,21 +102,26 @@ class Partition:
         teachers: int,
         *,
         unit: Unit,
-        balanced: bool = True,
+        balanced: bool = False,
+        key: bytes | None = None,
         source: Source | None = None,
     ) -> Partition:
-        """Split a table so that all rows of a person, or of an organisation, go to one teacher.
-
-        Numbers of units are balanced, never numbers of rows: how many rows a unit has is private.
+        """Split a table so that all rows of a person, or of an organisation, go to one teacher: by a keyed hash.
 
         Parameters
         ----------
         units
             The unit of every row, as numbers or text.
-        teachers, balanced, source
+        teachers, source
             As for `by_record`.
         unit
             Which unit that is, such as `Unit.person("patient")`.
+        balanced
+            Whether to deal units out evenly instead, which protects under replace-one alone. Numbers of units are
+            balanced, never numbers of rows: how many rows a unit has is private.
+        key
+            The secret of an earlier split (`partition.key`), by which people keep their teachers when the table has
+            changed; a fresh one unless told.
 
         Raises
         ------
@@ -121,9 +135,13 @@ class Partition:
             raise ParameterError("Say which unit keeps rows together, such as Unit.person('patient').")
         drawn = secure() if source is None else source
         distinct, code = np.unique(names, return_inverse=True)
-        owner = _owners(distinct.size, teachers, balanced, f"units ({unit.name})", drawn)[code.ravel()]
-        salts = _salts(teachers, drawn)
-        return cls(_listed(owner, teachers), names.size, unit, _relation(balanced), salts, names, drawn.origin)
+        secret = _dealing.checked_key(key, balanced, drawn)
+        if balanced:
+            owner = _dealing.evenly(distinct.size, teachers, drawn, f"units ({unit.name})")
+        else:
+            owner = _dealing.hashed(distinct, teachers, secret)
+        rows, salts = _dealing.listed(owner[code.ravel()], teachers), _salts(teachers, drawn)
+        return cls(rows, names.size, unit, _relation(balanced), salts, names, drawn.origin, secret)
 
     @classmethod
     def given(
@@ -147,7 +165,8 @@ class Partition:
         units, unit
             The unit of every row, and which unit that is; rows if neither is given.
         relation
-            Replace-one, or add-or-remove-one if you know that no unit's teacher depends on who else is there.
+            Replace-one, or add-or-remove-one if you know that no unit's teacher depends on who else is there; a teacher
+            may then be without rows.
         source
             Where the salts of the manifest come from; the secure source unless told.
 
@@ -156,18 +175,17 @@ class Partition:
         DataError
             If teachers share a row or a unit, a teacher has no rows, or a row number does not exist.
         """
-        _require_teachers(len(rows))
-        owner = _owner_of_given(rows, total)
+        protects = Relation(relation)
+        _dealing.require_teachers(len(rows))
+        owner = _dealing.as_given(rows, total, may_be_empty=protects is Relation.ADD_OR_REMOVE_ONE)
         names = None if units is None else _manifest.checked_units(units)
         if (names is None) != (unit is None or unit.is_row):
             raise ParameterError("Give `units` and `unit` together, or neither of them.")
         if names is not None:
-            _require_whole_units(names, owner)
+            _dealing.require_whole_units(names, owner)
         drawn = secure() if source is None else source
-        salts = _salts(len(rows), drawn)
-        return cls(
-            _listed(owner, len(rows)), int(total), unit or Unit(), Relation(relation), salts, names, drawn.origin
-        )
+        dealt, salts = _dealing.listed(owner, len(rows)), _salts(len(rows), drawn)
+        return cls(dealt, int(total), unit or Unit(), protects, salts, names, drawn.origin)
 
     @property
     def teachers(self) -> int:
@@ -220,7 +238,12 @@ class Partition:
 
     def save(self, path: str | Path) -> None:
         """Write the split to one .npz file for this user's eyes only: it says who is where."""
-        facts = {"neighbours": self.neighbours.to_dict(), "salts": self.salts, "origin": self.origin}
+        facts = {
+            "neighbours": self.neighbours.to_dict(),
+            "salts": self.salts,
+            "origin": self.origin,
+            "key": self.key.hex(),
+        }
         arrays = {"assignment": self.assignment, "facts": np.array(json.dumps(facts))}
         if self.units is not None:
             arrays["units"] = self.units
@@ -236,71 +259,23 @@ class Partition:
                 facts = json.loads(str(held["facts"]))
                 owner, units = held["assignment"], held.get("units")
             about = Neighbours.from_dict(facts["neighbours"])
-            rows, origin = _listed(owner, len(facts["salts"])), str(facts["origin"])
+            rows, origin = _dealing.listed(owner, len(facts["salts"])), str(facts["origin"])
+            key = bytes.fromhex(facts.get("key", ""))
         except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile, ZigguratError):
             raise ArtefactError(f"There is no readable partition in {str(path)!r}.") from None
-        return cls(rows, owner.size, about.unit, about.relation, tuple(facts["salts"]), units, origin)
+        return cls(rows, owner.size, about.unit, about.relation, tuple(facts["salts"]), units, origin, key)
 
     def verify(self, manifest: Mapping[str, Any]) -> None:
-        """Raise DataError unless the manifest was made of exactly this split and was not edited since."""
+        """Raise DataError unless the manifest was made of exactly this split, by its key, and was not edited since."""
         _manifest.verify(manifest, self.rows, self.units, self.total, self.neighbours.to_dict())
-
-
-def _require_teachers(teachers: int) -> None:
-    if isinstance(teachers, bool) or not isinstance(teachers, int | np.integer) or teachers < 2:
-        raise ParameterError("An ensemble needs at least two teachers: the vote of one alone hides nobody.")
+        if self.key and self.units is not None:
+            names, code = np.unique(self.units, return_inverse=True)
+            if not np.array_equal(_dealing.hashed(names, self.teachers, self.key)[code.ravel()], self.assignment):
+                raise DataError("The split is not the one that its key makes; deal the rows out again.")
 
 
 def _relation(balanced: bool) -> Relation:
     return Relation.REPLACE_ONE if balanced else Relation.ADD_OR_REMOVE_ONE
-
-
-def _owners(units: int, teachers: int, balanced: bool, noun: str, source: Source) -> Integers:
-    """Draw the teacher of every unit from its number alone.
-
-    Replace-one: a uniformly random balanced split has the same law whatever the units are called, so the newcomer can
-    be given its predecessor's teacher. Add-or-remove-one: independent draws lose nothing when one of them is dropped.
-    """
-    _require_teachers(teachers)
-    if not balanced:
-        return uniform_below(teachers, size=units, source=source)
-    if units < teachers:
-        raise ParameterError(f"There are fewer {noun} than teachers; use at most {units} teachers.")
-    owner = np.empty(units, dtype=np.int64)
-    owner[shuffle(units, source=source)] = np.arange(units) % teachers
-    return owner
-
-
-def _listed(owner: Integers, teachers: int) -> tuple[Integers, ...]:
-    order = np.argsort(owner, kind="stable")
-    ends = np.cumsum(np.bincount(owner + 1, minlength=teachers + 1))
-    return tuple(order[start:end] for start, end in pairwise(ends))
-
-
-def _owner_of_given(rows: Sequence[Sequence[int] | Integers], total: int) -> Integers:
-    if isinstance(total, bool) or not isinstance(total, int | np.integer) or total < 1:
-        raise ParameterError("The number of rows of the table must be a positive whole number.")
-    owner = np.full(total, -1, dtype=np.int64)
-    for teacher, numbers in enumerate(rows):
-        own = np.asarray(numbers)
-        if own.ndim != 1 or own.dtype.kind not in "iu" or own.size == 0:
-            raise DataError(f"Teacher {teacher} needs a list of row numbers with at least one in it.")
-        if own.min() < 0 or own.max() >= total:
-            raise DataError(f"Teacher {teacher} has a row number outside 0 to {total - 1}.")
-        if np.unique(own).size < own.size or (owner[own] >= 0).any():
-            raise DataError(f"Teacher {teacher} has a row twice, or shares one with another teacher; rows go to one.")
-        owner[own] = teacher
-    return owner
-
-
-def _require_whole_units(names: npt.NDArray[Any], owner: Integers) -> None:
-    if names.size != owner.size:
-        raise DataError("Give the unit of every row of the table, once each.")
-    used = owner >= 0
-    distinct, code = np.unique(names[used], return_inverse=True)
-    pairs = np.unique(np.stack([code.ravel(), owner[used]]), axis=1)
-    if pairs.shape[1] > distinct.size:
-        raise DataError("The rows of one unit go to several teachers; give all of them to one.")
 
 
 def _salts(teachers: int, source: Source) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.data import Unit
-from ziggurat.errors import DataError, ParameterError
+from ziggurat.errors import DataError, MixedNeighboursError, ParameterError
 from ziggurat.mechanisms._base import one_of
 from ziggurat.privacy import Neighbours, Relation, whole
 
@@ -31,19 +31,20 @@ _SUM_TOLERANCE = 1e-3
 class Ballot:
     """What is public about votes, and what a neighbouring table may change in them.
 
-    Teachers see disjoint data, so replacing everything that one unit contributed changes the votes of one teacher: on
-    every query its vote moves from one class to another (replace-one). Where the teacher of each unit was drawn on its
-    own, adding or removing a unit does the same, because one teacher has more or fewer rows and the others have theirs
-    (add-or-remove-one). Neither relation stands for the other: to replace a unit whose teacher was drawn on its own is
-    to remove it from one teacher and to add another to any, so two votes may move. A unit that owns several teachers
-    moves as many votes.
+    Where the teacher of each unit depends on nobody else (a keyed hash of its name, or a draw of its own), adding or
+    removing a unit changes the rows of one teacher and so, on every query, moves its vote from one class to another
+    (add-or-remove-one). A teacher that is left without rows votes for a public class, so that a vote is moved here too
+    and none is ever missing: counts move by at most (-1, +1). Were it to abstain, one count would move by 1 alone; but
+    a teacher with other rows never abstains, so one moved vote would still be the worst case, and the price the same.
+    In a balanced split one unit takes the place of another, and moves one vote under replace-one; under
+    add-or-remove-one everybody may move (`under`). A unit that owns several teachers moves as many votes.
 
     Parameters
     ----------
     classes
         How many classes may be voted for, at least 2.
     unit
-        Whose data are replaced, added or removed: by default a row, which lies with one teacher.
+        Whose data are added, removed or replaced: by default a row, which lies with one teacher.
     moved
         How many teachers one unit may change; more than 1 for an organisation that owns several.
     whole_votes
@@ -56,7 +57,7 @@ class Ballot:
     unit: Unit = Unit()
     moved: int = 1
     whole_votes: bool = True
-    relation: Relation = Relation.REPLACE_ONE
+    relation: Relation = Relation.ADD_OR_REMOVE_ONE
 
     def __post_init__(self) -> None:
         whole(self.classes, "classes", 2)
@@ -67,6 +68,21 @@ class Ballot:
     def neighbours(self) -> Neighbours:
         """Whom a promise about these votes protects."""
         return Neighbours(self.unit, self.relation)
+
+    def under(self, relation: Relation) -> Ballot:
+        """Give the same votes as seen under the relation that a budget protects, or refuse.
+
+        From add-or-remove-one to replace-one: a unit that takes another's place is one removed and one added, with
+        names, and so teachers, of their own; as many votes move for each of the two. The other way nothing follows.
+        """
+        if relation is self.relation:
+            return self
+        if self.relation is Relation.REPLACE_ONE:
+            raise MixedNeighboursError(
+                "These teachers were dealt out evenly (a balanced split): with one person more or less everybody may "
+                "have another teacher, so that nothing is promised under add-or-remove-one."
+            )
+        return replace(self, relation=relation, moved=2 * self.moved)
 
     def owned_by(self, unit: Unit, teachers: int) -> Ballot:
         """Give the same votes as seen by a unit that owns `teachers` teachers, under the same relation."""
@@ -99,7 +115,7 @@ class Votes:
         *,
         parts: int = 1,
         unit: Unit | None = None,
-        relation: Relation = Relation.REPLACE_ONE,
+        relation: Relation = Relation.ADD_OR_REMOVE_ONE,
     ) -> None:
         self.parts = _checked_parts(parts, "parts")
         self.counts = _checked_counts(counts)
@@ -115,7 +131,7 @@ class Votes:
         classes: int,
         *,
         unit: Unit | None = None,
-        relation: Relation = Relation.REPLACE_ONE,
+        relation: Relation = Relation.ADD_OR_REMOVE_ONE,
     ) -> Votes:
         """Count labels, a matrix teachers x queries of class numbers 0, 1, ..., classes-1."""
         matrix, known = _array(labels), whole(classes, "classes", 2)
@@ -134,7 +150,7 @@ class Votes:
         *,
         resolution: int = RESOLUTION,
         unit: Unit | None = None,
-        relation: Relation = Relation.REPLACE_ONE,
+        relation: Relation = Relation.ADD_OR_REMOVE_ONE,
     ) -> Votes:
         """Count class probabilities, teachers x queries x classes.
 

@@ -16,7 +16,7 @@ from ziggurat.ledger import Ledger
 from ziggurat.pate import PrivateEpsilon, Sanitised
 from ziggurat.privacy import Amount, ApproximateDP
 from ziggurat.release._certificate_text import certificate_text
-from ziggurat.release._cited import cite
+from ziggurat.release._cited import remember
 from ziggurat.release._labelled import Labelled, LabellingFacts, facts_of, read_json, reading
 from ziggurat.release._promised import UNPROTECTED, Features, StudentsSide, TeachersSide
 from ziggurat.release._query_curator import Privatised, QueryCurator
@@ -86,9 +86,7 @@ class Certificate:
         if self.student.features != "original" or self.student.recorded is not None:
             return self
         what = f"{UNPROTECTED}; certificate of {self.made.isoformat()}, {self._digest()}"
-        ledger.record_unbounded(budget, what)
-        noted = [each for each in ledger.history(budget) if each.kind == "unbounded" and each.data["what"] == what]
-        return replace(self, student=replace(self.student, recorded=cite(ledger, noted[-1])))
+        return replace(self, student=replace(self.student, recorded=remember(ledger, budget, what)))
 
     def verify(self, ledger: Ledger | None = None, students_ledger: Ledger | None = None) -> Certificate:
         """Compare the facts with the ledgers, and give the certificate that says so; `DataError` if they disagree."""
@@ -149,7 +147,7 @@ class Certificate:
 def certify(
     labelled: Labelled | LabellingFacts | Sequence[Labelled | LabellingFacts],
     *,
-    delta: Amount,
+    delta: Amount | None = None,
     features: Features,
     queries: QueryCurator | Privatised | Sequence[Privatised] | None = None,
     ledger: Ledger | None = None,
@@ -168,7 +166,8 @@ def certify(
     labelled
         All labels that it was taught by, those for its threshold included.
     delta
-        The failure probability of the promise to the teachers' people.
+        The failure probability of the promise to the teachers' people: unless another is asked for, the one that was
+        paid for, which is that of the grant (and the sum, where several grants paid).
     features
         What it was trained on: rows that are `"public"`, `"privatised"` reports and nothing else, or the `"original"`
         rows, of which at most the queries were privatised.

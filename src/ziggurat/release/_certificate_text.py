@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ziggurat.privacy import ApproximateDP, PureDP, Relation, in_words
 from ziggurat.release._described import in_a_phrase
-from ziggurat.release._promised import Checked, StudentsSide, TeachersSide
+from ziggurat.release._promised import Checked, StudentsSide, TeachersSide, grants_of
 
 if TYPE_CHECKING:
     from ziggurat.release._certificate import Certificate
@@ -73,8 +73,7 @@ def _teachers(side: TeachersSide) -> Iterator[str]:
 
 
 def _grants(side: TeachersSide) -> Iterator[str]:
-    grants = {(each.entry.ledger, each.grant): None for each in side.labellings}
-    for _, grant in grants:
+    for _, grant in grants_of(side.labellings):
         yield (
             f"Whatever {grant.analyst!r} was answered under this grant of the budget {grant.table!r}, and however it "
             f"was chosen, stays together within epsilon {in_words(grant.epsilon)} at delta {in_words(grant.delta)}, "
@@ -126,6 +125,10 @@ def _queries(side: StudentsSide, promise: PureDP) -> Iterator[str]:
         "original": "This covers the queries alone, against whoever labelled them.",
     }
     yield _promised(f"epsilon {in_words(promise.epsilon)}", promise)
+    yield (
+        "This is promised by the holder of the student's table, out of a budget of its own, and to nobody else's "
+        "people. Everybody in that table sent their rows, so that how many there are is public."
+    )
     yield reach[side.features]
     for each in side.queries:
         rows = [f"{call.rows:,}" for call in each.calls]

@@ -67,6 +67,13 @@ def cite(ledger: Ledger, entry: Entry) -> Cited:
     return Cited(name, *ledger.about(entry), entry.seq, entry.hash)
 
 
+def remember(ledger: Ledger, budget: str, what: str) -> Cited:
+    """Write down a release without a promise, for ever, and cite the entry."""
+    ledger.record_unbounded(budget, what)
+    noted = [each for each in ledger.history(budget) if each.kind == "unbounded" and each.data["what"] == what]
+    return cite(ledger, noted[-1])
+
+
 def cite_outcome(ledger: Ledger, outcome: Reservation | Replay) -> Cited:
     """Cite the entry that holds an answer: that of a reservation which was answered, or the one that is replayed."""
     entries = ledger.history()

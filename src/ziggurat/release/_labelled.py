@@ -73,7 +73,7 @@ class LabellingFacts:
     def ballot(self) -> Ballot:
         """What is public about the votes."""
         about = Neighbours.from_dict(self.question["neighbours"])
-        return Ballot(self.question["classes"], about.unit, relation=about.relation)
+        return Ballot(self.question["classes"], about.unit, self.question.get("moved", 1), relation=about.relation)
 
     @property
     def aggregator(self) -> Aggregator | None:
@@ -163,14 +163,18 @@ class Labelled:
         return self.facts.event
 
     def account(
-        self, delta: Amount, *, organisation: Unit | None = None, teachers_owned: int = 1
-    ) -> PateAccount:  # fmt: skip
-        """Account for what was planned; nothing in it depends on the votes."""
+        self, delta: Amount | None = None, *, organisation: Unit | None = None, teachers_owned: int = 1
+    ) -> PateAccount:
+        """Account for what was planned, at the delta of the grant that paid unless another is asked for.
+
+        Nothing in it depends on the votes.
+        """
         aggregator = self.facts.aggregator
         if aggregator is None:
             raise ParameterError("This aggregator is not Ziggurat's own; compose `planned` for its promise.")
         return account(
-            aggregator, self.facts.ballot, delta=delta, queries=self.facts.queries, answered=self.facts.cap,
+            aggregator, self.facts.ballot, delta=self.facts.grant.delta if delta is None else delta,
+            queries=self.facts.queries, answered=self.facts.cap,
             organisation=organisation, teachers_owned=teachers_owned,
         )  # fmt: skip
 

@@ -18,6 +18,7 @@ from ziggurat.release._cited import cite_outcome
 from ziggurat.release._described import described, features_digest, is_own
 from ziggurat.release._labelled import Labelled, LabellingFacts, labels_from, stored
 from ziggurat.release._paid import paid
+from ziggurat.release._quotation import open_grant
 from ziggurat.release._stored import packed, unpacked
 
 MOST_QUERIES = 200_000
@@ -55,13 +56,15 @@ class Labelling:
 
     Formal guarantee: what a labelling can cost is planned without a look at a vote (`Aggregator.planned` with the most
     answers) and is reserved in the ledger before a teacher is asked, so that all labels of one analyst, on whatever
-    queries and however chosen, keep together what the analyst's grant promises to the unit of the teachers' partition
-    under its relation. Labels given before are given again from the ledger at no cost.
+    queries and however chosen, keep together what the analyst's grant promises to the unit of the teachers' partition.
+    The budget's relation decides: teachers dealt out by a keyed hash move one vote if somebody is added or removed, and
+    two if somebody takes another's place (`Ballot.under`); evenly dealt ones pay from replace-one budgets alone. Labels
+    given before are given again from the ledger at no cost.
 
     Parameters
     ----------
     teachers
-        Trained on the partition whose unit and relation the budget protects.
+        Trained on the partition whose unit the budget protects.
     aggregator
         How votes become labels.
     ledger, analyst, budget
@@ -75,7 +78,7 @@ class Labelling:
     Raises
     ------
     MixedNeighboursError
-        The budget protects another unit, or under another relation, than the partition promises about.
+        The budget protects another unit than the partition, or somebody added or removed where the split is balanced.
     """
 
     def __init__(
@@ -90,25 +93,29 @@ class Labelling:
         teachers_owned: int = 1,
         source: Source | None = None,
     ) -> None:
-        self._ballot = _ballot_of(teachers)
+        self._dealt = _ballot_of(teachers)
         if not isinstance(aggregator, Aggregator):
             raise ParameterError("Give an aggregator of ziggurat.pate, such as GumbelNoisyMax('0.05').")
         self._teachers, self._aggregator, self._ledger = teachers, aggregator, ledger
         self._analyst, self._budget = analyst, budget
         self._organisation, self._owned = organisation, _owned(organisation, teachers_owned, teachers)
         self._source = secure() if source is None else source
-        self._require_budget()
+        self._ballot = self._protected()
 
     @property
     def rehearsal(self) -> bool:
         """Whether the noise is seeded, or the teachers are, so that no label may be published."""
         return not self._source.secure or self._teachers.origin_ != "secure"
 
-    def quote(self, queries: int, *, delta: Amount, most_answers: int | None = None) -> LabellingQuote:
-        """Price so many queries, of which at most so many are answered; nothing is read or spent."""
+    def quote(self, queries: int, *, delta: Amount | None = None, most_answers: int | None = None) -> LabellingQuote:
+        """Price so many queries, of which at most so many are answered; nothing is read or spent.
+
+        The epsilon is stated at the grant's own delta, unless another is asked for.
+        """
         event = self._planned(whole(queries, "queries"), most_answers)
+        at = open_grant(self._ledger, self._budget, self._analyst).grant.delta if delta is None else delta
         made = account(
-            self._aggregator, self._ballot, delta=delta, queries=queries, answered=most_answers or queries,
+            self._aggregator, self._ballot, delta=at, queries=queries, answered=most_answers or queries,
             organisation=self._organisation, teachers_owned=self._owned,
         )  # fmt: skip
         grant = self._ledger.quote(self._budget, self._analyst, event, rehearsal=self.rehearsal)
@@ -152,8 +159,11 @@ class Labelling:
                 paid(lambda: spend.commit(packed(stored(drawn))))
         return self._given(spend)
 
-    def steward_view(self, X: Any, labelled: Labelled, delta: Amount) -> PateAccount:  # noqa: N803
+    def steward_view(self, X: Any, labelled: Labelled, delta: Amount | None = None) -> PateAccount:  # noqa: N803
         """Show the steward every account of labels that were given, the data-dependent ones included.
+
+        At the delta of the grant that paid, unless another is asked for, and as the teachers were dealt out: for one
+        moved vote, also where the budget is about replacing somebody and two were paid for.
 
         The teachers vote again on the same features, which gives the same votes. Nothing is spent, because nothing
         leaves: the data-dependent epsilons are `PrivateEpsilon`s, which only the steward may open, and which are in no
@@ -165,8 +175,9 @@ class Labelling:
         if asked != dict(facts.question):
             raise DataError("These labels were given for other features, by other teachers or with other noise.")
         votes = paid(lambda: self._votes(self._teachers.checked(X)), "nothing was spent")
+        at = facts.grant.delta if delta is None else delta
         return account(
-            self._aggregator, votes, delta=delta, answered=labelled.labels.answered,
+            self._aggregator, votes, delta=at, answered=labelled.labels.answered,
             organisation=self._organisation, teachers_owned=self._owned,
         )  # fmt: skip
 
@@ -175,7 +186,7 @@ class Labelling:
         return f"<{kind} for {self._analyst!r} by {self._aggregator!r}, paid by the budget {self._budget!r}>"
 
     def _planned(self, queries: int, most_answers: int | None) -> Event:
-        if _ballot_of(self._teachers) != self._ballot:
+        if _ballot_of(self._teachers) != self._dealt:
             raise DataError("The teachers were trained again on another kind of split; make a new Labelling.")
         most = queries if most_answers is None else whole(most_answers, "most_answers")
         return self._aggregator.planned(self._ballot, queries, most)
@@ -187,6 +198,8 @@ class Labelling:
             "manifest": self._teachers.manifest_["digest"],
             "teachers": self._teachers.fingerprint_,
             "neighbours": self._ballot.neighbours.to_dict(),
+            # Named only where it is not one, so that labels which were paid for before there was a second are known.
+            **({"moved": self._ballot.moved} if self._ballot.moved > 1 else {}),
             "classes": self._ballot.classes,
             "aggregator": described(self._aggregator),
             "queries": queries,
@@ -198,9 +211,9 @@ class Labelling:
         }
 
     def _votes(self, features: Any) -> Votes:
-        ballot = self._ballot
+        dealt = self._dealt
         return Votes.from_labels(
-            self._teachers.votes(features), ballot.classes, unit=ballot.unit, relation=ballot.relation
+            self._teachers.votes(features), dealt.classes, unit=dealt.unit, relation=dealt.relation
         )
 
     def _drawn(self, features: Any, most_answers: int | None, progress: Progress | None) -> Labels:
@@ -218,14 +231,22 @@ class Labelling:
         labels = labels_from(unpacked(spend.answer), self.rehearsal)
         return Labelled(labels, LabellingFacts.at(self._ledger, entry), spend.replayed)
 
-    def _require_budget(self) -> None:
-        protected, votes = self._ledger.budget(self._budget).neighbours, self._ballot.neighbours
-        if protected != votes:
+    def _protected(self) -> Ballot:
+        """The votes as the budget's people see them."""
+        protected, dealt = self._ledger.budget(self._budget).neighbours, self._dealt
+        if protected.unit != dealt.unit:
             raise MixedNeighboursError(
-                f"The budget {self._budget!r} protects {protected}, but labels of these teachers protect {votes}; "
-                "create one with the neighbours of their partition (ziggurat ledger budget with --person or --unit, "
-                "and --relation)."
+                f"The budget {self._budget!r} protects {protected}, but labels of these teachers protect "
+                f"{dealt.neighbours}; name a budget for the unit of their partition (ziggurat ledger budget with "
+                "--person or --unit), or teach by its unit."
             )
+        try:
+            return dealt.under(protected.relation)
+        except MixedNeighboursError as refused:
+            raise MixedNeighboursError(
+                f"{refused} The budget {self._budget!r} protects {protected}: teach again without --split balanced, or "
+                f"pay from a budget of the same people with --relation {dealt.relation}."
+            ) from None
 
 
 def _ballot_of(teachers: Teachers) -> Ballot:

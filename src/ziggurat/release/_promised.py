@@ -10,6 +10,7 @@ from typing import Any, Literal, Self, get_args
 from ziggurat.data import Unit
 from ziggurat.errors import MixedNeighboursError, ParameterError, PrivacyError
 from ziggurat.ledger import Head, Ledger
+from ziggurat.ledger._entries import Grant
 from ziggurat.pate import PrivateEpsilon, Sanitised, account
 from ziggurat.privacy import (
     Amount,
@@ -94,17 +95,18 @@ class TeachersSide:
     def of(
         cls,
         labellings: tuple[LabellingFacts, ...],
-        delta: Amount,
+        delta: Amount | None = None,
         organisation: Unit | None = None,
         teachers_owned: int = 1,
         sanitised: Sanitised | None = None,
     ) -> Self:
-        """Compute the promise from the facts."""
+        """Compute the promise from the facts, at the delta that was paid unless another is asked for."""
+        delta = paid_delta(labellings) if delta is None else delta
         owned = whole(teachers_owned, "teachers_owned")
         if owned > min(each.question["voters"] for each in labellings):
             raise ParameterError("An organisation cannot own more teachers than there are.")
         if sanitised is not None:
-            _require_publishable(sanitised, organisation, delta)
+            _require_publishable(sanitised, organisation, delta, max(each.ballot.moved for each in labellings))
         made = _alike if _are_alike(labellings) else _mixed
         promise, published, group = made(labellings, delta, organisation, owned)
         if sanitised is not None:
@@ -160,11 +162,21 @@ class TeachersSide:
         return replace(proven, promise=stated, organisation=group, checked=checked)
 
 
+def paid_delta(labellings: Sequence[LabellingFacts]) -> Fraction:
+    """The delta that was paid for labels: that of their grant, and the sum over several."""
+    return sum((grant.delta for _, grant in grants_of(labellings)), Fraction(0))
+
+
+def grants_of(labellings: Sequence[LabellingFacts]) -> list[tuple[str, Grant]]:
+    """The grants that paid, each once, with the ledger that holds it."""
+    return list(dict.fromkeys((each.entry.ledger, each.grant) for each in labellings))
+
+
 def _are_alike(labellings: Sequence[LabellingFacts]) -> bool:
     """Whether all have the same aggregator, of Ziggurat's own, and votes about the same: they are one longer run."""
-    same = ("aggregator", "classes", "neighbours")
     first = labellings[0]
-    alike = all(each.question[name] == first.question[name] for each in labellings for name in same)
+    noise = first.question["aggregator"]
+    alike = all(each.ballot == first.ballot and each.question["aggregator"] == noise for each in labellings)
     return alike and first.aggregator is not None
 
 
@@ -202,13 +214,15 @@ def _seen_by(facts: LabellingFacts, unit: Unit, owned: int) -> Event:
     return facts.aggregator.planned(facts.ballot.owned_by(unit, owned), facts.queries, facts.cap)
 
 
-def _require_publishable(sanitised: object, organisation: Unit | None, delta: Amount) -> None:
+def _require_publishable(sanitised: object, organisation: Unit | None, delta: Amount, moved: int) -> None:
     if isinstance(sanitised, PrivateEpsilon):
         raise PrivacyError("A data-dependent epsilon is private; release it with sanitised(...) first.")
     if not isinstance(sanitised, Sanitised):
         raise ParameterError("Give what ziggurat.pate.sanitised returned.")
     if organisation is not None:
         raise PrivacyError("A sanitised epsilon is about one moved vote; leave it out, or the organisation.")
+    if moved > 1:
+        raise PrivacyError("A sanitised epsilon is about one moved vote, and out of this budget two may move.")
     if sanitised.delta != exact(delta):
         raise ParameterError("The sanitised epsilon was released at another delta; state the same one.")
 

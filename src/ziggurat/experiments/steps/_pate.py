@@ -96,14 +96,15 @@ def _partition(rows: int, teachers: int, units: Sequence[Any], seed: int) -> Par
 
     source = seeded(seed).child("partition")
     if not len(units):
-        return Partition.by_record(rows, teachers, source=source)
-    return Partition.by_unit(list(units), teachers, unit=Unit.person("patient"), source=source)
+        return Partition.by_record(rows, teachers, balanced=True, source=source)
+    return Partition.by_unit(list(units), teachers, unit=Unit.person("patient"), balanced=True, source=source)
 
 
 def _votes(named: Any, classes: int) -> Votes:
     from ziggurat.pate import Votes
+    from ziggurat.privacy import Relation
 
-    return Votes.from_labels(named, classes)
+    return Votes.from_labels(named, classes, relation=Relation.REPLACE_ONE)  # the splits are even, as in the documents
 
 
 def _packed(ensemble: Teachers) -> dict[str, bytes]:
@@ -274,20 +275,21 @@ def label_votes(
 
 def _published_votes(source: str, truth: str, queries: int | str, seed: int) -> tuple[Votes, Classes]:
     from ziggurat.pate import Votes
+    from ziggurat.privacy import Relation
     from ziggurat.randomness import seeded
 
     if source == INVENTED:
         draw = seeded(seed).child("votes").simulation()
         labels = draw.integers(10, size=queries if isinstance(queries, int) else 100)
         heads = 0.02 + 0.8 * np.eye(10)[labels]
-        return Votes(draw.multinomial(250, heads)), np.asarray(labels, dtype=np.int64)
+        return Votes(draw.multinomial(250, heads), relation=Relation.REPLACE_ONE), np.asarray(labels, dtype=np.int64)
     table = loaded(source)
     counts = np.column_stack([table[name].to_numpy() for name in table.column_names]).astype(np.int64)
     named = loaded(truth)
     tested = named["split"].to_numpy(zero_copy_only=False) == "test"
     right = np.asarray(named["label"].to_numpy()[tested], dtype=np.int64)
     chosen = _chosen(queries, len(counts))
-    return Votes(counts[chosen]), right[chosen]
+    return Votes(counts[chosen], relation=Relation.REPLACE_ONE), right[chosen]
 
 
 def _chosen(queries: int | str, rows: int) -> Classes:

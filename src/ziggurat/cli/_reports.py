@@ -1,0 +1,109 @@
+"""Who pays for privatised reports (`collect`, `pate privatise`), and what is said of it on the screen.
+
+Everybody sends a report, so that how many there are is public, and with it whether somebody sent one: reports promise
+replace-one. Under add-or-remove-one they promise nothing: one report more is an output that cannot occur without it, at
+any epsilon. A budget about adding or removing therefore cannot pay, and is refused by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ziggurat.cli._ledger import default_ledger, open_ledger
+from ziggurat.errors import BudgetExceededError, LedgerUseError, MixedNeighboursError, ParameterError
+
+if TYPE_CHECKING:
+    from ziggurat.ledger import Ledger
+    from ziggurat.privacy import Event, Neighbours
+
+
+@dataclass(frozen=True)
+class Payer:
+    """Who pays for reports out of which budget; nobody where a rehearsal on open data needs none.
+
+    Parameters
+    ----------
+    analyst, budget, ledger
+        Who pays, out of what, and where that is kept.
+    whom
+        Whom the reports protect.
+    free
+        Whether this is a rehearsal on invented or public data.
+    """
+
+    analyst: str
+    budget: str
+    ledger: str
+    whom: Neighbours
+    free: bool = False
+
+    @contextmanager
+    def book(self) -> Iterator[Ledger | None]:
+        """Open the ledger that pays, or say how to start; None if nobody has to pay."""
+        if not self.analyst:
+            if not self.free:
+                raise ParameterError(
+                    "Reports tell of these people for ever, so they are paid for: say who pays with --analyst. "
+                    f"{self._how_to_start('ana')} Only rehearsals (--rehearse) on invented or public data need nobody."
+                )
+            yield None
+            return
+        try:
+            book = open_ledger(self.ledger)
+        except LedgerUseError:
+            raise LedgerUseError(self._missing()) from None
+        with book:
+            self._require_budget(book)
+            yield book
+
+    def require_room(self, book: Ledger | None, event: Event) -> None:
+        """Refuse what costs more than is left before anything is read."""
+        if book is not None and not (priced := book.quote(self.budget, self.analyst, event)).fits:
+            raise BudgetExceededError(priced.sentence)
+
+    def told(self, entry: int | None) -> str:
+        """Say what was written, for whom, and that it stays."""
+        if entry is None:
+            return "No ledger was asked: a rehearsal on open data, of which nothing may be published as real."
+        return (
+            f"Entry {entry} of the ledger {self.ledger or str(default_ledger())!r} says that {self.analyst!r} paid for "
+            f"it out of the budget {self.budget!r}, which protects {self.whom}; it stays there for ever."
+        )
+
+    def to_dict(self, entry: int | None) -> dict[str, Any] | None:
+        """Give the same as JSON."""
+        return None if entry is None else {"entry": entry, "budget": self.budget, "analyst": self.analyst}
+
+    def _require_budget(self, book: Ledger) -> None:
+        try:
+            protected = book.budget(self.budget).neighbours
+            book.left(self.budget, self.analyst)
+        except LedgerUseError:
+            raise LedgerUseError(self._missing()) from None
+        if protected != self.whom:
+            raise MixedNeighboursError(
+                f"The budget {self.budget!r} protects {protected}, but reports protect {self.whom}: how many there are "
+                "is public, so that one report more or less shows, and nothing is promised under another relation or "
+                f"to another unit. Pay from a budget of the same people, made with "
+                f"'{self._budget_command(self.budget + '-reports')} --population {self.budget}'; both promises then "
+                "stand side by side."
+            )
+
+    def _missing(self) -> str:
+        return f"{self.analyst!r} has no grant on {self.budget!r}. {self._how_to_start(self.analyst)}"
+
+    def _how_to_start(self, analyst: str) -> str:
+        where = f" --ledger {self.ledger}" if self.ledger else ""
+        return (
+            f"The steward gives a grant with '{self._budget_command(self.budget)}{where}' (once) and 'ziggurat ledger "
+            f"grant {self.budget} {analyst} --epsilon 1{where}'."
+        )
+
+    def _budget_command(self, name: str) -> str:
+        unit = self.whom.unit
+        stated = f" --person {unit.column}" if unit.name == "person" else f" --unit {unit.name}={unit.column}"
+        of = "" if unit.column is None else stated
+        return f"ziggurat ledger budget {name} --epsilon 1{of} --relation {self.whom.relation}"
