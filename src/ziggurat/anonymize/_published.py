@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from sqlglot import exp
 from ziggurat import randomness
 from ziggurat.data import Kind, Role
 from ziggurat.data.engines import scrambled
-from ziggurat.errors import DataError
+from ziggurat.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from ziggurat.anonymize._coded import Counted
@@ -99,6 +100,7 @@ class Publication:
         private = enumerate(zip(sensitive, counted.values, strict=True))
         more = [_Keyed(name, values, counted.sensitive[:, s]) for s, (name, values) in private]
         self._keyed = (*keyed, *more)
+        self._dropped: tuple[str, ...] = ()
         self._chosen = np.flatnonzero(kept & (counted.counts > 0))
 
     @property
@@ -110,7 +112,25 @@ class Publication:
     def columns(self) -> tuple[str, ...]:
         """The columns that are published: identifiers, and what tells units apart, are not."""
         shown = [column for column in self._table.schema.columns if column.role is not Role.IDENTIFIER]
-        return tuple(column.name for column in shown if column.name != self._table.unit.column)
+        hidden = {self._table.unit.column, *self._dropped}
+        return tuple(column.name for column in shown if column.name not in hidden)
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """The columns of the table that do not leave."""
+        names = self.columns
+        return tuple(column.name for column in self._table.declared.columns if column.name not in names)
+
+    def without(self, names: Sequence[str]) -> Publication:
+        """Return the same without some columns; those by which rows find their labels stay."""
+        for name in names:
+            if self._table.schema[name].name in {keyed.column for keyed in self._keyed}:
+                raise ParameterError(
+                    f"Column {name!r} is one that the models speak of; leave it out of these instead of dropping it."
+                )
+        made = copy(self)
+        made._dropped = (*self._dropped, *names)
+        return made
 
     @property
     def rows(self) -> int:

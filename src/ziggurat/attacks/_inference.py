@@ -184,15 +184,19 @@ def homogeneity(
     certainty
         From which share of a class on its most common value counts as learned.
     """
+    return homogeneity_of(_read(table, sensitive, quasi_identifiers), certainty=certainty)
+
+
+def homogeneity_of(counts: Coded, *, certainty: float = 1.0) -> Homogeneity:
+    """Judge combinations that were counted already, the sensitive column last, see `homogeneity`."""
     sure = fraction(certainty, "The certainty")
-    counts = _read(table, sensitive, quasi_identifiers)
     ids, number = counts.classes(counts.names[:-1])
     sizes, most = sums(ids, number, counts.counts), _largest(ids, number, counts.counts)
     given = most >= sure * sizes * (1 - 1e-12)
     groups = sizes > 1
     overall = np.bincount(counts.codes[-1], weights=counts.counts)
     return Homogeneity(
-        sensitive=sensitive,
+        sensitive=counts.names[-1],
         certainty=sure,
         learned=Share(int(sizes[given].sum()), counts.rows),
         learned_in_groups=Share(int(sizes[given & groups].sum()), counts.rows),
