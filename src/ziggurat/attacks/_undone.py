@@ -135,7 +135,7 @@ def undone(
     quasi_identifiers: Sequence[str],
     *,
     shown: Collection[str],
-    covers: Mapping[str, Cover],
+    covers: Mapping[str, Cover | None],
     protected: Collection[str] = (),
     kept: Collection[str] = (),
 ) -> Undone:
@@ -152,7 +152,8 @@ def undone(
     shown
         All columns that leave.
     covers
-        How each generalised quasi-identifier was made; the others stand in the table as they were.
+        How each generalised quasi-identifier was made, None if that is not known; the others stand in the table as they
+        were.
     protected
         Sensitive columns that a model speaks of; with those that have the role they are taken to be known to nobody.
     kept
@@ -192,7 +193,7 @@ def _together(released: Counts, known: list[str], names: list[str]) -> tuple[tup
     return tuple(telling[:gone]), total - before
 
 
-def _told(original: Counts, names: Sequence[str], covers: Mapping[str, Cover]) -> Iterator[Told]:
+def _told(original: Counts, names: Sequence[str], covers: Mapping[str, Cover | None]) -> Iterator[Told]:
     for name in names:
         for of, cover in covers.items():
             share = _lambda(original.of([name, of]), cover)
@@ -200,7 +201,7 @@ def _told(original: Counts, names: Sequence[str], covers: Mapping[str, Cover]) -
                 yield Told(name, of, share)
 
 
-def _lambda(pairs: Coded, cover: Cover) -> float:
+def _lambda(pairs: Coded, cover: Cover | None) -> float:
     """The share of wrong guesses that the first column puts right, see the module."""
     (first, second), counts = pairs.codes, pairs.counts
     shown = _label_codes(pairs.values[1].to_pylist(), cover)
@@ -214,9 +215,9 @@ def _lambda(pairs: Coded, cover: Cover) -> float:
     return (int(counts[right].sum()) - int(counts[plain].sum())) / wrong if wrong >= _EVIDENCE else 0.0
 
 
-def _label_codes(values: Sequence[object], cover: Cover) -> Codes:
+def _label_codes(values: Sequence[object], cover: Cover | None) -> Codes:
     """A number for what each value is shown as; where cells have levels of their own nothing is taken to be shown."""
-    labels = cover.labels(values) if cover.level is not None else [""] * len(values)
+    labels = [""] * len(values) if cover is None or cover.level is None else cover.labels(values)
     numbers: dict[object, int] = {}
     return np.array([numbers.setdefault(label, len(numbers)) for label in labels], np.int64)
 
