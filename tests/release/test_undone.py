@@ -102,7 +102,7 @@ def test_a_declared_quasi_identifier_that_is_left_out_stops_the_release(tmp_path
         quasi_identifiers=["age", "city"],
         suppression="0.05",
     )
-    with pytest.raises(PrivacyError, match="'job' is declared as quasi-identifier and left out") as caught:
+    with pytest.raises(PrivacyError, match="'job' is declared a quasi-identifier and left out") as caught:
         released(found, tmp_path)
     kept = released(found, tmp_path, keep={"job": "asked by nobody else"})
     shown = parquet.read_table(tmp_path / "out.parquet").group_by(["age", "city", "job"]).aggregate([([], "count_all")])
@@ -114,7 +114,7 @@ def test_a_declared_quasi_identifier_that_is_left_out_stops_the_release(tmp_path
 def test_a_quasi_identifier_that_is_to_be_protected_is_left_out_as_well(tmp_path: Path) -> None:
     table = read(people(), described())
     found = anonymize(table, [KAnonymity(5), LDiversity("city", 2)])
-    with pytest.raises(PrivacyError, match="'city' is declared as quasi-identifier and left out"):
+    with pytest.raises(PrivacyError, match="'city' is declared a quasi-identifier and left out"):
         released(found, tmp_path)
 
 

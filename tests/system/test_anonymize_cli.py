@@ -230,6 +230,21 @@ def test_safe_harbor_explains_itself(command: Command, clinic: Path) -> None:
     assert "name" not in parquet.read_schema(clinic / "masked.parquet").names
 
 
+def test_safe_harbor_keeps_no_postcode_under_another_name(command: Command, clinic: Path) -> None:
+    table = pa.table({"post_code": ["81601", "81602"] * 9, "quarter": ["81601", "81602"] * 9, "sex": ["f", "m"] * 9})
+    csv.write_csv(table, clinic / "places.csv")
+    kinds = "".join(f"  {name}: {{kind: category, categories: [{', '.join(values)}]}}\n" for name, values in (
+        ("post_code", ["'81601'", "'81602'"]), ("quarter", ["'81601'", "'81602'"]), ("sex", ["f", "m"])))  # fmt: skip
+    (clinic / "places.yaml").write_text(f"columns:\n{kinds}")
+    held = command("mask", "places.csv", "--safe-harbor", "--out", "masked.csv")
+    assert "Column 'quarter' looks like none of the eighteen" in held.err
+    assert not (clinic / "masked.csv").exists()
+    (clinic / "places.yaml").write_text(f"columns:\n{kinds.replace('quarter: {', 'quarter: {role: sensitive, ')}")
+    made = command("mask", "places.csv", "--safe-harbor", "--out", "masked.csv")
+    assert made.code == 0, made.err
+    assert set(csv.read_csv(clinic / "masked.csv")["post_code"].to_pylist()) == {816}
+
+
 @pytest.mark.parametrize(
     ("plan", "sentence"),
     [

@@ -91,7 +91,7 @@ class Undone(Finding):
         """What was found, a clause for each way."""
         if self.left_out:
             yield (
-                f"{listed(self.left_out)} {_is(self.left_out)} declared as quasi-identifier and left out "
+                f"{listed(self.left_out)} {_declared(self.left_out)} and left out "
                 f"({self.declared_uniques:,} of {counted(self.rows, 'row')} stand alone in the declared ones)"
             )
         for each in self.told:
@@ -248,8 +248,8 @@ def _most_common(labels: Codes, totals: Codes) -> npt.NDArray[np.bool]:
     return chosen
 
 
-def _is(names: Sequence[str]) -> str:
-    return "is" if len(names) == 1 else "are"
+def _declared(names: Sequence[str]) -> str:
+    return "is declared a quasi-identifier" if len(names) == 1 else "are declared quasi-identifiers"
 
 
 def _finds(names: Sequence[str]) -> str:
