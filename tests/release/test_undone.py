@@ -191,3 +191,10 @@ def test_a_large_table_is_asked_and_a_small_one_read_with_the_same_outcome(monke
         one, other = small.of(chosen), large.of(chosen)
         assert sorted(one.counts) == sorted(other.counts)
         assert one.rows == other.rows == ROWS
+    monkeypatch.setattr(coded, "_VALUES", 4)
+    some = large.pairs("age", "city")
+    assert 0 < some.rows < ROWS
+    whole = {age.as_py(): 0 for age in some.values[0]}
+    for age in people()["age"].to_pylist():
+        whole[age] = whole.get(age, 0) + 1
+    assert some.rows == sum(whole[age.as_py()] for age in some.values[0])  # values are taken with all of their rows

@@ -126,6 +126,25 @@ def test_the_same_release_leaves_with_the_right_file(tmp_path: Path, what: str, 
     assert release.to_dict()["verified"][0]["measured"] == found.measured
 
 
+@pytest.mark.parametrize("name", ["out.parquet", "out.csv"])
+@pytest.mark.parametrize("code", ["unknown", None])
+def test_a_declared_code_for_missing_cells_is_no_value_either(tmp_path: Path, name: str, code: str | None) -> None:
+    """{hiv, hiv, unknown, unknown} is one value to the search and to the judge of the file, unless it counts."""
+    private = Column("s", Kind.TEXT, Role.SENSITIVE, missing=("unknown",))
+    schema = Schema((Column("g", Kind.TEXT, Role.QUASI_IDENTIFIER, hierarchy=SEX), private))
+    table = pa.table({"g": list("xxxxyyyy") * 2, "s": ["hiv", "hiv", code, code, "hiv", "flu", code, code] * 2})
+    found = anonymize(read(table, schema), [KAnonymity(2), LDiversity("s", 2)])
+    assert found.levels == {"g": 1}
+    assert release_anonymised(found, tmp_path / name).verified[1].measured == 2
+    counting = anonymize(read(table, schema), [KAnonymity(2), LDiversity("s", 2, missing_is_a_value=True)])
+    release = release_anonymised(counting, tmp_path / name)
+    assert (counting.levels, release.verified[1].measured) == ({"g": 0}, 2)
+    assert "a missing cell counted as one" in release.to_dict()["verified"][1]["model"]
+    planted = Planted(found, table)
+    with pytest.raises(PrivacyError, match="does not satisfy its models"):
+        release_anonymised(dataclasses.replace(found, publication=planted), tmp_path / "again.csv")
+
+
 def test_every_model_there_is_has_a_file_that_breaks_it() -> None:
     tested = {type(model()) for model, _ in PLANTED.values()}
     assert tested == set(PrivacyModel.__subclasses__())

@@ -16,7 +16,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ziggurat import randomness
-from ziggurat.data import Kind, Role
+from ziggurat.data import Column, Kind, Role, present
 from ziggurat.data.engines import scrambled
 from ziggurat.errors import DataError, ParameterError
 
@@ -68,6 +68,7 @@ class _Keyed:
     column: str
     values: tuple[object, ...]
     codes: npt.NDArray[np.int32]
+    absent: exp.Expr
 
     @property
     def size(self) -> int:
@@ -94,11 +95,14 @@ class Publication:
     ) -> None:
         self._table, self._counted, self._labels, self._kept = table, counted, tuple(labels), kept
         keyed = [
-            _Keyed(ladder.column, ladder.values, counted.codes[:, place])
+            _Keyed(ladder.column, ladder.values, counted.codes[:, place], _is_null(ladder.column))
             for place, ladder in enumerate(counted.ladders)
         ]
         private = enumerate(zip(sensitive, counted.values, strict=True))
-        more = [_Keyed(name, values, counted.sensitive[:, s]) for s, (name, values) in private]
+        more = [
+            _Keyed(name, values, counted.sensitive[:, s], _is_missing(table.schema[name]))
+            for s, (name, values) in private
+        ]
         self._keyed = (*keyed, *more)
         self._dropped: tuple[str, ...] = ()
         self._chosen = np.flatnonzero(kept & (counted.counts > 0))
@@ -252,6 +256,18 @@ def _cell(relation: str, name: str) -> exp.Column:
     return exp.column(name, table=relation, quoted=True)
 
 
+def _is_null(name: str) -> exp.Expr:
+    return exp.Is(this=_cell("seen", name), expression=exp.Null())
+
+
+def _is_missing(column: Column) -> exp.Expr:
+    """Whether a sensitive cell was counted as missing: NULL, no number, or a code for missing cells."""
+    held = present(column).copy()
+    for cell in held.find_all(exp.Column):
+        cell.set("table", exp.to_identifier("seen", quoted=True))
+    return exp.Not(this=exp.paren(held))
+
+
 def _key(number: int) -> str:
     return f"ziggurat key {number}"
 
@@ -272,8 +288,11 @@ def _packed(keyed: Sequence[_Keyed], word: Sequence[int]) -> exp.Expr:
     for place in word:
         code: exp.Expr = _cell(f"codes_{place}", "code")
         if None in keyed[place].values:
-            absent = exp.Is(this=_cell("seen", keyed[place].column), expression=exp.Null())
-            code = exp.Case().when(absent, exp.Literal.number(keyed[place].values.index(None))).else_(code)
+            code = (
+                exp.Case()
+                .when(keyed[place].absent.copy(), exp.Literal.number(keyed[place].values.index(None)))
+                .else_(code)
+            )
         scaled = exp.Mul(this=exp.paren(total), expression=exp.Literal.number(keyed[place].size))
         total = exp.Add(this=scaled, expression=code)
     return total

@@ -196,7 +196,7 @@ def _together(released: Counts, known: list[str], names: list[str]) -> tuple[tup
 def _told(original: Counts, names: Sequence[str], covers: Mapping[str, Cover | None]) -> Iterator[Told]:
     for name in names:
         for of, cover in covers.items():
-            share = _lambda(original.of([name, of]), cover)
+            share = _lambda(original.pairs(name, of), cover)
             if share >= TOLD:
                 yield Told(name, of, share)
 

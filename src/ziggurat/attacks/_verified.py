@@ -125,10 +125,9 @@ class _Classes:
 
     def values(self, column: str, *, missing: bool) -> _Values:
         """The values of a sensitive column; with `missing`, missing cells are one."""
-        place = self.released.names.index(column)
-        held = self.released.values[place].to_pylist()
-        kinds = max(len(held), 1)
-        keys, inverse = np.unique(self.ids * kinds + self.released.codes[place], return_inverse=True)
+        codes, held = _canonical(self.released, column, self.claims.schema)
+        kinds = len(held)
+        keys, inverse = np.unique(self.ids * kinds + codes, return_inverse=True)
         counts = sums(inverse.ravel(), keys.size, self.released.counts)
         known = np.array([missing or value is not None for value in held], np.bool)[keys % kinds]
         unknown = _added(keys[~known] // kinds, counts[~known], self.sizes.size)
@@ -141,6 +140,18 @@ class _Classes:
             raise ParameterError("A model speaks of a population, and there is none.")
         everybody = self.claims.people.of(self.claims.quasi_identifiers)
         return people_in(everybody, self.shown, self.claims.covers)
+
+
+def _canonical(counted: Coded, column: str, schema: Schema) -> tuple[Codes, list[Any]]:
+    """The cells of a column with all that means "missing" as one None: NULL, what is no number, and declared codes."""
+    place = counted.names.index(column)
+    codes = set(schema[column].missing)
+    numbers: dict[Any, int] = {}
+    places = []
+    for value in counted.values[place].to_pylist():
+        absent = value in codes or (isinstance(value, float) and not math.isfinite(value))
+        places.append(numbers.setdefault(None if absent else value, len(numbers)))
+    return np.array(places, np.int64)[counted.codes[place]], list(numbers)
 
 
 @dataclass(frozen=True)
@@ -197,15 +208,16 @@ def _closeness(model: TCloseness, classes: _Classes) -> Verified:
     original = classes.claims.original[model.column]
     column = classes.claims.schema[model.column]
     order = column.categories.values if column.categories is not None and column.categories.ordered else ()
-    domain = _ordered(original, order, missing=model.missing_is_a_value)
+    cells, everything = _canonical(original, model.column, classes.claims.schema)
+    domain = _ordered(everything, order, missing=model.missing_is_a_value)
     values = classes.values(model.column, missing=model.missing_is_a_value)
     places = np.array([domain.get(value, -1) for value in values.held], np.int64)[values.codes]
     figure = f"largest distance of {model.column!r} from the whole table"
     if (places < 0).any() or not domain:
         return Verified(model.sentence, figure, 1.0, model.t >= 1.0 and not (places < 0).any())
     overall = np.zeros(len(domain))
-    totals = _added(original.codes[0], original.counts, len(original.values[0]))
-    for value, count in zip(original.values[0].to_pylist(), totals.tolist(), strict=True):
+    totals = _added(cells, original.counts, len(everything))
+    for value, count in zip(everything, totals.tolist(), strict=True):
         if value in domain:
             overall[domain[value]] += count
     gone = 1 - overall.sum() / original.rows
@@ -214,10 +226,10 @@ def _closeness(model: TCloseness, classes: _Classes) -> Verified:
     return Verified(model.sentence, figure, farthest, farthest <= model.t + _ROUNDING)
 
 
-def _ordered(original: Coded, order: Sequence[object], *, missing: bool) -> dict[Any, int]:
+def _ordered(held: Sequence[Any], order: Sequence[object], *, missing: bool) -> dict[Any, int]:
     """The place of each value of the original table: in the public order, then in their own, missing last."""
     rank = {value: place for place, value in enumerate(order)}
-    values = [value for value in original.values[0].to_pylist() if value is not None or missing]
+    values = [value for value in held if value is not None or missing]
     values.sort(key=lambda value: (value is None, rank.get(value, len(rank)), 0 if value is None else value))
     return {value: place for place, value in enumerate(values)}
 

@@ -114,7 +114,7 @@ def anonymize(
         made = _made(opened, models, known, trees, options | {"time_limit": time_limit, "progress": progress})
     with _busy(quiet or as_json):
         if frontier or solutions:
-            made.solutions  # noqa: B018 - too many to list is said before anything is released
+            _require_listable(made)
         release = _released(made, out, ledger, budget or (_stem(table) if ledger else ""), {"note": note, **decided})
         _more(made, frontier, solutions)
     if not quiet:
@@ -200,6 +200,16 @@ def _progress(share: float, best: float, seconds: float) -> str:
     if share == 0 and math.isinf(best):
         return "Compiling the search (once) …" if seconds > _COMPILING_AFTER else "Searching …"
     return "Searching …" if math.isinf(best) else f"Searching, best so far {best:.5g} (Ctrl-C takes it)"
+
+
+def _require_listable(made: Anonymised) -> None:
+    """Too many generalisations to look at is said before anything is released."""
+    from ziggurat.errors import ParameterError
+
+    try:
+        made.solutions  # noqa: B018
+    except ParameterError as error:
+        raise ParameterError(f"{str(error)[:-1]}: leave out --frontier and --solutions.") from None
 
 
 def _released(made: Anonymised, out: str, ledger: str, budget: str, options: dict[str, Any]) -> AnonymisedRelease:
