@@ -151,6 +151,35 @@ REFUSED: dict[str, tuple[type[ZigguratError], str, Callable[[], Any]]] = {
     "unknown sensitive column": (SchemaError, "'y'", lambda: made(LDiversity("y", 2))),
     "quasi-identifiers as one text": (ParameterError, "a list", lambda: made(quasi_identifiers="xs")),
     "named twice": (ParameterError, "twice", lambda: made(quasi_identifiers=["x", "x"])),
+    "nothing but missing cells": (
+        DataError,
+        "quasi-identifier 'a' is missing",
+        lambda: made(
+            table=pa.table({"a": pa.array([None] * 9, pa.string())}), quasi_identifiers=["a"], hierarchies=None
+        ),
+    ),
+    "NaN": (
+        DataError,
+        "Column 'a' holds NaN",
+        lambda: made(table=pa.table({"a": [1.0, 2.0, math.nan] * 3}), quasi_identifiers=["a"], hierarchies=None),
+    ),
+    "closer than what is missing": (
+        PrivacyError,
+        "cells are missing, and whatever they are",
+        lambda: anonymize(
+            pa.table({"a": ["x"] * 4, "s": ["p", "q", None, None]}), TCloseness("s", 0.4), quasi_identifiers=["a"]
+        ),
+    ),
+    "presence of people in several classes": (
+        ParameterError,
+        "needs global recoding",
+        lambda: anonymize(
+            pa.table({"a": ["x"] * 4}),
+            Presence(0, 1, read(pa.table({"a": ["x"] * 4}))),
+            quasi_identifiers=["a"],
+            recoding="local",
+        ),
+    ),
     "no quasi-identifiers": (SchemaError, "No column is", lambda: made(quasi_identifiers=None, hierarchies=None)),
     "none named": (SchemaError, "No column is", lambda: made(quasi_identifiers=[], hierarchies=None)),
     "no rows": (DataError, "no rows", lambda: made(table=CELLS.slice(0, 0))),

@@ -95,10 +95,35 @@ def test_the_distance_of_a_class_is_what_linear_programming_finds(
         here = [inside.count(value) / len(inside) for value in values]
         exact = transport(ground(kind[0], values, kind[1]), here, everywhere)
         other = len(pairs) - len(inside)
-        just = TCloseness("s", min(1.0, max(0.0, exact) + 1e-7), *kind)
+        just = TCloseness("s", min(1.0, max(0.0, exact) + 1e-7), *kind, missing_is_a_value=True)
         assert suppressed(table, just) in (0, other)
         if exact > 1e-6:
-            assert suppressed(table, TCloseness("s", exact - 1e-7, *kind)) in (len(inside), len(pairs))
+            closer = TCloseness("s", exact - 1e-7, *kind, missing_is_a_value=True)
+            assert suppressed(table, closer) in (len(inside), len(pairs))
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.sampled_from("pqs-"), min_size=1, max_size=5),
+    st.lists(st.sampled_from("pqs-"), max_size=5),
+    st.sampled_from([("equal", None), ("ordered", None), ("hierarchical", ROOTED)]),
+)
+def test_a_class_is_as_close_as_it_seems_whatever_its_missing_cells_are(
+    inside: list[str], outside: list[str], kind: tuple[Any, Hierarchy | None]
+) -> None:
+    """No completion of the missing cells is farther than the t that the search finds, by linear programming."""
+    table = held("x" * len(inside) + "y" * len(outside), "".join(inside + outside))
+    values = sorted({*inside, *outside} - {"-"}) or ["p"]
+    cost = ground(kind[0], values, kind[1])
+    cells, gaps = inside + outside, [at for at, cell in enumerate(inside + outside) if cell == "-"]
+    worst = 0.0
+    for chosen in itertools.product(values, repeat=len(gaps)):
+        for at, cell in zip(gaps, chosen, strict=True):
+            cells[at] = cell
+        here = [cells[: len(inside)].count(value) / len(inside) for value in values]
+        worst = max(worst, transport(cost, here, [cells.count(value) / len(cells) for value in values]))
+    if worst > 1e-6:
+        assert suppressed(table, TCloseness("s", worst - 1e-7, *kind)) in (len(inside), len(cells))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +131,19 @@ def test_the_distance_of_a_class_is_what_linear_programming_finds(
     [
         ("pqr", LDiversity("s", 3), True),
         ("pqq", LDiversity("s", 3), False),
-        ("pq-", LDiversity("s", 3), True),
+        ("pq-", LDiversity("s", 3), False),
+        ("pq-", LDiversity("s", 3, missing_is_a_value=True), True),
+        ("pp--", LDiversity("s", 2), False),
+        ("pp--", LDiversity("s", 2, missing_is_a_value=True), True),
+        ("----", LDiversity("s", 2, "entropy"), False),
+        ("pq-", LDiversity("s", 1.88, "entropy"), True),
+        ("pq-", LDiversity("s", 1.89, "entropy"), False),
+        ("ppqqr-", LDiversity("s", 2, "recursive", 1.01), True),
+        ("ppqqr-", LDiversity("s", 2, "recursive", 1), False),
+        ("ppqqr-", LDiversity("s", 2, "recursive", 1, missing_is_a_value=True), True),
+        ("ppq-", TCloseness("s", 0.25), True),
+        ("ppq-", TCloseness("s", 0.24), False),
+        ("ppq-", TCloseness("s", 0, missing_is_a_value=True), True),
         ("pqr", LDiversity("s", 3, "entropy"), True),
         ("pqrstu", LDiversity("s", 6, "entropy"), True),
         ("ppqr", LDiversity("s", 3, "entropy"), False),
@@ -156,7 +193,7 @@ def _population(groups: str) -> Table:
         ("xxxyyyyy", lambda people: KMap(4, people), 3),
         ("xxxyyyy", lambda people: KMap(3, people), 0),
         ("xxxxyy", lambda people: Presence(0.5, 1, people), 0),
-        ("xxxxyy", lambda people: Presence(0.8, 1, people), 3),
+        ("xxxxyy", lambda people: Presence(0.8, 1, people), 5),
         ("xxxxyy", lambda people: Presence(0, 0.75, people), 2),
         ("xxxx", lambda people: Presence(0, 1, people), 2),
     ],
@@ -203,6 +240,8 @@ def test_every_model_says_what_holds() -> None:
         KAnonymity(5),
         KMap(5, people),
         LDiversity("s", 3),
+        LDiversity("s", 3, missing_is_a_value=True),
+        TCloseness("s", 0.2, missing_is_a_value=True),
         LDiversity("s", 2.5, "entropy"),
         LDiversity("s", 3, "recursive", 2),
         *(TCloseness("s", 0.2, kind) for kind in ("equal", "ordered", "hierarchical")),  # type: ignore[arg-type]

@@ -6,9 +6,9 @@ from datetime import date
 import pyarrow as pa
 import pytest
 
-from ziggurat.anonymize import SAFE_HARBOR, SPARSE_ZIP3, mask, safe_harbor
+from ziggurat.anonymize import SAFE_HARBOR, SPARSE_ZIP3, mask, require_harmless, safe_harbor
 from ziggurat.data import Column, Kind, Role, Schema
-from ziggurat.errors import ParameterError
+from ziggurat.errors import DataError, ParameterError
 
 DAY = date(2026, 11, 15)
 
@@ -51,6 +51,47 @@ def test_dates_ages_and_zip_codes_are_cut_and_not_removed():
     assert planned("birth_year", Kind.INTEGER)[0].parameters() == {"bound": 1937, "label": "1936 or earlier"}
     assert planned("age", Kind.INTEGER)[0].parameters() == {"bound": 89, "label": "90+"}
     assert planned("zip_code")[0].name == "zip-prefix"
+
+
+@pytest.mark.parametrize(
+    "name", ["post_code", "PostCode", "zip5", "ZIP9", "plz", "PLZ", "Postleitzahl", "zcta", "pin_code", "home_postcode"]
+)
+@pytest.mark.parametrize("kind", [Kind.INTEGER, Kind.CATEGORY, Kind.TEXT])
+def test_postcodes_are_cut_however_they_are_called(name, kind):
+    assert planned(name, kind)[0].name == "zip-prefix"
+    assert planned(name, Kind.REAL)[0].name == "drop"
+
+
+@pytest.mark.parametrize("name", ["patientage", "yearofbirth", "admit_dt", "created_at", "timestamp"])
+def test_ages_and_dates_do_not_stay_as_they_are(name):
+    assert planned(name, Kind.INTEGER)[0] is not None
+
+
+@pytest.mark.parametrize(
+    ("cells", "harmless"),
+    [
+        (["81601", "81602", None], False),
+        (["81601-1234", "81602-1234"], False),
+        (["SW1A 1AA", "M1 1AE"], False),
+        (["K1A 0B1"], False),
+        (["2024-03-01", "2024-03-02T10:00"], False),
+        (["31.12.1980", "1/2/1980"], False),
+        (["flu", "gout", "81601"], True),
+        ([None, None], True),
+        ([1.5, 2.5], True),
+    ],
+)
+def test_what_looks_like_a_postcode_or_a_date_under_another_name_is_refused(cells, harmless):
+    table, schema = pa.table({"x": cells}), Schema((Column("x", Kind.CATEGORY),))
+    secret = Schema((Column("x", Kind.CATEGORY, Role.SENSITIVE),))
+    require_harmless(table, secret, ["x"])
+    require_harmless(table, schema, [])
+    if harmless:
+        require_harmless(table, schema, ["x"])
+        return
+    with pytest.raises(DataError, match="Column 'x' looks like none of the eighteen") as caught:
+        require_harmless(table, schema, ["x"])
+    assert not any(str(cell) in str(caught.value) for cell in cells)
 
 
 def test_identifiers_by_role_and_free_text_are_removed():

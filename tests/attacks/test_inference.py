@@ -90,3 +90,12 @@ def test_bad_input_is_refused(attack):
         attack(WARD, "ilness", ["age"])
     with pytest.raises(ParameterError):
         attack(WARD, "illness", ["age"], **{"certainty" if attack is homogeneity else "threshold": 2})
+
+
+def test_a_missing_cell_is_no_value_and_hides_nobody():
+    table = pa.table({"g": list("xxxxyyzz"), "s": ["hiv", "hiv", None, None, None, None, "hiv", "flu"]})
+    found = homogeneity(table, "s", ["g"])
+    assert (found.learned.hits, found.learned.trials, found.homogeneous) == (2, 8, 1)
+    assert found.accuracy.hits == 3
+    nothing = homogeneity(pa.table({"g": list("xx"), "s": pa.array([None, None], pa.string())}), "s", ["g"])
+    assert (nothing.learned.hits, nothing.shuffled) == (0, 0.0)

@@ -71,7 +71,7 @@ def showing(anonymised: Anonymised, rows: pa.Table) -> Anonymised:
 def test_the_certificate_names_the_file_and_what_attackers_make_of_it(
     anonymous: Anonymised, tmp_path: Path, name: str
 ) -> None:
-    made = release_anonymised(anonymous, tmp_path / name)
+    made = release_anonymised(anonymous, tmp_path / name, keep=["cost"])
     facts = json.loads(made.certificate.read_text())
     assert facts["file"] == {"name": name, "sha256": hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()}
     assert facts["promise"] == "unbounded"
@@ -86,7 +86,7 @@ def test_the_certificate_names_the_file_and_what_attackers_make_of_it(
 
 
 def test_the_measured_risks_are_those_of_the_file(anonymous: Anonymised, tmp_path: Path) -> None:
-    made = release_anonymised(anonymous, tmp_path / "out.csv")
+    made = release_anonymised(anonymous, tmp_path / "out.csv", keep=["cost"])
     shown = csv.read_csv(tmp_path / "out.csv")
     sizes = shown.group_by(list(KNOWN)).aggregate([([], "count_all")])["count_all"].to_pylist()
     assert shown.num_rows == made.after.rows == anonymous.rows - anonymous.suppressed
@@ -96,13 +96,15 @@ def test_the_measured_risks_are_those_of_the_file(anonymous: Anonymised, tmp_pat
 
 
 def test_the_certificate_is_for_its_owner_and_no_draft_stays(anonymous: Anonymised, tmp_path: Path) -> None:
-    made = release_anonymised(anonymous, tmp_path / "out.parquet")
+    made = release_anonymised(anonymous, tmp_path / "out.parquet", keep=["cost"])
     assert stat.S_IMODE(made.certificate.stat().st_mode) == 0o600
     assert sorted(each.name for each in tmp_path.iterdir()) == ["out.parquet", "out.parquet.certificate.json"]
 
 
 def test_the_ledger_remembers_the_release_as_unbounded(anonymous: Anonymised, tmp_path: Path, book: Ledger) -> None:
-    made = release_anonymised(anonymous, tmp_path / "out.parquet", ledger=book, table="clinic", note="For the census.")
+    made = release_anonymised(
+        anonymous, tmp_path / "out.parquet", keep=["cost"], ledger=book, table="clinic", note="For the census."
+    )
     statement = book.statement("clinic")
     assert made.sha256 in statement.unbounded[0]
     assert "For the census." in statement.unbounded[0]
@@ -116,7 +118,7 @@ def test_without_an_entry_in_the_ledger_there_is_no_file(anonymous: Anonymised, 
     Ledger.open(tmp_path / "book.db").close()
     before = sorted(tmp_path.iterdir())
     with Ledger.open(tmp_path / "book.db", read_only=True) as closed, pytest.raises(LedgerError):
-        release_anonymised(anonymous, tmp_path / "out.parquet", ledger=closed, table="clinic")
+        release_anonymised(anonymous, tmp_path / "out.parquet", keep=["cost"], ledger=closed, table="clinic")
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -129,7 +131,7 @@ def test_a_crash_before_the_file_leaves_the_entry(
     monkeypatch.setattr(Path, "replace", crash)
     monkeypatch.setattr(anonymous.publication, "write", lambda path: parquet.write_table(anonymous.table(), path))
     with pytest.raises(KeyboardInterrupt):
-        release_anonymised(anonymous, tmp_path / "out.parquet", ledger=book, table="clinic")
+        release_anonymised(anonymous, tmp_path / "out.parquet", keep=["cost"], ledger=book, table="clinic")
     assert len(book.statement("clinic").unbounded) == 1
     assert not (tmp_path / "out.parquet").exists()
 
@@ -137,7 +139,7 @@ def test_a_crash_before_the_file_leaves_the_entry(
 def test_a_column_that_tells_people_apart_never_leaves(tmp_path: Path) -> None:
     made = anonymize(read(people(), described(Unit.person("person"))), KAnonymity(5))
     try:
-        release_anonymised(made, tmp_path / "out.parquet")
+        release_anonymised(made, tmp_path / "out.parquet", keep=["cost"])
     except PrivacyError:
         assert not list(tmp_path.iterdir())
     else:
@@ -178,4 +180,4 @@ def test_bad_input_is_one_sentence(
 
 def test_a_ledger_needs_the_name_of_the_table(anonymous: Anonymised, tmp_path: Path, book: Ledger) -> None:
     with pytest.raises(ParameterError, match="Name the table"):
-        release_anonymised(anonymous, tmp_path / "out.csv", ledger=book)
+        release_anonymised(anonymous, tmp_path / "out.csv", keep=["cost"], ledger=book)

@@ -25,6 +25,7 @@ columns:
   illness: {kind: text, role: sensitive}
   cost: {kind: integer}
 """
+KEPT = ("--keep", "cost")
 ILLNESSES = ("flu", "gout", "cold")
 
 
@@ -57,13 +58,18 @@ def test_help_teaches_with_examples(command: Command) -> None:
 def test_a_table_from_the_question_to_the_ledger(command: Command, clinic: Path) -> None:
     pictures = ("--frontier", "f.png", "--solutions", "all.csv")
     asked = ("--k", "5", "--l", "illness=2", "--suppress", "0.05", "--out", "safe.parquet", "--budget", "patients")
-    made = command("anonymize", "patients.csv", *asked, *pictures)
+    held = command("anonymize", "patients.csv", *asked, *pictures)
+    assert (held.code, list(clinic.glob("safe*")), "patients" in held.out) == (2, [], False)
+    assert "with 'cost' beside the quasi-identifiers" in held.err
+    made = command("anonymize", "patients.csv", *asked, *pictures, "--keep", "cost=known to the insurer only")
     assert made.code == 0, made.err
     for piece in ("age", "zip", "rows that look alike", "the optimum of", "people who stand alone", "not differential"):
         assert piece in made.out
     assert "The ledger remembers it: entry 2" in made.out
     assert "As they were: illness, cost." in made.out
     assert "by it alone: cost (100%)" in made.out
+    assert "Not in the file: name." in made.out
+    assert "Kept by decision of the steward: 'cost' (known to the insurer only)." in " ".join(made.out.split())
     shown = parquet.read_table(clinic / "safe.parquet")
     assert shown.column_names == ["age", "zip", "illness", "cost"]
     assert min(shown.group_by(["age", "zip"]).aggregate([([], "count_all")])["count_all"].to_pylist()) >= 5
@@ -75,7 +81,7 @@ def test_a_table_from_the_question_to_the_ledger(command: Command, clinic: Path)
 
 
 def test_no_cell_is_shown(command: Command, clinic: Path) -> None:
-    made = command("anonymize", "patients.csv", "--k", "5", "--out", "safe.csv", "--frontier", "f.svg")
+    made = command("anonymize", "patients.csv", "--k", "5", "--out", "safe.csv", *KEPT, "--frontier", "f.svg")
     assert made.code == 0, made.err
     certificate = (clinic / "safe.csv.certificate.json").read_text()
     for text in (made.out, made.err, certificate, (clinic / "f.svg").read_text()):
@@ -83,9 +89,9 @@ def test_no_cell_is_shown(command: Command, clinic: Path) -> None:
 
 
 def test_json_is_the_certificate_and_quiet_is_silent(command: Command, clinic: Path) -> None:
-    made = command("anonymize", "patients.csv", "--k", "5", "--out", "safe.csv", "--json")
+    made = command("anonymize", "patients.csv", "--k", "5", "--out", "safe.csv", *KEPT, "--json")
     assert json.loads(made.out) == json.loads((clinic / "safe.csv.certificate.json").read_text())
-    quiet = command("anonymize", "patients.csv", "--k", "5", "--out", "safe.csv", "--quiet")
+    quiet = command("anonymize", "patients.csv", "--k", "5", "--out", "safe.csv", *KEPT, "--quiet")
     assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
 
 
@@ -110,14 +116,14 @@ def test_every_model_can_be_asked_for(command: Command, clinic: Path, options: t
     (clinic / "trees").mkdir()
     (clinic / "trees/illness.csv").write_text("flu;acute;*\ncold;acute;*\ngout;chronic;*\n")
     (clinic / "trees/age.csv").write_text("".join(f"{age};{age // 10}0s;*\n" for age in range(20, 61)))
-    made = command("anonymize", "patients.csv", *options, "--suppress", "0.5", "--out", "safe.csv", "--json")
+    made = command("anonymize", "patients.csv", *options, "--suppress", "0.5", "--out", "safe.csv", *KEPT, "--json")
     assert made.code == 0, made.err
     assert json.loads(made.out)["promise"] == "unbounded"
 
 
 def test_hierarchies_come_from_files_and_folders(command: Command, clinic: Path) -> None:
     (clinic / "zip.csv").write_text("".join(f"{code};zone {code % 2};*\n" for code in range(81600, 81660)))
-    asked = ("--qi", "zip", "--k", "5", "--hierarchies", "zip.csv", "--out", "safe.csv")
+    asked = ("--qi", "zip", "--k", "5", "--hierarchies", "zip.csv", "--drop", "age,cost", "--out", "safe.csv")
     made = command("anonymize", "patients.csv", *asked)
     assert made.code == 0, made.err
     assert "zone 0, zone 1" in made.out
@@ -151,6 +157,11 @@ def test_hierarchies_come_from_files_and_folders(command: Command, clinic: Path)
         (("--l", "illness=4"), "would have to be"),
         (("--k", "5", "--frontier", "f.pdf"), ".png or .svg"),
         (("--k", "5", "--solutions", "none/all.csv"), "create it first"),
+        (("--k", "5", "--missing-counts", "illness"), "neither --l nor --t speaks"),
+        (("--k", "5", "--keep", "age"), "nothing to decide about it"),
+        (("--k", "5", "--keep", "cots"), "did you mean 'cost'"),
+        (("--k", "5", "--drop", "age"), "one that the models speak of"),
+        (("--k", "5", "--keep", "cost", "--drop", "cost"), "choose one"),
     ],
 )
 def test_bad_input_is_one_sentence(command: Command, clinic: Path, options: tuple[str, ...], sentence: str) -> None:
@@ -166,7 +177,7 @@ def test_bad_input_is_one_sentence(command: Command, clinic: Path, options: tupl
 
 def test_a_ledger_that_cannot_be_written_lets_nothing_go(command: Command, clinic: Path) -> None:
     (clinic / "book.db").write_text("this is no ledger, and long enough to be told from an empty file" * 20)
-    found = command("anonymize", "patients.csv", "--k", "5", "--out", "safe.csv")
+    found = command("anonymize", "patients.csv", "--k", "5", "--out", "safe.csv", *KEPT)
     assert found.code == 4
     assert not (clinic / "safe.csv").exists()
 
@@ -245,6 +256,21 @@ def test_safe_harbor_explains_itself(command: Command, clinic: Path) -> None:
     assert "name: A, names: removed." in made.out
     assert "zip: B, places" in made.out
     assert "name" not in parquet.read_schema(clinic / "masked.parquet").names
+
+
+def test_safe_harbor_keeps_no_postcode_under_another_name(command: Command, clinic: Path) -> None:
+    table = pa.table({"post_code": ["81601", "81602"] * 9, "quarter": ["81601", "81602"] * 9, "sex": ["f", "m"] * 9})
+    csv.write_csv(table, clinic / "places.csv")
+    kinds = "".join(f"  {name}: {{kind: category, categories: [{', '.join(values)}]}}\n" for name, values in (
+        ("post_code", ["'81601'", "'81602'"]), ("quarter", ["'81601'", "'81602'"]), ("sex", ["f", "m"])))  # fmt: skip
+    (clinic / "places.yaml").write_text(f"columns:\n{kinds}")
+    held = command("mask", "places.csv", "--safe-harbor", "--out", "masked.csv")
+    assert "Column 'quarter' looks like none of the eighteen" in held.err
+    assert not (clinic / "masked.csv").exists()
+    (clinic / "places.yaml").write_text(f"columns:\n{kinds.replace('quarter: {', 'quarter: {role: sensitive, ')}")
+    made = command("mask", "places.csv", "--safe-harbor", "--out", "masked.csv")
+    assert made.code == 0, made.err
+    assert set(csv.read_csv(clinic / "masked.csv")["post_code"].to_pylist()) == {816}
 
 
 @pytest.mark.parametrize(

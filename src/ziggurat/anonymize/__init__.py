@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ziggurat.anonymize._noise import AddNoise
     from ziggurat.anonymize._pram import PRAM
     from ziggurat.anonymize._published import Publication
-    from ziggurat.anonymize._safe_harbor import SAFE_HARBOR, SafeHarborPlan, safe_harbor
+    from ziggurat.anonymize._safe_harbor import SAFE_HARBOR, SafeHarborPlan, require_harmless, safe_harbor
     from ziggurat.anonymize._search import Best
     from ziggurat.anonymize._solutions import Analysis, Solutions
     from ziggurat.anonymize._suppression import Among, Outside, Rare, SuppressCells, SuppressRows
@@ -117,6 +117,7 @@ __all__ = [
     "read_hierarchies",
     "read_hierarchy",
     "reads_values",
+    "require_harmless",
     "safe_harbor",
     "write_hierarchy",
 ]
@@ -165,6 +166,7 @@ _HOMES = {
     "PRAM": "_pram",
     "SAFE_HARBOR": "_safe_harbor",
     "SafeHarborPlan": "_safe_harbor",
+    "require_harmless": "_safe_harbor",
     "safe_harbor": "_safe_harbor",
     "Among": "_suppression",
     "Outside": "_suppression",

@@ -14,9 +14,10 @@ import numpy.typing as npt
 
 from ziggurat.anonymize._asking import Question, hierarchies_for, question_of, value_orders
 from ziggurat.anonymize._counted import counted
+from ziggurat.anonymize._kernels import TOLERANCE
 from ziggurat.anonymize._local import Recoded, recode
 from ziggurat.anonymize._metrics import Loss, Metric
-from ziggurat.anonymize._models import Asked, HighestRisk, KAnonymity, Presence, PrivacyModel
+from ziggurat.anonymize._models import Asked, HighestRisk, KAnonymity, Presence, PrivacyModel, TCloseness
 from ziggurat.anonymize._mondrian import Ranges, mondrian
 from ziggurat.anonymize._published import Flags, Labels, Publication
 from ziggurat.anonymize._recoded import local_labels, range_labels
@@ -110,7 +111,8 @@ def anonymize(
     _require_enough_rows(question, numbers)
     asked = question.asked(numbers, held)
     limit = int(share * numbers.rows)
-    work = _Work(held, question, numbers, asked, limit, seconds, progress)
+    _require_known(question, numbers)
+    work = _Work(held, question, ladders, numbers, asked, limit, seconds, progress)
     return work.run(metric if metric is not None else Loss(), recoding)
 
 
@@ -132,6 +134,8 @@ class Anonymised:
         How the search went; None for local and Mondrian recoding, of which no optimum is known.
     recoding
         "global", "local" or "mondrian".
+    hierarchies
+        How the values of each quasi-identifier become more general.
     """
 
     question: Question
@@ -145,6 +149,7 @@ class Anonymised:
     best: Best | None
     publication: Publication = field(repr=False)
     lattice: Lattice = field(repr=False)
+    hierarchies: Mapping[str, Hierarchy] = field(repr=False, default_factory=dict)
 
     def table(self) -> pa.Table:
         """Return the anonymised rows, in an order that says nothing of that of the table."""
@@ -193,6 +198,7 @@ class Anonymised:
 class _Work:
     table: Table
     question: Question
+    hierarchies: Mapping[str, Hierarchy]
     counted: Counted
     asked: Sequence[Asked]
     limit: int
@@ -211,8 +217,9 @@ class _Work:
             return self._at(lattice, best.levels, best.score, metric.name, best)
         if not isinstance(metric, Loss):
             raise ParameterError("Local and Mondrian recoding minimise Loss; choose it, or global recoding.")
-        if any(isinstance(model, Presence) and model.lower > 0 for model in self.question.models):
-            raise ParameterError("A lower limit of presence speaks of people without a row; it needs global recoding.")
+        if any(isinstance(model, Presence) for model in self.question.models):
+            # Who fits several overlapping classes is present with a higher chance than any of them shows.
+            raise ParameterError("Presence speaks of classes that share no people; it needs global recoding.")
         return self._local(lattice, metric) if recoding == "local" else self._mondrian(lattice, metric)
 
     def _searched(self, lattice: Lattice) -> Best:
@@ -274,6 +281,7 @@ class _Work:
             best=best,
             publication=self._publication(lattice, levels),
             lattice=lattice,
+            hierarchies=self.hierarchies,
         )
 
     def _publication(self, lattice: Lattice, levels: Sequence[int]) -> Publication:
@@ -322,6 +330,7 @@ class _Work:
             best=None,
             publication=Publication(self.table, self.counted, labels, kept, self.question.sensitive),
             lattice=lattice,
+            hierarchies=self.hierarchies,
         )
 
 
@@ -349,6 +358,23 @@ def _half(progress: Progress) -> Callable[[float], None]:
         progress(share, float("inf"))
 
     return told
+
+
+def _require_known(question: Question, counted: Counted) -> None:
+    """Where missing cells are no value, what they are may be farther from the table than t by their share alone."""
+    for model in question.models:
+        if not isinstance(model, TCloseness) or model.missing_is_a_value:
+            continue
+        place = question.sensitive.index(model.column)
+        values = counted.values[place]
+        code = values.index(None) if None in values else -1
+        gone = int(counted.counts[counted.sensitive[:, place] == code].sum())
+        if gone > (model.t + TOLERANCE) * counted.rows:
+            raise PrivacyError(
+                f"No class can be within {model.t:g} of the table in {model.column!r}: {gone:,} of {counted.rows:,} "
+                "cells are missing, and whatever they are must be within it; ask for a larger t, or say that a missing "
+                "cell counts as a value (missing_is_a_value=True, --missing-counts on the command line)."
+            )
 
 
 def _require_enough_rows(question: Question, counted: Counted) -> None:

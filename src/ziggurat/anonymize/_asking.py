@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from ziggurat.anonymize._coded import Counted, Ladder, ladder_of
 from ziggurat.anonymize._counted import distinct
-from ziggurat.anonymize._hierarchies import propose
+from ziggurat.anonymize._hierarchies import propose, reads_values
 from ziggurat.anonymize._models import Asked, LDiversity, PrivacyModel, TCloseness
 from ziggurat.data import Hierarchy, Kind, Role, Table, reference
 from ziggurat.errors import DataError, ParameterError, SchemaError
@@ -71,8 +71,18 @@ def hierarchies_for(table: Table, names: Sequence[str], given: Mapping[str, Hier
     for name in names:
         column = table.schema[name]
         found = (given or {}).get(name) or column.hierarchy
-        made[name] = found if found is not None else propose(column, distinct(table, name)).hierarchy
+        made[name] = found if found is not None else _proposed(table, name)
     return made
+
+
+def _proposed(table: Table, name: str) -> Hierarchy:
+    values = distinct(table, name)
+    if not values and reads_values(table.schema[name]):
+        raise DataError(
+            f"Every cell of the quasi-identifier {name!r} is missing, so that it tells nobody apart; leave it out of "
+            "them, and drop it."
+        )
+    return propose(table.schema[name], values).hierarchy
 
 
 def value_orders(table: Table, names: Sequence[str]) -> dict[str, tuple[object, ...]]:

@@ -97,6 +97,8 @@ def coded_cells(ladder: Ladder, cells: Sequence[Any]) -> Codes:
     texts = {written(value): code for code, value in enumerate(ladder.values) if value is not None}  # type: ignore[arg-type]
     codes = [places.get(cell, -1 if cell is None else texts.get(written(cell), -1)) for cell in cells]
     absent = codes.count(-1)
+    if any(isinstance(cell, float) and cell != cell for cell in cells):
+        raise DataError(f"Column {ladder.column!r} holds NaN, which is no number; make these cells missing first.")
     if absent:
         several = "1 value" if absent == 1 else f"{absent} values"
         raise DataError(

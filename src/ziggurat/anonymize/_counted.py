@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from ziggurat.anonymize._coded import Codes, Counted, Counts, Ladder, coded_cells, ladder
-from ziggurat.data import Hierarchy
+from ziggurat.data import Hierarchy, known
 from ziggurat.errors import DataError
 
 if TYPE_CHECKING:
@@ -34,21 +34,24 @@ def counted(
 
     `orders` gives the order of the values of sensitive columns where it is not their own.
     """
-    answer = _grouped(table, [*quasi_identifiers, *sensitive])
-    known = None if population is None else _grouped(population, quasi_identifiers)
+    private_cells = [known(table.schema[name]) for name in sensitive]  # a code for missing cells is no value
+    answer = _grouped(table, [*quasi_identifiers, *private_cells])
+    people_answer = None if population is None else _grouped(population, quasi_identifiers)
     ladders: list[Ladder] = []
     columns: list[Codes] = []
     for name in quasi_identifiers:
-        cells = _with_population(answer, known, name)
+        cells = _with_population(answer, people_answer, name)
         made, codes = _coded(ladder(name, hierarchies[name], missing=cells.null_count > 0), cells)
         ladders.append(made)
         columns.append(codes)
     private = [_numbered(answer.column(name), (orders or {}).get(name)) for name in sensitive]
     rows = answer.num_rows
-    more = 0 if known is None else known.num_rows
+    more = 0 if people_answer is None else people_answer.num_rows
     codes = np.stack(columns, axis=1)
     counts = np.concatenate([_counts(answer), np.zeros(more, np.int64)])
-    people = np.empty(0, np.int64) if known is None else np.concatenate([np.zeros(rows, np.int64), _counts(known)])
+    people = np.empty(0, np.int64)
+    if people_answer is not None:
+        people = np.concatenate([np.zeros(rows, np.int64), _counts(people_answer)])
     values = np.zeros((rows + more, len(sensitive)), np.int32)
     for place, (numbers, _) in enumerate(private):
         values[:rows, place] = numbers
@@ -83,7 +86,7 @@ def distinct(table: Table, column: str) -> dict[Any, int]:
     return {value: rows for value, rows in pairs if value is not None}
 
 
-def _grouped(table: Table, names: Sequence[str]) -> pa.Table:
+def _grouped(table: Table, names: Sequence[str | exp.Expr]) -> pa.Table:
     count = exp.Count(this=exp.Star()).as_(_ROWS, quoted=True)
     answer = table.aggregate(count, group_by=names)
     if answer.num_rows == 0:
@@ -105,9 +108,15 @@ def _with_population(answer: pa.Table, known: pa.Table | None, name: str) -> pa.
     return pa.chunked_array([*column.chunks, *other.chunks], column.type)
 
 
+def _encoded(cells: pa.ChunkedArray) -> pa.DictionaryArray:
+    """Cells as places in a list of their values; chunks are joined first, as dictionaries with NULL cannot be."""
+    whole = cells.combine_chunks()
+    return pc.dictionary_encode(whole, null_encoding="encode")
+
+
 def _coded(made: Ladder, cells: pa.ChunkedArray) -> tuple[Ladder, Codes]:
     """The codes of cells, and the ladder with the values as the table holds them, by which rows are found again."""
-    encoded = pc.dictionary_encode(cells, null_encoding="encode").combine_chunks()
+    encoded = _encoded(cells)
     held: list[Any] = encoded.dictionary.to_pylist()
     codes = coded_cells(made, held)
     values = list(made.values)
@@ -118,7 +127,7 @@ def _coded(made: Ladder, cells: pa.ChunkedArray) -> tuple[Ladder, Codes]:
 
 def _numbered(cells: pa.ChunkedArray, given: Sequence[object] | None) -> tuple[Codes, tuple[object, ...]]:
     """Sensitive values in their order, missing ones last and as one value."""
-    encoded = pc.dictionary_encode(cells, null_encoding="encode").combine_chunks()
+    encoded = _encoded(cells)
     held: list[Any] = encoded.dictionary.to_pylist()
     rank = {value: place for place, value in enumerate(given or ())}
     order = sorted(range(len(held)), key=lambda at: (held[at] is None, rank.get(held[at], len(rank)), _own(held[at])))

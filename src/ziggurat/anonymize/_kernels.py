@@ -13,6 +13,8 @@ What may be pruned, and why.
   The other models last only if both classes satisfy them (entropy is concave, the earth mover's distance convex, the
   share of a population a mediant, also of people who share their class with no row), so they take part in the cut only
   if nothing may be suppressed.
+  Where missing cells are no value, a model of sensitive values must hold whatever they are. All that is said above
+  stays true: what may stand in the missing cells of two classes together is what may stand in each.
 - What two columns alone demand (`_pair_kernels`) is looked up before any class is rolled up.
 - A *bound* on the score. Generalising further loses more of every row, and a suppressed row loses most. So the score
   is at least what it would be at the finest completion of the fixed levels with the least possible suppression.
@@ -74,6 +76,7 @@ class Rules(NamedTuple):
     about: Integers  # [q] the sensitive column, if the model has one
     first: Reals  # [q] parameters of the model
     second: Reals
+    absent: Integers  # [q] the code of its missing cells, -1 if there are none or they count as a value
     sensitive: Integers  # [s, v] the code of each sensitive column in the v-th combination
     values: Integers  # [s] number of values
     overall: Reals  # [s, value] their shares in the whole table
@@ -225,58 +228,94 @@ def _field(p: Rolls, keys: Words, at: Int, column: Int) -> Int:
 
 
 @compiled
-def _entropy_at_least(histogram: Integers, touched: Integers, many: Int, size: Int, goal: Real) -> Truth:
+def _entropy_at_least(histogram: Integers, touched: Integers, many: Int, size: Int, absent: Int, goal: Real) -> Truth:
+    """Whether the entropy is large enough whatever the missing cells are.
+
+    It is least if all of them hold the most frequent value: those counts majorise all others that are possible.
+    """
+    most, unknown = -1, 0
+    for t in range(many):
+        if touched[t] == absent:
+            unknown = histogram[absent]
+        elif most < 0 or histogram[touched[t]] > histogram[most]:
+            most = touched[t]
     total = 0.0
     for t in range(many):
-        share = histogram[touched[t]] / size
-        total -= share * math.log(share)
+        if touched[t] != absent:
+            share = (histogram[touched[t]] + (unknown if touched[t] == most else 0)) / size
+            total -= share * math.log(share)
     return total >= goal - TOLERANCE
 
 
 @compiled
-def _recursive(histogram: Integers, touched: Integers, many: Int, size: Int, c: Real, least: Int) -> Truth:
-    """(c, l)-diversity: the most frequent value is rarer than c times all but the l - 1 most frequent."""
-    if many < least:
-        return False
+def _recursive(histogram: Integers, touched: Integers, many: Int, size: Int, absent: Int, c: Real, least: Int) -> Truth:
+    """(c, l)-diversity: the most frequent value is rarer than c times all but the l - 1 most frequent.
+
+    It holds whatever the missing cells are: at worst all of them hold the most frequent value.
+    """
     taken = np.zeros(many, np.bool_)
-    rest, most = size, 0
-    for _ in range(least - 1):
+    known, rest, most = many, size, 0
+    for t in range(many):
+        if touched[t] == absent:
+            taken[t] = True
+            known, rest, most = many - 1, size - histogram[absent], histogram[absent]
+    if known < least:
+        return False
+    for place in range(least - 1):
         largest = -1
         for t in range(many):
             if not taken[t] and (largest < 0 or histogram[touched[t]] > histogram[touched[largest]]):
                 largest = t
         taken[largest] = True
         rest -= histogram[touched[largest]]
-        most = max(most, histogram[touched[largest]])
+        if place == 0:
+            most += histogram[touched[largest]]
     return most < c * rest
 
 
 @compiled
-def _distance(p: Rules, kind: Int, s: Int, histogram: Integers, size: Int, extra: Reals) -> Real:
-    """The earth mover's distance between a class and the table: equal, ordered or hierarchical ground distance."""
-    many = p.values[s]
-    if kind == EQUAL_T:
-        total = 0.0
-        for v in range(many):
-            total += abs(histogram[v] / size - p.overall[s, v])
-        return total / 2
-    if kind == ORDERED_T:
-        total = running = 0.0
-        for v in range(many - 1):
-            running += histogram[v] / size - p.overall[s, v]
-            total += abs(running)
-        return float(total / max(many - 1, 1))
-    return _tree_distance(p, s, histogram, size, extra)
+def _distance(p: Rules, kind: Int, s: Int, absent: Int, histogram: Integers, size: Int, extra: Reals) -> Real:
+    """No smaller than the earth mover's distance between a class and the table, whatever their missing cells are.
+
+    Let a and b be the shares of missing cells in the class and in the table, m the larger, D the distance between the
+    cells that are not missing. A share 1 - m of both consists of such cells, and the rest moves by at most 1: the
+    distance is at most (1 - m) D + m. If two classes are within t by this measure, so is their union (D is convex).
+    """
+    many, unknown, gone = p.values[s], 0, 0.0
+    if absent >= 0:
+        unknown, gone = histogram[absent], p.overall[s, absent]
+    if unknown == size or gone >= 1.0:
+        return 1.0
+    for v in range(many):
+        extra[v] = 0.0 if v == absent else histogram[v] / (size - unknown) - p.overall[s, v] / (1.0 - gone)
+    worst = max(unknown / size, gone)
+    return worst + (1.0 - worst) * _moved(p, kind, s, many - 1 if absent >= 0 else many, extra)
 
 
 @compiled
-def _tree_distance(p: Rules, s: Int, histogram: Integers, size: Int, extra: Reals) -> Real:
+def _moved(p: Rules, kind: Int, s: Int, many: Int, extra: Reals) -> Real:
+    """What moving the differences of the shares costs: equal, ordered or hierarchical ground distance.
+
+    The last value is that of missing cells; if they are none, their difference is 0.
+    """
+    total = running = 0.0
+    if kind == EQUAL_T:
+        for v in range(p.values[s]):
+            total += abs(extra[v])
+        return total / 2
+    if kind == ORDERED_T:
+        for v in range(many - 1):
+            running += extra[v]
+            total += abs(running)
+        return float(total / max(many - 1, 1))
+    return _tree_distance(p, s, extra)
+
+
+@compiled
+def _tree_distance(p: Rules, s: Int, extra: Reals) -> Real:
     """Mass that a subtree has too much and another of the same parent too little moves at the parent's height."""
-    many, height = p.values[s], p.tree_heights[s]
-    for v in range(many):
-        extra[v] = histogram[v] / size - p.overall[s, v]
+    groups, height = p.values[s], p.tree_heights[s]
     total = 0.0
-    groups = many
     for a in range(1, height):
         parents = p.tree[p.tree_at[s, a] : p.tree_at[s, a] + groups]
         above = 0
@@ -318,19 +357,20 @@ def _passes_within(
 ) -> Truth:
     """Whether a class meets the models about the s-th sensitive column."""
     for q in range(p.kinds.size):
-        kind = p.kinds[q]
+        kind, absent, first = p.kinds[q], p.absent[q], p.first[q]
         if p.about[q] != s:
             continue
-        if kind == DISTINCT and many < p.first[q]:
+        known = many - 1 if absent >= 0 and histogram[absent] > 0 else many
+        if kind == DISTINCT and known < first:
             return False
         if lasting:
             continue
-        if kind == ENTROPY_L and not _entropy_at_least(histogram, touched, many, size, math.log(p.first[q])):
+        if kind == ENTROPY_L and not _entropy_at_least(histogram, touched, many, size, absent, math.log(first)):
             return False
-        if kind == RECURSIVE and not _recursive(histogram, touched, many, size, p.first[q], int(p.second[q])):
+        if kind == RECURSIVE and not _recursive(histogram, touched, many, size, absent, first, int(p.second[q])):
             return False
         near = kind in (EQUAL_T, ORDERED_T, HIERARCHICAL_T)
-        if near and _distance(p, kind, s, histogram, size, extra) > p.first[q] + TOLERANCE:
+        if near and _distance(p, kind, s, absent, histogram, size, extra) > first + TOLERANCE:
             return False
     return True
 
@@ -424,11 +464,11 @@ def _judged_within(
 @compiled
 def _limit_whole(p: Rules, sizes: Integers, kept: Integers) -> None:
     """Give up classes, or all of them, until what no class can satisfy on its own is satisfied."""
-    for q in range(p.kinds.size):
-        # People of the population who share no class with a row are known to be absent, whatever is suppressed.
-        if p.kinds[q] == PRESENCE and p.first[q] > TOLERANCE and sizes.size and sizes.min() == 0:
-            kept[:] = 0
     _limit_average(p, sizes, kept)
+    for q in range(p.kinds.size):
+        # People who look like no published row seem to be absent, be it that they have none or that theirs are gone.
+        if p.kinds[q] == PRESENCE and p.first[q] > TOLERANCE and kept.size and kept.min() == 0:
+            kept[:] = 0
 
 
 @compiled

@@ -131,7 +131,7 @@ def judge_of(counted: Counted, asked: Sequence[Asked], least: int = 1) -> tuple[
     _, joint = classes_of(counted)
     r, smallest = rules_of(counted, asked, joint), max(smallest_of(asked), least)
     judge = kernels.Judge(
-        smallest, r.kinds, r.about, r.first, r.second, r.values, r.overall, r.tree_at, r.tree, r.tree_heights
+        smallest, r.kinds, r.about, r.first, r.second, r.absent, r.values, r.overall, r.tree_at, r.tree, r.tree_heights
     )
     people = counted.people if counted.people.size else np.zeros(len(counted.counts))
     columns = (counted.codes, counted.counts, people, counted.sensitive)

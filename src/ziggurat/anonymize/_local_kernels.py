@@ -55,6 +55,7 @@ class Judge(NamedTuple):
     about: Integers
     first: Reals
     second: Reals
+    absent: Integers
     values: Integers
     overall: Reals
     tree_at: Integers
@@ -114,32 +115,42 @@ def _tree_distance(g: Judge, s: Int, extra: Reals) -> Real:
 
 
 @compiled
-def _distance(g: Judge, kind: Int, s: Int, histogram: Integers, size: Int) -> Real:
-    """The earth mover's distance of a class from the table."""
-    many = g.values[s]
-    extra = np.empty(many)
+def _distance(g: Judge, kind: Int, s: Int, absent: Int, histogram: Integers, size: Int) -> Real:
+    """The earth mover's distance of a class from the table, at worst over what missing cells may be: see `_kernels`."""
+    many, unknown, gone = g.values[s], 0, 0.0
+    if absent >= 0:
+        unknown, gone = histogram[absent], g.overall[s, absent]
+    if unknown == size or gone >= 1.0:
+        return 1.0
+    extra = np.zeros(many)
+    known = many - 1 if absent >= 0 else many
     equal, ordered, running = 0.0, 0.0, 0.0
-    for v in range(many):
-        extra[v] = histogram[v] / size - g.overall[s, v]
+    for v in range(known):  # missing cells come last
+        extra[v] = histogram[v] / (size - unknown) - g.overall[s, v] / (1.0 - gone)
         equal += abs(extra[v]) / 2
         running += extra[v]
-        ordered += abs(running) / max(many - 1, 1)
+        ordered += abs(running) / max(known - 1, 1)
+    worst = max(unknown / size, gone)
     if kind == EQUAL_T:
-        return equal
+        return worst + (1.0 - worst) * equal
     if kind == ORDERED_T:
-        return ordered
-    return _tree_distance(g, s, extra)
+        return worst + (1.0 - worst) * ordered
+    return worst + (1.0 - worst) * _tree_distance(g, s, extra)
 
 
 @compiled
-def _diverse(kind: Int, first: Real, second: Real, histogram: Integers, size: Int) -> Truth:
-    """Whether the values of a class satisfy a kind of l-diversity."""
-    many, entropy, most = 0, 0.0, 0
+def _diverse(kind: Int, first: Real, second: Real, absent: Int, histogram: Integers, size: Int) -> Truth:
+    """Whether the values of a class satisfy a kind of l-diversity whatever its missing cells are: see `_kernels`."""
+    unknown = 0
+    if absent >= 0:
+        unknown, histogram[absent] = histogram[absent], 0
+    many, entropy, most = 0, 0.0, histogram.max() + unknown
+    histogram[histogram.argmax()] = most
     for count in histogram:
         if count > 0:
             many += 1
             entropy -= count / size * np.log(count / size)
-            most = max(most, count)
+    many = 0 if unknown == size else many
     if kind == DISTINCT:
         return many >= first
     if kind == ENTROPY_L:
@@ -176,9 +187,9 @@ def _fits(g: Judge, parts: Parts, who: Integers) -> Truth:
             for i in who:
                 histogram[parts.sensitive[i, g.about[q]]] += parts.counts[i]
             if g.kinds[q] in (EQUAL_T, ORDERED_T, HIERARCHICAL_T):
-                if _distance(g, g.kinds[q], g.about[q], histogram, rows) > g.first[q] + TOLERANCE:
+                if _distance(g, g.kinds[q], g.about[q], g.absent[q], histogram, rows) > g.first[q] + TOLERANCE:
                     return False
-            elif not _diverse(g.kinds[q], g.first[q], g.second[q], histogram, rows):
+            elif not _diverse(g.kinds[q], g.first[q], g.second[q], g.absent[q], histogram, rows):
                 return False
     return True
 

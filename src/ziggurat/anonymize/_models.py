@@ -3,6 +3,10 @@
 None of them is differential privacy, and none bounds what an attacker with other knowledge learns: k-anonymity says
 nothing of the sensitive values, diversity nothing of how alike they are, and no model survives the intersection of two
 releases of one table.
+
+A missing cell is no value: the models of sensitive columns hold whatever stands in the missing cells, so that a class
+of two illnesses and many missing cells has two values and not three. `missing_is_a_value` says otherwise, where
+"missing" is itself what is to be protected.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ziggurat.anonymize import _kernels as kernels
 from ziggurat.errors import ParameterError
@@ -30,6 +34,7 @@ class Asked:
     about: int = -1
     smallest: int = 1
     tree: Ladder | None = None
+    missing_is_a_value: bool = False
 
 
 @dataclass(frozen=True)
@@ -115,12 +120,15 @@ class LDiversity(PrivacyModel):
         value is rarer than c times all but the l - 1 most frequent together.
     c
         For "recursive" only.
+    missing_is_a_value
+        Whether missing cells count as one more value. Otherwise the model holds whatever they are.
     """
 
     column: str
     l: float  # noqa: E741 - as in the literature
     kind: Literal["distinct", "entropy", "recursive"] = "distinct"
     c: float | None = None
+    missing_is_a_value: bool = False
 
     sensitive: ClassVar[bool] = True
 
@@ -138,15 +146,16 @@ class LDiversity(PrivacyModel):
 
     def asked(self) -> Asked:
         least = math.ceil(self.l - 1e-9)
+        shared: dict[str, Any] = {"smallest": least, "missing_is_a_value": self.missing_is_a_value}
         if self.kind == "distinct":
-            return Asked(kernels.DISTINCT, self.l, smallest=least)
+            return Asked(kernels.DISTINCT, self.l, **shared)
         if self.kind == "entropy":
-            return Asked(kernels.ENTROPY_L, self.l, smallest=least)
-        return Asked(kernels.RECURSIVE, self.c or 0.0, self.l, smallest=least)
+            return Asked(kernels.ENTROPY_L, self.l, **shared)
+        return Asked(kernels.RECURSIVE, self.c or 0.0, self.l, **shared)
 
     @property
     def sentence(self) -> str:
-        what = f"of {self.column!r} in every class"
+        what = f"of {self.column!r}{_counting(self.missing_is_a_value)} in every class"
         if self.kind == "distinct":
             return f"there are at least {self.l:g} different values {what}"
         if self.kind == "entropy":
@@ -169,12 +178,16 @@ class TCloseness(PrivacyModel):
         rank; "hierarchical" the height at which they meet in a hierarchy.
     hierarchy
         For "hierarchical"; by default the one in the schema.
+    missing_is_a_value
+        Whether missing cells count as one more value, the last in order and far from all others in a hierarchy.
+        Otherwise the model holds whatever they are, and t is at least their share in the table.
     """
 
     column: str
     t: float
     distance: Literal["equal", "ordered", "hierarchical"] = "equal"
     hierarchy: Hierarchy | None = None
+    missing_is_a_value: bool = False
 
     sensitive: ClassVar[bool] = True
     KINDS: ClassVar[Mapping[str, int]] = {
@@ -191,12 +204,12 @@ class TCloseness(PrivacyModel):
             raise ParameterError("Only the hierarchical distance takes a hierarchy.")
 
     def asked(self) -> Asked:
-        return Asked(self.KINDS[self.distance], self.t)
+        return Asked(self.KINDS[self.distance], self.t, missing_is_a_value=self.missing_is_a_value)
 
     @property
     def sentence(self) -> str:
         return (
-            f"the values of {self.column!r} in every class are within {self.t:g} "
+            f"the values of {self.column!r}{_counting(self.missing_is_a_value)} in every class are within {self.t:g} "
             f"({self.distance} earth mover's distance) of the whole table"
         )
 
@@ -209,7 +222,8 @@ class Presence(PrivacyModel):
     ----------
     lower, upper
         The share of each class of the population that is in the table lies between them. If `lower` is above 0,
-        nothing can be published as long as some people of the population look like no row of the table.
+        nothing can be published as long as some people of the population look like no published row, so that nothing
+        may be suppressed.
     population
         A table of the population with the same quasi-identifiers, the people of the table among them.
     """
@@ -279,6 +293,10 @@ class AverageRisk(PrivacyModel):
     @property
     def sentence(self) -> str:
         return f"the average risk of re-identification is at most {self.risk:g}"
+
+
+def _counting(missing: bool) -> str:
+    return ", a missing cell counted as one," if missing else ""
 
 
 def _require_whole(value: float, name: str, least: int) -> None:

@@ -116,6 +116,7 @@ def rules_of(counted: Counted, asked: Sequence[Asked], joint: Integers) -> Rules
         about=np.array([each.about for each in asked], np.int64),
         first=np.array([each.first for each in asked], np.float64),
         second=np.array([each.second for each in asked], np.float64),
+        absent=np.array([_absent(each, counted) for each in asked], np.int64),
         sensitive=joint,
         values=np.array([len(values) for values in counted.values], np.int64),
         overall=overall,
@@ -123,6 +124,11 @@ def rules_of(counted: Counted, asked: Sequence[Asked], joint: Integers) -> Rules
         tree=tree,
         tree_heights=tree_heights,
     )
+
+
+def _absent(asked: Asked, counted: Counted) -> int:
+    values = counted.values[asked.about] if asked.about >= 0 else ()
+    return values.index(None) if None in values and not asked.missing_is_a_value else -1
 
 
 def smallest_of(asked: Sequence[Asked]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +16,9 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ziggurat import randomness
-from ziggurat.data import Kind, Role
+from ziggurat.data import Column, Kind, Role, present
 from ziggurat.data.engines import scrambled
-from ziggurat.errors import DataError
+from ziggurat.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from ziggurat.anonymize._coded import Counted
@@ -67,6 +68,7 @@ class _Keyed:
     column: str
     values: tuple[object, ...]
     codes: npt.NDArray[np.int32]
+    absent: exp.Expr
 
     @property
     def size(self) -> int:
@@ -93,12 +95,16 @@ class Publication:
     ) -> None:
         self._table, self._counted, self._labels, self._kept = table, counted, tuple(labels), kept
         keyed = [
-            _Keyed(ladder.column, ladder.values, counted.codes[:, place])
+            _Keyed(ladder.column, ladder.values, counted.codes[:, place], _is_null(ladder.column))
             for place, ladder in enumerate(counted.ladders)
         ]
         private = enumerate(zip(sensitive, counted.values, strict=True))
-        more = [_Keyed(name, values, counted.sensitive[:, s]) for s, (name, values) in private]
+        more = [
+            _Keyed(name, values, counted.sensitive[:, s], _is_missing(table.schema[name]))
+            for s, (name, values) in private
+        ]
         self._keyed = (*keyed, *more)
+        self._dropped: tuple[str, ...] = ()
         self._chosen = np.flatnonzero(kept & (counted.counts > 0))
 
     @property
@@ -110,7 +116,25 @@ class Publication:
     def columns(self) -> tuple[str, ...]:
         """The columns that are published: identifiers, and what tells units apart, are not."""
         shown = [column for column in self._table.schema.columns if column.role is not Role.IDENTIFIER]
-        return tuple(column.name for column in shown if column.name != self._table.unit.column)
+        hidden = {self._table.unit.column, *self._dropped}
+        return tuple(column.name for column in shown if column.name not in hidden)
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """The columns of the table that do not leave."""
+        names = self.columns
+        return tuple(column.name for column in self._table.declared.columns if column.name not in names)
+
+    def without(self, names: Sequence[str]) -> Publication:
+        """Return the same without some columns; those by which rows find their labels stay."""
+        for name in names:
+            if self._table.schema[name].name in {keyed.column for keyed in self._keyed}:
+                raise ParameterError(
+                    f"Column {name!r} is one that the models speak of; leave it out of these instead of dropping it."
+                )
+        made = copy(self)
+        made._dropped = (*self._dropped, *names)
+        return made
 
     @property
     def rows(self) -> int:
@@ -232,6 +256,18 @@ def _cell(relation: str, name: str) -> exp.Column:
     return exp.column(name, table=relation, quoted=True)
 
 
+def _is_null(name: str) -> exp.Expr:
+    return exp.Is(this=_cell("seen", name), expression=exp.Null())
+
+
+def _is_missing(column: Column) -> exp.Expr:
+    """Whether a sensitive cell was counted as missing: NULL, no number, or a code for missing cells."""
+    held = present(column).copy()
+    for cell in held.find_all(exp.Column):
+        cell.set("table", exp.to_identifier("seen", quoted=True))
+    return exp.Not(this=exp.paren(held))
+
+
 def _key(number: int) -> str:
     return f"ziggurat key {number}"
 
@@ -252,8 +288,11 @@ def _packed(keyed: Sequence[_Keyed], word: Sequence[int]) -> exp.Expr:
     for place in word:
         code: exp.Expr = _cell(f"codes_{place}", "code")
         if None in keyed[place].values:
-            absent = exp.Is(this=_cell("seen", keyed[place].column), expression=exp.Null())
-            code = exp.Case().when(absent, exp.Literal.number(keyed[place].values.index(None))).else_(code)
+            code = (
+                exp.Case()
+                .when(keyed[place].absent.copy(), exp.Literal.number(keyed[place].values.index(None)))
+                .else_(code)
+            )
         scaled = exp.Mul(this=exp.paren(total), expression=exp.Literal.number(keyed[place].size))
         total = exp.Add(this=scaled, expression=code)
     return total

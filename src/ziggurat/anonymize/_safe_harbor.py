@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as kinds
 
 from ziggurat.anonymize._identifiers import Drop
 from ziggurat.anonymize._masks import SPARSE_ZIP3, BottomCode, TopCode, YearOnly, ZipPrefix
 from ziggurat.anonymize._technique import Technique
 from ziggurat.data import Column, Kind, Role, Schema
-from ziggurat.errors import ParameterError
+from ziggurat.errors import DataError, ParameterError
 
 _OLDEST = 89
 
@@ -43,6 +47,10 @@ class Identifier:
 
 
 _REMOVED = "removed"
+_ZIPS = (
+    r"zips?|zip ?codes?|zcta|post ?codes?|postal|postal codes?|pin ?codes?|eircodes?|cep"
+    r"|plz|postleitzahl(?:en)?|postnummer|code postal"
+)
 SAFE_HARBOR = (
     Identifier("A", "names", "names of the person, relatives, employers and household members", _REMOVED,
                r"(first|last|full|middle|maiden|given|family|patient|mother|father|spouse|employer|user|nick)? ?names?"
@@ -50,12 +58,13 @@ SAFE_HARBOR = (
     Identifier("B", "places", "everything smaller than a state: street, city, county, precinct, ZIP code, coordinates",
                "removed; ZIP codes to three digits, those of sparse areas to 000",
                r"address(es)?|street|city|town|county|precinct|parish|village|municipality|district|neighbou?rhood"
-               r"|zip|zips|zip ?codes?|postcodes?|postal|postal codes?|lat|lon|lng|latitude|longitude|geo\w*"
+               rf"|{_ZIPS}|lat|lon|lng|latitude|longitude|geo\w*"
                r"|census tract|tract|block|puma|location"),
     Identifier("C", "dates and ages", "all parts of dates about a person except the year; ages over 89 and years that "
                "tell them", "dates to the year, ages over 89 to 90+",
-               r"dates?|dob|dod|birth ?(day|date)?|born|deaths?|died|admi(tted|ssion)|discharged?|visit(ed)?|yob|age"
-               r"|ages|age ?(years?|yrs?)?|birth ?year|year of birth"),
+               r"dates?|date ?times?|dt|timestamps?|created|updated|onset|admit"
+               r"|dob|dod|birth ?(day|date)?|born|deaths?|died|admi(tted|ssion)|discharged?|visit(ed)?|yob|age"
+               r"|ages|patient ?age|age ?(years?|yrs?)?|birth ?year|year ?of ?birth"),
     Identifier("D", "telephone numbers", "telephone numbers", _REMOVED, r"phones?|telephones?|tel|mobile|cell ?phone"),
     Identifier("E", "fax numbers", "fax numbers", _REMOVED, r"fax"),
     Identifier("F", "e-mail addresses", "e-mail addresses", _REMOVED, r"e ?mail address(es)?|e ?mails?"),
@@ -74,7 +83,7 @@ SAFE_HARBOR = (
     Identifier("M", "device identifiers", "device identifiers and serial numbers", _REMOVED,
                r"device|serial|imei|udi|mac( address)?|implant"),
     Identifier("N", "web addresses", "URLs", _REMOVED, r"urls?|web ?sites?|web ?page|homepage|link"),
-    Identifier("O", "IP addresses", "Internet Protocol addresses", _REMOVED, r"ip ?address(es)?|ipv4|ipv6|ip"),
+    Identifier("O", "IP addresses", "Internet Protocol addresses", _REMOVED, r"ip ?address(es)?|ipv ?4|ipv ?6|ip"),
     Identifier("P", "biometric identifiers", "fingerprints and voice prints among them", _REMOVED,
                r"biometric\w*|finger ?prints?|voice ?prints?|retina|iris|dna|genome"),
     Identifier("Q", "photographs", "full-face photographs and comparable images", _REMOVED,
@@ -93,10 +102,16 @@ UNSEEN = (
 """What no plan can see."""
 
 _MATCHERS = tuple((kind, re.compile(rf"(?<!\S)(?:{kind.pattern})(?!\S)")) for kind in SAFE_HARBOR)
-_ZIP = re.compile(r"(?:^|.* )(?:zips?|zip ?codes?|postcodes?|postal(?: codes?)?)(?: .*|$)")
+_ZIP = re.compile(rf"(?:^|.* )(?:{_ZIPS})(?: .*|$)")
 _BIRTH = re.compile(r"(?:^|.* )(?:dob|yob|birth\w*|born)(?: .*|$)")
-_BIRTH_YEAR = re.compile(r"(?:^|.* )(?:yob|birth ?year|year of birth)(?: .*|$)")
-_AGE = re.compile(r"(?:^|.* )ages?(?: .*|$)")
+_BIRTH_YEAR = re.compile(r"(?:^|.* )(?:yob|birth ?year|year ?of ?birth)(?: .*|$)")
+_AGE = re.compile(r"(?:^|.* )(?:ages?|patient ?age)(?: .*|$)")
+# What codes of places and dates look like: ZIP codes of the US, postcodes of Britain and Canada, dates with numbers.
+_TELLING = (
+    r"^\s*([0-9]{5}(-?[0-9]{4})?|[A-Z]{1,2}[0-9][A-Z0-9]? ?[0-9][A-Z]{2}|[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]"
+    r"|[0-9]{4}-[0-9]{2}-[0-9]{2}.*|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{4}.*)\s*$"
+)
+_MOSTLY = 0.5
 
 
 @dataclass(frozen=True)
@@ -152,6 +167,30 @@ def safe_harbor(schema: Schema, *, as_of: date | None = None, sparse: tuple[str,
     return SafeHarborPlan(techniques, reasons)
 
 
+def require_harmless(table: pa.Table, schema: Schema, untouched: Iterable[str]) -> None:
+    """Refuse a masked table if a column that stayed holds what looks like places or dates; names do mislead.
+
+    Parameters
+    ----------
+    table, schema
+        The masked table, and what its columns are. Sensitive columns may hold codes of five digits and stay.
+    untouched
+        The columns that stayed as they were.
+    """
+    for name in untouched:
+        cells = table.column(name)
+        if schema[name].role is Role.SENSITIVE or not (
+            kinds.is_string(cells.type) or kinds.is_large_string(cells.type)
+        ):
+            continue
+        share = pc.mean(pc.match_substring_regex(cells, _TELLING)).as_py()
+        if share is not None and share > _MOSTLY:
+            raise DataError(
+                f"Column {name!r} looks like none of the eighteen by its name, but holds what looks like postcodes or "
+                "dates; say what to do with it in a plan, rename it, or declare it sensitive if it is something else."
+            )
+
+
 def _proposed(column: Column, year: int, sparse: tuple[str, ...]) -> tuple[Technique | None, str]:
     words = _words(column.name)
     if column.kind is Kind.DATE:
@@ -200,5 +239,5 @@ def _earliest(year: int) -> int:
 
 
 def _words(name: str) -> str:
-    spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", name)
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])", " ", name)
     return " ".join(re.findall(r"[^\W_]+", spaced.lower()))

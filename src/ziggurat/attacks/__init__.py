@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ziggurat.attacks._closest import Closeness, ClosestRecords, closest_records
+    from ziggurat.attacks._coded import Counts
     from ziggurat.attacks._columns import ColumnSet, SinglingOut, singling_out
+    from ziggurat.attacks._covered import Cover
     from ziggurat.attacks._finding import Difference, Finding, Share
     from ziggurat.attacks._guesses import Excess, Guesses
-    from ziggurat.attacks._inference import Gain, Homogeneity, Skewness, homogeneity, skewness
+    from ziggurat.attacks._inference import Gain, Homogeneity, Skewness, homogeneity, homogeneity_of, skewness
     from ziggurat.attacks._intersection import Intersection, intersection
     from ziggurat.attacks._linkage import Linkage, linkage
     from ziggurat.attacks._matching_risk import MatchRisk, match_risk
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
         ratings_curve,
         scoreboard,
     )
-    from ziggurat.attacks._risk import Reidentification, RiskReport, risk
+    from ziggurat.attacks._risk import Reidentification, RiskReport, risk, risk_of
     from ziggurat.attacks._scenario import Exact, SameSide, Scenario, Within
     from ziggurat.attacks._synthetic import (
         AttributeInference,
@@ -34,12 +36,17 @@ if TYPE_CHECKING:
         linkability,
         synthetic_singling_out,
     )
+    from ziggurat.attacks._undone import Told, Undone, undone
+    from ziggurat.attacks._verified import Claims, Verified, verified
 
 __all__ = [
     "AttributeInference",
+    "Claims",
     "Closeness",
     "ClosestRecords",
     "ColumnSet",
+    "Counts",
+    "Cover",
     "CurvePoint",
     "Difference",
     "Exact",
@@ -63,9 +70,13 @@ __all__ = [
     "SinglingOut",
     "Skewness",
     "SyntheticSinglingOut",
+    "Told",
+    "Undone",
+    "Verified",
     "Within",
     "closest_records",
     "homogeneity",
+    "homogeneity_of",
     "inference",
     "intersection",
     "invented_ratings",
@@ -75,10 +86,13 @@ __all__ = [
     "population_uniques",
     "ratings_curve",
     "risk",
+    "risk_of",
     "scoreboard",
     "singling_out",
     "skewness",
     "synthetic_singling_out",
+    "undone",
+    "verified",
 ]
 
 _HOMES = {
@@ -88,6 +102,8 @@ _HOMES = {
     "ColumnSet": "_columns",
     "SinglingOut": "_columns",
     "singling_out": "_columns",
+    "Counts": "_coded",
+    "Cover": "_covered",
     "Difference": "_finding",
     "Finding": "_finding",
     "Share": "_finding",
@@ -97,6 +113,7 @@ _HOMES = {
     "Homogeneity": "_inference",
     "Skewness": "_inference",
     "homogeneity": "_inference",
+    "homogeneity_of": "_inference",
     "skewness": "_inference",
     "Intersection": "_intersection",
     "intersection": "_intersection",
@@ -115,6 +132,7 @@ _HOMES = {
     "Reidentification": "_risk",
     "RiskReport": "_risk",
     "risk": "_risk",
+    "risk_of": "_risk",
     "Exact": "_scenario",
     "SameSide": "_scenario",
     "Scenario": "_scenario",
@@ -125,6 +143,12 @@ _HOMES = {
     "inference": "_synthetic",
     "linkability": "_synthetic",
     "synthetic_singling_out": "_synthetic",
+    "Told": "_undone",
+    "Undone": "_undone",
+    "undone": "_undone",
+    "Claims": "_verified",
+    "Verified": "_verified",
+    "verified": "_verified",
 }
 
 

@@ -11,12 +11,15 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ziggurat.anonymize._compiled import compiled
-from ziggurat.data import Role, Table, read
+from ziggurat.data import Role, Table, read, reference
+from ziggurat.data.engines import scrambled
 from ziggurat.errors import DataError, ParameterError
 
 Codes = npt.NDArray[np.int64]
 
 _COUNT = "ziggurat_rows"
+_VALUES = 10_000  # of a column: so many are enough to see what it says of another
+_AT_ONCE = 2_000_000  # cells of a table that are read once instead of asked for one by one
 
 
 @dataclass(frozen=True)
@@ -83,10 +86,10 @@ def chosen(table: Table, names: Iterable[str] | str | None, what: str = "quasi-i
     return tuple(table.schema[name].name for name in wanted)
 
 
-def grouped(table: Table, names: Iterable[str]) -> Coded:
+def grouped(table: Table, names: Iterable[str], where: exp.Expr | None = None) -> Coded:
     """Count the rows of each combination of cells: one grouped count in the table's engine."""
     wanted = tuple(names)
-    answer = table.aggregate(exp.Count(this=exp.Star()).as_(_COUNT), group_by=wanted)
+    answer = table.aggregate(exp.Count(this=exp.Star()).as_(_COUNT), group_by=wanted, where=where)
     counts = answer.column(len(wanted)).to_numpy().astype(np.int64)
     return _not_empty(_coded(answer, wanted, counts))
 
@@ -96,6 +99,51 @@ def rows(table: Table, names: Iterable[str]) -> Coded:
     wanted = tuple(names)
     answer = table.raw.rows(wanted)
     return _not_empty(_coded(answer, wanted, np.ones(answer.num_rows, dtype=np.int64)))
+
+
+class Counts:
+    """How often any columns of a table agree: a small table is read once, a large one is asked each time.
+
+    Parameters
+    ----------
+    table
+        The table.
+    names
+        The columns that may be asked for.
+    """
+
+    def __init__(self, table: Table, names: Sequence[str]) -> None:
+        self._table = table
+        self.rows = table.raw.count_rows()
+        self._whole = rows(table, names) if self.rows and self.rows * len(names) <= _AT_ONCE else None
+
+    def of(self, names: Sequence[str]) -> Coded:
+        """Return the distinct combinations of some columns with their counts."""
+        return grouped(self._table, names) if self._whole is None else self._whole.distinct(names)[0]
+
+    def pairs(self, by: str, of: str) -> Coded:
+        """Return the pairs of two columns; where the first has very many values, those of a fixed part of them."""
+        if self._whole is not None:
+            return self.of([by, of])
+        value = reference(self._table.schema[by])
+        many = exp.Count(this=exp.Distinct(expressions=[value.copy()])).as_("many")
+        parts = int(self._table.aggregate(many).column("many")[0].as_py()) // _VALUES
+        if parts < 2:
+            return self.of([by, of])
+        lot = exp.Mod(this=scrambled([value], 1), expression=exp.Literal.number(parts))
+        return grouped(self._table, [by, of], exp.EQ(this=lot, expression=exp.Literal.number(0)))
+
+    def uniques(self, names: Sequence[str]) -> int:
+        """Return how many rows have a combination of some columns that no other has."""
+        if self._whole is not None:
+            ids, number = self._whole.classes(names)
+            return int((np.bincount(ids, minlength=number) == 1).sum())
+        # Its answer is one number, however many combinations there are.
+        columns = [reference(self._table.schema[name]) for name in names]
+        alone = exp.EQ(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))
+        classes = self._table.select(*columns).group_by(*(each.copy() for each in columns)).having(alone)
+        answer = exp.select(exp.Count(this=exp.Star()).as_("uniques")).from_(classes.subquery("alone"))
+        return int(self._table.query(answer).column("uniques")[0].as_py())
 
 
 def sums(ids: Codes, number: int, counts: Codes) -> Codes:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ziggurat.attacks._coded import Coded, Codes, chosen, grouped, opened, refined, sums
-from ziggurat.attacks._finding import Finding, fraction
+from ziggurat.attacks._finding import Finding, fraction, listed
 from ziggurat.data import Table
 from ziggurat.errors import ParameterError
 
@@ -106,7 +106,7 @@ class SinglingOut(Finding):
         if self.largest == 1:
             return f"{text}."
         few = self.best(min(3, self.largest))
-        text += f"; {_listed(few.columns)} together single out {few.uniques / self.rows:.1%}"
+        text += f"; {listed(few.columns)} together single out {few.uniques / self.rows:.1%}"
         if self.largest > 3:
             text += f", {self.largest} columns together {most.uniques / self.rows:.1%}"
         return f"{text}."
@@ -214,8 +214,3 @@ def _described(combinations: Coded, mask: int, sizes: Codes, seen: dict[int, npt
         distinction=sizes.size / rows,
         separation=1 - together / pairs if pairs else 1.0,
     )
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    quoted = [repr(name) for name in names]
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -116,6 +116,12 @@ class Difference:
 def counted(number: int, one: str, many: str = "") -> str:
     """A number with its noun: '1 person', '2,000 people'."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names with quotes, commas and a last 'and'."""
+    quoted = [repr(name) for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
 def fraction(value: float, what: str) -> float:

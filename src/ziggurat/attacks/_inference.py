@@ -178,21 +178,29 @@ def homogeneity(
     table
         A table, raw or released; each row one person.
     sensitive
-        The column to learn. A missing cell counts as a value of its own.
+        The column to learn. A missing cell is no value: nothing is learned of whoever has one, and the others of a
+        class are as alike as they are without.
     quasi_identifiers
         What the attacker knows; by default the columns with that role.
     certainty
         From which share of a class on its most common value counts as learned.
     """
+    return homogeneity_of(_read(table, sensitive, quasi_identifiers), certainty=certainty)
+
+
+def homogeneity_of(counts: Coded, *, certainty: float = 1.0) -> Homogeneity:
+    """Judge combinations that were counted already, the sensitive column last, see `homogeneity`."""
     sure = fraction(certainty, "The certainty")
-    counts = _read(table, sensitive, quasi_identifiers)
     ids, number = counts.classes(counts.names[:-1])
-    sizes, most = sums(ids, number, counts.counts), _largest(ids, number, counts.counts)
-    given = most >= sure * sizes * (1 - 1e-12)
+    codes = counts.codes[-1]
+    held = np.array([value is not None for value in counts.values[-1].to_pylist()], np.bool)[codes]
+    known = np.where(held, counts.counts, 0)
+    sizes, most = sums(ids, number, known), _largest(ids, number, known)
+    given = (most > 0) & (most >= sure * sizes * (1 - 1e-12))
     groups = sizes > 1
-    overall = np.bincount(counts.codes[-1], weights=counts.counts)
+    overall = np.bincount(codes, weights=known)
     return Homogeneity(
-        sensitive=sensitive,
+        sensitive=counts.names[-1],
         certainty=sure,
         learned=Share(int(sizes[given].sum()), counts.rows),
         learned_in_groups=Share(int(sizes[given & groups].sum()), counts.rows),
@@ -200,9 +208,7 @@ def homogeneity(
         homogeneous=int(given.sum()),
         accuracy=Share(int(most.sum()), counts.rows),
         baseline=Share(int(overall.max()), counts.rows),
-        shuffled=_accuracy_when_shuffled(
-            np.repeat(ids, counts.counts), number, np.repeat(counts.codes[-1], counts.counts)
-        ),
+        shuffled=_accuracy_when_shuffled(np.repeat(ids, known), number, np.repeat(codes, known), counts.rows),
     )
 
 
@@ -270,11 +276,15 @@ def _place_of_largest(ids: Codes, wanted: int, values: Floats) -> int:
     return int(members[values[members].argmax()])
 
 
-def _accuracy_when_shuffled(ids: Codes, number: int, cells: Codes) -> float:
+def _accuracy_when_shuffled(ids: Codes, number: int, cells: Codes, rows: int) -> float:
+    if not ids.size:
+        return 0.0
     generator, kinds = seeded("homogeneity").simulation(), int(cells.max()) + 1
     shuffles = max(1, min(_SHUFFLES, _SHUFFLED_CELLS // ids.size))  # many people need few shuffles for a steady mean
     hits = 0
     for _ in range(shuffles):
         keys, many = np.unique(ids * kinds + generator.permutation(cells), return_counts=True)
-        hits += int(_largest(keys // kinds, number, many).sum())
-    return hits / (shuffles * ids.size)
+        most = np.zeros(number, np.int64)
+        np.maximum.at(most, keys // kinds, many)
+        hits += int(most.sum())
+    return hits / (shuffles * rows)

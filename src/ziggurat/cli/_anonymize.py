@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ziggurat.cli._anonymize_options import Wanted, hierarchies_in, metric_of
+from ziggurat.cli._anonymize_options import Wanted, hierarchies_in, kept_in, metric_of
 from ziggurat.cli._ledger import Where
 from ziggurat.errors import DataError
 
@@ -39,6 +39,10 @@ def anonymize(
         list[str] | None,
         typer.Option("--t", help="diagnosis=0.2: every class is so close to the table; :ordered, :hierarchical."),
     ] = None,
+    missing_counts: Annotated[
+        list[str] | None,
+        typer.Option(help="A column of --l or --t whose missing cells count as a value; by default they are none."),
+    ] = None,
     k_map: Annotated[int | None, typer.Option(help="Every row looks like so many people of --population.")] = None,
     presence: Annotated[str, typer.Option(help="0.1:0.5: the share of --population's classes in the table.")] = "",
     population: Annotated[str, typer.Option(help="A table of the population with the same columns.")] = "",
@@ -47,6 +51,15 @@ def anonymize(
     qi: Annotated[
         list[str] | None,
         typer.Option(help="A column that others know, once for each or with commas; by default by the schema."),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="cost, or cost=why: it leaves as it is although it undoes something; the reason is recorded."
+        ),
+    ] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(help="A column that does not leave, once for each or with commas.")
     ] = None,
     suppress: Annotated[str, typer.Option(help="The share of rows that may be left out, exact: 0.02.")] = "0",
     metric: Annotated[
@@ -68,12 +81,15 @@ def anonymize(
     as_json: Annotated[bool, typer.Option("--json", help="Print the certificate as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
 ) -> None:
-    """Anonymise a table: generalise, suppress, attack, release.
+    """Anonymise a table: generalise, suppress, verify, attack, release.
 
     Cells become more general and rows are left out until every class of rows that look alike satisfies what you ask,
-    at the least loss. The result is attacked, written down in the ledger as unbounded, and only then written:
+    at the least loss. The file is read back: every model is verified on it, it is attacked, and nothing leaves while a
+    column that stays as it is (a code beside its text, an exact cost) undoes it and you have not decided about that
+    column by name. Only then it is written down in the ledger as unbounded, and gets its name:
 
-      ziggurat anonymize clinic --k 5 --suppress 0.02 --out anonymous.parquet
+      ziggurat anonymize clinic --k 5 --suppress 0.02 --drop cost,bmi,systolic_bp,length_of_stay
+      --keep "visits_last_year=known to the clinic only" --keep smoker --out anonymous.parquet
 
       ziggurat anonymize patients.csv --qi age,sex,postcode --k 5 --l diagnosis=3 --hierarchies trees --out safe.csv
 
@@ -85,9 +101,12 @@ def anonymize(
     for file, endings in ((out, (".parquet", ".csv")), (solutions, (".parquet", ".csv")), (frontier, (".png", ".svg"))):
         _require_file(file, endings)
     measured = metric_of(metric, weight or ())
-    wanted = Wanted(k, l_diversity or (), t_closeness or (), k_map, presence, highest_risk, average_risk)
+    wanted = Wanted(
+        k, l_diversity or (), t_closeness or (), missing_counts or (), k_map, presence, highest_risk, average_risk
+    )
     opened = _opened(table, schema, name)
     known = _known(opened, qi)
+    decided = {"keep": kept_in(keep or (), opened), "drop": _known(opened, drop) or ()}
     trees = hierarchies_in(hierarchies or (), opened)
     models = wanted.models(_opened(population) if population else None, trees)
     options: dict[str, Any] = {"suppression": suppress, "metric": measured, "recoding": recoding}
@@ -95,8 +114,8 @@ def anonymize(
         made = _made(opened, models, known, trees, options | {"time_limit": time_limit, "progress": progress})
     with _busy(quiet or as_json):
         if frontier or solutions:
-            made.solutions  # noqa: B018 - too many to list is said before anything is released
-        release = _released(made, out, ledger, budget or (_stem(table) if ledger else ""), note)
+            _require_listable(made)
+        release = _released(made, out, ledger, budget or (_stem(table) if ledger else ""), {"note": note, **decided})
         _more(made, frontier, solutions)
     if not quiet:
         _say(release, as_json)
@@ -183,14 +202,24 @@ def _progress(share: float, best: float, seconds: float) -> str:
     return "Searching …" if math.isinf(best) else f"Searching, best so far {best:.5g} (Ctrl-C takes it)"
 
 
-def _released(made: Anonymised, out: str, ledger: str, budget: str, note: str) -> AnonymisedRelease:
+def _require_listable(made: Anonymised) -> None:
+    """Too many generalisations to look at is said before anything is released."""
+    from ziggurat.errors import ParameterError
+
+    try:
+        made.solutions  # noqa: B018
+    except ParameterError as error:
+        raise ParameterError(f"{str(error)[:-1]}: leave out --frontier and --solutions.") from None
+
+
+def _released(made: Anonymised, out: str, ledger: str, budget: str, options: dict[str, Any]) -> AnonymisedRelease:
     from ziggurat.cli._ledger import open_ledger
     from ziggurat.release import release_anonymised
 
     if not budget:
-        return release_anonymised(made, out, note=note)
+        return release_anonymised(made, out, **options)
     with open_ledger(ledger, create=True) as book:
-        return release_anonymised(made, out, ledger=book, table=budget, note=note)
+        return release_anonymised(made, out, ledger=book, table=budget, **options)
 
 
 def _more(made: Anonymised, frontier: str, solutions: str) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ziggurat.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize import Metric, PrivacyModel
+    from ziggurat.anonymize import LDiversity, Metric, PrivacyModel, TCloseness
     from ziggurat.data import Hierarchy, Table
 
 _ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
@@ -23,6 +23,7 @@ class Wanted:
     k: int | None
     diversity: Sequence[str]
     closeness: Sequence[str]
+    missing_counts: Sequence[str]
     k_map: int | None
     presence: str
     highest_risk: float | None
@@ -39,13 +40,20 @@ class Wanted:
             found.append(KMap(self.k_map, population))
         if self.presence and population is not None:
             found.append(_presence(self.presence, population))
-        found += [_diversity(text) for text in self.diversity]
-        found += [_closeness(text, trees) for text in self.closeness]
+        found += self._about_values(trees)
         found += [] if self.highest_risk is None else [HighestRisk(self.highest_risk)]
         found += [] if self.average_risk is None else [AverageRisk(self.average_risk)]
         if not found:
             raise ParameterError("Say what classes must satisfy, for instance --k 5 or --l diagnosis=3.")
         return found
+
+    def _about_values(self, trees: Mapping[str, Hierarchy]) -> list[PrivacyModel]:
+        made = [_diversity(text) for text in self.diversity] + [_closeness(text, trees) for text in self.closeness]
+        counting = {name for text in self.missing_counts for name in (text, *text.split(","))}
+        for name in sorted(self.missing_counts):
+            if not {name, *name.split(",")} & {model.column for model in made}:
+                raise ParameterError(f"--missing-counts names {name!r}, of which neither --l nor --t speaks.")
+        return [replace(model, missing_is_a_value=model.column in counting) for model in made]
 
 
 def metric_of(name: str, weights: Sequence[str]) -> Metric:
@@ -75,6 +83,19 @@ def hierarchies_in(places: Sequence[str], table: Table) -> dict[str, Hierarchy]:
     return found
 
 
+def kept_in(given: Sequence[str], table: Table) -> dict[str, str]:
+    """Read which columns are kept as they are, each with the reason: cost=known to the insurer only, or cost,visits."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, _, reason = text.partition("=")
+        if text not in table.schema and name in table.schema and reason:
+            found[name] = reason.strip()
+            continue
+        names = [text] if text in table.schema else [part.strip() for part in text.split(",")]
+        found |= {table.schema[each].name: "" for each in names}
+    return found
+
+
 def _files(places: Sequence[str]) -> Iterator[Path]:
     for place in places:
         path = Path(place)
@@ -87,7 +108,7 @@ def _files(places: Sequence[str]) -> Iterator[Path]:
         yield from files
 
 
-def _diversity(text: str) -> PrivacyModel:
+def _diversity(text: str) -> LDiversity | TCloseness:
     from ziggurat.anonymize import LDiversity
 
     example = "--l diagnosis=3, diagnosis=3:entropy or diagnosis=3:recursive:2"
@@ -99,7 +120,7 @@ def _diversity(text: str) -> PrivacyModel:
     return LDiversity(column, _number(amount, example), kind, _number(rest[1], example) if len(rest) == 2 else None)
 
 
-def _closeness(text: str, trees: Mapping[str, Hierarchy]) -> PrivacyModel:
+def _closeness(text: str, trees: Mapping[str, Hierarchy]) -> LDiversity | TCloseness:
     from ziggurat.anonymize import TCloseness
 
     example = "--t diagnosis=0.2, cost=0.2:ordered or diagnosis=0.2:hierarchical"

@@ -27,8 +27,10 @@ def show(console: Console, release: AnonymisedRelease) -> None:
     console.print()
     console.print(_risks(release.before, release.after))
     console.print()
-    for line in as_they_were(release.untouched):
+    for line in told(release):
         console.print(Text(line))
+    style = "green" if not release.undone.columns else "yellow"
+    console.print(Text(release.verdict, style))
     for finding in release.homogeneity.values():
         console.print(Text(finding.sentence))
     console.print(Text(release.sentence))
@@ -42,6 +44,14 @@ def outcome(made: Anonymised) -> Iterator[str]:
         f"{made.suppressed:,} suppressed ({made.suppressed / made.rows:.2%})."
     )
     yield f"{made.metric.capitalize()} {made.score:.5g}: {_how_good(made)}"
+
+
+def told(release: AnonymisedRelease) -> Iterator[str]:
+    """What was verified on the file, and which columns left as they were or not at all."""
+    for each in release.verified:
+        yield f"Verified on the file: {each.model} ({each.figure}: {each.measured:.5g})."
+    yield f"Not in the file: {', '.join(release.dropped) or 'no column'}."
+    yield from as_they_were(release.untouched)
 
 
 def as_they_were(untouched: Mapping[str, float]) -> Iterator[str]:
@@ -99,6 +109,7 @@ def _risks(before: RiskReport, after: RiskReport) -> Table:
     for heading in ("before", "after"):
         shown.add_column(heading, justify="right", no_wrap=True)
     both = before, after
+    # Somebody who knows that a person is in the table; literature calls this attacker the prosecutor.
     shown.add_row("average", *(f"{each.prosecutor.average:.2%}" for each in both))
     shown.add_row("highest", *(f"{each.prosecutor.highest:.2%}" for each in both))
     shown.add_row("people who stand alone", *(f"{each.uniques:,}" for each in both))

@@ -78,7 +78,7 @@ def mask(
 
 def _planned(table: Table, plan: str) -> tuple[MaskedTable, dict[str, Any]]:
     from ziggurat.anonymize import mask as masked
-    from ziggurat.anonymize import safe_harbor
+    from ziggurat.anonymize import require_harmless, safe_harbor
     from ziggurat.cli._mask_plan import Plan, plan_in
 
     if plan:
@@ -87,7 +87,9 @@ def _planned(table: Table, plan: str) -> tuple[MaskedTable, dict[str, Any]]:
     if not made.techniques:
         raise DataError("No column looks like one of the eighteen kinds of identifiers; name techniques in a plan.")
     chosen: Plan = {name: [each] for name, each in made.techniques.items()}
-    return masked(table, chosen), {"reasons": made.reasons, "unseen": made.unseen}
+    shown = masked(table, chosen)
+    require_harmless(shown.table, table.declared, shown.untouched)
+    return shown, {"reasons": made.reasons, "unseen": made.unseen}
 
 
 def _require_named(table: Table, masked: MaskedTable) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,10 +15,14 @@ from ziggurat.errors import DataError, ParameterError
 if TYPE_CHECKING:
     from rich.table import Table as Shown
 
-    from ziggurat.attacks import Finding, Linkage, RiskReport, SinglingOut
+    from ziggurat.attacks import Counts, Finding, Linkage, RiskReport, SinglingOut, Undone
     from ziggurat.data import Hierarchy, Table
 
 _SETS_PER_SIZE, _MOST_SETS = 1, 2_000
+ATTACKERS = (
+    "The prosecutor knows that a person is in the table; the journalist does not and would be content with anybody; "
+    "the marketer wants as many people as possible."
+)
 _COUNTS = ("rows", "classes", "smallest class", "sample uniques")
 
 
@@ -34,17 +38,24 @@ class Judged:
         How exposed its people are, and which columns single them out.
     inferences
         What classes give away of the sensitive columns, by what the attack is called.
+    undone
+        For a table that was anonymised: what its columns that stayed as they were undo.
+    certificate
+        What its certificate says, if one lies beside it and is about this very file.
     """
 
     title: str
     risk: RiskReport
     columns: SinglingOut
     inferences: dict[str, Finding] = field(default_factory=dict)
+    undone: Undone | None = None
+    certificate: dict[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """The findings as values that JSON can hold."""
         inferred = {name: each.to_dict() for name, each in self.inferences.items()}
-        return {"risk": self.risk.to_dict(), "columns": self.columns.to_dict(), "inferences": inferred}
+        facts = {"risk": self.risk.to_dict(), "columns": self.columns.to_dict(), "inferences": inferred}
+        return facts | ({} if self.undone is None else {"undone": self.undone.to_dict()})
 
 
 def risk(
@@ -99,7 +110,8 @@ def risk(
         trees = _trees(hierarchies, names)
         released = _opened(after) if after else before
         if after:
-            judged.append(_judge("after", released, names, secrets, largest, {**options, "hierarchies": trees}))
+            later = _judge("after", released, names, secrets, largest, {**options, "hierarchies": trees})
+            judged.append(replace(later, undone=_undone(before, released, names, secrets), certificate=_said(after)))
         joined = _join(released, names, trees, auxiliary, control, truth)
     _report(judged, joined, as_json, out, Path(table).name)
 
@@ -159,6 +171,37 @@ def _judge(
     return Judged(title, report, singling_out(table, names, largest=max(1, size)), found)
 
 
+def _undone(before: Table, after: Table, known: tuple[str, ...], secrets: tuple[str, ...]) -> Undone:
+    """What columns of the later table undo; a column was generalised if it holds what it did not hold before."""
+    from ziggurat.attacks import Counts, undone
+
+    shown = [name for name in before.schema.names if name in after.schema]
+    first, second = Counts(before, shown), Counts(after, shown)
+    held = {name: [_texts(counts, name) for counts in (first, second)] for name in known if name in shown}
+    covers = {name: None for name, (was, now) in held.items() if not now <= was}
+    return undone(second, first, before.schema, known, shown=shown, covers=covers, protected=secrets)
+
+
+def _texts(counts: Counts, name: str) -> set[str]:
+    return {str(value) for value in counts.of([name]).values[0].to_pylist() if value is not None}
+
+
+def _said(file: str) -> dict[str, Any]:
+    """The certificate of a file; nothing if there is none, or if it speaks of another file."""
+    import hashlib
+
+    from ziggurat.release import CERTIFICATE
+
+    beside = Path(file + CERTIFICATE)
+    try:
+        said: dict[str, Any] = json.loads(beside.read_text(encoding="utf-8"))
+        with Path(file).open("rb") as content:
+            digest = hashlib.file_digest(content, "sha256").hexdigest()
+        return said if said["file"]["sha256"] == digest and "kept" in said else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
 def _trees(file: str, names: tuple[str, ...]) -> dict[str, Hierarchy]:
     from ziggurat.anonymize import read_hierarchies
 
@@ -204,6 +247,7 @@ def _show(judged: list[Judged], joined: Linkage | None) -> None:
     console = Console()
     console.print(_figures(judged))
     console.print(_sets(judged))
+    console.print(Text(ATTACKERS, "dim"))
     for text in sentences(judged, joined):
         console.print(Text(text))
 
@@ -217,6 +261,8 @@ def sentences(judged: Sequence[Judged], joined: Linkage | None) -> Iterator[str]
             yield opening + each.columns.sentence
         for finding in each.inferences.values():
             yield opening + finding.sentence
+        if each.undone is not None:
+            yield opening + each.undone.sentence
     if joined is not None:
         yield f"Join: {joined.sentence}"
 

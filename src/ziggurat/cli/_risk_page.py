@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from ziggurat.cli._risk import Judged, figure_rows, sentences, set_rows, written_figure
+from ziggurat.cli._risk import ATTACKERS, Judged, figure_rows, sentences, set_rows, written_figure
 from ziggurat.experiments import _figures as look
 from ziggurat.experiments import _report as sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ziggurat.attacks import Finding, Linkage
+    from ziggurat.attacks import Finding, Linkage, Undone
 
 _BINS = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 999), (1000, None))
 _PER_SIZE, _MOST_ROWS = 3, 12
@@ -31,7 +31,8 @@ def page(name: str, judged: Sequence[Judged], joined: Linkage | None) -> str:
     joined
         What a join with another table found.
     """
-    parts = [_opening(name, judged, joined), _pictures(judged), _figures(judged), _sets(judged)]
+    parts = [_opening(name, judged, joined), _done(judged[-1].certificate), _untouched(judged[-1].undone)]
+    parts += [_pictures(judged), _figures(judged), _sets(judged)]
     parts += [_inferences(judged), _finding("Join with the auxiliary table", joined) if joined else "", _meaning()]
     return sheet.page(f"Risk of {name}", "".join(parts))
 
@@ -39,7 +40,8 @@ def page(name: str, judged: Sequence[Judged], joined: Linkage | None) -> str:
 def _opening(name: str, judged: Sequence[Judged], joined: Linkage | None) -> str:
     last = judged[-1].risk
     learned = _learned(judged[-1])
-    kind = "bad" if last.prosecutor.highest > last.threshold else "" if learned else "good"
+    opened, decided = _undecided(judged[-1])
+    kind = "bad" if last.prosecutor.highest > last.threshold or opened else "" if learned or decided else "good"
     words = f"<strong>{last.prosecutor.above:.1%} of {last.rows:,} people bear a risk above {last.threshold:g}</strong>"
     first = f"<span>before: {judged[0].risk.prosecutor.above:.1%}</span>" if len(judged) > 1 else ""
     told = "".join(f"<p>{escape(text)}</p>\n" for text in sentences(judged, joined))
@@ -47,7 +49,7 @@ def _opening(name: str, judged: Sequence[Judged], joined: Linkage | None) -> str
     return (
         f'<header>\n<p class="above">Unprotected figures, for the steward only</p>\n<h1>Risk of {escape(name)}</h1>\n'
         f'<p class="soft">Attackers are taken to know: {escape(known)}.</p>\n</header>\n'
-        f'<div class="verdict {kind}">{words}{first}{learned}</div>\n{told}'
+        f'<div class="verdict {kind}">{words}{first}{learned}{opened}{decided}</div>\n{told}'
     )
 
 
@@ -60,6 +62,41 @@ def _learned(each: Judged) -> str:
     if worst is None or not worst.learned.hits:
         return ""
     return f"<span>{escape(worst.sensitive)} is certain for {worst.learned.rate:.1%}</span>"
+
+
+def _undecided(each: Judged) -> tuple[str, str]:
+    """A word on columns that undo the table: those of which nobody decided, and those that the steward kept."""
+    found = () if each.undone is None else each.undone.columns
+    kept = [name for name in found if name in each.certificate.get("kept", {})]
+    opened = [name for name in found if name not in kept]
+    return _named("undone by columns that left as they were", opened), _named("kept by decision of the steward", kept)
+
+
+def _named(what: str, names: Sequence[str]) -> str:
+    return f"<span>{what}: {escape(', '.join(names))}</span>" if names else ""
+
+
+def _done(said: dict[str, Any]) -> str:
+    """What was done, as the certificate has it: levels, loss, rows left out, models, columns."""
+    if not said:
+        return ""
+    done = said["done"]
+    facts = {
+        "recoding": done["recoding"],
+        f"{done['metric']}": f"{done['score']:.5g}" + (" (the optimum)" if done["optimal"] else ""),
+        "rows suppressed": f"{done['suppressed']:,} of {done['rows']:,}",
+        "classes": f"{done['classes']:,}",
+        **{f"level of {name}": "by row" if level is None else str(level) for name, level in done["levels"].items()},
+        **{f"verified: {each['model']}": f"{each['figure']}: {each['measured']:.5g}" for each in said["verified"]},
+        **{f"kept as it was: {name}": reason or "no reason given" for name, reason in said["kept"].items()},
+        "not in the file": ", ".join(said["dropped"]) or "no column",
+    }
+    rows = [[escape(str(name)), escape(str(value))] for name, value in facts.items()]
+    return "<h2>What was done</h2>\n" + sheet.laid_out([("", "wide"), ("", "wide")], rows)
+
+
+def _untouched(found: Undone | None) -> str:
+    return "" if found is None else _finding("Columns that left as they were", found)
 
 
 def _pictures(judged: Sequence[Judged]) -> str:
@@ -200,7 +237,8 @@ def _cell(value: object) -> str:
 
 def _meaning() -> str:
     return (
-        "<h2>What this does not say</h2>\n<p>The figures hold for attackers who know the columns named above, and no "
+        f"<h2>What this does not say</h2>\n<p>{ATTACKERS}</p>\n"
+        "<p>The figures hold for attackers who know the columns named above, and no "
         "more. They are no promise: anonymised tables give no guarantee against attackers who know other things, or "
         "against further releases of the same people.</p>\n"
     )

@@ -1,29 +1,28 @@
-"""Release an anonymised table: attacked first, written down as unbounded, and only then let go."""
+"""Release an anonymised table: verified and attacked first, written down as unbounded, and only then let go."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ziggurat.anonymize import NOT_PROMISED, Anonymised, HighestRisk, KAnonymity
-from ziggurat.attacks import Homogeneity, RiskReport, homogeneity, risk
-from ziggurat.data import Column, Kind, Role, Schema, Table, read, write_text
-from ziggurat.data.engines import DuckDBEngine
+from ziggurat.anonymize import NOT_PROMISED, Anonymised
+from ziggurat.attacks import Homogeneity, RiskReport, Undone, Verified
+from ziggurat.data import write_text
 from ziggurat.errors import DataError, ParameterError, PrivacyError
 from ziggurat.release._cited import Cited, cite
+from ziggurat.release._inspected import inspected, tells_people_apart
 
 if TYPE_CHECKING:
     from ziggurat.ledger import Ledger
 
 FORMAT = "ziggurat/anonymised/1"
 CERTIFICATE = ".certificate.json"
-HIGH_RISK = 0.2
 _LONGEST = 2000
 _OWNER_ONLY = 0o600  # figures about the raw table are exact
 
@@ -48,9 +47,14 @@ class AnonymisedRelease:
         How exposed people were in the table, and are in the file.
     homogeneity
         What classes of the file give away, by sensitive column.
-    untouched
-        The columns that left as they were, and the share of people whom each by itself tells from all others: whoever
-        knows one of these needs no quasi-identifier.
+    verified
+        Every model, judged by the cells of the file.
+    undone
+        What the columns that left as they were undo, whatever was decided about them.
+    kept
+        The columns that the steward let go all the same, each with the reason.
+    dropped
+        The columns of the table that did not leave.
     recorded
         The entry of the ledger; None if there was no ledger.
     note
@@ -64,7 +68,10 @@ class AnonymisedRelease:
     before: RiskReport
     after: RiskReport
     homogeneity: Mapping[str, Homogeneity]
-    untouched: Mapping[str, float]
+    verified: tuple[Verified, ...]
+    undone: Undone
+    kept: Mapping[str, str]
+    dropped: tuple[str, ...]
     recorded: Cited | None
     note: str = ""
     made: str = field(default_factory=lambda: datetime.now(UTC).date().isoformat())
@@ -73,6 +80,18 @@ class AnonymisedRelease:
     def sentence(self) -> str:
         """What the steward may say of the table, and what not."""
         return self.anonymised.sentence
+
+    @property
+    def untouched(self) -> Mapping[str, float]:
+        """The columns that left as they were, and the share of people whom each by itself tells from all others."""
+        return self.undone.untouched
+
+    @property
+    def verdict(self) -> str:
+        """Whether anything was found that undoes the table, and who decided to let it go all the same."""
+        if not self.kept:
+            return self.undone.sentence
+        return f"{self.undone.sentence} Kept by decision of the steward: {_decided(self.kept)}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate as values that JSON can hold; no cell is in it."""
@@ -84,11 +103,16 @@ class AnonymisedRelease:
             "not_promised": NOT_PROMISED,
             "sentence": self.sentence,
             "done": self.anonymised.to_dict(),
+            "verified": [asdict(each) for each in self.verified],
+            "verdict": self.verdict,
+            "kept": dict(self.kept),
+            "dropped": list(self.dropped),
             "attacks": {
                 "before": risk_facts(self.before),
                 "after": risk_facts(self.after),
                 "homogeneity": {name: each.to_dict() for name, each in self.homogeneity.items()},
                 "unique_in_untouched": dict(self.untouched),
+                "undone": self.undone.to_dict(),
             },
             "recorded": None if self.recorded is None else self.recorded.to_dict(),
             "note": self.note,
@@ -102,11 +126,14 @@ def release_anonymised(
     ledger: Ledger | None = None,
     table: str = "",
     note: str = "",
+    keep: Mapping[str, str] | Sequence[str] = (),
+    drop: Sequence[str] = (),
 ) -> AnonymisedRelease:
-    """Attack an anonymised table, write it down as unbounded, and let its file go, with a certificate beside it.
+    """Verify and attack an anonymised table, write it down as unbounded, and let its file go, with a certificate.
 
-    The file is made where only its owner sees it and attacked there. Then the ledger remembers the release, then the
-    file gets its name: a crash can leave an entry without the file, never the file without the entry.
+    The file is made where only its owner sees it; there it is read back, judged by every model, and attacked. Then the
+    ledger remembers the release, then the file gets its name: a crash can leave an entry without the file, never the
+    file without the entry.
 
     Parameters
     ----------
@@ -118,26 +145,47 @@ def release_anonymised(
         Where to remember the release, and the name of the table there; without a ledger nothing remembers it.
     note
         What it is for, in a sentence.
+    keep
+        Columns that may leave as they are although they undo something (see `attacks.undone`), best with the reason for
+        each: {"cost": "known to the insurer only"}. Both stand in the certificate and in the ledger.
+    drop
+        Columns that do not leave.
 
     Raises
     ------
     PrivacyError
-        The file does not hold what was asked, shows an identifier, or has no rows; nothing has left.
+        The file does not hold what was asked, shows an identifier, or has no rows; or a column that leaves as it was
+        undoes it and nobody decided about it by name. Nothing has left.
     LedgerError
         The ledger cannot be written; nothing has left.
     """
     target = _checked(path, ledger, table, note)
-    before = risk(_raw(anonymised), anonymised.question.quasi_identifiers, threshold=HIGH_RISK)
+    kept = _kept(anonymised, keep, drop)
+    if drop:
+        anonymised = replace(anonymised, publication=anonymised.publication.without(drop))
     with _private_folder(target) as name:
         folder = Path(name)
         draft = folder / target.name
         anonymised.write(draft)
-        after, found, untouched = _attacked(anonymised, draft)
+        found = inspected(anonymised, draft, dropped=drop, kept=kept)
+        _require_decided(found.undecided)
         digest = _digest(draft)
-        recorded = None if ledger is None else _recorded(ledger, table, anonymised, digest, note)
+        recorded = None if ledger is None else _recorded(ledger, table, anonymised, digest, note, kept)
         certificate = target.with_name(target.name + CERTIFICATE)
         made = AnonymisedRelease(
-            target, certificate, digest, anonymised, before, after, found, untouched, recorded, note
+            path=target,
+            certificate=certificate,
+            sha256=digest,
+            anonymised=anonymised,
+            before=found.before,
+            after=found.after,
+            homogeneity=found.homogeneity,
+            verified=found.verified,
+            undone=found.undone,
+            kept=kept,
+            dropped=_not_shown(anonymised, found.undone),
+            recorded=recorded,
+            note=note,
         )
         written = folder / certificate.name
         write_text(written, json.dumps(made.to_dict(), indent=1) + "\n", mode=_OWNER_ONLY)
@@ -176,6 +224,42 @@ def _checked(path: str | Path, ledger: Ledger | None, table: str, note: str) -> 
     return target
 
 
+def _kept(anonymised: Anonymised, keep: Mapping[str, str] | Sequence[str], drop: Sequence[str]) -> dict[str, str]:
+    if isinstance(keep, str) or isinstance(drop, str):
+        raise ParameterError("Give the columns to keep or to drop as a list of names.")
+    raw = anonymised.publication.source
+    kept = dict(keep) if isinstance(keep, Mapping) else dict.fromkeys(keep, "")
+    for name in kept:
+        if name in anonymised.question.quasi_identifiers or tells_people_apart(raw, raw.declared[name]):
+            raise ParameterError(f"Column {name!r} does not leave as it is, so there is nothing to decide about it.")
+        if name in drop:
+            raise ParameterError(f"Column {name!r} is to be kept and to be dropped; choose one.")
+    if not _decided(kept).isprintable() or len(_decided(kept)) > _LONGEST // 4:
+        raise ParameterError(
+            f"Reasons are printable text of at most {_LONGEST // 4:,} characters in all; shorten them."
+        )
+    return kept
+
+
+def _decided(kept: Mapping[str, str]) -> str:
+    return "; ".join(f"{name!r} ({reason})" if reason else f"{name!r}" for name, reason in kept.items())
+
+
+def _require_decided(left: Undone) -> None:
+    if left.columns:
+        names = ",".join(left.columns)
+        raise PrivacyError(
+            f"Nothing was released. {left.sentence} Decide by name: make them quasi-identifiers, drop them (drop=, "
+            f"--drop {names}), or keep them and say why nobody outside knows them (keep=, --keep "
+            f"{left.columns[0]}=why)."
+        )
+
+
+def _not_shown(anonymised: Anonymised, found: Undone) -> tuple[str, ...]:
+    shown = {*anonymised.question.quasi_identifiers, *found.untouched}
+    return tuple(each.name for each in anonymised.publication.source.declared.columns if each.name not in shown)
+
+
 def _private_folder(target: Path) -> tempfile.TemporaryDirectory[str]:
     """A folder on the same disk that nobody else may enter."""
     try:
@@ -184,67 +268,13 @@ def _private_folder(target: Path) -> tempfile.TemporaryDirectory[str]:
         raise DataError(f"Nothing can be written beside {str(target)!r}; check the folder.") from None
 
 
-def _attacked(anonymised: Anonymised, file: Path) -> tuple[RiskReport, dict[str, Homogeneity], dict[str, float]]:
-    """Attack the file itself, read back as any outsider would."""
-    if not anonymised.publication.rows:
-        raise PrivacyError("Every row would be suppressed, and nothing is left to release; ask less of the classes.")
-    known = anonymised.question.quasi_identifiers
-    with DuckDBEngine() as engine:
-        _require_no_identifier(_raw(anonymised), read(file, engine=engine, on_bad_cell="missing").declared)
-        released = read(file, _published_schema(anonymised), engine=engine, on_bad_cell="missing")
-        after = risk(released, known, threshold=HIGH_RISK)
-        _require_classes(anonymised, after)
-        learned = {name: homogeneity(released, name, known) for name in _sensitive(anonymised)}
-        others = [name for name in released.schema.names if name not in known]
-        return after, learned, {name: risk(released, [name]).unique_share for name in others}
-
-
-def _raw(anonymised: Anonymised) -> Table:
-    return anonymised.publication.source
-
-
-def _tells_people_apart(table: Table, column: Column) -> bool:
-    return column.role is Role.IDENTIFIER or column.name == table.unit.column
-
-
-def _require_no_identifier(raw: Table, released: Schema) -> None:
-    for column in raw.declared.columns:
-        if column.name in released and _tells_people_apart(raw, column):
-            raise PrivacyError(
-                f"The anonymised table still shows column {column.name!r}, which tells people apart; nothing was "
-                "released: leave that column out of the table."
-            )
-
-
-def _require_classes(anonymised: Anonymised, after: RiskReport) -> None:
-    """What a file shows is measured by other code than what made it; both must agree."""
-    numbers = [model.asked().smallest for model in anonymised.question.models if _sets_size(model)]
-    if after.rows != anonymised.publication.rows or min(after.sizes) < max(numbers, default=1):
-        raise PrivacyError("The file does not satisfy its models when it is read back; nothing was released.")
-
-
-def _sets_size(model: object) -> bool:
-    return isinstance(model, KAnonymity | HighestRisk)
-
-
-def _published_schema(anonymised: Anonymised) -> Schema:
-    """What the file holds: labels are text, and columns that were not generalised are what they were."""
-    raw, levels = _raw(anonymised), anonymised.levels
-    shown = [column for column in raw.schema.columns if not _tells_people_apart(raw, column)]
-    return Schema(tuple(each if levels.get(each.name, 0) == 0 else Column(each.name, Kind.TEXT) for each in shown))
-
-
-def _sensitive(anonymised: Anonymised) -> tuple[str, ...]:
-    """The columns that models protect, and those with that role."""
-    declared = (column.name for column in _raw(anonymised).schema.with_role(Role.SENSITIVE))
-    names = dict.fromkeys((*anonymised.question.sensitive, *declared))
-    return tuple(name for name in names if name not in anonymised.question.quasi_identifiers)
-
-
-def _recorded(ledger: Ledger, table: str, anonymised: Anonymised, digest: str, note: str) -> Cited:
+def _recorded(
+    ledger: Ledger, table: str, anonymised: Anonymised, digest: str, note: str, kept: Mapping[str, str]
+) -> Cited:
     models = "; ".join(model.sentence for model in anonymised.question.models)
     rows = f"{anonymised.publication.rows:,} of {anonymised.rows:,} rows"
-    what = f"Anonymised table ({rows}), SHA-256 {digest}. {note + ' ' if note else ''}Models: {models}"[:_LONGEST]
+    said = [note, f"Kept as they were: {_decided(kept)}." if kept else "", f"Models: {models}"]
+    what = f"Anonymised table ({rows}), SHA-256 {digest}. {' '.join(each for each in said if each)}"[:_LONGEST]
     ledger.record_unbounded(table, what)
     noted = [each for each in ledger.history(table) if each.kind == "unbounded" and each.data["what"] == what]
     return cite(ledger, noted[-1])

@@ -1,0 +1,149 @@
+"""Read an anonymised file back as an outsider would: verify every model, attack it, and look for what undoes it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ziggurat.anonymize import Anonymised
+from ziggurat.attacks import (
+    Claims,
+    Counts,
+    Cover,
+    Homogeneity,
+    RiskReport,
+    Undone,
+    Verified,
+    homogeneity_of,
+    risk_of,
+    undone,
+    verified,
+)
+from ziggurat.data import Column, Kind, Role, Schema, Table
+from ziggurat.data.engines import DuckDBEngine
+from ziggurat.errors import PrivacyError
+
+HIGH_RISK = 0.2
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """What a file holds, and what attackers make of it.
+
+    Attributes
+    ----------
+    verified
+        Every model, judged by the cells of the file.
+    before, after
+        How exposed people were in the table, and are in the file.
+    homogeneity
+        What classes of the file give away, by sensitive column.
+    undone
+        What the columns that left as they were undo, those included of which somebody decided that they stay.
+    undecided
+        The same without those.
+    """
+
+    verified: tuple[Verified, ...]
+    before: RiskReport
+    after: RiskReport
+    homogeneity: Mapping[str, Homogeneity]
+    undone: Undone
+    undecided: Undone
+
+
+def inspected(
+    anonymised: Anonymised, file: Path, *, dropped: Collection[str] = (), kept: Collection[str] = ()
+) -> Inspected:
+    """Read a file back, judge every model by its cells, and attack it; PrivacyError if it is not what it should be."""
+    if not anonymised.publication.rows:
+        raise PrivacyError("Every row would be suppressed, and nothing is left to release; ask less of the classes.")
+    raw, known = anonymised.publication.source, anonymised.question.quasi_identifiers
+    schema = published_schema(anonymised, dropped)
+    with DuckDBEngine() as engine:
+        relation = engine.attach(file)
+        _require_columns(raw, schema, list(engine.columns(relation)))
+        released = Counts(Table(engine, relation, schema, on_bad_cell="missing"), schema.names)
+        original = Counts(raw, schema.names)
+        held = _verified(anonymised, released, original)
+        options: dict[str, Any] = {
+            "shown": schema.names,
+            "covers": _generalised(anonymised),
+            "protected": anonymised.question.sensitive,
+        }
+        found = undone(released, original, raw.schema, known, **options)
+        left = undone(released, original, raw.schema, known, **options, kept=kept) if kept else found
+        return Inspected(
+            verified=held,
+            before=risk_of(original.of(known), threshold=HIGH_RISK),
+            after=risk_of(released.of(known), threshold=HIGH_RISK),
+            homogeneity={name: homogeneity_of(released.of([*known, name])) for name in _sensitive(anonymised, schema)},
+            undone=found,
+            undecided=left,
+        )
+
+
+def published_schema(anonymised: Anonymised, dropped: Collection[str] = ()) -> Schema:
+    """Return what the file holds: labels are text, and columns that were not generalised are what they were."""
+    raw, levels = anonymised.publication.source, anonymised.levels
+    shown = [each for each in raw.schema.columns if not tells_people_apart(raw, each) and each.name not in dropped]
+    return Schema(tuple(each if levels.get(each.name, 0) == 0 else Column(each.name, Kind.TEXT) for each in shown))
+
+
+def tells_people_apart(table: Table, column: Column) -> bool:
+    """Return whether a column never leaves."""
+    return column.role is Role.IDENTIFIER or column.name == table.unit.column
+
+
+def _require_columns(raw: Table, schema: Schema, shown: Sequence[str]) -> None:
+    for column in raw.declared.columns:
+        if column.name in shown and tells_people_apart(raw, column):
+            raise PrivacyError(
+                f"The anonymised table still shows column {column.name!r}, which tells people apart; nothing was "
+                "released: leave that column out of the table."
+            )
+    for name in shown:
+        if name not in schema:
+            raise PrivacyError(f"The file shows column {name!r}, which should not leave; nothing was released.")
+
+
+def _verified(anonymised: Anonymised, released: Counts, original: Counts) -> tuple[Verified, ...]:
+    """What a file shows is judged by other code than what made it; both must agree."""
+    question = anonymised.question
+    claims = Claims(
+        models=question.models,
+        quasi_identifiers=question.quasi_identifiers,
+        original={name: original.of([name]) for name in question.sensitive},
+        schema=anonymised.publication.source.schema,
+        covers={name: _cover(anonymised, name) for name in question.quasi_identifiers},
+        people=None if question.population is None else Counts(question.population, question.quasi_identifiers),
+    )
+    held = verified(released.of([*question.quasi_identifiers, *question.sensitive]), claims)
+    wrong = [f"{each.model} (measured: {each.figure} {each.measured:.5g})" for each in held if not each.held]
+    if released.rows != anonymised.publication.rows:
+        wrong.append(f"it has {released.rows:,} rows and should have {anonymised.publication.rows:,}")
+    if wrong:
+        raise PrivacyError(
+            "The file does not satisfy its models when it is read back, and nothing was released; it does not hold "
+            f"that {'; '.join(wrong)}."
+        )
+    return held
+
+
+def _cover(anonymised: Anonymised, name: str) -> Cover:
+    number = anonymised.publication.source.schema[name].kind in (Kind.INTEGER, Kind.REAL)
+    ranges = anonymised.recoding == "mondrian" and number
+    return Cover(anonymised.hierarchies[name], anonymised.levels[name], ranges)
+
+
+def _generalised(anonymised: Anonymised) -> dict[str, Cover]:
+    return {name: _cover(anonymised, name) for name, level in anonymised.levels.items() if level != 0}
+
+
+def _sensitive(anonymised: Anonymised, schema: Schema) -> tuple[str, ...]:
+    """The columns that models protect, and those with that role."""
+    declared = (column.name for column in anonymised.publication.source.schema.with_role(Role.SENSITIVE))
+    names = dict.fromkeys((*anonymised.question.sensitive, *declared))
+    return tuple(name for name in names if name in schema and name not in anonymised.question.quasi_identifiers)
