@@ -237,6 +237,25 @@ def test_an_unfinished_spend_of_another_process_is_put_back_before_ones_own(
         assert ledger.verify().ok
 
 
+def test_a_spend_on_its_way_is_not_taken_for_one_that_was_cut_off(address: str, witness_place: str) -> None:
+    """Others verify again and again while a process spends; between announcement and commit they wait for it."""
+    watched(address, witness_place)
+    child = os.fork()
+    if not child:
+        with Ledger.open(address) as ledger:
+            for _ in range(10):
+                ledger.reserve("clinic", "ana", TENTH).commit(1)
+        os._exit(0)
+    try:
+        while os.waitpid(child, os.WNOHANG) == (0, 0):
+            assert verify_ledger(address).problems == []
+    except BaseException:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        raise
+    assert verify_ledger(address).entries == 24
+
+
 def test_naming_that_was_stopped_is_taken_up(address: str, witness_place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with Ledger.open(address) as ledger:
         ledger.create_budget("clinic", 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 
 from ziggurat.errors import LedgerCorruptError, LedgerError, ZigguratError
@@ -62,8 +62,8 @@ class Journal:
                     self._put_back(left.entry)
 
     def settle(self) -> None:
-        """Put back an entry that the witness was told of and that never arrived, if its witness can be asked."""
-        with self.current() as state:
+        """Put back an entry that the witness was told of and that never arrived; what hinders stops the next spend."""
+        with suppress(LedgerError), self.current() as state:
             left = self.guard.unfinished(state)
             if left is not None:
                 self._put_back(left)
@@ -97,11 +97,20 @@ class Journal:
         with self.store.writing() as write:
             self._catch_up()
             if self._state.head == Head(entry.seq - 1, entry.previous):
-                record, self._version = record_from(entry.kind, entry.body), None
-                check(self._state, record, entry.time)
+                record, self._version = self._checked(entry), None
                 if isinstance(record, WitnessNamed):
                     self.guard.begin(self._state, record, entry)
                 write(entry)
+
+    def _checked(self, entry: Entry) -> Record:
+        try:
+            record = record_from(entry.kind, entry.body)
+            check(self._state, record, entry.time)
+        except ZigguratError:
+            raise LedgerCorruptError(
+                f"The witness was told of an entry {entry.seq} that {self.store.name} cannot take; verify it."
+            ) from None
+        return record
 
     def _alone(self) -> AbstractContextManager[bool]:
         """Give the lock; a child process starts afresh, since a fork may catch its parent in the middle of anything."""

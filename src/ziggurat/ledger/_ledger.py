@@ -425,7 +425,7 @@ def _verified(
     def ask(auditor: Auditor) -> None:
         # Beside a receipt the key is that of whoever signed it; the witness's own is noted where it was named.
         signer = public_key if receipt is None else None
-        heard = not throwaway and hear(auditor, store.place, store.after, signer)
+        heard = not throwaway and hear(auditor, store, signer)
         if public_key is not None and receipt is None and not heard:
             raise ParameterError(
                 "A public key is compared with a receipt; give the receipt as well, or name a witness."

@@ -125,6 +125,15 @@ class PostgresStore(Store):
                 _roll_back(connection)
                 raise
 
+    def rest(self) -> None:
+        """Take the writer's place for a moment; anybody may wait at the lock."""
+        with _translated(self.name):
+            connection = self._live()
+            try:
+                connection.execute(_BEGIN)
+            finally:
+                _roll_back(connection)
+
     def oddities(self) -> list[str]:
         """Say what acts on the table that is not ours, or what of ours is gone."""
         with _translated(self.name):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from ziggurat.errors import LedgerCorruptError, LedgerError, LedgerUseError
@@ -26,6 +27,8 @@ from ziggurat.ledger._sqlite_file import (
 from ziggurat.ledger._store import BATCH, Append, MakeFirst, Store
 
 _SELECT = "SELECT seq, time, kind, body, previous, hash FROM entries WHERE seq >= ? ORDER BY seq LIMIT ?"
+
+_PATIENCE = 2.0  # seconds
 
 # SQLite forbids any use of a connection after fork, even closing it, so a child keeps its parent's for ever.
 _INHERITED: list[sqlite3.Connection] = []
@@ -87,6 +90,14 @@ class SqliteStore(Store):
             if connection.in_transaction:
                 with suppress(sqlite3.Error):
                     connection.execute("ROLLBACK")
+
+    def rest(self) -> None:
+        """Take the writer's place for a moment; where that is not allowed, give a writer some time."""
+        try:
+            with closing(connect(self._path, self._timeout)) as other:
+                other.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error:
+            time.sleep(_PATIENCE)
 
     def oddities(self) -> list[str]:
         """Say what the file contains that a ledger does not, or lacks."""

@@ -52,6 +52,10 @@ class Store(ABC):
         """Become the one writer; yields the function that appends an entry."""
 
     @abstractmethod
+    def rest(self) -> None:
+        """Wait until whoever is writing now has finished, without writing."""
+
+    @abstractmethod
     def oddities(self) -> list[str]:
         """Say what the database has that a ledger does not, or lacks; none if it is as it was created."""
 

@@ -87,10 +87,11 @@ class Guard:
 
     def begin(self, state: State, record: WitnessNamed, entry: Entry) -> None:
         """Start the list of a new witness with the entry that names it."""
-        witness = self._open(state.ledger, record.where)
-        if witness.begin(self._sign(state.ledger, record, entry, whole=True)):
-            return
-        last = witness.last()
+        with _explained():
+            witness = self._open(state.ledger, record.where)
+            if witness.begin(self._sign(state.ledger, record, entry, whole=True)):
+                return
+            last = witness.last()
         if last is not None and last.head() == Head(entry.seq, entry.hash):
             return
         earlier = _announced(last, state.ledger, record, state.head)
@@ -114,10 +115,10 @@ class Guard:
 
     def _hand_over(self, state: State, record: WitnessNamed, entry: Entry) -> bool:
         """Tell the old witness of the new one, unless it is lost, then the new one itself."""
-        with _explained():
-            if state.witness is not None:
+        if state.witness is not None:
+            with _explained():
                 self._take_leave(state, state.witness, record, entry)
-            self.begin(state, record, entry)
+        self.begin(state, record, entry)
         self._seen = None
         return True
 

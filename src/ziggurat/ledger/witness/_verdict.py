@@ -7,33 +7,29 @@ back by the next use, and until then it is reported.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from ziggurat.errors import LedgerError, WitnessError
-from ziggurat.ledger._chain import Entry, Head
+from ziggurat.ledger._chain import Head
 from ziggurat.ledger._entries import WitnessNamed, record_from
 from ziggurat.ledger._signing import PublicKey, load_public_key, public_hex
+from ziggurat.ledger._store import Store
 from ziggurat.ledger._verify import Auditor
 from ziggurat.ledger.witness._guard import LATER, MISSING
 from ziggurat.ledger.witness._known import Known, known_for, told
 from ziggurat.ledger.witness._place import Seen, Witness, fingerprint, open_witness
 
-_PATIENCE = 2.0  # seconds for a writer at work to commit what it has just announced
 
-After = Callable[[int], Iterator[Entry]]
-
-
-def hear(auditor: Auditor, place: str, after: After, public_key: PublicKey | None = None) -> bool:
+def hear(auditor: Auditor, store: Store, public_key: PublicKey | None = None) -> bool:
     """Find the witness of the ledger that an auditor has walked along, and compare.
 
     The witness is the one that the environment names, or that was noted on this machine, or that the ledger names.
-    `after` reads entries that were written meanwhile; `public_key` is whose signature the receipts must carry.
+    `store` is asked for entries that were written meanwhile; `public_key` is whose signature the receipts must carry.
     Gives whether there is a witness.
     """
     state = auditor.state
     try:
-        known = known_for(place, state.ledger)
+        known = known_for(store.place, state.ledger)
     except LedgerError as error:
         auditor.report(0, f"cannot be found: {str(error).rstrip('.')}", "The witness")
         return True
@@ -42,7 +38,7 @@ def hear(auditor: Auditor, place: str, after: After, public_key: PublicKey | Non
         witness = open_witness(where, state.ledger)
         try:
             given = None if public_key is None else public_hex(load_public_key(public_key))
-            _Hearing(auditor, witness, after).compare(_pinned(auditor, known), given)
+            _Hearing(auditor, witness, store).compare(_pinned(auditor, known), given)
         except WitnessError as error:
             auditor.report(0, str(error).removeprefix(f"{witness.name} ") + _UNSEEN, witness.name)
         finally:
@@ -80,8 +76,8 @@ def _pinned(auditor: Auditor, known: Known | None) -> str | None:
 class _Hearing:
     """One witness heard about one ledger."""
 
-    def __init__(self, auditor: Auditor, witness: Witness, after: After) -> None:
-        self.auditor, self.witness, self.after = auditor, witness, after
+    def __init__(self, auditor: Auditor, witness: Witness, store: Store) -> None:
+        self.auditor, self.witness, self.store = auditor, witness, store
         self.before = auditor.expected  # entries below this were there before the witness was asked
 
     def compare(self, pinned: str | None, public_key: str | None) -> None:
@@ -128,14 +124,15 @@ class _Hearing:
 
     def _read_on(self, last: Seen) -> None:
         """Read what was written meanwhile; only the newest entry may still be on its way."""
-        until = time.monotonic() + _PATIENCE
-        while last.seq >= self.auditor.expected:
-            for entry in self.after(self.auditor.expected - 1):
+        self._take_newer(last)
+        if last.entry is not None and last.follows(self.auditor.previous):
+            self.store.rest()
+            self._take_newer(last)
+
+    def _take_newer(self, last: Seen) -> None:
+        if last.seq >= self.auditor.expected:
+            for entry in self.store.after(self.auditor.expected - 1):
                 self.auditor.take(entry)
-            on_its_way = last.entry is not None and last.follows(self.auditor.previous)
-            if not on_its_way or time.monotonic() > until:
-                return
-            time.sleep(0.02)
 
     def _report_missing(self, missing: list[Seen]) -> None:
         if not missing:
@@ -168,7 +165,7 @@ class _Hearing:
             return False
         following = open_witness(record.where, self.auditor.state.ledger)
         try:
-            _Hearing(self.auditor, following, self.after).compare(record.public_key, None)
+            _Hearing(self.auditor, following, self.store).compare(record.public_key, None)
         except WitnessError as error:
             self.auditor.report(0, str(error).removeprefix(f"{following.name} ") + _UNSEEN, following.name)
         finally:
