@@ -98,7 +98,7 @@ def _unit(person: str, unit: str) -> Unit:
 
     if person and unit:
         raise ParameterError("State the unit once: --person column, or --unit name=column.")
-    if not unit:
+    if unit in ("", "row"):
         return Unit.person(person) if person else Unit.row()
     name, equals, column = unit.partition("=")
     if not (name and equals and column):
