@@ -56,6 +56,7 @@ _FAILED["check_decision_proba_consistency"] = "It takes the decisions of three c
         LogisticRegression(C="private", Cs=(0.1, 1), epsilon=1000, classes=3),
     ],
     expected_failed_checks=lambda model: _FAILED if isinstance(model, LogisticRegression) else _EMPTY,
+    xfail_strict=False,  # the noise is not seeded, and now and then a check is passed by luck
 )
 @LOUD
 def test_it_keeps_the_contract_of_scikit_learn(estimator, check):
