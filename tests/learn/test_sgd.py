@@ -186,8 +186,8 @@ def test_wrong_settings_are_refused_in_a_sentence(wrong: dict[str, Any]) -> None
 
 @pytest.mark.parametrize("rows", [1, 2, 5])
 def test_few_rows_of_one_class_and_constant_columns_are_trained_on(rows: int) -> None:
+    given = SMALL | {"epsilon": 1, "expected_rows": 3}
     with pytest.warns(UserWarning, match="mostly noise"):
-        given = SMALL | {"epsilon": 1, "expected_rows": 3}
         model = PrivateSGDClassifier(classes=2, **given).fit(np.ones((rows, 7)), np.ones(rows))
     assert model.event_ == model.planned(rows, 7)
     assert np.isfinite(model.predict_proba(np.ones((2, 7)))).all()

@@ -154,6 +154,7 @@ def test_no_price_and_no_entry_tells_the_number_of_rows(book):
         (named(), np.arange(200)),
         (GaussianNB(classes=["a", "b"], **GIVEN), np.full(200, "c")),
         (ridge(relation=ADD, method="output", expected_rows=99), TARGET),
+        (OutputPerturbation(KernelSVM(classes=2), questions=ROWS[:2], random_state=1), np.arange(200)),
     ],
 )
 def test_rows_that_a_model_cannot_learn_from_are_refused_before_anything_is_spent(book, model, labels):

@@ -47,6 +47,8 @@ class Histogram(ServedHistogram):
         The share of every bin, an axis for each column.
     noise_scale_
         Standard deviation of the noise in a count, before it was made a density.
+    count_
+        The number of rows: the total of noisy counts, or the public one.
     n_features_in_
         How many columns the rows have.
     event_, origin_

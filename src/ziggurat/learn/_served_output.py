@@ -5,6 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, Protocol, Self
 
+from sklearn.base import clone
+
 from ziggurat.errors import ParameterError
 from ziggurat.learn._clipping import checked_pairs, checked_rows, root_above
 from ziggurat.learn._kernels import Array
@@ -82,6 +84,7 @@ class OutputPerturbation(Questioned):
 
     def _checked(self, X: Any, y: Any) -> tuple[Array, Any]:  # noqa: N803
         least = fewest(self._chosen()._neighbours().relation)
+        clone(self.model).check(X, y)
         if y is None:
             return checked_rows(self, X, reset=True, least=least), None
         return checked_pairs(self, X, y, numeric=not hasattr(self.model, "classes"), least=least)
