@@ -90,7 +90,8 @@ def _read(file: str, what: str = "*") -> Table:
 
 def _regressors() -> dict[str, Make]:
     def of(model: Any, *given: Any, **options: Any) -> Make:
-        return lambda epsilon, seed: model(*given, epsilon=epsilon, random_state=seed, **{**BOUNDS, **options})
+        fixed = {**BOUNDS, "relation": "replace-one", **options}
+        return lambda epsilon, seed: model(*given, epsilon=epsilon, random_state=seed, **fixed)
 
     return {
         "adassp": of(LinearRegression),
@@ -107,7 +108,7 @@ def _regressors() -> dict[str, Make]:
 
 def _classifiers() -> dict[str, Make]:
     def of(**options: Any) -> Make:
-        fixed = {"bounds": BOUNDS["bounds"], **options}
+        fixed = {"bounds": BOUNDS["bounds"], "relation": "replace-one", **options}
         return lambda epsilon, seed: LogisticRegression(epsilon=epsilon, random_state=seed, classes=2, **fixed)
 
     return {
@@ -156,7 +157,8 @@ def _elsewhere(seeds: int) -> None:
         orders = np.stack([draw.permutation(len(table[1])) for _ in range(seeds)])
 
         def of(method: str, given: dict[str, Any] = bounds) -> Make:
-            return lambda epsilon, seed: LinearRegression(method=method, epsilon=epsilon, random_state=seed, **given)
+            fixed = {"relation": "replace-one", **given}
+            return lambda epsilon, seed: LinearRegression(method=method, epsilon=epsilon, random_state=seed, **fixed)
 
         makes = {method: of(method) for method in ("adassp", "functional")}
         _compare(f"{title}: test RMSE", makes, table, orders, len(table[1]) // 5, False)

@@ -95,7 +95,7 @@ def test_sums_of_classes(kind, relation):
 
 
 def test_the_sums_of_classes_of_a_model_are_those():
-    model = GaussianNB(classes=2, bounds=(-1, 1), epsilon=EPSILON, delta=0)
+    model = GaussianNB(classes=2, bounds=(-1, 1), epsilon=EPSILON, delta=0, relation=REPLACE)
     assert model.planned(1, 2) == ClassSums(2, "laplace", Relation.REPLACE_ONE).noise(_budget("laplace")).event
 
 
@@ -149,7 +149,7 @@ def test_bounds_that_are_bought(kind, relation):
 
 
 def _facts(kind, relation=REPLACE, *, rows=1, ridge=1.0, columns=1, norm=None, intercept=False):
-    return LinearFacts(rows, columns, Fraction(norm or columns), intercept, ridge, _budget(kind, relation))
+    return LinearFacts(rows, columns, Fraction(norm or columns), intercept, ridge, _budget(kind, relation), rows)
 
 
 # Printed is twice the exact sensitivity, so that half the published noise still keeps the promise: a quarter does not.
@@ -173,17 +173,33 @@ def test_sums_of_products(method, kind, times, relation):
 
 
 @BOTH
+@RELATIONS
 @pytest.mark.parametrize("intercept", [False, True])
-def test_weights_of_a_ridge(kind, intercept):
+def test_weights_of_a_ridge(kind, intercept, relation):
     """With a ridge that outweighs the one row its weights are bounded by the target alone, as tightly as stated."""
-    made = Output(_facts(kind, rows=1, ridge=1000.0, intercept=intercept))
+    made = Output(_facts(kind, relation, rows=1, ridge=1000.0, intercept=intercept))
     row = np.ones(1 + intercept)
-    _assert_tight(made.noise, kind, [y * row / (1000.0 + row @ row) for y in (1.0, -1.0)])
+    other = -1.0 if relation == REPLACE else 0.0
+    _assert_tight(made.noise, kind, [y * row / (1000.0 + row @ row) for y in (1.0, other)])
 
 
-def test_cells_of_all_columns():
-    made = Cells(_facts("laplace", rows=30))
-    _assert_tight(made.noise, "laplace", [made.grid.counts(np.full((1, 2), at)) for at in (-1.0, 1.0)])
+@RELATIONS
+def test_cells_of_all_columns(relation):
+    made = Cells(_facts("laplace", relation, rows=30))
+    pair = [made.grid.counts(np.full((1, 2), at)) for at in (-1.0, 1.0)]
+    _assert_tight(made.noise, "laplace", pair if relation == REPLACE else [pair[0], 0 * pair[0]])
+
+
+@BOTH
+def test_a_row_more_in_a_logistic_regression(kind):
+    """A crowd holds the minimum far on the wrong side of the row, which pulls across it with nearly all its force."""
+    along, across, lean, far = np.array([1, -1]) / 2**0.5, np.array([1, 1]) / 2**0.5, 0.5, 7.0
+    crowd = np.tile(along, (round(far * math.exp(far)), 1))
+    more = np.vstack([-lean * along + (1 - lean**2) ** 0.5 * across, crowd])
+    pair = [newton(rows, slopes_for(np.ones(len(rows))), 1.0, np.zeros(2), 1e-8) for rows in (more, crowd)]
+    made = Added(_facts(kind, ADD, rows=len(more), columns=2, norm=1), 1)
+    assert np.linalg.norm(pair[0] - pair[1]) > 0.8
+    _assert_tight(made.noise, kind, pair)
 
 
 @BOTH
@@ -205,11 +221,13 @@ def test_weights_of_a_logistic_regression(kind):
 
 
 @BOTH
-def test_answers_perturbed_one_by_one(kind):
-    """Questions close to each other are all moved as far as one alone, by a row that comes there from far away."""
+@RELATIONS
+def test_answers_perturbed_one_by_one(kind, relation):
+    """Questions close to each other are all moved as far as one alone, by a row that comes there, from far or new."""
     asked = np.array([[0.0], [0.001], [0.002]])
-    model = OutputPerturbation(KernelDensity(), EPSILON, DELTAS[kind], questions=asked)
-    answers = [model.model._true_answers(np.array([[at]]), None, asked) for at in (0.001, 100.0)]
+    model = OutputPerturbation(KernelDensity(relation=relation), EPSILON, DELTAS[kind], questions=asked)
+    other = [[100.0]] if relation == REPLACE else np.empty((0, 1))
+    answers = [model.model._true_answers(np.array(rows), None, asked) for rows in ([[0.001]], other)]
     _assert_tight(model._mechanism(), kind, [values / moved for values, moved in answers])
 
 

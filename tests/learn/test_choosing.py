@@ -26,6 +26,8 @@ from ziggurat.privacy import ParallelEvent, compose
 from ziggurat.randomness import seeded
 
 BOX = {"bounds": (-1, 1), "y_bounds": (-3, 3)}
+ADD = "add-or-remove-one"
+RELATIONS = pytest.mark.parametrize("relation", ["replace-one", ADD])
 LOUD = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
@@ -38,7 +40,9 @@ def _rows(n=600, columns=3, seed=0):
 
 
 _DECLARED = "The classes are declared, and the check brings others."
+_EMPTY = {"check_estimators_empty_data_messages": "A table without a row is a neighbour of one with a row."}
 _FAILED = dict.fromkeys(("check_dtype_object", "check_classifiers_classes", "check_classifiers_train"), _DECLARED)
+_FAILED |= _EMPTY
 _FAILED["check_decision_proba_consistency"] = "It takes the decisions of three classes for those of two."
 
 
@@ -48,10 +52,11 @@ _FAILED["check_decision_proba_consistency"] = "It takes the decisions of three c
         Lasso("private"),
         ElasticNet("private", alphas=[0.1, 1]),
         Ridge("private", method="objective", alphas=(1, 10)),
-        Ridge("private", method="output", alphas=(1, 10)),
+        Ridge("private", method="output", alphas=(1, 10), expected_rows=1000),
         LogisticRegression(C="private", Cs=(0.1, 1), epsilon=1000, classes=3),
     ],
-    expected_failed_checks=lambda model: _FAILED if isinstance(model, LogisticRegression) else {},
+    expected_failed_checks=lambda model: _FAILED if isinstance(model, LogisticRegression) else _EMPTY,
+    xfail_strict=False,  # the noise is not seeded, and now and then a check is passed by luck
 )
 @LOUD
 def test_it_keeps_the_contract_of_scikit_learn(estimator, check):
@@ -63,9 +68,7 @@ def test_it_keeps_the_contract_of_scikit_learn(estimator, check):
 @pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
 @pytest.mark.parametrize("model", [Ridge, Lasso, ElasticNet])
 def test_a_choice_by_released_sums_costs_nothing_beside_them(method, relation, model):
-    if method == "input" and relation != "replace-one":
-        pytest.skip("proven for replace-one only")
-    given = {"method": method, "relation": relation, "random_state": 1, **BOX}
+    given = {"method": method, "relation": relation, "expected_rows": 500, "random_state": 1, **BOX}
     made = model("private", **given).fit(*_rows())
     assert made.event_ == made.planned(600, 3) == model(1.0, **given).planned(600, 3)
     assert made.alpha_ in model._grid
@@ -76,9 +79,11 @@ def test_a_choice_by_released_sums_costs_nothing_beside_them(method, relation, m
 @pytest.mark.parametrize("delta", ["1e-6", 0])
 @pytest.mark.parametrize("paid", [False, True])
 @pytest.mark.parametrize("classes", [0, 2, 3])
-def test_a_contest_costs_what_was_planned_and_keeps_within_epsilon_and_delta(method, delta, paid, classes):
+@RELATIONS
+def test_a_contest_costs_what_was_planned_and_keeps_within_epsilon_and_delta(method, delta, paid, classes, relation):
     features, target = _rows(300)
     given = {"method": method, "delta": delta, "epsilon": "0.3", "random_state": 2, "bounds": None if paid else (-1, 1)}
+    given |= {"relation": relation, "expected_rows": 200}
     if classes:
         model = LogisticRegression(C="private", classes=classes, **given)
         made = model.fit(features, np.digitize(target, np.linspace(-0.5, 0.5, classes + 1)[1:-1]))
@@ -88,14 +93,16 @@ def test_a_contest_costs_what_was_planned_and_keeps_within_epsilon_and_delta(met
         assert made.alpha_ in Ridge._grid
     assert made.event_ == made.planned(300, 3)
     assert made.guarantee_.epsilon <= Fraction("0.3")
+    assert made.guarantee_.neighbours.relation == relation
 
 
 @LOUD
 @pytest.mark.parametrize("delta", [Fraction(0), Fraction(1, 10**6)])
 @pytest.mark.parametrize("method", ["objective", "output"])
-def test_what_is_stated_for_a_part_or_for_the_whole_covers_every_candidate(method, delta):
+@RELATIONS
+def test_what_is_stated_for_a_part_or_for_the_whole_covers_every_candidate(method, delta, relation):
     for model in (Ridge("private", y_bounds=(-1, 1)), LogisticRegression(C="private", classes=3)):
-        model.set_params(method=method, delta=delta, bounds=(-1, 1))
+        model.set_params(method=method, delta=delta, bounds=(-1, 1), relation=relation, expected_rows=300)
         plan = model._plan(300, 3, 3) if isinstance(model, LogisticRegression) else model._plan(300, 3)
         way = getattr(plan, "way", None) or plan.route
         rounds = [(way.entrants, way.event.parts[0])] if method == "output" else None
@@ -106,7 +113,7 @@ def test_what_is_stated_for_a_part_or_for_the_whole_covers_every_candidate(metho
 
 
 def test_the_event_says_that_parts_are_disjoint_and_that_rows_stay_in_theirs():
-    event = Ridge("private", method="output", **BOX).planned(300, 3)
+    event = Ridge("private", method="output", relation="replace-one", **BOX).planned(300, 3)
     again = Ridge("private", method="objective", **BOX).planned(300, 3)
     for contest in (event, again.events[0]):
         assert isinstance(contest, ParallelEvent)
@@ -129,7 +136,7 @@ def test_a_pure_promise_is_stated_only_where_every_candidate_keeps_it():
 @pytest.mark.parametrize("method", ["adassp", "functional"])
 def test_tables_with_the_same_sums_get_the_same_weight_and_model(method):
     features, target = _rows()
-    model = Lasso("private", method=method, fit_intercept=False, random_state=3, **BOX)
+    model = Lasso("private", method=method, fit_intercept=False, expected_rows=600, random_state=3, **BOX)
     turned = np.where(np.arange(600) % 2, 1.0, -1.0)
     one = clone(model).fit(features, target)
     other = clone(model).fit((features * turned[:, None])[::-1], (target * turned)[::-1])
@@ -175,23 +182,38 @@ def test_the_two_copies_are_uncorrelated_and_a_deviation_five_per_cent_off_is_no
 @pytest.mark.parametrize(("rows", "candidates"), [(6, 5), (17, 3), (100, 4)])
 def test_every_row_is_dealt_to_one_part_whatever_the_rows_are(rows, candidates):
     contested = _contest(rows, candidates)
-    parts = contested.dealt(seeded("deal"))
+    parts = contested.dealt(rows, seeded("deal"))
     assert [len(part) for part in parts] == part_sizes(rows, candidates)
     assert sorted(np.concatenate(parts)) == list(range(rows))
 
 
-def _contest(rows, candidates, epsilon=1):
+# Seeded: of 90,000 throws each part's share has a standard error of a sixth of a per cent.
+@pytest.mark.statistical
+def test_where_rows_may_be_added_each_is_dealt_by_a_throw_of_its_own():
+    """One row more leaves everybody else where he is, which a deal of equal parts does not."""
+    contested = _contest(1, 2, relation=ADD)
+    for rows in (0, 1, 6):
+        parts, more = (contested.dealt(count, seeded("deal")) for count in (rows, rows + 1))
+        assert sorted(np.concatenate(more)) == list(range(rows + 1))
+        assert [[row for row in part if row < rows] for part in more] == [part.tolist() for part in parts]
+    shares = [len(part) / 90_000 for part in contested.dealt(90_000, seeded("throws"))]
+    assert shares == pytest.approx([1 / 3] * 3, abs=0.009)
+    equal = _contest(6, 2)
+    assert [len(part) for part in equal.dealt(7, seeded("deal"))] != [len(part) for part in parts]
+
+
+def _contest(rows, candidates, epsilon=1, relation="replace-one"):
     """A contest between models that are public, so that nothing but the choice can tell."""
-    half = Budget(Fraction(epsilon), Fraction(0), "laplace", about_rows("replace-one"))
+    half = Budget(Fraction(epsilon), Fraction(0), "laplace", about_rows(relation))
 
     class Public:
         event, doubt = Selection(half.epsilon, neighbours=half.neighbours).event, 0.0
 
-        def __init__(self, size, ridge):
+        def __init__(self, size, _, ridge):
             self.size, self.ridge = size, ridge
 
         def learn(self, data, _):
-            assert len(data.rows) == self.size
+            assert relation == ADD or len(data.rows) == self.size
             return Separators(np.array([[self.ridge]]))
 
     ridges = [1.0 if at % 2 else -1.0 for at in range(candidates)]
@@ -222,17 +244,35 @@ def test_a_replaced_row_moves_a_score_by_at_most_a_row_and_half_would_be_exceede
     assert all(stated / 2 < far <= stated for far in most.values())
 
 
+def test_a_row_more_lowers_every_score_by_at_most_a_row_and_half_would_be_exceeded():
+    draw, found = np.random.default_rng(6), []
+    models = [Separators(draw.normal(size=(1, 2))) for _ in range(9)]
+    linear = [Learned(weights, 0.0) for weights in draw.normal(0, 5, (9, 2))]
+    for row in itertools.product([-1.0, 0.0, 1.0], repeat=3):
+        alone = np.array([row])
+        signed = Signed(alone[:, :2], np.where(alone[:, 2] > 0, 1.0, -1.0)[None])
+        found.append(scores([wrongly_named(model, signed) for model in models]))
+        found.append(scores([squared_residuals(model, Given(alone[:, :2], alone[:, 2], ())) for model in linear]))
+    stated = _contest(6, 2, relation=ADD).selection
+    assert stated.monotone
+    assert np.max(found) == 0
+    assert stated.sensitivity / 2 < -np.min(found) <= stated.sensitivity
+
+
 # A sound mechanism fails an audit with probability 1e-7; the draws are seeded besides.
 @pytest.mark.statistical
-def test_an_audit_of_the_contest_stays_below_the_claim_and_catches_half_the_sensitivity():
+@RELATIONS
+def test_an_audit_of_the_contest_stays_below_the_claim_and_catches_half_the_sensitivity(relation):
     """Both candidates are public; the last part holds the one row that differs, as the deal may be known."""
-    contested = _contest(3, 2)
-    wrong = Selection(contested.selection.epsilon, STEPS // 2)
+    contested = _contest(3, 2, relation=relation)
+    added = relation == ADD
+    wrong = Selection(contested.selection.epsilon, STEPS // 2, monotone=added)
     row = np.ones((1, 1))
     found = [
         scores([wrongly_named(Separators(np.array([[ridge]])), Signed(row, np.array([[sign]]))) for ridge in (-1, 1)])
         for sign in (1.0, -1.0)
     ]
+    found[1] = 0 * found[1] if added else found[1]
 
     def proven(selection):
         source = seeded("contest")
@@ -332,10 +372,10 @@ def test_a_weight_that_was_given_is_the_one_that_was_used():
         ({"alphas": 3}, "at least two"),
         ({"alphas": (1, -1)}, "at least 0"),
         ({"alphas": (1, None)}, "at least 0"),
-        ({"alphas": (0, 1), "method": "output"}, "needs a ridge"),
+        ({"alphas": (0, 1), "method": "output", "expected_rows": 40}, "needs a ridge"),
         ({"method": "functional-as-published"}, "public alpha"),
-        ({"method": "objective", "alphas": range(1, 41)}, "too few"),
-        ({"method": "objective", "relation": "add-or-remove-one"}, "replace-one only"),
+        ({"method": "objective", "alphas": range(1, 41), "relation": "replace-one"}, "too few"),
+        ({"method": "output"}, "declare expected_rows"),
     ],
 )
 def test_wrong_lists_are_refused_in_one_sentence(wrong, sentence):

@@ -80,13 +80,13 @@ def test_a_tiny_epsilon_warns_from_public_facts_alone(model):
     for table in (features, np.zeros_like(features)):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            clone(model).set_params(epsilon="0.001", random_state=1).fit(table, labels)
+            clone(model).set_params(epsilon="0.001", expected_rows=90, random_state=1).fit(table, labels)
         said.append([str(item.message) for item in caught])
     assert said[0] == said[1]
     assert "times what the rows can tell" in said[0][0]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        clone(model).set_params(epsilon=5, random_state=1).fit(*_rows(5000))
+        clone(model).set_params(epsilon=5, expected_rows=5000, random_state=1).fit(*_rows(5000))
 
 
 def _shown(model, features, labels):
@@ -177,7 +177,7 @@ def test_an_epsilon_too_small_for_any_noise_is_named(model):
 
 def test_a_tree_of_many_classes_warns_where_one_of_two_does_not():
     features, labels = _rows(200)
-    tree = DecisionTreeClassifier(bounds=(-1, 1), depth=2, random_state=1)
+    tree = DecisionTreeClassifier(bounds=(-1, 1), depth=2, relation="replace-one", random_state=1)
     with pytest.warns(UserWarning, match="times what the rows can tell"):
         clone(tree).set_params(classes=30).fit(features, labels)
     with warnings.catch_warnings():

@@ -25,10 +25,12 @@ def _oracle(name):
     return next(entry["correct_value"] for entry in json.loads(ORACLES.read_text()) if entry["id"] == name)
 
 
-def _facts(columns, *, rows=100, intercept=False, norm=None, ridge=1.0, kind="gaussian", epsilon=1):
+def _facts(
+    columns, *, rows=100, intercept=False, norm=None, ridge=1.0, kind="gaussian", epsilon=1, relation="replace-one"
+):
     delta = Fraction(1, 10**6) if kind == "gaussian" else Fraction(0)
-    budget = Budget(Fraction(epsilon), delta, kind, about_rows("replace-one"))
-    return Facts(rows, columns, Fraction(columns) if norm is None else norm, intercept, ridge, budget)
+    budget = Budget(Fraction(epsilon), delta, kind, about_rows(relation))
+    return Facts(rows, columns, Fraction(columns) if norm is None else norm, intercept, ridge, budget, rows)
 
 
 def _released(moments, rows):
@@ -59,6 +61,21 @@ def test_no_pair_of_rows_in_the_box_exceeds_the_l1_sensitivity_and_half_would_be
     rows = np.array(list(itertools.product([-1, -0.5, 0, 0.5, 1], repeat=columns + 1)))
     most = _furthest(_released(moments, rows), 1)
     assert float(moments.l1) / 2 < most <= float(moments.l1)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3])
+@pytest.mark.parametrize("weights", [(0, 1.0), (1.0, 1.0), (0.7, 1.3)])
+@pytest.mark.parametrize("order", [1, 2])
+def test_no_row_more_exceeds_the_sensitivity_which_a_corner_attains(columns, weights, order):
+    """Attained, so that half of it, or anything less, would be exceeded."""
+    if order == 1 and weights == (0.7, 1.3):
+        pytest.skip("l1 is for weights of 1")
+    moments = Moments(columns, Fraction(columns), int(weights[0] * STEPS), int(weights[1] * STEPS), ADD)
+    rows = np.array(list(itertools.product([-1, -0.6, 0, 0.6, 1], repeat=columns + 1)))
+    entries = np.abs(_released(moments, rows).astype(float))
+    most = entries.sum(1).max() if order == 1 else np.sqrt((entries**2).sum(1).max())
+    stated = float(moments.l1 if order == 1 else moments.l2)
+    assert stated * (1 - 1e-6) < most <= stated
 
 
 def test_the_l2_sensitivity_is_attained_by_orthogonal_corners():
@@ -132,6 +149,23 @@ def test_no_replaced_row_moves_a_ridge_further_than_stated_and_half_would_be_exc
                 fits.append(_ridge(features, target, ridge))
             most = max(most, np.linalg.norm(fits[0] - fits[1]))
     assert stated / 2 < most <= stated
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "laplace"])
+def test_no_row_more_moves_a_ridge_further_than_stated_and_half_would_be_exceeded(kind):
+    """A crowd of short rows makes the weights as long as they can be, and the row stands across it."""
+    rows, ridge = 40_000, 1.0
+    made = Output(_facts(2, rows=rows + 1, norm=Fraction(1), ridge=ridge, kind=kind, relation="add-or-remove-one"))
+    stated = float(made.event.sensitivity) / (2**0.5 if kind == "laplace" else 1)
+    features, target = np.tile([(ridge / rows) ** 0.5, 0.0], (rows, 1)), np.ones(rows)
+    alone = _ridge(features, target, ridge)
+    assert np.linalg.norm(alone) > 0.99 * (rows / ridge) ** 0.5 / 2
+    most = 0.0
+    for angle in [*np.linspace(0, 2 * np.pi, 33), *np.random.default_rng(1).uniform(0, 2 * np.pi, 8)]:
+        for aim in (-1.0, 1.0):
+            more = np.vstack([features, [np.cos(angle), np.sin(angle)]])
+            most = max(most, np.linalg.norm(_ridge(more, np.append(target, aim), ridge) - alone))
+    assert stated / 4 < most <= stated
 
 
 def test_round_off_of_the_solver_is_within_what_is_allowed_for():

@@ -32,7 +32,9 @@ def _rows(n=2000, classes=2, seed=0):
 
 
 _DECLARED = "The classes are declared, and the check brings others."
+_EMPTY = {"check_estimators_empty_data_messages": "A table without a row is a neighbour of one with a row."}
 _FAILED = dict.fromkeys(("check_dtype_object", "check_classifiers_classes", "check_classifiers_train"), _DECLARED)
+_FAILED |= _EMPTY
 _FAILED["check_decision_proba_consistency"] = "It takes the decisions of three classes for those of two."
 
 
@@ -64,16 +66,16 @@ def test_with_little_noise_it_is_the_model_of_scikit_learn_on_scaled_rows(weight
 @pytest.mark.parametrize("paid", [False, True])
 @pytest.mark.parametrize("delta", ["1e-6", 0])
 @pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("relation", list(Relation))
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_a_fit_does_what_was_planned_and_keeps_within_epsilon(method, paid, delta, classes):
+def test_a_fit_does_what_was_planned_and_keeps_within_epsilon(method, paid, delta, classes, relation):
     features, labels = _rows(300, classes)
     bounds = None if paid else (-1, 1)
-    model = LogisticRegression(
-        classes=classes, method=method, delta=delta, epsilon="0.3", random_state=2, bounds=bounds
-    )
+    given = {"classes": classes, "method": method, "delta": delta, "bounds": bounds, "relation": relation.value}
+    model = LogisticRegression(epsilon="0.3", random_state=2, **given)
     assert model.fit(features, labels).event_ == model.planned(300, 3)
     assert model.guarantee_.epsilon <= Fraction("0.3")
-    assert model.guarantee_.neighbours.relation is Relation.REPLACE_ONE
+    assert model.guarantee_.neighbours.relation is relation
     declared = clone(model).set_params(classes=list(range(classes)))
     assert declared.planned(300, 3) == model.event_
 
@@ -108,13 +110,26 @@ def test_no_replaced_row_moves_the_minimum_further_than_stated_and_half_would_be
     assert stated / 2 < most <= stated
 
 
-def test_the_noise_is_for_that_sensitivity_over_all_classes_together():
+def test_no_row_more_moves_the_minimum_further_than_stated_and_half_would_be_exceeded():
+    """A crowd holds the minimum on the wrong side of the row, which then pulls across it with nearly all its force."""
+    ridge, crowd, found = 1.0, np.tile([1.0, 0.0], (20_000, 1)), []
+    stated = 2**0.5 / ridge
+    alone = _minimum(crowd, np.ones(20_000), ridge)
+    corners = itertools.product([-1.0, -0.8, 0.0, 0.8, 1.0], [-1.0, 0.0, 1.0], [-1.0, 1.0])
+    for *row, sign in [*corners, *np.random.default_rng(1).uniform(-1, 1, (20, 3))]:
+        rows, signs = np.vstack([row, crowd]), np.append(np.sign(sign), np.ones(20_000))
+        found.append(np.linalg.norm(_minimum(rows, signs, ridge) - alone))
+    assert stated / 2 < max(found) <= stated
+
+
+@pytest.mark.parametrize(("relation", "changed"), [("replace-one", 2), ("add-or-remove-one", 1)])
+def test_the_noise_is_for_that_sensitivity_over_all_classes_together(relation, changed):
     for kind, problems, times in (("gaussian", 1, 1), ("gaussian", 4, 2), ("laplace", 1, 2), ("laplace", 3, 6)):
         delta = Fraction(1, 1000) if kind == "gaussian" else Fraction(0)
-        budget = Budget(Fraction(1), delta, kind, about_rows("replace-one"))
+        budget = Budget(Fraction(1), delta, kind, about_rows(relation))
         made = Added(Facts(100, 4, Fraction(4), False, 0.5, budget), problems)
-        assert float(made.event.sensitivity) == pytest.approx(times * 2 * 2 / 0.5, rel=1e-4)
-        assert float(made.event.sensitivity) >= times * 2 * 2 / 0.5
+        assert float(made.event.sensitivity) == pytest.approx(times * changed * 2 / 0.5, rel=1e-4)
+        assert float(made.event.sensitivity) >= times * changed * 2 / 0.5
 
 
 @pytest.mark.parametrize(
@@ -171,7 +186,9 @@ def test_few_rows_and_constant_columns_give_finite_weights(method, rows, columns
 def test_a_tiny_epsilon_warns_from_public_facts_alone():
     features, labels = _rows(100)
     with pytest.warns(UserWarning, match="times what the rows can tell"):
-        LogisticRegression(classes=2, epsilon="0.001", random_state=1, bounds=(-1, 1)).fit(features, labels)
+        LogisticRegression(classes=2, epsilon="0.001", expected_rows=90, random_state=1, bounds=(-1, 1)).fit(
+            features, labels
+        )
 
 
 def test_pipelines_and_pickles_work():

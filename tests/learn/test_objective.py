@@ -1,5 +1,6 @@
 """Objective perturbation, judged exactly: the law of the minimiser has a density in closed form."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -13,12 +14,14 @@ from ziggurat.learn._objective import Objective, newton
 from ziggurat.privacy import ApproximateEvent, PureEvent
 from ziggurat.randomness import seeded
 
+ADD = "add-or-remove-one"
+RELATIONS = pytest.mark.parametrize("relation", ["replace-one", ADD])
 WIDE = np.linspace(-3, 3, 120_001)
 CROWD = 200  # rows that hold the minimum near 0, where two rows pull apart hardest
 
 
-def _budget(epsilon=1, delta="1e-2"):
-    return Budget(Fraction(epsilon), Fraction(delta), "laplace", about_rows("replace-one"))
+def _budget(epsilon=1, delta="1e-2", relation="replace-one"):
+    return Budget(Fraction(epsilon), Fraction(delta), "laplace", about_rows(relation))
 
 
 def _objective(loss, budget, rows=1, ridge=0.1):
@@ -49,33 +52,40 @@ def _log_density(objective, loss, row, label, shrink=1.0):
 
 
 def _delta(objective, loss, epsilon, shrink=1.0):
-    """The largest P(S) - e^eps Q(S) over sets S, by integration, over pairs of extreme rows."""
+    """The largest P(S) - e^eps Q(S) over sets S, by integration, over pairs of extreme rows, or of one and none."""
     rows = [(x, y) for x in (-1.0, 0.5, 1.0) for y in (-1.0, 1.0)]
     logs = [_log_density(objective, loss, *row, shrink) for row in rows]
+    pairs = list(itertools.product(logs, logs))
+    if objective.budget.neighbours.relation == ADD:
+        without = _log_density(objective, loss, 0.0, 1.0, shrink)  # at 0 a loss is constant, as if there were no row
+        pairs = [pair for log in logs for pair in ((log, without), (without, log))]
     step = WIDE[1] - WIDE[0]
-    return max(float(np.maximum(np.exp(p) - np.exp(epsilon + q), 0).sum() * step) for p in logs for q in logs)
+    return max(float(np.maximum(np.exp(p) - np.exp(epsilon + q), 0).sum() * step) for p, q in pairs)
 
 
 # A weak ridge leaves much of epsilon to the Jacobians, a strong one all of it to the tilt.
 @pytest.mark.parametrize("ridge", [0.1, 100.0])
 @pytest.mark.parametrize("loss", ["huber", "logistic"])
 @pytest.mark.parametrize("epsilon", [0.5, 1, 3])
-def test_gaussian_tilt_keeps_epsilon_and_delta(loss, epsilon, ridge):
-    objective = _objective(loss, _budget(epsilon), ridge=ridge)
+@RELATIONS
+def test_gaussian_tilt_keeps_epsilon_and_delta(loss, epsilon, ridge, relation):
+    objective = _objective(loss, _budget(epsilon, relation=relation), ridge=ridge)
     object.__setattr__(objective, "kind", "gaussian")
     assert _delta(objective, loss, epsilon) <= 1e-2
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1, 3])
-def test_half_the_gaussian_tilt_would_not_do_for_squares(epsilon):
-    objective = _objective("huber", _budget(epsilon), ridge=100.0)
+@RELATIONS
+def test_half_the_gaussian_tilt_would_not_do_for_squares(epsilon, relation):
+    objective = _objective("huber", _budget(epsilon, relation=relation), ridge=100.0)
     object.__setattr__(objective, "kind", "gaussian")
     assert _delta(objective, "huber", epsilon, shrink=0.5) > 1e-2
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1, 3])
-def test_laplace_tilt_is_pure_and_half_of_it_would_not_be(epsilon):
-    objective = _objective("huber", _budget(epsilon, 0))
+@RELATIONS
+def test_laplace_tilt_is_pure_and_half_of_it_would_not_be(epsilon, relation):
+    objective = _objective("huber", _budget(epsilon, 0, relation))
     assert objective.event == PureEvent(objective.budget.neighbours, epsilon)
     assert _delta(objective, "huber", epsilon) < 1e-12
     assert _delta(objective, "huber", epsilon, shrink=0.5) > 1e-3
@@ -91,7 +101,8 @@ def _across_a_crowd(objective, way, shrink):
     both lie on the wrong side of the crowd's minimum by LEAN FAR, and their pulls across it add up to nearly all.
     """
     strength, spread = objective.strength, objective.spread * shrink
-    crowd, row = strength * FAR / expit(-FAR), (way * LEAN, math.sqrt(1 - LEAN**2))
+    crowd = strength * FAR / expit(-FAR)
+    row = (way * LEAN, math.sqrt(1 - LEAN**2)) if way else (0.0, 0.0)
     reach = 20 * spread / strength
     a, b = FAR + np.linspace(-reach, reach, 401)[:, None] / FAR, np.linspace(-reach, reach, 801)[None]
     _, first, second = slopes_for(np.float64(-way))(row[0] * a + row[1] * b)
@@ -108,12 +119,14 @@ def _across_a_crowd(objective, way, shrink):
 
 @pytest.mark.parametrize(("kind", "delta"), [("gaussian", "1e-2"), ("laplace", 0)])
 @pytest.mark.parametrize("epsilon", [0.5, 1, 3])
-def test_the_tilt_keeps_its_promise_for_logistic_losses_and_half_of_it_would_not(kind, delta, epsilon):
-    objective = Objective(1, 2, 1.0, math.sqrt(2), 1.0, 0.25, 200 / epsilon, _budget(epsilon, delta))
+@RELATIONS
+def test_the_tilt_keeps_its_promise_for_logistic_losses_and_half_of_it_would_not(kind, delta, epsilon, relation):
+    objective = Objective(1, 2, 1.0, math.sqrt(2), 1.0, 0.25, 200 / epsilon, _budget(epsilon, delta, relation))
     object.__setattr__(objective, "kind", kind)
 
     def spent(shrink):
-        logs = [_across_a_crowd(objective, way, shrink) for way in (1.0, -1.0)]
+        ways = (1.0, 0.0) if relation == ADD else (1.0, -1.0)
+        logs = [_across_a_crowd(objective, way, shrink) for way in ways]
         assert [float(np.exp(log).sum()) for log in logs] == pytest.approx([1, 1], abs=1e-3)
         return max(float(np.maximum(np.exp(p) - np.exp(epsilon + q), 0).sum()) for p, q in (logs, logs[::-1]))
 

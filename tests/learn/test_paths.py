@@ -200,10 +200,13 @@ def test_all_served_models_walk_a_path(tmp_path):
     assert machine.decision_function(rows[:2]).shape == (2, 3)
 
 
-def test_a_path_and_features_have_the_same_spread(tmp_path):
+@pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
+def test_a_path_and_features_have_the_same_spread(tmp_path, relation):
     rows = np.random.default_rng(0).random((300, 1))
-    there = KernelDensity(1, bandwidth=0.2, bounds=(0, 1), random_state=0).fit(rows)
-    assert _density(tmp_path).noise_scale_ == pytest.approx(there.noise_scale_, rel=3e-3)
+    there = KernelDensity(1, bandwidth=0.2, bounds=(0, 1), relation=relation, random_state=0).fit(rows)
+    here = _density(tmp_path, relation=relation)
+    spread = here.noise_scale_ * here.count_  # a private count is drawn anew
+    assert spread == pytest.approx(there.noise_scale_ * there.count_, rel=3e-3)
 
 
 @pytest.mark.parametrize("change", [{"bandwidth": 1e-4}, {"bounds": (0, 2)}, {"bounds": None}, {"path": None}])

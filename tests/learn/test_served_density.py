@@ -13,7 +13,7 @@ from ziggurat.errors import ParameterError
 from ziggurat.learn import KernelDensity, ServedHistogram
 from ziggurat.learn._fourier import Fourier
 from ziggurat.learn._kernels import Expansion, gaussian_kernel
-from ziggurat.learn._served import in_features, moved_by_a_row, published_constant, summed
+from ziggurat.learn._served import COUNTED, added_by_a_row, in_features, moved_by_a_row, published_constant, summed
 from ziggurat.mechanisms import Gaussian, empirical_epsilon
 from ziggurat.privacy import GaussianEvent, LaplaceEvent, Relation, gaussian_mu
 from ziggurat.randomness import seeded
@@ -35,7 +35,8 @@ def test_the_exact_calibration_needs_little_more_than_half_the_published_noise()
     assert 4 / gaussian_mu(4, 1e-3) == pytest.approx(3.292310740978645, abs=1e-8)
     for model in (KernelDensity, ServedHistogram):
         ours, theirs = (
-            model("0.4", "1e-3", bounds=(0, 1), as_published=old, random_state=0).fit(_rows()) for old in (False, True)
+            model("0.4", "1e-3", bounds=(0, 1), relation="replace-one", as_published=old, random_state=0).fit(_rows())
+            for old in (False, True)
         )
         ratio = theirs.noise_scale_ / ours.noise_scale_
         extra = math.sqrt(2) if model is ServedHistogram else 1  # 2/n was printed for a histogram, sqrt(2)/n is enough
@@ -48,7 +49,7 @@ def test_the_sensitivities_are_those_of_the_oracles():
     assert KernelDensity(bandwidth=0.5)._moved(5000, 2) == pytest.approx(0.00018006326323142123, rel=1e-11)
     bounded = KernelDensity(bandwidth=0.5, bounds=(0, 1))._moved(5000, 1)
     assert bounded == pytest.approx(0.00020984997596572403, rel=1e-11)
-    histogram = ServedHistogram(bounds=(0, 1)).planned(5000, 1)
+    histogram = ServedHistogram(bounds=(0, 1), relation="replace-one").planned(5000, 1)
     assert float(histogram.sensitivity) / 5000 == pytest.approx(math.sqrt(2) / 5000)
 
 
@@ -86,6 +87,46 @@ def test_no_row_moves_summed_features_further_than_claimed(features, high):
     assert furthest <= claimed
     if features is not DRAWN:
         assert furthest > 0.99 * claimed
+
+
+@pytest.mark.parametrize(("features", "high"), [(LINE, [1.0]), (SQUARE, [1.0, 2.0]), (DRAWN, [9.0] * 3)])
+def test_no_row_more_moves_summed_features_and_count_further_than_claimed_and_half_would_be_exceeded(features, high):
+    draw = np.random.default_rng(5)
+    corners = [np.array(corner) for corner in itertools.product(*((0.0, top) for top in high))]
+    base, claimed = draw.random((5, len(high))) * high, float(added_by_a_row(features))
+
+    def released(rows):
+        return np.append(summed(features, rows), len(rows) * COUNTED)
+
+    for kept in (base, base[:0]):
+        for row in [*corners, *draw.random((20, len(high))) * high, np.full(len(high), 1e9)]:
+            moved = np.linalg.norm(released(np.vstack([kept, row])) - released(kept))
+            assert 0.99 * claimed < moved <= claimed
+
+
+def test_no_row_more_moves_kernels_and_count_further_than_a_path_allows_for_and_half_would_be_exceeded(tmp_path):
+    """In the norm of the kernel's space a kernel has length 1, and a row counts for a quarter beside it."""
+    model = KernelDensity(bandwidth=0.4, bounds=(0, 1), path=tmp_path / "path")
+    claimed = float(model._mechanism(0, 2).event.sensitivity)
+    rows = np.random.default_rng(1).random((6, 2))
+    for row in itertools.product((0.0, 0.3, 1.0), repeat=2):
+        few, many = (Expansion(one, np.ones((len(one), 1)), 0.4) for one in (rows, np.vstack([rows, row])))
+        moved = math.hypot(many.distance(few), 1 / 4)
+        assert 0.99 * claimed < moved <= claimed
+
+
+def test_a_density_of_a_private_number_of_rows_has_the_noise_of_its_sums_and_of_its_count():
+    from sklearn.neighbors import KernelDensity as Plain
+
+    rows, asked = _rows(5000), np.linspace(0, 1, 51)[:, None]
+    truth = np.exp(Plain(bandwidth=0.1).fit(rows).score_samples(asked))
+    made = [KernelDensity(1, bandwidth=0.1, bounds=(0, 1), random_state=i).fit(rows) for i in range(60)]
+    errors = np.array([one.density(asked) - truth for one in made])
+    stated = float(made[0].event_.sigma) / COUNTED
+    assert np.std([one.count_ for one in made]) == pytest.approx(stated, rel=0.3)
+    spread = np.hypot(made[0].noise_scale_, truth * stated / 5000)
+    assert np.abs(errors.mean(axis=0)).max() < 6 * spread.max() / math.sqrt(60)
+    assert np.sqrt((errors**2).mean()) == pytest.approx(np.sqrt((spread**2).mean()), rel=0.15)
 
 
 @pytest.mark.parametrize("power", [0, 30, 44, 50])
@@ -150,7 +191,8 @@ def test_a_density_is_the_kernel_estimate_and_its_noise():
 
     rows, asked = _rows(5000), np.linspace(0, 1, 201)[:, None]
     truth = np.exp(Plain(bandwidth=0.1).fit(rows).score_samples(asked))
-    made = [KernelDensity(1, bandwidth=0.1, bounds=(0, 1), random_state=i).fit(rows) for i in range(40)]
+    given = {"bandwidth": 0.1, "bounds": (0, 1), "relation": "replace-one"}
+    made = [KernelDensity(1, random_state=i, **given).fit(rows) for i in range(40)]
     errors = np.array([one.density(asked) - truth for one in made])
     assert np.abs(errors.mean(axis=0)).max() < 6 * made[0].noise_scale_ / math.sqrt(40)
     assert errors.std() == pytest.approx(made[0].noise_scale_, rel=0.15)
@@ -168,10 +210,20 @@ def test_rows_outside_the_bounds_are_clipped_and_questions_far_away_are_near_one
 
 def test_an_audit_of_a_density_stays_below_the_claim_and_finds_half_the_noise():
     """Two tables that differ in one corner; false alarms below 1e-6, and the seed is fixed."""
-    model = KernelDensity(2, "0.01", bandwidth=0.5, bounds=(0, 1))
+    model = KernelDensity(2, "0.01", bandwidth=0.5, bounds=(0, 1), relation="replace-one")
     features, mechanism = model._map(1), model._mechanism(3, 1)
     pair = [summed(features, np.array([[0.2], [0.4], [row]])) for row in (0.0, 1.0)]
     halved = Gaussian(mechanism.event.sensitivity, mechanism.sigma / 2, values="integers", coordinates=features.size)
+    assert _audited(mechanism, pair) <= 2 < _audited(halved, pair)
+
+
+def test_an_audit_of_a_row_more_in_a_density_stays_below_the_claim_and_finds_half_the_noise():
+    model = KernelDensity(2, "0.01", bandwidth=0.5, bounds=(0, 1))
+    features, mechanism = model._map(1), model._mechanism(0, 1)
+    tables = [np.array([[0.2], [0.4], [1.0]]), np.array([[0.2], [0.4]])]
+    pair = [np.append(summed(features, rows), len(rows) * COUNTED) for rows in tables]
+    options = {"values": "integers", "coordinates": features.size + 1}
+    halved = Gaussian(mechanism.event.sensitivity, mechanism.sigma / 2, **options)
     assert _audited(mechanism, pair) <= 2 < _audited(halved, pair)
 
 
@@ -186,7 +238,7 @@ def _audited(mechanism, pair, draws=20_000):
 
 def test_no_row_moves_a_histogram_further_than_claimed():
     """All tables of three rows over four bins; negative control: half the claim would be exceeded."""
-    model = ServedHistogram(bins=2, bounds=(0, 1))
+    model = ServedHistogram(bins=2, bounds=(0, 1), relation="replace-one")
     middles = [np.array(place) for place in itertools.product((0.25, 0.75), repeat=2)]
     furthest = 0.0
     for kept in itertools.combinations_with_replacement(middles, 2):
@@ -218,7 +270,7 @@ def test_a_histogram_answers_with_densities_and_zero_outside():
 @pytest.mark.parametrize("model", [KernelDensity("1e-3", bounds=(0, 1)), ServedHistogram("1e-3", bounds=(0, 1))])
 def test_answers_that_are_noise_are_said_to_be(model):
     with pytest.warns(UserWarning, match="mostly noise"):
-        model.set_params(random_state=0).fit(_rows(50))
+        model.set_params(random_state=0, expected_rows=50).fit(_rows(50))
 
 
 @pytest.mark.parametrize(

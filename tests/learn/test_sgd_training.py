@@ -58,6 +58,15 @@ def released(plan: Plan, canary: float, seed: int, gradients: type[Gradients] = 
     return np.round(4 * -np.diff(path) * float(plan.rounds.sampling * plan.rows))
 
 
+def released_by(plan: Plan, rows: int, seed: int) -> Any:
+    """What leaves at every step with so many rows of gradient 0 and, beyond the declared number less one, a canary."""
+    training, weight = one_weight(plan, seed)
+    table = torch.zeros((rows, 1), dtype=torch.float64)
+    table[plan.rows - 1 :] = 1000.0
+    path = [0.0, *(weight.item() for _ in training.steps(table, torch.zeros(rows), 0, plan.rounds.steps))]
+    return np.round(4 * -np.diff(path) * float(plan.rounds.sampling * plan.rows))
+
+
 class Unclipped(Gradients):
     def add_clipped(self, totals: Any, rows: Any, targets: Any, kept: Any, clip: float) -> None:
         super().add_clipped(totals, rows, targets, kept, 3 * clip)
@@ -76,6 +85,21 @@ def test_a_step_keeps_its_promise_and_planted_bugs_are_caught() -> None:
     assert 0 <= audited("1") <= claim
     assert audited("0.5") > claim  # half the noise
     assert audited("1", Unclipped) > claim  # clipped too late
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("declared", [1, 4])
+def test_a_row_that_is_not_there_at_all_is_hidden_by_a_declared_number_of_rows(declared: int) -> None:
+    """One row less, down to none; neither sampling, nor noise, nor the mean goes by how many there are."""
+    claim = float(compose(event_of(Rounds(Fraction(3, 4), 1), Fraction(1))).approximate("0.1").epsilon)
+
+    def proven(multiplier: str) -> float:
+        plan = Plan(Rounds(Fraction(3, 4), STEPS), Fraction(multiplier), Fraction(1), 4, declared)
+        pair = [released_by(plan, rows, seed) for seed, rows in ((1, declared), (2, declared - 1))]
+        return empirical_epsilon(*pair, delta="0.1", confidence=1 - 1e-7)
+
+    assert proven("1") <= claim
+    assert proven("0.5") > claim
 
 
 @pytest.mark.statistical

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -15,18 +16,34 @@ from ziggurat.errors import (
     ParameterError,
     PrivacyError,
 )
-from ziggurat.learn import GaussianProcessRegression, LogisticRegression, Ridge
+from ziggurat.learn import (
+    DecisionTreeClassifier,
+    GaussianNB,
+    GaussianProcessRegression,
+    Histogram,
+    KernelDensity,
+    KernelSVM,
+    LogisticRegression,
+    OutputPerturbation,
+    PrivateSGDClassifier,
+    RandomForestClassifier,
+    Ridge,
+    ServedHistogram,
+)
 from ziggurat.ledger import Ledger
 from ziggurat.privacy import Neighbours, Relation, compose
 from ziggurat.release import fit_model, quote_model
 
+EVERYONE = Neighbours(Unit.person("who"))
 ROWS = np.random.default_rng(1).uniform(-1, 1, size=(200, 3))
 TARGET = ROWS @ [0.4, -0.2, 0.1]
+ADD = "add-or-remove-one"
 PERSON = Neighbours(Unit.person("who"), Relation.REPLACE_ONE)
 
 
-def ridge(epsilon="1", **options):
-    return Ridge(epsilon=epsilon, delta="1e-6", bounds=(-1, 1), y_bounds=(-1, 1), random_state=3, **options)
+def ridge(epsilon="1", relation="replace-one", **options):
+    given = {"bounds": (-1, 1), "y_bounds": (-1, 1), "random_state": 3, "relation": relation}
+    return Ridge(epsilon=epsilon, delta="1e-6", **given, **options)
 
 
 @pytest.fixture
@@ -35,8 +52,9 @@ def book(tmp_path):
         for name, whom in (("rows", Neighbours(relation=Relation.REPLACE_ONE)), ("people", PERSON)):
             opened.create_budget(name, 2, "1e-5", whom)
             opened.grant(name, "ada", 2, "1e-5")
-        opened.create_budget("coming", 2, "1e-5", Neighbours())
-        opened.grant("coming", "ada", 2, "1e-5")
+        for name, whom in (("coming", Neighbours()), ("anybody", EVERYONE)):
+            opened.create_budget(name, 2, "1e-5", whom)
+            opened.grant(name, "ada", 2, "1e-5")
         yield opened
 
 
@@ -69,11 +87,80 @@ def test_a_person_with_several_rows_is_refused_before_anything_is_spent(book):
     assert spends(book, "people") == 0
 
 
-def test_a_budget_of_another_relation_is_refused_with_the_way_out(book):
-    with pytest.raises(MixedNeighboursError, match="relation='add-or-remove-one'"):
-        fit_model(ridge(), ROWS, TARGET, ledger=book, analyst="ada", budget="coming")
-    made = fit_model(ridge(relation="add-or-remove-one"), ROWS, TARGET, ledger=book, analyst="ada", budget="coming")
-    assert made.event.neighbours == Neighbours()
+def named(**options):
+    return LogisticRegression(classes=2, bounds=(-1, 1), random_state=3, **options)
+
+
+GIVEN = {"bounds": (-1, 1), "random_state": 3}
+FOR_ROWS = [
+    ridge(), ridge(method="functional"), ridge(method="objective"), named(), named(method="output"), named(C="private"),
+    GaussianNB(classes=2, **GIVEN), DecisionTreeClassifier(classes=2, **GIVEN),
+    RandomForestClassifier(classes=2, **GIVEN), KernelSVM(classes=2, **GIVEN), Histogram(**GIVEN),
+    ServedHistogram(**GIVEN), KernelDensity(**GIVEN), ridge(method="output", expected_rows=200),
+    ridge(method="input", expected_rows=200),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("model", FOR_ROWS, ids=lambda model: f"{type(model).__name__}-{getattr(model, 'method', '')}")
+def test_a_model_of_another_relation_is_refused_with_a_hint_that_is_true(book, model):
+    replacing = clone(model).set_params(relation="replace-one")
+    labels = None if isinstance(model, KernelDensity | ServedHistogram) else TARGET > 0
+    with pytest.raises(MixedNeighboursError, match="give the model relation='add-or-remove-one'"):
+        fit_model(replacing, ROWS, labels, ledger=book, analyst="ada", budget="coming")
+    assert spends(book, "coming") == 0
+    following = clone(model).set_params(relation="add-or-remove-one")
+    made = fit_model(following, ROWS, labels, ledger=book, analyst="ada", budget="anybody", units=np.arange(200))
+    assert made.event.neighbours == EVERYONE
+
+
+def test_a_promise_about_added_rows_is_paid_for_twice_where_rows_are_replaced(book):
+    planned, _ = quote_model(ridge("0.2", ADD), 200, 3, ledger=book, analyst="ada", budget="people")
+    made = fit_model(ridge("0.2", ADD), ROWS, TARGET, ledger=book, analyst="ada", budget="people", units=np.arange(200))
+    assert made.event == planned
+    assert made.event.neighbours == PERSON
+    assert made.event.event.neighbours == EVERYONE
+    once, twice = compose(made.model.event_), compose(made.event)
+    assert twice.zcdp().rho == 4 * once.zcdp().rho
+
+
+def test_what_is_proven_under_one_relation_only_names_the_budget_that_it_needs(book):
+    network = PrivateSGDClassifier(classes=2, expected_rows=200, batch=10**4, epochs=1, random_state=1)
+    with pytest.raises(MixedNeighboursError, match="it needs a budget with --relation add-or-remove-one"):
+        fit_model(network, ROWS, TARGET > 0, ledger=book, analyst="ada", budget="rows")
+    process = GaussianProcessRegression("1", "1e-6", y_bounds=(-1, 1), bounds=(-1, 1), random_state=1)
+    with pytest.raises(MixedNeighboursError, match="it needs a budget with --unit label=y --relation replace-one"):
+        fit_model(process, ROWS, TARGET, ledger=book, analyst="ada", budget="coming")
+    answers = OutputPerturbation(KernelDensity(relation="replace-one"), questions=ROWS[:2], random_state=1)
+    with pytest.raises(MixedNeighboursError, match="give the model relation='add-or-remove-one'"):
+        fit_model(answers, ROWS, ledger=book, analyst="ada", budget="coming")
+    assert spends(book, "rows") == spends(book, "coming") == 0
+
+
+def test_no_price_and_no_entry_tells_the_number_of_rows(book):
+    prices = {
+        quote_model(ridge(relation=ADD), rows, 3, ledger=book, analyst="ada", budget="coming")[1].sentence
+        for rows in (0, 1, 10**6)
+    }
+    assert len(prices) == 1
+    for rows in (0, 1):
+        made = fit_model(ridge("0.1", ADD), ROWS[:rows], TARGET[:rows], ledger=book, analyst="ada", budget="coming")
+        assert made.event == ridge("0.1", ADD).planned(200, 3)
+
+
+@pytest.mark.parametrize(
+    ("model", "labels"),
+    [
+        (named(expected_rows=99), TARGET > 0),
+        (named(), np.arange(200)),
+        (GaussianNB(classes=["a", "b"], **GIVEN), np.full(200, "c")),
+        (ridge(relation=ADD, method="output", expected_rows=99), TARGET),
+        (OutputPerturbation(KernelSVM(classes=2), questions=ROWS[:2], random_state=1), np.arange(200)),
+    ],
+)
+def test_rows_that_a_model_cannot_learn_from_are_refused_before_anything_is_spent(book, model, labels):
+    with pytest.raises(DataError, match="declare"):
+        fit_model(model, ROWS, labels, ledger=book, analyst="ada", budget="coming")
+    assert spends(book, "coming") == 0
 
 
 def test_a_model_that_costs_more_than_is_left_sees_no_row(book):
@@ -81,7 +168,7 @@ def test_a_model_that_costs_more_than_is_left_sees_no_row(book):
         def fit(self, X, y):  # noqa: N803
             raise AssertionError("a row was seen")
 
-    model = Watched(epsilon="9", delta="1e-6", bounds=(-1, 1), y_bounds=(-1, 1))
+    model = Watched(epsilon="9", delta="1e-6", bounds=(-1, 1), y_bounds=(-1, 1), relation="replace-one")
     with pytest.raises(BudgetExceededError):
         fit_model(model, ROWS, TARGET, ledger=book, analyst="ada", budget="rows")
 
@@ -108,11 +195,11 @@ class Failing(Ridge):
 
 class Lying(Ridge):
     def planned(self, rows, columns):
-        return Ridge(epsilon="1/100", delta="1e-6", bounds=(-1, 1), y_bounds=(-1, 1)).planned(rows, columns)
+        return ridge("1/100").planned(rows, columns)
 
 
 def test_what_goes_wrong_after_the_payment_stays_spent_and_quotes_nothing(book):
-    model = Failing(epsilon="1", delta="1e-6", bounds=(-1, 1), y_bounds=(-1, 1))
+    model = Failing(epsilon="1", delta="1e-6", bounds=(-1, 1), y_bounds=(-1, 1), relation="replace-one")
     with pytest.raises(EngineError, match="stays spent") as failed:
         fit_model(model, ROWS, TARGET, ledger=book, analyst="ada", budget="rows")
     assert "secret" not in str(failed.value)
@@ -120,7 +207,7 @@ def test_what_goes_wrong_after_the_payment_stays_spent_and_quotes_nothing(book):
 
 
 def test_a_model_that_did_something_else_than_was_paid_for_is_not_given_out(book):
-    model = Lying(epsilon="1", delta="1e-6", bounds=(-1, 1), y_bounds=(-1, 1))
+    model = Lying(epsilon="1", delta="1e-6", bounds=(-1, 1), y_bounds=(-1, 1), relation="replace-one")
     with pytest.raises(PrivacyError, match="something else than was paid for"):
         fit_model(model, ROWS, TARGET, ledger=book, analyst="ada", budget="rows")
 
@@ -135,5 +222,5 @@ def test_what_learns_for_free_or_does_not_say_its_classes_is_refused(book):
 
 def test_a_promise_about_labels_alone_is_not_restated_for_people(book):
     model = GaussianProcessRegression("1", "1e-6", y_bounds=(-1, 1), bounds=(-1, 1), random_state=1)
-    with pytest.raises(MixedNeighboursError, match="only one label"):
+    with pytest.raises(MixedNeighboursError, match="promises about one label"):
         fit_model(model, ROWS, TARGET, ledger=book, analyst="ada", budget="people", units=np.arange(200))

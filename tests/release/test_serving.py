@@ -38,8 +38,8 @@ ROWS = np.random.default_rng(1).uniform(0, 1, size=(300, 1))
 TARGET = ROWS[:, 0] ** 2
 ASKED = np.linspace(0, 1, 23)[:, None]
 BUDGETS = {
-    "rows": Neighbours(relation=Relation.REPLACE_ONE),
-    "people": Neighbours(Unit.person("who"), Relation.REPLACE_ONE),
+    "rows": Neighbours(),
+    "people": Neighbours(Unit.person("who")),
     "labels": Neighbours(Unit.of("y", "label"), Relation.REPLACE_ONE),
 }
 COMMON = {"bounds": (0, 1), "bandwidth": 0.2}
@@ -259,7 +259,7 @@ def _edited(file, find, put):
 
 DAMAGE = {
     "a weaker promise": lambda at: _edited(at / "promise.json", b'"rehearsal": false', b'"rehearsal": true'),
-    "other bounds": lambda at: _edited(at / "promise.json", b'"rows": 300', b'"rows": 301'),
+    "other facts": lambda at: _edited(at / "promise.json", b'"rows": null', b'"rows": 301'),
     "another model": lambda at: shutil.copy(at.parent / "other/model.npz", at / "model.npz"),
     "another seal": lambda at: shutil.copy(at.parent / "other/seal", at / "seal"),
     "a missing model": lambda at: (at / "model.npz").unlink(),

@@ -12,7 +12,7 @@ FIT = ("model", "fit", "clinic", "--budget", "clinic", "--analyst", "ada", "--re
 
 @pytest.fixture
 def granted(command):
-    budget = ("--epsilon", "4", "--delta", "1e-5", "--person", "patient_id", "--relation", "replace-one")
+    budget = ("--epsilon", "4", "--delta", "1e-5", "--person", "patient_id")
     command("ledger", "budget", "clinic", *budget)
     command("ledger", "grant", "clinic", "ada", "--epsilon", "4", "--delta", "1e-5")
     return command
@@ -21,10 +21,11 @@ def granted(command):
 @pytest.mark.parametrize("method", ["adassp", "objective", "output"])
 def test_a_ridge_is_chosen_out_of_a_public_list(granted, method):
     given = ("--label", "cost", "--model", "ridge", "--epsilon", "2", "--out", "m", "--option", f"method={method}")
-    made = granted(*FIT, *given, "--option", "alpha=private", "--option", "alphas=[10,1000]")
+    sized = ("--option", "expected_rows=10000") if method == "output" else ()
+    made = granted(*FIT, *given, *sized, "--option", "alpha=private", "--option", "alphas=[10,1000]")
     assert made.code == 0, made.err
     assert Ridge.load("m/model.npz").alpha_ in (10, 1000)
-    assert "one person (column patient_id), replace-one" in made.out
+    assert "one person (column patient_id), add-or-remove-one" in made.out
 
 
 def test_a_c_is_chosen_and_the_ledger_has_the_contest(granted):

@@ -67,7 +67,7 @@ def budget(
     epsilon: Epsilon,
     delta: Delta = "0",
     person: Annotated[str, typer.Option(help="The column that tells people apart; without it the unit is a row.")] = "",
-    unit: Annotated[str, typer.Option(help="organisation=hospital: another unit, in words, and its column.")] = "",
+    unit: Annotated[str, typer.Option(help="organisation=hospital: another unit and its column; or row.")] = "",
     relation: Annotated[str, typer.Option(help="add-or-remove-one or replace-one.")] = "add-or-remove-one",
     population: Annotated[str, typer.Option(help="Whose account it belongs to; by default it is one of its own.")] = "",
     ledger: Where = "",
@@ -126,11 +126,11 @@ def _unit(person: str, unit: str) -> Unit:
 
     if person and unit:
         raise ParameterError("State the unit once: --person column, or --unit name=column.")
-    if not unit:
+    if unit in ("", "row"):
         return Unit.person(person) if person else Unit.row()
     name, equals, column = unit.partition("=")
     if not (name and equals and column):
-        raise ParameterError("A unit is written as name=column, for instance --unit organisation=hospital.")
+        raise ParameterError("A unit is row, or name=column, for instance --unit organisation=hospital.")
     return Unit.of(column, name)
 
 

@@ -24,6 +24,8 @@ from ziggurat.cli._model_options import (
     Rehearse,
     SchemaFile,
     TableSource,
+    fewest,
+    require_unit,
     with_options,
 )
 from ziggurat.cli._pate_folders import TASK, empty_folder, features_of, filled_at_once, task_in
@@ -74,8 +76,9 @@ def fit(
 ) -> None:
     """Fit a private model and pay for it out of a grant.
 
-    Exit code 3 if it costs more than is left; the model sees no row then. These models protect rows: if the budget
-    protects people, every person must have one row.
+    The budget's relation decides how much noise there is; under add-or-remove-one the number of rows is private. These
+    models protect rows: if the budget protects people, every person must have one row. Exit code 3 if it costs more
+    than is left; the model sees no row then.
     """
     from ziggurat.cli._asked_tables import located
     from ziggurat.cli._ledger import open_ledger
@@ -86,10 +89,12 @@ def fit(
     found = located(source, schema)
     task = Task(found.schema, label, tuple(column or ()))
     chosen = _named(model, task)
-    estimator = _made(chosen, task, epsilon, delta, option or [], rehearse)
     folder = empty_folder(out)
-    rows = task.rows(found.open(DuckDBEngine()), units=True)
     with open_ledger(ledger) as book:
+        whom = book.budget(budget).neighbours
+        estimator = _made(chosen, task, epsilon, delta, option or [], rehearse, whom.relation)
+        require_unit(found.schema.unit, whom.unit)
+        rows = task.rows(found.open(DuckDBEngine()), units=True, least=fewest(whom))
         if quote:
             _, quoted = quote_model(
                 estimator, *rows.features.shape, ledger=book, analyst=analyst, budget=budget
@@ -176,11 +181,14 @@ def _named(model: str, task: Task) -> str:
     raise ParameterError(f"There is no model {model!r}; {nearest(model, [*NUMBERS, *CLASSES])}")
 
 
-def _made(name: str, task: Task, epsilon: str, delta: str, options: list[str], seed: int | None) -> Private:
+def _made(
+    name: str, task: Task, epsilon: str, delta: str, options: list[str], seed: int | None, relation: str
+) -> Private:
     from ziggurat import learn
 
     kind = getattr(learn, (NUMBERS | CLASSES)[name])
     given: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "random_state": seed, "bounds": (0.0, 1.0)}
+    given["relation"] = str(relation)
     given |= {"y_bounds": task.label_bounds} if task.is_number else {"classes": list(range(len(task.classes)))}
     made: Private = with_options(kind, given, options)
     return made

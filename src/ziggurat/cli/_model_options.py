@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ziggurat.errors import ParameterError
+
+if TYPE_CHECKING:
+    from ziggurat.privacy import Neighbours, Unit
 
 MODEL, PROMISE = "model.npz", "promise.json"
 
@@ -34,6 +37,19 @@ Columns = Annotated[list[str] | None, typer.Option(help="A column to learn from,
 SchemaFile = Annotated[str, typer.Option(help="The schema; by default the .yaml file beside the table.")]
 OnlyQuote = Annotated[bool, typer.Option("--quote", help="Only say what it would cost.")]
 Rehearse = Annotated[int | None, typer.Option(help="A whole number: repeatable, and marked as a rehearsal.")]
+
+
+def fewest(whom: Neighbours) -> int:
+    """How many rows a table must have: none where one more or less must not show."""
+    return 1 if whom.relation == "replace-one" else 0
+
+
+def require_unit(known: Unit, protected: Unit) -> None:
+    """Refuse a budget of another unit than the table has: one row for each of these says nothing of those."""
+    if protected.name != "label" and not protected.is_row and protected.column != known.column:
+        raise ParameterError(
+            f"The budget protects {protected}, but the schema of the table says {known}; name the same column in both."
+        )
 
 
 def with_options(kind: Any, given: dict[str, Any], options: list[str], defaults: dict[str, Any] | None = None) -> Any:

@@ -21,6 +21,8 @@ from ziggurat.cli._model_options import (
     Rehearse,
     SchemaFile,
     TableSource,
+    fewest,
+    require_unit,
     with_options,
 )
 from ziggurat.cli._pate_folders import empty_folder, filled_at_once, require_file
@@ -70,9 +72,10 @@ def serve(
       ziggurat model answer ages questions.csv
 
     Columns are scaled to 0..1 by their public bounds, and a bandwidth is a share of them: bandwidth=0.1 is eleven years
-    of ages from 0 to 110. A Gaussian process (and 'cloaked') protects labels only, out of a budget of
-    --unit label=COLUMN --relation replace-one; everything else in the table must be public. With --path the folder
-    holds the rows: keep it secret, and keep one of it. Exit code 3 if it costs more than is left.
+    of ages from 0 to 110. The budget's relation decides how much noise there is. A Gaussian process (and 'cloaked')
+    protects labels only, out of a budget of --unit label=COLUMN --relation replace-one; everything else in the table
+    must be public. With --path the folder holds the rows: keep it secret, and keep one of it. Exit code 3 if it costs
+    more than is left.
     """
     from ziggurat.cli._asked_tables import located
     from ziggurat.cli._ledger import open_ledger
@@ -83,9 +86,12 @@ def serve(
     points = _points(kind, found, label, column or [])
     fixed = _asked(kind, questions, points)
     folder = empty_folder(out)
-    rows = points.rows(found.open(DuckDBEngine()), units=True)
-    model = _made(kind, points, rows, {"epsilon": epsilon, "delta": delta, "random_state": rehearse, **fixed}, option)
+    given = {"epsilon": epsilon, "delta": delta, "random_state": rehearse, **fixed}
     with open_ledger(ledger) as book:
+        whom = book.budget(budget).neighbours
+        require_unit(found.schema.unit, whom.unit)
+        rows = points.rows(found.open(DuckDBEngine()), units=True, least=fewest(whom))
+        model = _made(kind, points, rows, given | {"relation": str(whom.relation)}, option)
         whose: dict[str, Any] = {"ledger": book, "analyst": analyst, "budget": budget}
         if quote:
             _, quoted = quote_model(model, *rows.features.shape, **whose, label=label)
@@ -168,7 +174,11 @@ def _asked(kind: str, questions: str, points: Points) -> dict[str, Any]:
 
 
 def _made(kind: str, points: Points, rows: Rows, given: dict[str, Any], options: list[str] | None) -> Private:
-    """The model, with parameters that suit columns scaled to 0..1; all of them are public, the number of rows, too."""
+    """The model, with parameters that suit columns scaled to 0..1.
+
+    All of them are public. The number of rows is among them where inputs are, and where it is private no kind has a
+    parameter that goes by it.
+    """
     from ziggurat import learn
     from ziggurat.release._serving_words import KINDS
 

@@ -14,11 +14,12 @@ from ziggurat.errors import DataError
 
 # What scikit-learn says of shapes, names and kinds is passed on; all else may quote cells.
 _HARMLESS = re.compile(
-    r"Found array with|Found input variables|X has \d+ feature|The feature names|Unknown label type"
+    r"Found array with|X has \d+ feature|The feature names|Unknown label type"
     r"|y should be a 1d array|.* requires y to be passed"
 )
 _ABSENT = re.compile(r"NAType|value of NA is ambiguous")
 _INSTEAD = {
+    "Found input variables": "There are not as many targets as rows of features; give one for each.",
     "Complex data": "Complex data not supported; give real numbers.",
     "Expected 2D array": "Reshape your data to a table with a row for each record, also if there is only one row or "
     "column.",

@@ -42,7 +42,18 @@ class Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     @abstractmethod
     def planned(self, rows: int, columns: int) -> Event:
-        """Say what fitting a table of this public shape will cost; nothing is read."""
+        """Say what fitting a table of this shape will cost; nothing is read.
+
+        Under add-or-remove-one the number of rows is private, and it is the same for any.
+        """
+
+    def check(self, X: Any, y: Any = None) -> None:  # noqa: N803 - as in scikit-learn
+        """Refuse rows that cannot be learned from, as `fit` would; for whoever is about to pay."""
+        self._checked(X, y)
+
+    @abstractmethod
+    def _checked(self, X: Any, y: Any) -> Any:  # noqa: N803
+        """Read what `fit` is given."""
 
     @property
     def guarantee_(self) -> Guarantee:

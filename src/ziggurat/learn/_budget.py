@@ -94,10 +94,9 @@ def exact_share(value: Amount, name: str = "bounds_share") -> Fraction:
     return share
 
 
-def warn_of_noise(epsilon: Fraction, shape: tuple[int, ...], doubt: float) -> None:
-    """Warn, from public facts alone, where noise is expected to outweigh what the rows can tell."""
-    if doubt > 1:
-        rows, columns = shape
+def warn_of_noise(epsilon: Fraction, rows: int | None, columns: int, doubt: float) -> None:
+    """Warn, from public facts alone, where noise is expected to outweigh what so many rows can tell."""
+    if rows is not None and doubt > 1:
         warnings.warn(
             f"With epsilon {in_words(epsilon)}, {rows} rows and {columns} columns the noise is expected to be about "
             f"{doubt:.1f} times what the rows can tell: the model is noise; allow a larger epsilon.",

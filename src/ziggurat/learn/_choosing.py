@@ -21,6 +21,11 @@ replaced row changes one part, whose sizes are public. In a candidate's part it 
 (epsilon, delta)-DP, and all that follows is post-processing, as the last part is the same. In the last part it leaves
 all candidates as they are, and the choice among them by sums of errors between 0 and 1 a row, of sensitivity 1, is
 epsilon-DP. A mixture over deals keeps what each of them promises; a model of all rows is composed with it.
+
+Add-or-remove-one: every row is dealt by a throw of its own, so that one row more changes nobody else's part: given all
+throws, one part has a row more, and the same follows. No part has a size that is known; the candidates promise under
+add-or-remove-one up to the number of rows that all proofs allow for. In the last part a row lowers all scores, none by
+more than 1, so that the choice needs half the noise.
 """
 
 from __future__ import annotations
@@ -38,7 +43,7 @@ from ziggurat.learn._budget import Budget, Kind
 from ziggurat.learn._clipping import STEPS, Floats, Integers
 from ziggurat.learn._moments import Quadratic
 from ziggurat.mechanisms import Selection
-from ziggurat.privacy import Account, ApproximateEvent, Event, ParallelEvent, PureEvent, compose, composed
+from ziggurat.privacy import Account, ApproximateEvent, Event, ParallelEvent, PureEvent, Relation, compose, composed
 from ziggurat.randomness import Source
 
 # Pairs of copies over which errors are averaged; 32 were no better than 8 on wine quality.
@@ -126,12 +131,12 @@ class Contested:
     Parameters
     ----------
     make
-        From a public number of rows and a ridge to a way to fit, within `budget`: it has `event`, `doubt` and
-        `learn(data, source)`, where `data.only(positions)` is data of some rows.
+        From the number of rows that proofs allow for, about how many there are, and a ridge to a way to fit, within
+        `budget`: it has `event`, `doubt` and `learn(data, source)`, where `data.only(positions)` is data of some rows.
     errors
         The error of a fitted model on every row of such data, between 0 and 1.
-    rows, ridges
-        How many rows there are, and which ridges.
+    rows, likely, ridges
+        How many rows there are where that is public, else how many proofs allow for; about how many; which ridges.
     budget
         What the contest may cost; as much again goes to a model of all rows.
     again
@@ -140,18 +145,23 @@ class Contested:
 
     def __init__(
         self,
-        make: Callable[[int, float], Any],
+        make: Callable[[int, int | None, float], Any],
         errors: Callable[[Any, Any], Floats],
         rows: int,
         ridges: Sequence[float],
         budget: Budget,
         *,
         again: bool,
+        likely: int | None = None,
     ) -> None:
-        self.rows, self.errors, self.sizes = rows, errors, part_sizes(rows, len(ridges))
-        self.entrants = [make(size, ridge) for size, ridge in zip(self.sizes, ridges, strict=False)]
-        self.finals = [make(rows, ridge) for ridge in ridges] if again else []
-        self.selection = Selection(budget.epsilon, STEPS, neighbours=budget.neighbours)
+        self.errors, self.parts = errors, len(ridges) + 1
+        self.added = budget.neighbours.relation is Relation.ADD_OR_REMOVE_ONE
+        sizes = [(rows, likely and max(1, likely // self.parts))] * len(ridges)
+        if not self.added:
+            sizes = [(size, size) for size in part_sizes(rows, len(ridges))[:-1]]
+        self.entrants = [make(*size, ridge) for size, ridge in zip(sizes, ridges, strict=True)]
+        self.finals = [make(rows, likely, ridge) for ridge in ridges] if again else []
+        self.selection = Selection(budget.epsilon, STEPS, monotone=self.added, neighbours=budget.neighbours)
         entry = covering([way.event for way in self.entrants], budget)
         parts = (*[entry] * len(ridges), self.selection.event)
         # Which ridge is used is known only afterwards, so what any of them keeps is stated.
@@ -161,17 +171,20 @@ class Contested:
 
     def learn(self, data: Any, source: Source) -> Any:
         """Choose a ridge, and give the winner, or fit all rows with its ridge."""
-        *own, last = [data.only(part) for part in self.dealt(source)]
+        *own, last = [data.only(part) for part in self.dealt(len(data), source)]
         models = [way.learn(part, source) for way, part in zip(self.entrants, own, strict=True)]
         errors = [self.errors(model, last) for model in models]
         place = self.selection.release(scores(errors), source).value
         found = self.finals[place].learn(data, source) if self.finals else models[place]
         return found._replace(place=place)
 
-    def dealt(self, source: Source) -> list[Integers]:
+    def dealt(self, rows: int, source: Source) -> list[Integers]:
         """Deal the positions of rows: a part for each candidate, and the last to judge them by."""
-        order = randomness.shuffle(self.rows, source=source)
-        return [np.sort(part) for part in np.split(order, np.cumsum(self.sizes)[:-1])]
+        if self.added:
+            thrown = randomness.uniform_below(self.parts, size=rows, source=source)
+            return [np.flatnonzero(thrown == part) for part in range(self.parts)]
+        order, sizes = randomness.shuffle(rows, source=source), part_sizes(rows, self.parts - 1)
+        return [np.sort(part) for part in np.split(order, np.cumsum(sizes)[:-1])]
 
 
 def covering(events: Sequence[Event], budget: Budget) -> Event:

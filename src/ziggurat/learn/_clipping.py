@@ -22,23 +22,28 @@ STEPS = 1 << 16
 """Whole steps that a scaled value of 1 has."""
 
 
-def checked_rows(model: Any, features: Any, *, reset: bool = False) -> Floats:
-    """Return a table of finite floats; `reset` notes its columns, which are otherwise compared."""
+def checked_rows(model: Any, features: Any, *, reset: bool = False, least: int = 1) -> Floats:
+    """Return a table of finite floats with so many rows; `reset` notes its columns, which are otherwise compared."""
     from sklearn.utils.validation import validate_data
 
     with cells_withheld():
-        table = validate_data(model, features, reset=reset, ensure_all_finite=False, dtype=np.float64)
+        table = validate_data(
+            model, features, reset=reset, ensure_all_finite=False, ensure_min_samples=least, dtype=np.float64
+        )
     return finite(table, "features")
 
 
-def checked_pairs(model: Any, features: Any, target: Any, *, numeric: bool) -> tuple[Floats, npt.NDArray[Any]]:
+def checked_pairs(
+    model: Any, features: Any, target: Any, *, numeric: bool, least: int = 1
+) -> tuple[Floats, npt.NDArray[Any]]:
     """Return a table of finite floats and as many targets, numbers or labels; the columns are noted."""
     from sklearn.utils.validation import validate_data
 
     with cells_withheld():
         table, known = validate_data(
-            model, features, target, ensure_all_finite=False, dtype=np.float64, y_numeric=numeric
-        )
+            model, features, target, ensure_all_finite=False, ensure_min_samples=least, dtype=np.float64,
+            y_numeric=numeric,
+        )  # fmt: skip
     return finite(table, "features"), finite(known.astype(np.float64), "targets") if numeric else np.asarray(known)
 
 

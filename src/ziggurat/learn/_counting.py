@@ -14,6 +14,7 @@ from ziggurat.learn._bounds import histogram_noise, learned
 from ziggurat.learn._budget import Budget, Kind, about_rows, exact_share, warn_of_noise
 from ziggurat.learn._classes import Labels, coded, public_classes
 from ziggurat.learn._clipping import Floats, Integers, Scale, checked_pairs, declared
+from ziggurat.learn._sizes import Size, fewest
 from ziggurat.learn._storage import Stored
 from ziggurat.mechanisms import AdditiveNoise
 from ziggurat.privacy import Amount, Event, Neighbours, Relation, composed, whole
@@ -21,9 +22,9 @@ from ziggurat.randomness import Source
 
 
 class Facts(NamedTuple):
-    """What is public before a row is read."""
+    """What is public before a row is read; of the rows about how many there are, None if nobody said."""
 
-    rows: int
+    rows: int | None
     columns: int
     classes: int
 
@@ -33,12 +34,13 @@ class CountingClassifier(Stored, ClassifierMixin, Private):  # type: ignore[misc
 
     classes: Any
     relation: str
+    expected_rows: int | None
     classes_: Labels
     n_features_in_: int
 
     def planned(self, rows: int, columns: int) -> Event:
-        """Say what fitting a table of this public shape will cost; nothing is read."""
-        return self._costs(Facts(whole(rows, "rows"), whole(columns, "columns"), public_classes(self.classes).size))
+        """Say what fitting a table of this shape will cost; nothing is read."""
+        return self._costs(self._facts(rows, whole(columns, "columns")))
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - as in scikit-learn
         """Learn from private rows.
@@ -57,16 +59,14 @@ class CountingClassifier(Stored, ClassifierMixin, Private):  # type: ignore[misc
         DataError
             If the rows are not a table of finite numbers with a label each; no cell is shown.
         """
-        features, labels = checked_pairs(self, X, y, numeric=False)
-        classes = public_classes(self.classes)
-        codes = coded(labels, classes)
-        facts, source = Facts(len(features), features.shape[1], classes.size), self._source()
+        features, codes = self._checked(X, y)
+        facts, source = self._facts(*features.shape), self._source()
         event = self._costs(facts)
-        if self.relation == Relation.REPLACE_ONE:  # else the number of rows is not public
-            warn_of_noise(self._epsilon, features.shape, self._doubt(facts))
+        if facts.rows is not None:
+            warn_of_noise(self._epsilon, facts.rows, facts.columns, self._doubt(facts, facts.rows))
         self._forget_cost()
         self._learn(features, codes, facts, source)
-        self.classes_ = classes
+        self.classes_ = public_classes(self.classes)
         self._released(event, source)
         return self
 
@@ -84,13 +84,21 @@ class CountingClassifier(Stored, ClassifierMixin, Private):  # type: ignore[misc
         tags.classifier_tags.poor_score = True
         return tags
 
+    def _checked(self, X: Any, y: Any) -> tuple[Floats, Integers]:  # noqa: N803
+        features, labels = checked_pairs(self, X, y, numeric=False, least=fewest(self.relation))
+        return features, coded(labels, public_classes(self.classes))
+
+    def _facts(self, rows: int, columns: int) -> Facts:
+        likely = Size.of(self.relation, rows, self.expected_rows).likely
+        return Facts(likely, columns, public_classes(self.classes).size)
+
     @abstractmethod
     def _costs(self, facts: Facts) -> Event:
         """Say what learning will cost."""
 
     @abstractmethod
-    def _doubt(self, facts: Facts) -> float:
-        """How much noise outweighs what the rows can tell, by public facts alone."""
+    def _doubt(self, facts: Facts, rows: int) -> float:
+        """How much noise outweighs what so many rows can tell, by public facts alone."""
 
     @abstractmethod
     def _learn(self, features: Floats, codes: Integers, facts: Facts, source: Source) -> None:

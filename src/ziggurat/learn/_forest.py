@@ -15,7 +15,7 @@ from ziggurat.learn._counting import BoundedClassifier, Facts, with_bounds
 from ziggurat.learn._linear_methods import deviation, lesser
 from ziggurat.learn._splits import exact_depth, leaf_counts, leaf_probabilities, leaves_of, random_splits
 from ziggurat.mechanisms import AdditiveNoise, Gaussian, Laplace
-from ziggurat.privacy import Amount, Event, Relation, whole
+from ziggurat.privacy import Amount, Event, whole
 from ziggurat.randomness import Source
 
 _MOST, _DEPTH, _QUIET = 10, 6, 0.2
@@ -25,13 +25,13 @@ _SHARPER = 1.5  # than a mean of log odds: leaves of random splits know little, 
 class RandomForestClassifier(BoundedClassifier):
     """Trees with random splits, protected.
 
-    Formal guarantee: (epsilon, delta)-differential privacy for a row, replace-one by default (the number of rows is
-    public), pure for delta 0. Splits are drawn between public bounds without a look at the rows (Geurts, Ernst &
-    Wehenkel 2006, with one candidate), so all that is released of these are the counts of classes in the leaves of all
-    trees, once. A row is in one leaf of each of the k trees: replacing it changes 2k counts by 1, so the sensitivity is
-    2k in l1 (Laplace noise) and sqrt(2k) in l2 (Gaussian noise); the noise of less deviation is taken. Adding or
-    removing a row changes k counts. Dealing the rows out among the trees would change 2 counts only, but of k times
-    smaller ones: as much noise beside them in l1, more than in l2, and more chance in who is dealt to whom.
+    Formal guarantee: (epsilon, delta)-differential privacy for a row, add-or-remove-one by default (the number of rows
+    is private) or replace-one, pure for delta 0. Splits are drawn between public bounds without a look at the rows
+    (Geurts, Ernst & Wehenkel 2006, with one candidate), so all that is released of these are the counts of classes in
+    the leaves of all trees, once. A row is in one leaf of each of the k trees: adding or removing it changes k counts
+    by 1, so the sensitivity is k in l1 (Laplace noise) and sqrt(k) in l2 (Gaussian noise); replacing it changes 2k
+    counts. The noise of less deviation is taken. Dealing the rows out among the trees would change one count only, but
+    of k times smaller ones: as much noise beside them in l1, more than in l2, and more chance in who is dealt to whom.
 
     Parameters
     ----------
@@ -41,8 +41,9 @@ class RandomForestClassifier(BoundedClassifier):
         How many trees there are.
     depth
         How many splits lie above each leaf. None takes up to 10, as many as leave the noise well below what the rows
-        can tell by the number of rows, the classes and epsilon; or 6 where the number of rows is not public.
-    classes, bounds, bounds_share, relation, random_state
+        can tell by the number of rows, the classes and epsilon; or 6 where the number of rows is neither public nor
+        declared.
+    classes, bounds, bounds_share, relation, expected_rows, random_state
         As for `GaussianNB`.
 
     Attributes
@@ -78,7 +79,8 @@ class RandomForestClassifier(BoundedClassifier):
         classes: Any = None,
         bounds: Any = None,
         bounds_share: Amount = "0.1",
-        relation: str = "replace-one",
+        relation: str = "add-or-remove-one",
+        expected_rows: int | None = None,
         random_state: int | None = None,
     ) -> None:
         self.epsilon = epsilon
@@ -89,6 +91,7 @@ class RandomForestClassifier(BoundedClassifier):
         self.bounds = bounds
         self.bounds_share = bounds_share
         self.relation = relation
+        self.expected_rows = expected_rows
         self.random_state = random_state
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
@@ -111,22 +114,23 @@ class RandomForestClassifier(BoundedClassifier):
         self._levels(facts)
         return with_bounds(bounds_noise, noise.event)
 
-    def _doubt(self, facts: Facts) -> float:
-        return self._noise_beside_rows(facts, self._levels(facts))
+    def _doubt(self, facts: Facts, rows: int) -> float:
+        return self._noise_in_rows(facts, self._levels(facts)) / rows
 
     def _levels(self, facts: Facts) -> int:
         """How deep trees are, by public facts alone."""
         if self.depth is not None:
             return exact_depth(self.depth)
-        if self._neighbours.relation is not Relation.REPLACE_ONE:
+        if facts.rows is None:
             return _DEPTH
-        quiet = [depth for depth in range(1, _MOST + 1) if self._noise_beside_rows(facts, depth) < _QUIET]
+        most = _QUIET * facts.rows
+        quiet = [depth for depth in range(1, _MOST + 1) if self._noise_in_rows(facts, depth) < most]
         return max(quiet, default=1)
 
-    def _noise_beside_rows(self, facts: Facts, depth: int) -> float:
-        """The noise in the classes of a whole tree beside their rows, evened out over the trees."""
+    def _noise_in_rows(self, facts: Facts, depth: int) -> float:
+        """The noise in the classes of a whole tree, in rows, evened out over the trees."""
         noise = deviation(self._plan(facts)[1])
-        return float(noise * facts.classes * math.sqrt(2**depth / self.trees) / facts.rows)
+        return float(noise * facts.classes * math.sqrt(2**depth / self.trees))
 
     def _learn(self, features: Floats, codes: Integers, facts: Facts, source: Source) -> None:
         bounds_noise, noise = self._plan(facts)

@@ -20,10 +20,11 @@ from ziggurat.randomness import secure, seeded
 class Histogram(ServedHistogram):
     """A histogram over a public grid of bins, non-negative and with total 1, to publish and to draw from.
 
-    Formal guarantee: for one row, (epsilon, delta)-DP, replace-one by default (the number of rows is public), pure with
-    delta 0. A replaced row leaves one bin and enters another: the counts have sensitivity 2 in l1 (Laplace noise) and
-    sqrt(2) in l2 (Gaussian noise), under add-or-remove-one 1 in both; the noise of less deviation is taken. The noisy
-    shares are moved to the nearest ones that are not negative and add up to 1, which is post-processing.
+    Formal guarantee: for one row, (epsilon, delta)-DP, add-or-remove-one by default (the number of rows is private) or
+    replace-one, pure with delta 0. A row added or removed changes one count by 1: sensitivity 1 in l1 (Laplace noise)
+    and in l2 (Gaussian noise). A replaced row leaves one bin and enters another: 2 and sqrt(2). The noise of less
+    deviation is taken. Shares are of the noisy total, or of the public number of rows, and are moved to the nearest
+    ones that are not negative and add up to 1, which is post-processing.
 
     Parameters
     ----------
@@ -34,7 +35,9 @@ class Histogram(ServedHistogram):
     bounds
         Public (lower, upper), numbers or one for each column; rows outside are clipped.
     relation
-        "replace-one" (the number of rows is public) or "add-or-remove-one".
+        "add-or-remove-one", or "replace-one" (the number of rows is public).
+    expected_rows
+        As for `ServedHistogram`.
     random_state
         None for secure randomness; a whole number makes a rehearsal, which must not be published.
 
@@ -44,6 +47,8 @@ class Histogram(ServedHistogram):
         The share of every bin, an axis for each column.
     noise_scale_
         Standard deviation of the noise in a count, before it was made a density.
+    count_
+        The number of rows: the total of noisy counts, or the public one.
     n_features_in_
         How many columns the rows have.
     event_, origin_
@@ -60,7 +65,8 @@ class Histogram(ServedHistogram):
         *,
         bins: Any = 10,
         bounds: Any = None,
-        relation: str = "replace-one",
+        relation: str = "add-or-remove-one",
+        expected_rows: int | None = None,
         random_state: int | None = None,
     ) -> None:
         self.epsilon = epsilon
@@ -68,6 +74,7 @@ class Histogram(ServedHistogram):
         self.bins = bins
         self.bounds = bounds
         self.relation = relation
+        self.expected_rows = expected_rows
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 - as in scikit-learn

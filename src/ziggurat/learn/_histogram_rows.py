@@ -11,6 +11,7 @@ from ziggurat.errors import ParameterError
 from ziggurat.learn._budget import Budget
 from ziggurat.learn._clipping import Floats, Integers
 from ziggurat.mechanisms import AdditiveNoise
+from ziggurat.privacy import Relation
 
 _MOST_CELLS = 1 << 18
 _MOST_AXES = 5
@@ -18,7 +19,10 @@ _MOST_AXES = 5
 
 @dataclass(frozen=True)
 class CellGrid:
-    """The box [-1, 1]^axes in `bins` equal parts along every axis; a replaced row changes two counts by 1."""
+    """The box [-1, 1]^axes in `bins` equal parts along every axis.
+
+    A replaced row changes two counts by 1, an added or removed one changes one.
+    """
 
     bins: int
     axes: int
@@ -45,8 +49,9 @@ class CellGrid:
         return int(self.bins**self.axes)
 
     def noise(self, budget: Budget) -> AdditiveNoise:
-        """Noise for the counts under replace-one."""
-        return budget.whole_noise(2, 2)
+        """Noise for the counts."""
+        changed = 2 if budget.neighbours.relation is Relation.REPLACE_ONE else 1
+        return budget.whole_noise(changed, changed)
 
     def counts(self, rows: Floats) -> Integers:
         """Count the rows of every cell."""

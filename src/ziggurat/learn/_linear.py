@@ -26,10 +26,13 @@ from ziggurat.learn._clipping import (
 )
 from ziggurat.learn._linear_methods import METHODS, RELEASED, Facts, Given, Route, noise_kind, route
 from ziggurat.learn._quadratic import Penalty
+from ziggurat.learn._sizes import Size, fewest, require_declared
 from ziggurat.learn._storage import Stored
 from ziggurat.mechanisms import AdditiveNoise
-from ziggurat.privacy import Amount, Event, Relation, composed, whole
+from ziggurat.privacy import Amount, Event, composed, whole
 from ziggurat.randomness import Source
+
+_UP_TO_SOME_ROWS = ("objective", "output")
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,7 @@ class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # sc
     clip_norm: Amount | None
     fit_intercept: bool
     relation: str
+    expected_rows: int | None
     bounds_: Floats
     coef_: Floats
     intercept_: float
@@ -73,7 +77,8 @@ class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # sc
         bounds_share: Amount = "0.1",
         clip_norm: Amount | None = None,
         fit_intercept: bool = True,
-        relation: str = "replace-one",
+        relation: str = "add-or-remove-one",
+        expected_rows: int | None = None,
         random_state: int | None = None,
     ) -> None:
         self.epsilon = epsilon
@@ -85,11 +90,12 @@ class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # sc
         self.clip_norm = clip_norm
         self.fit_intercept = fit_intercept
         self.relation = relation
+        self.expected_rows = expected_rows
         self.random_state = random_state
 
     def planned(self, rows: int, columns: int) -> Event:
-        """Say what fitting a table of this public shape will cost; nothing is read."""
-        return self._plan(whole(rows, "rows"), whole(columns, "columns")).event
+        """Say what fitting a table of this shape will cost; nothing is read."""
+        return self._plan(rows, whole(columns, "columns")).event
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - as in scikit-learn
         """Learn from private rows.
@@ -109,10 +115,9 @@ class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # sc
             If the rows are not a table of finite numbers; no cell is shown.
         """
         candidates = self._candidates()
-        features, target = checked_pairs(self, X, y, numeric=True)
+        features, target = self._checked(X, y)
         plan, source = self._plan(*features.shape), self._source()
-        if self.relation == Relation.REPLACE_ONE:  # else the number of rows is not public
-            warn_of_noise(self._epsilon, features.shape, plan.route.doubt)
+        warn_of_noise(self._epsilon, self._size(len(features)).likely, features.shape[1], plan.route.doubt)
         scale, aim = self._scales(features, target, plan.bounds_noise, source)
         scaled = shortened(scale.scaled(features), exact_norm(self.clip_norm))
         ready = aim.scaled(target[:, None])[:, 0]
@@ -133,6 +138,15 @@ class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # sc
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True
         return tags
+
+    def _checked(self, X: Any, y: Any) -> tuple[Floats, Floats]:  # noqa: N803
+        features, target = checked_pairs(self, X, y, numeric=True, least=fewest(self.relation))
+        if self.method in _UP_TO_SOME_ROWS:
+            self._size(len(features)).require(len(features))
+        return features, target
+
+    def _size(self, rows: int) -> Size:
+        return Size.of(self.relation, rows, self.expected_rows)
 
     def _candidates(self) -> tuple[float, ...]:
         """The weight of the penalty, or those that one is chosen from."""
@@ -163,15 +177,16 @@ class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # sc
         contest = len(ridges) > 1 and self.method not in RELEASED
         kind = "laplace" if contest else noise_kind(self.method, size, self._epsilon, self._delta)
         main = Budget(self._epsilon, self._delta, kind, about_rows(self.relation))
+        likely, most = self._size(rows)
         unknown = (columns if self.bounds is None else 0) + (self.y_bounds is None)
         bounds_noise = None
         if unknown:
             paid, main = main.split(exact_share(self.bounds_share))
             bounds_noise = histogram_noise(unknown, paid)
-        if self._per_row() and not self.fit_intercept and self.relation != Relation.REPLACE_ONE:
-            raise ParameterError("Without an intercept nobody counts the rows of the mean; use replace-one neighbours.")
+        if self._per_row() and not self.fit_intercept:
+            require_declared(self.relation, likely, "A penalty beside the mean, without an intercept,")
         norm = norm_squared(exact_norm(self.clip_norm), columns)
-        facts = Facts(rows, columns, norm, bool(self.fit_intercept), ridges[0], main)
+        facts = Facts(most, columns, norm, bool(self.fit_intercept), ridges[0], main, likely)
         return Plan(bounds_noise, route(self.method, facts, ridges))
 
     def _scales(
@@ -198,17 +213,19 @@ class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # sc
 
 
 _SHARED = """
-    Formal guarantee: (epsilon, delta)-differential privacy for a row, replace-one by default (the number of rows is
-    public). Features and target are moved into public bounds and scaled to [-1, 1], and a constant is added for the
-    intercept. Then, by `method`:
+    Formal guarantee: (epsilon, delta)-differential privacy for a row, add-or-remove-one by default (the number of rows
+    is private, and counted among the noisy sums where it is needed), or replace-one. Features and target are moved into
+    public bounds and scaled to [-1, 1], and a constant is added for the intercept. Then, by `method`:
 
-    - "adassp" (default; delta > 0): Gaussian noise on the sums of products, of l2 sensitivity d + u^2 + w^2 (constant
-      and target weighing u^2 = w^2 = d/2), exactly calibrated. Proof in `_moments`; Wang (2018).
-    - "functional": Laplace noise of l1 sensitivity D(D+1)/2, D = d + 2 with an intercept, or Gaussian noise of l2
-      sensitivity D, whichever is less (Zhang et al. 2012, with exact sensitivities).
+    - "adassp" (default; delta > 0): Gaussian noise on the sums of products, exactly calibrated, constant and target
+      weighing u^2 = w^2 = d/2: of l2 sensitivity d + u^2 + w^2 = 2d under replace-one, sqrt(2 d^2 + d/2) under
+      add-or-remove-one. Proof in `_moments`; Wang (2018).
+    - "functional": Laplace noise of l1 sensitivity D(D+1)/2 (1 less under add-or-remove-one), D = d + 2 with an
+      intercept, or Gaussian noise of l2 sensitivity D, whichever is less (Zhang et al. 2012, exact sensitivities).
     - "functional-as-published": noise of the printed sensitivity 2 D^2 and no repair of convexity, for comparison;
       where noise leaves no minimum, a warning says so, and scaled weights stop at a million.
-    - "input": Laplace noise on a histogram of all columns, few as they must be (Lei 2011).{more}
+    - "input": Laplace noise on a histogram of all columns, few as they must be, of l1 sensitivity 2, or 1 under
+      add-or-remove-one, where the width of its cells needs `expected_rows` (Lei 2011).{more}
 
     Whatever happens to noisy sums (symmetry, convexity, the minimum) is post-processing.
 
@@ -228,7 +245,11 @@ _SHARED = """
     fit_intercept
         Whether there is an intercept; without, bounds are widened to lie around 0.
     relation
-        "replace-one", or "add-or-remove-one" for "adassp" and "functional".
+        "add-or-remove-one", or "replace-one" (the number of rows is public).
+    expected_rows
+        Under add-or-remove-one about how many rows there are: a public number, never counted for this. With it a
+        warning can tell of too much noise. "output" and "input" need it, and so does a mean of residuals without an
+        intercept; "objective" and "output" are proven up to twice as many rows (2**20 without it) and refuse more.
     random_state
         None for secure randomness; a whole number makes a rehearsal, which must not be published.
 
@@ -260,7 +281,8 @@ _ROUGHER = """
 
 _OUTPUT = """
     - "output": noise on the weights, of l2 sensitivity 2 R (1 + R sqrt(n/alpha)/2) / alpha, R the largest norm of a
-      scaled row; half of the usual bound for large n/alpha, by a sharper bound on the weights."""
+      scaled row; half of the usual bound for large n/alpha, by a sharper bound on the weights. Half of that under
+      add-or-remove-one, with twice `expected_rows` for n."""
 
 
 class LinearRegression(_LinearModel):
@@ -289,12 +311,14 @@ class Weighted(_LinearModel):
         bounds_share: Amount = "0.1",
         clip_norm: Amount | None = None,
         fit_intercept: bool = True,
-        relation: str = "replace-one",
+        relation: str = "add-or-remove-one",
+        expected_rows: int | None = None,
         random_state: int | None = None,
     ) -> None:
         super().__init__(
             epsilon=epsilon, delta=delta, method=method, bounds=bounds, y_bounds=y_bounds, bounds_share=bounds_share,
-            clip_norm=clip_norm, fit_intercept=fit_intercept, relation=relation, random_state=random_state,
+            clip_norm=clip_norm, fit_intercept=fit_intercept, relation=relation, expected_rows=expected_rows,
+            random_state=random_state,
         )  # fmt: skip
         self.alpha = alpha
         self.alphas = alphas

@@ -19,8 +19,9 @@ from ziggurat.learn._histogram_rows import CellGrid
 from ziggurat.learn._moments import Moments, Quadratic
 from ziggurat.learn._objective import Objective
 from ziggurat.learn._quadratic import Penalty, solved
+from ziggurat.learn._sizes import require_declared
 from ziggurat.mechanisms import Laplace
-from ziggurat.privacy import Event, Neighbours, Relation, gaussian_mu
+from ziggurat.privacy import Event, Relation, gaussian_mu
 from ziggurat.randomness import Source
 
 METHODS = ("adassp", "functional", "functional-as-published", "objective", "output", "input")
@@ -35,7 +36,10 @@ _SOLUBLE = 0.1
 
 @dataclass(frozen=True)
 class Facts:
-    """What is public: the shape, the largest squared norm of the scaled features, an intercept or none, a ridge."""
+    """What is public: the shape, the largest squared norm of the scaled features, an intercept or none, a ridge.
+
+    `rows` is how many rows proofs allow for: their number where it is public. `likely` is about how many there are.
+    """
 
     rows: int
     columns: int
@@ -43,6 +47,7 @@ class Facts:
     intercept: bool
     ridge: float
     budget: Budget
+    likely: int | None = None
 
     @property
     def size(self) -> int:
@@ -53,6 +58,15 @@ class Facts:
     def length(self) -> Fraction:
         """The largest norm of a row, the constant 1 included."""
         return root_above(self.norm + self.intercept)
+
+    @property
+    def replaced(self) -> bool:
+        """Whether a neighbour has another row in the place of one, and not one more or less."""
+        return self.budget.neighbours.relation is Relation.REPLACE_ONE
+
+    def beside_rows(self, noise: float) -> float:
+        """Noise beside what the rows can tell, where it is known about how many there are."""
+        return 0.0 if self.likely is None else noise / self.likely
 
     def with_constant(self, features: Floats) -> Floats:
         """Add the constant column."""
@@ -70,6 +84,9 @@ class Given:
     features: Floats
     target: Floats
     penalties: tuple[Penalty, ...]
+
+    def __len__(self) -> int:
+        return len(self.features)
 
     def only(self, places: Integers) -> Given:
         """These rows alone."""
@@ -153,7 +170,7 @@ class Statistics(Sums):
             self.noise = budget.noise(self.moments.l1 if budget.kind == "laplace" else self.moments.l2, size)
         self.event = self.noise.event
         self.spread = deviation(self.noise) / STEPS**2
-        self.doubt = 6 * self.spread * math.sqrt(facts.columns) / facts.rows
+        self.doubt = facts.beside_rows(6 * self.spread * math.sqrt(facts.columns))
 
     def released(self, given: Given, source: Source) -> Floats:
         """Release the moments."""
@@ -165,27 +182,30 @@ class Statistics(Sums):
 
     def told(self, noisy: Floats) -> Quadratic:
         """Put the moments in their places."""
-        return self.moments.shaped(noisy, self.facts.rows, self.spread)
+        return self.moments.shaped(noisy, self.facts.likely or self.facts.rows, self.spread)
 
 
 class Output(Route):
     """Noise on the weights of a ridge regression of (1/2) sum r^2 + (a/2) |t|^2 (Chaudhuri et al. 2011).
 
-    The minimum is t = (V'V + a)^-1 V'y, and s/(s^2 + a) <= 1/(2 sqrt(a)) for every singular value s of V, so
-    |t| <= sqrt(n/a)/2 and a row's gradient there is at most R (1 + R |t|). Replacing a row moves the minimum of an
-    a-strongly convex function by at most 2 R (1 + R sqrt(n/a)/2) / a in l2, sqrt(p) times that in l1. The printed
-    bound has |t| <= sqrt(n/a), from a/2 |t|^2 <= n/2.
-    Round-off: Cholesky solves a system within 4 p (3p + 1) u of this one (Higham 2002, Theorem 10.4).
+    The minimum is t = (V'V + a)^-1 V'y, and s/(s^2 + a) <= 1/(2 sqrt(a)) for every singular value s of V, so |t| <=
+    sqrt(n/a)/2 and a row's gradient there is at most R (1 + R |t|). Replacing a row moves the minimum of an a-strongly
+    convex function by at most 2 R (1 + R sqrt(n/a)/2) / a in l2, sqrt(p) times that in l1; adding or removing one,
+    whose gradient is all that changes, by half of it. The printed bound has |t| <= sqrt(n/a), from a/2 |t|^2 <= n/2. It
+    grows with n without end, so where n is private it is taken for the most rows that were declared. Round-off:
+    Cholesky solves a system within 4 p (3p + 1) u of this one (Higham 2002, Theorem 10.4).
     """
 
     def __init__(self, facts: Facts) -> None:
         if facts.ridge <= 0:
             raise ParameterError("Output perturbation needs a ridge: use Ridge with alpha above 0, or another method.")
+        _require_declared(facts, "output")
         self.facts = facts
         kind, size = facts.budget.kind, facts.size
         if 2.0**-50 * size * (3 * size + 2) * self._condition() > _SOLUBLE:
             raise ParameterError("alpha is too small for so many rows to be solved surely in floats; raise alpha.")
-        sensitivity = ridge_sensitivity(facts.rows, facts.ridge, facts.length) + 2 * self._round_off()
+        exactly = ridge_sensitivity(facts.rows, facts.ridge, facts.length) / (1 if facts.replaced else 2)
+        sensitivity = exactly + 2 * self._round_off()
         if kind == "laplace":
             sensitivity *= root_above(Fraction(size))
         self.noise: Any = facts.budget.noise(sensitivity, size)
@@ -224,7 +244,7 @@ class Perturbed(Route):
         across = min(facts.columns, math.sqrt(facts.columns * facts.norm) * (1 + 1e-12)) + facts.intercept
         self.objective = Objective(facts.rows, facts.size, length, across, _RESIDUAL, 1.0, facts.ridge, facts.budget)
         self.event = self.objective.event
-        self.doubt = 3 * self.objective.deviation * math.sqrt(facts.size) / facts.rows
+        self.doubt = facts.beside_rows(3 * self.objective.deviation * math.sqrt(facts.size))
 
     def learn(self, given: Given, source: Source) -> Learned:
         """Minimise the tilted objective."""
@@ -242,11 +262,12 @@ class Cells(Sums):
     """Noise on a histogram of features and target; the model is that of the noisy cells (Lei 2011)."""
 
     def __init__(self, facts: Facts) -> None:
+        _require_declared(facts, "input")
         self.facts = facts
-        self.grid = CellGrid.fitting(facts.rows, facts.columns + 1)
+        self.grid = CellGrid.fitting(facts.likely or facts.rows, facts.columns + 1)
         self.noise = self.grid.noise(facts.budget)
         self.event = self.noise.event
-        self.doubt = deviation(self.noise) * math.sqrt(self.grid.cells) / facts.rows
+        self.doubt = facts.beside_rows(deviation(self.noise) * math.sqrt(self.grid.cells))
 
     def released(self, given: Given, source: Source) -> Floats:
         """Release the histogram."""
@@ -302,8 +323,6 @@ def route(method: str, facts: Facts, ridges: Sequence[float] = ()) -> Route | Co
     """Make the route of this name, with a contest if there are several ridges and no sums to choose by."""
     if len(ridges) > 1 and method not in RELEASED:
         return _contested(method, facts, ridges)
-    if method not in ("adassp", "functional", "functional-as-published"):
-        _require_replace_one(facts.budget.neighbours)
     made: dict[str, Callable[[Facts], Route]] = {"objective": Perturbed, "output": Output, "input": Cells}
     return made[method](facts) if method in made else Statistics(facts, method)
 
@@ -314,10 +333,10 @@ def _contested(method: str, facts: Facts, ridges: Sequence[float]) -> Contested:
     again = method == "objective"
     budget = each_of(1 + again, facts.budget, lambda *amounts: noise_kind(method, facts.size, *amounts))
 
-    def make(rows: int, ridge: float) -> Any:
-        return route(method, replace(facts, rows=rows, ridge=ridge, budget=budget))
+    def make(rows: int, likely: int | None, ridge: float) -> Any:
+        return route(method, replace(facts, rows=rows, likely=likely, ridge=ridge, budget=budget))
 
-    return Contested(make, squared_residuals, facts.rows, ridges, budget, again=again)
+    return Contested(make, squared_residuals, facts.rows, ridges, budget, again=again, likely=facts.likely)
 
 
 def squared_residuals(model: Learned, given: Given) -> Floats:
@@ -326,6 +345,5 @@ def squared_residuals(model: Learned, given: Given) -> Floats:
     return np.asarray((fitted - given.target) ** 2 / 4)
 
 
-def _require_replace_one(neighbours: Neighbours) -> None:
-    if neighbours.relation is not Relation.REPLACE_ONE:
-        raise ParameterError("This method is proven for replace-one only; use it, or method 'adassp' or 'functional'.")
+def _require_declared(facts: Facts, method: str) -> None:
+    require_declared(facts.budget.neighbours.relation, facts.likely, f"The method {method!r}")

@@ -33,9 +33,10 @@ from ziggurat.learn._clipping import (
 )
 from ziggurat.learn._linear_methods import Facts, deviation, lesser
 from ziggurat.learn._objective import Objective, Slopes, newton, precision
+from ziggurat.learn._sizes import Size, fewest
 from ziggurat.learn._storage import Stored
 from ziggurat.mechanisms import AdditiveNoise
-from ziggurat.privacy import Amount, Event, Relation, RepeatedEvent, composed, exact_positive, whole
+from ziggurat.privacy import Amount, Event, RepeatedEvent, composed, exact_positive, whole
 from ziggurat.randomness import Source
 
 _METHODS = ("objective", "output")
@@ -57,6 +58,9 @@ class Given:
 
     rows: Floats
     signs: Floats
+
+    def __len__(self) -> int:
+        return len(self.rows)
 
     def only(self, places: Integers) -> Given:
         """These rows alone."""
@@ -81,7 +85,7 @@ class Tilted:
         self.objective = Objective(facts.rows, facts.size, length, across, 1.0, 0.25, facts.ridge, each)
         once = self.objective.event
         self.event: Event = once if problems == 1 else RepeatedEvent(once.neighbours, once, problems)
-        self.doubt = 12 * self.objective.deviation * math.sqrt(facts.size) / facts.rows
+        self.doubt = facts.beside_rows(12 * self.objective.deviation * math.sqrt(facts.size))
 
     def learn(self, given: Given, source: Source) -> Learned:
         """Give a row of weights for every problem."""
@@ -93,14 +97,16 @@ class Added:
     """Output perturbation of all problems at once.
 
     A replaced row changes the gradient of each problem by at most 2R, and so its minimum by 2R/ridge in l2 (Chaudhuri,
-    Monteleoni & Sarwate 2011, with R = 1 and ridge = n lambda): sqrt(k) times that for k problems together. The noise
+    Monteleoni & Sarwate 2011, with R = 1 and ridge = n lambda), a row added or removed by R and R/ridge, as the sum of
+    losses knows no number of rows: sqrt(k) times that for k problems together. The noise
     is Gaussian, or Laplace in every coordinate with k sqrt(p) times as much in l1: the published noise, whose norm is
     Gamma distributed, has no exact sampler here.
     """
 
     def __init__(self, facts: Facts, problems: int) -> None:
         self.facts, numbers = facts, problems * facts.size
-        exactly = 2 * facts.length / Fraction(facts.ridge) + 2 * Fraction(2 * self._tolerance / facts.ridge)
+        changed = 2 if facts.replaced else 1
+        exactly = changed * facts.length / Fraction(facts.ridge) + 2 * Fraction(2 * self._tolerance / facts.ridge)
         several = problems**2 * facts.size if facts.budget.kind == "laplace" else problems
         self.noise: Any = facts.budget.noise(exactly * root_above(Fraction(several)), numbers)
         self.event: Event = self.noise.event
@@ -141,10 +147,10 @@ def _contested(method: str, facts: Facts, problems: int, ridges: Sequence[float]
     again = method == "objective"
     budget = each_of(1 + again, facts.budget, lambda *amounts: _kind(method, problems, facts.size, *amounts))
 
-    def make(rows: int, ridge: float) -> Tilted | Added:
-        return _way(method, replace(facts, rows=rows, ridge=ridge, budget=budget), problems)
+    def make(rows: int, likely: int | None, ridge: float) -> Tilted | Added:
+        return _way(method, replace(facts, rows=rows, likely=likely, ridge=ridge, budget=budget), problems)
 
-    return Contested(make, wrongly_named, facts.rows, ridges, budget, again=again)
+    return Contested(make, wrongly_named, facts.rows, ridges, budget, again=again, likely=facts.likely)
 
 
 @dataclass(frozen=True)
@@ -164,15 +170,16 @@ class Plan:
 class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc]  # scikit-learn has no types
     """Logistic regression, protected; more than two classes are told apart one against the rest.
 
-    Formal guarantee: (epsilon, delta)-differential privacy for a row, replace-one (the number of rows is public); pure
-    for delta 0. Features are moved into public bounds, scaled to [-1, 1] and joined by a constant 1; the model
-    minimises the sum of losses plus |t|^2 / (2C), the intercept in t included. By `method`:
+    Formal guarantee: (epsilon, delta)-differential privacy for a row, add-or-remove-one by default (the number of rows
+    is private) or replace-one; pure for delta 0. Features are moved into public bounds, scaled to [-1, 1] and joined by
+    a constant 1; the model minimises the sum, not the mean, of losses plus |t|^2 / (2C), the intercept in t included.
+    By `method`:
 
     - "objective" (default): a random linear term in the objective and at least the regularisation that the proof
       needs (Chaudhuri et al. 2011; Kifer, Smith & Thakurta 2012; conditions and proof in `_objective`). Several classes
       share epsilon and delta.
     - "output": noise on the weights of l2 sensitivity 2 C R, R the largest norm of a scaled row; for R = 1 and
-      1/C = n lambda that is 2/(n lambda) (Chaudhuri et al. 2011).
+      1/C = n lambda that is 2/(n lambda) (Chaudhuri et al. 2011). C R under add-or-remove-one.
 
     Parameters
     ----------
@@ -189,8 +196,12 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
         One of the above.
     classes
         The classes, which must be public: a list, or a number k for the labels 0 to k - 1.
-    bounds, bounds_share, clip_norm, fit_intercept, random_state
+    bounds, bounds_share, clip_norm, fit_intercept, relation, random_state
         As for `Ridge`; what is scaled is the same.
+    expected_rows
+        Under add-or-remove-one about how many rows there are: a public number, never counted for this, which nothing
+        needs. With it a warning can tell of too much noise, and less hides the round-off of the solver, of which the
+        promise covers up to twice as many rows (2**20 without it); more are refused.
 
     Attributes
     ----------
@@ -228,6 +239,8 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
         bounds_share: Amount = "0.1",
         clip_norm: Amount | None = None,
         fit_intercept: bool = True,
+        relation: str = "add-or-remove-one",
+        expected_rows: int | None = None,
         random_state: int | None = None,
     ) -> None:
         self.epsilon = epsilon
@@ -240,11 +253,13 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
         self.bounds_share = bounds_share
         self.clip_norm = clip_norm
         self.fit_intercept = fit_intercept
+        self.relation = relation
+        self.expected_rows = expected_rows
         self.random_state = random_state
 
     def planned(self, rows: int, columns: int) -> Event:
-        """Say what fitting a table of this public shape will cost; nothing is read."""
-        return self._plan(whole(rows, "rows"), whole(columns, "columns"), public_classes(self.classes).size).event
+        """Say what fitting a table of this shape will cost; nothing is read."""
+        return self._plan(rows, whole(columns, "columns"), public_classes(self.classes).size).event
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
         """Learn from private rows.
@@ -263,12 +278,11 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
         DataError
             If the rows are not a table of finite numbers with a label each; no cell is shown.
         """
-        features, labels = checked_pairs(self, X, y, numeric=False)
+        features, codes = self._checked(X, y)
         classes = public_classes(self.classes)
-        codes = coded(labels, classes)
         rows, columns = features.shape
         plan, source = self._plan(rows, columns, classes.size), self._source()
-        warn_of_noise(self._epsilon, features.shape, plan.way.doubt)
+        warn_of_noise(self._epsilon, plan.facts.likely, columns, plan.way.doubt)
         scale = self._scale(features, plan.bounds_noise, source)
         scaled = shortened(scale.scaled(features), exact_norm(self.clip_norm))
         against = [1] if classes.size == 2 else range(classes.size)
@@ -306,6 +320,11 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
         tags.classifier_tags.poor_score = True
         return tags
 
+    def _checked(self, X: Any, y: Any) -> tuple[Floats, Integers]:  # noqa: N803
+        features, labels = checked_pairs(self, X, y, numeric=False, least=fewest(self.relation))
+        Size.of(self.relation, len(features), self.expected_rows).require(len(features))
+        return features, coded(labels, public_classes(self.classes))
+
     def _plan(self, rows: int, columns: int, classes: int) -> Plan:
         if self.method not in _METHODS:
             raise ParameterError("The method of LogisticRegression must be 'objective' or 'output'.")
@@ -314,13 +333,14 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
         # A contest uses delta up, so bounds beside it must be pure.
         contest = len(ridges) > 1
         kind = "laplace" if contest else _kind(self.method, problems, size, self._epsilon, self._delta)
-        main = Budget(self._epsilon, self._delta, kind, about_rows(Relation.REPLACE_ONE))
+        main = Budget(self._epsilon, self._delta, kind, about_rows(self.relation))
+        likely, most = Size.of(self.relation, rows, self.expected_rows)
         bounds_noise = None
         if self.bounds is None:
             paid, main = main.split(exact_share(self.bounds_share))
             bounds_noise = histogram_noise(columns, paid)
         norm = norm_squared(exact_norm(self.clip_norm), columns)
-        facts = Facts(rows, columns, norm, bool(self.fit_intercept), ridges[0], main)
+        facts = Facts(most, columns, norm, bool(self.fit_intercept), ridges[0], main, likely)
         if contest:
             return Plan(facts, bounds_noise, _contested(self.method, facts, problems, ridges))
         return Plan(facts, bounds_noise, _way(self.method, facts, problems))

@@ -13,7 +13,8 @@ entries by, squared, (p^2 + q^2 - 2 c^2)/2 + sum (s - t)^2/2 + w^2 (p y^2 + q y'
 - Ball: sum (s - t)^2 <= sum s^2 + t^2 <= 2 r min(1, r), so it is the root of (r + u^2 + w^2)^2 + r min(1, r).
 - A row added or removed moves them, squared, by (p^2 + sum s^2 + u^4)/2 + w^2 p.
 - In l1, with u = w = 1 and D entries in z, it is D(D+1)/2: half of the full matrix, D^2 as |zz' - z'z''|_1 is at most
-  |z - z'|_1 |z + z'|_1, plus half of the diagonal, D.
+  |z - z'|_1 |z + z'|_1, plus half of the diagonal, D. A row added or removed moves every entry by at most 1, and all
+  but y^2 are released: D(D+1)/2 - 1.
 """
 
 from __future__ import annotations
@@ -94,7 +95,8 @@ class Moments:
     def l1(self) -> Fraction:
         """Sensitivity in l1, in squared steps, for weights of 1."""
         size = self.columns + (self.constant > 0) + 1
-        return Fraction(size * (size + 1) // 2 * STEPS**2)
+        added = self.relation is Relation.ADD_OR_REMOVE_ONE
+        return Fraction((size * (size + 1) // 2 - added) * STEPS**2)
 
     def summed(self, features: Integers, target: Integers) -> Integers:
         """The exact sums, entry by entry; floats carry whole numbers up to 2**53 exactly, so blocks go through them."""
@@ -105,7 +107,9 @@ class Moments:
             raise RowsError("There are too many rows or columns for exact sums; fit on a sample of public size.")
         block = _EXACT // largest
         blocks = (rows[at : at + block] for at in range(0, len(rows), block))
-        total = np.sum([(part.T @ part).astype(np.int64) for part in blocks], axis=0)
+        total = np.zeros((rows.shape[1], rows.shape[1]), dtype=np.int64)
+        for part in blocks:
+            total += (part.T @ part).astype(np.int64)
         return np.asarray(total[self.places])
 
     def shaped(self, noisy: Floats, rows: int, spread: float) -> Quadratic:

@@ -107,12 +107,12 @@ class ClassSums:
 class GaussianNB(BoundedClassifier):
     """Gaussian naive Bayes, protected.
 
-    Formal guarantee: (epsilon, delta)-differential privacy for a row, replace-one by default (the number of rows is
-    public), pure for delta 0. Features are moved into public bounds and scaled to [-1, 1]; of every class a count, the
-    sums of 12 x and those of 18 x^2 - 13 are released once, with Gaussian noise of l2 sensitivity 24 sqrt(d), or with
-    Laplace noise on like sums of l1 sensitivity 2 (A + 9 d) / 8, whichever is less. Proof: `_naive_bayes`. Means,
-    variances and all that is done to them is post-processing: they lean on those of all classes as far as noise makes
-    them doubtful.
+    Formal guarantee: (epsilon, delta)-differential privacy for a row, add-or-remove-one by default (the number of rows
+    is private) or replace-one, pure for delta 0. Features are moved into public bounds and scaled to [-1, 1]; of every
+    class a count, the sums of 12 x and those of 18 x^2 - 13 are released once, with Gaussian noise of l2 sensitivity
+    sqrt(A^2 + 169 d) <= 17 sqrt(d) (24 sqrt(d) under replace-one), or with Laplace noise on like sums of l1 sensitivity
+    (A + 9 d) / 8 (twice that under replace-one), whichever is less. Proof: `_naive_bayes`. Means, variances and all
+    that is done to them is post-processing: they lean on those of all classes as far as noise makes them doubtful.
 
     Parameters
     ----------
@@ -127,7 +127,10 @@ class GaussianNB(BoundedClassifier):
     least_spread
         The least standard deviation of a feature in a class, as a part of half the width of its bounds; public.
     relation
-        "replace-one" or "add-or-remove-one".
+        "add-or-remove-one", or "replace-one" (the number of rows is public).
+    expected_rows
+        Under add-or-remove-one about how many rows there are: a public number, never counted for this, by which a
+        warning can tell of too much noise. Nothing else needs it.
     random_state
         None for secure randomness; a whole number makes a rehearsal, which must not be published.
 
@@ -160,7 +163,8 @@ class GaussianNB(BoundedClassifier):
         bounds: Any = None,
         bounds_share: Amount = "0.1",
         least_spread: float = 0.01,
-        relation: str = "replace-one",
+        relation: str = "add-or-remove-one",
+        expected_rows: int | None = None,
         random_state: int | None = None,
     ) -> None:
         self.epsilon = epsilon
@@ -170,6 +174,7 @@ class GaussianNB(BoundedClassifier):
         self.bounds_share = bounds_share
         self.least_spread = least_spread
         self.relation = relation
+        self.expected_rows = expected_rows
         self.random_state = random_state
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
@@ -201,8 +206,8 @@ class GaussianNB(BoundedClassifier):
         bounds_noise, _, noise = self._plan(facts)
         return with_bounds(bounds_noise, noise.event)
 
-    def _doubt(self, facts: Facts) -> float:
-        return 4 * self._deviation(facts) * facts.classes / facts.rows
+    def _doubt(self, facts: Facts, rows: int) -> float:
+        return 4 * self._deviation(facts) * facts.classes / rows
 
     def _deviation(self, facts: Facts) -> float:
         """The standard deviation of the noise on a sum of scaled features."""
@@ -232,14 +237,15 @@ def _leaning(totals: Floats, counts: Floats, weight: float) -> Floats:
 class CategoricalNB(CountingClassifier):
     """Naive Bayes for categories, protected.
 
-    Formal guarantee: (epsilon, delta)-differential privacy for a row, replace-one by default (the number of rows is
-    public), pure for delta 0. Released once is how often every category of every column occurs in every class. A row
-    is counted once in every column: replacing it changes 2d counts by 1, so the sensitivity is 2d in l1 (Laplace noise)
-    and sqrt(2d) in l2 (Gaussian noise); the noise of less deviation is taken. Adding or removing it changes d counts.
+    Formal guarantee: (epsilon, delta)-differential privacy for a row, add-or-remove-one by default (the number of rows
+    is private) or replace-one, pure for delta 0. Released once is how often every category of every column occurs in
+    every class. A row is counted once in every column: adding or removing it changes d counts by 1, so the sensitivity
+    is d in l1 (Laplace noise) and sqrt(d) in l2 (Gaussian noise); replacing it changes 2d counts. The noise of less
+    deviation is taken.
 
     Parameters
     ----------
-    epsilon, delta, classes, relation, random_state
+    epsilon, delta, classes, relation, expected_rows, random_state
         As for `GaussianNB`.
     categories
         How many categories each column has: a number, or one for every column; public. The cells of a column are the
@@ -271,7 +277,8 @@ class CategoricalNB(CountingClassifier):
         delta: Amount = "1e-6",
         classes: Any = None,
         categories: Any = None,
-        relation: str = "replace-one",
+        relation: str = "add-or-remove-one",
+        expected_rows: int | None = None,
         random_state: int | None = None,
     ) -> None:
         self.epsilon = epsilon
@@ -279,6 +286,7 @@ class CategoricalNB(CountingClassifier):
         self.classes = classes
         self.categories = categories
         self.relation = relation
+        self.expected_rows = expected_rows
         self.random_state = random_state
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
@@ -307,8 +315,8 @@ class CategoricalNB(CountingClassifier):
     def _costs(self, facts: Facts) -> Event:
         return self._noise(facts).event
 
-    def _doubt(self, facts: Facts) -> float:
-        return 4 * deviation(self._noise(facts)) * facts.classes / facts.rows
+    def _doubt(self, facts: Facts, rows: int) -> float:
+        return 4 * deviation(self._noise(facts)) * facts.classes / rows
 
     def _learn(self, features: Floats, codes: Integers, facts: Facts, source: Source) -> None:
         sizes, noise = self._sizes(facts.columns), self._noise(facts)

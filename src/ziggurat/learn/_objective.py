@@ -2,8 +2,8 @@
 
 For rows v with |v| <= R the model minimises sum l(v.t) + L/2 |t|^2 + b.t, where |l'| <= m and 0 <= l'' <= h: a
 gradient of at most g = m R and a Hessian of rank 1 and at most h R^2 for every row (the conditions of Kifer, Smith &
-Thakurta 2012). The proof here is for replace-one, with sharper constants. The map from b to the minimiser is one to
-one, so the log ratio of densities at t is a ratio of Jacobians plus a ratio of the densities of b.
+Thakurta 2012). The proof here has sharper constants. The map from b to the minimiser is one to one, so the log ratio of
+densities at t is a ratio of Jacobians plus a ratio of the densities of b. Replace-one:
 
 - Jacobians: one row adds a rank-1 term of at most h R^2 to a matrix of at least L: at most J = log(1 + h R^2 / L).
 - Gaussian b of deviation s: b moves by e = l'(v.t) v - l'(v'.t) v', so the ratio is at most
@@ -12,10 +12,18 @@ one, so the log ratio of densities at t is a ratio of Jacobians plus a ratio of 
   to T^2/3, this is at most 2 Q(T/2) for T^2 >= 12. So epsilon = J + 2 (g/s)^2 + T g/s with delta = 2 Q(T/2).
 - Laplace b of scale s in each coordinate: epsilon = J + 2 m |v|_1 / s, with delta 0.
 
+Add-or-remove-one: a row more adds its loss to a sum in which no number of rows stands (a row whose loss is constant, in
+the place of none), and J is the same. Of b's move one term is left, e = l'(v.t) v with |e| <= g.
+
+- Gaussian b: the ratio is at most (2 |b.e| + |e|^2) / (2 s^2) <= (g/s) |Z| + (g/s)^2 / 2 with Z = b.v/(s |v|) standard
+  normal, so epsilon = J + (g/s)^2 / 2 + T g/s with delta = 2 Q(T): about half the noise.
+- Laplace b: epsilon = J + m |v|_1 / s.
+
 All this is about real numbers. What is computed from b on a fine lattice, in floats and with a gradient that is only
 nearly 0, lies within tau of the true minimiser, by strong convexity: |t - t*| <= |gradient|/L. So a little noise
 is added at the end, which hides tau at (e2, d2): the computed and the ideal model, protected alike, are (e2, d2) from
 each other on either table, and the whole is (e1 + 2 e2, e^e2 d1 + (1 + e^(e1 + e2)) d2) (as Iyengar et al. 2019 do).
+tau grows with the number of rows, so where that is private it is taken for the most rows that are allowed for.
 """
 
 from __future__ import annotations
@@ -33,7 +41,7 @@ from ziggurat.errors import PrivacyError
 from ziggurat.learn._budget import Budget, Kind
 from ziggurat.learn._clipping import Floats
 from ziggurat.mechanisms import Gaussian, Laplace
-from ziggurat.privacy import ApproximateEvent, Event, PureEvent, gaussian_mu
+from ziggurat.privacy import ApproximateEvent, Event, PureEvent, Relation, gaussian_mu
 from ziggurat.randomness import Source
 
 Slopes = Callable[[Floats], tuple[Floats, Floats, Floats]]
@@ -41,7 +49,9 @@ Slopes = Callable[[Floats], tuple[Floats, Floats, Floats]]
 
 # Of epsilon: what the Jacobians may cost, which sets the least regularisation, and what hides the round-off.
 _JACOBIANS = 0.25
-_ROUND_OFF = Fraction(1, 1000)
+# Of many rows round-off is larger, and to hide it with little noise is worth more of epsilon.
+_ROUND_OFF = {False: Fraction(1, 1000), True: Fraction(1, 100)}
+_MANY = 1 << 15
 # A gradient summed in blocks errs by less than this for every row and unit of its size.
 _PRECISION = 2.0**-36
 # A few additions of numbers of up to 64 spreads err by less than this for every spread.
@@ -59,7 +69,7 @@ class Objective:
     Parameters
     ----------
     rows, dimension
-        The public shape, an intercept included.
+        How many rows there may be, and how many weights, an intercept included.
     length, length_l1
         The largest l2 and l1 norm of a row.
     slope, curvature
@@ -116,13 +126,20 @@ class Objective:
 
     @property
     def _laplace(self) -> float:
-        return 2 * self.slope * self.length_l1 / self._left * (1 + 1e-12)
+        return self._rows_changed * self.slope * self.length_l1 / self._left * (1 + 1e-12)
 
     @cached_property
     def _gaussian(self) -> float:
-        reach = max(math.sqrt(12), 2 * _quantile(self._delta * 0.9 * math.exp(-self._hidden) / 2))
-        ratio = 2 * self._left / (math.sqrt(reach**2 + 8 * self._left) + reach)
+        reach = _quantile(self._delta * 0.9 * math.exp(-self._hidden) / 2)
+        if self._rows_changed == 2:
+            reach = max(math.sqrt(12), 2 * reach)
+        ratio = 2 * self._left / (math.sqrt(reach**2 + 2 * self._rows_changed**2 * self._left) + reach)
         return self.slope * self.length / ratio * (1 + 1e-12)
+
+    @property
+    def _rows_changed(self) -> int:
+        """How many losses neighbours do not share."""
+        return 2 if self.budget.neighbours.relation is Relation.REPLACE_ONE else 1
 
     @cached_property
     def tau(self) -> float:
@@ -147,11 +164,11 @@ class Objective:
 
     @property
     def _hidden(self) -> float:
-        return self._epsilon * float(_ROUND_OFF)
+        return self._epsilon * float(_ROUND_OFF[self.rows > _MANY])
 
     @property
     def _ideal(self) -> float:
-        return self._epsilon * (1 - 2 * float(_ROUND_OFF)) * (1 - 1e-12)
+        return (self._epsilon - 2 * self._hidden) * (1 - 1e-12)
 
     @property
     def _tolerance(self) -> float:
@@ -198,7 +215,8 @@ def _quantile(miss: float) -> float:
 def _gradient(rows: Floats, slope: Floats) -> Floats:
     """Sum in blocks, whose sums NumPy adds in pairs: the error does not grow with the number of rows."""
     whole = len(rows) // _BLOCK * _BLOCK
-    blocks = np.einsum("bij,bi->bj", rows[:whole].reshape(-1, _BLOCK, rows.shape[1]), slope[:whole].reshape(-1, _BLOCK))
+    shape = (whole // _BLOCK, _BLOCK)
+    blocks = np.einsum("bij,bi->bj", rows[:whole].reshape(*shape, rows.shape[1]), slope[:whole].reshape(shape))
     parts = np.vstack([blocks, (rows[whole:].T @ slope[whole:])[None]])
     return np.asarray(np.ascontiguousarray(parts.T).sum(axis=1), dtype=np.float64)
 

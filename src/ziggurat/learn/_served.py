@@ -22,11 +22,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.errors import ParameterError
 from ziggurat.learn._base import Private
-from ziggurat.learn._clipping import declared
+from ziggurat.learn._clipping import declared, root_above
 from ziggurat.learn._fourier import MARGIN, Fourier
 from ziggurat.learn._kernels import Array, Expansion
 from ziggurat.learn._path_file import PathFile
 from ziggurat.learn._paths import LazyPath
+from ziggurat.learn._sizes import fewest
 from ziggurat.learn._storage import Stored
 from ziggurat.mechanisms import Gaussian
 from ziggurat.privacy import (
@@ -35,7 +36,6 @@ from ziggurat.privacy import (
     Neighbours,
     Relation,
     UnboundedEvent,
-    Unit,
     exact_delta,
     exact_positive,
     whole,
@@ -45,7 +45,7 @@ from ziggurat.randomness import Source
 _FAR = 1e9  # bandwidths from the centre at which all rows are clipped, so that angles stay finite
 _STEP = Fraction(1, 1 << 24)  # of a row's features, which are added up as whole numbers
 # A path is conditioned in floats, see `_paths`; this part of the sensitivity is set aside for their errors.
-_FOR_FLOATS = Fraction(1, 1000)
+FOR_FLOATS = Fraction(1, 1000)
 _OF_FEATURES = ("frequencies_", "frequency_weights_", "weights_")
 _OF_A_PATH = ("_lazy", "path_identity_", "centres_", "coefficients_")
 
@@ -91,8 +91,17 @@ class Served(Stored, Private):
     def _printed(self, rows: int) -> float:
         """The published sensitivity, in units of the right one."""
 
+    @abstractmethod
     def _neighbours(self) -> Neighbours:
-        return Neighbours(Unit.row(), Relation.REPLACE_ONE)
+        """Whom it protects."""
+
+    def _further(self) -> int:
+        """How many answers `OutputPerturbation` must perturb beside those asked for."""
+        return 0
+
+    def _finished(self, values: Array, noise: Array) -> tuple[Array, Array]:
+        """Make what is told of perturbed answers and the deviations of their noise."""
+        return values, noise
 
     def _outputs(self) -> int:
         """How many functions answer together."""
@@ -104,13 +113,13 @@ class Served(Stored, Private):
 
     def planned(self, rows: int, columns: int) -> Event:
         """Say what fitting so many rows will cost; nothing is read."""
-        rows = whole(rows, "rows")
+        rows = whole(rows, "rows", fewest(self._neighbours().relation))
         return self._stated(self._mechanism(rows, whole(columns, "columns")), rows)
 
     def _mechanism(self, rows: int, columns: int) -> Gaussian:
         """Noise for what is protected, scaled to sensitivity 1."""
         if self.path is not None:
-            return self._calibrated(1 + _FOR_FLOATS, rows, coordinates=1)
+            return self._calibrated(1 + FOR_FLOATS, rows, coordinates=1)
         return self._calibrated(Fraction(1), rows, coordinates=self._map(columns).size * self._outputs())
 
     def _calibrated(self, moved: Fraction, rows: int, **options: Any) -> Gaussian:
@@ -234,6 +243,23 @@ def moved_by_a_row(features: Fourier) -> Fraction:
     Rounding moves each feature of either row by half a step at most, and a float's cosine by far less than a step.
     """
     return Fraction(features.diameter) / _STEP + math.isqrt(features.size) + 2
+
+
+COUNTED = 1 << 22
+"""Steps that a row counts for beside its features where the number of rows is private: a quarter of their length.
+
+A density f is then off by the noise in its sums and by that in the count, and with the weight w of the count both
+together have a variance of (1 + w^2) (1 + (f/c)^2 / w^2), c the highest density: least where w^2 = f/c.
+"""
+
+
+def added_by_a_row(features: Fourier) -> Fraction:
+    """How far adding a row moves the sum of rounded features and the count beside it, in steps.
+
+    Features have length 1, rounding adds half a step to each at most, and floats far less than a step.
+    """
+    length = 1 / _STEP + Fraction(math.isqrt(features.size) + 1, 2) + 1
+    return root_above(length**2 + COUNTED**2)
 
 
 def in_features(steps: Any) -> Any:

@@ -60,7 +60,7 @@ class CloakedRegression(RegressorMixin, Stored, Questioned):  # type: ignore[mis
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
         """Learn from public rows and private labels, and answer all questions."""
-        rows, labels = checked_pairs(self, X, y, numeric=True)
+        rows, labels = self._checked(X, y)
         span, source, made, mechanism = span_of(self.y_bounds), self._source(), self._cloak(rows), self._mechanism()
         target, half = span.scaled(labels[:, None])[:, 0], float(span.half[0])
         moved = 2 * made.longest * SAFELY + self._round_off(made)
@@ -70,6 +70,9 @@ class CloakedRegression(RegressorMixin, Stored, Questioned):  # type: ignore[mis
         self.answers_ = made.outward @ noisy[: len(made.inward)] * moved * half + float(span.centre[0])
         self._released(mechanism.event, source)
         return self
+
+    def _checked(self, X: Any, y: Any) -> tuple[Array, Array]:  # noqa: N803
+        return checked_pairs(self, X, y, numeric=True)
 
     def _cloak(self, rows: Array) -> Cloak:
         """The shape of the noise, from public numbers alone."""

@@ -12,20 +12,64 @@ from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.errors import ParameterError
 from ziggurat.learn._base import Private
-from ziggurat.learn._clipping import Scale, checked_rows, declared
+from ziggurat.learn._budget import about_rows
+from ziggurat.learn._clipping import Scale, checked_rows, declared, root_above
 from ziggurat.learn._fourier import MARGIN
 from ziggurat.learn._kernels import Array, Expansion
-from ziggurat.learn._served import Served, in_features, moved_by_a_row, published_constant, summed, warn_of_noise
+from ziggurat.learn._served import (
+    COUNTED,
+    FOR_FLOATS,
+    Served,
+    added_by_a_row,
+    in_features,
+    moved_by_a_row,
+    published_constant,
+    summed,
+    warn_of_noise,
+)
+from ziggurat.learn._sizes import Size, fewest
 from ziggurat.learn._storage import Stored
 from ziggurat.mechanisms import Gaussian, Laplace
-from ziggurat.privacy import Amount, Event, Neighbours, Relation, Unit, whole
+from ziggurat.privacy import Amount, Event, Neighbours, Relation, whole
+from ziggurat.randomness import Source
 
 _MOST_BINS = 1 << 24
 _LEAST = 1e-300  # of a density whose logarithm is asked; noise may well be negative
+_BESIDE = Fraction(1, 4)  # what a row counts for beside a function that it moves by 1; see `COUNTED`
 
 
 class _Density(DensityMixin):  # type: ignore[misc]  # scikit-learn has no types
-    """Logarithms of a density that noise may have made negative."""
+    """A density that noise may have made negative, of rows whose number is private or public."""
+
+    relation: str
+    expected_rows: int | None
+
+    def _checked(self, X: Any, y: Any) -> Array:  # noqa: ARG002, N803
+        return checked_rows(self, X, reset=True, least=fewest(self.relation))
+
+    def _neighbours(self) -> Neighbours:
+        return about_rows(self.relation)
+
+    @property
+    def _replaced(self) -> bool:
+        return self._neighbours().relation is Relation.REPLACE_ONE
+
+    def _warn_of_noise(self, deviation: float, rows: int, what: str) -> None:
+        """Compare the noise in a count of rows with a quarter of them, where it is known about how many there are."""
+        likely = Size.of(self.relation, rows, self.expected_rows).likely
+        if likely is not None:
+            warn_of_noise(deviation, likely / 4, what)
+
+    def _further(self) -> int:
+        """The number of rows, where it is private, has to be perturbed beside the sums that are asked for."""
+        return 0 if self._replaced else 1
+
+    def _finished(self, values: Array, noise: Array) -> tuple[Array, Array]:
+        """Divide sums by the number of rows, as noise let it be counted."""
+        if self._replaced:
+            return values, noise
+        count = max(float(values[-1]), 1.0)
+        return values[:-1] / count, noise[:-1] / count
 
     def score_samples(self, X: Any) -> Array:  # noqa: N803 - as in scikit-learn
         """Return the logarithm of the noisy density at every row, of 1e-300 where it is not positive."""
@@ -39,10 +83,14 @@ class _Density(DensityMixin):  # type: ignore[misc]  # scikit-learn has no types
 class KernelDensity(_Density, Served):
     """A kernel density estimate with the Gaussian kernel that answers without limit.
 
-    Formal guarantee: (epsilon, delta)-DP for one row under replace-one (the number of rows is public), whatever is
-    asked and however often. Sensitivity: f = c/n sum_i k(., x_i) with c = (2 pi h^2)^(-d/2), so replacing a row moves f
-    by c/n |k(., x) - k(., x')|_H = c/n sqrt(2 - 2 k(x, x')), at most c/n sqrt(2), and with declared bounds of diameter
-    R at most c/n sqrt(2 - 2 exp(-R^2/2h^2)). Proof: Hall, Rinaldo & Wasserman 2013, Section 4; exact calibration.
+    Formal guarantee: (epsilon, delta)-DP for one row, add-or-remove-one by default (the number of rows is private) or
+    replace-one, whatever is asked and however often; exact calibration. Sensitivity, for f = c/n sum_i k(., x_i) with
+    c = (2 pi h^2)^(-d/2):
+
+    - add-or-remove-one: released are the sum of kernels, which a row moves by |k(., x)|_H = 1, and beside it a quarter
+      of n, together sqrt(1 + 1/16); f is the noisy sum over the noisy n.
+    - replace-one: a row moves f by c/n |k(., x) - k(., x')|_H = c/n sqrt(2 - 2 k(x, x')), at most c/n sqrt(2), and with
+      declared bounds of diameter R at most c/n sqrt(2 - 2 exp(-R^2/2h^2)) (Hall, Rinaldo & Wasserman 2013, Section 4).
 
     Parameters
     ----------
@@ -55,21 +103,32 @@ class KernelDensity(_Density, Served):
     features
         The most features of the kernel. By default the answers come from a finite vector of features that exact
         Gaussian noise was added to, which may even be published; questions are then clipped to three bandwidths
-        around the bounds. The sensitivity is that of the features: for the lattice that bounds allow in a few columns
-        it is that above, to a thousandth; for drawn features, where k' >= -1 is all that is known, 2c/n.
+        around the bounds. The sensitivity is that of the features, which have length 1. Under replace-one, for the
+        lattice that bounds allow in a few columns, it is that above, to a thousandth; for drawn features, where
+        k' >= -1 is all that is known, 2c/n.
     path
         A new file for the lazily drawn path instead: the kernel itself, but the model then holds the rows and must
         stay secret, and an answer takes longer the more were given. The promise holds up to floating point.
+    relation
+        "add-or-remove-one", or "replace-one" (the number of rows is public).
+    expected_rows
+        Under add-or-remove-one about how many rows there are: a public number, never counted for this, by which a
+        warning can tell of too much noise. Nothing else needs it.
     as_published
-        Take the published constant sqrt(2 ln(2/delta))/epsilon, for comparison: sound, but far too much noise.
+        Take the published constant sqrt(2 ln(2/delta))/epsilon, for comparison: sound, but far too much noise. It is
+        for replace-one.
     random_state
         None for secure noise; a whole number for a rehearsal.
 
     Attributes
     ----------
     noise_scale_
-        Standard deviation of the noise in an answer, the density at a point.
+        Standard deviation of the noise in an answer, the density at a point, by the number of rows.
+    count_
+        The number of rows: noisy, or the public one.
     """
+
+    count_: float
 
     def __init__(
         self,
@@ -80,6 +139,8 @@ class KernelDensity(_Density, Served):
         bounds: Any = None,
         features: int = 2048,
         path: Any = None,
+        relation: str = "add-or-remove-one",
+        expected_rows: int | None = None,
         as_published: bool = False,
         random_state: int | None = None,
     ) -> None:
@@ -89,25 +150,43 @@ class KernelDensity(_Density, Served):
         self.bounds = bounds
         self.features = features
         self.path = path
+        self.relation = relation
+        self.expected_rows = expected_rows
         self.as_published = as_published
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803
         """Estimate the density of the rows."""
-        rows = self._clipped(checked_rows(self, X, reset=True))
-        count, columns = rows.shape
-        source, mechanism, peak = self._source(), self._mechanism(count, columns), self._peak(columns)
-        step = in_features(peak / count) if self.path is None else self._moved(count, columns)
-        noise = step * float(mechanism.sigma)
-        warn_of_noise(noise, peak / 4, "a quarter of the highest possible density is")
+        rows = self._clipped(self._checked(X, y))
+        source, mechanism, peak = self._source(), self._mechanism(*rows.shape), self._peak(rows.shape[1])
+        deviation = float(mechanism.sigma) * self._in_rows(rows.shape[1])
+        self._warn_of_noise(deviation, len(rows), "a quarter of what all rows at one point would add up to is")
         if self.path is None:
-            features = self._map(columns)
-            noisy = mechanism.release(summed(features, rows), source).value
-            self._serve_features(features, (noisy * step)[:, None], noise)
+            features = self._map(rows.shape[1])
+            noisy, count = self._counted(summed(features, rows), len(rows), mechanism, source)
+            weights = in_features(noisy) * (peak / count)
+            self._serve_features(features, weights[:, None], deviation * peak / count)
         else:
-            self._serve_path(Expansion(rows, np.full((count, 1), peak / count), self._width), source, noise)
-        self._released(self._stated(mechanism, count), source)
+            count = self._count_beside(len(rows), mechanism, source)
+            kernels = Expansion(rows, np.full((len(rows), 1), peak / count), self._width)
+            self._serve_path(kernels, source, deviation * peak / count)
+        self.count_ = count
+        self._released(self._stated(mechanism, len(rows)), source)
         return self
+
+    def _counted(self, sums: Any, rows: int, mechanism: Gaussian, source: Source) -> tuple[Any, float]:
+        """Release the sums of features, and with them the number of rows where it is private."""
+        if self._replaced:
+            return mechanism.release(sums, source).value, float(rows)
+        noisy = mechanism.release(np.append(sums, rows * COUNTED), source).value
+        return noisy[:-1], max(float(noisy[-1]) / COUNTED, 1.0)
+
+    def _count_beside(self, rows: int, mechanism: Gaussian, source: Source) -> float:
+        """Release the number of rows, where it is private, beside a function that a path hides."""
+        if self._replaced:
+            return float(rows)
+        counting = Gaussian(1, mechanism.sigma / _BESIDE, values="integers", neighbours=self._neighbours())
+        return max(float(counting.release(rows, source).value), 1.0)
 
     def density(self, X: Any) -> Array:  # noqa: N803
         """Return the noisy density at every row; noise may make it negative."""
@@ -115,15 +194,28 @@ class KernelDensity(_Density, Served):
         return self._answers(checked_rows(self, X))[:, 0]
 
     def _mechanism(self, rows: int, columns: int) -> Gaussian:
-        """Noise for sums of features in whole steps, or for the function in units of its sensitivity."""
+        """Noise for sums of features in whole steps, or for the function in units of its sensitivity.
+
+        Where the number of rows is private, it is for that as well.
+        """
+        if self.as_published and not self._replaced:
+            raise ParameterError("The published constant is for a public number of rows; use relation='replace-one'.")
         if self.path is not None:
-            return super()._mechanism(rows, columns)
+            moved = 1 + FOR_FLOATS if self._replaced else root_above((1 + FOR_FLOATS) ** 2 + _BESIDE**2)
+            return self._calibrated(moved, rows, coordinates=1)
         features = self._map(columns)
-        options: dict[str, Any] = {"values": "integers", "coordinates": features.size}
-        return self._calibrated(moved_by_a_row(features), rows, **options)
+        options: dict[str, Any] = {"values": "integers", "coordinates": features.size + self._further()}
+        moved = moved_by_a_row(features) if self._replaced else added_by_a_row(features)
+        return self._calibrated(moved, rows, **options)
 
     def _peak(self, columns: int) -> float:
         return float((2 * math.pi * self._width**2) ** (-columns / 2))
+
+    def _in_rows(self, columns: int) -> float:
+        """How many rows at one point noise of deviation 1 is worth there."""
+        if self.path is None:
+            return float(in_features(1.0))
+        return self._moved(1, columns) / self._peak(columns) if self._replaced else 1.0
 
     def _moved(self, rows: int, columns: int) -> float:
         """How far replacing a row moves the estimate, in the norm of the kernel's space."""
@@ -137,19 +229,20 @@ class KernelDensity(_Density, Served):
 
     def _true_answers(self, rows: Array, labels: Any, asked: Array) -> tuple[Array, Array]:  # noqa: ARG002
         """The exact density at the questions, and how far a row moves each of them; for `OutputPerturbation`."""
-        step = self._peak(rows.shape[1]) / len(rows)
+        step = self._peak(rows.shape[1]) / (len(rows) if self._replaced else 1)
         function = Expansion(self._clipped(rows), np.full((len(rows), 1), step), self._width)
         values = function.at(self._clipped(asked, MARGIN))[:, 0]
-        return values, np.full(len(values), step * (1 + 1e-9))
+        return _with_count(self._further(), values, np.full(len(values), step * (1 + 1e-9)), len(rows))
 
 
 class ServedHistogram(_Density, Stored, Private):
     """A histogram over a public grid of bins that answers without limit.
 
-    Formal guarantee: for one row, under replace-one (epsilon, delta)-DP with Gaussian noise on the counts, l2
-    sensitivity sqrt(2): a row leaves one bin and enters another (the shares have sqrt(2)/n, not the 2/n published,
-    which is the l1 sensitivity). With delta 0 pure epsilon-DP with Laplace noise, l1 sensitivity 2. Under
-    add-or-remove-one both are 1, and shares are of the noisy total. Noise is exact and on integers.
+    Formal guarantee: for one row, add-or-remove-one by default (the number of rows is private), (epsilon, delta)-DP
+    with Gaussian noise on the counts, or with delta 0 pure epsilon-DP with Laplace noise, of l2 and l1 sensitivity 1: a
+    row more is one more in one bin. Shares are of the noisy total. Under replace-one a row leaves one bin and enters
+    another: sqrt(2) in l2 and 2 in l1 (the shares have sqrt(2)/n, not the 2/n published, which is the l1 sensitivity).
+    Noise is exact and on integers.
 
     Parameters
     ----------
@@ -160,7 +253,9 @@ class ServedHistogram(_Density, Stored, Private):
     bounds
         Public (lower, upper), numbers or one for each column; rows outside are clipped.
     relation
-        "replace-one" (the number of rows is public) or "add-or-remove-one".
+        "add-or-remove-one", or "replace-one" (the number of rows is public).
+    expected_rows
+        As for `KernelDensity`.
     as_published
         Take the published sensitivity 2/n and constant, for comparison: sound, but too much noise.
     random_state
@@ -172,10 +267,13 @@ class ServedHistogram(_Density, Stored, Private):
         The noisy share of every bin, an axis for each column; noise may make shares negative.
     noise_scale_
         Standard deviation of the noise in a count.
+    count_
+        The number of rows: the total of noisy counts, or the public one.
     """
 
     n_features_in_: int
     noise_scale_: float
+    count_: float
 
     def __init__(
         self,
@@ -184,7 +282,8 @@ class ServedHistogram(_Density, Stored, Private):
         *,
         bins: Any = 10,
         bounds: Any = None,
-        relation: str = "replace-one",
+        relation: str = "add-or-remove-one",
+        expected_rows: int | None = None,
         as_published: bool = False,
         random_state: int | None = None,
     ) -> None:
@@ -193,22 +292,21 @@ class ServedHistogram(_Density, Stored, Private):
         self.bins = bins
         self.bounds = bounds
         self.relation = relation
+        self.expected_rows = expected_rows
         self.as_published = as_published
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803
         """Count the rows in every bin."""
-        rows = checked_rows(self, X, reset=True)
+        rows = self._checked(X, y)
         source, mechanism = self._source(), self._mechanism(*rows.shape)
         shape = self._shape(rows.shape[1])
         counts = np.bincount(self._places(rows), minlength=math.prod(shape))
         noisy = np.asarray(mechanism.release(counts, source).value, dtype=np.float64)
-        replaced = mechanism.event.neighbours.relation is Relation.REPLACE_ONE
-        total = float(len(rows)) if replaced else max(float(noisy.sum()), 1.0)
+        self.count_ = float(len(rows)) if self._replaced else max(float(noisy.sum()), 1.0)
         self.noise_scale_ = _deviation(mechanism)
-        if replaced:
-            warn_of_noise(self.noise_scale_, len(rows) / 4, "a quarter of all rows is")
-        self.shares_ = (noisy / total).reshape(shape)
+        self._warn_of_noise(self.noise_scale_, len(rows), "a quarter of all rows is")
+        self.shares_ = (noisy / self.count_).reshape(shape)
         self._released(mechanism.event, source)
         return self
 
@@ -222,12 +320,11 @@ class ServedHistogram(_Density, Stored, Private):
 
     def planned(self, rows: int, columns: int) -> Event:
         """Say what fitting so many rows will cost; nothing is read."""
-        return self._mechanism(whole(rows, "rows"), whole(columns, "columns")).event
+        return self._mechanism(whole(rows, "rows", fewest(self.relation)), whole(columns, "columns")).event
 
     def _mechanism(self, rows: int, columns: int) -> Gaussian | Laplace:  # noqa: ARG002
         self._shape(columns)
-        whom = self._neighbours()
-        bins = 2 if whom.relation is Relation.REPLACE_ONE else 1
+        whom, bins = self._neighbours(), 2 if self._replaced else 1
         options: dict[str, Any] = {"values": "integers", "coordinates": bins, "neighbours": whom}
         if self._delta == 0:
             return Laplace.calibrated(self._epsilon, bins, **options)
@@ -236,20 +333,11 @@ class ServedHistogram(_Density, Stored, Private):
             return Gaussian.calibrated(self._epsilon, self._delta, moved, **options)
         return Gaussian(moved, bins * Fraction(published_constant(self._delta)) / self._epsilon, **options)
 
-    def _neighbours(self) -> Neighbours:
-        if self.relation not in tuple(Relation):
-            raise ParameterError("The relation must be 'replace-one' or 'add-or-remove-one'.")
-        return Neighbours(Unit.row(), Relation(self.relation))
-
     def _true_answers(self, rows: Array, labels: Any, asked: Array) -> tuple[Array, Array]:  # noqa: ARG002
         """The exact density at the questions, and how far a row moves each of them; for `OutputPerturbation`."""
-        if self._neighbours().relation is not Relation.REPLACE_ONE:
-            raise ParameterError(
-                "Answers are perturbed for replace-one neighbours, where the number of rows is public."
-            )
-        shape, step = self._shape(rows.shape[1]), 1 / (len(rows) * self._volume(rows.shape[1]))
-        counts = np.bincount(self._places(rows), minlength=math.prod(shape))
-        return counts[self._places(asked)] * step, np.full(len(asked), step)
+        step = 1 / ((len(rows) if self._replaced else 1) * self._volume(rows.shape[1]))
+        counts = np.bincount(self._places(rows), minlength=math.prod(self._shape(rows.shape[1])))
+        return _with_count(self._further(), counts[self._places(asked)] * step, np.full(len(asked), step), len(rows))
 
     def _volume(self, columns: int) -> float:
         return float(np.prod(2 * self._box(columns).half / np.array(self._shape(columns))))
@@ -274,6 +362,11 @@ class ServedHistogram(_Density, Stored, Private):
         inside = (box.scaled(rows) + 1) / 2
         steps = np.minimum((inside * shape).astype(np.int64), np.array(shape) - 1)
         return np.ravel_multi_index(tuple(steps.T), shape)
+
+
+def _with_count(further: int, values: Array, moved: Array, rows: int) -> tuple[Array, Array]:
+    """Put the number of rows, which one row moves by 1, behind values that have to be divided by it."""
+    return np.append(values, [rows] * further), np.append(moved, [1.0] * further)
 
 
 def _deviation(mechanism: Gaussian | Laplace) -> float:

@@ -90,7 +90,7 @@ class GaussianProcessRegression(RegressorMixin, Served):  # type: ignore[misc]  
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
         """Learn from public rows and private labels."""
-        table, labels = checked_pairs(self, X, y, numeric=True)
+        table, labels = self._checked(X, y)
         rows, span, source = self._clipped(table), span_of(self.y_bounds), self._source()
         target, half = span.scaled(labels[:, None])[:, 0], float(span.half[0])
         mechanism, mean = self._mechanism(*rows.shape), self._posterior(rows)
@@ -131,6 +131,9 @@ class GaussianProcessRegression(RegressorMixin, Served):  # type: ignore[misc]  
         table = gaussian_kernel(self._clipped(asked, MARGIN), centres, self._width) @ mean.inward[0]
         values = table @ span.scaled(labels[:, None])[:, 0] * span.half[0] + span.centre[0]
         return values, 2 * np.abs(table).max(axis=1) * float(span.half[0]) * SAFELY + 1e-300
+
+    def _checked(self, X: Any, y: Any) -> tuple[Array, Array]:  # noqa: N803
+        return checked_pairs(self, X, y, numeric=True)
 
     def _neighbours(self) -> Neighbours:
         return LABEL

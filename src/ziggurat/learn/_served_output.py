@@ -5,10 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, Protocol, Self
 
+from sklearn.base import clone
+
 from ziggurat.errors import ParameterError
 from ziggurat.learn._clipping import checked_pairs, checked_rows, root_above
 from ziggurat.learn._kernels import Array
 from ziggurat.learn._questions import Questioned
+from ziggurat.learn._sizes import fewest
 from ziggurat.mechanisms import Gaussian, Laplace
 from ziggurat.privacy import Amount, Event, Neighbours, whole
 
@@ -18,6 +21,10 @@ class _Answering(Protocol):
 
     def _neighbours(self) -> Neighbours: ...
 
+    def _further(self) -> int: ...
+
+    def _finished(self, values: Array, noise: Array) -> tuple[Array, Array]: ...
+
     def _true_answers(self, rows: Array, labels: Any, asked: Array) -> tuple[Array, Array]: ...
 
 
@@ -25,15 +32,16 @@ class OutputPerturbation(Questioned):
     """The exact model's answers to a fixed list of questions, with noise in each.
 
     Formal guarantee: that of `model` for its unit, pure where delta is 0. Sensitivity: each answer, divided by how far
-    one unit moves it, moves by at most 1; m answers move by m in l1 (Laplace noise: epsilon/m each) and by sqrt(m)
-    in l2 (Gaussian noise: mu/sqrt(m) each, which is exact composition). So noise grows with the number of questions,
-    as it does not in served models.
+    one unit moves it, moves by at most 1; m answers move by m in l1 (Laplace noise: epsilon/m each) and by sqrt(m) in
+    l2 (Gaussian noise: mu/sqrt(m) each, which is exact composition). Of a density under add-or-remove-one the answers
+    are sums, and the number of rows, by which they are divided, is one more. So noise grows with the number of
+    questions, as it does not in served models.
 
     Parameters
     ----------
     model
-        A `KernelDensity`, `ServedHistogram`, `KernelSVM` or `GaussianProcessRegression` that says what to estimate;
-        its own epsilon, delta and random state are not used.
+        A `KernelDensity`, `ServedHistogram`, `KernelSVM` or `GaussianProcessRegression` that says what to estimate,
+        and under which relation; its own epsilon, delta and random state are not used.
     epsilon, delta
         What all answers together may cost; with delta 0 the noise is Laplace's, else it is Gaussian.
     questions
@@ -59,24 +67,27 @@ class OutputPerturbation(Questioned):
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 - as in scikit-learn
         """Learn from the rows, answer all questions, and forget the model."""
-        rows, labels = (checked_rows(self, X, reset=True), None) if y is None else self._pairs(X, y)
-        source, mechanism = self._source(), self._mechanism()
-        values, moved = self._chosen()._true_answers(rows, labels, self._asked_rows())
+        rows, labels = self._checked(X, y)
+        source, mechanism, model = self._source(), self._mechanism(), self._chosen()
+        values, moved = model._true_answers(rows, labels, self._asked_rows())
         noisy = mechanism.release(values / moved, source).value
-        self.answers_ = noisy * moved
         width = float(mechanism.sigma) if isinstance(mechanism, Gaussian) else 2**0.5 * float(mechanism.scale)
-        self.noise_scales_ = moved * width
+        self.answers_, self.noise_scales_ = model._finished(noisy * moved, moved * width)
         self._released(mechanism.event, source)
         return self
 
     def planned(self, rows: int, columns: int) -> Event:
         """Say what fitting so many rows will cost; nothing is read."""
-        whole(rows, "rows")
+        whole(rows, "rows", fewest(self._chosen()._neighbours().relation))
         whole(columns, "columns")
         return self._mechanism().event
 
-    def _pairs(self, X: Any, y: Any) -> tuple[Array, Any]:  # noqa: N803
-        return checked_pairs(self, X, y, numeric=not hasattr(self.model, "classes"))
+    def _checked(self, X: Any, y: Any) -> tuple[Array, Any]:  # noqa: N803
+        least = fewest(self._chosen()._neighbours().relation)
+        clone(self.model).check(X, y)
+        if y is None:
+            return checked_rows(self, X, reset=True, least=least), None
+        return checked_pairs(self, X, y, numeric=not hasattr(self.model, "classes"), least=least)
 
     def _chosen(self) -> _Answering:
         if not hasattr(self.model, "_true_answers"):
@@ -85,8 +96,9 @@ class OutputPerturbation(Questioned):
         return chosen
 
     def _mechanism(self) -> Gaussian | Laplace:
-        answers = len(self._asked())
-        options: dict[str, Any] = {"coordinates": answers, "neighbours": self._chosen()._neighbours()}
+        model = self._chosen()
+        answers = len(self._asked()) + model._further()
+        options: dict[str, Any] = {"coordinates": answers, "neighbours": model._neighbours()}
         if self._delta == 0:
             return Laplace.calibrated(self._epsilon, answers, **options)
         return Gaussian.calibrated(self._epsilon, self._delta, root_above(Fraction(answers)), **options)

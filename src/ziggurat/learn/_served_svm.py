@@ -10,26 +10,29 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.errors import ParameterError
+from ziggurat.learn._budget import about_rows
 from ziggurat.learn._classes import coded, public_classes
 from ziggurat.learn._clipping import checked_pairs, checked_rows
 from ziggurat.learn._fourier import MARGIN
 from ziggurat.learn._hinge import SLACK, kernel_machine, linear_machine, require_soluble
 from ziggurat.learn._kernels import Array, Expansion, gaussian_kernel
 from ziggurat.learn._served import Served, warn_of_noise
+from ziggurat.learn._sizes import Size, fewest
 from ziggurat.mechanisms import Gaussian
-from ziggurat.privacy import Amount, Neighbours, Relation, Unit, exact_positive
+from ziggurat.privacy import Amount, Neighbours, Relation, exact_positive
 from ziggurat.randomness import Source
 
 
 class KernelSVM(ClassifierMixin, Served):  # type: ignore[misc]  # scikit-learn has no types
     """A support vector machine with the Gaussian kernel that answers without limit.
 
-    Formal guarantee: (epsilon, delta)-DP for one row, features and label. Sensitivity, for |f|^2/2 + C sum_i hinge
-    without a bias and a kernel with k(x, x) = 1: 2C under replace-one, C under add-or-remove-one. Proof: the objective
+    Formal guarantee: (epsilon, delta)-DP for one row, features and label, add-or-remove-one by default (the number of
+    rows is private) or replace-one. Sensitivity, for |f|^2/2 + C sum_i hinge without a bias and a kernel with
+    k(x, x) = 1: C under add-or-remove-one, 2C under replace-one. Proof: the objective
     is 1-strongly convex, and of two that differ in the terms of one row the subgradients differ by at most C sqrt(k) a
     term; the solver's certified distance of 2% of C is added on both sides. The published 2C/n belongs to an objective
     with C/n and is n times too small for this one. Classes are told apart one against the rest, K functions of
-    sensitivity sqrt(K) 2C together (one function for two classes).
+    sqrt(K) times that sensitivity together (one function for two classes).
 
     Parameters
     ----------
@@ -45,8 +48,10 @@ class KernelSVM(ClassifierMixin, Served):  # type: ignore[misc]  # scikit-learn 
     bounds, features, path
         As in `KernelDensity`; sensitivity is the same with and without bounds.
     relation
-        "replace-one", or "add-or-remove-one", where the number of rows is private: nothing then warns of noise, and C
-        must be at least 1e-4.
+        "add-or-remove-one", where the number of rows is private and C must be at least 1e-4, or "replace-one".
+    expected_rows
+        Under add-or-remove-one about how many rows there are: a public number, never counted for this, by which a
+        warning can tell of too much noise. Nothing else needs it.
     as_published
         Take the published sensitivity 2C/n and constant: this protects nobody, and `event_` says so.
     random_state
@@ -71,7 +76,8 @@ class KernelSVM(ClassifierMixin, Served):  # type: ignore[misc]  # scikit-learn 
         bounds: Any = None,
         features: int = 1024,
         path: Any = None,
-        relation: str = "replace-one",
+        relation: str = "add-or-remove-one",
+        expected_rows: int | None = None,
         as_published: bool = False,
         random_state: int | None = None,
     ) -> None:
@@ -84,18 +90,18 @@ class KernelSVM(ClassifierMixin, Served):  # type: ignore[misc]  # scikit-learn 
         self.features = features
         self.path = path
         self.relation = relation
+        self.expected_rows = expected_rows
         self.as_published = as_published
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
         """Learn to tell the classes apart."""
-        table, labels = checked_pairs(self, X, y, numeric=False)
-        rows, signs = self._clipped(table), self._signs(labels)
-        require_soluble(self._cost, self._public(len(rows)))
+        table, signs = self._checked(X, y)
+        rows, likely = self._clipped(table), Size.of(self.relation, len(table), self.expected_rows).likely
         source, mechanism = self._source(), self._mechanism(*rows.shape)
         noise = self._moved() * float(mechanism.sigma)
-        if self._public(len(rows)) is not None:
-            useful = min(1.0, self._cost * len(rows))
+        if likely is not None:
+            useful = min(1.0, self._cost * likely)
             warn_of_noise(noise, useful, "decision values of rows well told apart are at most")
         if self.path is None:
             self._fit_features(rows, signs, mechanism, source)
@@ -106,6 +112,11 @@ class KernelSVM(ClassifierMixin, Served):  # type: ignore[misc]  # scikit-learn 
         self.classes_ = public_classes(self.classes)
         self._released(self._stated(mechanism, len(rows)), source)
         return self
+
+    def _checked(self, X: Any, y: Any) -> tuple[Array, list[Array]]:  # noqa: N803
+        table, labels = checked_pairs(self, X, y, numeric=False, least=fewest(self.relation))
+        require_soluble(self._cost, self._public(len(table)))
+        return table, self._signs(labels)
 
     def _fit_features(self, rows: Array, signs: list[Array], mechanism: Gaussian, source: Source) -> None:
         features, moved = self._map(rows.shape[1]), self._moved()
@@ -145,9 +156,7 @@ class KernelSVM(ClassifierMixin, Served):  # type: ignore[misc]  # scikit-learn 
         return float(exact_positive(self.C, "C"))
 
     def _neighbours(self) -> Neighbours:
-        if self.relation not in tuple(Relation):
-            raise ParameterError("The relation must be 'replace-one' or 'add-or-remove-one'.")
-        return Neighbours(Unit.row(), Relation(self.relation))
+        return about_rows(self.relation)
 
     def _public(self, rows: int) -> int | None:
         """The number of rows where it is public: neighbours under add-or-remove-one differ in it."""
@@ -159,7 +168,7 @@ class KernelSVM(ClassifierMixin, Served):  # type: ignore[misc]  # scikit-learn 
         return (terms + 2 * SLACK) * self._cost * math.sqrt(self._outputs()) * (1 + 1e-9)
 
     def _printed(self, rows: int) -> float:
-        return 2 * self._cost / rows / self._moved()
+        return 2 * self._cost / max(rows, 1) / self._moved()
 
     def _outputs(self) -> int:
         count = len(public_classes(self.classes))

@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from ziggurat.data._withheld import RowsError
 from ziggurat.errors import ParameterError
 from ziggurat.learn._classes import coded, public_classes
-from ziggurat.learn._clipping import Scale, checked_pairs, declared
+from ziggurat.learn._clipping import Scale, declared
 from ziggurat.learn._sgd_model import PrivateSGD, require_torch
 from ziggurat.privacy import Amount
 
@@ -30,8 +30,9 @@ class PrivateSGDClassifier(ClassifierMixin, PrivateSGD):  # type: ignore[misc]  
     with probability `sampling_`, independently, its gradient is clipped to length `clip`, and the sum, which one row
     then moves by at most `clip` in l2, gets Gaussian noise of `noise_multiplier_` times that: the Poisson-sampled
     Gaussian mechanism, composed by its privacy-loss distribution. `event_` says so, and `guarantee_` is computed from
-    it. The number of rows is used as public, since sampling_ = batch / rows. Nothing is promised here for replace-one
-    neighbours.
+    it. The number of rows is private: sampling_ = batch / expected_rows, and all that is planned, tells or scales goes
+    by that declared number. It is proven up to twice as many rows, and more are refused. Nothing is promised here for
+    replace-one neighbours.
 
     Rounding: see `_sgd_gradients` and `_sgd_noise`; the sum is computed in double precision, what that can add to one
     row's reach is added to the sensitivity, and noise is added as whole steps of a lattice. What a PyTorch kernel
@@ -60,7 +61,7 @@ class PrivateSGDClassifier(ClassifierMixin, PrivateSGD):  # type: ignore[misc]  
     epochs
         How often a row takes part, in expectation.
     batch
-        How many rows take part in a step, in expectation; None for a twentieth of the rows, and 256 at least.
+        How many of the expected rows take part in a step, in expectation; None for a twentieth, and 256 at least.
     learning_rate, optimiser, momentum
         "adam" (default), whose first moment forgets by `momentum`, or "sgd". The default rate is 0.3 / sqrt(steps) for
         Adam, and 0.5 for plain descent.
@@ -79,6 +80,11 @@ class PrivateSGDClassifier(ClassifierMixin, PrivateSGD):  # type: ignore[misc]  
         taken since the last one count as taken, and are left out. It is refused for other rows or settings; for the
         same ones, a training that has ended gives its model again. It holds a salted digest of the rows: keep it
         private.
+    relation
+        "add-or-remove-one"; no account of Poisson sampling is known here for any other.
+    expected_rows
+        About how many rows there are: a public number that must be declared, and never counted for this. If it is wrong
+        the promise is kept all the same, but rows take part more or less often than `epochs` and `batch` say.
     random_state
         None draws from the secure source. A whole number makes the same model again: a rehearsal, never to be
         published.
@@ -117,20 +123,22 @@ class PrivateSGDClassifier(ClassifierMixin, PrivateSGD):  # type: ignore[misc]  
         device: str = "cpu",
         checkpoint: str | Path | None = None,
         checkpoint_every: int = 100,
+        relation: str = "add-or-remove-one",
+        expected_rows: int | None = None,
         random_state: int | None = None,
     ) -> None:
         super().__init__(
             module, epsilon, delta, bounds, hidden, epochs, batch, learning_rate, clip, optimiser, momentum, average,
-            microbatch, device, checkpoint, checkpoint_every, random_state,
+            microbatch, device, checkpoint, checkpoint_every, relation, expected_rows, random_state,
         )  # fmt: skip
         self.classes = classes
 
     def fit(self, X: Any, y: Any, *, progress: Progress | None = None) -> Self:  # noqa: N803
         """Train on private rows; `progress` is told how many steps are done and how many there are."""
         require_torch()
-        table, labels = checked_pairs(self, X, y, numeric=False)
+        table, codes = self._checked(X, y)
         self.classes_ = public_classes(self.classes)
-        self._train(table, coded(labels, self.classes_), progress)
+        self._train(table, codes, progress)
         return self
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803
@@ -153,6 +161,10 @@ class PrivateSGDClassifier(ClassifierMixin, PrivateSGD):  # type: ignore[misc]  
         tags.non_deterministic = self.random_state is None
         tags.classifier_tags.poor_score = True  # of a few hundred rows, noise leaves what it leaves
         return tags
+
+    def _checked(self, X: Any, y: Any) -> tuple[Array, Array]:  # noqa: N803
+        table, labels = self._pairs(X, y, numeric=False)
+        return table, coded(labels, public_classes(self.classes))
 
     def _outputs(self) -> int:
         count = int(self.classes_.size)
@@ -201,20 +213,20 @@ class PrivateSGDRegressor(RegressorMixin, PrivateSGD):  # type: ignore[misc]  # 
         device: str = "cpu",
         checkpoint: str | Path | None = None,
         checkpoint_every: int = 100,
+        relation: str = "add-or-remove-one",
+        expected_rows: int | None = None,
         random_state: int | None = None,
     ) -> None:
         super().__init__(
             module, epsilon, delta, bounds, hidden, epochs, batch, learning_rate, clip, optimiser, momentum, average,
-            microbatch, device, checkpoint, checkpoint_every, random_state,
+            microbatch, device, checkpoint, checkpoint_every, relation, expected_rows, random_state,
         )  # fmt: skip
         self.y_bounds = y_bounds
 
     def fit(self, X: Any, y: Any, *, progress: Progress | None = None) -> Self:  # noqa: N803
         """Train on private rows; `progress` is told how many steps are done and how many there are."""
         require_torch()
-        table, target = checked_pairs(self, X, y, numeric=True)
-        if target.ndim != 1:
-            raise RowsError("Give one target a row.")
+        table, target = self._checked(X, y)
         scale = self._target_scale()
         most = float(np.finfo(np.float32).max)
         goal = target if scale is None else scale.scaled(target)
@@ -231,6 +243,12 @@ class PrivateSGDRegressor(RegressorMixin, PrivateSGD):  # type: ignore[misc]  # 
         tags.non_deterministic = self.random_state is None
         tags.regressor_tags.poor_score = True  # of a few hundred rows, noise leaves what it leaves
         return tags
+
+    def _checked(self, X: Any, y: Any) -> tuple[Array, Array]:  # noqa: N803
+        table, target = self._pairs(X, y, numeric=True)
+        if target.ndim != 1:
+            raise RowsError("Give one target a row.")
+        return table, target
 
     def _target_scale(self) -> Scale | None:
         return None if self.y_bounds is None else declared(self.y_bounds, 1, "y_bounds")

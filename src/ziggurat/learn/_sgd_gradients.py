@@ -187,7 +187,7 @@ def summed(gradients: Gradients, rows: Tensor, targets: Tensor, places: Tensor, 
     """
     totals = gradients.zeros()
     seed = int(torch.randint(1 << 62, ())) if gradients.way == "mapped" else None
-    for own, kept in blocks(places, block):
+    for own, kept in blocks(places, block) if len(rows) else ():
         with contextlib.nullcontext() if seed is None else _drawing_from(seed, rows.device):
             gradients.add_clipped(totals, rows[own], targets[own], kept, clip)
     return torch.cat([total.flatten() for total in totals])

@@ -14,12 +14,14 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from ziggurat.errors import MissingExtraError, ParameterError
+from ziggurat.errors import MissingExtraError, MixedNeighboursError, ParameterError
 from ziggurat.learn._base import Private
-from ziggurat.learn._clipping import checked_rows, declared
+from ziggurat.learn._budget import about_rows
+from ziggurat.learn._clipping import checked_pairs, checked_rows, declared
 from ziggurat.learn._sgd_calibration import Rounds, event_of, noise_multiplier, warn_of_noise
+from ziggurat.learn._sizes import Size, fewest, require_declared
 from ziggurat.learn._storage import Stored
-from ziggurat.privacy import Amount, SampledGaussianEvent, exact_positive, whole
+from ziggurat.privacy import Amount, Relation, SampledGaussianEvent, exact_positive, whole
 
 if TYPE_CHECKING:
     from ziggurat.learn._sgd_gradients import Gradients
@@ -56,6 +58,8 @@ class PrivateSGD(Stored, Private):
         device: str,
         checkpoint: str | Path | None,
         checkpoint_every: int,
+        relation: str,
+        expected_rows: int | None,
         random_state: int | None,
     ) -> None:
         self.module = module
@@ -66,11 +70,12 @@ class PrivateSGD(Stored, Private):
         self.optimiser, self.momentum, self.average = optimiser, momentum, average
         self.microbatch, self.device = microbatch, device
         self.checkpoint, self.checkpoint_every = checkpoint, checkpoint_every
+        self.relation, self.expected_rows = relation, expected_rows
         self.random_state = random_state
 
     def planned(self, rows: int, columns: int) -> SampledGaussianEvent:  # noqa: ARG002 - as every private model
-        """Say what fitting so many rows will cost: the number of columns plays no part."""
-        rounds = Rounds.of(rows, self.batch, self.epochs)
+        """Say what fitting will cost, by the declared number of rows alone."""
+        rounds = Rounds.of(self._expected(), self.batch, self.epochs)
         return event_of(rounds, noise_multiplier(self._epsilon, self._delta, rounds))
 
     def save(self, path: str | Path) -> None:
@@ -89,6 +94,22 @@ class PrivateSGD(Stored, Private):
         made.module = module
         made._network()
         return made
+
+    def _expected(self) -> int:
+        """The declared number of rows."""
+        if about_rows(self.relation).relation is Relation.REPLACE_ONE:
+            raise MixedNeighboursError(
+                "Sampled rows are accounted for add-or-remove-one neighbours only; a network needs a budget with "
+                "--relation add-or-remove-one."
+            )
+        require_declared(self.relation, self.expected_rows, "Private gradient descent")
+        return whole(self.expected_rows, "expected_rows")
+
+    def _pairs(self, X: Any, y: Any, *, numeric: bool) -> tuple[Array, Array]:  # noqa: N803 - as in scikit-learn
+        expected = self._expected()
+        table, targets = checked_pairs(self, X, y, numeric=numeric, least=fewest(self.relation))
+        Size.of(self.relation, len(table), expected).require(len(table))
+        return table, targets
 
     @abstractmethod
     def _outputs(self) -> int:
@@ -111,7 +132,7 @@ class PrivateSGD(Stored, Private):
         event = self.planned(*table.shape)
         source = self._source()
         with starting_from(int(source.child("start").words(1)[0] >> np.uint64(1))):
-            training = self._prepared(event, len(table), table.shape[1], source.child("steps"))
+            training = self._prepared(event, self._expected(), table.shape[1], source.child("steps"))
             rows = torch.from_numpy(self._scaled(table)).to(self.device)
             kept = None if self.checkpoint is None else self._checkpoints(event, table, targets, training)
             goal = torch.from_numpy(targets).to(self.device)
@@ -166,7 +187,7 @@ class PrivateSGD(Stored, Private):
         shapes = [(name, tuple(value.shape)) for name, value in training.gradients.module.named_parameters()]
         mark = {
             "event": event.to_dict(),
-            "rows": table.shape,
+            "columns": table.shape[1],
             "settings": repr(sorted(facts.items())),
             "weights": shapes,
         }

@@ -14,6 +14,8 @@ from ziggurat.learn._sgd_calibration import Rounds
 from ziggurat.learn._sgd_checkpoints import Checkpoint, Checkpoints
 from ziggurat.learn._sgd_gradients import Gradients, allowance, summed
 from ziggurat.learn._sgd_noise import Draws, Lattice
+from ziggurat.learn._sizes import Size
+from ziggurat.privacy import Relation
 from ziggurat.randomness import Source
 
 Progress = Callable[[int, int], None]
@@ -40,7 +42,10 @@ class Descent:
 
 @dataclass(frozen=True)
 class Plan:
-    """Whatever the guarantee depends on: the rounds, the noise, the clipping, the size of a block of rows."""
+    """Whatever the guarantee depends on: the rounds, the noise, the clipping, the size of a block of rows.
+
+    `rows` is the declared number of rows: how many there are is private, and proofs allow for twice as many.
+    """
 
     rounds: Rounds
     multiplier: Fraction
@@ -48,22 +53,26 @@ class Plan:
     block: int
     rows: int
 
+    @property
+    def sensitivity(self) -> Fraction:
+        """How far one row moves the computed sum of a step."""
+        most = Size.of(Relation.ADD_OR_REMOVE_ONE, 0, self.rows).most
+        return self.clip * (1 + allowance(most, self.block, self.rounds.sampling))
+
 
 class Training:
     """Trains a module on private rows.
 
     Promise: the parameters after every step, together, are what `event_of(plan.rounds, plan.multiplier)` says. Each
     step releases the sum of clipped gradients of a Poisson sample, plus noise; whatever follows, momentum, averages,
-    checkpoints, sees that alone. The sum is divided by the expected size of a sample, never by the realised one, and
-    a step whose sample is empty is taken like any other.
+    checkpoints, sees that alone. The sum is divided by the expected size of a sample by the declared number of rows,
+    never by the realised one, and a step whose sample is empty is taken like any other.
     """
 
     def __init__(self, gradients: Gradients, plan: Plan, descent: Descent, source: Source) -> None:
         self.gradients, self.plan, self._descent = gradients, plan, descent
         self._sizes = [value.numel() for value in gradients.parameters]
-        sensitivity = plan.clip * (1 + allowance(plan.rows, plan.block, plan.rounds.sampling))
-        self._lattice = Lattice(sensitivity, plan.multiplier, sum(self._sizes))
-        self._draws = Draws(source, plan.rows, plan.rounds.sampling, self._lattice)
+        self._lattice, self._source = Lattice(plan.sensitivity, plan.multiplier, sum(self._sizes)), source
         self._optimiser = descent.start(gradients.parameters)
         self._means = [value.detach().double().clone() for value in gradients.parameters]
         self.taken = 0
@@ -104,7 +113,8 @@ class Training:
     def steps(self, rows: Tensor, targets: Tensor, first: int, last: int) -> Iterator[None]:
         """Take steps first, ..., last - 1, and say so after each."""
         expected = float(self.plan.rounds.sampling * self.plan.rows)
-        for draw in self._draws.steps(first, last):
+        draws = Draws(self._source, len(rows), self.plan.rounds.sampling, self._lattice)
+        for draw in draws.steps(first, last):
             places = torch.from_numpy(draw.places).to(rows.device)
             total = summed(self.gradients, rows, targets, places, self.plan.block, float(self.plan.clip))
             noisy = self._lattice.protected(total, torch.from_numpy(draw.noise).to(rows.device))

@@ -41,13 +41,14 @@ class ElasticNet(Weighted):
         bounds_share: Amount = "0.1",
         clip_norm: Amount | None = None,
         fit_intercept: bool = True,
-        relation: str = "replace-one",
+        relation: str = "add-or-remove-one",
+        expected_rows: int | None = None,
         random_state: int | None = None,
     ) -> None:
         super().__init__(
             alpha, alphas=alphas, epsilon=epsilon, delta=delta, method=method, bounds=bounds, y_bounds=y_bounds,
             bounds_share=bounds_share, clip_norm=clip_norm, fit_intercept=fit_intercept, relation=relation,
-            random_state=random_state,
+            expected_rows=expected_rows, random_state=random_state,
         )  # fmt: skip
         self.l1_ratio = l1_ratio
 

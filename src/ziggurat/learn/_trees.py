@@ -55,13 +55,13 @@ class Plan:
 class DecisionTreeClassifier(BoundedClassifier):
     """A decision tree, grown greedily level by level and protected.
 
-    Formal guarantee: epsilon-differential privacy for a row, replace-one by default (the number of rows is public).
-    A node chooses one of the public splits (a column, a threshold among equal steps between its bounds) by a score that
-    an added row changes by at most 1 (proof in `_growing`), through permute-and-flip (McKenna & Sheldon 2020), which
-    promises e_0 under add-or-remove-one. The nodes of a level hold different rows, so a level promises e_0 too; a
-    replaced row leaves one node and enters one, which is two steps: 2 e_0. Leaves count classes, where a replaced row
-    changes two counts by 1 (l1 sensitivity 2, Laplace noise; 1 for an added one). `leaf_share` of epsilon is for the
-    leaves, the rest in equal parts for the levels.
+    Formal guarantee: epsilon-differential privacy for a row, add-or-remove-one by default (the number of rows is
+    private) or replace-one. A node chooses one of the public splits (a column, a threshold among equal steps between
+    its bounds) by a score that an added row changes by at most 1 (proof in `_growing`), through permute-and-flip
+    (McKenna & Sheldon 2020), which promises e_0 under add-or-remove-one. The nodes of a level hold different rows, so a
+    level promises e_0 too; a replaced row leaves one node and enters one, which is two steps: 2 e_0. Leaves count
+    classes, where a replaced row changes two counts by 1 (l1 sensitivity 2, Laplace noise; 1 for an added one).
+    `leaf_share` of epsilon is for the leaves, the rest in equal parts for the levels.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class DecisionTreeClassifier(BoundedClassifier):
         How many thresholds a column offers, equally far apart between its bounds.
     leaf_share
         The part of epsilon (what bounds leave of it) for the counts in the leaves.
-    classes, bounds, bounds_share, relation, random_state
+    classes, bounds, bounds_share, relation, expected_rows, random_state
         As for `GaussianNB`.
 
     Attributes
@@ -112,7 +112,8 @@ class DecisionTreeClassifier(BoundedClassifier):
         classes: Any = None,
         bounds: Any = None,
         bounds_share: Amount = "0.1",
-        relation: str = "replace-one",
+        relation: str = "add-or-remove-one",
+        expected_rows: int | None = None,
         random_state: int | None = None,
     ) -> None:
         self.epsilon = epsilon
@@ -124,6 +125,7 @@ class DecisionTreeClassifier(BoundedClassifier):
         self.bounds = bounds
         self.bounds_share = bounds_share
         self.relation = relation
+        self.expected_rows = expected_rows
         self.random_state = random_state
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
@@ -144,10 +146,10 @@ class DecisionTreeClassifier(BoundedClassifier):
     def _costs(self, facts: Facts) -> Event:
         return self._plan(facts).event
 
-    def _doubt(self, facts: Facts) -> float:
+    def _doubt(self, facts: Facts, rows: int) -> float:
         """The noise in all classes of a leaf but one beside its part of the rows."""
         plan = self._plan(facts)
-        return float(deviation(plan.leaves) * (facts.classes - 1) * 2**plan.depth / facts.rows)
+        return float(deviation(plan.leaves) * (facts.classes - 1) * 2**plan.depth / rows)
 
     def _learn(self, features: Floats, codes: Integers, facts: Facts, source: Source) -> None:
         plan = self._plan(facts)

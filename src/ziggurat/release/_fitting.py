@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ziggurat.errors import DataError, MixedNeighboursError, ParameterError, PrivacyError
+from ziggurat.errors import DataError, MixedNeighboursError, ParameterError, PrivacyError, ZigguratError
 from ziggurat.ledger import Ledger, Quote
-from ziggurat.privacy import Event, Neighbours, Unit, event_from_dict
+from ziggurat.privacy import Event, Neighbours, Relation, Unit, as_replace_one, event_from_dict
 from ziggurat.release._cited import Cited, cite_outcome
 from ziggurat.release._paid import paid
 
@@ -40,13 +40,14 @@ class FittedModel:
 def quote_model(
     model: Private, rows: int, columns: int, *, ledger: Ledger, analyst: str, budget: str, label: str = ""
 ) -> tuple[Event, Quote]:
-    """Price a fit by the public shape of the table; nothing is read or spent.
+    """Price a fit by the shape of the table; nothing is read or spent.
 
-    `label` is the column of the labels, for a promise about labels alone.
+    Under add-or-remove-one the number of rows is private, and the price is the same for any. `label` is the column of
+    the labels, for a promise about labels alone.
     """
     _require_private(model)
     planned = _about_labels(model.planned(rows, columns), label)
-    event = _restated(planned, ledger.budget(budget).neighbours, one_row_each=True)
+    event = _restated(model, planned, ledger.budget(budget).neighbours, one_row_each=True)
     return event, ledger.quote(budget, analyst, event, rehearsal=model.random_state is not None)
 
 
@@ -62,9 +63,12 @@ def fit_model(
 ) -> FittedModel:
     """Pay for fitting a private model, and fit it.
 
-    Promise: what fitting costs is planned from the model's parameters and the public shape of the table, and is on disk
-    before the model sees a row; the fitted model keeps it, for the unit of the budget. Where that unit is not a row,
-    every unit must have exactly one: then a neighbour of one kind is one of the other.
+    Promise: what fitting costs is planned from the model's parameters and what is public of the table's shape (under
+    add-or-remove-one not the number of rows), and is on disk before the model learns from a row; the fitted model keeps
+    it, for the unit and the relation of the budget. Where that unit is not a row, every unit must have exactly one:
+    then a neighbour of one kind is one of the other. Where a model promises under add-or-remove-one and the budget
+    under replace-one, the cost is that of a group of two, as replacing a row is removing one and adding one; a model
+    with relation="replace-one" is mostly cheaper. The other way nothing follows.
 
     Parameters
     ----------
@@ -73,16 +77,16 @@ def fit_model(
     X, y
         Features, and what is to be predicted.
     ledger, analyst, budget
-        Who pays, and out of what. The budget states the relation of the model.
+        Who pays, and out of what. The budget's relation decides: build the model with it.
     units
         The unit of every row, where the budget protects another unit than rows.
 
     Raises
     ------
     DataError
-        The table is not one of finite numbers, or some unit has several rows; nothing was spent.
+        The table is not one that the model can learn from, or some unit has several rows; nothing was spent.
     MixedNeighboursError
-        The budget protects under another relation than the model promises.
+        The model promises nothing under the budget's unit and relation; it says what would.
     BudgetExceededError
         It costs more than is left; nothing was read or spent.
     """
@@ -108,7 +112,8 @@ def pay_and_fit(
         _require_targets(y, len(table))
     protected = ledger.budget(budget).neighbours
     planned = _about_labels(model.planned(*table.shape), label)
-    event = _restated(planned, protected, one_row_each=_one_row_each(units, len(table)))
+    event = _restated(model, planned, protected, one_row_each=_one_row_each(units, len(table)))
+    model.check(X, y)
     rehearsal = model.random_state is not None
     with ledger.spend(budget, analyst, event, rehearsal=rehearsal) as spend:
         paid(lambda: model.fit(X) if y is None else model.fit(X, y))
@@ -141,7 +146,7 @@ def _require_private(model: object) -> None:
 def _require_targets(y: Any, rows: int) -> None:
     targets = np.asarray(y)
     if targets.shape[:1] != (rows,):
-        raise DataError(f"There are {rows} rows of features; give as many targets.")
+        raise DataError("There are not as many targets as rows of features; give one for each.")
     if targets.dtype.kind == "f" and not np.isfinite(targets).all():
         raise DataError("Some targets are missing or infinite; fill them in, or leave their rows out.")
 
@@ -171,24 +176,55 @@ def _one_row_each(units: Any, rows: int) -> bool:
     return True
 
 
-def _restated(event: Event, protected: Neighbours, *, one_row_each: bool) -> Event:
+def _restated(model: Private, event: Event, protected: Neighbours, *, one_row_each: bool) -> Event:
     """The same event about the budget's unit, if each has one row: a neighbour by unit is then a neighbour by row."""
     if event.neighbours == protected:
         return event
     if not event.neighbours.unit.is_row:
-        raise MixedNeighboursError(
-            f"The budget protects {protected}, but this model only {event.neighbours}; create a budget with "
-            f"--unit {event.neighbours.unit.name}={event.neighbours.unit.column} "
-            f"--relation {event.neighbours.relation.value}."
-        )
+        raise _unpaid(model, event.neighbours, protected)
     if event.neighbours.relation != protected.relation:
-        raise MixedNeighboursError(
-            f"The budget protects {protected}, but this model promises about {event.neighbours}; create a budget with "
-            f"--relation {event.neighbours.relation.value}, or give the model relation={protected.relation.value!r}."
-        )
+        event = _by_replacing(model, event, protected)
+    if protected.unit.is_row:
+        return event
     if not one_row_each:
         raise ParameterError(f"The budget protects {protected}; say which {protected.unit.name} each row is about.")
     return event_from_dict(_about(event.to_dict(), protected.to_dict()))
+
+
+def _by_replacing(model: Private, event: Event, protected: Neighbours) -> Event:
+    """What follows under replace-one of a promise under add-or-remove-one."""
+    if protected.relation is not Relation.REPLACE_ONE:
+        raise _unpaid(model, event.neighbours, protected)
+    try:
+        return as_replace_one(event)
+    except PrivacyError:
+        raise _unpaid(model, event.neighbours, protected) from None
+
+
+def _unpaid(model: Private, promised: Neighbours, protected: Neighbours) -> MixedNeighboursError:
+    """Say what would pay for a model; the relation is advised only if the model can be planned with it."""
+    wanted, unit = protected.relation.value, promised.unit
+    if unit.is_row and _can_promise(model, wanted):
+        way = f"give the model relation={wanted!r}"
+    elif unit.is_row:
+        way = f"it needs a budget with --relation {promised.relation.value}"
+    else:
+        way = f"it needs a budget with --unit {unit.name}={unit.column} --relation {promised.relation.value}"
+    return MixedNeighboursError(
+        f"The budget protects {protected}, but this {type(model).__name__} promises about {promised}; {way}."
+    )
+
+
+def _can_promise(model: Private, relation: str) -> bool:
+    from sklearn.base import clone
+
+    named = [name for name in ("relation", "model__relation") if name in model.get_params()]
+    try:
+        return bool(named) and bool(clone(model).set_params(**{named[0]: relation}).planned(1, 1))
+    except MixedNeighboursError:
+        return False
+    except ZigguratError:  # something else is missing, such as expected_rows, and will be named then
+        return True
 
 
 def _about(held: Any, whom: Mapping[str, Any]) -> Any:

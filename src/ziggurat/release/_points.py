@@ -78,12 +78,12 @@ class Points:
         """What a table of questions needs: the columns that are looked at, a row each."""
         return replace(self.schema, columns=tuple(field.column for field in self.encoding.fields), unit=Unit())
 
-    def rows(self, table: Table, *, units: bool = False) -> Rows:
+    def rows(self, table: Table, *, units: bool = False, least: int = 1) -> Rows:
         """Read a table to learn from; what comes back is raw, for a method to protect."""
         if self.label:
-            return self.task.rows(table, units=units)
+            return self.task.rows(table, units=units, least=least)
         unit = table.unit.column if units else None
-        cells = _cells(table, [*self.encoding.names, *([unit] if unit is not None else [])])
+        cells = _cells(table, [*self.encoding.names, *([unit] if unit is not None else [])], least)
         whose = None if unit is None else np.asarray(cells[unit].to_numpy(zero_copy_only=False))
         return Rows(self.encoding.encode(cells), None, whose)
 
@@ -115,9 +115,9 @@ class Points:
             raise ArtefactError("The description of the model's columns is damaged; restore a copy.") from None
 
 
-def _cells(table: Table, names: list[str]) -> pa.Table:
+def _cells(table: Table, names: list[str], least: int = 1) -> pa.Table:
     cells = table.query(table.select(*(known(table.schema[name]) for name in names)))
-    if cells.num_rows == 0:
+    if cells.num_rows < least:
         raise DataError("The table has no rows.")
     return cells
 

@@ -123,18 +123,18 @@ class Task:
         """How many numbers a row of features has."""
         return self.encoding.width
 
-    def rows(self, table: Table, *, labels: bool = True, units: bool = False) -> Rows:
+    def rows(self, table: Table, *, labels: bool = True, units: bool = False, least: int = 1) -> Rows:
         """Read a table; what comes back is raw, for a method to protect.
 
         Raises
         ------
         DataError
-            If it has no rows, or some row has no label from the public list, or no unit.
+            If it has no rows where `least` is not 0, or some row has no label from the public list, or no unit.
         """
         unit = table.unit.column if units else None
         names = [*self.encoding.names, *([self.label] if labels else []), *([unit] if unit is not None else [])]
         cells = table.query(table.select(*(known(table.schema[name]) for name in names)))
-        if cells.num_rows == 0:
+        if cells.num_rows < least:
             raise DataError("The table has no rows.")
         return Rows(
             self.features(cells),

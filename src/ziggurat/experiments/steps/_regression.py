@@ -52,7 +52,7 @@ def fit_regression(
     method
         A method of `ziggurat.learn.Ridge`, or 'none' for scikit-learn's model without privacy.
     epsilon, delta
-        What fitting may cost; every method but 'adassp' is run with delta 0, as the document has it.
+        What fitting may cost, under replace-one; every method but 'adassp' is run with delta 0, as the document has it.
     intercept
         Whether there is one; the document has none.
 
@@ -95,6 +95,7 @@ def _model(model: str, method: str, epsilon: float, delta: float, intercept: boo
         bounds=(-1, 1),
         y_bounds=(-1, 1),
         fit_intercept=intercept,
+        relation="replace-one",
         random_state=seed,
     )
 

@@ -35,14 +35,17 @@ class _Given:
         """The private model, not yet fitted."""
         from ziggurat import learn
 
-        if self.model == "histogram":
-            return learn.ServedHistogram(bins=self.chosen["bins"], bounds=BOX, **options)
-        options |= {"bandwidth": self.chosen["bandwidth"], "bounds": BOX}
-        if self.model == "density":
-            return learn.KernelDensity(**options)
+        options["bounds"] = BOX
+        if self.model != "histogram":
+            options["bandwidth"] = self.chosen["bandwidth"]
         if self.model == "regression":
             variance = self.chosen["noise_variance"]
             return learn.GaussianProcessRegression(y_bounds=BOX, noise_variance=variance, **options)
+        options["relation"] = "replace-one"  # as the document has it
+        if self.model == "histogram":
+            return learn.ServedHistogram(bins=self.chosen["bins"], **options)
+        if self.model == "density":
+            return learn.KernelDensity(**options)
         return learn.KernelSVM(C=self.chosen["cost"], classes=list(range(int(self.labels.max()) + 1)), **options)
 
     def exactly(self) -> npt.NDArray[Any]:
