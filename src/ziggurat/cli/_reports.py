@@ -80,17 +80,18 @@ class Payer:
     def _require_budget(self, book: Ledger) -> None:
         try:
             protected = book.budget(self.budget).neighbours
-            book.left(self.budget, self.analyst)
+            account = book.paying(self.budget, self.whom, self.analyst).table
+            book.left(account, self.analyst)
         except LedgerUseError:
             raise LedgerUseError(self._missing()) from None
-        if protected != self.whom:
+        except MixedNeighboursError:
             raise MixedNeighboursError(
                 f"The budget {self.budget!r} protects {protected}, but reports protect {self.whom}: how many there are "
                 "is public, so that one report more or less shows, and nothing is promised under another relation or "
                 f"to another unit. Pay from a budget of the same people, made with "
                 f"'{self._budget_command(self.budget + '-reports')} --population {self.budget}'; both promises then "
                 "stand side by side."
-            )
+            ) from None
 
     def _missing(self) -> str:
         return f"{self.analyst!r} has no grant on {self.budget!r}. {self._how_to_start(self.analyst)}"

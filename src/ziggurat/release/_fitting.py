@@ -14,6 +14,7 @@ from ziggurat.ledger import Ledger, Quote
 from ziggurat.privacy import Event, Neighbours, Relation, Unit, as_replace_one, event_from_dict
 from ziggurat.release._cited import Cited, cite_outcome
 from ziggurat.release._paid import paid
+from ziggurat.release._protected import protected
 
 if TYPE_CHECKING:
     from ziggurat.learn._base import Private
@@ -47,7 +48,8 @@ def quote_model(
     """
     _require_private(model)
     planned = _about_labels(model.planned(rows, columns), label)
-    event = _restated(model, planned, ledger.budget(budget).neighbours, one_row_each=True)
+    whom = protected(ledger, budget, planned.neighbours, analyst)
+    event = _restated(model, planned, whom, one_row_each=True)
     return event, ledger.quote(budget, analyst, event, rehearsal=model.random_state is not None)
 
 
@@ -110,9 +112,9 @@ def pay_and_fit(
     table = _checked(X)
     if y is not None:
         _require_targets(y, len(table))
-    protected = ledger.budget(budget).neighbours
     planned = _about_labels(model.planned(*table.shape), label)
-    event = _restated(model, planned, protected, one_row_each=_one_row_each(units, len(table)))
+    whom = protected(ledger, budget, planned.neighbours, analyst)
+    event = _restated(model, planned, whom, one_row_each=_one_row_each(units, len(table)))
     model.check(X, y)
     rehearsal = model.random_state is not None
     with ledger.spend(budget, analyst, event, rehearsal=rehearsal) as spend:
@@ -176,34 +178,34 @@ def _one_row_each(units: Any, rows: int) -> bool:
     return True
 
 
-def _restated(model: Private, event: Event, protected: Neighbours, *, one_row_each: bool) -> Event:
+def _restated(model: Private, event: Event, budgeted: Neighbours, *, one_row_each: bool) -> Event:
     """The same event about the budget's unit, if each has one row: a neighbour by unit is then a neighbour by row."""
-    if event.neighbours == protected:
+    if event.neighbours == budgeted:
         return event
     if not event.neighbours.unit.is_row:
-        raise _unpaid(model, event.neighbours, protected)
-    if event.neighbours.relation != protected.relation:
-        event = _by_replacing(model, event, protected)
-    if protected.unit.is_row:
+        raise _unpaid(model, event.neighbours, budgeted)
+    if event.neighbours.relation != budgeted.relation:
+        event = _by_replacing(model, event, budgeted)
+    if budgeted.unit.is_row:
         return event
     if not one_row_each:
-        raise ParameterError(f"The budget protects {protected}; say which {protected.unit.name} each row is about.")
-    return event_from_dict(_about(event.to_dict(), protected.to_dict()))
+        raise ParameterError(f"The budget protects {budgeted}; say which {budgeted.unit.name} each row is about.")
+    return event_from_dict(_about(event.to_dict(), budgeted.to_dict()))
 
 
-def _by_replacing(model: Private, event: Event, protected: Neighbours) -> Event:
+def _by_replacing(model: Private, event: Event, budgeted: Neighbours) -> Event:
     """What follows under replace-one of a promise under add-or-remove-one."""
-    if protected.relation is not Relation.REPLACE_ONE:
-        raise _unpaid(model, event.neighbours, protected)
+    if budgeted.relation is not Relation.REPLACE_ONE:
+        raise _unpaid(model, event.neighbours, budgeted)
     try:
         return as_replace_one(event)
     except PrivacyError:
-        raise _unpaid(model, event.neighbours, protected) from None
+        raise _unpaid(model, event.neighbours, budgeted) from None
 
 
-def _unpaid(model: Private, promised: Neighbours, protected: Neighbours) -> MixedNeighboursError:
+def _unpaid(model: Private, promised: Neighbours, budgeted: Neighbours) -> MixedNeighboursError:
     """Say what would pay for a model; the relation is advised only if the model can be planned with it."""
-    wanted, unit = protected.relation.value, promised.unit
+    wanted, unit = budgeted.relation.value, promised.unit
     if unit.is_row and _can_promise(model, wanted):
         way = f"give the model relation={wanted!r}"
     elif unit.is_row:
@@ -211,7 +213,7 @@ def _unpaid(model: Private, promised: Neighbours, protected: Neighbours) -> Mixe
     else:
         way = f"it needs a budget with --unit {unit.name}={unit.column} --relation {promised.relation.value}"
     return MixedNeighboursError(
-        f"The budget protects {protected}, but this {type(model).__name__} promises about {promised}; {way}."
+        f"The budget protects {budgeted}, but this {type(model).__name__} promises about {promised}; {way}."
     )
 
 

@@ -18,6 +18,7 @@ from ziggurat.release._cited import cite_outcome
 from ziggurat.release._described import described, features_digest, is_own
 from ziggurat.release._labelled import Labelled, LabellingFacts, labels_from, stored
 from ziggurat.release._paid import paid
+from ziggurat.release._protected import protected
 from ziggurat.release._quotation import open_grant
 from ziggurat.release._stored import packed, unpacked
 
@@ -113,7 +114,7 @@ class Labelling:
         The epsilon is stated at the grant's own delta, unless another is asked for.
         """
         event = self._planned(whole(queries, "queries"), most_answers)
-        at = open_grant(self._ledger, self._budget, self._analyst).grant.delta if delta is None else delta
+        at = open_grant(self._ledger, self._account, self._analyst).grant.delta if delta is None else delta
         made = account(
             self._aggregator, self._ballot, delta=at, queries=queries, answered=most_answers or queries,
             organisation=self._organisation, teachers_owned=self._owned,
@@ -231,20 +232,26 @@ class Labelling:
         labels = labels_from(unpacked(spend.answer), self.rehearsal)
         return Labelled(labels, LabellingFacts.at(self._ledger, entry), spend.replayed)
 
+    @property
+    def _account(self) -> str:
+        """The name of the budget that pays."""
+        return self._ledger.paying(self._budget, self._ballot.neighbours, self._analyst).table
+
     def _protected(self) -> Ballot:
         """The votes as the budget's people see them."""
-        protected, dealt = self._ledger.budget(self._budget).neighbours, self._dealt
-        if protected.unit != dealt.unit:
+        dealt = self._dealt
+        budgeted = protected(self._ledger, self._budget, dealt.neighbours, self._analyst)
+        if budgeted.unit != dealt.unit:
             raise MixedNeighboursError(
-                f"The budget {self._budget!r} protects {protected}, but labels of these teachers protect "
+                f"The budget {self._budget!r} protects {budgeted}, but labels of these teachers protect "
                 f"{dealt.neighbours}; name a budget for the unit of their partition (ziggurat ledger budget with "
                 "--person or --unit), or teach by its unit."
             )
         try:
-            return dealt.under(protected.relation)
+            return dealt.under(budgeted.relation)
         except MixedNeighboursError as refused:
             raise MixedNeighboursError(
-                f"{refused} The budget {self._budget!r} protects {protected}: teach again without --split balanced, or "
+                f"{refused} The budget {self._budget!r} protects {budgeted}: teach again without --split balanced, or "
                 f"pay from a budget of the same people with --relation {dealt.relation}."
             ) from None
 

@@ -32,6 +32,7 @@ from ziggurat.release._cited import Cited, cite_outcome, recorded
 from ziggurat.release._described import features_digest
 from ziggurat.release._labelled import reading
 from ziggurat.release._paid import paid
+from ziggurat.release._protected import protected
 from ziggurat.release._quotation import open_grant
 
 KIND = "privatised queries"
@@ -260,14 +261,16 @@ class QueryCurator:
     def _protected(self, unit: Unit | None) -> Neighbours:
         if self._ledger is None:
             return Neighbours(unit or Unit(), Relation.REPLACE_ONE)
-        protected = self._ledger.budget(self._budget).neighbours
-        wanted = Neighbours(unit or protected.unit, Relation.REPLACE_ONE)
-        if protected != wanted:
+        own = self._ledger.budget(self._budget).neighbours.unit
+        wanted = Neighbours(unit or own, Relation.REPLACE_ONE)
+        budgeted = protected(self._ledger, self._budget, wanted, self._analyst)
+        if budgeted != wanted:
             raise MixedNeighboursError(
-                f"The budget {self._budget!r} protects {protected}, but privatised rows protect {wanted}; create one "
+                f"The budget {self._budget!r} protects {budgeted}, but privatised rows protect {wanted}; create one "
                 "with Neighbours(unit, 'replace-one')."
             )
-        open_grant(self._ledger, self._budget, self._analyst)
+        account = self._ledger.paying(self._budget, wanted, self._analyst).table
+        open_grant(self._ledger, account, self._analyst)
         return wanted
 
     def _require_units(self, units: Any, rows: int) -> None:

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from ziggurat.data import Schema, Table, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import MixedNeighboursError, ParameterError, PrivacyError
-from ziggurat.privacy import Event, Guarantee, Neighbours
+from ziggurat.privacy import Event, Guarantee
 from ziggurat.randomness import secure, seeded
 from ziggurat.release._anonymised import _checked, _private_folder
 from ziggurat.release._cited import Cited, cite_outcome
@@ -177,7 +177,7 @@ def release_synthetic_private(
     _require_copies(target, copies)
     held = table if isinstance(table, Table) else read(table)
     maker = _copied(model)
-    planned = _planned(maker, held.schema, ledger.budget(budget).neighbours)
+    planned = _planned(maker, held.schema, ledger, budget, analyst)
     names = maker._terms(held.schema).names
     who = attackers_of(held.schema, names, known, secret)
     if not isinstance(holdout, Table):
@@ -267,15 +267,18 @@ def _copied(model: object) -> Any:
     return clone(model)
 
 
-def _planned(model: Any, schema: Schema, protected: Neighbours) -> Event:
+def _planned(model: Any, schema: Schema, ledger: Ledger, budget: str, analyst: str) -> Event:
     event: Event = model.planned(schema)
     whom = event.neighbours
-    if whom != protected:
+    try:
+        ledger.paying(budget, whom, analyst)
+    except MixedNeighboursError:
         unit = "" if whom.unit.is_row else f" --unit {whom.unit.name}={whom.unit.column}"
         raise MixedNeighboursError(
-            f"The budget protects {protected}, but by its schema and the model this table protects {whom}; create a "
-            f"budget with{unit} --relation {whom.relation.value}, or change the schema's unit or the model's relation."
-        )
+            f"The budget protects {ledger.budget(budget).neighbours}, but by its schema and the model this table "
+            f"protects {whom}; create a budget with{unit} --relation {whom.relation.value}, or change the schema's "
+            "unit or the model's relation."
+        ) from None
     return event
 
 
