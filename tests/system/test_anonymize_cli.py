@@ -12,6 +12,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from ziggurat.anonymize import KAnonymity, anonymize
+from ziggurat.anonymize import _solutions as solutions
 from ziggurat.cli._anonymize import _progress
 from ziggurat.cli._anonymize_page import outcome
 
@@ -78,6 +79,39 @@ def test_a_table_from_the_question_to_the_ledger(command: Command, clinic: Path)
     assert "1 release without a guarantee" in command("ledger", "show", "patients").out
     judged = command("risk", "patients.csv", "--after", "safe.parquet", "--qi", "age,zip", "--json")
     assert json.loads(judged.out)["after"]["risk"]["uniques"] == 0
+
+
+def test_the_banner_is_green_only_if_nothing_was_found(command: Command, clinic: Path) -> None:
+    asked = ("--k", "5", "--l", "illness=2", "--suppress", "0.05", "--out", "safe.parquet")
+    look = ("risk", "patients.csv", "--after", "safe.parquet", "--out", "page.html")
+
+    def page(*decided: str) -> str:
+        made = command("anonymize", "patients.csv", *asked, *decided)
+        assert made.code == 0, made.err
+        assert command(*look).code == 0
+        return (clinic / "page.html").read_text()
+
+    green, kept = page("--drop", "cost"), page("--keep", "cost=known to the insurer only")
+    assert 'class="verdict good"' in green
+    assert 'class="verdict "' in kept
+    assert "kept by decision of the steward: cost" in kept
+    for piece in ("level of age", "loss", "rows suppressed", "known to the insurer only", "not in the file"):
+        assert piece in kept
+    (clinic / "safe.parquet.certificate.json").unlink()
+    assert command(*look).code == 0
+    bad = (clinic / "page.html").read_text()
+    assert 'class="verdict bad"' in bad
+    assert "undone by columns that left as they were: cost" in bad
+    assert not any(cell in green + kept + bad for cell in ("secretperson", "81613", "gout"))
+
+
+def test_too_many_generalisations_to_list_name_the_option(
+    command: Command, clinic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(solutions, "MOST_NODES", 1)
+    found = command("anonymize", "patients.csv", "--k", "5", "--out", "safe.csv", *KEPT, "--frontier", "f.png")
+    assert "leave out --frontier and --solutions" in found.err
+    assert not (clinic / "safe.csv").exists()
 
 
 def test_no_cell_is_shown(command: Command, clinic: Path) -> None:
