@@ -105,7 +105,7 @@ def test_intervals_rest_on_the_rows_that_the_copies_or_their_files_say_were_lear
     made, written = maker.sample(copies=2), maker.write(tmp_path / "out.parquet", copies=2)
     bare = [table.replace_schema_metadata(None) for table in made.tables]
     found = {what: estimates(original, given).figures[0] for what, given in [("made", made), ("bare", bare)]}
-    # 2,000/200 + 1/2; of bare tables it is taken for granted that 2,000 rows were learned from, by draws of the posterior
+    # 2,000/200 + 1/2; of bare tables 2 is taken for granted: all rows learned from, and draws from the posterior
     assert found["made"].synthetic.error == pytest.approx(found["bare"].synthetic.error * (10.5 / 2) ** 0.5)
     for given in (written, [str(path) for path in written.paths]):
         assert estimates(original, given).figures[0].synthetic.error == pytest.approx(found["made"].synthetic.error)
