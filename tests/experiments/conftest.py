@@ -1,21 +1,20 @@
 """Steps that worker processes can import, and small plans made of them."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from ziggurat.experiments import take_steps
 from ziggurat.experiments._cache import Cache
 
-SAMPLE = str(Path(__file__).parent / "sample")
+SAMPLE = Path(__file__).parent / "sample" / "sample_steps.py"
 
 
 @pytest.fixture
-def sample_path(monkeypatch: pytest.MonkeyPatch) -> str:
-    """The folder of sample_steps, on the path of this process and of its workers."""
-    monkeypatch.setattr(sys, "path", [SAMPLE, *sys.path])
-    return SAMPLE
+def sample_steps() -> None:
+    """The steps of the sample, in this process and in its workers."""
+    take_steps([SAMPLE])
 
 
 @pytest.fixture

@@ -12,21 +12,21 @@ from ziggurat.experiments._cache import Cache
 from ziggurat.experiments._executors import executor
 from ziggurat.experiments._plan import expand
 from ziggurat.experiments._run import run_plan
-from ziggurat.experiments._steps import resolve
+from ziggurat.experiments._step_modules import take_steps
 from ziggurat.experiments._types import Experiment, Module, Plan, Record
 
-pytestmark = pytest.mark.usefixtures("sample_path")
+pytestmark = pytest.mark.usefixtures("sample_steps")
 Ran = Callable[[], list[str]]
 
 
 def noisy(journal: Path) -> Plan:
     """Nested trials and repeats whose numbers come from seeds."""
     where = {"journal": str(journal)}
-    inner = Module("inner", "sample_steps:scale", where, {"array": "outer.array"}, metrics=("total",), repeats=2)
+    inner = Module("inner", "sample-scale", where, {"array": "outer.array"}, metrics=("total",), repeats=2)
     trials = ({"factor": 0.5}, {"factor": 2.0})
-    outer = Module("outer", "sample_steps:scale", where, {"array": "source.array"}, trials, modules=(inner,))
-    source = Module("source", "sample_steps:source", {**where, "value": 12})
-    last = Module("last", "sample_steps:gather", where, {"runs": "inner.total"}, metrics=("sum",))
+    outer = Module("outer", "sample-scale", where, {"array": "source.array"}, trials, modules=(inner,))
+    source = Module("source", "sample-source", {**where, "value": 12})
+    last = Module("last", "sample-gather", where, {"runs": "inner.total"}, metrics=("sum",))
     return expand(Experiment("noisy", (source, outer, last), seed=11))
 
 
@@ -61,21 +61,19 @@ def test_seeds_do_change_the_numbers(tmp_path: Path, journal: Path) -> None:
 def test_a_killed_worker_is_a_failed_trial_and_the_rest_goes_on(cache: Cache, journal: Path) -> None:
     ways = ("fine", "kill", *(f"fine{number}" for number in range(30)), "raise")
     trials = tuple({"how": how} for how in ways)
-    module = Module("m", "sample_steps:misbehave", {"journal": str(journal)}, trials=trials, metrics=("value",))
+    module = Module("m", "sample-misbehave", {"journal": str(journal)}, trials=trials, metrics=("value",))
     records = run(expand(Experiment("kill", (module,))), cache, "processes")
     failed = {record.varied["m.how"]: str(record.error) for record in records if record.status == "failed"}
     assert set(failed) == {"kill", "raise"}
     assert failed["kill"].startswith("The worker process was killed")
 
 
-def test_a_step_that_workers_cannot_import_fails_in_a_sentence(
-    cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "vanishing.py").write_text("def step():\n    return {'a': 1}\n")
-    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    resolve("vanishing:step")
+def test_a_step_that_workers_cannot_import_fails_in_a_sentence(cache: Cache, tmp_path: Path) -> None:
+    text = "from ziggurat.experiments import step\n@step('vanishing')\ndef f():\n    return {'a': 1}\n"
+    (tmp_path / "vanishing.py").write_text(text)
+    take_steps([tmp_path / "vanishing.py"])
     (tmp_path / "vanishing.py").unlink()
-    plan = expand(Experiment("gone", (Module("m", "vanishing:step", repeats=3),)))
+    plan = expand(Experiment("gone", (Module("m", "vanishing", repeats=3),)))
     records = run(plan, cache, "processes")
     assert all("cannot be sent to another process" in str(record.error) for record in records)
 
@@ -99,7 +97,7 @@ def test_a_missing_ray_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_small_tasks_travel_together_and_none_is_lost(cache: Cache, journal: Path, ran: Ran) -> None:
     trials = tuple({"value": value} for value in range(300))
-    module = Module("m", "sample_steps:source", {"journal": str(journal), "size": 1}, trials=trials)
+    module = Module("m", "sample-source", {"journal": str(journal), "size": 1}, trials=trials)
     records = run(expand(Experiment("many", (module,))), cache, "processes")
     assert all(record.status == "done" for record in records)
     assert ran() == sorted(f"source {value}" for value in range(300))

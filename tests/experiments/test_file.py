@@ -175,7 +175,7 @@ def test_random_trials_are_drawn_from_the_seed() -> None:
             "file-test-prepair",
             "There is no step 'file-test-prepair'; did you mean 'file-test-prep",
         ),
-        (8, "file-test-prepare", "no_module_here:f", "'no_module_here' cannot be imported (ModuleNotFoundError)"),
+        (8, "file-test-prepare", "no_module_here:f", "'no_module_here:f' is a path to code, which no file may name"),
         (9, "{rows: 4000,", "{row: 4000,", "Step 'file-test-prepare' takes no parameter 'row'; did you mean 'rows'?"),
         (
             7,

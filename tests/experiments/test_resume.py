@@ -16,18 +16,20 @@ from ziggurat.experiments._plan import expand
 from ziggurat.experiments._run import run_plan
 from ziggurat.experiments._types import Experiment, Module, Plan
 
-pytestmark = pytest.mark.usefixtures("sample_path")
+pytestmark = pytest.mark.usefixtures("sample_steps")
 Ran = Callable[[], list[str]]
 
 SCRIPT = """
 import sys
 from pathlib import Path
-sys.path[:0] = sys.argv[1:3]
+sys.path.insert(0, sys.argv[1])
 from test_resume import big_plan, slow_plan
 from ziggurat.errors import ArtefactError
+from ziggurat.experiments import take_steps
 from ziggurat.experiments._cache import Cache
 from ziggurat.experiments._run import run_plan
 
+take_steps([sys.argv[2]])
 if __name__ == "__main__":
     kind, folder, journal, executor = sys.argv[3:]
     plan = slow_plan(Path(journal)) if kind == "slow" else big_plan()
@@ -44,20 +46,20 @@ if __name__ == "__main__":
 def slow_plan(journal: Path) -> Plan:
     where = {"journal": str(journal)}
     trials = tuple({"factor": float(number)} for number in range(20))
-    scale = Module("scale", "sample_steps:scale", {**where, "wait": 0.1}, {"array": "source.array"}, trials)
-    return expand(Experiment("slow", (Module("source", "sample_steps:source", {**where, "value": 12}), scale)))
+    scale = Module("scale", "sample-scale", {**where, "wait": 0.1}, {"array": "source.array"}, trials)
+    return expand(Experiment("slow", (Module("source", "sample-source", {**where, "value": 12}), scale)))
 
 
 def big_plan() -> Plan:
     trials = tuple({"index": index, "size": 20_000 if index < 5 else 400_000} for index in range(8))
-    return expand(Experiment("big", (Module("big", "sample_steps:big", trials=trials),)))
+    return expand(Experiment("big", (Module("big", "sample-big", trials=trials),)))
 
 
 def started(kind: str, tmp_path: Path, executor: str, limit: int | None = None) -> subprocess.Popen[str]:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
     here = str(Path(__file__).parent)
-    command = [sys.executable, str(script), here, f"{here}/sample", kind]
+    command = [sys.executable, str(script), here, f"{here}/sample/sample_steps.py", kind]
     return subprocess.Popen(
         [*command, str(tmp_path / "cache"), str(tmp_path / "journal.txt"), executor],
         stdout=subprocess.PIPE,

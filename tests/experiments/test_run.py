@@ -19,7 +19,7 @@ from ziggurat.experiments._run import preview, run_plan
 from ziggurat.experiments._task import PRINTED_HEAD, PRINTED_TAIL
 from ziggurat.experiments._types import Experiment, Module, Plan, Record
 
-pytestmark = pytest.mark.usefixtures("sample_path")
+pytestmark = pytest.mark.usefixtures("sample_steps")
 Ran = Callable[[], list[str]]
 
 
@@ -32,9 +32,9 @@ def chain(journal: Path, value: int = 12, factors: tuple[float, ...] = (1.0, 2.0
     where = {"journal": str(journal)}
     trials = tuple({"factor": factor} for factor in factors)
     return planned(
-        Module("source", "sample_steps:source", {**where, "value": value}),
-        Module("scale", "sample_steps:scale", where, {"array": "source.array"}, trials, metrics=("total",), **scale),
-        Module("gather", "sample_steps:gather", where, {"runs": "scale.total"}, metrics=("sum",)),
+        Module("source", "sample-source", {**where, "value": value}),
+        Module("scale", "sample-scale", where, {"array": "source.array"}, trials, metrics=("total",), **scale),
+        Module("gather", "sample-gather", where, {"runs": "scale.total"}, metrics=("sum",)),
     )
 
 
@@ -42,9 +42,9 @@ def misbehaving(journal: Path, *ways: str) -> Plan:
     trials = tuple({"how": how} for how in ways)
     where = {"journal": str(journal)}
     return planned(
-        Module("bad", "sample_steps:misbehave", where, trials=trials, metrics=("value",)),
-        Module("good", "sample_steps:source", {**where, "value": 1}),
-        Module("after", "sample_steps:gather", where, {"runs": "bad.value"}),
+        Module("bad", "sample-misbehave", where, trials=trials, metrics=("value",)),
+        Module("good", "sample-source", {**where, "value": 1}),
+        Module("after", "sample-gather", where, {"runs": "bad.value"}),
     )
 
 
@@ -145,13 +145,11 @@ def test_sub_modules_of_a_failed_run_are_skipped(cache: Cache, journal: Path) ->
     where = {"journal": str(journal)}
     inner = Module(
         "inner",
-        "sample_steps:source",
+        "sample-source",
         {**where, "value": 1},
-        modules=(Module("deep", "sample_steps:chatter", {"lines": 1}),),
+        modules=(Module("deep", "sample-chatter", {"lines": 1}),),
     )
-    outer = Module(
-        "outer", "sample_steps:misbehave", where, trials=({"how": "raise"}, {"how": "fine"}), modules=(inner,)
-    )
+    outer = Module("outer", "sample-misbehave", where, trials=({"how": "raise"}, {"how": "fine"}), modules=(inner,))
     statuses = [(record.module, record.status) for record in run(planned(outer), cache)]
     assert statuses[:3] == [("outer", "failed"), ("inner", "skipped"), ("deep", "skipped")]
     assert statuses[3:] == [("outer", "done"), ("inner", "done"), ("deep", "done")]
@@ -165,7 +163,7 @@ def test_an_output_that_a_step_did_not_return_fails_what_wants_it(cache: Cache, 
 
 
 def test_a_step_that_prints_200_megabytes_keeps_the_ends(cache: Cache, capfd: pytest.CaptureFixture[str]) -> None:
-    (record,) = run(planned(Module("chatter", "sample_steps:chatter", {"lines": 200_000})), cache)
+    (record,) = run(planned(Module("chatter", "sample-chatter", {"lines": 200_000})), cache)
     assert record.status == "done"
     log = cache.log(record.key)
     assert log.startswith("the beginning\nxxx")
@@ -177,7 +175,7 @@ def test_a_step_that_prints_200_megabytes_keeps_the_ends(cache: Cache, capfd: py
 
 
 def test_a_step_cannot_change_the_plan(cache: Cache) -> None:
-    plan = planned(Module("spoil", "sample_steps:spoil", {"numbers": [1, 2]}, repeats=3, metrics=("count",)))
+    plan = planned(Module("spoil", "sample-spoil", {"numbers": [1, 2]}, repeats=3, metrics=("count",)))
     assert [record.metrics["count"] for record in run(plan, cache)] == [3.0, 3.0, 3.0]
     assert plan.nodes[0].parameters == {"numbers": [1, 2]}
 
@@ -256,8 +254,8 @@ def test_many_missing_inputs_of_one_node_are_all_made_again(cache: Cache, journa
 
 def test_a_long_chain_of_cached_files_is_settled(cache: Cache, journal: Path, ran: Ran) -> None:
     where = {"journal": str(journal)}
-    links = (Module(f"m{n}", "sample_steps:scale", where, {"array": f"m{n - 1}.array"}) for n in range(1, 400))
-    modules = [Module("m0", "sample_steps:source", {**where, "value": 1}), *links]
+    links = (Module(f"m{n}", "sample-scale", where, {"array": f"m{n - 1}.array"}) for n in range(1, 400))
+    modules = [Module("m0", "sample-source", {**where, "value": 1}), *links]
     run(planned(*modules), cache)
     ran()
     records = run(planned(*modules), cache)
@@ -282,7 +280,7 @@ def test_an_empty_plan_gives_no_records(cache: Cache) -> None:
 
 def test_an_unknown_step_is_refused_before_anything_runs(cache: Cache, journal: Path, ran: Ran) -> None:
     plan = chain(journal)
-    broken = replace(plan.nodes[-1], module=replace(plan.nodes[-1].module, step="sample_steps:gone"))
+    broken = replace(plan.nodes[-1], module=replace(plan.nodes[-1].module, step="sample-gone"))
     with pytest.raises(ExperimentError, match="gone"):
         run(replace(plan, nodes=(*plan.nodes[:-1], broken)), cache)
     assert ran() == []

@@ -1,4 +1,4 @@
-"""Steps are found by name or by import, and say what they take."""
+"""Steps are found by the name they are registered under, and say what they take."""
 
 import functools
 from pathlib import Path
@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ziggurat.errors import ExperimentError
+from ziggurat.experiments._step_modules import take_steps
 from ziggurat.experiments._steps import resolve, step, step_names
 
 
@@ -21,12 +22,14 @@ def anything(**given: object) -> dict[str, object]:
 
 
 @pytest.fixture
-def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(tmp_path)
+def module(tmp_path: Path) -> Any:
+    """Write a module that registers functions, and take its steps."""
 
-    def write(name: str, text: str) -> Path:
+    def write(name: str, **functions: str) -> Path:
+        registered = (f"@step({each!r})\n{text}\n" for each, text in functions.items())
         file = tmp_path / f"{name}.py"
-        file.write_text(text)
+        file.write_text("\n\n".join(["from ziggurat.experiments import step", *registered]))
+        take_steps([file])
         return file
 
     return write
@@ -41,9 +44,9 @@ def test_a_registered_step_says_what_it_takes() -> None:
     assert not found.takes_any
 
 
-def test_a_function_of_any_module_is_a_step(module: Any) -> None:
-    module("steps_mine", "def double(x, *more, y=2):\n    return {'z': x * y}\n")
-    found = resolve("steps_mine:double")
+def test_a_function_of_a_module_that_was_taken_is_a_step(module: Any) -> None:
+    module("steps_mine", double="def double(x, *more, y=2):\n    return {'z': x * y}\n")
+    found = resolve("double")
     assert found.function(x=3) == {"z": 6}
     assert (found.parameters, found.takes_seed, found.outputs) == (("x", "y"), False, None)
 
@@ -52,36 +55,27 @@ def test_a_step_may_take_any_name() -> None:
     assert resolve("steps-test-any").takes_any
 
 
-def test_outputs_are_known_by_either_reference(module: Any) -> None:
-    text = (
-        "from ziggurat.experiments._steps import step\n@step('steps-test-both', outputs=['a'])\ndef both():\n    ...\n"
-    )
-    module("steps_both", text)
-    by_import = resolve("steps_both:both")
-    assert by_import.outputs == resolve("steps-test-both").outputs == ("a",)
-
-
 def test_names_are_sorted() -> None:
     names = step_names()
     assert names == sorted(names)
     assert {"steps-test-any", "steps-test-shuffle"} <= set(names)
 
 
-def test_the_version_changes_with_the_file_and_with_the_reference(module: Any) -> None:
-    text = "def f():\n    return {}\ng = f\n"
-    module("steps_v1", text)
-    module("steps_v2", text)
-    module("steps_v3", text + "# changed\n")
-    versions = {resolve(each).version for each in ("steps_v1:f", "steps_v1:g", "steps_v2:f", "steps_v3:f")}
+def test_the_version_changes_with_the_file_and_with_the_name(module: Any) -> None:
+    text = "def f():\n    return {}\n"
+    module("steps_v1", v1=text, v2=text)
+    module("steps_v3", v3=text, v4=text)
+    versions = {resolve(each).version for each in ("v1", "v2", "v3", "v4")}
     assert len(versions) == 4
     assert all(len(version) == 64 for version in versions)
 
 
 def test_the_version_of_code_in_memory_does_not_change_with_its_file(module: Any) -> None:
-    file = module("steps_edited", "def f():\n    return {}\n")
-    before = resolve("steps_edited:f").version
+    file = module("steps_edited", edited="def f():\n    return {}\n")
+    before = resolve("edited").version
     file.write_text("def f():\n    return {'a': 1}\n")
-    assert resolve("steps_edited:f").version == before
+    take_steps([file])
+    assert resolve("edited").version == before
 
 
 @pytest.mark.parametrize(
@@ -89,30 +83,12 @@ def test_the_version_of_code_in_memory_does_not_change_with_its_file(module: Any
     [
         ("steps-test-shufle", "There is no step 'steps-test-shufle'; did you mean 'steps-test-shuffle'?"),
         ("", "There is no step ''"),
-        ("no_such_module_here:f", r"Module 'no_such_module_here' cannot be imported \(ModuleNotFoundError\); correct"),
-        ("textwrap:indnt", "Module 'textwrap' has no function 'indnt'; did you mean 'indent'"),
-        ("math:sqrt", "Step 'math:sqrt' is not a function written in Python; wrap it in one"),
-        ("os:environ", "is not a function written in Python"),
-        ("pathlib:Path", "is not a function written in Python"),
-        (":f", "write 'package.module:function'"),
-        ("..a:f", "write 'package.module:function'"),
-        ("a:b:c", "write 'package.module:function'"),
-        ("a b:c", "write 'package.module:function'"),
+        ("textwrap:indent", "is a path to code, which no file may name; register the function with @step"),
     ],
 )
 def test_what_cannot_be_resolved_is_one_sentence(reference: str, sentence: str) -> None:
     with pytest.raises(ExperimentError, match=sentence):
         resolve(reference)
-
-
-@pytest.mark.parametrize("text", ["import sys; sys.exit(3)", "1 / 0", "def broken(:"])
-def test_a_module_that_fails_to_load_is_named_with_the_exception(module: Any, text: str) -> None:
-    module("steps_failing", text)
-    with pytest.raises(
-        ExperimentError, match=r"'steps_failing' cannot be imported \((SystemExit|Zero|SyntaxE)"
-    ) as caught:
-        resolve("steps_failing:f")
-    assert caught.value.__cause__ is None
 
 
 def test_a_function_without_source_is_refused() -> None:

@@ -30,14 +30,15 @@ SCHEMA = Schema(
 
 
 class CountingEngine(DuckDBEngine):
-    """DuckDB, keeping what it was asked."""
+    """DuckDB, keeping what it was asked about rows; which columns there are (LIMIT 0) it is asked before a payment."""
 
     def __init__(self) -> None:
         super().__init__()
         self.asked: list[str] = []
 
     def _fetch(self, statement: str) -> pa.Table:
-        self.asked.append(statement)
+        if not statement.endswith("LIMIT 0"):
+            self.asked.append(statement)
         return super()._fetch(statement)
 
 

@@ -38,7 +38,7 @@ class FailingEngine(DuckDBEngine):
     failing = False
 
     def _fetch(self, statement: str) -> pa.Table:
-        if self.failing:
+        if self.failing and not statement.endswith("LIMIT 0"):
             raise ValueError(f"could not convert {CANARY} in row 17")
         return super()._fetch(statement)
 
@@ -84,7 +84,7 @@ from ziggurat.release import Session
 class Dying(DuckDBEngine):
     armed = False
     def _fetch(self, statement):
-        if self.armed:
+        if self.armed and not statement.endswith("LIMIT 0"):
             os.kill(os.getpid(), signal.SIGKILL)
         return super()._fetch(statement)
 

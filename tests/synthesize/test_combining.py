@@ -38,6 +38,15 @@ def test_the_simple_rule_needs_one_copy_and_counts_the_posterior_where_it_was_dr
     assert combine([3, 3], [0.5, 0.5], "simple", rows=100, synthetic_rows=200).variance == pytest.approx(0.5 * 3.5)
 
 
+def test_rows_drawn_anew_that_were_not_learned_from_add_what_they_would_have_told() -> None:
+    """With draws from the posterior (r - 1)/(r + 1) of b is added, without r - 1 times b; nothing where r = 1."""
+    for ratio, proper, factor in [(1, True, 0), (10, True, 9 / 11), (10, False, 9), (0.5, True, 0)]:
+        found = combine(Q, U, "partially", rows=100, synthetic_rows=int(100 * ratio), proper=proper)
+        added = 0.44 * (1 / 5 + factor)
+        assert found.variance == pytest.approx(0.2 + added)
+        assert found.degrees == pytest.approx(4 * (1 + 0.2 / added) ** 2)
+
+
 def test_copies_that_agree_leave_the_variance_within() -> None:
     found = combine([1, 1], [4, 4], "partially")
     assert (found.variance, found.degrees) == (4, math.inf)

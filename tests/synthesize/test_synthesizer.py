@@ -17,7 +17,8 @@ from ziggurat.attacks import inference
 from ziggurat.data import Column, Schema, read
 from ziggurat.data.generators import clinic_patients
 from ziggurat.errors import DataError, ParameterError, ZigguratError
-from ziggurat.synthesize import NOT_PROMISED, Cart, Linear, Synthesizer, synthesize
+from ziggurat.synthesize import NOT_PROMISED, Cart, Linear, Synthesizer, combine, synthesize
+from ziggurat.synthesize._result import Origin
 from ziggurat.synthesize._writing import facts_of
 
 CELL = "zq-17-secret"
@@ -265,6 +266,30 @@ def test_a_long_table_is_learned_from_a_part_of_it() -> None:
     assert (fitted.rows_, fitted.learned_from_) == (50_000, 1000)
     shares = np.bincount(np.array(fitted.sample()[0]["x"]), minlength=7) / 50_000
     assert shares == pytest.approx(np.full(7, 1 / 7), abs=0.05)
+
+
+@pytest.mark.parametrize(("partial", "marked"), [(None, None), ("x > 4", 200)])
+def test_everything_that_is_written_tells_how_many_rows_were_learned_from(
+    tmp_path: Path, partial: str | None, marked: int | None
+) -> None:
+    long = pa.table({"x": np.arange(700) % 7, "y": np.arange(700) % 5})
+    fitted = Synthesizer(learn_from=100, partial=partial, random_state=1).fit(long)
+    fitted.save(tmp_path / "kept.ziggurat")
+    for maker in (fitted, Synthesizer.load(tmp_path / "kept.ziggurat")):
+        made = maker.sample(copies=2, table=None if partial is None else long)
+        written = maker.write(tmp_path / "out.parquet", copies=2, table=None if partial is None else long)
+        assert made.origin == written.origin == Origin.from_dict(facts_of(written.paths[0]))
+        assert (made.rows, made.marked, maker.rows_) == (100, marked, 700)
+        assert "learned from 100 rows" in made.sentence
+        by_hand = combine(
+            [float(np.mean(each["y"])) for each in made.tables],
+            [float(np.var(each["y"], ddof=1) / 700) for each in made.tables],
+            made.rule,
+            rows=100,
+            synthetic_rows=marked or 700,
+            proper=made.proper,
+        )
+        assert made.mean("y").variance == pytest.approx(by_hand.variance)
 
 
 def test_it_is_an_estimator_of_scikit_learn() -> None:

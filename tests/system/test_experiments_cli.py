@@ -12,26 +12,32 @@ import pytest
 ZIGGURAT = str(Path(sys.executable).parent / "ziggurat")
 
 STEPS = """
+from ziggurat.experiments import step
+
+
+@step("my-numbers")
 def numbers(count: int) -> dict:
     return {"many": list(range(count))}
 
 
+@step("my-total")
 def total(many: list, factor: float, seed: int) -> dict:
     if factor < 0:
         raise ValueError("the factor is negative")
     return {"total": factor * sum(many), "seed": seed % 97}
 """
 
+OWN = ("--steps", "mysteps.py")
 SMALL = {
     "name": "small",
     "title": "A small experiment",
     "seed": 5,
     "quick": {"totals.repeats": 1},
     "modules": [
-        {"id": "numbers", "step": "mysteps:numbers", "parameters": {"count": 4}},
+        {"id": "numbers", "step": "my-numbers", "parameters": {"count": 4}},
         {
             "id": "totals",
-            "step": "mysteps:total",
+            "step": "my-total",
             "inputs": {"many": "numbers.many"},
             "trials": {"grid": {"factor": [1, 2]}},
             "repeats": 3,
@@ -140,15 +146,15 @@ def test_the_other_variants_run_end_to_end(variant, run):
 
 
 def test_a_plan_shows_the_tree_and_leaves_nothing_behind(run, write, tmp_path):
-    shown = run("experiment", "plan", write())
+    shown = run("experiment", "plan", write(), *OWN)
     assert (shown.returncode, "6 runs (2 trials × 3 repeats)" in shown.stdout) == (0, True)
     assert "7 runs, of which 0 are cached." in shown.stdout
-    assert "3 runs" in run("experiment", "plan", "small.json", "--quick").stdout
+    assert "3 runs" in run("experiment", "plan", "small.json", *OWN, "--quick").stdout
     assert not (tmp_path / ".ziggurat").exists()
 
 
 def test_a_file_of_ones_own_runs_and_its_results_can_be_taken_away(run, write, tmp_path):
-    done = run("experiment", "run", write(), ZIGGURAT_STORE="mine")
+    done = run("experiment", "run", write(), *OWN, ZIGGURAT_STORE="mine")
     assert done.returncode == 0, done.stderr
     assert "1 of 1 expected values are reproduced" in done.stdout
     assert report_of(done).is_relative_to(tmp_path / "mine" / "runs")
@@ -162,7 +168,7 @@ def test_a_file_of_ones_own_runs_and_its_results_can_be_taken_away(run, write, t
 
 
 def test_a_failed_trial_is_told_of_and_the_rest_is_finished(run, write):
-    done = run("experiment", "run", write(modules=changed([1, -1])))
+    done = run("experiment", "run", write(modules=changed([1, -1])), *OWN)
     assert done.returncode == 1
     assert "3 failed and 0 were skipped" in done.stdout
     assert "the factor is negative" in report_of(done).read_text()
@@ -170,8 +176,8 @@ def test_a_failed_trial_is_told_of_and_the_rest_is_finished(run, write):
 
 
 def test_two_runs_are_compared_by_what_was_asked_and_what_came_out(run, write):
-    run("experiment", "run", write())
-    run("experiment", "run", write("other.json", name="other", seed=6, modules=changed([1, 3])))
+    run("experiment", "run", write(), *OWN)
+    run("experiment", "run", write("other.json", name="other", seed=6, modules=changed([1, 3])), *OWN)
     shown = run("experiment", "compare", "small.json", "other.json").stdout
     assert "seed was 5 and is 6." in shown
     assert 'totals trials was [{"factor": 1}, {"factor": 2}] and is [{"factor": 1}, {"factor": 3}].' in shown
@@ -188,12 +194,13 @@ def test_the_schema_is_printed_as_json(run):
     [
         (("reproduce", "000-fig-5"), "did you mean '000-fig-5-2'"),
         (("experiment", "run", "absent.json"), "absent.json"),
-        (("experiment", "run", "small.json", "--executor", "cloud"), "cloud"),
-        (("experiment", "run", "small.json", "--workers", "0", "--executor", "processes"), "workers"),
+        (("experiment", "run", "small.json", *OWN, "--executor", "cloud"), "cloud"),
+        (("experiment", "run", "small.json", *OWN, "--workers", "0", "--executor", "processes"), "workers"),
+        (("experiment", "run", "small.json"), "--steps"),
         (("experiment", "plan", "wrong.json"), "did you mean 'step'"),
         (("experiment", "results", "2020"), "run an experiment first"),
         (("experiment", "compare", "small.json", "small.json"), "run an experiment first"),
-        (("experiment", "run", "small.json", "--store", "small.json"), "small.json"),
+        (("experiment", "run", "small.json", *OWN, "--store", "small.json"), "small.json"),
     ],
 )
 def test_bad_input_gets_one_sentence_and_exit_code_2(arguments, words, run, write):
@@ -208,7 +215,7 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(arguments, words, run, writ
 
 
 def test_what_was_never_run_has_no_results(run, write):
-    run("experiment", "run", write())
+    run("experiment", "run", write(), *OWN)
     told = run("experiment", "results", "003-mechanisms")
     assert (told.returncode, "has not been run yet" in told.stderr) == (2, True)
     unknown = run("experiment", "results", "20000101")

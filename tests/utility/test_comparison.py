@@ -98,6 +98,19 @@ def test_what_synthesis_returned_is_taken_whole(original, copies):
     assert estimates(original, whole).combining == estimates(original, copies).combining == "simple"
 
 
+def test_intervals_rest_on_the_rows_that_the_copies_or_their_files_say_were_learned_from(original, tmp_path):
+    from ziggurat.synthesize import Synthesizer
+
+    maker = Synthesizer("sample", learn_from=200, random_state=3).fit(original)
+    made, written = maker.sample(copies=2), maker.write(tmp_path / "out.parquet", copies=2)
+    bare = [table.replace_schema_metadata(None) for table in made.tables]
+    found = {what: estimates(original, given).figures[0] for what, given in [("made", made), ("bare", bare)]}
+    # 2,000/200 + 1/2; of bare tables 2 is taken for granted: all rows learned from, and draws from the posterior
+    assert found["made"].synthetic.error == pytest.approx(found["bare"].synthetic.error * (10.5 / 2) ** 0.5)
+    for given in (written, [str(path) for path in written.paths]):
+        assert estimates(original, given).figures[0].synthetic.error == pytest.approx(found["made"].synthetic.error)
+
+
 def test_free_text_is_left_out_with_a_note_unless_it_is_named():
     table = pa.table({"note": [f"text {place}" for place in range(50)], "n": list(range(50))})
     found = compare(table, table)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import sys
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,6 +29,10 @@ app = typer.Typer(
 ExperimentFile = Annotated[str, typer.Argument(help="A JSON or YAML file, or the name of a shipped experiment.")]
 FileOrRun = Annotated[str, typer.Argument(help="A run, the beginning of one, or a file: its newest run.")]
 Quick = Annotated[bool, typer.Option("--quick/--full", help="The small variant, or everything as published.")]
+Steps = Annotated[
+    list[str] | None,
+    typer.Option(help="A Python file or module that registers steps of your own, and is imported; repeatable."),
+]
 Executor = Annotated[str, typer.Option(help="inline, processes or ray; the numbers are the same.")]
 Workers = Annotated[int | None, typer.Option(help="How many runs at a time; by default one for each processor.")]
 Store = Annotated[
@@ -61,7 +66,7 @@ def reproduce(
         _list_catalogue()
         return
     again = f"ziggurat reproduce {name}{' --quick' if quick else ''}"
-    _conduct(catalogue.path(name), again, quick, executor, workers, store, mlflow, wandb, open_report)
+    _conduct(catalogue.path(name), (), again, quick, executor, workers, store, mlflow, wandb, open_report)
 
 
 def _list_catalogue() -> None:
@@ -75,14 +80,17 @@ def _list_catalogue() -> None:
 
 
 @app.command()
-def plan(file: ExperimentFile, quick: Quick = False, store: Store = DEFAULT_STORE) -> None:
-    """Show the tree of modules with the number of runs and what is cached already; nothing is run."""
+def plan(file: ExperimentFile, quick: Quick = False, steps: Steps = None, store: Store = DEFAULT_STORE) -> None:
+    """Show the tree of modules with the number of runs and what is cached already; nothing is run.
+
+    Nothing is imported either, but the shipped steps and what --steps names.
+    """
     from rich.console import Console
 
     from ziggurat.cli._experiment_tables import plan_tree
     from ziggurat.experiments import Cache, expand, load, preview
 
-    made = expand(load(_file(file), quick=quick))
+    made = expand(load(_file(file), quick=quick, steps=steps or ()))
     folder = Path(store) / "cache"
     # Looking must not leave a store behind.
     seen = preview(made, Cache(folder)) if folder.is_dir() else None
@@ -97,6 +105,7 @@ def plan(file: ExperimentFile, quick: Quick = False, store: Store = DEFAULT_STOR
 def run(
     file: ExperimentFile,
     quick: Quick = False,
+    steps: Steps = None,
     executor: Executor = "inline",
     workers: Workers = None,
     store: Store = DEFAULT_STORE,
@@ -105,12 +114,14 @@ def run(
     open_report: Open = False,
 ) -> None:
     """Run an experiment, or what is left of it. Exit code 1 if trials failed; all others are finished first."""
-    again = f"ziggurat experiment run {file}{' --quick' if quick else ''}"
-    _conduct(_file(file), again, quick, executor, workers, store, mlflow, wandb, open_report)
+    named = [each for module in steps or () for each in ("--steps", module)]
+    again = shlex.join(["ziggurat", "experiment", "run", file, *named, *(["--quick"] if quick else [])])
+    _conduct(_file(file), steps or (), again, quick, executor, workers, store, mlflow, wandb, open_report)
 
 
 def _conduct(
     file: Path,
+    steps: Sequence[str],
     again: str,
     quick: bool,
     executor: str,
@@ -122,7 +133,7 @@ def _conduct(
 ) -> None:
     from ziggurat.experiments import conduct, load, trackers_for
 
-    experiment = load(file, quick=quick)
+    experiment = load(file, quick=quick, steps=steps)
     trackers = trackers_for(Path(store), mlflow=mlflow, wandb=wandb, note=_warn)
     done = conduct(
         experiment,
@@ -207,14 +218,11 @@ def schema() -> None:
 
 
 def _file(named: str) -> Path:
-    """The file of this name, or else the shipped experiment; steps may lie in modules beside the file."""
+    """The file of this name, or else the shipped experiment."""
     from ziggurat.experiments import catalogue
 
     if not Path(named).exists() and named in catalogue.names():
         return catalogue.path(named)
-    beside = str(Path(named).absolute().parent)
-    if beside not in sys.path:
-        sys.path.append(beside)  # last, so that no file there takes the place of a module of Python
     return Path(named)
 
 
@@ -226,11 +234,11 @@ def _history(store: str) -> History:
 
 def _newest(history: History, what: str) -> Run:
     """The run that is meant: by its identifier, or the newest of the experiment in a file."""
-    from ziggurat.experiments import catalogue, load
+    from ziggurat.experiments import catalogue, name_in
 
     if not Path(what).is_file() and what not in catalogue.names():
         return history.run(what)
-    name = load(_file(what)).name
+    name = name_in(_file(what))
     for each in history.runs():
         if each.name == name:
             return each

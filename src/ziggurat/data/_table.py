@@ -50,7 +50,7 @@ class Table:
         if on_bad_cell not in ("refuse", "missing"):
             raise ParameterError("on_bad_cell must be 'refuse' or 'missing'.")
         types = engine.columns(relation)
-        self._engine = engine
+        self._engine, self._named, self._types = engine, relation, types
         self._declared = inferred_schema(engine, relation) if schema is None else schema
         self._left_out = tuple(name for name, given in types.items() if kind_of(given) is None)
         _check_header(self._declared, types)
@@ -92,6 +92,22 @@ class Table:
     def engine(self) -> Engine:
         """Where the relation lives."""
         return self._engine
+
+    def ready(self) -> None:
+        """Make sure that the engine lives and holds the table as it was opened; ask before anything is paid for.
+
+        Only the names and types of columns are looked at, and no row: whether it raises depends on no cell.
+
+        Raises
+        ------
+        EngineError
+            If the engine does not answer, or does not know the table any more.
+        DataError
+            If the columns are others than when the table was opened.
+        """
+        self._engine.ready()
+        if self._engine.columns(self._named) != self._types:
+            raise DataError("The columns of the table have changed since it was opened; open it anew.")
 
     @property
     def raw(self) -> "RawAccess":

@@ -7,12 +7,13 @@ came out, and `report` makes one page of it. `conduct` does all of that.
 from ziggurat.experiments._cache import Cache
 from ziggurat.experiments._conduct import Conducted, conduct, draw_all, trackers_for
 from ziggurat.experiments._figures import draw
-from ziggurat.experiments._file import load, schema_text
+from ziggurat.experiments._file import load, name_in, schema_text
 from ziggurat.experiments._history import History, Run
 from ziggurat.experiments._plan import expand
 from ziggurat.experiments._report import report
 from ziggurat.experiments._results import Comparison, Results
 from ziggurat.experiments._run import preview, run_plan
+from ziggurat.experiments._step_modules import take_steps
 from ziggurat.experiments._steps import Step, resolve, step, step_names
 from ziggurat.experiments._trackers import Guarded, MlflowTracker, Tracker, WandbTracker, resend
 from ziggurat.experiments._types import (
@@ -53,6 +54,7 @@ __all__ = [
     "draw_all",
     "expand",
     "load",
+    "name_in",
     "preview",
     "report",
     "resend",
@@ -61,5 +63,6 @@ __all__ = [
     "schema_text",
     "step",
     "step_names",
+    "take_steps",
     "trackers_for",
 ]

@@ -20,7 +20,7 @@ from ziggurat.experiments._report import report
 from ziggurat.experiments._results import Results
 from ziggurat.experiments._run import run_plan
 from ziggurat.experiments._trackers import Guarded, MlflowTracker, Tracker, WandbTracker
-from ziggurat.experiments._types import Experiment, Record
+from ziggurat.experiments._types import Experiment, Figure, Record, is_plain
 
 Note = Callable[[str], None]
 
@@ -143,12 +143,18 @@ def draw_all(results: Results, folder: Path, formats: Sequence[Literal["svg", "p
     _make(folder)
     for figure in results.experiment.figures:
         try:
+            _check_plain(figure)
             drawn = {kind: draw(figure, results, format=kind) for kind in formats}
         except ExperimentError as error:
             note(f"Figure {figure.id!r} was not drawn: {error}")
             continue
         for kind, content in drawn.items():
             (folder / f"{figure.id}.{kind}").write_bytes(content)
+
+
+def _check_plain(figure: Figure) -> None:
+    if not is_plain(figure.id):
+        raise ExperimentError("its id cannot name a file; use letters, digits, '-', '_' and '.', at most 100.")
 
 
 def _mark(results: Results) -> str:

@@ -58,6 +58,8 @@ def _strange(data: bytes) -> list[str]:
 
 def _is_class(name: str) -> bool:
     module, _, attribute = name.rpartition(".")
+    if "__main__" in module:  # to import such a module is to run a program
+        return False
     return isinstance(getattr(sys.modules.get(module) or _import(module), attribute, None), type)
 
 

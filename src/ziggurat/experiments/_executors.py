@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from ziggurat.errors import ExperimentError, MissingExtraError
+from ziggurat.experiments._step_modules import files_of, take_steps
 from ziggurat.experiments._task import Outcome, Task, execute
 
 NAMES = ("inline", "processes", "ray")
@@ -141,12 +142,12 @@ class Processes(Executor):
     def submit(self, chunk: Chunk) -> None:
         """Hand a chunk to a worker; start one if none is idle."""
         worker = self._idle.pop() if self._idle else _Worker()
-        packed = _packed(chunk, pickle.dumps)
+        packed, files = _packed(chunk, pickle.dumps), _files(chunk)
         try:
-            future = worker.pool.submit(_execute_packed, [], packed)
+            future = worker.pool.submit(_execute_packed, [], files, packed)
         except BrokenProcessPool:  # it was killed while it was idle
             worker = _Worker()
-            future = worker.pool.submit(_execute_packed, [], packed)
+            future = worker.pool.submit(_execute_packed, [], files, packed)
         self._running[future] = (worker, chunk)
 
     def wait(self) -> list[Outcome]:
@@ -223,7 +224,8 @@ class OnRay(Executor):
         """Send a chunk."""
         from ray import cloudpickle
 
-        self._running[self._remote.remote(sys.path, _packed(chunk, cloudpickle.dumps))] = chunk
+        packed = _packed(chunk, cloudpickle.dumps)
+        self._running[self._remote.remote(sys.path, _files(chunk), packed)] = chunk
 
     def wait(self) -> list[Outcome]:
         """Wait until a chunk is done."""
@@ -294,13 +296,19 @@ def _packed(chunk: Chunk, dumps: Callable[[Chunk], bytes]) -> bytes:
         return b""
 
 
+def _files(chunk: Chunk) -> list[str]:
+    return files_of(task.function for task in chunk)
+
+
 def _unpacked(outcomes: bytes) -> list[Outcome]:
     return list(pickle.loads(outcomes))  # noqa: S301 - sent by our own worker just now
 
 
-def _execute_packed(path: list[str], packed: bytes) -> bytes:
-    """Unpack only after the driver's path is known here: the steps may lie in a folder of its own."""
+def _execute_packed(path: list[str], files: list[str], packed: bytes) -> bytes:
+    """Unpack only after the driver's path and the user's modules are known here: steps may lie in either."""
     sys.path.extend(each for each in path if each not in sys.path)
+    if files:  # without any, a worker need not import the shipped steps
+        take_steps(files)
     chunk: Chunk = pickle.loads(packed)  # noqa: S301 - sent by the driver just now
     return pickle.dumps(execute_all(chunk))
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import replace
 from importlib.resources import files
@@ -21,7 +20,8 @@ from ziggurat.experiments._file_figures import read_expected, read_figures
 from ziggurat.experiments._file_modules import ModuleReader
 from ziggurat.experiments._references import Place, is_gathered, places
 from ziggurat.experiments._spot import Spot
-from ziggurat.experiments._types import Experiment, Reproduces
+from ziggurat.experiments._step_modules import take_steps
+from ziggurat.experiments._types import Experiment, Reproduces, is_plain
 from ziggurat.randomness import seeded
 
 EXPERIMENT_KEYS = (
@@ -38,14 +38,14 @@ EXPERIMENT_KEYS = (
 )
 REPRODUCES_KEYS = ("document", "where", "remark")
 LARGEST_SEED = 2**63 - 1
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
-def load(source: str | Path, *, quick: bool = False) -> Experiment:
+def load(source: str | Path, *, quick: bool = False, steps: Iterable[str | Path] = ()) -> Experiment:
     """Read and check an experiment.
 
     Everything that can be known before a run is checked: names, references, and that each step is given what it
-    takes. Steps are imported for that. The overrides of 'quick' are checked even when they are not asked for.
+    takes. The overrides of 'quick' are checked even when they are not asked for. A file can name registered steps
+    alone; reading one imports nothing but the shipped steps and what `steps` names.
 
     Parameters
     ----------
@@ -53,15 +53,16 @@ def load(source: str | Path, *, quick: bool = False) -> Experiment:
         A file, or the text of one (text has more than one line, or begins with a brace).
     quick
         Whether to lay the overrides under 'quick' over the rest.
+    steps
+        Modules that register steps of your own: Python files, or names of installed modules. They are imported.
 
     Raises
     ------
     ExperimentError
         "file, line n: " and one sentence that says what to change.
     """
-    text, file = _text_and_name(source)
-    data, locate = loaded(text, file, ExperimentError)
-    top = Spot(data, "The experiment", (), locate)
+    take_steps(steps)
+    top, file = _opened(source)
     try:
         full, reader = _read(top)
         short = _read_quick(top, full, reader)
@@ -70,9 +71,21 @@ def load(source: str | Path, *, quick: bool = False) -> Experiment:
     return short if quick else full
 
 
+def name_in(source: str | Path) -> str:
+    """Return the name that an experiment file gives itself; its steps need not be known for that."""
+    top, _ = _opened(source)
+    return _name(top.fields(EXPERIMENT_KEYS, required=("name", "modules"))["name"])
+
+
 def schema_text() -> str:
     """Return the JSON schema of experiment files, for editors and other tools."""
     return files("ziggurat.experiments").joinpath("experiment.schema.json").read_text(encoding="utf-8")
+
+
+def _opened(source: str | Path) -> tuple[Spot, str]:
+    text, file = _text_and_name(source)
+    data, locate = loaded(text, file, ExperimentError)
+    return Spot(data, "The experiment", (), locate), file
 
 
 def _text_and_name(source: str | Path) -> tuple[str, str]:
@@ -109,7 +122,7 @@ def digest(experiment: Experiment) -> str:
 
 
 def _name(spot: Spot) -> str:
-    if not _NAME.fullmatch(spot.text()):
+    if not is_plain(spot.text()):
         spot.refuse("The name must be letters, digits, '-', '_' and '.', at most 100 of them.")
     return spot.text()
 

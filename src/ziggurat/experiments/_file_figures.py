@@ -9,7 +9,7 @@ from typing import Any, get_args
 from ziggurat.data._nearest import nearest
 from ziggurat.experiments._references import Place
 from ziggurat.experiments._spot import Spot
-from ziggurat.experiments._types import Expected, Figure, FigureKind, Scalar, Statistic
+from ziggurat.experiments._types import Expected, Figure, FigureKind, Scalar, Statistic, is_plain
 
 FIGURE_KEYS = tuple(each.name for each in fields(Figure))
 EXPECTED_KEYS = tuple(each.name for each in fields(Expected))
@@ -22,8 +22,10 @@ def read_figures(spot: Spot, known: Mapping[str, Place]) -> tuple[Figure, ...]:
     for each in spot.items():
         keys = each.fields(FIGURE_KEYS, required=("id", "kind", "x", "y"))
         figure = _figure(keys, each, known)
-        if not figure.id or figure.id in found:
+        if figure.id in found:
             keys["id"].refuse(f"Each figure needs an id of its own; change {figure.id!r}.")
+        if not is_plain(figure.id):
+            keys["id"].refuse("The id of a figure names its file; use letters, digits, '-', '_' and '.', at most 100.")
         found[figure.id] = figure
     return tuple(found.values())
 

@@ -1,4 +1,4 @@
-"""The steps an experiment may name: registered ones, and any function of an importable module."""
+"""The steps an experiment may name: those in the registry, and nothing else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any, TypeVar
 
 from ziggurat.errors import ExperimentError
@@ -29,7 +29,7 @@ class Step:
     Attributes
     ----------
     reference
-        How the experiment names it: a registered name, or 'package.module:function'.
+        The registered name, which is how experiments name it.
     version
         SHA-256 of the reference and of the file that defines the function, as it was when the step was first
         resolved. A change in another file that it imports does not show.
@@ -94,47 +94,30 @@ def step_names() -> list[str]:
 
 
 def resolve(reference: str) -> Step:
-    """Return the step that a registered name or 'package.module:function' refers to.
+    """Return the step that is registered under a name; nothing is imported for it but the shipped steps.
 
     Raises
     ------
     ExperimentError
-        If there is no such step, its module cannot be imported, or the function cannot be a step.
+        If there is no such step.
     """
-    if ":" in reference:
-        return _imported(reference)
     if reference not in _registered:
         import_module(_STANDARD)
-    if reference not in _registered:
-        raise ExperimentError(f"There is no step {reference!r}; {_nearest(reference, step_names())}")
-    return _registered[reference]
-
-
-def _imported(reference: str) -> Step:
-    path, _, name = reference.partition(":")
-    if not all(part.isidentifier() for part in (*path.split("."), name)):
-        raise ExperimentError(f"{reference!r} does not name a step; write 'package.module:function'.")
-    module = _module(path)
-    function = getattr(module, name, None)
-    if function is None:
-        known = [each for each, value in vars(module).items() if inspect.isfunction(value)]
-        raise ExperimentError(f"Module {path!r} has no function {name!r}; {_nearest(name, known)}")
-    declared = next((each.outputs for each in _registered.values() if each.function is function), None)
-    return _described(reference, _checked(reference, function), declared)
+    if reference in _registered:
+        return _registered[reference]
+    if ":" in reference:
+        raise ExperimentError(
+            f"{reference!r} is a path to code, which no file may name; register the function with @step('name'), "
+            "give its module with --steps (in Python: load(..., steps=[...])) and write the name here."
+        )
+    hint = "(One of your own needs --steps and the module that registers it.)"
+    raise ExperimentError(f"There is no step {reference!r}; {_nearest(reference, step_names())} {hint}")
 
 
 def _checked(reference: str, function: object) -> Callable[..., Any]:
     if callable(function) and isinstance(inspect.unwrap(function), FunctionType):
         return function
     raise ExperimentError(f"Step {reference!r} is not a function written in Python; wrap it in one.")
-
-
-def _module(path: str) -> ModuleType:
-    try:
-        return import_module(path)
-    except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever a foreign module does while it loads)
-        kind = type(error).__name__
-    raise ExperimentError(f"Module {path!r} cannot be imported ({kind}); correct its name, install it or repair it.")
 
 
 @lru_cache(maxsize=1024)

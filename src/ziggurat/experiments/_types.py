@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -10,6 +11,12 @@ Scalar = str | int | float | bool | None
 FigureKind = Literal["line", "box", "bar", "heatmap", "scatter"]
 Statistic = Literal["median", "mean", "min", "max"]
 Status = Literal["done", "failed", "skipped"]
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name of an experiment or a figure may be part of a file's name: it can lead to no other folder."""
+    return _PLAIN.fullmatch(name) is not None
 
 
 @dataclass(frozen=True)

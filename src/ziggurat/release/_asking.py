@@ -17,6 +17,7 @@ from ziggurat.queries._answer import Answer
 from ziggurat.queries._plan import Part, Plan
 from ziggurat.queries._terms import Bounding, Noise
 from ziggurat.queries.workloads._workload_answer import WorkloadAnswer
+from ziggurat.release._paid import require_ready
 
 if TYPE_CHECKING:
     from ziggurat.randomness import Source
@@ -94,6 +95,10 @@ class Asking(ABC, Generic[Given]):
     @abstractmethod
     def _tables(self) -> Mapping[str, Table]:
         """What it is asked of."""
+
+    def ready(self) -> None:
+        """Make sure that what it is asked of can be read, before it is paid for."""
+        require_ready(self._tables().values())
 
     def identity(self) -> dict[str, Any]:
         """What tells it from every other question, the tables by name and schema included."""

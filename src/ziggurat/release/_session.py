@@ -258,9 +258,10 @@ class Session:
         return make_quotation(askings, self._ledger, self._payer, self._analyst, self.rehearsal)
 
     def _answered(self, asking: Asking[Given], progress: Progress | None) -> Given:
-        with self._ledger.spend(
-            self._payer, self._analyst, asking.event, asking.identity(), rehearsal=self.rehearsal
-        ) as spend:
+        event, question = asking.event, asking.identity()
+        if not self._ledger.quote(self._payer, self._analyst, event, question, self.rehearsal).replayed:
+            asking.ready()
+        with self._ledger.spend(self._payer, self._analyst, event, question, rehearsal=self.rehearsal) as spend:
             if spend.replayed:
                 return asking.read(unpacked(spend.answer))
             answer = paid(lambda: asking.run(self._source, progress))

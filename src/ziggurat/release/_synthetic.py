@@ -204,7 +204,7 @@ def release_synthetic(
 def what_was_made(maker: Synthesizer, files: Sequence[File]) -> str:
     """Say what was made, in a sentence."""
     copies = "1 copy" if len(files) == 1 else f"{len(files)} copies"
-    what = f"{copies} of {files[0].rows:,} rows, {_kind(maker)} synthetic, learned from {maker.rows_:,} rows."
+    what = f"{copies} of {files[0].rows:,} rows, {_kind(maker)} synthetic, learned from {maker.learned_from_:,} rows."
     replaced: Mapping[str, int] = getattr(maker, "replaced_", {})
     if replaced:
         what += " Drawn anew: " + ", ".join(f"{count:,} cells of {name}" for name, count in replaced.items()) + "."
@@ -336,7 +336,7 @@ def _done(maker: Synthesizer) -> dict[str, Any]:
     where = plan.where
     return {
         "kind": _kind(maker),
-        "learned_from": maker.rows_,
+        "learned_from": maker.learned_from_,
         "order": list(plan.order),
         "methods": {name: described_method(plan.methods[name]) for name in plan.order},
         "predictors": {name: list(names) for name, names in (maker.predictors or {}).items()},

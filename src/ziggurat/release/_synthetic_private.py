@@ -19,7 +19,7 @@ from ziggurat.randomness import secure, seeded
 from ziggurat.release._anonymised import _checked, _private_folder
 from ziggurat.release._cited import Cited, cite_outcome
 from ziggurat.release._fitting import in_words
-from ziggurat.release._paid import paid
+from ziggurat.release._paid import paid, require_ready
 from ziggurat.release._synthetic import Progress, _require_copies, _silent
 from ziggurat.release._synthetic_attacks import Attacked, Attackers, attack_fully, attackers_of
 from ziggurat.release._synthetic_files import (
@@ -183,6 +183,7 @@ def release_synthetic_private(
     if not isinstance(holdout, Table):
         checked_share(holdout)
     rehearsal = maker.random_state is not None
+    require_ready(each for each in (held, holdout) if isinstance(each, Table))
     with DuckDBEngine() as engine, _private_folder(target) as place:
         task = _Task(maker, held, names, who, holdout, rows, copies, engine, Path(place), progress or _silent)
         with ledger.spend(budget, analyst, planned, ttl=_A_DAY, rehearsal=rehearsal) as spend:

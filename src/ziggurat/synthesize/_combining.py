@@ -1,14 +1,29 @@
 """Combining rules: one estimate and one honest interval from several synthetic copies of a table.
 
-An analyst computes an estimate q_i and its usual variance u_i on each of m copies. With their means q and u and the
-variance b of the q_i between the copies:
+An analyst computes an estimate q_i and its usual variance u_i on each of m copies. With their means q and u, the
+variance b of the q_i between the copies, and k rows drawn from what n rows taught:
 
 - fully synthetic (Raghunathan, Reiter and Rubin 2003; Reiter 2002): T = (1 + 1/m) b - u, with (m - 1)(1 - u / ((1 +
-  1/m) b))^2 degrees of freedom. T estimates a variance as a difference and can be negative; then (n_syn / n) u, which
-  is too large rather than too small, stands for it.
-- partially synthetic (Reiter 2003): T = u + b/m, with (m - 1)(1 + u / (b/m))^2 degrees of freedom.
+  1/m) b))^2 degrees of freedom. T estimates a variance as a difference and can be negative; then (k/n) u, which is too
+  large rather than too small, stands for it.
+- partially synthetic (Reiter 2003): T = u + b/m, with (m - 1)(1 + u / (b/m))^2 degrees of freedom, if all k rows whose
+  cells are drawn anew were learned from (n = k). If only n of them were, chosen at random, see below.
 - simple (Raab, Nowok and Dibben 2016): T = u (k/n + 1/m) for k synthetic rows made from n, and u (k/n + (1 + k/n)/m)
   if the copies were drawn from the posterior. It needs one copy only, and a table all of whose rows are synthetic.
+
+n is the number of rows that were *learned from*, not that of the table: rows that were left out told the model nothing,
+and no number of synthetic rows brings back what they knew. An estimate from n rows has variance u k/n.
+
+Partially synthetic copies learned from n of the k rows drawn anew: the copies vary about what the n rows say, and not
+about what all k would have said. These two differ by p(1 - n/k), where p is the variance that an estimate owes to the
+parameters learned from n rows (p n/k of it is shared with the k rows that hold the n). An estimate a'y, of which a'y
+has variance d = s^2 a'a given the parameters, has p = s^2 a'X (X_n'X_n)^-1 X'a <= (k/n) d, because X_n'X_n is near
+(n/k) X'X and a projection shortens; with equality where the model can express the estimate, as a tree's leaves can a
+mean. With draws from the posterior b = d + p, so p <= b k/(k + n); without b = d, so p <= b k/n. Hence, with r = k/n,
+
+    T = u + b (1/m + (r - 1)/(r + 1)) with, and T = u + b (1/m + r - 1) without draws from the posterior,
+
+and the degrees of freedom are those of Reiter with the new factor of b in the place of 1/m (Satterthwaite).
 """
 
 from __future__ import annotations
@@ -88,9 +103,10 @@ def combine(
     rule
         "fully" or "partially" synthetic, or "simple".
     rows, synthetic_rows
-        How many rows the table had from which the copies were made, and how many each copy has; by default as many.
+        How many rows were learned from, and how many rows of each copy were drawn from that: all of them, or of a
+        partially synthetic copy those with cells drawn anew; by default as many.
     proper
-        Whether the copies were drawn from the posterior; the rule "simple" alone asks.
+        Whether the copies were drawn from the posterior; the rule "fully" takes it for granted.
     confidence
         Of the interval.
     """
@@ -100,7 +116,7 @@ def combine(
     if rule == "fully":
         total, degrees = _fully(m, within, between, ratio)
     elif rule == "partially":
-        total, degrees = _partially(m, within, between)
+        total, degrees = _partially(m, within, between, ratio, proper)
     else:
         total, degrees = within * (ratio + (1 + ratio if proper else 1) / m), math.inf
     half = _quantile(degrees, confidence) * math.sqrt(total)
@@ -116,8 +132,9 @@ def _fully(m: int, within: float, between: float, ratio: float) -> tuple[float, 
     return spread - within, max((m - 1) * (1 - within / spread) ** 2, 1.0)
 
 
-def _partially(m: int, within: float, between: float) -> tuple[float, float]:
-    added = between / m
+def _partially(m: int, within: float, between: float, ratio: float, proper: bool) -> tuple[float, float]:
+    unlearned = max(ratio - 1, 0.0) / (ratio + 1 if proper else 1)
+    added = between * (1 / m + unlearned)
     degrees = math.inf if added == 0 else (m - 1) * (1 + within / added) ** 2
     return within + added, degrees
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -26,6 +26,64 @@ NOT_PROMISED = (
 
 
 @dataclass(frozen=True)
+class Origin:
+    """What the combining rules must know of copies: it travels with them, in memory and in their files.
+
+    Attributes
+    ----------
+    kind, proper, known
+        As in `Synthetic`.
+    rows
+        How many rows were learned from.
+    marked
+        Of partially synthetic copies: how many rows have cells that are drawn anew, if that is known.
+    """
+
+    kind: Synthesis
+    rows: int
+    marked: int | None
+    proper: bool
+    known: bool = False
+
+    @property
+    def rule(self) -> Rule:
+        """The combining rule that fits best.
+
+        Fully synthetic copies follow the rule "simple", whose intervals are narrower with few copies; it takes for
+        granted that every cell was drawn from what was learned, so copies with known columns follow the rule "fully".
+        """
+        return "simple" if self.kind == "fully" and not self.known else self.kind
+
+    def drawn(self, size: int) -> int:
+        """Return how many rows of a copy of this size were drawn from what was learned."""
+        if self.kind == "fully":
+            return size
+        return self.rows if self.marked is None else self.marked
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the facts that stand in files; `from_dict` reads them."""
+        return {
+            "kind": self.kind,
+            "learned_from": self.rows,
+            "marked": self.marked,
+            "proper": self.proper,
+            "known": self.known,
+        }
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Origin | None:
+        """Return what the facts of a file say; None if they do not say it."""
+        kind, rows, marked = facts.get("kind"), _count(facts.get("learned_from")), _count(facts.get("marked"))
+        if kind not in ("fully", "partially") or rows is None:
+            return None
+        return cls(kind, rows, marked, bool(facts.get("proper")), bool(facts.get("known")))
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+@dataclass(frozen=True)
 class Synthetic:
     """Synthetic copies of a table.
 
@@ -38,7 +96,7 @@ class Synthetic:
     kind
         "fully" or "partially" synthetic.
     rows
-        How many rows the table had from which it was learned.
+        How many rows were learned from; the intervals rest on it.
     proper
         Whether the copies were drawn from the posterior of the parameters, on which the intervals rest.
     rehearsal
@@ -51,6 +109,8 @@ class Synthetic:
         Codes for missing numbers, by column; estimates leave them out.
     known
         Whether some columns were taken from a population.
+    marked
+        Of a partially synthetic table: how many rows have cells that are drawn anew; `rows` of them were learned from.
     """
 
     tables: tuple[pa.Table, ...] = field(repr=False)
@@ -62,6 +122,7 @@ class Synthetic:
     replaced: dict[str, int] = field(default_factory=dict)
     missing: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     known: bool = False
+    marked: int | None = None
 
     def __len__(self) -> int:
         return len(self.tables)
@@ -82,12 +143,13 @@ class Synthetic:
 
     @property
     def rule(self) -> Rule:
-        """The combining rule that fits the copies best.
+        """The combining rule that fits the copies best; see `Origin`."""
+        return self.origin.rule
 
-        Fully synthetic copies follow the rule "simple", whose intervals are narrower with few copies; it takes for
-        granted that every cell was drawn from what was learned, so copies with known columns follow the rule "fully".
-        """
-        return "simple" if self.kind == "fully" and not self.known else self.kind
+    @property
+    def origin(self) -> Origin:
+        """What the combining rules must know of the copies."""
+        return Origin(self.kind, self.rows, self.marked, self.proper, self.known)
 
     def estimate(self, of: Estimator, *, rule: Rule | None = None, confidence: float = 0.95) -> Combined:
         """Combine what a function computes on each copy.
@@ -107,12 +169,13 @@ class Synthetic:
                 "posterior=True, or use the rule 'simple'."
             )
         found = [of(table) for table in self.tables]
+        size = self.tables[0].num_rows if self.tables else 1
         return combine(
             [estimate for estimate, _ in found],
             [variance for _, variance in found],
             rule or self.rule,
             rows=self.rows,
-            synthetic_rows=self.tables[0].num_rows if self.tables else None,
+            synthetic_rows=self.origin.drawn(size),
             proper=self.proper,
             confidence=confidence,
         )

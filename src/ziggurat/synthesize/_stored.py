@@ -22,8 +22,7 @@ def save(
     path: str | Path,
     settings: Mapping[str, Any],
     names: tuple[str, ...],
-    rows: int,
-    learned_from: int,
+    sizes: Mapping[str, int | None],
     model: Model,
     plan: Plan,
 ) -> None:
@@ -34,8 +33,7 @@ def save(
     facts = {
         "settings": settings,
         "names": names,
-        "rows": rows,
-        "learned_from": learned_from,
+        **sizes,
         "encodings": [each.to_dict() for each in model.encodings.values()],
         "learned": [{"name": name, "given": each.given, "only": each.only} for name, each in model.learned.items()],
         "methods": {name: described(plan.methods[name]) for name in plan.order},

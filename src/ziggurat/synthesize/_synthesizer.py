@@ -23,7 +23,7 @@ from ziggurat.synthesize._learning import learn
 from ziggurat.synthesize._methods import described, method_of, name_of
 from ziggurat.synthesize._plan import conditions_of, planned
 from ziggurat.synthesize._reading import opened, rows_of
-from ziggurat.synthesize._result import Synthetic
+from ziggurat.synthesize._result import Origin, Synthesis, Synthetic
 from ziggurat.synthesize._rules import checked_rules
 from ziggurat.synthesize._writing import Written, write_copies
 
@@ -79,7 +79,9 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
     rows_
         How many rows the table has.
     learned_from_
-        How many of them were learned from.
+        How many of them were learned from; the intervals of the copies rest on this number.
+    marked_
+        How many rows have cells that are drawn anew; None unless `partial` says which.
     """
 
     def __init__(
@@ -149,7 +151,7 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         self.table_: Table | None = held
         self.names_ = names
         self.rows_ = total if marked is None else held.raw.count_rows()
-        self.learned_from_ = rows.num_rows
+        self.learned_from_, self.marked_ = rows.num_rows, None if marked is None else total
         return self
 
     def sample(
@@ -183,14 +185,15 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         ]
         return Synthetic(
             tuple(drawn),
-            "fully" if self.plan_.where is None else "partially",
-            self.rows_,
+            self._origin.kind,
+            self.learned_from_,
             self._proper,
             self.random_state is not None,
             {name: name_of(method) for name, method in self.plan_.methods.items()},
             dict(self.replaced_) if self.plan_.where is not None else {},
             self._codes(),
             bool(self.known),
+            self.marked_,
         )
 
     def write(
@@ -220,9 +223,7 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         """
         pieces = self._copies(rows, copies, population, table, progress or _silent, batch)
         facts = {
-            "kind": "fully" if self.plan_.where is None else "partially",
-            "learned_from": self.rows_,
-            "proper": self._proper,
+            **self._origin.to_dict(),
             "rehearsal": self.random_state is not None,
             "promise": "unbounded",
             "missing": {name: list(codes) for name, codes in self._codes().items()},
@@ -232,7 +233,7 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
     def save(self, path: str | Path) -> None:
         """Store what was learned, for its owner's eyes only: it holds values of the table."""
         self._fitted()
-        _stored.save(path, self._settings(), self.names_, self.rows_, self.learned_from_, self.model_, self.plan_)
+        _stored.save(path, self._settings(), self.names_, self._sizes(), self.model_, self.plan_)
 
     @classmethod
     def load(cls, path: str | Path) -> Synthesizer:
@@ -241,6 +242,7 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         made = cls(**settings)
         made.model_, made.plan_, made.table_ = model, plan, None
         made.names_, made.rows_, made.learned_from_ = tuple(facts["names"]), facts["rows"], facts["learned_from"]
+        made.marked_ = facts.get("marked")
         return made
 
     def _learn(
@@ -339,6 +341,14 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         given = self.get_params(deep=False)
         chosen = {name: described(method_of(each)) for name, each in (self.methods or {}).items()}
         return {**given, "method": described(method_of(self.method)), "methods": chosen}
+
+    def _sizes(self) -> dict[str, int | None]:
+        return {"rows": self.rows_, "learned_from": self.learned_from_, "marked": self.marked_}
+
+    @property
+    def _origin(self) -> Origin:
+        kind: Synthesis = "fully" if self.plan_.where is None else "partially"
+        return Origin(kind, self.learned_from_, self.marked_, self._proper, bool(self.known))
 
     def _source(self) -> Source:
         return secure() if self.random_state is None else seeded(self.random_state)

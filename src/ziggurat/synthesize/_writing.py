@@ -15,6 +15,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from ziggurat.errors import DataError, ParameterError
+from ziggurat.synthesize._result import Origin
 
 KEY = b"ziggurat/synthetic/1"
 
@@ -36,6 +37,11 @@ class Written:
     paths: tuple[Path, ...]
     rows: tuple[int, ...]
     facts: dict[str, Any]
+
+    @property
+    def origin(self) -> Origin | None:
+        """What the combining rules must know of the copies."""
+        return Origin.from_dict(self.facts)
 
 
 def paths_of(path: str | Path, copies: int) -> tuple[Path, ...]:

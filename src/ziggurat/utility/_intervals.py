@@ -10,6 +10,7 @@ from typing import Literal
 
 from ziggurat.errors import ParameterError
 from ziggurat.synthesize._combining import RULES, combine
+from ziggurat.synthesize._result import Origin
 from ziggurat.utility._distances import interval_overlap
 from ziggurat.utility._sheets import Sheets
 
@@ -32,37 +33,54 @@ class Interval:
 
 @dataclass(frozen=True)
 class Combiner:
-    """How the estimates of copies become one interval."""
+    """How the estimates of copies become one interval.
+
+    `made` says what the copies were learned from, `looked_at` how many rows of the original are looked at; where
+    nothing is known of the copies, it is taken for granted that they were learned from these.
+    """
 
     rule: Combining
-    proper: bool
     confidence: float
+    looked_at: int
+    made: Origin | None = None
 
     def combined(
         self, estimates: Sequence[float], errors: Sequence[float], rows: int, synthetic_rows: Sequence[int]
     ) -> Interval:
-        """Combine the estimates of the copies, which were made from so many rows and have so many."""
+        """Combine the estimates of the copies, made from so many rows of the original and so many of each copy."""
         variances = [each**2 for each in errors]
         if self.rule == "as real":
             return around(fmean(estimates), math.sqrt(fmean(variances)), normal_quantile(self.confidence))
+        learned, drawn = self._sizes(rows, max(1, round(fmean(synthetic_rows))))
         found = combine(
             estimates,
             variances,
             self.rule,
-            rows=max(1, rows),
-            synthetic_rows=max(1, round(fmean(synthetic_rows))),
-            proper=self.proper,
+            rows=learned,
+            synthetic_rows=drawn,
+            proper=self.made is None or self.made.proper,
             confidence=self.confidence,
         )
         return Interval(found.estimate, found.error, found.low, found.high)
+
+    def _sizes(self, rows: int, size: int) -> tuple[int, int]:
+        """Return from how many rows it was learned, and how many of a copy were drawn from that.
+
+        Of rows with missing cells as large a share is not used of those learned from as of those looked at.
+        """
+        if self.made is None:
+            return max(1, rows), size
+        if self.made.kind == "partially":
+            return self.made.rows, self.made.drawn(size)
+        return max(1, round(self.made.rows * rows / self.looked_at)), size
 
 
 def combiner(sheets: Sheets, rule: Combining | None, confidence: float) -> Combiner:
     """Return how the copies of these tables are combined; raise ParameterError if they cannot be so.
 
-    Without a rule copies that `synthesize` returned are combined by the rule that fits them, anything else by the rule
-    "simple": the variance of the rule "fully" is a difference with few degrees of freedom, and with a handful of copies
-    its interval is so wide that overlaps are near one half whatever the copies are like.
+    Without a rule copies that `synthesize` returned or wrote are combined by the rule that fits them, anything else by
+    the rule "simple": the variance of the rule "fully" is a difference with few degrees of freedom, and with a handful
+    of copies its interval is so wide that overlaps are near one half whatever the copies are like.
     """
     made, copies = sheets.made, len(sheets.copies)
     if rule is None:
@@ -76,7 +94,7 @@ def combiner(sheets: Sheets, rule: Combining | None, confidence: float) -> Combi
         raise ParameterError(
             f"Combining as {rule!r} compares copies and needs at least 2; make more copies, or use 'simple'."
         )
-    return Combiner(rule, made is None or made.proper, confidence)
+    return Combiner(rule, confidence, sheets.original.rows, made)
 
 
 def around(estimate: float, error: float, quantile: float) -> Interval:

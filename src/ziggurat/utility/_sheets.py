@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +15,8 @@ from ziggurat.errors import DataError, ParameterError, SchemaError
 from ziggurat.randomness import Source, secure
 from ziggurat.synthesize._reading import opened as opened_table
 from ziggurat.synthesize._reading import rows_of
-from ziggurat.synthesize._result import Synthetic
-from ziggurat.synthesize._writing import Written
+from ziggurat.synthesize._result import Origin, Synthetic
+from ziggurat.synthesize._writing import Written, facts_of
 from ziggurat.utility._judgement import Codes, Reals, counted
 
 ROWS = 100_000
@@ -103,7 +104,7 @@ class Sheets:
     notes
         What was left out, in sentences.
     made
-        The synthesis that the copies come from, if it was handed over whole.
+        What the combining rules must know of the copies, if it was handed over with them or stands in their files.
     """
 
     fields: tuple[Field, ...]
@@ -111,7 +112,7 @@ class Sheets:
     copies: tuple[Sheet, ...]
     holdout: Sheet | None = None
     notes: tuple[str, ...] = ()
-    made: Synthetic | None = None
+    made: Origin | None = None
 
     @property
     def all(self) -> tuple[Sheet, ...]:
@@ -187,9 +188,17 @@ def opened(
     )
     end = len(sheets) if holdout is None else -1
     held = None if holdout is None else sheets[-1]
-    made = synthetic if isinstance(synthetic, Synthetic) else None
+    made = _origin(synthetic)
     fields, notes = tuple(field for field, _ in coded), (*notes, *_sampled(sheets))
     return Sheets(fields, sheets[0], sheets[1:end], held, notes, made)
+
+
+def _origin(synthetic: object) -> Origin | None:
+    """Return where copies come from: they say it, or their files do."""
+    if isinstance(synthetic, Synthetic | Written):
+        return synthetic.origin
+    first = listed(synthetic)[0]
+    return Origin.from_dict(facts_of(first)) if isinstance(first, str | Path) and Path(first).is_file() else None
 
 
 def drawn(source: Source | None) -> np.random.Generator:

@@ -39,6 +39,29 @@ class Engine(ABC):
     def close(self) -> None:
         """Release what the engine opened itself; what was handed to it stays open."""
 
+    def ready(self) -> None:
+        """Make sure that the engine lives, and connect to it again where that is ours to do; no table is read.
+
+        Raises
+        ------
+        EngineError
+            If it does not answer.
+        """
+        try:
+            self._ping()
+            return
+        except Exception:  # noqa: BLE001, S110  (whatever it said about a connection that is gone)
+            pass
+        self._reconnect()
+
+    def _ping(self) -> None:
+        """Ask for something that needs no table; any exception says that the engine is gone."""
+        self._fetch("SELECT 1 AS alive")
+
+    def _reconnect(self) -> None:
+        """Reach the engine again, or say that it cannot be reached from here."""
+        raise EngineError(f"{self.title} does not answer any more; connect again and open the table anew.")
+
     def attach(self, source: object) -> str:  # noqa: ARG002
         """Make outside data visible to queries and return the name of the relation.
 

@@ -101,6 +101,10 @@ class DuckDBEngine(_DuckDB):
         if self._owned:
             self._connection.close()
 
+    def _ping(self) -> None:
+        with self._lock:
+            self._connection.execute("SELECT 1").fetchall()
+
     def _fetch(self, statement: str) -> pa.Table:
         # DuckDB runs one query per connection at a time, on all cores.
         with self._lock:

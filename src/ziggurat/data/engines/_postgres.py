@@ -41,22 +41,30 @@ class PostgresEngine(Engine):
     Parameters
     ----------
     connection
-        An address such as "postgresql://user@host/database", or an open psycopg connection, which stays
-        open when the engine is closed.
+        An address such as "postgresql://user@host/database", to which it connects again if the connection was cut; or
+        an open psycopg connection, which stays open when the engine is closed.
     """
 
     dialect: ClassVar[str] = "postgres"
     title: ClassVar[str] = "PostgreSQL"
 
     def __init__(self, connection: "str | Connection[Any]") -> None:
-        self._owned = isinstance(connection, str)
+        self._address = connection if isinstance(connection, str) else None
         self._connection = _connected(connection) if isinstance(connection, str) else connection
         self._lock = Lock()
 
     def close(self) -> None:
         """Close the connection if it was opened here."""
-        if self._owned:
+        if self._address is not None:
             self._connection.close()
+
+    def _reconnect(self) -> None:
+        if self._address is None:
+            super()._reconnect()
+            return
+        with self._lock:
+            self._connection.close()
+            self._connection = _connected(self._address)
 
     def _scrambled(self, parts: list[exp.Expr]) -> exp.Expr:
         salt, *cells = parts
