@@ -35,7 +35,7 @@ NEEDS = {
     "Ridge": "",
     "ServedHistogram": "State the public bounds of the columns",
 }
-SLOW = {"PrivateSGDClassifier", "PrivateSGDRegressor"}  # `tests/learn/test_sgd.py` checks them, declared
+SLOW = {"PrivateSGDClassifier", "PrivateSGDRegressor"}  # `test_sgd.py` checks them
 TOO_MANY = "The grid has more than 2**24 bins"  # of a table of many columns, before anybody asks for bounds
 
 

@@ -49,9 +49,8 @@ def guarantee_of(fitted: Any) -> Guarantee:
 def seen_around() -> tuple[set[str], set[str]]:
     """What the estimators that are fitting this model do unpaid, and which of them choose by exact scores."""
     outer = list(_enclosing())
-    return {each for one in outer for each in unpaid(one) if not _chooses(one)}, {
-        type(one).__name__ for one in outer if _chooses(one)
-    }
+    learned = {each for one in outer if not _chooses(one) for each in unpaid(one)}
+    return learned, {type(one).__name__ for one in outer if _chooses(one)}
 
 
 def _enclosing() -> Iterator[Any]:
@@ -76,9 +75,8 @@ def unpaid(outer: Any) -> set[str]:
         return {learned for _, step in outer.steps[:-1] for learned in _learned(step, "in front of it")}
     if isinstance(outer, TransformedTargetRegressor):
         own = outer.transformer is None and outer.func is not None
-        return {"TransformedTargetRegressor has a function of its own"} if own else set(
-            _learned(outer.transformer, "around its target")
-        )  # fmt: skip
+        found = ["TransformedTargetRegressor has a function that may mix rows"] if own else []
+        return {*found, *_learned(outer.transformer, "around its target")}
     if _chooses(outer):
         return {f"{type(outer).__name__} chose by exact scores of private rows; PrivateSearch pays for its choice"}
     if getattr(outer, "bootstrap", False):
