@@ -8,7 +8,6 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
@@ -41,12 +40,12 @@ def _rows(n=2000, seed=0):
 @pytest.mark.parametrize("model", MODELS)
 def test_classes_that_are_not_declared_are_not_taken_from_the_rows(model):
     features, labels = np.zeros((2000, 2)), np.ones(2000, dtype=int)
-    silent = clone(model).set_params(classes=None)
+    silent = model.fresh().set_params(classes=None)
     with pytest.raises(NotPublicError, match="Declare the classes"):
         silent.fit(features, labels)
     with pytest.raises(NotPublicError, match="Declare the classes"):
         silent.planned(2000, 2)
-    made = clone(model).set_params(random_state=1).fit(features, labels)
+    made = model.fresh().set_params(random_state=1).fit(features, labels)
     assert made.predict(features[:3]).tolist() == [1, 1, 1]
 
 
@@ -56,10 +55,10 @@ def test_no_message_shows_a_cell_or_a_label(model, bad):
     features, labels = _rows(30)
     features[3, 1], features[0, 0] = CANARY, bad
     with pytest.raises(ZigguratError) as caught:
-        clone(model).fit(features, labels)
+        model.fresh().fit(features, labels)
     assert "98765" not in str(caught.value)
     with pytest.raises(DataError) as caught:
-        clone(model).set_params(classes=["a", "b"]).fit(np.zeros((2, 1)), ["a", "secret"])
+        model.fresh().set_params(classes=["a", "b"]).fit(np.zeros((2, 1)), ["a", "secret"])
     assert "secret" not in str(caught.value)
 
 
@@ -67,7 +66,7 @@ def test_no_message_shows_a_cell_or_a_label(model, bad):
 @pytest.mark.parametrize(("rows", "columns"), [(2, 1), (3, 20), (40, 2)])
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_few_rows_and_constant_columns_give_probabilities(model, rows, columns):
-    made = clone(model).set_params(random_state=1).fit(np.full((rows, columns), 0.5), np.arange(rows) % 2)
+    made = model.fresh().set_params(random_state=1).fit(np.full((rows, columns), 0.5), np.arange(rows) % 2)
     told = made.predict_proba(np.zeros((2, columns)))
     assert np.isfinite(told).all()
     assert told.sum(axis=1) == pytest.approx(1)
@@ -80,20 +79,20 @@ def test_a_tiny_epsilon_warns_from_public_facts_alone(model):
     for table in (features, np.zeros_like(features)):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            clone(model).set_params(epsilon="0.001", expected_rows=90, random_state=1).fit(table, labels)
+            model.fresh().set_params(epsilon="0.001", expected_rows=90, random_state=1).fit(table, labels)
         said.append([str(item.message) for item in caught])
     assert said[0] == said[1]
     assert "times what the rows can tell" in said[0][0]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        clone(model).set_params(epsilon=5, expected_rows=5000, random_state=1).fit(*_rows(5000))
+        model.fresh().set_params(epsilon=5, expected_rows=5000, random_state=1).fit(*_rows(5000))
 
 
 def _shown(model, features, labels):
     """All that a fit shows beside what noise protects: its words, its cost, and what it keeps, by name and shape."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        made = clone(model).fit(features, labels)
+        made = model.fresh().fit(features, labels)
     kept = {name: [np.shape(part) for part in np.atleast_1d(value)] for name, value in vars(made).items()}
     return [str(item.message) for item in caught], made.event_, kept
 
@@ -104,7 +103,7 @@ WITHOUT_BOUNDS = [GaussianNB(classes=2), DecisionTreeClassifier(classes=2), Rand
 @pytest.mark.parametrize("model", [*MODELS, *WITHOUT_BOUNDS, LogisticRegression(classes=2)])
 def test_words_and_shapes_are_the_same_whatever_rows_and_labels_hold(model):
     """Scikit-learn's own check of labels warns where many different ones occur."""
-    model = clone(model).set_params(classes=30, random_state=1)
+    model = model.fresh().set_params(classes=30, random_state=1)
     tables = np.zeros((40, 2)), np.random.default_rng(1).normal(0, 3, (40, 2)), np.full((40, 2), 1e300)
     shown = [
         _shown(model, table, labels)
@@ -118,7 +117,7 @@ def test_words_and_shapes_are_the_same_whatever_rows_and_labels_hold(model):
 @pytest.mark.parametrize("epsilon", ["0.001", 1])
 def test_where_rows_may_be_added_nothing_shows_how_many_there_are(model, epsilon):
     features, labels = _rows(41)
-    model = clone(model).set_params(relation="add-or-remove-one", epsilon=epsilon, random_state=1)
+    model = model.fresh().set_params(relation="add-or-remove-one", epsilon=epsilon, random_state=1)
     shown = [_shown(model, features[:rows], labels[:rows]) for rows in (1, 40, 41)]
     assert shown[0] == shown[1] == shown[2]
     assert model.planned(1, 3) == model.planned(10**6, 3)
@@ -128,7 +127,7 @@ def test_where_rows_may_be_added_nothing_shows_how_many_there_are(model, epsilon
 def test_no_file_holds_a_row(model, tmp_path):
     features, labels = _rows(300)
     features[7] = CANARY
-    made = clone(model).set_params(random_state=1).fit(features, labels)
+    made = model.fresh().set_params(random_state=1).fit(features, labels)
     made.save(tmp_path / "model.npz")
     dumped = io.BytesIO()
     joblib.dump(made, dumped)
@@ -172,17 +171,17 @@ def test_classes_that_some_labels_could_not_be_are_refused_before_any_is_seen(cl
 @pytest.mark.parametrize("model", [DecisionTreeClassifier(classes=2), Histogram(delta=0, bounds=(-1, 1))])
 def test_an_epsilon_too_small_for_any_noise_is_named(model):
     with pytest.raises(ParameterError, match="epsilon is too small"):
-        clone(model).set_params(epsilon="1e-30").planned(10, 2)
+        model.fresh().set_params(epsilon="1e-30").planned(10, 2)
 
 
 def test_a_tree_of_many_classes_warns_where_one_of_two_does_not():
     features, labels = _rows(200)
     tree = DecisionTreeClassifier(bounds=(-1, 1), depth=2, relation="replace-one", random_state=1)
     with pytest.warns(UserWarning, match="times what the rows can tell"):
-        clone(tree).set_params(classes=30).fit(features, labels)
+        tree.fresh().set_params(classes=30).fit(features, labels)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        clone(tree).set_params(classes=2).fit(features, labels)
+        tree.fresh().set_params(classes=2).fit(features, labels)
 
 
 def test_text_is_learned_through_declared_categories_in_pipelines_and_grids():

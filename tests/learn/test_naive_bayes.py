@@ -88,7 +88,7 @@ def test_without_noise_categories_are_those_of_scikit_learn():
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_fit_does_what_was_planned_and_uses_its_epsilon(model, delta, relation):
     features, labels = _rows(300, 3)
-    made = clone(model).set_params(classes=3, epsilon="0.3", delta=delta, relation=relation.value, random_state=2)
+    made = model.fresh().set_params(classes=3, epsilon="0.3", delta=delta, relation=relation.value, random_state=2)
     assert made.fit(features, labels).event_ == made.planned(300, 3)
     assert Fraction("0.29") < made.guarantee_.epsilon <= Fraction("0.3")
     assert made.guarantee_.neighbours.relation is relation

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -40,7 +39,7 @@ NAMES = [type(model).__name__ for model in MODELS]
 
 
 def _fitted(model):
-    return clone(model).set_params(random_state=0).fit(ROWS, LABELS)
+    return model.fresh().set_params(random_state=0).fit(ROWS, LABELS)
 
 
 def _answers(model):
@@ -80,10 +79,10 @@ def test_it_keeps_the_contract_of_scikit_learn(estimator, check):
 @pytest.mark.parametrize("model", MODELS, ids=NAMES)
 def test_what_fitting_costs_is_what_was_planned(model):
     made = _fitted(model)
-    assert made.event_ == clone(model).planned(120, 2)
+    assert made.event_ == model.fresh().planned(120, 2)
     assert (made.origin_, made.rehearsal_) == ("seeded", True)
     assert float(made.guarantee_.epsilon) <= 5
-    assert clone(model).fit(ROWS, LABELS).origin_ == "secure"
+    assert model.fresh().fit(ROWS, LABELS).origin_ == "secure"
 
 
 @pytest.mark.parametrize("model", MODELS, ids=NAMES)
@@ -135,7 +134,7 @@ def test_missing_and_infinite_cells_are_refused_without_showing_any(model, wrong
     else:
         rows[0, 1] = wrong
     with pytest.raises(ZigguratError) as refused:
-        clone(model).fit(rows, labels)
+        model.fresh().fit(rows, labels)
     assert "987" not in str(refused.value)
     assert refused.value.__cause__ is None
 
@@ -144,13 +143,13 @@ def test_missing_and_infinite_cells_are_refused_without_showing_any(model, wrong
 @pytest.mark.parametrize("wrong", [{"epsilon": 0}, {"epsilon": -1}, {"delta": 1}, {"delta": -0.1}, {"bounds": (2, 1)}])
 def test_wrong_amounts_are_refused_before_anything_is_drawn(model, wrong):
     with pytest.raises(ParameterError):
-        clone(model).set_params(**wrong).fit(ROWS, LABELS)
+        model.fresh().set_params(**wrong).fit(ROWS, LABELS)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=NAMES)
 def test_one_row_one_class_and_constant_columns_are_fine(model):
     for rows in (ROWS[:1], np.zeros((30, 2))):
-        made = clone(model).set_params(random_state=0, epsilon=10_000).fit(rows, np.zeros(len(rows)))
+        made = model.fresh().set_params(random_state=0, epsilon=10_000).fit(rows, np.zeros(len(rows)))
         assert np.isfinite(_answers(made)).all()
 
 
@@ -175,7 +174,7 @@ def test_noise_in_answers_grows_with_their_number(model, delta):
 
 
 def _by_replacing(model):
-    return clone(model).set_params(relation="replace-one") if hasattr(model, "relation") else clone(model)
+    return model.fresh().set_params(relation="replace-one") if hasattr(model, "relation") else model.fresh()
 
 
 @pytest.mark.parametrize("model", OUTPUT, ids=NAMES[:5])

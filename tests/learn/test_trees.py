@@ -80,7 +80,7 @@ def test_without_noise_a_tree_finds_the_splits_that_tell_the_classes_apart(crite
 @pytest.mark.parametrize("relation", list(Relation))
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_fit_does_what_was_planned_and_uses_its_epsilon(model, relation):
-    made = clone(model).set_params(epsilon="0.3", relation=relation.value, random_state=2)
+    made = model.fresh().set_params(epsilon="0.3", relation=relation.value, random_state=2)
     assert made.fit(*_rows(300)).event_ == made.planned(300, 3)
     assert Fraction("0.29") < made.guarantee_.epsilon <= Fraction("0.3")
     assert made.guarantee_.neighbours.relation is relation

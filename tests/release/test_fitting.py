@@ -1,5 +1,7 @@
 """A model is paid for before it sees a row, and for the unit that the budget protects."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -25,6 +27,7 @@ from ziggurat.learn import (
     KernelSVM,
     LogisticRegression,
     OutputPerturbation,
+    PrivateSearch,
     PrivateSGDClassifier,
     RandomForestClassifier,
     Ridge,
@@ -224,3 +227,37 @@ def test_a_promise_about_labels_alone_is_not_restated_for_people(book):
     model = GaussianProcessRegression("1", "1e-6", y_bounds=(-1, 1), bounds=(-1, 1), random_state=1)
     with pytest.raises(MixedNeighboursError, match="promises about one label"):
         fit_model(model, ROWS, TARGET, ledger=book, analyst="ada", budget="people", units=np.arange(200))
+
+
+def test_a_payment_for_one_fit_does_not_cover_those_that_nobody_paid_for(book):
+    """A search of two fits, and then one payment: the ledger knew of one release where three were made."""
+    model = ridge()
+    for alpha in (1, 10):
+        clone(model).set_params(alpha=alpha).fit(ROWS, TARGET)
+    with pytest.raises(ParameterError, match="2 fits are known here"):
+        fit_model(model, ROWS, TARGET, ledger=book, analyst="ada", budget="rows")
+    assert spends(book, "rows") == 0
+    pickle.dumps(sent := ridge())
+    with pytest.raises(ParameterError, match="1 copies left"):
+        fit_model(sent, ROWS, TARGET, ledger=book, analyst="ada", budget="rows")
+    assert fit_model(model.fresh(), ROWS, TARGET, ledger=book, analyst="ada", budget="rows").model.fits_ == 1
+
+
+@pytest.mark.filterwarnings("ignore::ziggurat.learn.SeveralFitsWarning")
+def test_a_model_may_be_fitted_again_where_each_fit_is_paid_for(book):
+    model = ridge("0.5")
+    for _ in range(2):
+        made = fit_model(model, ROWS, TARGET, ledger=book, analyst="ada", budget="rows")
+    assert (made.model.fits_, spends(book, "rows")) == (2, 2)
+    assert made.model.guarantee_ == compose(made.event, made.event).approximate("2e-6")
+    model.fit(ROWS, TARGET)
+    with pytest.raises(ParameterError, match="1 fits are known here"):
+        fit_model(model, ROWS, TARGET, ledger=book, analyst="ada", budget="rows")
+
+
+def test_a_search_is_paid_for_whole(book):
+    search = PrivateSearch(ridge(), {"alpha": [1, 10]}, epsilon=1, delta="1e-6", random_state=1)
+    event, _ = quote_model(search, 200, 3, ledger=book, analyst="ada", budget="rows")
+    made = fit_model(search, ROWS, TARGET, ledger=book, analyst="ada", budget="rows")
+    assert made.event == event
+    assert made.model.best_estimator_.guarantee_ == compose(event).approximate("1e-6")

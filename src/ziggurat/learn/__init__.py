@@ -4,11 +4,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ziggurat.learn._around import guarantee_of
+    from ziggurat.learn._family import SeveralFitsWarning, UnpaidWarning
     from ziggurat.learn._forest import RandomForestClassifier
     from ziggurat.learn._histogram import Histogram
     from ziggurat.learn._linear import LinearRegression, Ridge
     from ziggurat.learn._logistic import LogisticRegression
     from ziggurat.learn._naive_bayes import CategoricalNB, GaussianNB
+    from ziggurat.learn._scaler import DeclaredScaler
+    from ziggurat.learn._search import PrivateSearch
     from ziggurat.learn._served_cloaked import CloakedRegression
     from ziggurat.learn._served_density import KernelDensity, ServedHistogram
     from ziggurat.learn._served_gp import GaussianProcessRegression
@@ -22,6 +26,7 @@ __all__ = [
     "CategoricalNB",
     "CloakedRegression",
     "DecisionTreeClassifier",
+    "DeclaredScaler",
     "ElasticNet",
     "GaussianNB",
     "GaussianProcessRegression",
@@ -34,15 +39,20 @@ __all__ = [
     "OutputPerturbation",
     "PrivateSGDClassifier",
     "PrivateSGDRegressor",
+    "PrivateSearch",
     "RandomForestClassifier",
     "Ridge",
     "ServedHistogram",
+    "SeveralFitsWarning",
+    "UnpaidWarning",
+    "guarantee_of",
 ]
 
 _HOMES = {
     "CategoricalNB": "_naive_bayes",
     "CloakedRegression": "_served_cloaked",
     "DecisionTreeClassifier": "_trees",
+    "DeclaredScaler": "_scaler",
     "ElasticNet": "_sparse",
     "GaussianNB": "_naive_bayes",
     "GaussianProcessRegression": "_served_gp",
@@ -55,9 +65,13 @@ _HOMES = {
     "OutputPerturbation": "_served_output",
     "PrivateSGDClassifier": "_sgd",
     "PrivateSGDRegressor": "_sgd",
+    "PrivateSearch": "_search",
     "RandomForestClassifier": "_forest",
     "Ridge": "_linear",
     "ServedHistogram": "_served_density",
+    "SeveralFitsWarning": "_family",
+    "UnpaidWarning": "_family",
+    "guarantee_of": "_around",
 }
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from fractions import Fraction
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 from sklearn.base import BaseEstimator
 
 from ziggurat.errors import ParameterError
+from ziggurat.learn._around import seen_around
+from ziggurat.learn._family import Family, Passage, warn_of_unpaid
 from ziggurat.privacy import (
     Amount,
     Event,
@@ -26,10 +28,14 @@ class Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     A subclass has the parameters `epsilon`, `delta` and `random_state`, and says in `planned` what fitting will cost.
 
+    Every fit is a release about its rows, and a second `fit` of the same object is a second one. Copies (`clone`,
+    `copy`, a pickle, a file) share the count, so that a search or a cross-validation shows in `guarantee_`; see
+    `_family`.
+
     Attributes
     ----------
     event_
-        What fitting did, for the ledger: a function of public facts alone.
+        What this fit did, for the ledger: a function of public facts alone.
     origin_
         "secure", or "seeded" for a rehearsal, which must never be published.
     """
@@ -39,6 +45,7 @@ class Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     random_state: int | None
     event_: Event
     origin_: str
+    _family: Family
 
     @abstractmethod
     def planned(self, rows: int, columns: int) -> Event:
@@ -57,9 +64,32 @@ class Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     @property
     def guarantee_(self) -> Guarantee:
-        """The promise that fitting keeps: pure where delta is 0."""
+        """The promise that all fits of this model and its copies keep together: pure where delta is 0.
+
+        Raises
+        ------
+        PrivacyError
+            If copies left for other processes unfitted, or something around the model learned from the rows: then
+            nothing is proven about all together.
+        """
+        _ = self.event_  # of a model that was fitted, as everything here
+        return self._kin.guarantee()
+
+    @property
+    def fits_(self) -> int:
+        """How often this model and its copies were fitted, as far as this process knows."""
+        return self._kin.fits
+
+    @property
+    def fit_guarantee_(self) -> Guarantee:
+        """The promise of this fit alone, about the rows of the table that it was given."""
         account = compose(self.event_)
         return account.approximate(self._delta) if self._delta else account.pure()
+
+    def fresh(self) -> Self:
+        """Give a model of the same parameters and no history, for rows about other people."""
+        made: Self = super().__sklearn_clone__()
+        return made
 
     @property
     def rehearsal_(self) -> bool:
@@ -85,3 +115,25 @@ class Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def _released(self, event: Event, source: Source) -> None:
         """Note what was done, once it was done; it must be what was planned."""
         self.event_, self.origin_ = event, source.origin
+        learned, choosers = seen_around()
+        self._kin.note(event, self._delta, learned)
+        warn_of_unpaid(learned, choosers)
+
+    @property
+    def _kin(self) -> Family:
+        """The family, which begins with the first copy or fit: an estimator's `__init__` may set parameters only."""
+        if "_family" not in vars(self):
+            self._family = Family()
+        return self._family
+
+    def __sklearn_clone__(self) -> Self:
+        made = self.fresh()
+        made._family = self._kin
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_family": Passage(self._kin, fitted="event_" in vars(self))}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        passage = state.get("_family")
+        super().__setstate__({**state, "_family": passage.family if isinstance(passage, Passage) else Family()})

@@ -98,6 +98,13 @@ def shortened(scaled: Floats, norm: Fraction | None) -> Floats:
     return np.asarray(scaled * np.minimum(1.0, longest / np.maximum(length, 1e-300)))
 
 
+def as_learned(scale: Scale, table: Floats, norm: Fraction | None) -> Floats:
+    """Move rows to where rows were learned from, within the bounds and the norm, in the units of the data."""
+    if norm is None:
+        return scale.clipped(table)
+    return np.asarray(scale.centre + scale.half * shortened(scale.scaled(table), norm))
+
+
 def in_steps(scaled: Floats) -> Integers:
     """Cut values in [-1, 1] to whole steps towards 0, so that no row leaves its box or ball."""
     return np.trunc(scaled * STEPS).astype(np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from ziggurat.learn._choosing import Contested, is_private, public_grid, weight_
 from ziggurat.learn._clipping import (
     Floats,
     Scale,
+    as_learned,
     checked_pairs,
     checked_rows,
     declared,
@@ -62,6 +64,7 @@ class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # sc
     relation: str
     expected_rows: int | None
     bounds_: Floats
+    clip_norm_: Fraction | None
     coef_: Floats
     intercept_: float
     n_features_in_: int
@@ -129,9 +132,9 @@ class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # sc
         return self
 
     def predict(self, X: Any) -> Floats:  # noqa: N803
-        """Return the fitted value of every row, moved into the bounds as the rows were that were learned from."""
+        """Return the fitted value of every row, moved and shortened as the rows were that were learned from."""
         check_is_fitted(self)
-        inside = Scale(*self.bounds_).clipped(checked_rows(self, X))
+        inside = as_learned(Scale(*self.bounds_), checked_rows(self, X), self.clip_norm_)
         return np.asarray(inside @ self.coef_ + self.intercept_)
 
     def __sklearn_tags__(self) -> Any:
@@ -206,7 +209,7 @@ class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # sc
         return (scale, aim) if self.fit_intercept else (scale.around_zero(), aim.around_zero())
 
     def _map_back(self, weights: Floats, constant: float, scale: Scale, aim: Scale) -> None:
-        self.bounds_ = np.stack([scale.lower, scale.upper])
+        self.bounds_, self.clip_norm_ = np.stack([scale.lower, scale.upper]), exact_norm(self.clip_norm)
         self.coef_ = np.asarray(weights * aim.half[0] / scale.half)
         level = aim.centre[0] + aim.half[0] * constant - self.coef_ @ scale.centre
         self.intercept_ = float(level) if self.fit_intercept else 0.0
@@ -240,8 +243,8 @@ _SHARED = """
     bounds_share
         The part of the budget that bounds cost where they are not declared.
     clip_norm
-        The largest l2 norm of a row after scaling to [-1, 1]; longer rows are shortened. Less than sqrt(d) means less
-        noise.
+        The largest l2 norm of a row after scaling to [-1, 1]; longer rows are shortened, in `fit` and in `predict`.
+        Less than sqrt(d) means less noise.
     fit_intercept
         Whether there is an intercept; without, bounds are widened to lie around 0.
     relation
@@ -256,7 +259,7 @@ _SHARED = """
     Attributes
     ----------
     coef_, intercept_
-        The model, in the units of the data.{chosen}
+        The model, in the units of the data, for rows within the bounds and `clip_norm`.{chosen}
     bounds_
         The lower and the upper bounds of the features, declared or bought.
     n_features_in_

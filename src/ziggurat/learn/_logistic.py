@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import expit, log_expit, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,6 +23,7 @@ from ziggurat.learn._clipping import (
     Floats,
     Integers,
     Scale,
+    as_learned,
     checked_pairs,
     checked_rows,
     declared,
@@ -208,7 +209,8 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
     classes_
         The labels in order.
     coef_, intercept_
-        The model in the units of the data: a row for two classes, else one for each.
+        The model in the units of the data, for rows within the bounds and `clip_norm`: a row for two classes, else
+        one for each.
     C_
         The inverse of the regularisation that was used, given or chosen.
     bounds_
@@ -221,6 +223,7 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
 
     C_: float
     bounds_: Floats
+    clip_norm_: Fraction | None
     classes_: Labels
     coef_: Floats
     intercept_: Floats
@@ -296,10 +299,11 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
     def decision_function(self, X: Any) -> Floats:  # noqa: N803
         """Return the log odds of the second of two classes, or of every class against the rest.
 
-        Rows are moved into the bounds, as those were that were learned from.
+        Rows are moved into the bounds and shortened to `clip_norm`, as those were that were learned from.
         """
         check_is_fitted(self)
-        values = Scale(*self.bounds_).clipped(checked_rows(self, X)) @ self.coef_.T + self.intercept_
+        rows = as_learned(Scale(*self.bounds_), checked_rows(self, X), self.clip_norm_)
+        values = rows @ self.coef_.T + self.intercept_
         return np.asarray(values[:, 0] if len(self.classes_) == 2 else values)
 
     def predict(self, X: Any) -> Labels:  # noqa: N803
@@ -309,11 +313,11 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
         return np.asarray(self.classes_[named])
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
-        """Return the probability of every class; of several, in proportion to their odds against the rest."""
+        """Return the probability of every class; of several, in proportion to their probabilities against the rest."""
         values = self.decision_function(X)
         if values.ndim == 1:
             return np.column_stack([expit(-values), expit(values)])
-        return np.asarray(softmax(values, axis=1))
+        return np.asarray(softmax(log_expit(values), axis=1))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -362,7 +366,7 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
         return found if self.fit_intercept else found.around_zero()
 
     def _map_back(self, weights: Floats, scale: Scale) -> None:
-        self.bounds_ = np.stack([scale.lower, scale.upper])
+        self.bounds_, self.clip_norm_ = np.stack([scale.lower, scale.upper]), exact_norm(self.clip_norm)
         self.coef_ = np.asarray(weights[:, : self.n_features_in_] / scale.half)
         moved = self.coef_ @ scale.centre
         self.intercept_ = weights[:, -1] - moved if self.fit_intercept else np.zeros(len(weights))

@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.errors import ParameterError
 from ziggurat.learn._clipping import Scale, checked_pairs, checked_rows, declared
-from ziggurat.learn._fourier import MARGIN
 from ziggurat.learn._kernels import Array, Expansion, gaussian_kernel
 from ziggurat.learn._posterior import SAFELY, Posterior, in_features, in_kernel
 from ziggurat.learn._served import Served, warn_of_noise
@@ -109,9 +108,9 @@ class GaussianProcessRegression(RegressorMixin, Served):  # type: ignore[misc]  
         return self
 
     def predict(self, X: Any) -> Array:  # noqa: N803
-        """Return the noisy mean at every row."""
+        """Return the noisy mean at every row, moved into the bounds as those were that were learned from."""
         check_is_fitted(self)
-        return self._answers(checked_rows(self, X))[:, 0] + float(span_of(self.y_bounds).centre[0])
+        return self._answers(self._clipped(checked_rows(self, X)))[:, 0] + float(span_of(self.y_bounds).centre[0])
 
     def planned(self, rows: int, columns: int) -> Event:
         """Say what fitting so many rows will cost; nothing is read."""
@@ -128,7 +127,7 @@ class GaussianProcessRegression(RegressorMixin, Served):  # type: ignore[misc]  
         """The exact mean at the questions, and how far one label moves each of them; for `OutputPerturbation`."""
         span, centres = span_of(self.y_bounds), self._clipped(rows)
         mean = in_kernel(centres, self._noise, self._width)
-        table = gaussian_kernel(self._clipped(asked, MARGIN), centres, self._width) @ mean.inward[0]
+        table = gaussian_kernel(self._clipped(asked), centres, self._width) @ mean.inward[0]
         values = table @ span.scaled(labels[:, None])[:, 0] * span.half[0] + span.centre[0]
         return values, 2 * np.abs(table).max(axis=1) * float(span.half[0]) * SAFELY + 1e-300
 

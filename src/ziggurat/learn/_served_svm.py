@@ -13,7 +13,6 @@ from ziggurat.errors import ParameterError
 from ziggurat.learn._budget import about_rows
 from ziggurat.learn._classes import coded, public_classes
 from ziggurat.learn._clipping import checked_pairs, checked_rows
-from ziggurat.learn._fourier import MARGIN
 from ziggurat.learn._hinge import SLACK, kernel_machine, linear_machine, require_soluble
 from ziggurat.learn._kernels import Array, Expansion, gaussian_kernel
 from ziggurat.learn._served import Served, warn_of_noise
@@ -126,9 +125,12 @@ class KernelSVM(ClassifierMixin, Served):  # type: ignore[misc]  # scikit-learn 
         self._serve_features(features, noisy.reshape(len(found), -1).T * moved, moved * float(mechanism.sigma))
 
     def decision_function(self, X: Any) -> Array:  # noqa: N803
-        """Return the noisy decision values: one a row for two classes, else one for every class."""
+        """Return the noisy decision values: one a row for two classes, else one for every class.
+
+        Rows are moved into the bounds, as those were that were learned from.
+        """
         check_is_fitted(self)
-        values = self._answers(checked_rows(self, X))
+        values = self._answers(self._clipped(checked_rows(self, X)))
         return values[:, 0] if len(self.classes_) == 2 else values
 
     def predict(self, X: Any) -> Any:  # noqa: N803
@@ -148,7 +150,7 @@ class KernelSVM(ClassifierMixin, Served):  # type: ignore[misc]  # scikit-learn 
         require_soluble(self._cost, self._public(len(rows)))
         centres, (signs,) = self._clipped(rows), self._signs(labels)
         found = kernel_machine(gaussian_kernel(centres, centres, self._width), signs, self._cost)
-        values = Expansion(centres, found[:, None], self._width).at(self._clipped(asked, MARGIN))[:, 0]
+        values = Expansion(centres, found[:, None], self._width).at(self._clipped(asked))[:, 0]
         return values, np.full(len(values), self._moved())
 
     @property

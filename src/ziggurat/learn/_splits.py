@@ -37,6 +37,10 @@ def leaf_counts(leaves: Integers, codes: Integers, shape: tuple[int, int]) -> In
     return np.bincount(leaves * shape[1] + codes, minlength=shape[0] * shape[1]).reshape(shape)
 
 
+ONE_ROW = 1.0
+"""The least that a leaf leans: else one that holds a few rows of one class would call the others impossible."""
+
+
 def leaf_probabilities(noisy: Floats, weight: float) -> Floats:
     """Probabilities of classes in every leaf; each node leans on the one above with the weight of so many rows."""
     levels = [np.asarray(noisy, dtype=np.float64)]

@@ -14,15 +14,21 @@ from typing import Any, Self
 import numpy as np
 
 from ziggurat.errors import ArtefactError, DataError
+from ziggurat.learn._family import Family
 from ziggurat.privacy import Event, event_from_dict
 
-_FORMAT = "ziggurat/learn/1"
+_FORMAT = "ziggurat/learn/2"
 _INDEX = "model"
 _ORIGINS = ("secure", "seeded")
 
 
 class Stored:
-    """A model whose parameters and fitted attributes (those that end in an underscore) can be kept in a file."""
+    """A model whose parameters and fitted attributes (those that end in an underscore) can be kept in a file.
+
+    The file says how often the model and its copies were fitted, too.
+    """
+
+    _family: Family
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to a file that only its owner may read; a reader finds the old file or the new one.
@@ -43,6 +49,7 @@ class Stored:
             "class": type(self).__name__,
             "parameters": {name: _plain(value, arrays) for name, value in parameters.items()},
             "fitted": {name: _plain(value, arrays) for name, value in fitted.items()},
+            "family": self._kin.to_json(),  # type: ignore[attr-defined]
         }
         content = io.BytesIO()
         np.savez(content, **{_INDEX: np.array(json.dumps(index)), **arrays})
@@ -80,6 +87,7 @@ class Stored:
             setattr(made, name, _value(item, arrays))
         if not isinstance(getattr(made, "event_", None), Event) or getattr(made, "origin_", "") not in _ORIGINS:
             raise ValueError("a model that does not say what it cost")
+        made._family = Family.from_json(index["family"])
         return made
 
 

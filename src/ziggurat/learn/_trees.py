@@ -13,7 +13,7 @@ from ziggurat.learn._clipping import Floats, Integers, Scale, checked_rows
 from ziggurat.learn._counting import BoundedClassifier, Facts, with_bounds
 from ziggurat.learn._growing import CRITERIA, Growth, binned, public_grid
 from ziggurat.learn._linear_methods import deviation
-from ziggurat.learn._splits import exact_depth, leaf_counts, leaf_probabilities, leaves_of
+from ziggurat.learn._splits import ONE_ROW, exact_depth, leaf_counts, leaf_probabilities, leaves_of
 from ziggurat.mechanisms import AdditiveNoise, Selection
 from ziggurat.privacy import (
     Amount,
@@ -162,4 +162,4 @@ class DecisionTreeClassifier(BoundedClassifier):
         leaves = leaves_of(table, column, self.threshold_)
         counts = leaf_counts(leaves, codes, (2**plan.depth, facts.classes))
         noisy = np.asarray(plan.leaves.release(counts, source).value)
-        self.value_ = leaf_probabilities(noisy, deviation(plan.leaves))
+        self.value_ = leaf_probabilities(noisy, ONE_ROW + deviation(plan.leaves))

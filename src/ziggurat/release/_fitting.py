@@ -85,6 +85,8 @@ def fit_model(
 
     Raises
     ------
+    ParameterError
+        The model or a copy of it was fitted before and nobody paid: one payment is for one fit; nothing was spent.
     DataError
         The table is not one that the model can learn from, or some unit has several rows; nothing was spent.
     MixedNeighboursError
@@ -109,6 +111,7 @@ def pay_and_fit(
 ) -> FittedModel:
     """Reserve, fit, `keep` what was fitted, and write down what that says, in this order."""
     _require_private(model)
+    _require_no_unpaid_fits(model)
     table = _checked(X)
     if y is not None:
         _require_targets(y, len(table))
@@ -120,6 +123,7 @@ def pay_and_fit(
     with ledger.spend(budget, analyst, event, rehearsal=rehearsal) as spend:
         paid(lambda: model.fit(X) if y is None else model.fit(X, y))
         _require_as_planned(model, planned, label)
+        model._kin.paid += 1
         answer = {"kind": KIND, "class": type(model).__name__, "parameters": in_words(model.get_params(deep=False))}
         answer |= paid(lambda: keep(event))
         paid(lambda: spend.commit(answer))
@@ -142,6 +146,18 @@ def _require_private(model: object) -> None:
     if not isinstance(model, Private):
         raise ParameterError(
             "Give a model of ziggurat.learn itself: a pipeline or another estimator learns things that nobody pays for."
+        )
+
+
+def _require_no_unpaid_fits(model: Private) -> None:
+    """A payment is for one fit: it does not cover earlier ones of the model or its copies that nobody paid for."""
+    family = model._kin
+    earlier = family.fits - family.paid
+    if earlier > 0 or family.left or family.unpaid:
+        raise ParameterError(
+            f"This model or a copy of it was fitted before without a payment ({earlier} fits are known here, and "
+            f"{family.left} copies left for other processes), which one payment does not cover; pay for model.fresh() "
+            "if those fits never leave, or saw other people's rows."
         )
 
 
