@@ -106,9 +106,8 @@ def reads_as(column: Column) -> exp.Expr:
     rather a code; no abbreviations of truth values. NaN and the infinities count as filled cells and as reals; the
     column's missing codes do not count.
     """
-    codes = missing_codes(column, Kind.TEXT)
-    given = [exp.Not(this=among(reference(column), codes))] if codes else []
-    written = exp.and_(filled(reference(column)), exp.Not(this=_is_word(column, ("",))), *given, copy=False)
+    blank = _is_word(column, ("",))
+    written = exp.and_(filled(reference(column)), exp.Not(this=blank), *_no_code(column), copy=False)
     if column.kind is Kind.TEXT:
         return written
     if column.kind is Kind.BOOLEAN:
@@ -131,8 +130,9 @@ def _cast(column: Column, given: pa.DataType) -> exp.Expr:
 
 
 def _checked(column: Column, given: exp.Expr, value: exp.Expr) -> Conversion:
-    bad = exp.and_(given, exp.Is(this=exp.Paren(this=value), expression=exp.Null()), copy=False)
-    return Conversion(column, value, bad)
+    # The value first: only of the few cells without one must it be asked whether something was given.
+    unread = exp.Is(this=exp.Paren(this=value), expression=exp.Null())
+    return Conversion(column, value, either(unread, given))
 
 
 def _readable_text(column: Column) -> exp.Expr:
@@ -140,9 +140,12 @@ def _readable_text(column: Column) -> exp.Expr:
     empty = _is_word(column, ("",))
     if column.storage is Kind.REAL:
         empty = exp.RegexpLike(this=_word(column), expression=exp.Literal.string(_NO_NUMBER))
+    return exp.and_(filled(reference(column)), exp.Not(this=empty), *_no_code(column), copy=False)
+
+
+def _no_code(column: Column) -> list[exp.Expr]:
     codes = missing_codes(column, Kind.TEXT)
-    given = [exp.Not(this=among(reference(column), codes))] if codes else []
-    return exp.and_(filled(reference(column)), exp.Not(this=empty), *given, copy=False)
+    return [exp.Not(this=among(reference(column), codes))] if codes else []
 
 
 def _from_text(column: Column) -> exp.Expr:
@@ -151,7 +154,8 @@ def _from_text(column: Column) -> exp.Expr:
     value = as_type(_trimmed(column), sql_type(column.storage))
     if column.storage is Kind.INTEGER:
         value = _fitting(as_type(_trimmed(column), "DECIMAL(38, 0)"))
-    return either(exp.and_(_readable_text(column), _matches(column, column.storage, _GRAMMAR), copy=False), value)
+    # What follows the grammar is neither blank nor NaN, but may be a missing code.
+    return either(exp.and_(_matches(column, column.storage, _GRAMMAR), *_no_code(column), copy=False), value)
 
 
 def _matches(column: Column, kind: Kind, grammar: Mapping[Kind, str]) -> exp.Expr:

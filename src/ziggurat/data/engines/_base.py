@@ -49,6 +49,21 @@ class Engine(ABC):
         """
         raise DataError(f"{self.title} reads only tables that it holds; name one with table=.")
 
+    def ready(self) -> None:  # noqa: B027 - what is held in memory does not change
+        """Raise, in a sentence, if what was opened can no longer be read as it was; asked before anything is paid."""
+
+    def line(self, relation: str, condition: exp.Expr) -> str:  # noqa: ARG002
+        """Return at which line of its file the first row stands that meets a condition; nothing if rows have no line.
+
+        Parameters
+        ----------
+        relation
+            What `attach` returned.
+        condition
+            About the columns as the engine holds them.
+        """
+        return ""
+
     def query(self, expression: exp.Expr, statement: str = "") -> pa.Table:
         """Run a query and return its answer in canonical Arrow types, the same on every engine.
 
