@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ziggurat.cli._asked_tables import Unreadable
 from ziggurat.cli._ledger import Where
 from ziggurat.errors import DataError, ParameterError
 
@@ -32,6 +33,7 @@ def mask(
     ] = False,
     schema: Annotated[str, typer.Option(help="The schema of the table; by default the one beside it.")] = "",
     name: Annotated[str, typer.Option("--table", help="The table, when the source is a database.")] = "",
+    unreadable: Unreadable = "0",
     ledger: Where = "",
     budget: Annotated[str, typer.Option(help="What the ledger calls the table; by default the file's name.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the record as JSON.")] = False,
@@ -61,7 +63,9 @@ def mask(
         raise ParameterError("Give --plan plan.yaml or --safe-harbor, one of the two.")
     if Path(out).suffix.lower() not in (".parquet", ".csv"):
         raise DataError("The output must be a .parquet or a .csv file.")
-    opened = _risk._opened(table, schema, name)
+    if not Path(out).absolute().parent.is_dir():
+        raise DataError(f"The folder of {out!r} does not exist; create it first.")  # before the ledger remembers it
+    opened = _risk._opened(table, schema, name, unreadable)
     masked, reasons = _planned(opened, plan)
     _require_named(opened, masked)
     _release(masked, out, ledger, budget or (Path(table).name.split(".")[0] if ledger else ""))

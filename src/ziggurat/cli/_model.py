@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ziggurat.cli import _model_serve, _model_show
+from ziggurat.cli._asked_tables import Unreadable
 from ziggurat.cli._ledger import Where
 from ziggurat.cli._model_options import (
     CLASSES,
@@ -65,6 +66,7 @@ def fit(
     delta: Delta = "1e-6",
     column: Columns = None,
     schema: SchemaFile = "",
+    unreadable: Unreadable = "0",
     option: Annotated[
         list[str] | None, typer.Option(help="alpha=0.1: a parameter of the model, once for each.")
     ] = None,
@@ -83,7 +85,7 @@ def fit(
     from ziggurat.data.engines import DuckDBEngine
     from ziggurat.release import Task, fit_model, quote_model
 
-    found = located(source, schema)
+    found = located(source, schema, unreadable=unreadable)
     task = Task(found.schema, label, tuple(column or ()))
     chosen = _named(model, task)
     estimator = _made(chosen, task, epsilon, delta, option or [], rehearse)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ziggurat.cli._asked_tables import Unreadable
 from ziggurat.cli._ledger import Where
 from ziggurat.cli._model_options import (
     Analyst,
@@ -52,6 +53,7 @@ def serve(
     delta: Delta = "1e-6",
     column: Columns = None,
     schema: SchemaFile = "",
+    unreadable: Unreadable = "0",
     option: Annotated[
         list[str] | None, typer.Option(help="bandwidth=0.1, bins=20, C=0.01, noise_variance=50: once for each.")
     ] = None,
@@ -79,7 +81,7 @@ def serve(
     from ziggurat.data.engines import DuckDBEngine
     from ziggurat.release import quote_model, serve_model
 
-    found = located(source, schema)
+    found = located(source, schema, unreadable=unreadable)
     points = _points(kind, found, label, column or [])
     fixed = _asked(kind, questions, points)
     folder = empty_folder(out)

@@ -12,9 +12,15 @@ from ziggurat.data._guess import guessed_schema
 from ziggurat.data._schema import Schema
 from ziggurat.data._table import OnBadCell, Share, Table, inferred_schema
 from ziggurat.data._unit import Unit
-from ziggurat.data.engines import DuckDBEngine, DuckDBRelationEngine, Engine, PostgresEngine, SparkEngine
+from ziggurat.data.engines import (
+    DuckDBEngine,
+    DuckDBRelationEngine,
+    Engine,
+    PostgresEngine,
+    SparkEngine,
+    files_named,
+)
 from ziggurat.data.engines._duckdb import is_dataset
-from ziggurat.data.engines._file_names import files_named
 from ziggurat.data.engines._text_file import is_text_file
 from ziggurat.errors import DataError, ParameterError
 

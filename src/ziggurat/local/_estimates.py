@@ -50,13 +50,17 @@ class Frequencies(Estimate):
     counts
         Without bias, and therefore not forced into 0 to `people`.
     low, high
-        The intervals, cut to 0 to `people`.
+        The intervals, cut to 0 to `people`, or to a count that lies beyond.
     """
 
     categories: tuple[Label, ...]
     counts: Floats
     low: Floats
     high: Floats
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "low", np.minimum(self.low, self.counts))
+        object.__setattr__(self, "high", np.maximum(self.high, self.counts))
 
     @property
     def shares(self) -> Floats:
@@ -102,6 +106,10 @@ class Mean(Estimate):
     value: Any
     low: Any
     high: Any
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "low", np.minimum(self.low, self.value))
+        object.__setattr__(self, "high", np.maximum(self.high, self.value))
 
     def __str__(self) -> str:
         """The mean and its interval; of a vector, one coordinate a line."""

@@ -27,11 +27,20 @@ class Estimate:
     Against noise that is proven. Where rows are left out or cells moved to their bounds, the interval of an answer
     without groups is stretched by an estimate of that; that of a group is about the rows that count. `low` and `high`
     are None where an interval means nothing, as for the most frequent category.
+
+    The value always lies in its interval. It is left as the noise made it, so that values that are added up are not
+    too large on average: a count may be below 0, and then the interval, which else ends at 0, reaches down to it.
     """
 
     value: Cell
     low: int | float | date | None = None
     high: int | float | date | None = None
+
+    def __post_init__(self) -> None:
+        value: Any = self.value
+        if self.low is not None and self.high is not None and value is not None:
+            object.__setattr__(self, "low", min(self.low, value))
+            object.__setattr__(self, "high", max(self.high, value))
 
 
 @dataclass(frozen=True)

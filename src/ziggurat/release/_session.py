@@ -258,6 +258,8 @@ class Session:
         return make_quotation(askings, self._ledger, self._budget, self._analyst, self.rehearsal)
 
     def _answered(self, asking: Asking[Given], progress: Progress | None) -> Given:
+        for table in {**self._private, **self._public}.values():
+            table.engine.ready()  # before anything is reserved: a file that changed was not checked
         with self._ledger.spend(
             self._budget, self._analyst, asking.event, asking.identity(), rehearsal=self.rehearsal
         ) as spend:
