@@ -1,4 +1,4 @@
-"""No command pays, or writes into the ledger, before its file is checked whole; what is wrong is said to who opens it."""
+"""No command pays, or writes into the ledger, before its file is checked whole; its holder is told what is wrong."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""No answer lies outside its own interval: not an empty group's, not one of few rows, whatever the seed and the shape."""
+"""No answer lies outside its own interval: not an empty group's, nor one of few rows, whatever the seed and shape."""
 
 import datetime
 from fractions import Fraction

@@ -15,7 +15,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ziggurat import randomness
-from ziggurat.data import Kind, Role
+from ziggurat.data import CsvWriter, Kind, Role
 from ziggurat.data.engines import scrambled
 from ziggurat.errors import DataError
 
@@ -215,12 +215,11 @@ class Publication:
 
 
 def _writer(draft: Path, schema: pa.Schema) -> Any:
-    import pyarrow.csv as csv
     import pyarrow.parquet as parquet
 
     if draft.suffixes[-2].lower() == ".parquet":
         return parquet.ParquetWriter(draft, schema)
-    return csv.CSVWriter(draft, schema)
+    return CsvWriter(draft, schema)
 
 
 def _looked_up(query: exp.Select, lookup: exp.Expr, place: int, column: str) -> exp.Select:

@@ -114,7 +114,8 @@ def _release(masked: MaskedTable, out: str, ledger: str, budget: str) -> None:
 def _say(masked: MaskedTable, reasons: dict[str, Any], out: str, recorded: bool) -> None:
     from rich.console import Console
     from rich.table import Table as Shown
-    from rich.text import Text
+
+    from ziggurat.cli._printed import Printed as Text
 
     shown = Shown(header_style="dim", box=None, padding=(0, 1))
     for heading in ("columns", "technique", "cells changed"):

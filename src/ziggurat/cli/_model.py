@@ -124,6 +124,7 @@ def predict(
     import pyarrow as pa
 
     from ziggurat.cli._data import require_known_ending, write_table
+    from ziggurat.data import printable
 
     if out:
         require_known_ending(out)
@@ -131,7 +132,7 @@ def predict(
     named = estimator.predict(features_of(source, task))
     cells = named.tolist() if task.is_number else [task.classes[int(place)] for place in named]
     if not out:
-        typer.echo("\n".join(str(cell) for cell in cells))
+        typer.echo("\n".join(printable(str(cell)) for cell in cells))
         return
     write_table(pa.table({task.label: cells}), out)
     typer.echo(f"{len(cells):,} predictions are in {out!r}.")

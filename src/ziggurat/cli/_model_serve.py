@@ -232,11 +232,13 @@ def _show_answers(answers: pa.Table, serving: Serving, out: str, plot: str) -> N
     from rich.console import Console
     from rich.table import Table
 
+    from ziggurat.cli._printed import Printed
+
     shown = Table(box=None, padding=(0, 1), header_style="dim")
     for name in answers.column_names:
-        shown.add_column(name, justify="right", overflow="fold")
+        shown.add_column(Printed(name), justify="right", overflow="fold")
     for row in answers.slice(0, _MOST_SHOWN).to_pylist():
-        shown.add_row(*(f"{cell:.6g}" if isinstance(cell, float) else str(cell) for cell in row.values()))
+        shown.add_row(*(f"{cell:.6g}" if isinstance(cell, float) else Printed(str(cell)) for cell in row.values()))
     Console().print(shown)
     more = answers.num_rows - _MOST_SHOWN
     if more > 0 and not out:

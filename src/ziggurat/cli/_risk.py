@@ -201,7 +201,8 @@ def _report(judged: list[Judged], joined: Linkage | None, as_json: bool, out: st
 
 def _show(judged: list[Judged], joined: Linkage | None) -> None:
     from rich.console import Console
-    from rich.text import Text
+
+    from ziggurat.cli._printed import Printed as Text
 
     console = Console()
     console.print(_figures(judged))
@@ -264,9 +265,9 @@ def set_rows(judged: Sequence[Judged], per_size: int = _SETS_PER_SIZE) -> list[t
 
 def _sets(judged: Sequence[Judged]) -> Shown:
     from rich.table import Table as Shown
-    from rich.text import Text
 
     from ziggurat.cli._pictures import bar
+    from ziggurat.cli._printed import Printed as Text
 
     shown = Shown(header_style="dim", box=None, padding=(0, 1))
     shown.add_column("most telling columns", overflow="fold")

@@ -168,9 +168,9 @@ def _say(made: Any, save: str, as_json: bool) -> None:
         typer.echo(json.dumps(made.to_dict(), indent=1))
         return
     from rich.console import Console
-    from rich.text import Text
 
     from ziggurat.cli._compare_show import attack_table
+    from ziggurat.cli._printed import Printed as Text
 
     console = Console()
     if hasattr(made, "synthesizer"):
@@ -201,7 +201,8 @@ def _remembered(made: Any) -> str:
 def _columns(made: SyntheticRelease) -> Shown:
     """In which order columns were drawn, and how."""
     from rich.table import Table as Shown
-    from rich.text import Text
+
+    from ziggurat.cli._printed import Printed as Text
 
     done = made.to_dict()["done"]
     shown = Shown(header_style="dim", box=None, padding=(0, 1))

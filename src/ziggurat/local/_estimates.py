@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.data import printable
 from ziggurat.errors import ParameterError
 
 Floats = npt.NDArray[np.float64]
@@ -69,7 +70,7 @@ class Frequencies(Estimate):
 
     def __str__(self) -> str:
         """One category a line, with its count and interval."""
-        shown = ["missing" if name is None else str(name) for name in self.categories]
+        shown = ["missing" if name is None else printable(str(name)) for name in self.categories]
         width = max(map(len, shown))
         rows = zip(shown, self.counts, self.low, self.high, strict=True)
         return "\n".join(f"{name:<{width}}  {_figures(count, low, high)}" for name, count, low, high in rows)

@@ -24,6 +24,14 @@ def marked(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.if_else(risky, pc.binary_join_element_wise("'", column, ""), column)
 
 
+def unmarked(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column of text as it was before it was written to a CSV file."""
+    risky = pc.match_substring_regex(column, _MARKED)
+    if not pc.any(risky).as_py():
+        return column
+    return pc.if_else(risky, pc.utf8_slice_codeunits(column, 1), column)
+
+
 def marked_text(text: str) -> str:
     """Return one text as it is written to a CSV file."""
     return f"'{text}" if re.match(_DANGEROUS, text) else text
