@@ -1,16 +1,18 @@
 """No command pays, or writes into the ledger, before its file is checked whole; its holder is told what is wrong."""
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
 from ziggurat.data import read
-from ziggurat.errors import DataError
+from ziggurat.errors import DataError, ZigguratError
 from ziggurat.ledger import Ledger
 from ziggurat.privacy import Neighbours, Relation
-from ziggurat.release import Session
+from ziggurat.release import Session, release_synthetic_private
+from ziggurat.synthesize import AIM
 
 SCHEMA = """
 columns:
@@ -141,3 +143,20 @@ def test_a_mask_that_cannot_be_written_is_not_recorded(command, place: Path) -> 
     before = entries(place)
     done = command("mask", "t.csv", "--plan", "plan.yaml", "--budget", "t", "--out", "nowhere/out.csv")
     assert (done.code, entries(place)) == (2, before)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"rows": 0}, {"holdout": "others"}, {"model": AIM(epsilon=1, solver="none")}],
+    ids=["rows", "hold-out", "solver"],
+)
+def test_a_private_copy_that_cannot_be_made_is_not_paid_for(wrong: dict[str, Any], place: Path) -> None:
+    written(place, GOOD[0])
+    table = read(place / "t.csv", place / "t.yaml")
+    given = {"model": AIM(epsilon=1), **wrong}
+    if "holdout" in wrong:
+        given["holdout"] = read(pa.table({"age": [1]}))
+    with Ledger.open(place / "book.db", create=False) as book:
+        with pytest.raises(ZigguratError):
+            release_synthetic_private(table, place / "out.csv", ledger=book, budget="t", analyst="ana", **given)
+        assert book.left("t", "ana") == 10

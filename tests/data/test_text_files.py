@@ -145,3 +145,26 @@ def test_the_steward_may_allow_a_share_of_unreadable_cells(tmp_path: Path) -> No
         read(tmp_path / "t.csv", schema, unreadable="0.019")
     with pytest.raises(ParameterError, match="from 0 to 1"):
         read(tmp_path / "t.csv", schema, unreadable="2%")
+
+
+@pytest.mark.parametrize("day", ["0000-01-01", "0000-02-29", "0100-02-29", "2023-02-29", "10000-01-01"])
+def test_a_day_that_no_calendar_has_is_refused_where_the_file_is_opened(day: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(f"day\n2024-02-29\n{day}\n")
+    with pytest.raises(DataError, match="Line 3, column 'day': not a date"):
+        read(tmp_path / "t.csv", Schema((Column("day", "date"),)))
+
+
+def test_every_day_of_the_calendar_is_read(tmp_path: Path) -> None:
+    days = [
+        "0001-01-01",
+        "0004-02-29",
+        "0010-12-31",
+        "0100-01-01",
+        "0400-02-29",
+        "1000-06-30",
+        "2000-02-29",
+        "9999-12-31",
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(["day", *days]))
+    table = read(tmp_path / "t.csv", Schema((Column("day", "date"),)))
+    assert [each.isoformat() for each in table.raw.rows().column("day").to_pylist()] == days

@@ -18,12 +18,13 @@ from ziggurat.data._expressions import among, as_type, constant, either, filled,
 from ziggurat.data.engines import is_finite
 from ziggurat.errors import SchemaError
 
-_LEAP_YEAR = "([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)"
+_YEAR = "([0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)"  # not 0000, which neither Python nor PostgreSQL has
+_LEAP_YEAR = "([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[48]|[2468][048]|[13579][26])00)"
 _DAYS = "((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))"
 _GRAMMAR = {
     Kind.INTEGER: "[+-]?[0-9]+",
     Kind.REAL: "[+-]?([0-9]+[.]?|[0-9]*[.][0-9]+)([eE][+-]?[12]?[0-9]{1,2})?",
-    Kind.DATE: f"([0-9]{{4}}-{_DAYS}|{_LEAP_YEAR}-02-29)",
+    Kind.DATE: f"({_YEAR}-{_DAYS}|{_LEAP_YEAR}-02-29)",
 }
 _LONGEST = {Kind.INTEGER: 38, Kind.REAL: 100, Kind.DATE: 10}  # {1,99} in a pattern would take long to compile
 _UNPADDED = "(0|[1-9][0-9]{0,17})"
