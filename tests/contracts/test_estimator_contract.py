@@ -27,7 +27,7 @@ NEEDS = {
     "Lasso": "",
     "LinearRegression": "",
     "LogisticRegression": "Declare the classes",
-    "OutputPerturbation": "State the `questions`",
+    "OutputPerturbation": "Give a served model that says what to estimate",
     "PrivateSGDClassifier": "Declare the classes",
     "PrivateSGDRegressor": "",
     "PrivateSearch": "Give a private classifier or regression",
@@ -36,6 +36,7 @@ NEEDS = {
     "ServedHistogram": "State the public bounds of the columns",
 }
 SLOW = {"PrivateSGDClassifier", "PrivateSGDRegressor"}  # `test_sgd.py` checks them
+EMPTY = "check_estimators_empty_data_messages"  # a table without a row is a neighbour of one with a row
 TOO_MANY = "The grid has more than 2**24 bins"  # of a table of many columns, before anybody asks for bounds
 
 
@@ -61,6 +62,7 @@ def test_with_nothing_declared_an_estimator_keeps_the_contract_or_refuses_by_nam
         warnings.simplefilter("ignore")
         checks = check_estimator(getattr(learn, name)(), on_fail=None, on_skip=None)
     failed = {one["check_name"]: one["exception"] for one in checks if one["status"] == "failed"}
+    failed.pop(EMPTY, None)
     assert bool(failed) == bool(NEEDS[name])
     for check, error in failed.items():
         refusals = [each for each in _behind(error) if isinstance(each, (NotPublicError, ParameterError))]

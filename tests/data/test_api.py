@@ -10,6 +10,7 @@ PUBLIC = [
     "Categories",
     "Column",
     "Condition",
+    "CsvWriter",
     "Hierarchy",
     "Kind",
     "Problem",
@@ -25,6 +26,7 @@ PUBLIC = [
     "exact_sum",
     "known",
     "present",
+    "printable",
     "quantised",
     "quantised_bounds",
     "ratio",
@@ -33,8 +35,10 @@ PUBLIC = [
     "read_hierarchy",
     "reference",
     "suggest_schema",
+    "unmarked_table",
     "write_hierarchy",
     "write_text",
+    "write_csv",
 ]
 
 

@@ -279,7 +279,7 @@ def test_of_other_estimators_around_private_models_nothing_is_said():
 
 def test_networks_belong_to_families_too():
     pytest.importorskip("torch")
-    model = PrivateSGDClassifier(classes=2, epochs=1, hidden=(), random_state=1)
+    model = PrivateSGDClassifier(classes=2, epochs=1, hidden=(), expected_rows=200, random_state=1)
     made = clone(model.fit(ROWS, LABELS)).fit(ROWS, LABELS)
     assert made.fits_ == 2
     assert made.guarantee_.epsilon > made.fit_guarantee_.epsilon

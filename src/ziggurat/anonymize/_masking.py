@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from ziggurat.anonymize._technique import MaskRecord, Tally, Technique, checked_source, plain_columns
 from ziggurat.anonymize._tokens import Tokens
-from ziggurat.data import Table, known, write_text
+from ziggurat.data import Table, known, write_csv, write_text
 from ziggurat.data._frames import arrow_table, check_names
 from ziggurat.data._nearest import nearest
 from ziggurat.errors import DataError, ParameterError
@@ -244,9 +244,7 @@ def _write(table: pa.Table, target: Path) -> None:
     draft = target.with_name(f".{target.name}.draft")
     try:
         if suffix == ".csv":
-            from pyarrow import csv
-
-            csv.write_csv(bare, draft)
+            write_csv(bare, draft)
         else:
             from pyarrow import parquet
 

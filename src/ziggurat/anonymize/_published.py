@@ -16,7 +16,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ziggurat import randomness
-from ziggurat.data import Column, Kind, Role, present
+from ziggurat.data import Column, CsvWriter, Kind, Role, present
 from ziggurat.data.engines import scrambled
 from ziggurat.errors import DataError, ParameterError
 
@@ -239,12 +239,11 @@ class Publication:
 
 
 def _writer(draft: Path, schema: pa.Schema) -> Any:
-    import pyarrow.csv as csv
     import pyarrow.parquet as parquet
 
     if draft.suffixes[-2].lower() == ".parquet":
         return parquet.ParquetWriter(draft, schema)
-    return csv.CSVWriter(draft, schema)
+    return CsvWriter(draft, schema)
 
 
 def _looked_up(query: exp.Select, lookup: exp.Expr, place: int, column: str) -> exp.Select:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ziggurat.cli._anonymize_options import Wanted, hierarchies_in, kept_in, metric_of
+from ziggurat.cli._asked_tables import Unreadable
 from ziggurat.cli._ledger import Where
 from ziggurat.errors import DataError
 
@@ -73,6 +74,7 @@ def anonymize(
     time_limit: Annotated[float | None, typer.Option(help="Seconds after which the best so far will do.")] = None,
     schema: Annotated[str, typer.Option(help="The schema of the table; by default the one beside it.")] = "",
     name: Annotated[str, typer.Option("--table", help="The table, when the source is a database.")] = "",
+    unreadable: Unreadable = "0",
     ledger: Where = "",
     budget: Annotated[str, typer.Option(help="What the ledger calls the table; by default the file's name.")] = "",
     note: Annotated[str, typer.Option(help="What the release is for, in a sentence; it stays in the ledger.")] = "",
@@ -104,11 +106,11 @@ def anonymize(
     wanted = Wanted(
         k, l_diversity or (), t_closeness or (), missing_counts or (), k_map, presence, highest_risk, average_risk
     )
-    opened = _opened(table, schema, name)
+    opened = _opened(table, schema, name, unreadable)
     known = _known(opened, qi)
     decided = {"keep": kept_in(keep or (), opened), "drop": _known(opened, drop) or ()}
     trees = hierarchies_in(hierarchies or (), opened)
-    models = wanted.models(_opened(population) if population else None, trees)
+    models = wanted.models(_opened(population, unreadable=unreadable) if population else None, trees)
     options: dict[str, Any] = {"suppression": suppress, "metric": measured, "recoding": recoding}
     with _watched(quiet or as_json) as progress:
         made = _made(opened, models, known, trees, options | {"time_limit": time_limit, "progress": progress})
@@ -130,10 +132,10 @@ def _require_file(file: str, endings: tuple[str, ...]) -> None:
         raise DataError(f"The folder of {file!r} does not exist; create it first.")
 
 
-def _opened(source: str, schema: str = "", name: str = "") -> Table:
+def _opened(source: str, schema: str = "", name: str = "", unreadable: str = "0") -> Table:
     from ziggurat.cli import _risk
 
-    return _risk._opened(source, schema, name)
+    return _risk._opened(source, schema, name, unreadable)
 
 
 def _known(table: Table, given: list[str] | None) -> tuple[str, ...] | None:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from rich.table import Table
-from rich.text import Text
+
+from ziggurat.cli._printed import Printed as Text
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ziggurat.cli._asked_tables import Unreadable
 from ziggurat.cli._ledger import Where
 
 Source = Annotated[
@@ -66,6 +67,7 @@ def ask(
     confidence: Confidence = "0.95",
     public: Public = None,
     private: Private = None,
+    unreadable: Unreadable = "0",
     rehearse: Rehearse = "",
     as_json: AsJson = False,
     out: Annotated[str, typer.Option(help="Also write the answer to this .csv, .parquet or .json file.")] = "",
@@ -78,8 +80,9 @@ def ask(
 ) -> None:
     """Ask a question about a table, and pay for it out of a grant.
 
-    The cost is on disk before a row is read. The same question again is answered from the ledger, for nothing. Exit
-    code 3 if it costs more than is left; nothing is read then.
+    The file is checked whole first: lines and cells that do not fit its schema are refused, with line and column, and
+    cost nothing. Then the cost is on disk before the question reads a row. The same question again is answered from
+    the ledger, for nothing. Exit code 3 if it costs more than is left; nothing is read then.
 
     On invented patients no ledger is needed:
 
@@ -96,7 +99,8 @@ def ask(
     amounts = amounts_of(epsilon, sweep)
     check_outputs(out, picture, truth, bool(sweep))
     terms = terms_of(rows_per_unit, groups_per_unit, share, learn, bounds, bounding, noise, effects, confidence)
-    asker = Asker.of(located(source, schema, table, name), private, public, analyst, ledger, budget, rehearse)
+    found = located(source, schema, table, name, unreadable)
+    asker = Asker.of(found, private, public, analyst, ledger, budget, rehearse, unreadable)
     with asker.book(write=True) as book:
         if sweep:
             made = asker.sweep(book, sql, amounts, delta, terms, truth)

@@ -1,4 +1,4 @@
-"""The tables that `ask` and `quote` name: found by what is publicly known, opened only once they are paid for."""
+"""The tables that commands name: found by what is publicly known, and checked whole when they are opened."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from ziggurat.cli._data import invented
 from ziggurat.errors import DataError, ParameterError
@@ -17,7 +19,11 @@ if TYPE_CHECKING:
 
 INVENTED = ("clinic", "commuters", "logs")
 _INVENTED_ROWS = 10_000
-_MAGIC = re.compile(r"[*?\[]")
+
+Unreadable = Annotated[
+    str,
+    typer.Option(help="The share of a column's cells that may be unreadable and count as missing, such as 0.01."),
+]
 
 
 @dataclass(frozen=True)
@@ -33,7 +39,8 @@ class Located:
     secret
         Whether it may be about people: False for invented tables and named public datasets.
     open
-        Opens it in an engine; cells that cannot be read count as missing, because their number is no one's business.
+        Opens it in an engine and checks it whole: what does not fit its schema is said here, to the steward, before
+        anything is reserved.
     """
 
     name: str
@@ -58,20 +65,22 @@ class Located:
         return read(fields.empty_table(), self.schema, engine=engine)
 
 
-def located(source: str, schema: str = "", table: str = "", name: str = "") -> Located:
+def located(source: str, schema: str = "", table: str = "", name: str = "", unreadable: str = "0") -> Located:
     """Find a table by a file, the address of a database, or the name of a public dataset or an invented table."""
+    from ziggurat.data.engines import files_named
+
     if source.startswith(("postgresql://", "postgres://")):
-        return _in_database(source, schema, table, name)
+        return _in_database(source, schema, table, name, unreadable)
     if table:
         raise ParameterError("--table names a table of a database; a file has none.")
-    if Path(source).exists() or _MAGIC.search(source):
-        return _in_file(source, schema, name)
+    if files_named(source):
+        return _in_file(source, schema, name, unreadable)
     if schema:
         raise DataError(f"There is no file {source!r}; --schema goes with a file or a database.")
     return _named(source, name)
 
 
-def _in_database(source: str, schema: str, table: str, name: str) -> Located:
+def _in_database(source: str, schema: str, table: str, name: str, unreadable: str) -> Located:
     from ziggurat.data import Schema, read
 
     if not (table and schema):
@@ -79,18 +88,18 @@ def _in_database(source: str, schema: str, table: str, name: str) -> Located:
     declared = Schema.from_yaml(Path(schema))
 
     def opened(_engine: Engine) -> Table:
-        return read(source, declared, table=table, on_bad_cell="missing")
+        return read(source, declared, table=table, unreadable=unreadable)
 
     return Located(name or _identifier(table.split(".")[-1]), declared, True, opened)
 
 
-def _in_file(source: str, schema: str, name: str) -> Located:
+def _in_file(source: str, schema: str, name: str, unreadable: str) -> Located:
     from ziggurat.data import Schema, read
 
     declared = Schema.from_yaml(Path(schema) if schema else schema_beside(source))
 
     def opened(engine: Engine) -> Table:
-        return read(source, declared, engine=engine, on_bad_cell="missing")
+        return read(source, declared, engine=engine, unreadable=unreadable)
 
     return Located(name or _identifier(_stem(source)), declared, True, opened)
 
@@ -130,13 +139,14 @@ def _identifier(text: str) -> str:
     return plain if plain[:1].isalpha() else f"t_{plain}"
 
 
-def further(named: Sequence[str]) -> list[Located]:
+def further(named: Sequence[str], unreadable: str = "0") -> list[Located]:
     """Find further private tables, each given as name=file or name=file:schema."""
     found = []
     for each in named:
         name, path = pair(each, "--private visits=visits.csv")
-        file, _, schema = path.partition(":")
-        found.append(located(file, schema, name=name))
+        file, colon, schema = path.rpartition(":")
+        whole = not colon or Path(path).exists()  # the name of a file may hold a colon
+        found.append(located(path if whole else file, "" if whole else schema, name=name, unreadable=unreadable))
     return found
 
 

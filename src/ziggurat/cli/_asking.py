@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ from ziggurat.cli._ledger import open_ledger, open_to_read
 from ziggurat.errors import BudgetExceededError, LedgerUseError, ParameterError
 
 if TYPE_CHECKING:
+    from ziggurat.data import Table
+    from ziggurat.data.engines import Engine
     from ziggurat.ledger import Ledger
     from ziggurat.queries._answer import Answer
     from ziggurat.release import Quotation, QuotedQuestion, Session, Sweep, TermOptions
@@ -47,9 +50,10 @@ class Asker:
         ledger: str,
         budget: str,
         rehearse: str,
+        unreadable: str = "0",
     ) -> Asker:
         """Check what can be checked before anything is opened."""
-        tables = (first, *further(private or ()))
+        tables = (first, *further(private or (), unreadable))
         names = [each.name.lower() for each in tables]
         if len(set(names)) < len(names):
             raise ParameterError("Two tables have the same name; give one another with --name or --private name=….")
@@ -82,20 +86,25 @@ class Asker:
 
     def session(self, ledger: Ledger, *, rows: bool) -> Session:
         """A session over the tables, or over empty ones of the same schemas, of which questions can be priced."""
-        from ziggurat.data.engines import DuckDBEngine
         from ziggurat.randomness import seeded
         from ziggurat.release import Session
 
-        engine = DuckDBEngine()
+        engine, public = self._engine_and_public
         tables = {each.name: each.open(engine) if rows else each.empty(engine) for each in self.tables}
         source = seeded(self.rehearse) if self.rehearse else None
-        public = public_tables(self.public, engine)
         return Session(ledger, self.analyst or _NOBODY, tables, public=public, budget=self.budget, source=source)
+
+    @cached_property
+    def _engine_and_public(self) -> tuple[Engine, dict[str, Table]]:
+        from ziggurat.data.engines import DuckDBEngine
+
+        engine = DuckDBEngine()
+        return engine, public_tables(self.public, engine)
 
     def answer(
         self, ledger: Ledger, sql: str, epsilon: str, delta: str, terms: TermOptions
     ) -> tuple[Answer, QuotedQuestion]:
-        """Answer a question; unless it fits and is new, no table is opened."""
+        """Answer a question; unless it fits and is new, no table is opened, and what is opened is checked first."""
         quoted = self._quoted(ledger, [sql], [epsilon], delta, terms)
         session = self.session(ledger, rows=not quoted.replayed)
         with working() as tell:

@@ -260,6 +260,8 @@ def _report_table(file: str, record: Record) -> pa.Table:
     import pyarrow.csv as csv
     import pyarrow.parquet as parquet
 
+    from ziggurat.data import unmarked_table
+
     require_known_ending(file)
     types = {name: part.arrow_type for name, part in record.parts.items()}
     try:
@@ -268,7 +270,8 @@ def _report_table(file: str, record: Record) -> pa.Table:
         known = csv.ConvertOptions(
             column_types=types, strings_can_be_null=True, quoted_strings_can_be_null=False, null_values=[""]
         )
-        return csv.read_csv(file, parse_options=csv.ParseOptions(newlines_in_values=True), convert_options=known)
+        lines = csv.ParseOptions(newlines_in_values=True)
+        return unmarked_table(csv.read_csv(file, parse_options=lines, convert_options=known))
     except (OSError, pa.ArrowException):
         pass
     raise DataError(f"The reports in {file!r} cannot be read; check the name of the file and its ending.")
@@ -310,8 +313,8 @@ def _show(
 
 def _grid(name: str, estimate: Estimate) -> Grid:
     from rich.table import Table
-    from rich.text import Text
 
+    from ziggurat.cli._printed import Printed as Text
     from ziggurat.local import Frequencies
 
     level = f"{float(100 * estimate.confidence):g}% interval"
@@ -328,7 +331,7 @@ def _grid(name: str, estimate: Estimate) -> Grid:
 
 def _add_counts(grid: Grid, estimate: Frequencies) -> None:
     """The largest counts first; those that are not shown are counted."""
-    from rich.text import Text
+    from ziggurat.cli._printed import Printed as Text
 
     order = sorted(range(len(estimate.categories)), key=lambda at: -estimate.counts[at])
     for at in order[:_MOST_SHOWN]:

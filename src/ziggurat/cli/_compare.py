@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ziggurat.cli._asked_tables import Unreadable
 from ziggurat.cli._compare_inputs import Files, cut_to, files_of, held_out, models_of
 from ziggurat.errors import ParameterError
 
@@ -58,6 +59,7 @@ def compare(
     rows: Annotated[int, typer.Option(help="At most so many rows of each table are compared.", min=2)] = 100_000,
     schema: Annotated[str, typer.Option(help="The schema of the original; by default the one beside it.")] = "",
     name: Annotated[str, typer.Option("--table", help="The table, when the original is in a database.")] = "",
+    unreadable: Unreadable = "0",
     report: Annotated[str, typer.Option(help="Also write a report with pictures to this .html file.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
@@ -78,7 +80,7 @@ def compare(
     The figures are exact and unprotected: they are for the steward. An attack that fails is no promise.
     """
     _check(report, synthetic, tried)
-    table = _opened(original, schema, name)
+    table = _opened(original, schema, name, unreadable)
     listed = {"known": _listed(table, known), "secret": _listed(table, secret)}
     options: dict[str, Any] = {"target": target or None, "formula": regression or None, "rows": rows, **listed}
     with _watched(quiet or as_json) as progress:
@@ -101,10 +103,10 @@ def _check(report: str, synthetic: Sequence[str] | None, tried: str) -> None:
         raise ParameterError("Name files of synthetic rows, or what to --try; one of both.")
 
 
-def _opened(source: str, schema: str, name: str) -> Table:
+def _opened(source: str, schema: str, name: str, unreadable: str) -> Table:
     from ziggurat.cli import _risk
 
-    return _risk._opened(source, schema, name)
+    return _risk._opened(source, schema, name, unreadable)
 
 
 def _listed(table: Table, given: list[str] | None) -> tuple[str, ...] | None:

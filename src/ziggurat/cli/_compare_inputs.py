@@ -45,15 +45,19 @@ def files_of(given: Sequence[str], kind: str) -> list[Files]:
     """Take files for copies of one synthesis, or name=file,file for several; `kind` takes the place of theirs."""
     if kind and kind not in KINDS:
         raise ParameterError("The kind of synthetic copies is 'fully' or 'partially'.")
-    named = [_NAMED.match(each) for each in given]
+    named = [None if Path(each).is_file() else _NAMED.match(each) for each in given]  # a name may hold an =
     if not any(named):
         return [_found("synthetic", given, kind)]
     if not all(named):
         raise ParameterError("Name every candidate (cart=cart.parquet forest=forest.parquet), or none of them.")
-    found = [_found(each[1], each[2].split(","), kind) for each in named if each]
+    found = [_found(each[1], _listed(each[2]), kind) for each in named if each]
     if len({each.name for each in found}) < len(found):
         raise ParameterError("Two candidates have the same name; write the copies of one as name=file,file.")
     return found
+
+
+def _listed(files: str) -> list[str]:
+    return [files] if Path(files).is_file() else files.split(",")  # a name may hold a comma
 
 
 _NAMED = re.compile(r"([^=/\\]+)=(.+)")

@@ -20,7 +20,8 @@ _COLOURS = {True: "red", False: "green", None: "yellow"}
 def show(found: Candidates) -> None:
     """Print tables and sentences: of one candidate everything, of several what places them in the plane."""
     from rich.console import Console
-    from rich.text import Text
+
+    from ziggurat.cli._printed import Printed as Text
 
     console = Console()
     if len(found) > 1:
@@ -44,7 +45,7 @@ def _table(*heads: str, left: Sequence[int] = (0,), whole: Sequence[int] = (0,))
 
 
 def _columns(candidate: Candidate) -> Table:
-    from rich.text import Text
+    from ziggurat.cli._printed import Printed as Text
 
     made = _table("column", "", "original", "synthetic", "distance", "KL, 0 to 1", "overlap", left=(0, 1))
     for each in column_lines(candidate.comparison):
@@ -54,7 +55,7 @@ def _columns(candidate: Candidate) -> Table:
 
 
 def _overall(candidate: Candidate) -> Table:
-    from rich.text import Text
+    from ziggurat.cli._printed import Printed as Text
 
     made = _table("overall", "", "", left=(0, 2))
     for name, value, words in overall_lines(candidate.comparison):
@@ -64,7 +65,7 @@ def _overall(candidate: Candidate) -> Table:
 
 def attack_table(attacks: Mapping[str, Finding]) -> Table:
     """Return a line for every attack: how often it is right about rows of the original, and about others."""
-    from rich.text import Text
+    from ziggurat.cli._printed import Printed as Text
 
     made = _table("attack", "original", "control", "naive", "risk", "", left=(0, 5), whole=(1, 2, 3, 4))
     for each in attack_lines(attacks):
@@ -75,7 +76,7 @@ def attack_table(attacks: Mapping[str, Finding]) -> Table:
 
 
 def _plane(found: Candidates) -> Table:
-    from rich.text import Text
+    from ziggurat.cli._printed import Printed as Text
 
     made = _table("candidate", "utility", "risk", "by", "pMSE", "seconds", "", left=(0, 3, 6), whole=(0, 2))
     for each in found.items:

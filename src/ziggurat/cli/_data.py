@@ -107,13 +107,14 @@ def require_known_ending(out: str) -> None:
 
 def write_table(table: pa.Table, out: str) -> None:
     """Write a table to a file, whole or not at all."""
-    import pyarrow.csv as csv
     import pyarrow.parquet as parquet
+
+    from ziggurat.data import write_csv
 
     path, suffix = Path(out), Path(out).suffix.lower()
     draft = path.with_name(f".{path.name}.new")
     try:
-        (parquet.write_table if suffix == ".parquet" else csv.write_csv)(table, draft)
+        (parquet.write_table if suffix == ".parquet" else write_csv)(table, draft)
         draft.replace(path)
     except (OSError, ValueError, NotImplementedError) as error:
         draft.unlink(missing_ok=True)

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
-from rich.text import Text
 from rich.tree import Tree
+
+from ziggurat.cli._printed import Printed as Text
 
 if TYPE_CHECKING:
     from ziggurat.experiments import Experiment, Module, Plan, Results

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, suppress
-from glob import has_magic
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -139,9 +137,9 @@ def _counted(count: int, what: str) -> str:
 def _opened(source: str, schema: str, table: str) -> Table:
     from ziggurat.cli._asked_tables import located, schema_beside
     from ziggurat.data import read
-    from ziggurat.data.engines import DuckDBEngine
+    from ziggurat.data.engines import DuckDBEngine, files_named
 
-    if schema or not (table or Path(source).exists() or has_magic(source)):
+    if schema or not (table or files_named(source)):
         return located(source, schema, table).open(DuckDBEngine())
     beside = None
     with suppress(DataError):  # a table without a schema will do

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from rich.text import Text
 from rich.tree import Tree
+
+from ziggurat.cli._printed import Printed as Text
 
 if TYPE_CHECKING:
     from ziggurat.data import Hierarchy

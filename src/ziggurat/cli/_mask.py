@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ziggurat.cli._asked_tables import Unreadable
 from ziggurat.cli._ledger import Where
 from ziggurat.errors import DataError, ParameterError
 
@@ -33,6 +34,7 @@ def mask(
     ] = False,
     schema: Annotated[str, typer.Option(help="The schema of the table; by default the one beside it.")] = "",
     name: Annotated[str, typer.Option("--table", help="The table, when the source is a database.")] = "",
+    unreadable: Unreadable = "0",
     ledger: Where = "",
     budget: Annotated[str, typer.Option(help="What the ledger calls the table; by default by its name.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the record as JSON.")] = False,
@@ -65,7 +67,9 @@ def mask(
         raise ParameterError("Give --plan plan.yaml or --safe-harbor, one of the two.")
     if Path(out).suffix.lower() not in (".parquet", ".csv"):
         raise DataError("The output must be a .parquet or a .csv file.")
-    opened = _risk._opened(table, schema, name)
+    if not Path(out).absolute().parent.is_dir():
+        raise DataError(f"The folder of {out!r} does not exist; create it first.")  # before the ledger remembers it
+    opened = _risk._opened(table, schema, name, unreadable)
     masked, reasons = _planned(opened, plan)
     _require_named(opened, masked)
     recorded = _release(masked, out, ledger, budget or _remembered_as(table, name, bool(ledger)))
@@ -131,7 +135,8 @@ def _release(masked: MaskedTable, out: str, ledger: str, budget: str) -> Cited |
 def _say(masked: MaskedTable, reasons: dict[str, Any], out: str, recorded: Cited | None) -> None:
     from rich.console import Console
     from rich.table import Table as Shown
-    from rich.text import Text
+
+    from ziggurat.cli._printed import Printed as Text
 
     shown = Shown(header_style="dim", box=None, padding=(0, 1))
     for heading in ("columns", "technique", "cells changed"):

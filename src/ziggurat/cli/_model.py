@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ziggurat.cli import _model_serve, _model_show
+from ziggurat.cli._asked_tables import Unreadable
 from ziggurat.cli._ledger import Where
 from ziggurat.cli._model_options import (
     CLASSES,
@@ -67,6 +68,7 @@ def fit(
     delta: Delta = "1e-6",
     column: Columns = None,
     schema: SchemaFile = "",
+    unreadable: Unreadable = "0",
     option: Annotated[
         list[str] | None, typer.Option(help="alpha=0.1: a parameter of the model, once for each.")
     ] = None,
@@ -86,7 +88,7 @@ def fit(
     from ziggurat.data.engines import DuckDBEngine
     from ziggurat.release import Task, fit_model, quote_model
 
-    found = located(source, schema)
+    found = located(source, schema, unreadable=unreadable)
     task = Task(found.schema, label, tuple(column or ()))
     chosen = _named(model, task)
     folder = empty_folder(out)
@@ -128,6 +130,7 @@ def predict(
     import pyarrow as pa
 
     from ziggurat.cli._data import require_known_ending, write_table
+    from ziggurat.data import printable
 
     if out:
         require_known_ending(out)
@@ -135,7 +138,7 @@ def predict(
     named = estimator.predict(features_of(source, task))
     cells = named.tolist() if task.is_number else [task.classes[int(place)] for place in named]
     if not out:
-        typer.echo("\n".join(str(cell) for cell in cells))
+        typer.echo("\n".join(printable(str(cell)) for cell in cells))
         return
     write_table(pa.table({task.label: cells}), out)
     typer.echo(f"{len(cells):,} predictions are in {out!r}.")

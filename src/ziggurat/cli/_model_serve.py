@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ziggurat.cli._asked_tables import Unreadable
 from ziggurat.cli._ledger import Where
 from ziggurat.cli._model_options import (
     Analyst,
@@ -54,6 +55,7 @@ def serve(
     delta: Delta = "1e-6",
     column: Columns = None,
     schema: SchemaFile = "",
+    unreadable: Unreadable = "0",
     option: Annotated[
         list[str] | None, typer.Option(help="bandwidth=0.1, bins=20, C=0.01, noise_variance=50: once for each.")
     ] = None,
@@ -82,7 +84,7 @@ def serve(
     from ziggurat.data.engines import DuckDBEngine
     from ziggurat.release import quote_model, serve_model
 
-    found = located(source, schema)
+    found = located(source, schema, unreadable=unreadable)
     points = _points(kind, found, label, column or [])
     fixed = _asked(kind, questions, points)
     folder = empty_folder(out)
@@ -241,11 +243,13 @@ def _show_answers(answers: pa.Table, serving: Serving, out: str, plot: str) -> N
     from rich.console import Console
     from rich.table import Table
 
+    from ziggurat.cli._printed import Printed
+
     shown = Table(box=None, padding=(0, 1), header_style="dim")
     for name in answers.column_names:
-        shown.add_column(name, justify="right", overflow="fold")
+        shown.add_column(Printed(name), justify="right", overflow="fold")
     for row in answers.slice(0, _MOST_SHOWN).to_pylist():
-        shown.add_row(*(f"{cell:.6g}" if isinstance(cell, float) else str(cell) for cell in row.values()))
+        shown.add_row(*(f"{cell:.6g}" if isinstance(cell, float) else Printed(str(cell)) for cell in row.values()))
     Console().print(shown)
     more = answers.num_rows - _MOST_SHOWN
     if more > 0 and not out:

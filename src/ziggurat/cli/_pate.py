@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ziggurat.cli import _pate_student
+from ziggurat.cli._asked_tables import Unreadable
 from ziggurat.cli._ledger import Where
 from ziggurat.cli._pate_folders import (
     CHECKPOINTS,
@@ -79,6 +80,7 @@ def teach(
     teachers: Annotated[int, typer.Option(help="Over how many teachers the people are dealt out.", min=2)],
     out: Out,
     schema: Annotated[str, typer.Option(help="The schema; by default the .yaml file beside the table.")] = "",
+    unreadable: Unreadable = "0",
     column: Annotated[list[str] | None, typer.Option(help="A column to learn from, once for each; else all.")] = None,
     model: Model = "logistic-regression",
     l1: Annotated[bool, typer.Option("--l1", help="Divide every row by its l1 norm, for 'pate privatise'.")] = False,
@@ -104,7 +106,7 @@ def teach(
 
     if split not in ("hashed", "balanced"):
         raise ParameterError("--split must be hashed or balanced.")
-    found = located(source, schema)
+    found = located(source, schema, unreadable=unreadable)
     task = Task(found.schema, label, tuple(column or ()), l1)
     learner = model_of(model, task.width, len(task.classes))
     training = Training(epochs=epochs, batch=batch, class_weights="balanced" if balanced else None)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ziggurat.cli._asked_tables import Unreadable
 from ziggurat.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def risk(
     largest: Annotated[int | None, typer.Option(help="Look at sets of up to so many columns.")] = None,
     schema: Annotated[str, typer.Option(help="The schema of the table; by default the one beside it.")] = "",
     name: Annotated[str, typer.Option("--table", help="The table, when the source is a database.")] = "",
+    unreadable: Unreadable = "0",
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     out: Annotated[str, typer.Option(help="Also write a report with pictures to this .html file.")] = "",
 ) -> None:
@@ -101,14 +103,14 @@ def risk(
 
     _check_out(out)
     with Console(stderr=True).status("Looking at the table …"):
-        before = _opened(table, schema, name)
+        before = _opened(table, schema, name, unreadable)
         known = _columns(before, qi)
         secrets = tuple(sensitive) if sensitive else _sensitive(before, known)
         options = {"threshold": threshold, "sampling_fraction": fraction, "population": _other(population)}
         judged = [_judge("before" if after else "table", before, known, secrets, largest, options)]
         names = judged[0].risk.quasi_identifiers
         trees = _trees(hierarchies, names)
-        released = _opened(after) if after else before
+        released = _opened(after, unreadable=unreadable) if after else before
         if after:
             later = _judge("after", released, names, secrets, largest, {**options, "hierarchies": trees})
             judged.append(replace(later, undone=_undone(before, released, names, secrets), certificate=_said(after)))
@@ -116,18 +118,18 @@ def risk(
     _report(judged, joined, as_json, out, Path(table).name)
 
 
-def _opened(source: str, schema: str = "", name: str = "") -> Table:
+def _opened(source: str, schema: str = "", name: str = "", unreadable: str = "0") -> Table:
     """A table with its schema where there is one; without, kinds are guessed and columns must be named."""
     from ziggurat.cli._asked_tables import located
     from ziggurat.data import read
-    from ziggurat.data.engines import DuckDBEngine
+    from ziggurat.data.engines import DuckDBEngine, files_named
 
     in_database = source.startswith(("postgresql://", "postgres://"))
-    if not in_database and not Path(source).exists() and not schema:
+    if not in_database and not files_named(source) and not schema:
         return located(source).open(DuckDBEngine())
     beside = Path(source).with_name(f"{Path(source).name.split('.')[0]}.yaml")
     found = schema or (str(beside) if not in_database and beside.is_file() else None)
-    return read(source, found, table=name or None, on_bad_cell="missing")
+    return read(source, found, table=name or None, unreadable=unreadable)
 
 
 def _other(source: str) -> Table | None:
@@ -242,7 +244,8 @@ def _report(judged: list[Judged], joined: Linkage | None, as_json: bool, out: st
 
 def _show(judged: list[Judged], joined: Linkage | None) -> None:
     from rich.console import Console
-    from rich.text import Text
+
+    from ziggurat.cli._printed import Printed as Text
 
     console = Console()
     console.print(_figures(judged))
@@ -308,9 +311,9 @@ def set_rows(judged: Sequence[Judged], per_size: int = _SETS_PER_SIZE) -> list[t
 
 def _sets(judged: Sequence[Judged]) -> Shown:
     from rich.table import Table as Shown
-    from rich.text import Text
 
     from ziggurat.cli._pictures import bar
+    from ziggurat.cli._printed import Printed as Text
 
     shown = Shown(header_style="dim", box=None, padding=(0, 1))
     shown.add_column("most telling columns", overflow="fold")

@@ -39,12 +39,12 @@ def suggest(
     steward's eyes (the file can be read by its owner only), and no method uses a learned bound for free. A column
     of which nothing is known is proposed as a quasi-identifier.
     """
-    from ziggurat.data import read, suggest_schema, write_text
+    from ziggurat.data import printable, read, suggest_schema, write_text
 
     with _looking():
         proposed = suggest_schema(read(source, table=table or None, on_bad_cell="missing"))
     for column, reason in proposed.reasons.items():
-        typer.echo(f"{column}: {reason}", err=True)
+        typer.echo(f"{printable(column)}: {reason}", err=True)
     text = proposed.schema.to_yaml()
     if not out:
         typer.echo(text)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rich.table import Table
-from rich.text import Text
+
+from ziggurat.cli._printed import Printed as Text
 
 if TYPE_CHECKING:
     from ziggurat.data import Column, Schema

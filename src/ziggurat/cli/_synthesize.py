@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ziggurat.cli._asked_tables import Unreadable
 from ziggurat.cli._ledger import Where
 from ziggurat.cli._model_options import Rehearse
 from ziggurat.cli._synthesize_options import Given
@@ -64,6 +65,7 @@ def synthesize(
     rows_per_unit: Annotated[int | None, typer.Option(help="With aim or mst: rows of a person that count.")] = None,
     schema: Annotated[str, typer.Option(help="The schema of the table; by default the one beside it.")] = "",
     name: Annotated[str, typer.Option("--table", help="The table, when the source is a database.")] = "",
+    unreadable: Unreadable = "0",
     ledger: Where = "",
     budget: Annotated[str, typer.Option(help="What the ledger calls the table; by default the file's name.")] = "",
     analyst: Annotated[str, typer.Option(help="With aim or mst: who pays.")] = "",
@@ -88,7 +90,7 @@ def synthesize(
     """
     given = Given(**locals())
     given.require_consistent()
-    opened = _opened(table, schema, name)
+    opened = _opened(table, schema, name, unreadable)
     with _watched(quiet or as_json) as told, _stopped(given.private):
         made = (_paid if given.private else _released)(given, opened, told)
         if save:
@@ -97,10 +99,10 @@ def synthesize(
         _say(made, save, as_json)
 
 
-def _opened(source: str, schema: str, name: str) -> Table:
+def _opened(source: str, schema: str, name: str, unreadable: str) -> Table:
     from ziggurat.cli import _risk
 
-    return _risk._opened(source, schema, name)
+    return _risk._opened(source, schema, name, unreadable)
 
 
 def _released(given: Given, table: Table, told: Progress | None) -> Any:
@@ -166,9 +168,9 @@ def _say(made: Any, save: str, as_json: bool) -> None:
         typer.echo(json.dumps(made.to_dict(), indent=1))
         return
     from rich.console import Console
-    from rich.text import Text
 
     from ziggurat.cli._compare_show import attack_table
+    from ziggurat.cli._printed import Printed as Text
 
     console = Console()
     if hasattr(made, "synthesizer"):
@@ -199,7 +201,8 @@ def _remembered(made: Any) -> str:
 def _columns(made: SyntheticRelease) -> Shown:
     """In which order columns were drawn, and how."""
     from rich.table import Table as Shown
-    from rich.text import Text
+
+    from ziggurat.cli._printed import Printed as Text
 
     done = made.to_dict()["done"]
     shown = Shown(header_style="dim", box=None, padding=(0, 1))

@@ -68,6 +68,7 @@ class Given:
     rows_per_unit: int | None
     schema: str
     name: str
+    unreadable: str
     ledger: str
     budget: str
     analyst: str

@@ -3,6 +3,7 @@
 from ziggurat.data._atomic import write_text
 from ziggurat.data._column import Bounds, Categories, Column, Hierarchy, Kind, Provenance, Role
 from ziggurat.data._conditions import Condition
+from ziggurat.data._csv_file import CsvWriter, unmarked_table, write_csv
 from ziggurat.data._expressions import (
     clamped,
     count_where,
@@ -15,6 +16,7 @@ from ziggurat.data._expressions import (
     reference,
 )
 from ziggurat.data._hierarchy_files import read_hierarchies, read_hierarchy, write_hierarchy
+from ziggurat.data._printed import printable
 from ziggurat.data._read import read
 from ziggurat.data._schema import Schema
 from ziggurat.data._suggest import Suggestion, suggest_schema
@@ -27,6 +29,7 @@ __all__ = [
     "Categories",
     "Column",
     "Condition",
+    "CsvWriter",
     "Hierarchy",
     "Kind",
     "Problem",
@@ -42,6 +45,7 @@ __all__ = [
     "exact_sum",
     "known",
     "present",
+    "printable",
     "quantised",
     "quantised_bounds",
     "ratio",
@@ -50,6 +54,8 @@ __all__ = [
     "read_hierarchy",
     "reference",
     "suggest_schema",
+    "unmarked_table",
+    "write_csv",
     "write_hierarchy",
     "write_text",
 ]

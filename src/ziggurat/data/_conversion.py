@@ -18,12 +18,13 @@ from ziggurat.data._expressions import among, as_type, constant, either, filled,
 from ziggurat.data.engines import is_finite
 from ziggurat.errors import SchemaError
 
-_LEAP_YEAR = "([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)"
+_YEAR = "([0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)"  # not 0000, which neither Python nor PostgreSQL has
+_LEAP_YEAR = "([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[48]|[2468][048]|[13579][26])00)"
 _DAYS = "((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))"
 _GRAMMAR = {
     Kind.INTEGER: "[+-]?[0-9]+",
     Kind.REAL: "[+-]?([0-9]+[.]?|[0-9]*[.][0-9]+)([eE][+-]?[12]?[0-9]{1,2})?",
-    Kind.DATE: f"([0-9]{{4}}-{_DAYS}|{_LEAP_YEAR}-02-29)",
+    Kind.DATE: f"({_YEAR}-{_DAYS}|{_LEAP_YEAR}-02-29)",
 }
 _LONGEST = {Kind.INTEGER: 38, Kind.REAL: 100, Kind.DATE: 10}  # {1,99} in a pattern would take long to compile
 _UNPADDED = "(0|[1-9][0-9]{0,17})"
@@ -106,9 +107,8 @@ def reads_as(column: Column) -> exp.Expr:
     rather a code; no abbreviations of truth values. NaN and the infinities count as filled cells and as reals; the
     column's missing codes do not count.
     """
-    codes = missing_codes(column, Kind.TEXT)
-    given = [exp.Not(this=among(reference(column), codes))] if codes else []
-    written = exp.and_(filled(reference(column)), exp.Not(this=_is_word(column, ("",))), *given, copy=False)
+    blank = _is_word(column, ("",))
+    written = exp.and_(filled(reference(column)), exp.Not(this=blank), *_no_code(column), copy=False)
     if column.kind is Kind.TEXT:
         return written
     if column.kind is Kind.BOOLEAN:
@@ -131,8 +131,9 @@ def _cast(column: Column, given: pa.DataType) -> exp.Expr:
 
 
 def _checked(column: Column, given: exp.Expr, value: exp.Expr) -> Conversion:
-    bad = exp.and_(given, exp.Is(this=exp.Paren(this=value), expression=exp.Null()), copy=False)
-    return Conversion(column, value, bad)
+    # The value first: only of the few cells without one must it be asked whether something was given.
+    unread = exp.Is(this=exp.Paren(this=value), expression=exp.Null())
+    return Conversion(column, value, either(unread, given))
 
 
 def _readable_text(column: Column) -> exp.Expr:
@@ -140,9 +141,12 @@ def _readable_text(column: Column) -> exp.Expr:
     empty = _is_word(column, ("",))
     if column.storage is Kind.REAL:
         empty = exp.RegexpLike(this=_word(column), expression=exp.Literal.string(_NO_NUMBER))
+    return exp.and_(filled(reference(column)), exp.Not(this=empty), *_no_code(column), copy=False)
+
+
+def _no_code(column: Column) -> list[exp.Expr]:
     codes = missing_codes(column, Kind.TEXT)
-    given = [exp.Not(this=among(reference(column), codes))] if codes else []
-    return exp.and_(filled(reference(column)), exp.Not(this=empty), *given, copy=False)
+    return [exp.Not(this=among(reference(column), codes))] if codes else []
 
 
 def _from_text(column: Column) -> exp.Expr:
@@ -151,7 +155,8 @@ def _from_text(column: Column) -> exp.Expr:
     value = as_type(_trimmed(column), sql_type(column.storage))
     if column.storage is Kind.INTEGER:
         value = _fitting(as_type(_trimmed(column), "DECIMAL(38, 0)"))
-    return either(exp.and_(_readable_text(column), _matches(column, column.storage, _GRAMMAR), copy=False), value)
+    # What follows the grammar is neither blank nor NaN, but may be a missing code.
+    return either(exp.and_(_matches(column, column.storage, _GRAMMAR), *_no_code(column), copy=False), value)
 
 
 def _matches(column: Column, kind: Kind, grammar: Mapping[Kind, str]) -> exp.Expr:

@@ -17,6 +17,7 @@ from ziggurat.data._atomic import write_text
 from ziggurat.data._column import INT64_LOWER, INT64_UPPER, Hierarchy, Kind, Value, choose, written
 from ziggurat.data._conversion import cell_reads_as
 from ziggurat.data._nearest import nearest
+from ziggurat.data.engines._spreadsheet_cells import marked_text, unmarked_text
 from ziggurat.errors import DataError, ParameterError, SchemaError
 
 _DELIMITERS = (";", "\t", ",")
@@ -87,7 +88,10 @@ def write_hierarchy(hierarchy: Hierarchy, path: str | Path, *, mode: int | None 
     """
     if Path(path).suffix == ".gz":
         raise ParameterError("A hierarchy is written as plain text; choose a name that ends in .csv.")
-    rows = ((written(value), *labels) for value, labels in hierarchy.levels.items())
+    rows = (
+        (marked_text(value) if isinstance(value, str) else written(value), *map(marked_text, labels))
+        for value, labels in hierarchy.levels.items()
+    )
     write_text(path, "".join(";".join(map(_quoted, row)) + "\n" for row in rows), mode=mode)
 
 
@@ -130,7 +134,7 @@ def _split(text: str, delimiter: str, file: str) -> list[_Row]:
     try:
         for fields in reader:
             if fields:
-                rows.append(_Row(line, fields))
+                rows.append(_Row(line, list(map(unmarked_text, fields))))
             line = reader.line_num + 1
     except csv.Error:
         raise DataError(f"{file}, line {line}: this is not CSV; check the quotation marks.") from None

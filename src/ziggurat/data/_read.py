@@ -1,7 +1,6 @@
 """Open a table, whatever holds it."""
 
 from collections.abc import Mapping
-from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +10,19 @@ from narwhals import dependencies
 from ziggurat.data._frames import arrow_table, check_names
 from ziggurat.data._guess import guessed_schema
 from ziggurat.data._schema import Schema
-from ziggurat.data._table import OnBadCell, Table, inferred_schema
+from ziggurat.data._table import OnBadCell, Share, Table, inferred_schema
 from ziggurat.data._unit import Unit
-from ziggurat.data.engines import DuckDBEngine, DuckDBRelationEngine, Engine, PostgresEngine, SparkEngine
+from ziggurat.data.engines import (
+    DuckDBEngine,
+    DuckDBRelationEngine,
+    Engine,
+    PostgresEngine,
+    SparkEngine,
+    files_named,
+)
 from ziggurat.data.engines._duckdb import is_dataset
-from ziggurat.data.engines._text_file import is_text_file, trouble_in
-from ziggurat.errors import DataError, EngineError, ParameterError
+from ziggurat.data.engines._text_file import is_text_file
+from ziggurat.errors import DataError, ParameterError
 
 _POSTGRES_ADDRESSES = ("postgresql://", "postgres://")
 
@@ -29,19 +35,23 @@ def read(
     engine: Engine | None = None,
     table: str | None = None,
     on_bad_cell: OnBadCell = "refuse",
+    unreadable: Share = 0,
 ) -> Table:
     """Open a table.
 
     Parameters
     ----------
     source
-        A file (.csv, .csv.gz, .tsv, .parquet, .arrow, .feather, or a pattern such as "part-*.parquet"), a
-        frame (pandas, Polars, Arrow, DuckDB, Spark or any other that narwhals knows), an address
-        ("postgresql://..."), an open psycopg connection, or an engine. Files are not loaded: the engine
-        scans them for every question (Parquet is much faster to scan than CSV). A CSV file must begin with a
-        header line: its fields are taken for names, and names may appear in errors. A moment with a time
-        zone has the date of that zone; where only the moment is kept (most databases, Parquet files without
-        an Arrow schema), that of UTC or of the session that you hand in.
+        A file (.csv, .csv.gz, .tsv, .parquet, .arrow, .feather), a frame (pandas, Polars, Arrow, DuckDB, Spark or
+        any other that narwhals knows), an address ("postgresql://..."), an open psycopg connection, or an engine.
+        The name of a file is taken literally; only if there is no such file is one with `*` or `?` a pattern,
+        such as "part-*.parquet". A file is checked whole here, every line and every cell, so that no question
+        fails later because of a row: what is wrong is said with its line and column, never with the cell. Text
+        files are then held by the engine as they were checked; Parquet and Arrow files are scanned for every
+        question, and refused if they have changed since. A CSV file must begin with a header line: its fields
+        are taken for names, and names may appear in errors. A moment with a time zone has the date of that
+        zone; where only the moment is kept (most databases, Parquet files without an Arrow schema), that of UTC
+        or of the session that you hand in.
     schema
         A schema, its form as a dictionary, or the path of one; by default only the kinds of the columns are
         known, and columns that no kind describes are left out. With a schema the cells of a CSV file are read
@@ -55,6 +65,9 @@ def read(
         The name of the table, for an address, a connection or an engine.
     on_bad_cell
         "refuse" a table with cells that cannot be read as their kind, or treat them as "missing".
+    unreadable
+        Which share of the cells of a column may be unreadable before the table is refused, such as "0.01"; those
+        cells count as missing.
 
     Returns
     -------
@@ -63,13 +76,11 @@ def read(
     """
     declared, per = _schema(schema), _unit(unit)
     holder, relation = _held(source, engine, table)
-    if not (isinstance(source, str | Path) and is_text_file(str(source))):
-        return _opened(holder, relation, declared or inferred_schema(holder, relation), per, on_bad_cell)
-    try:
-        return _opened(holder, relation, declared or guessed_schema(holder, relation), per, on_bad_cell)
-    except EngineError:
-        pass
-    raise DataError(trouble_in(str(source)))
+    if declared is None:
+        is_text = isinstance(source, str | Path) and is_text_file(str(source))
+        declared = (guessed_schema if is_text else inferred_schema)(holder, relation)
+    seen = declared if per is None else declared.with_unit(per)
+    return Table(holder, relation, seen, on_bad_cell=on_bad_cell, unreadable=unreadable)
 
 
 def _schema(given: object) -> Schema | None:
@@ -88,11 +99,6 @@ def _unit(given: object) -> Unit | None:
     if given is None or isinstance(given, Unit):
         return given
     raise ParameterError("The unit must be a Unit or the name of the column that tells persons apart.")
-
-
-def _opened(holder: Engine, relation: str, schema: Schema, unit: Unit | None, on_bad_cell: OnBadCell) -> Table:
-    declared = schema if unit is None else schema.with_unit(unit)
-    return Table(holder, relation, declared, on_bad_cell=on_bad_cell)
 
 
 def _held(source: object, engine: Engine | None, table: str | None) -> tuple[Engine, str]:
@@ -139,19 +145,10 @@ def _attachable(source: object) -> object:
 def _file(path: str) -> str:
     if "://" in path:
         raise DataError("Only files of this machine and postgresql:// addresses can be read; download it first.")
-    if not _exists(path) and not (has_magic(path) and _matches(path)):
+    files = files_named(path)
+    if not files:
         raise DataError(f"There is no file {path!r}.")
-    if Path(path).is_file() and Path(path).stat().st_size == 0:
-        raise DataError(f"The file {path!r} is empty.")
+    for file in files:
+        if Path(file).is_file() and Path(file).stat().st_size == 0:
+            raise DataError(f"The file {file!r} is empty.")
     return path
-
-
-def _exists(path: str) -> bool:
-    try:
-        return Path(path).exists()
-    except (OSError, ValueError):  # a name longer than any file's, or one with a zero byte in it
-        return False
-
-
-def _matches(pattern: str) -> bool:
-    return bool(glob(pattern))  # noqa: PTH207  (Path.glob takes no absolute pattern)

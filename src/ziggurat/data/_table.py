@@ -1,12 +1,13 @@
 """A table: a relation in an engine, its schema and its privacy unit."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import Literal
 
 import pyarrow as pa
 from sqlglot import exp
 
-from ziggurat.data._column import Column, Provenance, Role
+from ziggurat.data._column import Column, Kind, Provenance, Role
 from ziggurat.data._conversion import Conversion, conversion, kind_of
 from ziggurat.data._expressions import count_where, reference
 from ziggurat.data._nearest import nearest
@@ -19,6 +20,13 @@ from ziggurat.data.engines._base import table_named
 from ziggurat.errors import DataError, ParameterError, SchemaError
 
 OnBadCell = Literal["refuse", "missing"]
+Share = str | int | float | Fraction
+_NOT_AS_SAID = {
+    Kind.INTEGER: "not a whole number",
+    Kind.REAL: "not a number",
+    Kind.DATE: "not a date such as 2024-12-31",
+    Kind.BOOLEAN: "not a truth value",
+}
 
 
 class Table:
@@ -42,24 +50,33 @@ class Table:
     on_bad_cell
         What to do if a cell cannot be read as its kind: "refuse" the table (with the count of such cells),
         or treat them as "missing".
+    unreadable
+        Which share of the cells of a column may be unreadable, and count as missing, before the table is refused.
     """
 
     def __init__(
-        self, engine: Engine, relation: str, schema: Schema | None = None, *, on_bad_cell: OnBadCell = "refuse"
+        self,
+        engine: Engine,
+        relation: str,
+        schema: Schema | None = None,
+        *,
+        on_bad_cell: OnBadCell = "refuse",
+        unreadable: Share = 0,
     ) -> None:
         if on_bad_cell not in ("refuse", "missing"):
             raise ParameterError("on_bad_cell must be 'refuse' or 'missing'.")
+        allowed = _share(unreadable)
         types = engine.columns(relation)
         self._engine, self._named, self._types = engine, relation, types
         self._declared = inferred_schema(engine, relation) if schema is None else schema
         self._left_out = tuple(name for name, given in types.items() if kind_of(given) is None)
         _check_header(self._declared, types)
-        self._relation = table_named(relation)
+        self._name, self._relation = relation, table_named(relation)
         self._conversions = {column.name: _converted(column, types) for column in self._declared.columns}
         self._visible = _visible(self._declared)
-        self._lenient = on_bad_cell == "missing"
-        if not self._lenient:
-            self._refuse_bad_cells()
+        self._lenient = on_bad_cell == "missing" or allowed > 0
+        if on_bad_cell == "refuse":
+            self._refuse_bad_cells(allowed)
 
     @property
     def schema(self) -> Schema:
@@ -202,13 +219,28 @@ class Table:
         kinds = {column.name: column.kind for column in self._declared.columns}
         return [Problem(f"not readable as {kinds[name]}", name, count) for name, count in self.unreadable().items()]
 
-    def _refuse_bad_cells(self) -> None:
-        for name, count in self.unreadable().items():
-            cells = "1 cell" if count == 1 else f"{count} cells"
-            raise DataError(
-                f"{cells} of column {name!r} cannot be read as {self._declared[name].kind}; "
-                "correct them, add their code to 'missing' in the schema, or pass on_bad_cell='missing'."
-            )
+    def _refuse_bad_cells(self, allowed: Fraction) -> None:
+        found = self.unreadable()
+        rows = self._rows() if found and allowed else 0
+        for name, count in found.items():
+            if count > allowed * rows:
+                raise DataError(self._bad_cells(name, count))
+
+    def _bad_cells(self, name: str, count: int) -> str:
+        """What is wrong with a column, to the steward who opens the table: where, never what stands there."""
+        bad = self._conversions[name].bad
+        line = "" if bad is None else self._engine.line(self._name, bad)
+        first = f"{line[:1].upper()}{line[1:]}, column {name!r}: {_NOT_AS_SAID[self._declared[name].storage]} as the "
+        cells = "1 cell" if count == 1 else f"{count} cells"
+        return (
+            f"{first + 'schema says; ' if line else ''}{cells} of column {name!r} cannot be read as "
+            f"{self._declared[name].kind}; correct them, add their code to 'missing' in the schema, or let a share of "
+            "them count as missing with unreadable='0.01' (--unreadable 0.01)."
+        )
+
+    def _rows(self) -> int:
+        rows = exp.Count(this=exp.Star()).as_("rows")
+        return int(self._engine.query(exp.select(rows).from_(self._relation)).column("rows")[0].as_py())
 
 
 class RawAccess:
@@ -248,6 +280,16 @@ def inferred_schema(engine: Engine, relation: str) -> Schema:
     if not known:
         raise SchemaError(f"Column {next(iter(types))!r} has a type that no kind describes, and there is no other.")
     return Schema(tuple(Column(name, kind) for name, kind in known.items()))
+
+
+def _share(given: Share) -> Fraction:
+    try:
+        share = Fraction(str(given))
+    except (ValueError, ZeroDivisionError):
+        share = Fraction(-1)
+    if not 0 <= share <= 1:
+        raise ParameterError("The share of unreadable cells must be a number from 0 to 1, such as 0.01.")
+    return share
 
 
 def _check_header(schema: Schema, types: Mapping[str, pa.DataType]) -> None:

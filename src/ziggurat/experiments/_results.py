@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ziggurat.data import write_text
+from ziggurat.data import write_csv, write_text
 from ziggurat.errors import MissingExtraError
 from ziggurat.experiments._canonical import canonical
 from ziggurat.experiments._types import Expected, Experiment, Figure, Module, Record
@@ -129,9 +129,8 @@ class Results:
         path
             Where to write; its folder must exist.
         """
-        csv = import_module("pyarrow.csv")
         buffer = io.BytesIO()
-        csv.write_csv(self.table(), buffer)
+        write_csv(self.table(), buffer)
         write_text(path, buffer.getvalue().decode("utf-8"))
 
     def measured(self, metric: str) -> list[Record]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.data import printable
 from ziggurat.errors import ParameterError
 
 Floats = npt.NDArray[np.float64]
@@ -50,13 +51,17 @@ class Frequencies(Estimate):
     counts
         Without bias, and therefore not forced into 0 to `people`.
     low, high
-        The intervals, cut to 0 to `people`.
+        The intervals, cut to 0 to `people`, or to a count that lies beyond.
     """
 
     categories: tuple[Label, ...]
     counts: Floats
     low: Floats
     high: Floats
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "low", np.minimum(self.low, self.counts))
+        object.__setattr__(self, "high", np.maximum(self.high, self.counts))
 
     @property
     def shares(self) -> Floats:
@@ -65,7 +70,7 @@ class Frequencies(Estimate):
 
     def __str__(self) -> str:
         """One category a line, with its count and interval."""
-        shown = ["missing" if name is None else str(name) for name in self.categories]
+        shown = ["missing" if name is None else printable(str(name)) for name in self.categories]
         width = max(map(len, shown))
         rows = zip(shown, self.counts, self.low, self.high, strict=True)
         return "\n".join(f"{name:<{width}}  {_figures(count, low, high)}" for name, count, low, high in rows)
@@ -102,6 +107,10 @@ class Mean(Estimate):
     value: Any
     low: Any
     high: Any
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "low", np.minimum(self.low, self.value))
+        object.__setattr__(self, "high", np.maximum(self.high, self.value))
 
     def __str__(self) -> str:
         """The mean and its interval; of a vector, one coordinate a line."""

@@ -110,7 +110,7 @@ class Counted(Estimator):
         return (count_need(self.aggregate),)
 
     def estimates(self, measured: Mapping[tuple[str, str], Measured], confidence: Fraction) -> list[Estimate]:
-        """The noisy count; the interval is cut at 0, below which no count lies."""
+        """The noisy count; the interval is cut at 0, below which no count lies, or at the noisy one below that."""
         found = measured[self.needs()[0].identity]
         lows, highs = found.interval(confidence)
         return [

@@ -9,6 +9,7 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from ziggurat.data import printable
 from ziggurat.errors import ParameterError
 from ziggurat.privacy import Amount, ApproximateDP, Event, PureDP, compose, event_from_dict, exact, exact_delta
 from ziggurat.queries._value import Constant
@@ -27,11 +28,20 @@ class Estimate:
     Against noise that is proven. Where rows are left out or cells moved to their bounds, the interval of an answer
     without groups is stretched by an estimate of that; that of a group is about the rows that count. `low` and `high`
     are None where an interval means nothing, as for the most frequent category.
+
+    The value always lies in its interval. It is left as the noise made it, so that values that are added up are not
+    too large on average: a count may be below 0, and then the interval, which else ends at 0, reaches down to it.
     """
 
     value: Cell
     low: int | float | date | None = None
     high: int | float | date | None = None
+
+    def __post_init__(self) -> None:
+        value: Any = self.value
+        if self.low is not None and self.high is not None and value is not None:
+            object.__setattr__(self, "low", min(self.low, value))
+            object.__setattr__(self, "high", max(self.high, value))
 
 
 @dataclass(frozen=True)
@@ -208,12 +218,13 @@ class Answer:
     def __repr__(self) -> str:
         """The table as `print` shows it: what one wants to see at a prompt."""
         mark = " (rehearsal)" if self.rehearsal else ""
-        return f"<Answer{mark}: {counted(len(self.groups), 'group')}, {', '.join(self.aggregates)}>\n{self}"
+        names = ", ".join(map(printable, self.aggregates))
+        return f"<Answer{mark}: {counted(len(self.groups), 'group')}, {names}>\n{self}"
 
     def _repr_html_(self) -> str:
         """The same for notebooks."""
         names = self._order()
-        head = "".join(f"<th>{escape(name)}</th>" for name in names)
+        head = "".join(f"<th>{escape(printable(name))}</th>" for name in names)
         rows = (
             "".join(f"<td>{escape(_shown(self, name, place))}</td>" for name in names) for place in range(len(self))
         )
@@ -223,6 +234,7 @@ class Answer:
         """A table for people, with the interval of every value in brackets."""
         names = self._order()
         rows = [[_shown(self, name, place) for name in names] for place in range(len(self))]
+        names = tuple(map(printable, names))
         widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
                  for row in [list(names), *rows]]  # fmt: skip
@@ -261,7 +273,7 @@ def _parsed(value: Any) -> Any:
 
 def _shown(answer: Answer, name: str, place: int) -> str:
     if name in answer.keys:
-        return str(answer.groups[place][answer.keys.index(name)])
+        return printable(str(answer.groups[place][answer.keys.index(name)]))
     estimate = answer.estimates[name][place]
     shown = in_figures(estimate.value)
     if estimate.low is None or estimate.high is None:
@@ -279,7 +291,7 @@ def in_figures(value: Cell) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return f"{value:,.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:,.6g}"
-    return str(value)
+    return printable(str(value))
 
 
 def counted(number: int, thing: str) -> str:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from ziggurat.data import Kind
+from ziggurat.data import Kind, printable
 from ziggurat.errors import DataError, ParameterError, QuestionError
 from ziggurat.privacy import Amount, exact_epsilon, in_words
 from ziggurat.queries._answer import Answer, in_figures
@@ -129,7 +129,7 @@ class Sweep:
         lines = []
         for epsilon, answer in zip(self.epsilons, self.answers, strict=True):
             numbers = (_numbers(answer, name) for name in names)
-            shown = (f"{name} {in_figures(v)} [{in_figures(low)}, {in_figures(high)}]"
+            shown = (f"{printable(name)} {in_figures(v)} [{in_figures(low)}, {in_figures(high)}]"
                      for name, (v, low, high) in zip(names, numbers, strict=True))  # fmt: skip
             lines.append(f"epsilon {in_words(epsilon)}: {', '.join(shown)}")
         return "\n".join(lines)

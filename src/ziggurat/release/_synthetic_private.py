@@ -14,7 +14,7 @@ from sklearn.base import clone
 from ziggurat.data import Schema, Table, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import MixedNeighboursError, ParameterError, PrivacyError
-from ziggurat.privacy import Event, Guarantee
+from ziggurat.privacy import Event, Guarantee, whole
 from ziggurat.randomness import secure, seeded
 from ziggurat.release._anonymised import _checked, _private_folder
 from ziggurat.release._cited import Cited, cite_outcome
@@ -180,8 +180,7 @@ def release_synthetic_private(
     planned = _planned(maker, held.schema, ledger, budget, analyst)
     names = maker._terms(held.schema).names
     who = attackers_of(held.schema, names, known, secret)
-    if not isinstance(holdout, Table):
-        checked_share(holdout)
+    _require_possible(maker, held, names, holdout, rows)
     rehearsal = maker.random_state is not None
     require_ready(each for each in (held, holdout) if isinstance(each, Table))
     with DuckDBEngine() as engine, _private_folder(target) as place:
@@ -195,6 +194,17 @@ def release_synthetic_private(
         made = PrivateSyntheticRelease(paths, certificate, files, maker, planned, entry, attacked, back, note)
         paid(lambda: let_go(Path(place), files, certificate, made.to_dict()))
     return made
+
+
+def _require_possible(maker: Any, table: Table, names: Sequence[str], holdout: object, rows: int | None) -> None:
+    """Refuse what would fail only once it was paid for."""
+    maker._require_solver()
+    if rows is not None:
+        whole(rows, "rows")
+    if isinstance(holdout, Table):
+        holdout.schema.select(names)
+    else:
+        checked_share(holdout)
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet as pq
 
+from ziggurat.data import CsvWriter
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.synthesize._result import Origin
 
@@ -98,7 +98,7 @@ def _stream(path: Path, suffix: str, pieces: Iterator[pa.Table], facts: Mapping[
     first = next(pieces)
     schema = first.schema.with_metadata({KEY: json.dumps(facts).encode()})
     writer = pq.ParquetWriter(path, schema, compression="zstd") if suffix == ".parquet" else None
-    with writer or pyarrow.csv.CSVWriter(path, schema) as to:
+    with writer or CsvWriter(path, schema) as to:
         to.write_table(first.cast(schema))
         rows = int(first.num_rows)
         for piece in pieces:

@@ -46,6 +46,8 @@ class Engine(ABC):
         ------
         EngineError
             If it does not answer.
+        DataError
+            If a file is no longer the one that was opened and checked.
         """
         try:
             self._ping()
@@ -71,6 +73,18 @@ class Engine(ABC):
             A file, a frame or an Arrow table; which of them depends on the engine.
         """
         raise DataError(f"{self.title} reads only tables that it holds; name one with table=.")
+
+    def line(self, relation: str, condition: exp.Expr) -> str:  # noqa: ARG002
+        """Return at which line of its file the first row stands that meets a condition; nothing if rows have no line.
+
+        Parameters
+        ----------
+        relation
+            What `attach` returned.
+        condition
+            About the columns as the engine holds them.
+        """
+        return ""
 
     def query(self, expression: exp.Expr, statement: str = "") -> pa.Table:
         """Run a query and return its answer in canonical Arrow types, the same on every engine.

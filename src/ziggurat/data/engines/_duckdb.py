@@ -1,12 +1,7 @@
 """DuckDB in the process: the default engine."""
 
-import atexit
 import itertools
-import shutil
-import tempfile
-from collections.abc import Iterator
-from functools import cache
-from glob import glob
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any, ClassVar
@@ -16,9 +11,13 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 from sqlglot import exp
 
-from ziggurat.data.engines._base import Engine
+from ziggurat.data.engines._base import Engine, table_named
+from ziggurat.data.engines._file_names import Mark, files_named, literal, mark
 from ziggurat.data.engines._incoming import prepared, prepared_batches, replacements
-from ziggurat.data.engines._text_file import TEXT_SUFFIXES, Header, header_of, is_text_file
+from ziggurat.data.engines._private_folder import private_folder
+from ziggurat.data.engines._spreadsheet_cells import unmarked_sql
+from ziggurat.data.engines._text_file import TEXT_SUFFIXES, Header, is_text_file
+from ziggurat.data.engines._text_scan import Scanned, checked, line_of
 from ziggurat.errors import DataError
 
 _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
@@ -76,6 +75,8 @@ class DuckDBEngine(_DuckDB):
         self._connection = _private() if connection is None else connection
         self._lock = Lock()
         self._numbers = itertools.count(1)
+        self._sealed: dict[str, Mark] = {}
+        self._lines: dict[str, tuple[Header, dict[str, int]]] = {}
 
     def attach(self, source: object) -> str:
         """Make a file (CSV, TSV, Parquet, Arrow), an Arrow table, dataset or reader visible to queries.
@@ -95,6 +96,39 @@ class DuckDBEngine(_DuckDB):
         else:
             raise DataError(f"DuckDB cannot attach a {type(source).__name__}; pass a file or an Arrow table.")
         return name
+
+    def ready(self) -> None:
+        """Make sure that the engine lives, and that every file is the one that was opened and checked."""
+        super().ready()
+        _require_same(self._sealed)
+
+    def query(self, expression: exp.Expr, statement: str = "") -> pa.Table:
+        """Run a query and return its answer in canonical Arrow types, the same on every engine."""
+        answer = super().query(expression, statement)
+        _require_same(self._sealed)
+        return answer
+
+    def batches(self, expression: exp.Expr) -> Iterator[pa.RecordBatch]:
+        """Run a query and give its answer piece by piece, in canonical Arrow types."""
+        yield from super().batches(expression)
+        _require_same(self._sealed)
+
+    def line(self, relation: str, condition: exp.Expr) -> str:
+        """Return at which line of a text file the first row stands that meets a condition, in words."""
+        if relation not in self._lines or not self._one("SELECT current_setting('preserve_insertion_order')"):
+            return ""
+        row = exp.Min(this=exp.column("rowid", quoted=True)).as_("row")
+        first = self.query(exp.select(row).from_(table_named(relation)).where(condition)).column("row")[0].as_py()
+        header, files = self._lines[relation]
+        for file, records in files.items():
+            if first < records:
+                return f"line {line_of(file, header, first)}" + (f" of {file!r}" if len(files) > 1 else "")
+            first -= records
+        return ""
+
+    def _one(self, statement: str) -> Any:
+        """The only cell of an answer."""
+        return self._fetch(statement).column(0)[0].as_py()
 
     def close(self) -> None:
         """Close the private database; a connection that was handed in stays open."""
@@ -126,23 +160,34 @@ class DuckDBEngine(_DuckDB):
             self._connection.unregister(lent.name)
 
     def _attach_file(self, path: str, name: str) -> None:
-        operation = f"Reading the file {path!r}"
         if Path(path).is_dir():
             raise DataError(f"{path!r} is a folder; name the files in it, such as {path + '/*' + Path(path).suffix!r}.")
+        files = files_named(path) or [path]
+        marks = {file: mark(file) for file in files}
         if is_text_file(path):
-            header = header_of(path)
-            self._withheld(lambda: self._text_view(path, name, header), operation)
-        elif path.lower().endswith(".parquet"):
-            self._withheld(lambda: self._parquet_view(path, name), operation)
-        elif path.lower().endswith(_ARROW_SUFFIXES):
-            self._withheld(lambda: self._arrow_view(path, name), operation)
+            self._load_text(path, files, name)
+        elif path.lower().endswith((".parquet", *_ARROW_SUFFIXES)):
+            self._withheld(lambda: self._view_of(files, name), f"Reading the file {path!r}")
+            self._sealed |= marks
         else:
             raise DataError(f"The file {path!r} has no known ending; use one of {', '.join(FILE_SUFFIXES)}.")
+        _require_same(marks)
 
-    def _text_view(self, path: str, name: str, header: Header) -> None:
+    def _load_text(self, path: str, files: list[str], name: str) -> None:
+        """Check the lines of text files, and keep exactly what was checked: questions read no file again."""
+        header, scans = checked(files)
+        self._withheld(lambda: self._text_table(files, name, header, scans), f"Reading the file {path!r}")
+        rows = self._one(f'SELECT COUNT(*) FROM "{name}"')  # noqa: S608
+        wanted = sum(each.records for each in scans)
+        if rows != wanted:
+            raise DataError(f"DuckDB finds {rows:,} rows in the {wanted:,} of {path!r}; write the file as Parquet.")
+        self._lines[name] = header, dict(zip(files, (each.records for each in scans), strict=True))
+
+    def _text_table(self, files: list[str], name: str, header: Header, scans: Sequence[Scanned]) -> None:
         # No sniffer: with it and an explicit strict_mode, DuckDB 2.0.0 finds no row in a file of CR LF lines.
-        view = self._connection.read_csv(
-            path,
+        named: Any = [literal(file) for file in files]
+        relation = self._connection.read_csv(
+            named,
             auto_detect=False,
             columns=dict.fromkeys(header.names, "VARCHAR"),
             header=True,
@@ -151,28 +196,42 @@ class DuckDBEngine(_DuckDB):
             quotechar='"',
             escapechar='"',
             strict_mode=True,
+            hive_partitioning=False,
         )
-        view.create_view(name)
+        if any(each.apostrophes for each in scans):
+            cells = ['"' + each.replace('"', '""') + '"' for each in header.names]
+            relation = relation.project(", ".join(f"{unmarked_sql(cell)} AS {cell}" for cell in cells))
+        relation.create_view(f"{name}_lines")
+        self._connection.execute(f'CREATE TEMP TABLE "{name}" AS FROM "{name}_lines"')
+        self._connection.execute(f'DROP VIEW "{name}_lines"')
 
-    def _parquet_view(self, path: str, name: str) -> None:
-        from pyarrow.parquet import read_schema
+    def _view_of(self, files: list[str], name: str) -> None:
+        """See files of Parquet or Arrow without loading them, once every cell has been read."""
+        named = [literal(file) for file in files]
+        if files[0].lower().endswith(".parquet"):
+            from pyarrow.parquet import read_schema
 
-        first = path if Path(path).is_file() else min(glob(path))  # noqa: PTH207
-        relation = self._connection.read_parquet(path)
-        _seen(relation, read_schema(first)).create_view(name)
+            relation = self._connection.read_parquet(named, hive_partitioning=False)
+            _seen(relation, read_schema(named[0])).create_view(name)
+        else:
+            self._arrow_view(named, name)
+        # A damaged page must stop who opens the file, not who has paid; a hash needs every cell.
+        self._one(f'SELECT BIT_XOR(HASH(every)) FROM "{name}" AS every')  # noqa: S608
 
     def _dataset_view(self, dataset: Any, name: str) -> None:
         held = f"{name}_dataset"
         self._connection.register(held, dataset)
         _seen(self._connection.table(held), dataset.schema).create_view(name)
 
-    def _arrow_view(self, path: str, name: str) -> None:
+    def _arrow_view(self, files: list[str], name: str) -> None:
         try:
             from pyarrow.dataset import dataset
 
-            self._dataset_view(dataset(path, format="ipc"), name)
+            self._dataset_view(dataset(files, format="ipc"), name)
         except pa.ArrowInvalid:  # the stream format, which cannot be scanned twice
-            with pa.OSFile(path) as file, ipc.open_stream(file) as reader:
+            if len(files) > 1:
+                raise
+            with pa.OSFile(files[0]) as file, ipc.open_stream(file) as reader:
                 self._consume(reader, name)
 
     def _consume(self, reader: pa.RecordBatchReader, name: str) -> None:
@@ -185,19 +244,17 @@ class DuckDBEngine(_DuckDB):
 
 def _private() -> duckdb.DuckDBPyConnection:
     # What does not fit into memory goes to a folder that nobody else can read, instead of the folder one works in.
-    spill = {"temp_directory": str(_spill_folder())}
+    spill = {"temp_directory": str(private_folder())}
     connection = duckdb.connect(":memory:", config={**_SETTINGS, **spill})
     # The zone in which a moment of unknown zone has a date; DuckDB would take that of the machine.
     connection.sql("SET TimeZone = 'UTC'")
     return connection
 
 
-@cache
-def _spill_folder() -> Path:
-    """A folder of this process for intermediate results, which hold cells; it is emptied when the process ends."""
-    folder = tempfile.mkdtemp(prefix="ziggurat-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)
+def _require_same(marks: Mapping[str, Mark]) -> None:
+    for file, known in marks.items():
+        if mark(file) != known:
+            raise DataError(f"The file {file!r} changed since it was opened; open it again.")
 
 
 def _seen(relation: duckdb.DuckDBPyRelation, schema: pa.Schema) -> duckdb.DuckDBPyRelation:

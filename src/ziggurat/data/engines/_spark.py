@@ -2,6 +2,7 @@
 
 import itertools
 import logging
+import re
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from sqlglot import exp
 
 from ziggurat.data.engines._base import Engine
 from ziggurat.data.engines._canonical import canonical
+from ziggurat.data.engines._file_names import files_named
 from ziggurat.data.engines._incoming import prepared
 from ziggurat.errors import DataError, EngineError, MissingExtraError
 
@@ -103,7 +105,9 @@ class SparkEngine(Engine):
     def _parquet(self, path: str) -> Any:
         if not path.lower().endswith(".parquet"):
             raise DataError(f"Spark reads Parquet files here, not {path!r}; pass a Spark DataFrame instead.")
-        return self._withheld(lambda: self._session.read.parquet(path), f"Reading the file {path!r}")
+        # Spark takes these characters for a pattern unless a backslash stands before them.
+        files = [re.sub(r"([\\*?\[\]{}])", r"\\\1", file) for file in files_named(path) or [path]]
+        return self._withheld(lambda: self._session.read.parquet(*files), f"Reading the file {path!r}")
 
 
 class _Quiet(logging.Filter):

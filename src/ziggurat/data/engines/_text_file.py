@@ -1,4 +1,4 @@
-"""The header of a CSV or TSV file, read without guessing, and what is wrong with a file that cannot be read.
+"""The header of a CSV or TSV file, read without guessing.
 
 DuckDB's sniffer may skip lines and take a data row for the header, whose cells would then appear as names of
 columns in every error. So the dialect is fixed here: UTF-8, one header line, double quotes doubled.
@@ -6,22 +6,21 @@ columns in every error. So the dialect is fixed here: UTF-8, one header line, do
 
 import csv
 import gzip
+import io
 import itertools
 import re
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass
-from glob import glob
 from pathlib import Path
-from typing import IO
+from typing import BinaryIO, cast
 
+from ziggurat.data.engines._spreadsheet_cells import unmarked_text
 from ziggurat.errors import DataError
 
 TEXT_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 _DELIMITERS = ",;|\t"
 _LONGEST_HEADER = 1_000_000
-_LONGEST_LINE = 2_000_000  # DuckDB's own limit, about
-_BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
+BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
 @dataclass(frozen=True)
@@ -38,62 +37,43 @@ def is_text_file(path: str) -> bool:
     return path.lower().endswith(TEXT_SUFFIXES)
 
 
-def header_of(path: str) -> Header:
-    """Return the header of a CSV or TSV file (of the first one, if `path` is a pattern).
+def header_of(file: str) -> Header:
+    """Return the header of a CSV or TSV file.
 
     A first line such as "sep=;", by which Excel tells itself the separator, is obeyed and skipped.
     """
     header, reason = None, ""
     try:
-        header = _read_header(_files(path)[0])
-    except UnicodeDecodeError:
-        reason = f"The file {path!r} cannot be read: {_bad_bytes(_files(path)[0])}"
-    except _BROKEN_GZIP:
-        reason = f"The file {path!r} is not a complete gzip file; compress it again."
+        header = _read_header(file)
+    except UnicodeEncodeError:
+        reason = f"The file {file!r} cannot be read: line 1 is not UTF-8; save the file as UTF-8."
+    except BROKEN_GZIP:
+        reason = f"The file {file!r} is not a complete gzip file; compress it again."
     except OSError:
-        reason = f"The file {path!r} cannot be opened; check its permissions."
+        reason = f"The file {file!r} cannot be opened; check its permissions."
     except (csv.Error, StopIteration):
-        reason = f"The quotation marks in the header of {path!r} do not match; double those inside quotes."
+        reason = f"The quotation marks in the header of {file!r} do not match; double those inside quotes."
     if header is None:  # outside the handlers, whose errors quote what they found
         raise DataError(reason)
-    _check(path, list(header.names))
+    _check(file, list(header.names))
     return header
 
 
-def trouble_in(path: str) -> str:
-    """Return a sentence on why the lines of a text file cannot be read; it names a line, never a cell."""
-    header = header_of(path)
-    for file in _files(path):
-        found = _bad_bytes(file) or _bad_record(file, header) or _bad_endings(file)
-        if found:
-            return f"The file {file!r} cannot be read: {found}"
-    return (
-        f"The file {path!r} cannot be read: it must be UTF-8, have as many fields on every line as in its header, "
-        "and double every quotation mark inside quotes."
-    )
-
-
-def _files(path: str) -> list[str]:
-    return [path] if Path(path).exists() else sorted(glob(path))  # noqa: PTH207
+def opened(file: str) -> BinaryIO:
+    """Open a file, unpacked if its name says that it is packed."""
+    return cast("BinaryIO", gzip.open(file)) if file.lower().endswith(".gz") else Path(file).open("rb")
 
 
 def _read_header(file: str) -> Header:
-    with _opened(file) as stream:
+    with io.TextIOWrapper(opened(file), encoding="utf-8-sig", errors="surrogateescape", newline="") as stream:
         line = stream.readline(_LONGEST_HEADER)
-        told = re.fullmatch(r'"?sep=(.)"?\r?\n?', line, re.IGNORECASE)
-        first, line = line, stream.readline(_LONGEST_HEADER) if told else line
-        if first.endswith("\r\n") != line.endswith("\r\n"):  # DuckDB 2.0 would find no row, without a word
-            raise DataError(f"The lines of {file!r} end in different ways (LF and CR LF); use one of them.")
+        told = re.fullmatch(r'"?sep=([\t!#-~])"?\r?\n?', line, re.IGNORECASE)
+        line = stream.readline(_LONGEST_HEADER) if told else line
         usual = "\t" if ".tsv" in Path(file).name.lower() else max(_DELIMITERS, key=line.count)
         delimiter = told[1] if told else usual
         names = next(csv.reader(itertools.chain([line], stream), delimiter=delimiter, strict=True))
-    return Header(tuple(names), delimiter, 1 if told else 0)
-
-
-def _opened(path: str) -> IO[str]:
-    if path.lower().endswith(".gz"):
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return Path(path).open(encoding="utf-8-sig", newline="")
+    "".join(names).encode()  # fails for bytes that are not UTF-8, whose lines are looked at later if they are not here
+    return Header(tuple(map(unmarked_text, names)), delimiter, 1 if told else 0)
 
 
 def _check(path: str, names: list[str]) -> None:
@@ -108,43 +88,3 @@ def _check(path: str, names: list[str]) -> None:
         raise DataError(f"The header of {path!r} has a line break or an unprintable character in a name.")
     if len({name.lower() for name in names}) != len(names):
         raise DataError(f"The header of {path!r} gives two columns the same name; rename one.")
-
-
-def _bad_bytes(file: str) -> str:
-    try:
-        for number, line in enumerate(_raw_lines(file), start=1):
-            line.decode("utf-8")
-            if len(line) > _LONGEST_LINE:
-                return f"line {number} is longer than {_LONGEST_LINE:,} bytes; shorten its cells, or write Parquet."
-    except UnicodeDecodeError:
-        return f"line {number} is not UTF-8; save the file as UTF-8."
-    except _BROKEN_GZIP:
-        return "it is not a complete gzip file; compress it again."
-    return ""
-
-
-def _bad_endings(file: str) -> str:
-    windows = {line.endswith(b"\r\n") for line in _raw_lines(file) if line.endswith(b"\n")}
-    return "its lines end in different ways (LF and CR LF); use one of them." if len(windows) > 1 else ""
-
-
-def _raw_lines(file: str) -> Iterator[bytes]:
-    with gzip.open(file) if file.lower().endswith(".gz") else Path(file).open("rb") as stream:
-        yield from stream
-
-
-def _bad_record(file: str, header: Header) -> str:
-    with _opened(file) as stream:
-        reader = csv.reader(stream, delimiter=header.delimiter, strict=True)
-        try:
-            for place, record in enumerate(reader):
-                if place >= header.skipped and record and len(record) != len(header.names):
-                    return (
-                        f"line {reader.line_num} has {len(record)} fields, but the header has {len(header.names)}; "
-                        "quote cells that hold the separator, and end no line with it."
-                    )
-        except csv.Error as error:
-            if "larger than field limit" in str(error):
-                return f"a cell at line {reader.line_num} is too long; is a quotation mark left open before it?"
-            return f"the quotation marks at line {reader.line_num} do not match; double those inside quotes."
-    return ""

@@ -1,0 +1,48 @@
+"""Text that a spreadsheet would run as a formula, written so that it stays text, and read back as it was.
+
+Whoever opens a CSV file in a spreadsheet runs the cells that begin with =, +, - or @ (or with a tab or a line break
+before them), whatever their quotation marks. Such text is written with an apostrophe before it, which is how a
+spreadsheet itself marks text. So that reading gives back exactly what was written, text that already looks so marked
+is marked once more: with D the characters below, a cell is marked if it matches '*D, and one apostrophe is taken off a
+cell that matches '+D. The second undoes the first for every text, and numbers are never touched.
+"""
+
+import re
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_RUN = "=+@\\t\\r\\n＝＋＠－-"  # the wide forms too, which spreadsheets set to the others in some languages
+_DANGEROUS, _MARKED = f"^'*[{_RUN}]", f"^'+[{_RUN}]"
+
+
+def marked(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column of text as it is written to a CSV file."""
+    risky = pc.match_substring_regex(column, _DANGEROUS)
+    if not pc.any(risky).as_py():
+        return column
+    return pc.if_else(risky, pc.binary_join_element_wise("'", column, ""), column)
+
+
+def unmarked(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column of text as it was before it was written to a CSV file."""
+    risky = pc.match_substring_regex(column, _MARKED)
+    if not pc.any(risky).as_py():
+        return column
+    return pc.if_else(risky, pc.utf8_slice_codeunits(column, 1), column)
+
+
+def marked_text(text: str) -> str:
+    """Return one text as it is written to a CSV file."""
+    return f"'{text}" if re.match(_DANGEROUS, text) else text
+
+
+def unmarked_text(cell: str) -> str:
+    """Return the text that was written as this cell of a CSV file."""
+    return cell[1:] if re.match(_MARKED, cell) else cell
+
+
+def unmarked_sql(cell: str) -> str:
+    """Return the SQL by which DuckDB reads the text that was written as `cell`."""
+    pattern = _MARKED.replace("'", "''")
+    return f"CASE WHEN {cell} LIKE '''%' AND regexp_matches({cell}, '{pattern}') THEN substr({cell}, 2) ELSE {cell} END"
