@@ -180,7 +180,7 @@ def release_synthetic_private(
     planned = _planned(maker, held.schema, ledger, budget, analyst)
     names = maker._terms(held.schema).names
     who = attackers_of(held.schema, names, known, secret)
-    _require_possible(maker, held, names, holdout, rows)
+    _require_possible(maker, names, holdout, rows)
     rehearsal = maker.random_state is not None
     require_ready(each for each in (held, holdout) if isinstance(each, Table))
     with DuckDBEngine() as engine, _private_folder(target) as place:
@@ -196,7 +196,7 @@ def release_synthetic_private(
     return made
 
 
-def _require_possible(maker: Any, table: Table, names: Sequence[str], holdout: object, rows: int | None) -> None:
+def _require_possible(maker: Any, names: Sequence[str], holdout: object, rows: int | None) -> None:
     """Refuse what would fail only once it was paid for."""
     maker._require_solver()
     if rows is not None:
