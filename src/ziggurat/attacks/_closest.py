@@ -14,7 +14,7 @@ from ziggurat.attacks._alike import Floats, Rows, alike, classes, copies_named, 
 from ziggurat.attacks._closest_kernels import nearest
 from ziggurat.attacks._coded import Codes
 from ziggurat.attacks._finding import CONFIDENCE, Finding, Share, counted
-from ziggurat.attacks._guesses import whole
+from ziggurat.attacks._guesses import FEWEST, whole
 from ziggurat.data import Table
 
 _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
@@ -76,9 +76,19 @@ class ClosestRecords(Finding):
     uniques_copied: Share
 
     @property
+    def verdict(self) -> bool | None:
+        """Whether synthetic rows are closer to the original more often than chance explains; None if that is not told.
+
+        Where rows, or the real rows that synthetic ones are closest to, are fewer than 30 or so, what chance does is
+        not normally distributed; then nothing is said. Otherwise it is said by chance about once in forty times.
+        """
+        few = min(self.rows, self.synthetic_rows) < FEWEST or self.chance > _Z / 2 / FEWEST**0.5
+        return None if few else self.closer.rate - 0.5 > self.chance
+
+    @property
     def overfit(self) -> bool:
-        """Whether synthetic rows are closer to the original more often than chance explains."""
-        return self.closer.rate - 0.5 > self.chance
+        """Whether synthetic rows are closer to the original more often than chance explains, as far as that is told."""
+        return self.verdict is True
 
     @property
     def sentence(self) -> str:
@@ -90,11 +100,13 @@ class ClosestRecords(Finding):
         )
         if self.overfit:
             return f"{text}. Warning: the model has overfitted, its rows follow people of the original."
+        if self.verdict is None:
+            return f"{text}. These are too few rows for a verdict."
         return f"{text}. That they are closer is no more than chance explains."
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as values that JSON can hold."""
-        return {**super().to_dict(), "overfit": self.overfit}
+        return {**super().to_dict(), "overfit": self.overfit, "verdict": self.verdict}
 
     @property
     def table(self) -> pa.Table:

@@ -19,7 +19,15 @@ from ziggurat.attacks._closest_kernels import nearest
 from ziggurat.attacks._coded import Codes
 from ziggurat.attacks._finding import Finding, Share, counted
 from ziggurat.attacks._guesses import Guesses, judged, pooled, whole
-from ziggurat.attacks._predicates import Draw, Predicate, isolated, naive, of_one_column, of_several_columns
+from ziggurat.attacks._predicates import (
+    Draw,
+    Predicate,
+    isolated,
+    naive,
+    of_one_column,
+    of_several_columns,
+    swapped_chance,
+)
 from ziggurat.data import Table
 from ziggurat.errors import ParameterError
 
@@ -163,9 +171,10 @@ def synthetic_singling_out(
     kinds: list[tuple[Guesses, Share]] = []
     for many in (1, wide):
         made = [_predicates(copy, number, many, draw) for copy, number in _dealt(copies, wanted)]
-        shares = [isolated([each for part, _ in made for each in part], rows) for rows in (mine, theirs, first)]
+        told = [each for part, _ in made for each in part]
+        shares = [isolated(told, rows) for rows in (mine, theirs, first)]
         blind = isolated([each for _, part in made for each in part], mine)
-        kinds.append((judged(shares[0], shares[1], blind), shares[2]))
+        kinds.append((judged(shares[0], shares[1], blind, swapped_chance(told, mine, theirs, draw)), shares[2]))
     (one, all_one), (several, all_several) = kinds
     return SyntheticSinglingOut(size, one, several, all_one, all_several)
 

@@ -149,7 +149,9 @@ def _attacks(each: Candidate) -> str:
         + '<p class="soft">How often an attack is right about rows of the original, about rows of the control and by a '
         "naive guess; the risk is what it learns beyond the control. The control are rows that the copies were not "
         "made from: what attackers learn about them follows from the world, not from having been in the table. Below "
-        "each share its 95% interval; one attack in forty seems to learn more than chance by luck alone.</p>\n"
+        "each share its 95% interval, which takes guesses for independent. The verdict does not: it is a test by which "
+        "an attack on copies that know nothing of the original seems to learn more than chance once in forty times at "
+        "most. With fewer than 30 guesses there is none.</p>\n"
         f"<details>\n<summary>In sentences</summary>\n{told}</details>\n"
     )
 

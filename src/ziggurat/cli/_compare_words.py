@@ -94,7 +94,7 @@ def attack_lines(attacks: Mapping[str, Finding]) -> Iterator[AttackLine]:
                 yield AttackLine(name, "–", "–", "–", "–", "nothing to try", None)
                 continue
             attack, control, naive = (_interval(part) for part in (each.attack, each.control, each.naive))
-            yield AttackLine(name, attack, control, naive, _interval(each.risk), *_verdict(excesses, name, each))
+            yield AttackLine(name, attack, control, naive, _interval(each.risk), *_verdict(each))
         if isinstance(finding, MatchRisk):
             said = f"{finding.wrong.rate:.0%} of claims are false"
             yield AttackLine("matching records", _interval(finding.right), "–", "–", "–", said, None)
@@ -104,25 +104,26 @@ def attack_lines(attacks: Mapping[str, Finding]) -> Iterator[AttackLine]:
 
 
 def _closest(risk: Excess, finding: ClosestRecords) -> Iterator[AttackLine]:
-    verdict = "overfitted" if finding.overfit else "no more than chance"
+    words = {True: "overfitted", False: "no more than chance", None: "too few rows"}
+    verdict = f"{words[finding.verdict]} of {finding.synthetic_rows:,}"
     both = _interval(finding.closer), f"50.0% ± {finding.chance:.1%}"
-    yield AttackLine("closest records", *both, "–", _interval(risk), verdict, finding.overfit)
+    yield AttackLine("closest records", *both, "–", _interval(risk), verdict, finding.verdict)
     said = f"{finding.uniques_copied.hits:,} unique rows copied"
     equal = _interval(finding.copies_drawn), _interval(finding.copies_holdout)
     yield AttackLine("exact copies", *equal, "–", "–", said, None)
 
 
-def _verdict(excesses: Mapping[str, Excess], name: str, each: Guesses) -> tuple[str, bool | None]:
+def _verdict(each: Guesses) -> tuple[str, bool | None]:
     from ziggurat.attacks import Difference
-    from ziggurat.release._candidate import FEWEST
 
-    if name in excesses and excesses[name].more_than_chance:
-        return "more than chance", True
-    if min(each.attack.trials, each.control.trials) < FEWEST:
-        return "too few guesses", None
+    of = f"of {each.attack.trials:,}"
+    if each.risk.verdict is None:
+        return f"too few guesses: {of.removeprefix('of ')}", None
+    if each.risk.more_than_chance:
+        return f"more than chance {of}", True
     if Difference(each.attack, each.naive).low <= 0:
-        return "no better than naive", None
-    return "no more than chance", False
+        return f"no better than naive {of}", None
+    return f"no more than chance {of}", False
 
 
 def sentences(found: Candidates) -> Iterator[str]:

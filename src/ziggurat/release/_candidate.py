@@ -30,8 +30,6 @@ RISK = (
     "control), and of closest records twice what exceeds one half; of all attacks with a control the one whose 95% "
     "interval begins highest, and never below 0"
 )
-FEWEST = 30
-"""With fewer guesses it is said that they are too few to say much."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +74,8 @@ class Candidate:
 
     @property
     def worst(self) -> tuple[str, Excess] | None:
-        """The attack whose interval begins highest, so that few lucky guesses do not count; None if none was made."""
-        return max(self.excesses.items(), key=lambda each: (each[1].low, each[1].rate), default=None)
+        """The attack whose interval begins highest, one with a verdict before one without; None if none was made."""
+        return max(self.excesses.items(), key=_severity, default=None)
 
     @property
     def risk(self) -> float | None:
@@ -102,7 +100,7 @@ class Candidate:
             return f"{useful}; the risk was not measured, because no rows were held out to compare with."
         name, excess = self.worst
         low, high = self.risk_ends
-        words = "more than chance explains" if excess.more_than_chance else "no more than chance explains"
+        words = _VERDICTS[excess.verdict]
         return f"{useful}; risk {self.risk:.1%} ({low:.1%} to {high:.1%}) by {name}, {words}."
 
     def to_dict(self) -> dict[str, Any]:
@@ -260,9 +258,20 @@ def excesses_of(finding: Finding) -> dict[str, Excess]:
     """What an attack learns beyond its control, by what it is called; nothing if there was nothing to try."""
     if isinstance(finding, ClosestRecords):
         rate, reach = 2 * finding.closer.rate - 1, 2 * finding.chance
-        return {"closest records": Excess(rate, rate - reach, rate + reach)}
+        return {"closest records": Excess(rate, rate - reach, rate + reach, finding.verdict)}
     held = guesses_of(finding).items()
     return {name: each.risk for name, each in held if each.attack.trials and each.control.trials}
+
+
+_VERDICTS = {
+    True: "more than chance explains",
+    False: "no more than chance explains",
+    None: "by too few guesses for a verdict",
+}
+
+
+def _severity(each: tuple[str, Excess]) -> tuple[bool, float, float]:
+    return each[1].verdict is not None, each[1].low, each[1].rate
 
 
 def _beats(one: Candidate, other: Candidate) -> bool:
