@@ -108,7 +108,7 @@ def test_linear_models_shorten_rows_that_they_are_asked_about(made, method):
     """Least squares with an intercept leave residuals of mean 0, and of no correlation with what was learned from."""
     features, _ = _rows(0)
     target = np.clip(2 + features[:, 0] - features[:, 1], -4, 8)
-    model = made(**NO_NOISE, method=method, y_bounds=(-4, 8), clip_norm="0.5").fit(features, target)
+    model = made(**NO_NOISE, method=method, y_bounds=(-4, 8), clip_norm="0.5", expected_rows=ROWS).fit(features, target)
     residuals = target - model.predict(features)
     along = residuals @ model.predict(features) / ROWS
     unshortened = target - (Scale(*model.bounds_).clipped(features) @ model.coef_ + model.intercept_)
@@ -131,7 +131,7 @@ def test_a_network_is_calibrated_where_gradients_are_not_clipped_and_else_leans_
     """Clipped gradients have another minimum: that is the price of gradient descent, and is documented."""
     pytest.importorskip("torch")
     (features, labels), (others, theirs) = _rows(0), _rows(1)
-    given = {**NO_NOISE, "classes": 2, "hidden": (), "epochs": 20}
+    given = {**NO_NOISE, "classes": 2, "hidden": (), "epochs": 20, "expected_rows": ROWS}
     free = PrivateSGDClassifier(**given, clip=10).fit(features, labels).predict_proba(others)
     in_bins, in_all = _far_off(free, theirs)
     assert (in_bins < 0.05, in_all < 0.02) == (True, True), (in_bins, in_all)
