@@ -14,12 +14,20 @@ import pytest
 from ziggurat.errors import ExperimentError
 from ziggurat.experiments._file import load
 from ziggurat.experiments._history import History
+from ziggurat.experiments._steps import step
 from ziggurat.experiments._types import Expected, Experiment, Figure, Module, Record, Reproduces, Stored
+
+
+
+@step("history-test-colour")
+def colour(r: float, g: float, b: float) -> dict[str, float]:
+    return {"score": r + g + b}
+
 
 COLOUR = {"r": 0.1, "g": 0.2, "b": 0.3}
 EXPERIMENT = Experiment(
     "example",
-    (Module("m", "colorsys:rgb_to_hls", COLOUR, trials=({"r": 0.5}, {"r": 0.7}), repeats=2, metrics=("score",)),),
+    (Module("m", "history-test-colour", COLOUR, trials=({"r": 0.5}, {"r": 0.7}), repeats=2, metrics=("score",)),),
     seed=7,
     title="Größe",
     reproduces=Reproduces("000", "figure 5.2"),
