@@ -18,7 +18,6 @@ from ziggurat.experiments._steps import step
 from ziggurat.experiments._types import Expected, Experiment, Figure, Module, Record, Reproduces, Stored
 
 
-
 @step("history-test-colour")
 def colour(r: float, g: float, b: float) -> dict[str, float]:
     return {"score": r + g + b}
