@@ -18,15 +18,15 @@ from ziggurat.experiments._steps import step
 from ziggurat.experiments._types import Expected, Experiment, Figure, Module, Record, Reproduces, Stored
 
 
-@step("history-colour", outputs=("score",))
-def colour(r, g, b):
+@step("history-test-colour")
+def colour(r: float, g: float, b: float) -> dict[str, float]:
     return {"score": r + g + b}
 
 
 COLOUR = {"r": 0.1, "g": 0.2, "b": 0.3}
 EXPERIMENT = Experiment(
     "example",
-    (Module("m", "history-colour", COLOUR, trials=({"r": 0.5}, {"r": 0.7}), repeats=2, metrics=("score",)),),
+    (Module("m", "history-test-colour", COLOUR, trials=({"r": 0.5}, {"r": 0.7}), repeats=2, metrics=("score",)),),
     seed=7,
     title="Größe",
     reproduces=Reproduces("000", "figure 5.2"),
