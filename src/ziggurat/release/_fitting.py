@@ -11,7 +11,7 @@ import numpy as np
 
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError, PrivacyError, ZigguratError
 from ziggurat.ledger import Ledger, Quote
-from ziggurat.privacy import Event, Neighbours, Relation, Unit, as_replace_one, event_from_dict
+from ziggurat.privacy import Event, Neighbours, Relation, Unit, as_replace_one, renamed
 from ziggurat.release._cited import Cited, cite_outcome
 from ziggurat.release._paid import paid
 from ziggurat.release._protected import protected
@@ -180,7 +180,7 @@ def _about_labels(event: Event, label: str) -> Event:
     whom = event.neighbours
     if not label or whom.unit.name != "label":
         return event
-    return event_from_dict(_about(event.to_dict(), Neighbours(Unit.of(label, "label"), whom.relation).to_dict()))
+    return renamed(event, Unit.of(label, "label"))
 
 
 def _one_row_each(units: Any, rows: int) -> bool:
@@ -206,7 +206,7 @@ def _restated(model: Private, event: Event, budgeted: Neighbours, *, one_row_eac
         return event
     if not one_row_each:
         raise ParameterError(f"The budget protects {budgeted}; say which {budgeted.unit.name} each row is about.")
-    return event_from_dict(_about(event.to_dict(), budgeted.to_dict()))
+    return renamed(event, budgeted.unit)
 
 
 def _by_replacing(model: Private, event: Event, budgeted: Neighbours) -> Event:
@@ -243,16 +243,6 @@ def _can_promise(model: Private, relation: str) -> bool:
         return False
     except ZigguratError:  # something else is missing, such as expected_rows, and will be named then
         return True
-
-
-def _about(held: Any, whom: Mapping[str, Any]) -> Any:
-    """Put another unit in place of rows; parts of an event keep their own relation."""
-    if isinstance(held, Mapping):
-        return {
-            name: {**whom, "relation": part["relation"]} if name == "neighbours" else _about(part, whom)
-            for name, part in held.items()
-        }
-    return [_about(part, whom) for part in held] if isinstance(held, list) else held
 
 
 def in_words(parameters: Mapping[str, Any]) -> dict[str, str]:
