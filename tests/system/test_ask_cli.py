@@ -94,19 +94,24 @@ def test_what_does_not_fit_is_refused_with_code_3_and_opens_no_file(granted):
     assert "nothing was read or spent" in told.err
 
 
-def test_a_broken_line_costs_the_question_and_shows_no_cell(granted):
+def test_a_broken_line_costs_nothing_and_shows_no_cell(granted):
     with Path("visits.csv").open("a") as file:
         file.write(f"{CANARY},1,east,too,many\n")
     told = granted("ask", "visits.csv", COUNT, "--epsilon", "0.2", *ADA)
-    assert (told.code, "the cost stays spent" in told.err) == (2, True)
+    assert (told.code, "has 5 fields, but the header has 3" in told.err) == (2, True), told.err
     assert CANARY not in told.out + told.err
-    assert "epsilon 0.8" in granted("ledger", "show").out
+    assert "0 questions" in granted("ledger", "show").out
 
 
-def test_a_cell_that_cannot_be_read_is_missing_and_nobody_hears_of_it(granted):
+def test_a_cell_that_cannot_be_read_costs_nothing_unless_the_steward_allows_for_it(granted):
     with Path("visits.csv").open("a") as file:
         file.write(f"px,{CANARY},east\n")
-    told = granted("ask", "visits.csv", "SELECT AVG(age) AS a FROM visits", "--epsilon", "0.2", *ADA)
+    asked = ("ask", "visits.csv", "SELECT AVG(age) AS a FROM visits", "--epsilon", "0.2", *ADA)
+    told = granted(*asked)
+    assert (told.code, "column 'age'" in told.err) == (2, True), told.err
+    assert CANARY not in told.out + told.err
+    assert "0 questions" in granted("ledger", "show").out
+    told = granted(*asked, "--unreadable", "0.5")
     assert told.code == 0, told.err
     assert CANARY not in told.out + told.err
 
@@ -193,7 +198,8 @@ def test_bad_input_gets_one_sentence_and_costs_nothing(granted, arguments):
     assert told.code == 2, told.err
     assert told.err.startswith("Error: ")
     assert len(told.err.strip().splitlines()) == 1
-    assert "epsilon 1" in granted("ledger", "show").out.splitlines()[-1]
+    assert [line for line in granted("ledger", "show").out.splitlines() if "epsilon 1" in line and "ada" in line]
+    assert "0 questions" in granted("ledger", "show").out
 
 
 @pytest.mark.postgres

@@ -1,6 +1,7 @@
 """`ziggurat model`: fit under a budget, predict, evaluate."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -83,7 +84,7 @@ def test_a_table_without_rows_costs_and_shows_what_any_other_does(granted):
         whom = ("--budget", "clinic", "--analyst", "ada", "--epsilon", "0.5", "--out", table, "--label", "smoker")
         made = granted("model", "fit", f"{table}.csv", *whom, "--column", "age")
         assert made.code == 0, made.err
-        said.append(made.out.replace(table, ""))
+        said.append(re.sub(r"entry \d+|hash \w+", "", made.out.replace(table, "")))
     assert said[0] == said[1]
 
 

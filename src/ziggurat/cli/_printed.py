@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rich.text import Text
 
 from ziggurat.data import printable
@@ -16,7 +18,9 @@ class Printed(Text):
         By whomever.
     style
         As `rich` writes styles.
+    **options
+        As `Text` takes them.
     """
 
-    def __init__(self, text: str = "", style: str = "") -> None:
-        super().__init__(printable(text), style)
+    def __init__(self, text: str = "", style: str = "", **options: Any) -> None:
+        super().__init__(printable(text), style, **options)
