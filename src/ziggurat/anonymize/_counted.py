@@ -56,16 +56,17 @@ def counted(
     for place, (numbers, _) in enumerate(private):
         values[:rows, place] = numbers
     # An engine answers in any order; local recoding takes combinations as they come and shall find the same each time.
-    order = _order([counts, *values.T, *codes.T])
+    order = _order([counts, *values.T, *codes.T], apart=not more)
     people = people[order] if more else people
     held = tuple(each for _, each in private)
     return Counted(tuple(ladders), codes[order], counts[order], people, values[order], held)
 
 
-def _order(keys: Sequence[npt.NDArray[np.integer[Any]]]) -> npt.NDArray[np.intp]:
+def _order(keys: Sequence[npt.NDArray[np.integer[Any]]], *, apart: bool) -> npt.NDArray[np.intp]:
     """The order of rows by whole numbers from 0 on, the last one first, as `np.lexsort` gives it.
 
-    Several numbers are sorted as one as long as they fit into one, which takes a fraction of the time.
+    Several numbers are sorted as one as long as they fit into one, which takes a fraction of the time; where no two
+    rows are equal (`apart`) any sort gives that order.
     """
     words = [np.zeros(len(keys[0]), np.uint64)]
     used = 0
@@ -76,6 +77,8 @@ def _order(keys: Sequence[npt.NDArray[np.integer[Any]]]) -> npt.NDArray[np.intp]
             used = 0
         words[-1] |= key.astype(np.uint64) << np.uint64(used)
         used += bits
+    if len(words) == 1 and apart:
+        return np.argsort(words[0])
     return np.lexsort(words)
 
 

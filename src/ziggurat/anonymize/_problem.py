@@ -63,10 +63,10 @@ def problem_of(
     """Return all that the compiled search must know."""
     word, shift, mask = fields(counted.ladders)
     steps, step_at = _steps(counted.ladders)
-    groups = _Groups(counted)
+    groups, used = _Groups(counted), _used(counted)
     rolls = Rolls(
         bottom=0,
-        order=_order(counted),
+        order=_order(used),
         heights=np.array([ladder.height for ladder in counted.ladders], np.int64),
         word=word,
         shift=shift,
@@ -90,7 +90,7 @@ def problem_of(
         entropy=groups.entropy,
     )
     with_values = limit == 0 or DISTINCT in rules.kinds
-    shadows, shadow_at = _shadows(classes, rolls, _used(counted), with_values=with_values)
+    shadows, shadow_at = _shadows(classes, rolls, used, with_values=with_values)
     pairs = _pairs(counted, rolls.heights, worth.smallest)
     return Problem(limit, shadows, shadow_at, pairs, rolls, rules, worth)
 
@@ -190,9 +190,8 @@ def found_for(
     )
 
 
-def _order(counted: Counted) -> Integers:
+def _order(used: Sequence[int]) -> Integers:
     """Columns with most values first: what they leave after a level or two is small, and the cut on them strong."""
-    used = _used(counted)
     return np.array(sorted(range(len(used)), key=lambda j: -used[j]), np.int64)
 
 

@@ -140,7 +140,7 @@ class _Search:
 
     def _explore(self, deadline: float, progress: Progress | None) -> None:
         depth, tasks = self._tasks()
-        many = max(1, os.cpu_count() or 1)
+        many = 1 if self._is_short() else max(1, os.cpu_count() or 1)
         with ThreadPoolExecutor(many) as pool:
             running = [pool.submit(self._work, depth, tasks, self._fresh()) for _ in range(many)]
             try:
@@ -150,6 +150,10 @@ class _Search:
                 raise
         for each in running:
             each.result()
+
+    def _is_short(self) -> bool:
+        """Whether so much is cut that a second thread would mostly do what the first was about to spare."""
+        return self._problem.limit == 0 and self._nodes < _GREEDY_FROM
 
     def _watch(self, running: list[Future[None]], deadline: float, progress: Progress | None) -> None:
         while True:
