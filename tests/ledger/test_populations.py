@@ -151,6 +151,17 @@ def test_a_second_budget_under_the_same_promise_is_refused_and_leaves_nothing(ac
         account.create_budget("more", "6", 0, ADDED)
 
 
+def test_labels_of_two_columns_are_two_units(account):
+    """A column tells people apart by name; a label is a cell of its column."""
+    other = Neighbours(Unit.of("stay", "label"), Relation.REPLACE_ONE)
+    account.create_budget("costs", "2", "0", LABEL, population="clinic")
+    account.create_budget("stays", "1", "0", other, population="clinic")
+    account.register("visits", "clinic", "cost")
+    assert account.paying("clinic", other).table == "stays"
+    assert [one.epsilon for one in account.account("clinic").totals()] == [6, 2, 1]
+    assert account.paying("visits", LABEL).table == "costs"
+
+
 def test_budgets_that_turn_out_to_be_about_the_same_people_are_added_up(account):
     account.create_budget("patients", "4", "1e-6", Neighbours(Unit.person("id")))
     account.register("patients", "clinic")

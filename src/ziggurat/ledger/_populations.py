@@ -20,10 +20,17 @@ from ziggurat.ledger._entries import Budget
 from ziggurat.ledger._state import State
 from ziggurat.privacy import Event, Neighbours, Relation, Unit, as_replace_one, renamed
 
+_OF_A_COLUMN = "label"
+"""A unit that is one cell of its column: another column is another unit, and not another name for the same people."""
+
 
 def same_promise(one: Neighbours, other: Neighbours) -> bool:
     """Tell whether two budgets protect the same unit under the same relation, by whichever columns they tell it."""
-    return one.relation is other.relation and one.unit.name == other.unit.name
+    return one.relation is other.relation and _same_unit(one.unit, other.unit)
+
+
+def _same_unit(one: Unit, other: Unit) -> bool:
+    return one == other or one.name == other.name != _OF_A_COLUMN
 
 
 def paying(state: State, name: str, whom: Neighbours, analyst: str | None = None) -> Budget:
@@ -53,7 +60,7 @@ def counted(event: Event, protected: Neighbours) -> Event:
 
 
 def _reaches(whom: Neighbours, protected: Neighbours, column: str | None) -> bool:
-    declared = whom.unit.name == protected.unit.name and column is not None and whom.unit.column == column
+    declared = column is not None and whom.unit.column == column and _same_unit(whom.unit, protected.unit)
     if whom.unit != protected.unit and not declared:
         return False
     return whom.relation is protected.relation or whom.relation is Relation.ADD_OR_REMOVE_ONE
