@@ -170,6 +170,21 @@ def test_budgets_that_turn_out_to_be_about_the_same_people_are_added_up(account)
     assert "Its budgets add up to epsilon 10" in " ".join(stated.sentences())
 
 
+def test_deltas_that_add_up_to_nothing_are_told_as_they_are(opened):
+    ledger = opened()
+    for name in ("one", "other"):
+        ledger.create_budget(name, "1", "0.6", ADDED)
+    ledger.register("other", "one")
+    assert [one.delta for one in ledger.account("one").totals()] == [Fraction(6, 5)]
+    assert "delta 1.2" in " ".join(ledger.account("one").sentences())
+
+
+def test_a_grant_is_given_back_as_it_was_written(account):
+    account.create_budget("labels", "2", "0", LABEL, population="clinic")
+    given = account.grant("labels", "bob", "1/2")
+    assert (given.table, given.analyst, given.epsilon) == ("labels", "bob", Fraction(1, 2))
+
+
 def test_releases_without_a_guarantee_are_told_of_the_whole_population(account):
     account.register("visits", "clinic")
     account.record_unbounded("visits", "an anonymised table")

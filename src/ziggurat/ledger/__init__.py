@@ -5,7 +5,7 @@ from ziggurat.ledger._entries import Budget, Grant
 from ziggurat.ledger._ledger import Ledger, verify_ledger
 from ziggurat.ledger._signing import Receipt, generate_key
 from ziggurat.ledger._spend import Replay, Reservation, Spend
-from ziggurat.ledger._statement import GrantStatement, PopulationStatement, Quote, Statement
+from ziggurat.ledger._statement import GrantStatement, PopulationStatement, Quote, Statement, Total
 from ziggurat.ledger._verify import Problem, Verification
 from ziggurat.ledger.witness import WitnessStatement
 
@@ -24,6 +24,7 @@ __all__ = [
     "Reservation",
     "Spend",
     "Statement",
+    "Total",
     "Verification",
     "WitnessStatement",
     "generate_key",

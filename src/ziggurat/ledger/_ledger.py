@@ -147,13 +147,15 @@ class Ledger:
         A table without a budget of its own means the first one of its population. A grant that does not fit what is
         left of the budget raises `BudgetExceededError`.
         """
-        made = make_filter(epsilon, delta, rule)
+        rule_made, given = make_filter(epsilon, delta, rule), []
 
         def decide(state: State, _moment: datetime) -> Grant:
-            return Grant(state.budget(table).table, analyst, made.epsilon, made.delta, made.name)
+            account = state.budget(table).table
+            given.append(Grant(account, analyst, rule_made.epsilon, rule_made.delta, rule_made.name))
+            return given[-1]
 
         self._journal.append(decide)
-        return self.statement(table).grants[-1].grant
+        return given[-1]
 
     def close_grant(self, table: str, analyst: str) -> None:
         """End a grant; under the sum rule what was not spent returns to the budget, under others nothing does."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from ziggurat.ledger._entries import Budget, Grant
@@ -10,7 +10,7 @@ from ziggurat.ledger._left import Remainder, in_the_rules_words, percent, share_
 from ziggurat.ledger._populations import same_promise
 from ziggurat.ledger._rules import fits, refusal
 from ziggurat.ledger._state import GrantState, State, TableState
-from ziggurat.privacy import Event, Spent, in_words, profile
+from ziggurat.privacy import Event, Neighbours, Spent, in_words, profile
 
 
 @dataclass(frozen=True)
@@ -155,6 +155,19 @@ class Statement:
 
 
 @dataclass(frozen=True)
+class Total:
+    """What all budgets under one promise come to; a delta of 1 or more promises nothing, and is told as it is."""
+
+    neighbours: Neighbours
+    epsilon: Fraction
+    delta: Fraction
+
+    def plus(self, budget: Budget) -> Total:
+        """Add one more budget under the same promise."""
+        return Total(self.neighbours, self.epsilon + budget.epsilon, self.delta + budget.delta)
+
+
+@dataclass(frozen=True)
 class PopulationStatement:
     """The one account of a population: every promise by itself, and what escaped all promises.
 
@@ -173,18 +186,18 @@ class PopulationStatement:
     budgets: tuple[Statement, ...]
     unbounded: tuple[str, ...]
 
-    def totals(self) -> list[Budget]:
+    def totals(self) -> list[Total]:
         """Add up budgets under the same promise; there are several only where they were registered afterwards.
 
         Promises about different units or relations are never added up.
         """
-        merged: list[Budget] = []
+        merged: list[Total] = []
         for budget in (each.budget for each in self.budgets if each.budget is not None):
             same = [place for place, one in enumerate(merged) if same_promise(one.neighbours, budget.neighbours)]
             if same:
-                merged[same[0]] = _added(merged[same[0]], budget)
+                merged[same[0]] = merged[same[0]].plus(budget)
             else:
-                merged.append(budget)
+                merged.append(Total(budget.neighbours, budget.epsilon, budget.delta))
         return merged
 
     def sentences(self) -> list[str]:
@@ -213,10 +226,6 @@ class PopulationStatement:
                 "and neither follows from the other."
             )
         return said
-
-
-def _added(one: Budget, other: Budget) -> Budget:
-    return replace(one, epsilon=one.epsilon + other.epsilon, delta=one.delta + other.delta)
 
 
 def make_population_statement(state: State, name: str, time: str) -> PopulationStatement:
