@@ -43,6 +43,13 @@ class MixedNeighboursError(PrivacyError):
     """Two promises about different units or neighbour relations were combined."""
 
 
+class GateError(PrivacyError):
+    """An attack did better than the gate allows; nothing has left. `held` is the release, if there is one."""
+
+    exit_code = 5
+    held: object = None
+
+
 class UnknownEventError(PrivacyError):
     """An event is of a kind no accountant here can interpret."""
 

@@ -15,11 +15,13 @@ from ziggurat.queries._plan import Part
 from ziggurat.queries.workloads._workload import Group, Ranges, Workload
 from ziggurat.queries.workloads._workload_answer import WorkloadAnswer
 from ziggurat.queries.workloads._workload_plan import WorkloadPlan
-from ziggurat.release._asking import Asking, Progress, TermOptions, require_room
+from ziggurat.release._asking import Asking, TermOptions, require_room
+from ziggurat.release._plan import Progress
 
 if TYPE_CHECKING:
     from ziggurat.queries._terms import Terms
     from ziggurat.randomness import Source
+    from ziggurat.release._cited import Cited
 
 _UNDERSTOOD = ("rows_per_unit", "noise", "confidence")
 
@@ -32,13 +34,14 @@ class AskedWorkload(Asking[WorkloadAnswer]):
     name: str
     table: Table
     terms: Terms
-    rule: str
     kind = "workload"
 
     def __post_init__(self) -> None:
         require_room(len(self.plan.workload))
 
-    def _done(self) -> Event:
+    @property
+    def event(self) -> Event:
+        """The plan's."""
         return self.plan.event
 
     @property
@@ -63,9 +66,9 @@ class AskedWorkload(Asking[WorkloadAnswer]):
             progress(f"counting for {len(self.plan.workload):,} answers")
         return self.plan.run(self.table, source, confidence=self.terms.confidence)
 
-    def read(self, stored: Mapping[str, Any]) -> WorkloadAnswer:
+    def again(self, kept: Mapping[str, Any], entry: Cited) -> WorkloadAnswer:  # noqa: ARG002
         """The stored answer, marked as given before."""
-        return WorkloadAnswer.from_dict(stored).again()
+        return WorkloadAnswer.from_dict(kept).again()
 
     def _identity(self) -> dict[str, Any]:
         return {"question": self.text[:200], "workload": _digest(self.plan.workload), "terms": self.terms.to_dict()}
@@ -75,7 +78,7 @@ class AskedWorkload(Asking[WorkloadAnswer]):
 
 
 def asked_workload(
-    workload: Workload, tables: Mapping[str, Table], terms: Terms, options: TermOptions, rule: str
+    workload: Workload, tables: Mapping[str, Table], terms: Terms, options: TermOptions
 ) -> AskedWorkload:
     """Plan a workload for the one table that has its schema."""
     for option in options:
@@ -88,7 +91,7 @@ def asked_workload(
     plan = workload.plan(
         table.unit, terms.epsilon, terms.delta, noise=options.get("noise"), rows_per_unit=terms.rows_per_unit
     )
-    return AskedWorkload(plan, name, table, terms, rule)
+    return AskedWorkload(plan, name, table, terms)
 
 
 def _digest(workload: Workload) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -12,25 +13,88 @@ import numpy as np
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError, PrivacyError, ZigguratError
 from ziggurat.ledger import Ledger, Quote
 from ziggurat.privacy import Event, Neighbours, Relation, Unit, as_replace_one, renamed
-from ziggurat.release._cited import Cited, cite_outcome
-from ziggurat.release._paid import paid
-from ziggurat.release._protected import protected
+from ziggurat.release._cited import Cited
+from ziggurat.release._plan import Plan, Progress
+from ziggurat.release._purse import Purse
 
 if TYPE_CHECKING:
     from ziggurat.learn._base import Private
+    from ziggurat.randomness import Source
+    from ziggurat.release._release import Release
 
 KIND = "model"
 
 Model = TypeVar("Model", bound="Private")
 
 
+@dataclass(frozen=True, eq=False)
+class ModelPlan(Plan["Private"]):
+    """A private model before it has seen a row; make one with `plan_model`.
+
+    `planned` is what fitting does by the model's own words, and `event` the same about the budget's unit and relation.
+    """
+
+    model: Private
+    features: Any = field(repr=False)
+    targets: Any = field(repr=False)
+    event: Event
+    planned: Event
+    label: str = ""
+    keep: Callable[[Event], Mapping[str, Any]] = field(repr=False, default=lambda event: {})  # noqa: ARG005
+    kind = KIND
+
+    @property
+    def text(self) -> str:
+        """Which model."""
+        return f"A private model: {type(self.model).__name__}"
+
+    @property
+    def rehearsal(self) -> bool:
+        """Whether the model's randomness is seeded."""
+        return self.model.random_state is not None
+
+    def ready(self) -> None:
+        """Have the model refuse what it cannot learn from."""
+        self.model.check(self.features, self.targets)
+
+    def run(self, source: Source, progress: Progress | None) -> Private:  # noqa: ARG002
+        """Fit; the model draws from its own randomness, which `random_state` seeds."""
+        given = (self.features,) if self.targets is None else (self.features, self.targets)
+        self.model.fit(*given)
+        _require_as_planned(self.model, self.planned, self.label)
+        self.model._kin.paid += 1
+        return self.model
+
+    def kept(self, output: Private) -> dict[str, Any]:
+        """Which model, with which parameters; the model itself is not kept."""
+        words = {"class": type(output).__name__, "parameters": in_words(output.get_params(deep=False))}
+        return {"kind": self.kind, **words, **self.keep(self.event)}
+
+    def artefacts(self, output: Private, folder: Path) -> list[Path]:
+        """The model as `save` writes it, which runs no code when it is read."""
+        file = folder / "model.npz"
+        output.save(file)
+        return [file]
+
+    @property
+    def not_protected(self) -> tuple[str, ...]:
+        """The model's parameters and its columns are public."""
+        return ("The kind of model, its parameters, and the names and bounds of its columns are public.",)
+
+    def details(self, output: Private) -> dict[str, Any]:
+        """Which model, with which parameters; of a rehearsal no seed."""
+        given = {name: value for name, value in output.get_params(deep=False).items() if name != "random_state"}
+        return {"class": type(output).__name__, "parameters": in_words(given)}
+
+
 @dataclass(frozen=True)
 class FittedModel:
-    """A model that was paid for: the model itself, what was reserved for it, and where that is written."""
+    """A model that was paid for: the model itself, what was reserved for it, where that is written, and the release."""
 
     model: Any
     event: Event
     entry: Cited
+    release: Release[Any] | None = field(default=None, repr=False, compare=False)
 
     @property
     def rehearsal(self) -> bool:
@@ -48,7 +112,7 @@ def quote_model(
     """
     _require_private(model)
     planned = _about_labels(model.planned(rows, columns), label)
-    whom = protected(ledger, budget, planned.neighbours, analyst)
+    whom = Purse(ledger, budget, analyst).protects(planned.neighbours)
     event = _restated(model, planned, whom, one_row_each=True)
     return event, ledger.quote(budget, analyst, event, rehearsal=model.random_state is not None)
 
@@ -110,24 +174,35 @@ def pay_and_fit(
     keep: Callable[[Event], Mapping[str, Any]] = lambda event: {},  # noqa: ARG005
 ) -> FittedModel:
     """Reserve, fit, `keep` what was fitted, and write down what that says, in this order."""
+    purse = Purse(ledger, budget, analyst)
+    plan = plan_model(model, X, y, purse=purse, units=units, label=label, keep=keep)
+    made = purse.release(plan)
+    if made.entry is None:
+        raise PrivacyError("No ledger holds this model.")
+    return FittedModel(model, plan.event, made.entry, made)
+
+
+def plan_model(
+    model: Private,
+    X: Any,  # noqa: N803 - as in scikit-learn
+    y: Any = None,
+    *,
+    purse: Purse,
+    units: Any = None,
+    label: str = "",
+    keep: Callable[[Event], Mapping[str, Any]] = lambda event: {},  # noqa: ARG005
+) -> ModelPlan:
+    """Plan a fit for the budget of a purse, and refuse whatever would fail only once it was paid for."""
     _require_private(model)
     _require_no_unpaid_fits(model)
     table = _checked(X)
     if y is not None:
         _require_targets(y, len(table))
     planned = _about_labels(model.planned(*table.shape), label)
-    whom = protected(ledger, budget, planned.neighbours, analyst)
-    event = _restated(model, planned, whom, one_row_each=_one_row_each(units, len(table)))
-    model.check(X, y)
-    rehearsal = model.random_state is not None
-    with ledger.spend(budget, analyst, event, rehearsal=rehearsal) as spend:
-        paid(lambda: model.fit(X) if y is None else model.fit(X, y))
-        _require_as_planned(model, planned, label)
-        model._kin.paid += 1
-        answer = {"kind": KIND, "class": type(model).__name__, "parameters": in_words(model.get_params(deep=False))}
-        answer |= paid(lambda: keep(event))
-        paid(lambda: spend.commit(answer))
-    return FittedModel(model, event, cite_outcome(ledger, spend.outcome))
+    event = _restated(
+        model, planned, purse.protects(planned.neighbours), one_row_each=_one_row_each(units, len(table))
+    )
+    return ModelPlan(model, X, y, event, planned, label, keep)
 
 
 def _checked(features: Any) -> Any:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ziggurat.errors import LedgerUseError
+from ziggurat.errors import LedgerUseError, ParameterError
 from ziggurat.ledger import GrantStatement, Ledger
 from ziggurat.privacy import ApproximateDP, Event, PureDP, compose, composed, in_words, make_filter, profile
 from ziggurat.queries._answer import in_figures
 from ziggurat.queries._plan import Part
-from ziggurat.release._asking import Asking
+from ziggurat.release._plan import Plan
 
 
 @dataclass(frozen=True)
@@ -146,30 +146,38 @@ def _precision(part: Part) -> str:
 
 
 def make_quotation(
-    askings: Sequence[Asking[Any]], ledger: Ledger, budget: str, analyst: str, rehearsal: bool
+    plans: Sequence[Plan[Any]],
+    events: Sequence[Event | None],
+    ledger: Ledger,
+    population: str,
+    analyst: str,
+    rehearsal: bool,
 ) -> Quotation:
-    """Price questions in the order in which they would be asked; `budget` names a budget or a table that has one."""
+    """Price plans in the order in which they would be released; `population` names one, or a table or budget of it."""
     quoted: list[QuotedQuestion] = []
     seen: set[tuple[str, Event]] = set()
-    for asking in askings:
-        event = ledger.counted(budget, asking.event, analyst)
-        key = (repr(asking.identity()), event)
-        asked = ledger.quote(budget, analyst, asking.event, asking.identity(), rehearsal)
-        free = asked.replayed or key in seen
-        quoted.append(QuotedQuestion(asking.text, event, _promised(asking, event), asking.parts(), free))
+    for plan, event in zip(plans, events, strict=True):
+        if event is None:
+            raise ParameterError("A release that nothing bounds has no price; the ledger only remembers it.")
+        counted = ledger.counted(population, event, analyst)
+        question, seeded = plan.identity(), rehearsal or plan.rehearsal
+        key = (repr(question), counted)
+        free = ledger.quote(population, analyst, event, question, seeded).replayed or (question is not None and key in seen)
+        quoted.append(QuotedQuestion(plan.text, counted, _promised(plan, event, counted), plan.parts(), free))
         seen.add(key)
     fresh = [each for each in quoted if not each.replayed]
-    account = ledger.paying(budget, askings[0].event.neighbours, analyst).table
+    account = ledger.paying(population, quoted[0].event.neighbours, analyst).table
     grant = open_grant(ledger, account, analyst)
     return _totalled(tuple(quoted), fresh, _admitted(grant, fresh), grant, ledger)
 
 
-def _promised(asking: Asking[Any], event: Event) -> PureDP | ApproximateDP:
-    """What a question promises by itself; where the budget counts it otherwise, what that comes to."""
-    if event == asking.event:
-        return asking.guarantee()
-    delta = profile(event).delta
-    return compose(event).approximate(delta) if delta else compose(event).pure()
+def _promised(plan: Plan[Any], event: Event, counted: Event) -> PureDP | ApproximateDP:
+    """What a plan promises by itself; where the budget counts it otherwise, what that comes to."""
+    own = plan.guarantee() if event == counted else None
+    if isinstance(own, PureDP | ApproximateDP):
+        return own
+    delta = profile(counted).delta
+    return compose(counted).approximate(delta) if delta else compose(counted).pure()
 
 
 def _totalled(

@@ -184,7 +184,7 @@ def sweep(
     amounts = tuple(sorted({exact_epsilon(each) for each in epsilons}))
     if not amounts:
         raise ParameterError("Give at least one epsilon.")
-    _require_numbers(session._asking(question, amounts[0], delta, terms))
+    _require_numbers(session.plan(question, amounts[0], delta, **terms))
     answers = session.ask_all([question] * len(amounts), amounts, delta, progress=progress, **terms)
     given = tuple(each for each in answers if isinstance(each, Answer))
     return Sweep(amounts, given, _truth(session, question, delta, terms) if truth else None)
@@ -206,7 +206,7 @@ def _is_date(aggregate: Aggregate) -> bool:
 def _truth(session: Session, question: str | Query, delta: Amount, terms: TermOptions) -> dict[str, float]:
     """The values with next to no noise, which is written down as a release without a guarantee first."""
     quiet: TermOptions = {**terms, "noise": "laplace", "effects": 0}
-    asking = session._asking(question, _NEXT_TO_NO_NOISE, delta, quiet)
+    asking = session.plan(question, _NEXT_TO_NO_NOISE, delta, **quiet)
     session._ledger.record_unbounded(session.budget, f"The value without noise, for a picture: {asking.text}"[:2000])
     answer = asking.run(secure(), None)
     return {name: _numbers(answer, name)[0] for name in answer.aggregates}

@@ -1,0 +1,216 @@
+"""The one way out: whatever leaves is priced, paid for, made, written down, judged and let go here, in this order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ziggurat.errors import GateError, LedgerUseError, MixedNeighboursError, ParameterError
+from ziggurat.privacy import ApproximateDP, ApproximateEvent, ComposedEvent, Event, GaussianEvent, Neighbours
+from ziggurat.randomness import Source, secure
+from ziggurat.release._certificate import Decision
+from ziggurat.release._cited import Cited, cite
+from ziggurat.release._gate import Gate, Verdict
+from ziggurat.release._paid import paid
+from ziggurat.release._plan import Output, Plan, Progress
+from ziggurat.release._quotation import Quotation, make_quotation, open_grant
+from ziggurat.release._release import Release
+from ziggurat.release._stored import packed, unpacked
+
+if TYPE_CHECKING:
+    from ziggurat.ledger import Budget, Entry, GrantStatement, Ledger
+
+_LONGEST_REASON = 500
+_LONGEST = 2000
+
+
+class Purse:
+    """What one analyst may spend on one population, and the only code that spends it.
+
+    Promise: of a release with a guarantee, the cost is on disk before a row is read, `run` is called once, and nothing
+    leaves before the ledger holds it; whatever goes wrong in between leaves the cost spent and nothing outside. What was
+    paid for before is given again: nothing is read or spent. A release that nothing bounds leaves only after the ledger
+    says so for ever. What a gate stops does not leave, unless the steward goes on with a reason, which the certificate
+    and the ledger keep.
+
+    Parameters
+    ----------
+    ledger
+        Where budgets are kept. Without one nothing is paid or remembered, and certificates say so: for rehearsals on
+        invented data.
+    population
+        The name of the population, or of a table or budget of it.
+    analyst
+        Who pays; a release that nothing bounds needs nobody.
+    source
+        Where randomness comes from: secure unless a rehearsal passes a seeded one.
+    """
+
+    def __init__(
+        self, ledger: Ledger | None, population: str, analyst: str = "", source: Source | None = None
+    ) -> None:
+        self.ledger, self.population, self.analyst = ledger, population, analyst
+        self.source = secure() if source is None else source
+
+    @property
+    def rehearsal(self) -> bool:
+        """Whether randomness is seeded, so that nothing that leaves may be published."""
+        return not self.source.secure
+
+    def protects(self, whom: Neighbours) -> Neighbours:
+        """Whom the budget protects that pays for what is promised to `whom`; if none does, the one of this name.
+
+        A method that can promise under several relations then chooses the one of that budget, and refuses in its own
+        words what it cannot promise.
+        """
+        book = self._book
+        try:
+            return book.paying(self.population, whom, self.analyst).neighbours
+        except MixedNeighboursError:
+            return book.budget(self.population).neighbours
+
+    def grant(self, whom: Neighbours) -> GrantStatement:
+        """What the analyst may spend on what is promised to `whom`."""
+        return open_grant(self._book, self._book.paying(self.population, whom, self.analyst).table, self.analyst)
+
+    def event(self, plan: Plan[Any]) -> Event | None:
+        """What a plan costs: what it does to the data, or under the sum rule, which adds up epsilons and deltas and
+        nothing finer, what that promises.
+        """
+        done = plan.event
+        if done is None or self.ledger is None or not _has_gaussian(done):
+            return done
+        promised = plan.guarantee() if self.grant(done.neighbours).grant.rule == "sum" else None
+        if not isinstance(promised, ApproximateDP):
+            return done
+        return ApproximateEvent(done.neighbours, promised.epsilon, promised.delta)
+
+    def quote(self, *plans: Plan[Any]) -> Quotation:
+        """Price plans in the order in which they would be released; nothing is read or spent."""
+        if not plans:
+            raise ParameterError("Give at least one plan to price.")
+        events = [self.event(plan) for plan in plans]
+        return make_quotation(plans, events, self._book, self.population, self.analyst, self.rehearsal)
+
+    def release(
+        self,
+        plan: Plan[Output],
+        *,
+        gate: Gate | None = None,
+        go_on: str = "",
+        progress: Progress | None = None,
+    ) -> Release[Output]:
+        """Pay for a plan, run it, write it down, judge it, and give what came of it.
+
+        Parameters
+        ----------
+        gate
+            What stops it; the default thresholds unless given.
+        go_on
+            Why it shall leave although the gate stops it; kept for ever.
+        progress
+            Called with a few words before every step that may take long.
+
+        Raises
+        ------
+        BudgetExceededError
+            It costs more than is left; nothing was read or spent.
+        GateError
+            The gate stopped it; nothing has left. `held` is the release, which `go_on` lets go, paid for once.
+        """
+        reason = _reason(go_on)
+        event = self.event(plan)
+        if event is None:
+            made = self._freely(plan, gate, progress)
+        else:
+            made = self._judged(self._spent(plan, event, progress), gate, progress)
+        if made.verdict.stopped and not reason:
+            error = GateError(made.verdict.sentence)
+            error.held = made
+            raise error
+        return self.go_on(made, reason) if made.verdict.stopped else self._noted(made)
+
+    def go_on(self, held: Release[Output], reason: str) -> Release[Output]:
+        """Let go what the gate stopped, for a reason that certificate and ledger keep; a refuted promise is dropped."""
+        decision = Decision(tuple(str(each) for each in held.verdict.stopped), _reason(reason, needed=True))
+        made = replace(held, decision=decision)
+        if made.verdict.refuted:
+            made = replace(made, event=None, entry=None)
+        if made.event is None:
+            return self._noted(made)
+        if self.ledger is not None:
+            said = f"Went on although the gate stopped it ({'; '.join(decision.stopped)}): {decision.reason}"
+            self.ledger.record_decision(self.population, f"{made.plan.text[:300]}. {said}"[:_LONGEST])
+        return made
+
+    def _spent(self, plan: Plan[Output], event: Event, progress: Progress | None) -> Release[Output]:
+        """Reserve on disk, run once, commit; or give again what was paid for before."""
+        seeded = self.rehearsal or plan.rehearsal
+        if self.ledger is None:
+            plan.ready()
+            return self._made(plan, paid(lambda: plan.run(self.source, progress), "nothing was spent"), event, seeded)
+        question = plan.identity()
+        if not self.ledger.quote(self.population, self.analyst, event, question, seeded).replayed:
+            plan.ready()
+        whose = (self.population, self.analyst, event, question, plan.lifetime, seeded)
+        with self.ledger.spend(*whose) as spend:
+            if not spend.replayed:
+                output = paid(lambda: plan.run(self.source, progress))
+                paid(lambda: spend.commit(packed(plan.kept(output))))
+        entry = cite(self.ledger, spend.entry)
+        if spend.replayed:
+            output = plan.again(unpacked(spend.answer), entry)
+        made = self._made(plan, output, self.ledger.counted(self.population, event, self.analyst), seeded, entry)
+        budget = self.ledger.paying(self.population, event.neighbours, self.analyst)
+        return replace(made, replayed=spend.replayed, budget=budget)
+
+    def _freely(self, plan: Plan[Output], gate: Gate | None, progress: Progress | None) -> Release[Output]:
+        """Run and judge what nothing bounds; nobody pays, and nothing is written down yet."""
+        plan.ready()
+        made = self._made(plan, plan.run(self.source, progress), None, self.rehearsal or plan.rehearsal)
+        return self._judged(made, gate, progress)
+
+    def _judged(self, made: Release[Output], gate: Gate | None, progress: Progress | None) -> Release[Output]:
+        evidence = made.plan.judge(made.output, progress)
+        verdict = (gate or Gate()).judge(evidence, guaranteed=made.event is not None)
+        return replace(made, evidence=evidence, verdict=verdict)
+
+    def _noted(self, made: Release[Output]) -> Release[Output]:
+        """Write down, for ever, what nothing bounds; only then it may leave."""
+        if made.event is not None or self.ledger is None:
+            return made
+        why = "" if made.decision is None else f" Went on although the gate stopped it: {made.decision.reason}"
+        seeded = "Rehearsal. " if made.seeded else ""
+        what = f"{seeded}{made.plan.remembered(made.output)}{why}"
+        return replace(made, entry=cite(self.ledger, self.ledger.record_unbounded(self.population, what[:_LONGEST])))
+
+    def _made(
+        self, plan: Plan[Output], output: Output, event: Event | None, seeded: bool, entry: Cited | None = None
+    ) -> Release[Output]:
+        whose = self.population if self.ledger is None else self.ledger.population(self.population)
+        from ziggurat.release._evidence import Evidence
+
+        return Release(
+            plan, output, event, entry, replayed=False, seeded=seeded, evidence=Evidence(), verdict=Verdict(),
+            population=whose, analyst=self.analyst,
+        )  # fmt: skip
+
+    @property
+    def _book(self) -> Ledger:
+        if self.ledger is None:
+            raise LedgerUseError("No ledger is open, so that nothing can be priced; give the one that pays.")
+        return self.ledger
+
+
+def _reason(given: str, needed: bool = False) -> str:
+    text = given.strip()
+    if (needed and not text) or not text.isprintable() or len(text) > _LONGEST_REASON:
+        raise ParameterError(
+            f"Say why it shall leave all the same, in printable text of at most {_LONGEST_REASON} characters."
+        )
+    return text
+
+
+def _has_gaussian(event: Event) -> bool:
+    parts = event.events if isinstance(event, ComposedEvent) else (event,)
+    return any(isinstance(each, GaussianEvent) for each in parts)
