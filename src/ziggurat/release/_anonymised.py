@@ -15,7 +15,7 @@ from ziggurat.anonymize import NOT_PROMISED, Anonymised
 from ziggurat.attacks import Homogeneity, RiskReport, Undone, Verified
 from ziggurat.data import write_text
 from ziggurat.errors import DataError, ParameterError, PrivacyError
-from ziggurat.release._cited import Cited, remember
+from ziggurat.release._cited import Cited, cite
 from ziggurat.release._inspected import inspected, tells_people_apart
 
 if TYPE_CHECKING:
@@ -275,7 +275,7 @@ def _recorded(
     rows = f"{anonymised.publication.rows:,} of {anonymised.rows:,} rows"
     said = [note, f"Kept as they were: {_decided(kept)}." if kept else "", f"Models: {models}"]
     what = f"Anonymised table ({rows}), SHA-256 {digest}. {' '.join(each for each in said if each)}"[:_LONGEST]
-    return remember(ledger, table, what)
+    return cite(ledger, ledger.record_unbounded(table, what))
 
 
 def _digest(file: Path) -> str:

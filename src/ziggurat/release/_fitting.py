@@ -12,7 +12,7 @@ import numpy as np
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError, PrivacyError, ZigguratError
 from ziggurat.ledger import Ledger, Quote
 from ziggurat.privacy import Event, Neighbours, Relation, Unit, as_replace_one, renamed
-from ziggurat.release._cited import Cited, cite_outcome
+from ziggurat.release._cited import Cited, cite
 from ziggurat.release._paid import paid
 from ziggurat.release._protected import protected
 
@@ -127,7 +127,7 @@ def pay_and_fit(
         answer = {"kind": KIND, "class": type(model).__name__, "parameters": in_words(model.get_params(deep=False))}
         answer |= paid(lambda: keep(event))
         paid(lambda: spend.commit(answer))
-    return FittedModel(model, event, cite_outcome(ledger, spend.outcome))
+    return FittedModel(model, event, cite(ledger, spend.entry))
 
 
 def _checked(features: Any) -> Any:

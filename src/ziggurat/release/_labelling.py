@@ -14,7 +14,7 @@ from ziggurat.pate._manifest import digest_of_body
 from ziggurat.privacy import Amount, Event, Neighbours, whole
 from ziggurat.randomness import Source, secure
 from ziggurat.release._asking import Progress
-from ziggurat.release._cited import cite_outcome
+from ziggurat.release._cited import cite
 from ziggurat.release._described import described, features_digest, is_own
 from ziggurat.release._labelled import Labelled, LabellingFacts, labels_from, stored
 from ziggurat.release._paid import paid
@@ -228,7 +228,7 @@ class Labelling:
 
     def _given(self, spend: Spend) -> Labelled:
         """Read everything as it is stored, so that it is the same now and ever after."""
-        entry = cite_outcome(self._ledger, spend.outcome)
+        entry = cite(self._ledger, spend.entry)
         labels = labels_from(unpacked(spend.answer), self.rehearsal)
         return Labelled(labels, LabellingFacts.at(self._ledger, entry), spend.replayed)
 

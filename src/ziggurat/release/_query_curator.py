@@ -28,7 +28,7 @@ from ziggurat.privacy import (
     whole,
 )
 from ziggurat.randomness import Source, secure
-from ziggurat.release._cited import Cited, cite_outcome, recorded
+from ziggurat.release._cited import Cited, cite, recorded
 from ziggurat.release._described import features_digest
 from ziggurat.release._labelled import reading
 from ziggurat.release._paid import paid
@@ -243,7 +243,7 @@ class QueryCurator:
             digest = features_digest(reports.value)
             if spend is not None:
                 paid(lambda: spend.commit(_answer(self._noise, len(rows), digest)))
-        entry = None if spend is None or self._ledger is None else cite_outcome(self._ledger, spend.outcome)
+        entry = None if spend is None or self._ledger is None else cite(self._ledger, spend.entry)
         self._calls.append(Sent(len(rows), digest, entry))
         return reports
 

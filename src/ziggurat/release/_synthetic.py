@@ -16,7 +16,7 @@ from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.randomness import Source, secure, seeded
 from ziggurat.release._anonymised import _checked, _private_folder
-from ziggurat.release._cited import Cited, remember
+from ziggurat.release._cited import Cited, cite
 from ziggurat.release._synthetic_attacks import Attacked, Attackers, attack_fully, attack_partially, attackers_of
 from ziggurat.release._synthetic_files import (
     FORMAT,
@@ -322,7 +322,7 @@ def _recorded(ledger: Ledger, budget: str, maker: Synthesizer, files: Sequence[F
     hashed = f"SHA-256 {digest_of(files)}" + (" (of the files' hashes)." if len(files) > 1 else ".")
     what = f"{seeded}Synthetic table: {what_was_made(maker, files)} {hashed}"
     what = f"{what} {note}".strip()[:_LONGEST]
-    return remember(ledger, budget, what)
+    return cite(ledger, ledger.record_unbounded(budget, what))
 
 
 def _kind(maker: Synthesizer) -> str:

@@ -17,7 +17,7 @@ from ziggurat.errors import MixedNeighboursError, ParameterError, PrivacyError
 from ziggurat.privacy import Event, Guarantee, whole
 from ziggurat.randomness import secure, seeded
 from ziggurat.release._anonymised import _checked, _private_folder
-from ziggurat.release._cited import Cited, cite_outcome
+from ziggurat.release._cited import Cited, cite
 from ziggurat.release._fitting import in_words
 from ziggurat.release._paid import paid, require_ready
 from ziggurat.release._synthetic import Progress, _require_copies, _silent
@@ -189,7 +189,7 @@ def release_synthetic_private(
             files, attacked, back = paid(lambda: task.run(target.name, planned))
             answer = {"kind": KIND, "class": type(maker).__name__, "parameters": _parameters(maker)}
             paid(lambda: spend.commit(answer | {"digest": digest_of(files), "files": len(files)}))
-        paths, entry = tuple(target.with_name(file.name) for file in files), cite_outcome(ledger, spend.outcome)
+        paths, entry = tuple(target.with_name(file.name) for file in files), cite(ledger, spend.entry)
         certificate = certificate_of(target)
         made = PrivateSyntheticRelease(paths, certificate, files, maker, planned, entry, attacked, back, note)
         paid(lambda: let_go(Path(place), files, certificate, made.to_dict()))
