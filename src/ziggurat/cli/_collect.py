@@ -171,14 +171,12 @@ def _collected(
     record: Record, rows: pa.Table, source: Source, payer: Payer, book: Ledger | None, out: str
 ) -> tuple[Reports, int | None]:
     """Make the reports once they are paid for; gives them and the entry that says so."""
-    from ziggurat.release._cited import cite_outcome
-
     if book is None:
         return _privatised(record, rows, source), None
     with book.spend(payer.budget, payer.analyst, record.event, rehearsal=not source.secure) as spend:
         reports = _privatised(record, rows, source)
         spend.commit({"columns": list(record.parts), "people": reports.people, "reports": Path(out).name})
-    return reports, cite_outcome(book, spend.outcome).seq
+    return reports, spend.entry.seq
 
 
 def _privatised(record: Record, rows: pa.Table, source: Source) -> Reports:

@@ -119,7 +119,7 @@ def _release(masked: MaskedTable, out: str, ledger: str, budget: str) -> Cited |
     """Write the release down first, once nothing is left that could be refused, and then the files."""
     from ziggurat.cli._ledger import open_ledger
     from ziggurat.cli._pate_folders import require_file
-    from ziggurat.release._cited import remember
+    from ziggurat.release._cited import cite
 
     require_file(out)
     masked.require_apart(out)
@@ -127,7 +127,8 @@ def _release(masked: MaskedTable, out: str, ledger: str, budget: str) -> Cited |
     if budget:
         done = ", ".join(f"{record.technique} of {list(record.columns)}" for record in masked.records)
         with open_ledger(ledger, create=True) as book:
-            recorded = remember(book, budget, f"Masked table ({masked.table.num_rows:,} rows): {done}"[:2000])
+            what = f"Masked table ({masked.table.num_rows:,} rows): {done}"[:2000]
+            recorded = cite(book, book.record_unbounded(budget, what))
     masked.save(out)
     return recorded
 

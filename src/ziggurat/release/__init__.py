@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ziggurat.release._asking import MOST_NUMBERS, TermOptions
+from ziggurat.release._purse import Purse
 from ziggurat.release._quotation import Quotation, QuotedQuestion
 from ziggurat.release._session import Past, Session
 from ziggurat.release._sweep import Sweep, sweep
@@ -12,15 +13,20 @@ if TYPE_CHECKING:
     from ziggurat.release._anonymised import CERTIFICATE, AnonymisedRelease, release_anonymised
     from ziggurat.release._candidate import Candidate, Candidates, plane
     from ziggurat.release._candidates import candidates
-    from ziggurat.release._certificate import Certificate, certify
+    from ziggurat.release._certificate import Artefact, Certificate, Decision
     from ziggurat.release._cited import Cited
-    from ziggurat.release._fitting import FittedModel, fit_model, quote_model
+    from ziggurat.release._evidence import Evidence
+    from ziggurat.release._fitting import FittedModel, ModelPlan, fit_model, plan_model, quote_model
+    from ziggurat.release._gate import Gate, Verdict
     from ziggurat.release._labelled import Labelled, LabellingFacts
-    from ziggurat.release._labelling import MOST_QUERIES, Labelling, LabellingQuote
+    from ziggurat.release._labelling import MOST_QUERIES, LabelPlan, Labelling, LabellingQuote
+    from ziggurat.release._plan import Plan
     from ziggurat.release._points import Points
     from ziggurat.release._promised import StudentsSide, TeachersSide
     from ziggurat.release._query_curator import Privatised, QueryCurator
+    from ziggurat.release._release import Release
     from ziggurat.release._serving import Serving, serve_model
+    from ziggurat.release._student_certificate import StudentCertificate, certify
     from ziggurat.release._synthetic import SyntheticRelease, release_synthetic
     from ziggurat.release._synthetic_files import check_synthetic
     from ziggurat.release._synthetic_private import PrivateSyntheticRelease, release_synthetic_private
@@ -31,35 +37,47 @@ __all__ = [
     "MOST_NUMBERS",
     "MOST_QUERIES",
     "AnonymisedRelease",
+    "Artefact",
     "Candidate",
     "Candidates",
     "Certificate",
     "Cited",
+    "Decision",
+    "Evidence",
     "FittedModel",
+    "Gate",
+    "LabelPlan",
     "Labelled",
     "Labelling",
     "LabellingFacts",
     "LabellingQuote",
+    "ModelPlan",
     "Past",
+    "Plan",
     "Points",
     "PrivateSyntheticRelease",
     "Privatised",
+    "Purse",
     "QueryCurator",
     "Quotation",
     "QuotedQuestion",
+    "Release",
     "Rows",
     "Serving",
     "Session",
+    "StudentCertificate",
     "StudentsSide",
     "Sweep",
     "SyntheticRelease",
     "Task",
     "TeachersSide",
     "TermOptions",
+    "Verdict",
     "candidates",
     "certify",
     "check_synthetic",
     "fit_model",
+    "plan_model",
     "plane",
     "quote_model",
     "release_anonymised",
@@ -78,15 +96,26 @@ _HOMES = {
     "Candidates": "_candidate",
     "plane": "_candidate",
     "candidates": "_candidates",
+    "Artefact": "_certificate",
     "Certificate": "_certificate",
-    "certify": "_certificate",
+    "Decision": "_certificate",
+    "StudentCertificate": "_student_certificate",
+    "certify": "_student_certificate",
+    "Evidence": "_evidence",
+    "Gate": "_gate",
+    "Verdict": "_gate",
+    "Plan": "_plan",
+    "Release": "_release",
     "Cited": "_cited",
     "FittedModel": "_fitting",
+    "ModelPlan": "_fitting",
+    "plan_model": "_fitting",
     "fit_model": "_fitting",
     "quote_model": "_fitting",
     "Labelled": "_labelled",
     "LabellingFacts": "_labelled",
     "MOST_QUERIES": "_labelling",
+    "LabelPlan": "_labelling",
     "Labelling": "_labelling",
     "LabellingQuote": "_labelling",
     "Points": "_points",

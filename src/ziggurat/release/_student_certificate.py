@@ -15,8 +15,8 @@ from ziggurat.errors import DataError, ParameterError, PrivacyError
 from ziggurat.ledger import Ledger
 from ziggurat.pate import PrivateEpsilon, Sanitised
 from ziggurat.privacy import Amount, ApproximateDP
-from ziggurat.release._certificate_text import certificate_text
-from ziggurat.release._cited import remember
+from ziggurat.release._student_certificate_text import certificate_text
+from ziggurat.release._cited import cite
 from ziggurat.release._labelled import Labelled, LabellingFacts, facts_of, read_json, reading
 from ziggurat.release._promised import UNPROTECTED, Features, StudentsSide, TeachersSide
 from ziggurat.release._query_curator import Privatised, QueryCurator
@@ -25,7 +25,7 @@ FORMAT = "ziggurat/certificate/1"
 
 
 @dataclass(frozen=True)
-class Certificate:
+class StudentCertificate:
     """Two promises side by side, with the facts that prove them; make one with `certify`.
 
     No number in it depends on a vote, unless it was released with noise of its own (`Sanitised`).
@@ -77,7 +77,7 @@ class Certificate:
         """Say it for people, at most 100 characters a line."""
         return certificate_text(self)
 
-    def record(self, ledger: Ledger, budget: str) -> Certificate:
+    def record(self, ledger: Ledger, budget: str) -> StudentCertificate:
         """Write a student that is released without a promise to its own people into their ledger, for ever.
 
         Gives the certificate that cites the entry. Where there is nothing unprotected, or it is recorded already,
@@ -86,9 +86,9 @@ class Certificate:
         if self.student.features != "original" or self.student.recorded is not None:
             return self
         what = f"{UNPROTECTED}; certificate of {self.made.isoformat()}, {self._digest()}"
-        return replace(self, student=replace(self.student, recorded=remember(ledger, budget, what)))
+        return replace(self, student=replace(self.student, recorded=cite(ledger, ledger.record_unbounded(budget, what))))
 
-    def verify(self, ledger: Ledger | None = None, students_ledger: Ledger | None = None) -> Certificate:
+    def verify(self, ledger: Ledger | None = None, students_ledger: Ledger | None = None) -> StudentCertificate:
         """Compare the facts with the ledgers, and give the certificate that says so; `DataError` if they disagree."""
         teachers = self.teachers if ledger is None else self.teachers.checked_in(ledger)
         student = self.student if students_ledger is None else self.student.checked_in(students_ledger)
@@ -158,7 +158,7 @@ def certify(
     files: str | Path | Mapping[str, str] | None = None,
     about: str = "",
     made: date | None = None,
-) -> Certificate:
+) -> StudentCertificate:
     """Certify a student: what it promises to the teachers' people and to its own.
 
     Parameters
@@ -197,7 +197,7 @@ def certify(
     student = StudentsSide(features, sent, _matched(facts, sent))
     day = datetime.now(UTC).date() if made is None else made
     noted = _digests(files) if isinstance(files, str | Path) else _checked_files(files or {})
-    certificate = Certificate(day, teachers, student, noted, about).verify(ledger, students_ledger)
+    certificate = StudentCertificate(day, teachers, student, noted, about).verify(ledger, students_ledger)
     if ledger is not None:
         for each in several:
             each.require_recorded(ledger)
