@@ -178,6 +178,12 @@ class Ledger:
             hold = _held(state, table, analyst, wanted, asked, _NEVER, rehearsal)
             return make_quote(state.grant(hold.table, analyst), hold.event, bool(_answered(state, hold)))
 
+    def answered(self, table: str, analyst: str, event: Event, question: Any = None, rehearsal: bool = False) -> bool:
+        """Tell whether a question was answered before, so that `reserve` would give that answer again."""
+        asked, wanted = checked_question(question), as_stored(event)
+        with self._journal.current() as state:
+            return bool(_answered(state, _held(state, table, analyst, wanted, asked, _NEVER, rehearsal)))
+
     def reserve(
         self,
         table: str,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ziggurat.release._fitting import FittedModel, ModelPlan, fit_model, plan_model, quote_model
     from ziggurat.release._gate import Gate, Verdict
     from ziggurat.release._labelled import Labelled, LabellingFacts
-    from ziggurat.release._labelling import MOST_QUERIES, LabelPlan, Labelling, LabellingQuote
+    from ziggurat.release._labelling import MOST_QUERIES, Labelling, LabellingQuote, LabelPlan
     from ziggurat.release._plan import Plan
     from ziggurat.release._points import Points
     from ziggurat.release._promised import StudentsSide, TeachersSide

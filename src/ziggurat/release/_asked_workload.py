@@ -21,7 +21,6 @@ from ziggurat.release._plan import Progress
 if TYPE_CHECKING:
     from ziggurat.queries._terms import Terms
     from ziggurat.randomness import Source
-    from ziggurat.release._cited import Cited
 
 _UNDERSTOOD = ("rows_per_unit", "noise", "confidence")
 
@@ -66,9 +65,9 @@ class AskedWorkload(Asking[WorkloadAnswer]):
             progress(f"counting for {len(self.plan.workload):,} answers")
         return self.plan.run(self.table, source, confidence=self.terms.confidence)
 
-    def again(self, kept: Mapping[str, Any], entry: Cited) -> WorkloadAnswer:  # noqa: ARG002
+    def again(self, stored: Mapping[str, Any]) -> WorkloadAnswer:
         """The stored answer, marked as given before."""
-        return WorkloadAnswer.from_dict(kept).again()
+        return WorkloadAnswer.from_dict(stored).again()
 
     def _identity(self) -> dict[str, Any]:
         return {"question": self.text[:200], "workload": _digest(self.plan.workload), "terms": self.terms.to_dict()}

@@ -25,7 +25,6 @@ from ziggurat.release._plan import Plan, Progress
 
 if TYPE_CHECKING:
     from ziggurat.randomness import Source
-    from ziggurat.release._cited import Cited
 
 Bound = int | float | date
 
@@ -74,7 +73,7 @@ class Asking(Plan[Given]):
         schemas = {name: table.declared.fingerprint() for name, table in self._tables().items()}
         return {"kind": self.kind, **self._identity(), "tables": schemas}
 
-    def kept(self, output: Given) -> dict[str, Any]:
+    def stored(self, output: Given) -> dict[str, Any]:
         """The whole answer."""
         return output.to_dict()
 
@@ -119,9 +118,9 @@ class AskedQuestion(Asking[Answer]):
         """Run the plan."""
         return self.plan.run(source, progress)
 
-    def again(self, kept: Mapping[str, Any], entry: Cited) -> Answer:  # noqa: ARG002
+    def again(self, stored: Mapping[str, Any]) -> Answer:
         """The stored answer, marked as given before."""
-        return Answer.from_dict(kept).again()
+        return Answer.from_dict(stored).again()
 
     def _identity(self) -> dict[str, Any]:
         return self.plan.identity()

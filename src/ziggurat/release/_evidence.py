@@ -17,3 +17,6 @@ class Evidence:
     findings: Mapping[str, Finding] = field(default_factory=dict)
     skipped: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {}

@@ -65,7 +65,7 @@ class ModelPlan(Plan["Private"]):
         self.model._kin.paid += 1
         return self.model
 
-    def kept(self, output: Private) -> dict[str, Any]:
+    def stored(self, output: Private) -> dict[str, Any]:
         """Which model, with which parameters; the model itself is not kept."""
         words = {"class": type(output).__name__, "parameters": in_words(output.get_params(deep=False))}
         return {"kind": self.kind, **words, **self.keep(self.event)}
@@ -199,9 +199,7 @@ def plan_model(
     if y is not None:
         _require_targets(y, len(table))
     planned = _about_labels(model.planned(*table.shape), label)
-    event = _restated(
-        model, planned, purse.protects(planned.neighbours), one_row_each=_one_row_each(units, len(table))
-    )
+    event = _restated(model, planned, purse.protects(planned.neighbours), one_row_each=_one_row_each(units, len(table)))
     return ModelPlan(model, X, y, event, planned, label, keep)
 
 

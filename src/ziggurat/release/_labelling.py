@@ -17,7 +17,6 @@ from ziggurat.pate import UNANSWERED, Aggregator, Ballot, Labels, PateAccount, T
 from ziggurat.pate._manifest import digest_of_body
 from ziggurat.privacy import Amount, Event, Neighbours, whole
 from ziggurat.randomness import Source
-from ziggurat.release._cited import Cited
 from ziggurat.release._described import described, features_digest, is_own
 from ziggurat.release._labelled import Labelled, LabellingFacts, labels_from, stored
 from ziggurat.release._paid import paid
@@ -72,8 +71,9 @@ class LabelPlan(Plan[Labels]):
     @property
     def text(self) -> str:
         """How many labels, by whom."""
-        return f"Labels of at most {self.most_answers or len(self.features):,} of {len(self.features):,} queries by " + (
-            f"{self.question['voters']:,} teachers"
+        return (
+            f"Labels of at most {self.most_answers or len(self.features):,} of {len(self.features):,} queries by "
+            + (f"{self.question['voters']:,} teachers")
         )
 
     @property
@@ -90,13 +90,13 @@ class LabelPlan(Plan[Labels]):
         drawn = self.labelling._drawn(self.features, self.most_answers, source, progress)
         return labels_from(stored(drawn), self.rehearsal)
 
-    def kept(self, output: Labels) -> dict[str, Any]:
+    def stored(self, output: Labels) -> dict[str, Any]:
         """The labels."""
         return stored(output)
 
-    def again(self, kept: Mapping[str, Any], entry: Cited) -> Labels:  # noqa: ARG002
+    def again(self, stored: Mapping[str, Any]) -> Labels:
         """The labels that the ledger keeps."""
-        return labels_from(kept, self.rehearsal)
+        return labels_from(stored, self.rehearsal)
 
     def artefacts(self, output: Labels, folder: Path) -> list[Path]:
         """One line for each query: its number and its label, which is empty where none was given."""
@@ -224,7 +224,11 @@ class Labelling:
         return LabelPlan(self, features, event, self._question(X, len(features), most_answers), most_answers)
 
     def release(
-        self, X: Any, *, most_answers: int | None = None, progress: Progress | None = None  # noqa: N803
+        self,
+        X: Any,  # noqa: N803
+        *,
+        most_answers: int | None = None,
+        progress: Progress | None = None,
     ) -> Release[Labels]:
         """As `label`, with the certificate of the labels and what else a release has; see `Purse.release`."""
         return self._purse.release(self.plan(X, most_answers=most_answers), progress=progress)

@@ -1,3 +1,4 @@
+# ruff: noqa: ARG002  (what a plan has nothing to say about has a default that looks at nothing)
 """What is about to leave: every kind of release is described, priced, made and judged through this one face."""
 
 from __future__ import annotations
@@ -7,13 +8,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
+from ziggurat.errors import DataError
 from ziggurat.release._evidence import Evidence
 
 if TYPE_CHECKING:
     from ziggurat.privacy import Event, Guarantee
     from ziggurat.queries._plan import Part
     from ziggurat.randomness import Source
-    from ziggurat.release._cited import Cited
 
 Progress = Callable[[str], None]
 Output = TypeVar("Output")
@@ -77,13 +78,13 @@ class Plan(Protocol[Output]):
         """Refuse whatever can be refused before it is paid for; no row decides."""
         return
 
-    def kept(self, output: Output) -> dict[str, Any]:
+    def stored(self, output: Output) -> dict[str, Any]:
         """What the ledger keeps of it, as JSON: enough to give it again, or its digest."""
         return {"kind": self.kind}
 
-    def again(self, kept: Mapping[str, Any], entry: Cited) -> Output:
+    def again(self, stored: Mapping[str, Any]) -> Output:
         """Give what was paid for before, as the ledger kept it."""
-        raise NotImplementedError
+        raise DataError(f"The ledger keeps no whole {self.kind}, so that it cannot be given again.")
 
     def judge(self, output: Output, progress: Progress | None) -> Evidence:
         """Attack what is about to leave; what that finds is for the steward alone."""

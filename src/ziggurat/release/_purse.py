@@ -18,7 +18,7 @@ from ziggurat.release._release import Release
 from ziggurat.release._stored import packed, unpacked
 
 if TYPE_CHECKING:
-    from ziggurat.ledger import Budget, Entry, GrantStatement, Ledger
+    from ziggurat.ledger import GrantStatement, Ledger
 
 _LONGEST_REASON = 500
 _LONGEST = 2000
@@ -28,10 +28,10 @@ class Purse:
     """What one analyst may spend on one population, and the only code that spends it.
 
     Promise: of a release with a guarantee, the cost is on disk before a row is read, `run` is called once, and nothing
-    leaves before the ledger holds it; whatever goes wrong in between leaves the cost spent and nothing outside. What was
-    paid for before is given again: nothing is read or spent. A release that nothing bounds leaves only after the ledger
-    says so for ever. What a gate stops does not leave, unless the steward goes on with a reason, which the certificate
-    and the ledger keep.
+    leaves before the ledger holds it; whatever goes wrong in between leaves the cost spent and nothing outside. What
+    was paid for before is given again: nothing is read or spent. A release that nothing bounds leaves only after the
+    ledger says so for ever. What a gate stops does not leave, unless the steward goes on with a reason, which the
+    certificate and the ledger keep.
 
     Parameters
     ----------
@@ -46,9 +46,7 @@ class Purse:
         Where randomness comes from: secure unless a rehearsal passes a seeded one.
     """
 
-    def __init__(
-        self, ledger: Ledger | None, population: str, analyst: str = "", source: Source | None = None
-    ) -> None:
+    def __init__(self, ledger: Ledger | None, population: str, analyst: str = "", source: Source | None = None) -> None:
         self.ledger, self.population, self.analyst = ledger, population, analyst
         self.source = secure() if source is None else source
 
@@ -150,16 +148,16 @@ class Purse:
             plan.ready()
             return self._made(plan, paid(lambda: plan.run(self.source, progress), "nothing was spent"), event, seeded)
         question = plan.identity()
-        if not self.ledger.quote(self.population, self.analyst, event, question, seeded).replayed:
+        if not self.ledger.answered(self.population, self.analyst, event, question, seeded):
             plan.ready()
         whose = (self.population, self.analyst, event, question, plan.lifetime, seeded)
         with self.ledger.spend(*whose) as spend:
             if not spend.replayed:
                 output = paid(lambda: plan.run(self.source, progress))
-                paid(lambda: spend.commit(packed(plan.kept(output))))
+                paid(lambda: spend.commit(packed(plan.stored(output))))
         entry = cite(self.ledger, spend.entry)
         if spend.replayed:
-            output = plan.again(unpacked(spend.answer), entry)
+            output = plan.again(unpacked(spend.answer))
         made = self._made(plan, output, self.ledger.counted(self.population, event, self.analyst), seeded, entry)
         budget = self.ledger.paying(self.population, event.neighbours, self.analyst)
         return replace(made, replayed=spend.replayed, budget=budget)

@@ -168,7 +168,7 @@ class PrivatisedPlan(Plan[Reports]):
         """Protect every row on its own."""
         return self.noise.privatise(self.rows, source)
 
-    def kept(self, output: Reports) -> dict[str, Any]:
+    def stored(self, output: Reports) -> dict[str, Any]:
         """The number of rows and the digest of the reports; none of the rows, by which a guess could be checked."""
         return _answer(self.noise, len(self.rows), features_digest(output.value))
 

@@ -162,7 +162,9 @@ def make_quotation(
         counted = ledger.counted(population, event, analyst)
         question, seeded = plan.identity(), rehearsal or plan.rehearsal
         key = (repr(question), counted)
-        free = ledger.quote(population, analyst, event, question, seeded).replayed or (question is not None and key in seen)
+        free = ledger.quote(population, analyst, event, question, seeded).replayed or (
+            question is not None and key in seen
+        )
         quoted.append(QuotedQuestion(plan.text, counted, _promised(plan, event, counted), plan.parts(), free))
         seen.add(key)
     fresh = [each for each in quoted if not each.replayed]

@@ -162,7 +162,8 @@ class Session:
         EngineError
             The engine failed. What the question cost stays spent, because something was read.
         """
-        return self.release(question, epsilon, delta, progress=progress, **terms).output
+        answer: Answer | WorkloadAnswer = self.release(question, epsilon, delta, progress=progress, **terms).output
+        return answer
 
     def release(
         self,
@@ -209,7 +210,7 @@ class Session:
         **terms: Unpack[TermOptions],
     ) -> Quotation:
         """Price a question, or several that are to be asked one after the other; nothing is read or spent."""
-        several = [questions] if isinstance(questions, Asked) else questions
+        several = [questions] if isinstance(questions, str | Query | Workload | Asking) else questions
         return self._quotation(self._askings(several, epsilon, delta, terms))
 
     def left(self) -> Fraction:
@@ -244,7 +245,9 @@ class Session:
         kind = "Rehearsal" if self.rehearsal else "Session"
         return f"<{kind} of {self._analyst!r} about {', '.join(self._private)}, paid by the budget {self._budget!r}>"
 
-    def _asking(self, question: Asked, epsilon: Amount, delta: Amount, options: TermOptions) -> Asking[Any]:
+    def _asking(
+        self, question: str | Query | Workload, epsilon: Amount, delta: Amount, options: TermOptions
+    ) -> Asking[Any]:
         rest: dict[str, Any] = known_options(options)
         bounds = rest.pop("bounds", None)
         terms = Terms(epsilon, delta, **rest)

@@ -17,7 +17,8 @@ from ziggurat.queries._answer import Answer, in_figures
 from ziggurat.queries._question import Aggregate, Measure
 from ziggurat.queries.language._builder import Query
 from ziggurat.randomness import secure
-from ziggurat.release._asking import AskedQuestion, Asking, Progress, TermOptions
+from ziggurat.release._asking import AskedQuestion, Asking, TermOptions
+from ziggurat.release._plan import Progress
 from ziggurat.release._session import Session
 
 if TYPE_CHECKING:

@@ -261,9 +261,7 @@ class SyntheticPlan(Plan[SyntheticDraft]):
         _learn(maker, parts, todo.checkpoint, todo.told)
         draft, rows = self.place / self.target.name, _rows(maker, todo.rows, parts)
         drafts = _drawn(maker, draft, rows, todo.copies, todo.table, todo.told)
-        files, attacked = _attacked(
-            maker, drafts, todo.table, todo.names, parts, todo.who, todo.engine, todo.told
-        )
+        files, attacked = _attacked(maker, drafts, todo.table, todo.names, parts, todo.who, todo.engine, todo.told)
         require_as_attacked(drafts, files)
         return SyntheticDraft(files, attacked, parts.rows, _kept_back(parts, todo.holdout))
 

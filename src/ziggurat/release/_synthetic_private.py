@@ -239,7 +239,7 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
         """Fit, draw, write out of sight, and read back; the model draws from its own randomness."""
         return self.task.run(self.target.name, self.event)
 
-    def kept(self, output: PrivateDraft) -> dict[str, Any]:
+    def stored(self, output: PrivateDraft) -> dict[str, Any]:
         """The model, and the hash of the files; they themselves are not kept."""
         made = {"kind": KIND, "class": type(self.task.maker).__name__, "parameters": _parameters(self.task.maker)}
         return made | {"digest": digest_of(output.files), "files": len(output.files)}
