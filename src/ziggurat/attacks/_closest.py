@@ -196,7 +196,7 @@ def _closer(
     that twice what the count exceeds its mean by is a sum of the pairs' differences of w with random signs. Whatever
     these are, such a sum is at least x standard deviations with a probability of at most 3.178 times the normal one
     (Bentkus, Dzindzalieta 2015, "A tight Gaussian bound for weighted sums of Rademacher random variables", Bernoulli
-    21(2)): exact however few the rows are, if no two real rows are equally close. If some are, a coin for each synthetic
+    21(2)): true however few the rows are, if no two real rows are equally close. If some are, a coin for each synthetic
     row decides, which moves the sum less than the differences say.
     """
     gap = near[1][:, 0] - far[1][:, 0]
