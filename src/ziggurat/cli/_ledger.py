@@ -222,7 +222,7 @@ def history(
     analyst: Annotated[str, typer.Option(help="Only this analyst's entries.")] = "",
     ledger: Where = "",
 ) -> None:
-    """List the entries: number, time, kind, table, analyst and hash. Answers are not shown."""
+    """List the entries: number, time, kind, table, analyst, hash, and what a steward decided; answers are not shown."""
     with open_to_read(ledger) as book:
         entries = book.history(table or None, analyst or None)
         about = [book.about(entry) for entry in entries]
@@ -232,7 +232,8 @@ def history(
 
 
 def _line(entry: Entry, names: list[str]) -> str:
-    return f"{entry.seq:>6}  {entry.time}  {entry.kind:<9}  {'  '.join(names)}  {entry.hash[:16]}"
+    decided = f"  went on although {entry.data['what']}" if entry.kind == "decision" else ""
+    return f"{entry.seq:>6}  {entry.time}  {entry.kind:<9}  {'  '.join(names)}  {entry.hash[:16]}{decided}"
 
 
 @app.command()

@@ -18,6 +18,7 @@ from ziggurat.ledger._entries import (
     Answer,
     Budget,
     Closing,
+    Decision,
     Grant,
     Hold,
     Membership,
@@ -170,6 +171,12 @@ class Ledger:
     def record_unbounded(self, table: str, what: str) -> Entry:
         """Write down a release that carries no differential-privacy promise; statements will mention it for ever."""
         return self._append(Unbounded(table, what))
+
+    def record_decision(self, table: str, what: str) -> Entry:
+        """Write down that the steward let a release go although `what`; statements will say so for ever."""
+        entry = self._journal.append(lambda _state, _moment: Decision(table, what))
+        assert entry is not None  # a decision is never declined
+        return entry
 
     def quote(self, table: str, analyst: str, event: Event, question: Any = None, rehearsal: bool = False) -> Quote:
         """Say what a question would cost, without reading data and without spending."""

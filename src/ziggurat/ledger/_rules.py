@@ -15,6 +15,7 @@ from ziggurat.ledger._entries import (
     Answer,
     Budget,
     Closing,
+    Decision,
     Genesis,
     Grant,
     Hold,
@@ -165,6 +166,10 @@ def _unbounded(_state: State, _record: Unbounded, _time: str) -> None:
     """A release without a guarantee is a fact; no filter can refuse it."""
 
 
+def _decision(_state: State, _record: Decision, _time: str) -> None:
+    """What a steward decided is a fact too."""
+
+
 def _witness(state: State, record: WitnessNamed, _time: str) -> None:
     if record.lost and state.witness is None:
         raise LedgerUseError("No witness has been named, so none can be given up as lost.")
@@ -180,5 +185,6 @@ _RULES: dict[type[Record], Callable[..., None]] = {
     Answer: _commit,
     Abandonment: _abandon,
     Unbounded: _unbounded,
+    Decision: _decision,
     WitnessNamed: _witness,
 }
