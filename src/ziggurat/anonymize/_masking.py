@@ -61,6 +61,10 @@ class MaskedTable:
         if any(vault.resolve().parent == target.resolve().parent for vault in self.vaults):
             raise ParameterError(f"Write {str(target)!r} to another folder: this one holds the vault of its tokens.")
 
+    def write(self, path: str | Path) -> None:
+        """Write the table alone (.parquet or .csv)."""
+        _write(self.table, Path(path))
+
     def save(self, path: str | Path) -> None:
         """Write the table (.parquet or .csv) and beside it, as NAME.mask.json, what was done.
 
@@ -68,7 +72,7 @@ class MaskedTable:
         """
         self.require_apart(path)
         target = Path(path)
-        _write(self.table, target)
+        self.write(target)
         write_text(target.with_name(target.name + _RECORD_SUFFIX), json.dumps(self.to_dict(), indent=2) + "\n")
 
 

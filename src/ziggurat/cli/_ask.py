@@ -103,13 +103,13 @@ def ask(
     asker = Asker.of(found, private, public, analyst, ledger, budget, rehearse, unreadable)
     with asker.book(write=True) as book:
         if sweep:
-            made = asker.sweep(book, sql, amounts, delta, terms, truth)
-            show_sweep(made, asker.left(book), as_json=as_json, out=out, picture=picture)
+            made, left = asker.sweep(book, sql, amounts, delta, terms, truth)
+            show_sweep(made, left, as_json=as_json, out=out, picture=picture)
             if truth and analyst:
                 typer.echo("The ledger says for ever that the value without noise was shown (unbounded).", err=True)
             return
-        answer, cost = asker.answer(book, sql, amounts[0], delta, terms)
-        show_answer(answer, cost, asker.left(book), as_json=as_json, out=out, explain=explain)
+        answer, cost, left = asker.answer(book, sql, amounts[0], delta, terms)
+        show_answer(answer, cost, left, as_json=as_json, out=out, explain=explain)
 
 
 def quote(
@@ -152,7 +152,7 @@ def quote(
     asker = Asker.of(located(source, schema, table, name), private, public, analyst, ledger, budget, rehearse)
     with asker.book(write=False) as book:
         questions = [(each, amount) for each in sql for amount in amounts]
-        session = asker.session(book, rows=False)
+        session = asker.session(book)
         quoted = session.quote([each for each, _ in questions], [amount for _, amount in questions], delta, **terms)
     show_quotation(quoted, as_json)
     raise typer.Exit(0 if quoted.fits else 3)

@@ -88,7 +88,6 @@ def collect(
     with payer.book() as book:
         payer.require_room(book, record.event)
         rows = _rows(_opened(found, file, record), list(record.parts))
-        record.check(rows)  # a row that cannot be reported is found before anything is paid
         reports, entry = _collected(record, rows, _source(rehearse), payer, book, out)
     _write_reports(record, reports, out)
     _show(record, reports, confidence, population, as_json, {"reports": out}, (payer, entry))
@@ -171,22 +170,11 @@ def _collected(
     record: Record, rows: pa.Table, source: Source, payer: Payer, book: Ledger | None, out: str
 ) -> tuple[Reports, int | None]:
     """Make the reports once they are paid for; gives them and the entry that says so."""
-    if book is None:
-        return _privatised(record, rows, source), None
-    with book.spend(payer.budget, payer.analyst, record.event, rehearsal=not source.secure) as spend:
-        reports = _privatised(record, rows, source)
-        spend.commit({"columns": list(record.parts), "people": reports.people, "reports": Path(out).name})
-    return reports, spend.entry.seq
+    from ziggurat.release import CollectionPlan, Purse
 
-
-def _privatised(record: Record, rows: pa.Table, source: Source) -> Reports:
-    """Make the reports, some rows at a time."""
-    import pyarrow as pa
-
-    from ziggurat.local import Reports
-
-    made = [record.privatise(part, source).value for part in _followed(rows)]
-    return Reports(pa.concat_tables(made), record.event, source.origin)
+    plan = CollectionPlan(record, rows, _followed(rows), Path(out).name)
+    made = Purse(book, payer.budget, payer.analyst, source).release(plan)
+    return made.output, None if made.entry is None else made.entry.seq
 
 
 def _rows(table: Table, names: list[str]) -> pa.Table:

@@ -17,11 +17,6 @@ if TYPE_CHECKING:
     from ziggurat.data import Table
     from ziggurat.release import Cited
 
-NOT_PROMISED = (
-    "This is not differential privacy, and no class of rows was made to look alike: the rest of a row may still tell "
-    "whose it is. Measure that with 'ziggurat risk'."
-)
-
 
 def mask(
     table: Annotated[
@@ -116,21 +111,14 @@ def _remembered_as(source: str, name: str, ledger: bool) -> str:
 
 
 def _release(masked: MaskedTable, out: str, ledger: str, budget: str) -> Cited | None:
-    """Write the release down first, once nothing is left that could be refused, and then the files."""
+    """Write the release down first, where somebody should remember it, and then the files."""
     from ziggurat.cli._ledger import open_ledger
-    from ziggurat.cli._pate_folders import require_file
-    from ziggurat.release._cited import cite
+    from ziggurat.release import release_masked
 
-    require_file(out)
-    masked.require_apart(out)
-    recorded = None
-    if budget:
-        done = ", ".join(f"{record.technique} of {list(record.columns)}" for record in masked.records)
-        with open_ledger(ledger, create=True) as book:
-            what = f"Masked table ({masked.table.num_rows:,} rows): {done}"[:2000]
-            recorded = cite(book, book.record_unbounded(budget, what))
-    masked.save(out)
-    return recorded
+    if not budget:
+        return release_masked(masked, out).entry
+    with open_ledger(ledger, create=True) as book:
+        return release_masked(masked, out, ledger=book, table=budget).entry
 
 
 def _say(masked: MaskedTable, reasons: dict[str, Any], out: str, recorded: Cited | None) -> None:
@@ -138,6 +126,7 @@ def _say(masked: MaskedTable, reasons: dict[str, Any], out: str, recorded: Cited
     from rich.table import Table as Shown
 
     from ziggurat.cli._printed import Printed as Text
+    from ziggurat.release import NOT_PROMISED_OF_MASKS
 
     shown = Shown(header_style="dim", box=None, padding=(0, 1))
     for heading in ("columns", "technique", "cells changed"):
@@ -151,7 +140,7 @@ def _say(masked: MaskedTable, reasons: dict[str, Any], out: str, recorded: Cited
     for sentence in reasons.get("unseen", ()):
         console.print(Text(sentence))
     console.print(Text(f"As they were: {', '.join(masked.untouched) or 'none'}."))
-    console.print(Text(NOT_PROMISED))
+    console.print(Text(NOT_PROMISED_OF_MASKS))
     typer.echo(f"{masked.table.num_rows:,} rows are in {out!r}, the record in '{out}.mask.json'.")
     if recorded is None:
         typer.echo("Nothing was written into a ledger: the table is invented or public.")

@@ -9,6 +9,7 @@ from narwhals import dependencies
 
 from ziggurat.data._frames import arrow_table, check_names
 from ziggurat.data._guess import guessed_schema
+from ziggurat.data._later import LaterTable
 from ziggurat.data._schema import Schema
 from ziggurat.data._table import OnBadCell, Share, Table, inferred_schema
 from ziggurat.data._unit import Unit
@@ -36,6 +37,7 @@ def read(
     table: str | None = None,
     on_bad_cell: OnBadCell = "refuse",
     unreadable: Share = 0,
+    later: bool = False,
 ) -> Table:
     """Open a table.
 
@@ -68,6 +70,9 @@ def read(
     unreadable
         Which share of the cells of a column may be unreadable before the table is refused, such as "0.01"; those
         cells count as missing.
+    later
+        Open a file, and look at cells, only when the table is first made `ready`, as every release does before it is
+        paid for; a file then needs a schema, by which questions about it are planned before a row is read.
 
     Returns
     -------
@@ -75,12 +80,18 @@ def read(
         Seen through the schema: columns that it does not declare, and identifiers, are out of sight.
     """
     declared, per = _schema(schema), _unit(unit)
+    if later and isinstance(source, str | Path) and _server(source) is None and declared is not None:
+        seen, place = declared if per is None else declared.with_unit(per), engine or DuckDBEngine()
+        if isinstance(place, DuckDBEngine):
+            file = _file(str(source))
+            options: dict[str, Any] = {"engine": place, "on_bad_cell": on_bad_cell, "unreadable": unreadable}
+            return LaterTable(place, seen, lambda: read(file, seen, **options))
     holder, relation = _held(source, engine, table)
     if declared is None:
         is_text = isinstance(source, str | Path) and is_text_file(str(source))
         declared = (guessed_schema if is_text else inferred_schema)(holder, relation)
     seen = declared if per is None else declared.with_unit(per)
-    return Table(holder, relation, seen, on_bad_cell=on_bad_cell, unreadable=unreadable)
+    return Table(holder, relation, seen, on_bad_cell=on_bad_cell, unreadable=unreadable, later=later)
 
 
 def _schema(given: object) -> Schema | None:

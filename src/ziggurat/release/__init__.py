@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from ziggurat.release._candidates import candidates
     from ziggurat.release._certificate import Artefact, Certificate, Decision
     from ziggurat.release._cited import Cited
+    from ziggurat.release._collected import CollectionPlan
     from ziggurat.release._evidence import Evidence
     from ziggurat.release._fitting import FittedModel, ModelPlan, fit_model, plan_model, quote_model
     from ziggurat.release._gate import Gate, Verdict
     from ziggurat.release._labelled import Labelled, LabellingFacts
     from ziggurat.release._labelling import MOST_QUERIES, Labelling, LabellingQuote, LabelPlan
+    from ziggurat.release._masked import NOT_PROMISED_OF_MASKS, MaskedPlan, release_masked
     from ziggurat.release._plan import Plan
     from ziggurat.release._points import Points
     from ziggurat.release._promised import StudentsSide, TeachersSide
@@ -36,12 +38,14 @@ __all__ = [
     "CERTIFICATE",
     "MOST_NUMBERS",
     "MOST_QUERIES",
+    "NOT_PROMISED_OF_MASKS",
     "AnonymisedRelease",
     "Artefact",
     "Candidate",
     "Candidates",
     "Certificate",
     "Cited",
+    "CollectionPlan",
     "Decision",
     "Evidence",
     "FittedModel",
@@ -51,6 +55,7 @@ __all__ = [
     "Labelling",
     "LabellingFacts",
     "LabellingQuote",
+    "MaskedPlan",
     "ModelPlan",
     "Past",
     "Plan",
@@ -81,6 +86,7 @@ __all__ = [
     "plane",
     "quote_model",
     "release_anonymised",
+    "release_masked",
     "release_synthetic",
     "release_synthetic_private",
     "serve_model",
@@ -104,6 +110,10 @@ _HOMES = {
     "Evidence": "_evidence",
     "Gate": "_gate",
     "Verdict": "_gate",
+    "CollectionPlan": "_collected",
+    "MaskedPlan": "_masked",
+    "NOT_PROMISED_OF_MASKS": "_masked",
+    "release_masked": "_masked",
     "Plan": "_plan",
     "Release": "_release",
     "Cited": "_cited",

@@ -27,7 +27,7 @@ from ziggurat.queries.workloads._workload import Workload
 from ziggurat.queries.workloads._workload_answer import WorkloadAnswer
 from ziggurat.randomness import Source
 from ziggurat.release._asked_workload import asked_workload
-from ziggurat.release._asking import AskedQuestion, Asking, TermOptions, known_options
+from ziggurat.release._asking import AskedQuestion, Asking, Given, TermOptions, known_options
 from ziggurat.release._plan import Progress
 from ziggurat.release._purse import Purse
 from ziggurat.release._quotation import Quotation, open_grant
@@ -126,6 +126,12 @@ class Session:
 
     @overload
     def ask(
+        self, question: Asking[Given], epsilon: Amount = 0, delta: Amount = 0, *, progress: Progress | None = None,
+        **terms: Unpack[TermOptions],
+    ) -> Given: ...  # fmt: skip
+
+    @overload
+    def ask(
         self, question: Workload, epsilon: Amount, delta: Amount = 0, *, progress: Progress | None = None,
         **terms: Unpack[TermOptions],
     ) -> WorkloadAnswer: ...  # fmt: skip
@@ -133,7 +139,7 @@ class Session:
     def ask(
         self,
         question: Asked,
-        epsilon: Amount,
+        epsilon: Amount = 0,
         delta: Amount = 0,
         *,
         progress: Progress | None = None,

@@ -83,7 +83,7 @@ class DuckDBEngine(_DuckDB):
 
         The cells of a CSV or TSV file are text here; a schema says what to read them as.
         """
-        name = f"ziggurat_{next(self._numbers)}"
+        name = self.name_for_later()
         if isinstance(source, str | Path):
             self._attach_file(str(source), name)
         elif isinstance(source, pa.Table):
@@ -96,6 +96,15 @@ class DuckDBEngine(_DuckDB):
         else:
             raise DataError(f"DuckDB cannot attach a {type(source).__name__}; pass a file or an Arrow table.")
         return name
+
+    def name_for_later(self) -> str:
+        """Give a name that `show` will give a meaning."""
+        return f"ziggurat_{next(self._numbers)}"
+
+    def show(self, name: str, expression: exp.Expr) -> None:
+        """Let a name stand for a query, in every query from now on."""
+        statement = f'CREATE VIEW "{name}" AS {self.statement(exp.select("*").from_(expression))}'
+        self._withheld(lambda: self._connection.execute(statement), "Opening the table")
 
     def ready(self) -> None:
         """Make sure that the engine lives, and that every file is the one that was opened and checked."""

@@ -1,0 +1,95 @@
+"""Reports of people, each protected on its own: paid for before a report is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ziggurat.data import write_csv
+from ziggurat.local import Record, Reports
+from ziggurat.privacy import Event, PureDP
+from ziggurat.release._plan import Plan, Progress
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ziggurat.randomness import Source
+
+_NUMBER = (
+    "How many people report is public, and so is that somebody does; who reports again pays again, because nobody can "
+    "tell that it is the same person."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class CollectionPlan(Plan[Reports]):
+    """A report of every row, before one is made; unit: the schema's, relation: replace-one.
+
+    It has no identity: nothing may tell whether the rows are the same, so that they are never given again.
+
+    Attributes
+    ----------
+    record
+        How each column is protected.
+    rows
+        One row for each unit, checked.
+    pieces
+        The rows, some at a time; all at once unless told.
+    name
+        What the file of the reports will be called.
+    """
+
+    record: Record
+    rows: pa.Table = field(repr=False)
+    pieces: Iterable[pa.Table] | None = field(default=None, repr=False)
+    name: str = ""
+    kind = "reports"
+
+    @property
+    def event(self) -> Event:
+        """What one report costs its sender."""
+        return self.record.event
+
+    @property
+    def text(self) -> str:
+        """Which columns."""
+        return f"Reports of {', '.join(self.record.parts)}, one for each {self.record.neighbours.unit.name}"
+
+    def guarantee(self) -> PureDP:
+        """The record's."""
+        promised: PureDP = self.record.guarantee()
+        return promised
+
+    def ready(self) -> None:
+        """Have the record refuse a row that cannot be reported."""
+        self.record.check(self.rows)
+
+    def run(self, source: Source, progress: Progress | None) -> Reports:
+        """Protect every row on its own."""
+        import pyarrow as pa
+
+        if progress is not None:
+            progress(f"protecting {self.rows.num_rows:,} rows")
+        made = [self.record.privatise(part, source).value for part in self.pieces or (self.rows,)]
+        return Reports(pa.concat_tables(made), self.record.event, source.origin)
+
+    def stored(self, output: Reports) -> dict[str, Any]:
+        """The columns, how many people, and the file."""
+        return {"columns": list(self.record.parts), "people": output.people, "reports": self.name}
+
+    def artefacts(self, output: Reports, folder: Path) -> list[Path]:
+        """The reports as a table."""
+        file = folder / "reports.csv"
+        write_csv(output.value, file)
+        return [file]
+
+    @property
+    def not_protected(self) -> tuple[str, ...]:
+        """How many people there are."""
+        return (_NUMBER,)
+
+    def details(self, output: Reports) -> dict[str, Any]:
+        """How the reports were made, by which anybody can estimate from them."""
+        return {"people": output.people, "origin": output.origin, **self.record.to_dict()}
