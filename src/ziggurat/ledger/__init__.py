@@ -10,6 +10,7 @@ from ziggurat.ledger._keys import (
     load_private_key,
     load_public_key,
     public_hex,
+    public_text,
     settings,
     signature_holds,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "load_private_key",
     "load_public_key",
     "public_hex",
+    "public_text",
     "settings",
     "signature_holds",
     "verify_ledger",

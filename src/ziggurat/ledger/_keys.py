@@ -63,7 +63,7 @@ def generate_key(path: str | os.PathLike[str]) -> Path:
     private = Path(_file_name(path))
     public, key = private.with_name(f"{private.name}.pub"), Ed25519PrivateKey.generate()
     secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    shown = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    shown = public_text(key.public_key()).encode()
     try:
         # The public half comes first: alone it does no harm, while a private key without it looks whole.
         _write_new({public: (shown, 0o644), private: (secret, 0o600)})
@@ -104,6 +104,11 @@ def load_public_key(source: PublicKey) -> Ed25519PublicKey:
     if not isinstance(key, Ed25519PublicKey):
         raise LedgerUseError("The public key must be an Ed25519 key; make one with 'ziggurat ledger keygen'.")
     return key
+
+
+def public_text(key: Ed25519PublicKey) -> str:
+    """Write a public key as its file."""
+    return key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
 
 
 def public_hex(key: Ed25519PublicKey) -> str:
