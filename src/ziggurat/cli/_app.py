@@ -26,6 +26,7 @@ from ziggurat.cli import (
     _risk,
     _schema,
     _synthesize,
+    _verify,
 )
 from ziggurat.errors import ZigguratError
 
@@ -104,6 +105,7 @@ app.command()(_synthesize.synthesize)
 app.command()(_risk.risk)
 app.command()(_compare.compare)
 app.command()(_decide.decide)
+app.command()(_verify.verify)
 app.command()(_experiments.reproduce)
 
 

@@ -10,7 +10,7 @@ import typer
 from ziggurat.errors import LedgerError, LedgerUseError, ParameterError
 
 if TYPE_CHECKING:
-    from ziggurat.ledger import Entry, Ledger
+    from ziggurat.ledger import Entry, Ledger, Verification
     from ziggurat.privacy import Event, Neighbours, Unit
 
 app = typer.Typer(
@@ -184,10 +184,11 @@ def _event(epsilon: str, rho: str, file: str, neighbours: Neighbours) -> Event:
         return PureEvent(neighbours, exact_epsilon(epsilon))
     if rho:
         return ZeroConcentratedEvent(neighbours, exact_positive(rho, "rho"))
-    return event_from_json(_text_of(file))
+    return event_from_json(text_of(file))
 
 
-def _text_of(file: str) -> str:
+def text_of(file: str) -> str:
+    """What a file holds, as text."""
     try:
         return Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -317,13 +318,18 @@ def verify(
     """Recompute every hash, replay every rule, ask the witness; says what was changed. Exit code 4 if anything was."""
     from ziggurat.ledger import Receipt, verify_ledger
 
-    kept = Receipt.from_json(_text_of(receipt)) if receipt else None
+    kept = Receipt.from_json(text_of(receipt)) if receipt else None
     result = verify_ledger(ledger or default_ledger(), public_key or None, kept)
     for problem in result.problems:
         typer.echo(str(problem), err=True)
     if not result.ok:
         raise typer.Exit(LedgerError.exit_code)
-    typer.echo(f"{result.entries} entries: every hash and every rule holds. {result.notes[-1]}")
+    typer.echo(summed_up(result))
+
+
+def summed_up(result: Verification) -> str:
+    """What a ledger that verifies was checked for, and what the verdict rests on."""
+    return f"{result.entries} entries: every hash and every rule holds. {result.notes[-1]}"
 
 
 def _say(sentences: list[str]) -> None:

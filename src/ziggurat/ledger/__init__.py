@@ -1,9 +1,21 @@
 """Durable budgets: grants, reservations, spends and a hash chain, in SQLite or PostgreSQL."""
 
-from ziggurat.ledger._chain import Entry, Head
+from ziggurat.ledger._chain import Entry, Head, canonical
 from ziggurat.ledger._entries import Budget, Grant
+from ziggurat.ledger._keys import (
+    PrivateKey,
+    PublicKey,
+    fingerprint,
+    generate_key,
+    load_private_key,
+    load_public_key,
+    public_hex,
+    public_text,
+    settings,
+    signature_holds,
+)
 from ziggurat.ledger._ledger import Ledger, verify_ledger
-from ziggurat.ledger._signing import Receipt, generate_key
+from ziggurat.ledger._signing import Receipt
 from ziggurat.ledger._spend import Replay, Reservation, Spend
 from ziggurat.ledger._statement import GrantStatement, PopulationStatement, Quote, Statement, Total
 from ziggurat.ledger._verify import Problem, Verification
@@ -17,7 +29,9 @@ __all__ = [
     "Head",
     "Ledger",
     "PopulationStatement",
+    "PrivateKey",
     "Problem",
+    "PublicKey",
     "Quote",
     "Receipt",
     "Replay",
@@ -27,6 +41,14 @@ __all__ = [
     "Total",
     "Verification",
     "WitnessStatement",
+    "canonical",
+    "fingerprint",
     "generate_key",
+    "load_private_key",
+    "load_public_key",
+    "public_hex",
+    "public_text",
+    "settings",
+    "signature_holds",
     "verify_ledger",
 ]

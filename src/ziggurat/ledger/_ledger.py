@@ -29,10 +29,11 @@ from ziggurat.ledger._entries import (
     checked_question,
 )
 from ziggurat.ledger._journal import Journal
+from ziggurat.ledger._keys import PrivateKey, PublicKey
 from ziggurat.ledger._left import share_left
 from ziggurat.ledger._populations import counted, paying
 from ziggurat.ledger._rules import fits, require_new
-from ziggurat.ledger._signing import PrivateKey, PublicKey, Receipt, sign
+from ziggurat.ledger._signing import Receipt, sign
 from ziggurat.ledger._spend import Replay, Reservation, Spend
 from ziggurat.ledger._state import State
 from ziggurat.ledger._statement import (

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from ziggurat.errors import LedgerCorruptError, LedgerError, ZigguratError
 from ziggurat.ledger._chain import Entry, Head, decoded, encoded, intact, is_text, is_timestamp
 from ziggurat.ledger._entries import Record, record_from
+from ziggurat.ledger._keys import PublicKey
 from ziggurat.ledger._rules import check
-from ziggurat.ledger._signing import PublicKey, Receipt
+from ziggurat.ledger._signing import Receipt
 from ziggurat.ledger._state import State
 from ziggurat.ledger._statement import decision_notes, unbounded_note
 
