@@ -14,7 +14,7 @@ from ziggurat.data._nearest import nearest
 from ziggurat.errors import ParameterError, QuestionError
 from ziggurat.privacy import Amount, ApproximateDP, ApproximateEvent, ComposedEvent, Event, GaussianEvent, PureDP
 from ziggurat.queries._answer import Answer
-from ziggurat.queries._plan import Part, Plan
+from ziggurat.queries._plan import GROUP_SIZE, Part, Plan
 from ziggurat.queries._terms import Bounding, Noise
 from ziggurat.queries.workloads._workload_answer import WorkloadAnswer
 from ziggurat.release._paid import require_ready
@@ -77,8 +77,8 @@ class Asking(ABC, Generic[Given]):
         """The tightest proven promise of the answer alone."""
 
     @abstractmethod
-    def parts(self) -> tuple[Part, ...]:
-        """What is measured, at what cost and how precisely."""
+    def parts(self, group_size: int = GROUP_SIZE) -> tuple[Part, ...]:
+        """What is measured, at what cost and how precisely; where that depends on it, for groups of this size."""
 
     @abstractmethod
     def run(self, source: Source, progress: Progress | None) -> Given:
@@ -130,9 +130,9 @@ class AskedQuestion(Asking[Answer]):
         """The plan's."""
         return self.plan.guarantee()
 
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self, group_size: int = GROUP_SIZE) -> tuple[Part, ...]:
         """The plan's."""
-        return tuple(self.plan.parts())
+        return tuple(self.plan.parts(group_size))
 
     def run(self, source: Source, progress: Progress | None) -> Answer:
         """Run the plan."""

@@ -10,8 +10,7 @@ from typing import Any
 from ziggurat.errors import LedgerUseError
 from ziggurat.ledger import GrantStatement, Ledger
 from ziggurat.privacy import ApproximateDP, Event, PureDP, compose, composed, in_words, make_filter, profile
-from ziggurat.queries._answer import in_figures
-from ziggurat.queries._plan import Part
+from ziggurat.queries._plan import GROUP_SIZE, Part
 from ziggurat.release._asking import Asking
 
 
@@ -55,15 +54,7 @@ class QuotedQuestion:
             "delta": str(self.delta),
             "event": self.event.to_dict(),
             "replayed": self.replayed,
-            "parts": [
-                {
-                    "name": part.name,
-                    "mechanism": part.mechanism,
-                    "epsilon": str(part.epsilon),
-                    "half_width": part.half_width,
-                }
-                for part in self.parts
-            ],
+            "parts": [part.to_dict() for part in self.parts],
         }
 
 
@@ -132,7 +123,7 @@ def _delta(guarantee: PureDP | ApproximateDP) -> Fraction:
 
 
 def _lines(quoted: QuotedQuestion) -> list[str]:
-    rows = [[part.name, f"epsilon {in_words(part.epsilon)}", _precision(part), part.mechanism] for part in quoted.parts]
+    rows = [[part.name, f"epsilon {in_words(part.epsilon)}", part.precision, part.mechanism] for part in quoted.parts]
     widths = [max(len(row[place]) for row in rows) for place in range(3)]
     table = [
         "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]) for row in rows
@@ -141,12 +132,13 @@ def _lines(quoted: QuotedQuestion) -> list[str]:
     return [quoted.question, *(f"  {line}" for line in table), f"  {cost}"]
 
 
-def _precision(part: Part) -> str:
-    return "" if part.half_width is None else f"± {in_figures(part.half_width)}"
-
-
 def make_quotation(
-    askings: Sequence[Asking[Any]], ledger: Ledger, budget: str, analyst: str, rehearsal: bool
+    askings: Sequence[Asking[Any]],
+    ledger: Ledger,
+    budget: str,
+    analyst: str,
+    rehearsal: bool,
+    group_size: int = GROUP_SIZE,
 ) -> Quotation:
     """Price questions in the order in which they would be asked; `budget` names a budget or a table that has one."""
     quoted: list[QuotedQuestion] = []
@@ -156,7 +148,7 @@ def make_quotation(
         key = (repr(asking.identity()), event)
         asked = ledger.quote(budget, analyst, asking.event, asking.identity(), rehearsal)
         free = asked.replayed or key in seen
-        quoted.append(QuotedQuestion(asking.text, event, _promised(asking, event), asking.parts(), free))
+        quoted.append(QuotedQuestion(asking.text, event, _promised(asking, event), asking.parts(group_size), free))
         seen.add(key)
     fresh = [each for each in quoted if not each.replayed]
     account = ledger.paying(budget, askings[0].event.neighbours, analyst).table

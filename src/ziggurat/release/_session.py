@@ -17,7 +17,7 @@ from ziggurat.errors import (
 from ziggurat.ledger import Ledger
 from ziggurat.privacy import Amount, Event, Neighbours, event_from_dict
 from ziggurat.queries._answer import Answer
-from ziggurat.queries._plan import Plan
+from ziggurat.queries._plan import GROUP_SIZE, Plan
 from ziggurat.queries._question import Question
 from ziggurat.queries._terms import Terms
 from ziggurat.queries.language._builder import Query
@@ -194,11 +194,16 @@ class Session:
         questions: Asked | Sequence[Asked],
         epsilon: Amount | Sequence[Amount],
         delta: Amount = 0,
+        *,
+        group_size: int = GROUP_SIZE,
         **terms: Unpack[TermOptions],
     ) -> Quotation:
-        """Price a question, or several that are to be asked one after the other; nothing is read or spent."""
+        """Price a question, or several that are to be asked one after the other; nothing is read or spent.
+
+        Where the error depends on how many values a group has, it is told for groups of `group_size`.
+        """
         several = [questions] if isinstance(questions, Asked) else questions
-        return self._quotation(self._askings(several, epsilon, delta, terms))
+        return self._quotation(self._askings(several, epsilon, delta, terms), group_size)
 
     def left(self) -> Fraction:
         """The epsilon that is certainly left by plain addition (see `Ledger.left`)."""
@@ -254,8 +259,8 @@ class Session:
             raise ParameterError("Give at least one question, and one epsilon for all or as many as questions.")
         return [self._asking(each, part, delta, options) for each, part in zip(questions, epsilons, strict=True)]
 
-    def _quotation(self, askings: Sequence[Asking[Any]]) -> Quotation:
-        return make_quotation(askings, self._ledger, self._payer, self._analyst, self.rehearsal)
+    def _quotation(self, askings: Sequence[Asking[Any]], group_size: int = GROUP_SIZE) -> Quotation:
+        return make_quotation(askings, self._ledger, self._payer, self._analyst, self.rehearsal, group_size)
 
     def _answered(self, asking: Asking[Given], progress: Progress | None) -> Given:
         event, question = asking.event, asking.identity()
