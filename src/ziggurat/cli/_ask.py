@@ -44,6 +44,10 @@ Rehearse = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Epsilons = Annotated[str, typer.Option("--sweep", help="Ask at each of these epsilons, and pay for each: 0.01,0.1,1.")]
 
+GroupSize = Annotated[
+    int, typer.Option(help="For how many people in a group to say how far off means and spreads will be.")
+]
+
 
 def ask(
     source: Source,
@@ -137,6 +141,7 @@ def quote(
     rehearse: Rehearse = "",
     as_json: AsJson = False,
     sweep: Epsilons = "",
+    group_size: GroupSize = 1_000,
 ) -> None:
     """Price a question before anything is read: its cost, its precision, and whether it fits what is left.
 
@@ -153,6 +158,8 @@ def quote(
     with asker.book(write=False) as book:
         questions = [(each, amount) for each in sql for amount in amounts]
         session = asker.session(book)
-        quoted = session.quote([each for each, _ in questions], [amount for _, amount in questions], delta, **terms)
+        quoted = session.quote(
+            [each for each, _ in questions], [amount for _, amount in questions], delta, group_size=group_size, **terms
+        )
     show_quotation(quoted, as_json)
     raise typer.Exit(0 if quoted.fits else 3)

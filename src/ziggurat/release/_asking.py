@@ -16,7 +16,7 @@ from ziggurat.data._nearest import nearest
 from ziggurat.errors import ParameterError, QuestionError
 from ziggurat.privacy import Amount, ApproximateDP, Event, PureDP
 from ziggurat.queries._answer import Answer
-from ziggurat.queries._plan import Part
+from ziggurat.queries._plan import GROUP_SIZE, Part
 from ziggurat.queries._plan import Plan as QuestionPlan
 from ziggurat.queries._terms import Bounding, Noise
 from ziggurat.queries.workloads._workload_answer import WorkloadAnswer
@@ -110,9 +110,9 @@ class AskedQuestion(Asking[Answer]):
         """The plan's."""
         return self.plan.guarantee()
 
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self, group_size: int = GROUP_SIZE) -> tuple[Part, ...]:
         """The plan's."""
-        return tuple(self.plan.parts())
+        return tuple(self.plan.parts(group_size))
 
     def run(self, source: Source, progress: Progress | None) -> Answer:
         """Run the plan."""

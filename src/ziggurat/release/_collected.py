@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ziggurat.data import write_csv
 from ziggurat.local import Record, Reports
-from ziggurat.privacy import Event, PureDP
+from ziggurat.privacy import ApproximateDP, Event, PureDP
 from ziggurat.release._plan import Plan, Progress
 
 if TYPE_CHECKING:
@@ -57,9 +57,9 @@ class CollectionPlan(Plan[Reports]):
         """Which columns."""
         return f"Reports of {', '.join(self.record.parts)}, one for each {self.record.neighbours.unit.name}"
 
-    def guarantee(self) -> PureDP:
+    def guarantee(self) -> PureDP | ApproximateDP:
         """The record's."""
-        promised: PureDP = self.record.guarantee()
+        promised = self.record.guarantee()
         return promised
 
     def ready(self) -> None:

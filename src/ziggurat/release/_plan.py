@@ -61,8 +61,8 @@ class Plan(Protocol[Output]):
         """The tightest proven promise of this release alone; None if the event's own account is as good."""
         return None
 
-    def parts(self) -> tuple[Part, ...]:
-        """What is measured, at what cost and how exactly, from public facts."""
+    def parts(self, group_size: int = 1_000) -> tuple[Part, ...]:
+        """What is measured, at what cost and how exactly, from public facts; where it depends on it, for this size."""
         return ()
 
     def identity(self) -> dict[str, Any] | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ziggurat.errors import GateError, LedgerUseError, MixedNeighboursError, ParameterError
 from ziggurat.privacy import ApproximateDP, ApproximateEvent, ComposedEvent, Event, GaussianEvent, Neighbours
+from ziggurat.queries._plan import GROUP_SIZE
 from ziggurat.randomness import Source, secure
 from ziggurat.release._certificate import Decision
 from ziggurat.release._cited import Cited, cite
@@ -83,12 +84,15 @@ class Purse:
             return done
         return ApproximateEvent(done.neighbours, promised.epsilon, promised.delta)
 
-    def quote(self, *plans: Plan[Any]) -> Quotation:
-        """Price plans in the order in which they would be released; nothing is read or spent."""
+    def quote(self, *plans: Plan[Any], group_size: int = GROUP_SIZE) -> Quotation:
+        """Price plans in the order in which they would be released; nothing is read or spent.
+
+        Where the error depends on how many values a group has, it is told for groups of `group_size`.
+        """
         if not plans:
             raise ParameterError("Give at least one plan to price.")
         events = [self.event(plan) for plan in plans]
-        return make_quotation(plans, events, self._book, self.population, self.analyst, self.rehearsal)
+        return make_quotation(plans, events, self._book, self.population, self.analyst, self.rehearsal, group_size)
 
     def release(
         self,

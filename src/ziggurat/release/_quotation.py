@@ -10,8 +10,7 @@ from typing import Any
 from ziggurat.errors import LedgerUseError, ParameterError
 from ziggurat.ledger import GrantStatement, Ledger
 from ziggurat.privacy import ApproximateDP, Event, PureDP, compose, composed, in_words, make_filter, profile
-from ziggurat.queries._answer import in_figures
-from ziggurat.queries._plan import Part
+from ziggurat.queries._plan import GROUP_SIZE, Part
 from ziggurat.release._plan import Plan
 
 
@@ -55,15 +54,7 @@ class QuotedQuestion:
             "delta": str(self.delta),
             "event": self.event.to_dict(),
             "replayed": self.replayed,
-            "parts": [
-                {
-                    "name": part.name,
-                    "mechanism": part.mechanism,
-                    "epsilon": str(part.epsilon),
-                    "half_width": part.half_width,
-                }
-                for part in self.parts
-            ],
+            "parts": [part.to_dict() for part in self.parts],
         }
 
 
@@ -132,17 +123,13 @@ def _delta(guarantee: PureDP | ApproximateDP) -> Fraction:
 
 
 def _lines(quoted: QuotedQuestion) -> list[str]:
-    rows = [[part.name, f"epsilon {in_words(part.epsilon)}", _precision(part), part.mechanism] for part in quoted.parts]
+    rows = [[part.name, f"epsilon {in_words(part.epsilon)}", part.precision, part.mechanism] for part in quoted.parts]
     widths = [max(len(row[place]) for row in rows) for place in range(3)]
     table = [
         "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]) for row in rows
     ]
     cost = "answered before, so it costs nothing" if quoted.replayed else str(quoted.guarantee)
     return [quoted.question, *(f"  {line}" for line in table), f"  {cost}"]
-
-
-def _precision(part: Part) -> str:
-    return "" if part.half_width is None else f"± {in_figures(part.half_width)}"
 
 
 def make_quotation(
@@ -152,6 +139,7 @@ def make_quotation(
     population: str,
     analyst: str,
     rehearsal: bool,
+    group_size: int = GROUP_SIZE,
 ) -> Quotation:
     """Price plans in the order in which they would be released; `population` names one, or a table or budget of it."""
     quoted: list[QuotedQuestion] = []
@@ -165,7 +153,7 @@ def make_quotation(
         free = ledger.quote(population, analyst, event, question, seeded).replayed or (
             question is not None and key in seen
         )
-        quoted.append(QuotedQuestion(plan.text, counted, _promised(plan, event, counted), plan.parts(), free))
+        quoted.append(QuotedQuestion(plan.text, counted, _promised(plan, event, counted), plan.parts(group_size), free))
         seen.add(key)
     fresh = [each for each in quoted if not each.replayed]
     account = ledger.paying(population, quoted[0].event.neighbours, analyst).table

@@ -17,7 +17,7 @@ from ziggurat.errors import (
 from ziggurat.ledger import Ledger
 from ziggurat.privacy import Amount, Event, Neighbours, event_from_dict
 from ziggurat.queries._answer import Answer
-from ziggurat.queries._plan import Plan
+from ziggurat.queries._plan import GROUP_SIZE, Plan
 from ziggurat.queries._question import Question
 from ziggurat.queries._terms import Terms
 from ziggurat.queries.language._builder import Query
@@ -203,7 +203,7 @@ class Session:
         `epsilon` is for each of them, or a list with one for each.
         """
         askings = self._askings(questions, epsilon, delta, terms)
-        quoted = self._quotation(askings)
+        quoted = self._purse.quote(*askings)
         if not quoted.fits:
             raise BudgetExceededError(quoted.sentence)
         return [self._purse.release(asking, progress=progress).output for asking in askings]
@@ -213,11 +213,16 @@ class Session:
         questions: Asked | Sequence[Asked],
         epsilon: Amount | Sequence[Amount] = 0,
         delta: Amount = 0,
+        *,
+        group_size: int = GROUP_SIZE,
         **terms: Unpack[TermOptions],
     ) -> Quotation:
-        """Price a question, or several that are to be asked one after the other; nothing is read or spent."""
+        """Price a question, or several that are to be asked one after the other; nothing is read or spent.
+
+        Where the error depends on how many values a group has, it is told for groups of `group_size`.
+        """
         several = [questions] if isinstance(questions, str | Query | Workload | Asking) else questions
-        return self._quotation(self._askings(several, epsilon, delta, terms))
+        return self._purse.quote(*self._askings(several, epsilon, delta, terms), group_size=group_size)
 
     def left(self) -> Fraction:
         """The epsilon that is certainly left by plain addition (see `Ledger.left`)."""
@@ -271,9 +276,6 @@ class Session:
         if len(epsilons) != len(questions) or not questions:
             raise ParameterError("Give at least one question, and one epsilon for all or as many as questions.")
         return [self.plan(each, part, delta, **options) for each, part in zip(questions, epsilons, strict=True)]
-
-    def _quotation(self, askings: Sequence[Asking[Any]]) -> Quotation:
-        return self._purse.quote(*askings)
 
     def _read_by(self, question: Question) -> dict[str, Table]:
         """The tables that a question reads, private and public, for its identity."""
