@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         write_hierarchy,
     )
     from ziggurat.anonymize._identifiers import Drop, KeyedHash, PlainHash, Redact, new_secret
+    from ziggurat.anonymize._mask_plans import MaskPlan, mask_plan, mask_plan_in
     from ziggurat.anonymize._masking import MaskedBatches, MaskedTable, mask, mask_batches
     from ziggurat.anonymize._masks import SPARSE_ZIP3, BottomCode, Round, TopCode, YearOnly, ZipPrefix
     from ziggurat.anonymize._metrics import METRICS, ClassSize, Discernibility, Entropy, Loss, Metric, Precision
@@ -79,6 +80,7 @@ __all__ = [
     "KeyedHash",
     "LDiversity",
     "Loss",
+    "MaskPlan",
     "MaskRecord",
     "Masked",
     "MaskedBatches",
@@ -112,6 +114,8 @@ __all__ = [
     "anonymize",
     "mask",
     "mask_batches",
+    "mask_plan",
+    "mask_plan_in",
     "new_secret",
     "propose",
     "read_hierarchies",
@@ -155,6 +159,9 @@ _HOMES = {
     "MaskedTable": "_masking",
     "mask": "_masking",
     "mask_batches": "_masking",
+    "MaskPlan": "_mask_plans",
+    "mask_plan": "_mask_plans",
+    "mask_plan_in": "_mask_plans",
     "SPARSE_ZIP3": "_masks",
     "BottomCode": "_masks",
     "Round": "_masks",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ziggurat.cli._anonymize_options import Wanted, hierarchies_in, kept_in, metric_of
+from ziggurat.cli._anonymize_options import Wanted, kept_in, metric_of
 from ziggurat.cli._asked_tables import Unreadable
 from ziggurat.cli._ledger import Where
 from ziggurat.errors import DataError
@@ -100,6 +100,8 @@ def anonymize(
     Ctrl-C ends the search with the best found so far. This is not differential privacy: who knows more than the
     quasi-identifiers, or has a second release of the same table, may still find people.
     """
+    from ziggurat.data import hierarchies_in
+
     for file, endings in ((out, (".parquet", ".csv")), (solutions, (".parquet", ".csv")), (frontier, (".png", ".svg"))):
         _require_file(file, endings)
     measured = metric_of(metric, weight or ())
@@ -109,7 +111,7 @@ def anonymize(
     opened = _opened(table, schema, name, unreadable)
     known = _known(opened, qi)
     decided = {"keep": kept_in(keep or (), opened), "drop": _known(opened, drop) or ()}
-    trees = hierarchies_in(hierarchies or (), opened)
+    trees = hierarchies_in(hierarchies or (), opened.schema)
     models = wanted.models(_opened(population, unreadable=unreadable) if population else None, trees)
     options: dict[str, Any] = {"suppression": suppress, "metric": measured, "recoding": recoding}
     with _watched(quiet or as_json) as progress:

@@ -77,15 +77,14 @@ def mask(
 
 def _planned(table: Table, plan: str) -> tuple[MaskedTable, dict[str, Any]]:
     from ziggurat.anonymize import mask as masked
-    from ziggurat.anonymize import require_harmless, safe_harbor
-    from ziggurat.cli._mask_plan import Plan, plan_in
+    from ziggurat.anonymize import MaskPlan, mask_plan_in, require_harmless, safe_harbor
 
     if plan:
-        return masked(table, plan_in(plan, table.declared.names)), {}
+        return masked(table, mask_plan_in(plan, table.declared.names)), {}
     made = safe_harbor(table.declared)
     if not made.techniques:
         raise DataError("No column looks like one of the eighteen kinds of identifiers; name techniques in a plan.")
-    chosen: Plan = {name: [each] for name, each in made.techniques.items()}
+    chosen: MaskPlan = {name: [each] for name, each in made.techniques.items()}
     shown = masked(table, chosen)
     require_harmless(shown.table, table.declared, shown.untouched)
     return shown, {"reasons": made.reasons, "unseen": made.unseen}

@@ -15,7 +15,7 @@ from ziggurat.data._expressions import (
     ratio,
     reference,
 )
-from ziggurat.data._hierarchy_files import read_hierarchies, read_hierarchy, write_hierarchy
+from ziggurat.data._hierarchy_files import hierarchies_in, read_hierarchies, read_hierarchy, write_hierarchy
 from ziggurat.data._printed import printable
 from ziggurat.data._read import read
 from ziggurat.data._schema import Schema
@@ -43,6 +43,7 @@ __all__ = [
     "clamped",
     "count_where",
     "exact_sum",
+    "hierarchies_in",
     "known",
     "present",
     "printable",

@@ -8,7 +8,13 @@ from ziggurat.pate._accounting import PateAccount, account, answer_probabilities
 from ziggurat.pate._aggregators import UNANSWERED, Aggregator, Labels, Step, ThresholdTest
 from ziggurat.pate._evaluation import Evaluation
 from ziggurat.pate._networks import CNN, MLP, Network
-from ziggurat.pate._noisy_max import ConfidentGaussianMax, GaussianNoisyMax, GumbelNoisyMax, LaplaceNoisyMax
+from ziggurat.pate._noisy_max import (
+    ConfidentGaussianMax,
+    GaussianNoisyMax,
+    GumbelNoisyMax,
+    LaplaceNoisyMax,
+    aggregator_named,
+)
 from ziggurat.pate._orders import least_epsilon
 from ziggurat.pate._partition import Partition
 from ziggurat.pate._private_epsilon import PrivateEpsilon
@@ -51,6 +57,7 @@ __all__ = [
     "least_epsilon",
     "published_curve",
     "sanitised",
+    "aggregator_named",
 ]
 
 

@@ -59,8 +59,7 @@ class CollectionPlan(Plan[Reports]):
 
     def guarantee(self) -> PureDP | ApproximateDP:
         """The record's."""
-        promised = self.record.guarantee()
-        return promised
+        return self.record.guarantee()
 
     def ready(self) -> None:
         """Have the record refuse a row that cannot be reported."""
