@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from ziggurat.release._candidates import candidates
     from ziggurat.release._certificate import Certificate, certify
     from ziggurat.release._cited import Cited
+    from ziggurat.release._evidence import Evidence
     from ziggurat.release._fitting import FittedModel, fit_model, quote_model
+    from ziggurat.release._gate import NOT_PROTECTED_BY_GATE, Gate, Stop, Verdict, Weighed
     from ziggurat.release._labelled import Labelled, LabellingFacts
     from ziggurat.release._labelling import MOST_QUERIES, Labelling, LabellingQuote
     from ziggurat.release._points import Points
@@ -30,12 +32,15 @@ __all__ = [
     "CERTIFICATE",
     "MOST_NUMBERS",
     "MOST_QUERIES",
+    "NOT_PROTECTED_BY_GATE",
     "AnonymisedRelease",
     "Candidate",
     "Candidates",
     "Certificate",
     "Cited",
+    "Evidence",
     "FittedModel",
+    "Gate",
     "Labelled",
     "Labelling",
     "LabellingFacts",
@@ -50,12 +55,15 @@ __all__ = [
     "Rows",
     "Serving",
     "Session",
+    "Stop",
     "StudentsSide",
     "Sweep",
     "SyntheticRelease",
     "Task",
     "TeachersSide",
     "TermOptions",
+    "Verdict",
+    "Weighed",
     "candidates",
     "certify",
     "check_synthetic",
@@ -81,9 +89,15 @@ _HOMES = {
     "Certificate": "_certificate",
     "certify": "_certificate",
     "Cited": "_cited",
+    "Evidence": "_evidence",
     "FittedModel": "_fitting",
     "fit_model": "_fitting",
     "quote_model": "_fitting",
+    "NOT_PROTECTED_BY_GATE": "_gate",
+    "Gate": "_gate",
+    "Weighed": "_gate",
+    "Stop": "_gate",
+    "Verdict": "_gate",
     "Labelled": "_labelled",
     "LabellingFacts": "_labelled",
     "MOST_QUERIES": "_labelling",

@@ -17,7 +17,8 @@ from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.randomness import Source, secure, seeded
 from ziggurat.release._anonymised import _checked, _private_folder
 from ziggurat.release._cited import Cited, remember
-from ziggurat.release._synthetic_attacks import Attacked, Attackers, attack_fully, attack_partially, attackers_of
+from ziggurat.release._evidence import Evidence
+from ziggurat.release._synthetic_attacks import Attackers, attack_fully, attack_partially, attackers_of
 from ziggurat.release._synthetic_files import (
     FORMAT,
     File,
@@ -80,7 +81,7 @@ class SyntheticRelease:
     table_rows: int
     kept_back: int | None
     left_out: tuple[str, ...]
-    attacked: Attacked = field(repr=False)
+    attacked: Evidence = field(repr=False)
     recorded: Cited | None
     note: str = ""
     made: str = field(default_factory=lambda: datetime.now(UTC).date().isoformat())
@@ -301,7 +302,7 @@ def _attacked(
     who: Attackers,
     engine: DuckDBEngine,
     told: Progress,
-) -> tuple[tuple[File, ...], Attacked]:
+) -> tuple[tuple[File, ...], Evidence]:
     """Attack the files themselves, as they were read back."""
     tables = read_back(drafts, shown_schema(table, names), table, engine)
     files = described(drafts, tables)

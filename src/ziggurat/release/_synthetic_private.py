@@ -18,10 +18,11 @@ from ziggurat.privacy import Event, Guarantee, whole
 from ziggurat.randomness import secure, seeded
 from ziggurat.release._anonymised import _checked, _private_folder
 from ziggurat.release._cited import Cited, cite_outcome
+from ziggurat.release._evidence import Evidence
 from ziggurat.release._fitting import in_words
 from ziggurat.release._paid import paid, require_ready
 from ziggurat.release._synthetic import Progress, _require_copies, _silent
-from ziggurat.release._synthetic_attacks import Attacked, Attackers, attack_fully, attackers_of
+from ziggurat.release._synthetic_attacks import Attackers, Claim, attack_fully, attackers_of
 from ziggurat.release._synthetic_files import (
     FORMAT,
     File,
@@ -77,7 +78,7 @@ class PrivateSyntheticRelease:
     model: Any = field(repr=False)
     event: Event = field(repr=False)
     entry: Cited
-    attacked: Attacked = field(repr=False)
+    attacked: Evidence = field(repr=False)
     kept_back: int | None = field(repr=False)
     note: str = ""
     made: str = field(default_factory=lambda: datetime.now(UTC).date().isoformat())
@@ -222,7 +223,7 @@ class _Task:
     folder: Path
     told: Progress
 
-    def run(self, name: str, planned: Event) -> tuple[tuple[File, ...], Attacked, int | None]:
+    def run(self, name: str, planned: Event) -> tuple[tuple[File, ...], Evidence, int | None]:
         """Fit, draw, write and attack; say how many rows were kept back."""
         seed = self.maker.random_state
         source = (secure() if seed is None else seeded(seed)).child("holdout")
@@ -246,15 +247,17 @@ class _Task:
             self.told("drawing", "copies", number, self.copies)
             yield iter([self.maker.sample(self.rows, random_state=None if seed is None else int(seed) + number)])
 
-    def _attacked(self, drafts: Sequence[Path], parts: Parts) -> tuple[tuple[File, ...], Attacked]:
+    def _attacked(self, drafts: Sequence[Path], parts: Parts) -> tuple[tuple[File, ...], Evidence]:
         """Attack the files themselves, as they were read back."""
         schema = shown_schema(self.table, self.names)
         tables = read_back(drafts, schema, self.table, self.engine)
         original = read(parts.learned.raw.rows(self.names), schema, engine=self.engine, on_bad_cell="missing")
         files = described(drafts, tables)
         if _count(original) == 0:
-            return files, Attacked()
-        return files, attack_fully(original, tables, parts.control, self.who, self.maker.random_state, self.told)
+            return files, Evidence()
+        share = 0.0 if isinstance(self.holdout, Table) else checked_share(self.holdout)
+        claim = Claim(self.maker.guarantee_, share, parts.coins)
+        return files, attack_fully(original, tables, parts.control, self.who, self.maker.random_state, self.told, claim)
 
 
 def promise_of(guarantee: Any, event: Event) -> dict[str, Any]:
