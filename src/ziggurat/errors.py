@@ -43,15 +43,18 @@ class MixedNeighboursError(PrivacyError):
     """Two promises about different units or neighbour relations were combined."""
 
 
+class UnknownEventError(PrivacyError):
+    """An event is of a kind no accountant here can interpret."""
+
+
 class GateError(PrivacyError):
-    """An attack did better than the gate allows; nothing has left. `held` is the release, if there is one."""
+    """A gate stopped a release by what attacks found; the message says which, and what to do.
+
+    `held` is the release, which has not left.
+    """
 
     exit_code = 5
     held: object = None
-
-
-class UnknownEventError(PrivacyError):
-    """An event is of a kind no accountant here can interpret."""
 
 
 class QuestionError(ZigguratError):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
     from ziggurat.anonymize._identifiers import Drop, KeyedHash, PlainHash, Redact, new_secret
     from ziggurat.anonymize._mask_plans import MaskPlan, mask_plan, mask_plan_in
-    from ziggurat.anonymize._masking import MaskedBatches, MaskedTable, mask, mask_batches
+    from ziggurat.anonymize._masking import MaskedBatches, MaskedTable, mask, mask_batches, require_named
     from ziggurat.anonymize._masks import SPARSE_ZIP3, BottomCode, Round, TopCode, YearOnly, ZipPrefix
     from ziggurat.anonymize._metrics import METRICS, ClassSize, Discernibility, Entropy, Loss, Metric, Precision
     from ziggurat.anonymize._microaggregation import Microaggregate
@@ -122,6 +122,7 @@ __all__ = [
     "read_hierarchy",
     "reads_values",
     "require_harmless",
+    "require_named",
     "safe_harbor",
     "write_hierarchy",
 ]
@@ -159,6 +160,7 @@ _HOMES = {
     "MaskedTable": "_masking",
     "mask": "_masking",
     "mask_batches": "_masking",
+    "require_named": "_masking",
     "MaskPlan": "_mask_plans",
     "mask_plan": "_mask_plans",
     "mask_plan_in": "_mask_plans",

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from ziggurat.anonymize._technique import MaskRecord, Tally, Technique, checked_source, plain_columns
 from ziggurat.anonymize._tokens import Tokens
-from ziggurat.data import Table, known, write_csv, write_text
+from ziggurat.data import Role, Table, known, write_csv, write_text
 from ziggurat.data._frames import arrow_table, check_names
 from ziggurat.data._nearest import nearest
 from ziggurat.errors import DataError, ParameterError
@@ -144,6 +144,17 @@ def mask(table: Any, techniques: Plan, *, source: Source | None = None) -> Maske
     made = zip(steps, tallies, strict=True)
     records = tuple(step.technique.recorded(step.columns, tally, drawn_from) for step, tally in made)
     return MaskedTable(after, records, _untouched(read.column_names, steps), _vaults(steps))
+
+
+def require_named(table: Table, masked: MaskedTable) -> None:
+    """Raise `ParameterError` if a column that tells people apart would leave as it is."""
+    for column in table.declared.columns:
+        tells = column.role is Role.IDENTIFIER or column.name == table.unit.column
+        if tells and column.name in masked.untouched:
+            raise ParameterError(
+                f"Column {column.name!r} tells people apart and would leave as it is; say what to do with it in the "
+                "plan, for instance drop."
+            )
 
 
 def mask_batches(batches: Any, techniques: Plan, *, source: Source | None = None) -> MaskedBatches:

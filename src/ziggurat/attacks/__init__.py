@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ziggurat.attacks._coded import Counts
     from ziggurat.attacks._columns import ColumnSet, SinglingOut, singling_out
     from ziggurat.attacks._covered import Cover
+    from ziggurat.attacks._epsilon import EpsilonBound, epsilon_bound
     from ziggurat.attacks._finding import Difference, Finding, Share
     from ziggurat.attacks._guesses import Excess, Guesses
     from ziggurat.attacks._inference import Gain, Homogeneity, Skewness, homogeneity, homogeneity_of, skewness
@@ -49,6 +50,7 @@ __all__ = [
     "Cover",
     "CurvePoint",
     "Difference",
+    "EpsilonBound",
     "Exact",
     "Excess",
     "Finding",
@@ -75,6 +77,7 @@ __all__ = [
     "Verified",
     "Within",
     "closest_records",
+    "epsilon_bound",
     "homogeneity",
     "homogeneity_of",
     "inference",
@@ -104,6 +107,8 @@ _HOMES = {
     "singling_out": "_columns",
     "Counts": "_coded",
     "Cover": "_covered",
+    "EpsilonBound": "_epsilon",
+    "epsilon_bound": "_epsilon",
     "Difference": "_finding",
     "Finding": "_finding",
     "Share": "_finding",

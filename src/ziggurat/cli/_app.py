@@ -23,6 +23,7 @@ from ziggurat.cli import (
     _mask,
     _model,
     _pate,
+    _release,
     _risk,
     _schema,
     _synthesize,
@@ -40,6 +41,7 @@ app = typer.Typer(
     help="Release answers, tables and models about people with a stated promise and an exact account of its cost.\n\n"
     "New here? Run 'ziggurat tour': one minute, nothing to prepare.",
 )
+app.add_typer(_release.app, name="release")
 app.add_typer(_ledger.app, name="ledger")
 app.add_typer(_schema.app, name="schema")
 app.add_typer(_data.app, name="data")

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ziggurat.cli._data import invented
 from ziggurat.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from ziggurat.data import Schema, Table
     from ziggurat.data.engines import Engine
 
-INVENTED = ("clinic", "commuters", "logs")
 _INVENTED_ROWS = 10_000
 
 Unreadable = Annotated[
@@ -98,6 +96,7 @@ def _in_file(source: str, schema: str, name: str, unreadable: str) -> Located:
 def _named(source: str, name: str) -> Located:
     from ziggurat.data import datasets, read
     from ziggurat.data._nearest import nearest
+    from ziggurat.data.generators import INVENTED, invented
 
     if source in INVENTED:
         rows, schema = invented(source, _INVENTED_ROWS, 0)

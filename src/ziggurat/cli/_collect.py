@@ -87,8 +87,8 @@ def collect(
     payer = Payer(analyst, budget or found.name, ledger, record.neighbours, free)
     with payer.book() as book:
         payer.require_room(book, record.event)
-        rows = _rows(_opened(found, file, record), list(record.parts))
-        reports, entry = _collected(record, rows, _source(rehearse), payer, book, out)
+        table = _opened(found, file, record)
+        reports, entry = _collected(record, table, _source(rehearse), payer, book, out)
     _write_reports(record, reports, out)
     _show(record, reports, confidence, population, as_json, {"reports": out}, (payer, entry))
 
@@ -167,32 +167,14 @@ def _opened(found: Located, file: str, record: Record) -> Table:
 
 
 def _collected(
-    record: Record, rows: pa.Table, source: Source, payer: Payer, book: Ledger | None, out: str
+    record: Record, table: Table, source: Source, payer: Payer, book: Ledger | None, out: str
 ) -> tuple[Reports, int | None]:
     """Make the reports once they are paid for; gives them and the entry that says so."""
-    from ziggurat.release import CollectionPlan, Purse
+    from ziggurat.release import CollectionPlan, Purse, reported_rows
 
-    plan = CollectionPlan(record, rows, _followed(rows), Path(out).name)
+    plan = CollectionPlan(record, lambda: reported_rows(table, list(record.parts)), _followed, Path(out).name)
     made = Purse(book, payer.budget, payer.analyst, source).release(plan)
     return made.output, None if made.entry is None else made.entry.seq
-
-
-def _rows(table: Table, names: list[str]) -> pa.Table:
-    """The columns as they are, with NULL for what is missing, once it is clear that every unit has one row."""
-    from sqlglot import exp
-
-    from ziggurat.data import known, reference
-
-    unit = table.unit.column
-    if unit is not None:
-        different = exp.Count(this=exp.Distinct(expressions=[reference(table.schema[unit])])).as_("units")
-        seen = table.aggregate(different, exp.Count(this=exp.Star()).as_("rows")).to_pylist()[0]
-        if seen["units"] != seen["rows"]:
-            raise DataError(f"Some rows share their {table.unit.name}; collect one row for each, or the promise fails.")
-    rows = table.query(table.select(*(known(table.schema[name]) for name in names))).combine_chunks()
-    if rows.num_rows == 0:
-        raise DataError("The table has no rows; there is nothing to collect.")
-    return rows
 
 
 def _followed(rows: pa.Table) -> Iterator[pa.Table]:

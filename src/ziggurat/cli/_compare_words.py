@@ -82,8 +82,8 @@ def overall_lines(found: Comparison) -> Iterator[tuple[str, str, str]]:
 def attack_lines(attacks: Mapping[str, Finding]) -> Iterator[AttackLine]:
     """Return a line for each attack, those without a control last."""
     from ziggurat.attacks import ClosestRecords, MatchRisk
-    from ziggurat.release._candidate import excesses_of, guesses_of
     from ziggurat.release._synthetic_attacks import ExactCopies
+    from ziggurat.release._tried import excesses_of, guesses_of
 
     for finding in attacks.values():
         excesses = excesses_of(finding)

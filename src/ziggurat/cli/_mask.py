@@ -56,6 +56,7 @@ def mask(
     A masked table about people leaves without a guarantee, which the ledger remembers for ever: the one named, or that
     of this user. Invented and public tables are remembered only where a ledger or a budget is named.
     """
+    from ziggurat.anonymize import require_named
     from ziggurat.cli import _risk
 
     if bool(plan) == safe_harbor:
@@ -66,7 +67,7 @@ def mask(
         raise DataError(f"The folder of {out!r} does not exist; create it first.")  # before the ledger remembers it
     opened = _risk._opened(table, schema, name, unreadable)
     masked, reasons = _planned(opened, plan)
-    _require_named(opened, masked)
+    require_named(opened, masked)
     recorded = _release(masked, out, ledger, budget or _remembered_as(table, name, bool(ledger)))
     if as_json:
         shown = None if recorded is None else recorded.to_dict()
@@ -76,8 +77,8 @@ def mask(
 
 
 def _planned(table: Table, plan: str) -> tuple[MaskedTable, dict[str, Any]]:
-    from ziggurat.anonymize import mask as masked
     from ziggurat.anonymize import MaskPlan, mask_plan_in, require_harmless, safe_harbor
+    from ziggurat.anonymize import mask as masked
 
     if plan:
         return masked(table, mask_plan_in(plan, table.declared.names)), {}
@@ -88,18 +89,6 @@ def _planned(table: Table, plan: str) -> tuple[MaskedTable, dict[str, Any]]:
     shown = masked(table, chosen)
     require_harmless(shown.table, table.declared, shown.untouched)
     return shown, {"reasons": made.reasons, "unseen": made.unseen}
-
-
-def _require_named(table: Table, masked: MaskedTable) -> None:
-    from ziggurat.data import Role
-
-    for column in table.declared.columns:
-        tells = column.role is Role.IDENTIFIER or column.name == table.unit.column
-        if tells and column.name in masked.untouched:
-            raise ParameterError(
-                f"Column {column.name!r} tells people apart and would leave as it is; say what to do with it in the "
-                "plan, for instance drop."
-            )
 
 
 def _remembered_as(source: str, name: str, ledger: bool) -> str:

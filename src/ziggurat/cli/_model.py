@@ -29,7 +29,7 @@ from ziggurat.cli._model_options import (
 )
 from ziggurat.cli._pate_folders import TASK, empty_folder, features_of, filled_at_once, task_in
 from ziggurat.cli._pate_options import AsJson, Out
-from ziggurat.errors import ArtefactError, ParameterError
+from ziggurat.errors import ArtefactError
 
 if TYPE_CHECKING:
     from ziggurat.learn._base import Private

@@ -35,6 +35,7 @@ Batch = Annotated[int, typer.Option(help="Of networks: how many rows make a step
 Rehearse = Annotated[str, typer.Option(help="A seed: repeatable, and marked as a rehearsal for ever.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
+
 def model_of(text: str, width: int, classes: int) -> Any:
     """Read the name of a scikit-learn classifier, or mlp:512,128 for a network with these hidden layers."""
     name, _, layers = text.partition(":")

@@ -83,9 +83,8 @@ def read(
     if later and isinstance(source, str | Path) and _server(source) is None and declared is not None:
         seen, place = declared if per is None else declared.with_unit(per), engine or DuckDBEngine()
         if isinstance(place, DuckDBEngine):
-            file = _file(str(source))
             options: dict[str, Any] = {"engine": place, "on_bad_cell": on_bad_cell, "unreadable": unreadable}
-            return LaterTable(place, seen, lambda: read(file, seen, **options))
+            return LaterTable(place, seen, lambda: read(source, seen, **options))
     holder, relation = _held(source, engine, table)
     if declared is None:
         is_text = isinstance(source, str | Path) and is_text_file(str(source))

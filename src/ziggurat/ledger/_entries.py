@@ -295,7 +295,7 @@ class Unbounded(Record):
 
 
 @dataclass(frozen=True)
-class Decision(Record):
+class WentOn(Record):
     """The steward's decision to let something go although it was stopped: `what` stood in the way, and the reason."""
 
     kind: ClassVar[str] = "decision"
@@ -339,7 +339,7 @@ _RECORDS: dict[str, type[Record]] = {
         Answer,
         Abandonment,
         Unbounded,
-        Decision,
+        WentOn,
         WitnessNamed,
     )
 }

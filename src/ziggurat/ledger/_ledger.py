@@ -18,12 +18,12 @@ from ziggurat.ledger._entries import (
     Answer,
     Budget,
     Closing,
-    Decision,
     Grant,
     Hold,
     Membership,
     Record,
     Unbounded,
+    WentOn,
     as_stored,
     checked_answer,
     checked_question,
@@ -175,7 +175,7 @@ class Ledger:
 
     def record_decision(self, table: str, what: str) -> Entry:
         """Write down that the steward let a release go although `what`; statements will say so for ever."""
-        entry = self._journal.append(lambda _state, _moment: Decision(table, what))
+        entry = self._journal.append(lambda _state, _moment: WentOn(table, what))
         assert entry is not None  # a decision is never declined
         return entry
 

@@ -15,13 +15,13 @@ from ziggurat.ledger._entries import (
     Answer,
     Budget,
     Closing,
-    Decision,
     Genesis,
     Grant,
     Hold,
     Membership,
     Record,
     Unbounded,
+    WentOn,
     WitnessNamed,
 )
 from ziggurat.ledger._left import delta_left, in_the_rules_words, other_left
@@ -166,7 +166,7 @@ def _unbounded(_state: State, _record: Unbounded, _time: str) -> None:
     """A release without a guarantee is a fact; no filter can refuse it."""
 
 
-def _decision(_state: State, _record: Decision, _time: str) -> None:
+def _decision(_state: State, _record: WentOn, _time: str) -> None:
     """What a steward decided is a fact too."""
 
 
@@ -185,6 +185,6 @@ _RULES: dict[type[Record], Callable[..., None]] = {
     Answer: _commit,
     Abandonment: _abandon,
     Unbounded: _unbounded,
-    Decision: _decision,
+    WentOn: _decision,
     WitnessNamed: _witness,
 }

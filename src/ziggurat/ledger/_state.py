@@ -18,13 +18,13 @@ from ziggurat.ledger._entries import (
     Answer,
     Budget,
     Closing,
-    Decision,
     Genesis,
     Grant,
     Hold,
     Membership,
     Record,
     Unbounded,
+    WentOn,
     WitnessNamed,
 )
 from ziggurat.privacy import Event, Filter, Spent, make_filter
@@ -267,7 +267,7 @@ def _unbounded(state: State, record: Unbounded, _seq: int) -> None:
     state.tables.setdefault(record.table, TableState()).unbounded.append(record.what)
 
 
-def _decision(state: State, record: Decision, _seq: int) -> None:
+def _decision(state: State, record: WentOn, _seq: int) -> None:
     state.tables.setdefault(record.table, TableState()).decisions.append(record.what)
 
 
@@ -285,6 +285,6 @@ _EFFECTS: dict[type[Record], Callable[..., None]] = {
     Answer: _commit,
     Abandonment: _abandon,
     Unbounded: _unbounded,
-    Decision: _decision,
+    WentOn: _decision,
     WitnessNamed: _witness,
 }

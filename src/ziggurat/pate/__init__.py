@@ -52,12 +52,12 @@ __all__ = [
     "Training",
     "Votes",
     "account",
+    "aggregator_named",
     "answer_probabilities",
     "exact_curve",
     "least_epsilon",
     "published_curve",
     "sanitised",
-    "aggregator_named",
 ]
 
 

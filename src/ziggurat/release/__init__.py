@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from ziggurat.release._candidates import candidates
     from ziggurat.release._certificate import Artefact, Certificate, Decision
     from ziggurat.release._cited import Cited
-    from ziggurat.release._collected import CollectionPlan
+    from ziggurat.release._collected import CollectionPlan, reported_rows
     from ziggurat.release._evidence import Evidence
     from ziggurat.release._fitting import FittedModel, ModelPlan, fit_model, plan_model, quote_model
-    from ziggurat.release._gate import Gate, Verdict
+    from ziggurat.release._gate import NOT_PROTECTED_BY_GATE, Gate, Stop, Verdict, Weighed
     from ziggurat.release._labelled import Labelled, LabellingFacts
     from ziggurat.release._labelling import MOST_QUERIES, Labelling, LabellingQuote, LabelPlan
     from ziggurat.release._masked import NOT_PROMISED_OF_MASKS, MaskedPlan, release_masked
@@ -39,6 +39,7 @@ __all__ = [
     "MOST_NUMBERS",
     "MOST_QUERIES",
     "NOT_PROMISED_OF_MASKS",
+    "NOT_PROTECTED_BY_GATE",
     "AnonymisedRelease",
     "Artefact",
     "Candidate",
@@ -70,6 +71,7 @@ __all__ = [
     "Rows",
     "Serving",
     "Session",
+    "Stop",
     "StudentCertificate",
     "StudentsSide",
     "Sweep",
@@ -78,6 +80,7 @@ __all__ = [
     "TeachersSide",
     "TermOptions",
     "Verdict",
+    "Weighed",
     "candidates",
     "certify",
     "check_synthetic",
@@ -89,6 +92,7 @@ __all__ = [
     "release_masked",
     "release_synthetic",
     "release_synthetic_private",
+    "reported_rows",
     "serve_model",
     "sweep",
 ]
@@ -107,21 +111,25 @@ _HOMES = {
     "Decision": "_certificate",
     "StudentCertificate": "_student_certificate",
     "certify": "_student_certificate",
-    "Evidence": "_evidence",
-    "Gate": "_gate",
-    "Verdict": "_gate",
     "CollectionPlan": "_collected",
+    "reported_rows": "_collected",
     "MaskedPlan": "_masked",
     "NOT_PROMISED_OF_MASKS": "_masked",
     "release_masked": "_masked",
     "Plan": "_plan",
     "Release": "_release",
     "Cited": "_cited",
+    "Evidence": "_evidence",
     "FittedModel": "_fitting",
     "ModelPlan": "_fitting",
     "plan_model": "_fitting",
     "fit_model": "_fitting",
     "quote_model": "_fitting",
+    "NOT_PROTECTED_BY_GATE": "_gate",
+    "Gate": "_gate",
+    "Weighed": "_gate",
+    "Stop": "_gate",
+    "Verdict": "_gate",
     "Labelled": "_labelled",
     "LabellingFacts": "_labelled",
     "MOST_QUERIES": "_labelling",

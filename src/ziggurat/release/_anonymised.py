@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from ziggurat.anonymize import NOT_PROMISED, Anonymised
 from ziggurat.attacks import Finding, Homogeneity, RiskReport, Undone, Verified
@@ -174,11 +174,9 @@ def release_anonymised(
         The ledger cannot be written; nothing has left.
     """
     target = _checked(path, ledger, table, note)
-    kept = _kept(anonymised, keep, drop)
-    if drop:
-        anonymised = replace(anonymised, publication=anonymised.publication.without(drop))
+    kept = checked_keep(anonymised, keep, drop)
     with _private_folder(target) as folder:
-        plan = AnonymisedPlan(anonymised, Path(folder) / target.name, target, kept, tuple(drop), note)
+        plan = AnonymisedPlan.of(anonymised, Path(folder) / target.name, target, kept, drop, note)
         release = Purse(ledger, table).release(plan, gate=gate, go_on=go_on)
         made = plan.released(release)
         written = Path(folder) / made.certificate.name
@@ -217,6 +215,21 @@ class AnonymisedPlan(Plan[Drafted]):
     note: str = ""
     kind = "anonymised table"
     event = None
+
+    @classmethod
+    def of(
+        cls,
+        anonymised: Anonymised,
+        draft: Path,
+        target: Path,
+        kept: Mapping[str, str],
+        drop: Sequence[str] = (),
+        note: str = "",
+    ) -> Self:
+        """Plan to release a table without the columns that are dropped."""
+        if drop:
+            anonymised = replace(anonymised, publication=anonymised.publication.without(drop))
+        return cls(anonymised, draft, target, kept, tuple(drop), note)
 
     @property
     def text(self) -> str:
@@ -319,7 +332,9 @@ def _checked(path: str | Path, ledger: Ledger | None, table: str, note: str) -> 
     return target
 
 
-def _kept(anonymised: Anonymised, keep: Mapping[str, str] | Sequence[str], drop: Sequence[str]) -> dict[str, str]:
+def checked_keep(
+    anonymised: Anonymised, keep: Mapping[str, str] | Sequence[str], drop: Sequence[str]
+) -> dict[str, str]:
     if isinstance(keep, str) or isinstance(drop, str):
         raise ParameterError("Give the columns to keep or to drop as a list of names.")
     raw = anonymised.publication.source

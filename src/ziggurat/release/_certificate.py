@@ -44,10 +44,11 @@ class Decision:
 
     stopped: tuple[str, ...]
     reason: str
+    refuted: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Give the JSON form."""
-        return {"stopped": list(self.stopped), "reason": self.reason}
+        return {"stopped": list(self.stopped), "refuted": self.refuted, "reason": self.reason}
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ziggurat.data import write_csv
+from ziggurat.data import Table, known, reference, write_csv
+from ziggurat.errors import DataError
 from ziggurat.local import Record, Reports
 from ziggurat.privacy import ApproximateDP, Event, PureDP
 from ziggurat.release._plan import Plan, Progress
@@ -34,16 +36,16 @@ class CollectionPlan(Plan[Reports]):
     record
         How each column is protected.
     rows
-        One row for each unit, checked.
+        One row for each unit, or what reads them when they are needed, before anything is paid.
     pieces
-        The rows, some at a time; all at once unless told.
+        Divides the rows, so that somebody can see how far it is; all at once unless told.
     name
         What the file of the reports will be called.
     """
 
     record: Record
-    rows: pa.Table = field(repr=False)
-    pieces: Iterable[pa.Table] | None = field(default=None, repr=False)
+    rows: pa.Table | Callable[[], pa.Table] = field(repr=False)
+    pieces: Callable[[pa.Table], Iterable[pa.Table]] = field(default=lambda rows: (rows,), repr=False)
     name: str = ""
     kind = "reports"
 
@@ -63,15 +65,19 @@ class CollectionPlan(Plan[Reports]):
 
     def ready(self) -> None:
         """Have the record refuse a row that cannot be reported."""
-        self.record.check(self.rows)
+        self.record.check(self._read)
+
+    @cached_property
+    def _read(self) -> pa.Table:
+        return self.rows() if callable(self.rows) else self.rows
 
     def run(self, source: Source, progress: Progress | None) -> Reports:
         """Protect every row on its own."""
         import pyarrow as pa
 
         if progress is not None:
-            progress(f"protecting {self.rows.num_rows:,} rows")
-        made = [self.record.privatise(part, source).value for part in self.pieces or (self.rows,)]
+            progress(f"protecting {self._read.num_rows:,} rows")
+        made = [self.record.privatise(part, source).value for part in self.pieces(self._read)]
         return Reports(pa.concat_tables(made), self.record.event, source.origin)
 
     def stored(self, output: Reports) -> dict[str, Any]:
@@ -92,3 +98,20 @@ class CollectionPlan(Plan[Reports]):
     def details(self, output: Reports) -> dict[str, Any]:
         """How the reports were made, by which anybody can estimate from them."""
         return {"people": output.people, "origin": output.origin, **self.record.to_dict()}
+
+
+def reported_rows(table: Table, names: list[str]) -> pa.Table:
+    """The columns as they are, with NULL for what is missing, once it is clear that every unit has one row."""
+    from sqlglot import exp
+
+    table.ready()
+    unit = table.unit.column
+    if unit is not None:
+        different = exp.Count(this=exp.Distinct(expressions=[reference(table.schema[unit])])).as_("units")
+        seen = table.aggregate(different, exp.Count(this=exp.Star()).as_("rows")).to_pylist()[0]
+        if seen["units"] != seen["rows"]:
+            raise DataError(f"Some rows share their {table.unit.name}; collect one row for each, or the promise fails.")
+    rows = table.query(table.select(*(known(table.schema[name]) for name in names))).combine_chunks()
+    if rows.num_rows == 0:
+        raise DataError("The table has no rows; there is nothing to collect.")
+    return rows

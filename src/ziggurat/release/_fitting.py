@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
@@ -18,9 +18,11 @@ from ziggurat.release._plan import Plan, Progress
 from ziggurat.release._purse import Purse
 
 if TYPE_CHECKING:
+    from ziggurat.data import Table
     from ziggurat.learn._base import Private
     from ziggurat.randomness import Source
     from ziggurat.release._release import Release
+    from ziggurat.release._task import Rows, Task
 
 KIND = "model"
 
@@ -59,6 +61,9 @@ class ModelPlan(Plan["Private"]):
 
     def run(self, source: Source, progress: Progress | None) -> Private:  # noqa: ARG002
         """Fit; the model draws from its own randomness, which `random_state` seeds."""
+        return self._fitted()
+
+    def _fitted(self) -> Private:
         given = (self.features,) if self.targets is None else (self.features, self.targets)
         self.model.fit(*given)
         _require_as_planned(self.model, self.planned, self.label)
@@ -85,6 +90,57 @@ class ModelPlan(Plan["Private"]):
         """Which model, with which parameters; of a rehearsal no seed."""
         given = {name: value for name, value in output.get_params(deep=False).items() if name != "random_state"}
         return {"class": type(output).__name__, "parameters": in_words(given)}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TableModelPlan(ModelPlan):
+    """A private model of a table, of which no row is read before `ready`; make one with `of`.
+
+    What it costs is planned for `expected` rows, a public number. Under add-or-remove-one the price is the same for
+    any; where it goes by the number of rows, which is then public, a table of another size is refused.
+    """
+
+    task: Task
+    table: Table
+    purse: Purse
+    expected: int
+    rows: list[Rows] = field(default_factory=list, repr=False)
+
+    @classmethod
+    def of(cls, model: Private, task: Task, table: Table, purse: Purse, expected: int) -> Self:
+        """Plan a fit by what is public of a table."""
+        _require_private(model)
+        planned = _about_labels(model.planned(expected, task.width), task.label)
+        event = _restated(model, planned, purse.protects(planned.neighbours), one_row_each=True)
+        given: dict[str, Any] = {"task": task, "table": table, "purse": purse, "expected": expected}
+        return cls(model, None, None, event, planned, task.label, **given)
+
+    @property
+    def text(self) -> str:
+        """Which model of what."""
+        by = ", ".join(self.task.encoding.names)
+        return f"A private model: {type(self.model).__name__} of {self.task.label} by {by}"
+
+    def ready(self) -> None:
+        """Open the table, and refuse what the model cannot learn from."""
+        self.table.ready()
+        least = 1 if self.event.neighbours.relation is Relation.REPLACE_ONE else 0
+        held = self.task.rows(self.table, units=True, least=least)
+        found = plan_model(self.model, held.features, held.labels, purse=self.purse, units=held.units, label=self.label)
+        if found.event != self.event:
+            raise ParameterError(f"The price goes by the number of rows; say expected_rows: {len(held.features)}.")
+        self.model.check(held.features, held.labels)
+        self.rows[:] = [held]
+
+    def run(self, source: Source, progress: Progress | None) -> Private:  # noqa: ARG002
+        """Fit."""
+        (held,) = self.rows
+        return replace(self, features=held.features, targets=held.labels)._fitted()
+
+    def artefacts(self, output: Private, folder: Path) -> list[Path]:
+        """The model, and how cells of a table become its features."""
+        self.task.save(folder / "task.json")
+        return [*super().artefacts(output, folder), folder / "task.json"]
 
 
 @dataclass(frozen=True)

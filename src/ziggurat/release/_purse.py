@@ -11,6 +11,7 @@ from ziggurat.queries._plan import GROUP_SIZE
 from ziggurat.randomness import Source, secure
 from ziggurat.release._certificate import Decision
 from ziggurat.release._cited import Cited, cite
+from ziggurat.release._evidence import Evidence
 from ziggurat.release._gate import Gate, Verdict
 from ziggurat.release._paid import paid
 from ziggurat.release._plan import Output, Plan, Progress
@@ -134,16 +135,34 @@ class Purse:
 
     def go_on(self, held: Release[Output], reason: str) -> Release[Output]:
         """Let go what the gate stopped, for a reason that certificate and ledger keep; a refuted promise is dropped."""
-        decision = Decision(tuple(str(each) for each in held.verdict.stopped), _reason(reason, needed=True))
-        made = replace(held, decision=decision)
-        if made.verdict.refuted:
-            made = replace(made, event=None, entry=None)
+        said = held.verdict.went_on(_reason(reason))
+        made = replace(held, decision=Decision(tuple(said["stopped"]), said["reason"], said["refuted"]))
         if made.event is None:
             return self._noted(made)
-        if self.ledger is not None:
-            said = f"Went on although the gate stopped it ({'; '.join(decision.stopped)}): {decision.reason}"
-            self.ledger.record_decision(self.population, f"{made.plan.text[:300]}. {said}"[:_LONGEST])
-        return made
+        entry = self.decided(made.plan.text, made.verdict, reason)
+        return replace(made, event=None, entry=entry) if made.verdict.refuted else made
+
+    def decided(self, what: str, verdict: Verdict, reason: str) -> Cited | None:
+        """Write down, for ever, that something with a guarantee leaves although the gate stopped it.
+
+        What was promised and refuted is written down as unbounded: the ledger then counts no promise about it.
+        """
+        said = f"{what[:300]}: {verdict.although(_reason(reason))}"[:_LONGEST]
+        if self.ledger is None:
+            return None
+        record = self.ledger.record_unbounded if verdict.refuted else self.ledger.record_decision
+        return cite(self.ledger, record(self.population, said))
+
+    def measure(
+        self, plan: Plan[Output], *, gate: Gate | None = None, progress: Progress | None = None
+    ) -> Release[Output]:
+        """Make and judge what nothing bounds, for the steward: nothing leaves, and nothing is written down.
+
+        A plan with a guarantee is refused: trying it on the private table is a release like any other, and is paid for.
+        """
+        if plan.event is not None:
+            raise ParameterError("A release with a guarantee is not tried for nothing; quote it, or pay for it.")
+        return self._freely(plan, gate, progress)
 
     def _spent(self, plan: Plan[Output], event: Event, progress: Progress | None) -> Release[Output]:
         """Reserve on disk, run once, commit; or give again what was paid for before."""
@@ -181,7 +200,7 @@ class Purse:
         """Write down, for ever, what nothing bounds; only then it may leave."""
         if made.event is not None or self.ledger is None:
             return made
-        why = "" if made.decision is None else f" Went on although the gate stopped it: {made.decision.reason}"
+        why = "" if made.decision is None else f" Went on although {made.verdict.although(made.decision.reason)}"
         seeded = "Rehearsal. " if made.seeded else ""
         what = f"{seeded}{made.plan.remembered(made.output)}{why}"
         return replace(made, entry=cite(self.ledger, self.ledger.record_unbounded(self.population, what[:_LONGEST])))
@@ -190,8 +209,6 @@ class Purse:
         self, plan: Plan[Output], output: Output, event: Event | None, seeded: bool, entry: Cited | None = None
     ) -> Release[Output]:
         whose = self.population if self.ledger is None else self.ledger.population(self.population)
-        from ziggurat.release._evidence import Evidence
-
         return Release(
             plan, output, event, entry, replayed=False, seeded=seeded, evidence=Evidence(), verdict=Verdict(),
             population=whose, analyst=self.analyst,
@@ -204,9 +221,9 @@ class Purse:
         return self.ledger
 
 
-def _reason(given: str, needed: bool = False) -> str:
+def _reason(given: str) -> str:
     text = given.strip()
-    if (needed and not text) or not text.isprintable() or len(text) > _LONGEST_REASON:
+    if not text.isprintable() or len(text) > _LONGEST_REASON:
         raise ParameterError(
             f"Say why it shall leave all the same, in printable text of at most {_LONGEST_REASON} characters."
         )

@@ -97,15 +97,15 @@ class Release(Generic[Output]):
         from ziggurat.release.bundle import Contents, write_bundle
 
         with tempfile.TemporaryDirectory(prefix="ziggurat-artefacts-") as folder:
-            files = self.plan.artefacts(self.output, Path(folder))
-            named = tuple(_artefact(each) for each in files)
-            contents = Contents(
-                certificate=replace(self.certificate, artefacts=named).to_dict(),
-                evidence=self.evidence.to_dict(),
-                verdict=self.verdict.to_dict(),
-                artefacts={each.name: each for each in files},
-            )
-            return write_bundle(path, contents, key)
+            files, certificate = self.certified(Path(folder))
+            named = {each.name: each for each in files}
+            facts = (certificate.to_dict(), self.evidence.to_dict(), self.verdict.to_dict())
+            return write_bundle(path, Contents(*facts, named), key)
+
+    def certified(self, folder: Path) -> tuple[list[Path], Certificate]:
+        """Write the files that leave into a folder; gives them, and the certificate that names them."""
+        files = self.plan.artefacts(self.output, folder)
+        return files, replace(self.certificate, artefacts=tuple(_artefact(each) for each in files))
 
     def _guarantee(self) -> Any:
         if self.event is None:
@@ -114,7 +114,7 @@ class Release(Generic[Output]):
         return own if self.budget is None else promised(self.event, self.budget.delta, own)
 
     def _not_protected(self) -> list[str]:
-        judged = [NOT_PROTECTED_BY_GATE] if self.event is not None and self.evidence else []
+        judged = [NOT_PROTECTED_BY_GATE] if self.event is not None and self.evidence != Evidence() else []
         unrecorded = [NOT_RECORDED] if self.entry is None else []
         return [*self.plan.not_protected, *judged, *unrecorded]
 

@@ -192,19 +192,41 @@ def release_synthetic(
         The ledger cannot be written; nothing has left.
     """
     target = _checked(path, ledger, budget, note)
-    told = progress or _silent
+    asked: dict[str, Any] = {"copies": copies, "rows": rows, "holdout": holdout, "known": known, "secret": secret}
+    asked |= {"scenario": scenario, "checkpoint": checkpoint, "progress": progress, "note": note}
+    with DuckDBEngine() as engine, _private_folder(target) as place:
+        plan = plan_synthetic(table, target, synthesizer, place=Path(place), engine=engine, **asked)
+        release = Purse(ledger, budget).release(plan, gate=gate, go_on=go_on)
+        made = plan.released(release)
+        let_go(Path(place), made.files, made.certificate, made.to_dict())
+    return made
+
+
+def plan_synthetic(
+    table: object,
+    target: Path,
+    synthesizer: Synthesizer | None = None,
+    *,
+    place: Path,
+    engine: DuckDBEngine,
+    copies: int = 1,
+    rows: int | None = None,
+    holdout: object = 0.1,
+    known: Sequence[str] | None = None,
+    secret: str | Sequence[str] | None = None,
+    scenario: Scenario | None = None,
+    checkpoint: str | Path | None = None,
+    progress: Progress | None = None,
+    note: str = "",
+) -> SyntheticPlan:
+    """Plan synthetic copies, whose drafts are made in `place`; see `release_synthetic`."""
     held = table if isinstance(table, Table) else read(table)
     maker = _prepared(synthesizer, held)
     names = _names(maker, held)
     who = attackers_of(held.schema, names, known, secret, scenario)
     _require_fitting(maker, holdout, scenario, target, copies)
-    with DuckDBEngine() as engine, _private_folder(target) as place:
-        todo = _Todo(held, names, who, holdout, rows, copies, checkpoint, engine, told)
-        plan = SyntheticPlan(maker, target, Path(place), todo, note)
-        release = Purse(ledger, budget).release(plan, gate=gate, go_on=go_on)
-        made = plan.released(release)
-        let_go(Path(place), made.files, made.certificate, made.to_dict())
-    return made
+    todo = _Todo(held, names, who, holdout, rows, copies, checkpoint, engine, progress or _silent)
+    return SyntheticPlan(maker, target, place, todo, note)
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from ziggurat.release._paid import paid, require_ready
 from ziggurat.release._plan import Plan
 from ziggurat.release._purse import Purse
 from ziggurat.release._synthetic import Progress, _require_copies, _silent
-from ziggurat.release._synthetic_attacks import Attackers, attack_fully, attackers_of
+from ziggurat.release._synthetic_attacks import Attackers, Claim, attack_fully, attackers_of
 from ziggurat.release._synthetic_files import (
     FORMAT,
     File,
@@ -186,20 +186,43 @@ def release_synthetic_private(
         It costs more than is left; nothing was read or spent.
     """
     target = _checked(path, ledger, budget, note)
-    _require_copies(target, copies)
-    held = table if isinstance(table, Table) else read(table)
-    maker = _copied(model)
-    planned = _planned(maker, held.schema, ledger, budget, analyst)
-    names = maker._terms(held.schema).names
-    who = attackers_of(held.schema, names, known, secret)
-    _require_possible(maker, names, holdout, rows)
+    purse = Purse(ledger, budget, analyst)
+    asked: dict[str, Any] = {"copies": copies, "rows": rows, "holdout": holdout, "known": known, "secret": secret}
     with DuckDBEngine() as engine, _private_folder(target) as place:
-        task = _Task(maker, held, names, who, holdout, rows, copies, engine, Path(place), progress or _silent)
-        plan = PrivateSyntheticPlan(task, target, planned, note)
-        release = Purse(ledger, budget, analyst).release(plan, gate=gate, go_on=go_on)
+        asked |= {"progress": progress, "note": note, "engine": engine, "place": Path(place)}
+        plan = plan_synthetic_private(table, target, model, purse=purse, **asked)
+        release = purse.release(plan, gate=gate, go_on=go_on)
         made = plan.released(release)
         paid(lambda: let_go(Path(place), made.files, made.certificate, made.to_dict()))
     return made
+
+
+def plan_synthetic_private(
+    table: object,
+    target: Path,
+    model: PrivateSynthesis,
+    *,
+    purse: Purse,
+    place: Path,
+    engine: DuckDBEngine,
+    copies: int = 1,
+    rows: int | None = None,
+    holdout: object = 0.1,
+    known: Sequence[str] | None = None,
+    secret: str | Sequence[str] | None = None,
+    progress: Progress | None = None,
+    note: str = "",
+) -> PrivateSyntheticPlan:
+    """Plan synthetic copies with a guarantee, whose drafts are made in `place`; no row is read."""
+    _require_copies(target, copies)
+    held = table if isinstance(table, Table) else read(table)
+    maker = _copied(model)
+    planned = _planned(maker, held.schema, purse)
+    names = maker._terms(held.schema).names
+    who = attackers_of(held.schema, names, known, secret)
+    _require_possible(maker, names, holdout, rows)
+    task = _Task(maker, held, names, who, holdout, rows, copies, engine, place, progress or _silent)
+    return PrivateSyntheticPlan(task, target, planned, note)
 
 
 @dataclass(frozen=True, eq=False)
@@ -338,7 +361,10 @@ class _Task:
         original = read(parts.learned.raw.rows(self.names), schema, engine=self.engine, on_bad_cell="missing")
         if _count(original) == 0:
             return Evidence()
-        return attack_fully(original, list(tables), parts.control, self.who, self.maker.random_state, self.told)
+        share = 0.0 if isinstance(self.holdout, Table) else checked_share(self.holdout)
+        claim = Claim(self.maker.guarantee_, share, parts.coins)
+        seed = self.maker.random_state
+        return attack_fully(original, list(tables), parts.control, self.who, seed, self.told, claim)
 
 
 @dataclass(frozen=True)
@@ -380,17 +406,19 @@ def _copied(model: object) -> Any:
     return clone(model)
 
 
-def _planned(model: Any, schema: Schema, ledger: Ledger, budget: str, analyst: str) -> Event:
+def _planned(model: Any, schema: Schema, purse: Purse) -> Event:
     event: Event = model.planned(schema)
     whom = event.neighbours
+    if purse.ledger is None:
+        return event
     try:
-        ledger.paying(budget, whom, analyst)
+        purse.ledger.paying(purse.population, whom, purse.analyst)
     except MixedNeighboursError:
         unit = "" if whom.unit.is_row else f" --unit {whom.unit.name}={whom.unit.column}"
+        held = purse.ledger.budget(purse.population).neighbours
         raise MixedNeighboursError(
-            f"The budget protects {ledger.budget(budget).neighbours}, but by its schema and the model this table "
-            f"protects {whom}; create a budget with{unit} --relation {whom.relation.value}, or change the schema's "
-            "unit or the model's relation."
+            f"The budget protects {held}, but by its schema and the model this table protects {whom}; create a budget "
+            f"with{unit} --relation {whom.relation.value}, or change the schema's unit or the model's relation."
         ) from None
     return event
 

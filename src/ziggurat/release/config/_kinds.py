@@ -8,8 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import BaseModel
+
 from ziggurat.data import Schema, Table, read
-from ziggurat.data.engines import DuckDBEngine, Engine, files_named
+from ziggurat.data.engines import DuckDBEngine, files_named
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.privacy import Neighbours, Relation
 from ziggurat.release.config._models import (
@@ -27,8 +29,11 @@ from ziggurat.release.config._models import (
 if TYPE_CHECKING:
     from ziggurat.release._plan import Plan
     from ziggurat.release._purse import Purse
+    from ziggurat.release._session import Session
 
-KINDS = {
+_INVENTED_ROWS = 10_000
+
+KINDS: dict[str, type[BaseModel]] = {
     "question": QuestionSaid,
     "workload": WorkloadSaid,
     "reports": ReportsSaid,
@@ -102,19 +107,20 @@ def table_name(config: ReleaseConfig) -> str:
 
 def is_open(config: ReleaseConfig, base: Path) -> bool:
     """Whether the table is invented or public, so that a rehearsal on it needs no ledger."""
-    from ziggurat.data import datasets, generators
+    from ziggurat.data import datasets
+    from ziggurat.data.generators import INVENTED
 
-    known = (*generators.__all__, *datasets.names())
+    known = (*INVENTED, *datasets.names())
     return config.table in known and not (base / config.table).exists()
 
 
 def _invented(name: str) -> tuple[Any, Schema]:
-    from ziggurat.data import datasets, generators
+    from ziggurat.data import datasets
+    from ziggurat.data.generators import invented
 
     if name in datasets.names():
         return datasets.load(name), datasets.schema(name)
-    made = getattr(generators, name)(10_000, 0)
-    return made[0], made[1]
+    return invented(name, _INVENTED_ROWS, 0)
 
 
 def planned(desk: Desk) -> Plan[Any]:
@@ -132,7 +138,7 @@ def _question(desk: Desk, said: QuestionSaid) -> Plan[Any]:
     return session.plan(said.sql, said.epsilon, said.delta, **terms, bounds=bounds, learn=tuple(said.learn))
 
 
-def _session(desk: Desk, public: dict[str, Table] | None = None) -> Any:
+def _session(desk: Desk, public: dict[str, Table] | None = None) -> Session:
     from ziggurat.release._session import Session
 
     purse = desk.purse
@@ -152,8 +158,7 @@ def _workload(desk: Desk, said: WorkloadSaid) -> Plan[Any]:
         asked = asked.marginal(*columns)
     given = {"rows_per_unit": said.rows_per_unit, "noise": said.noise, "confidence": said.confidence}
     terms: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    plan: Plan[Any] = session.plan(asked.total() if said.total else asked, said.epsilon, said.delta, **terms)
-    return plan
+    return session.plan(asked.total() if said.total else asked, said.epsilon, said.delta, **terms)
 
 
 def _reports(desk: Desk, said: ReportsSaid) -> Plan[Any]:
@@ -233,9 +238,7 @@ def _models(said: AnonymisedSaid, trees: dict[str, Any]) -> list[Any]:
         found.append(LDiversity(name, each.amount, each.kind, each.c, missing_is_a_value=each.missing_is_a_value))
     for name, near in said.closeness.items():
         tree = trees.get(name) if near.distance == "hierarchical" else None
-        found.append(
-            TCloseness(name, near.amount, near.distance, tree, missing_is_a_value=near.missing_is_a_value)
-        )
+        found.append(TCloseness(name, near.amount, near.distance, tree, missing_is_a_value=near.missing_is_a_value))
     found += [] if said.highest_risk is None else [HighestRisk(said.highest_risk)]
     found += [] if said.average_risk is None else [AverageRisk(said.average_risk)]
     if not found:

@@ -180,14 +180,7 @@ class SyntheticSaid(_Said):
 
 
 Said = Annotated[
-    QuestionSaid
-    | WorkloadSaid
-    | ReportsSaid
-    | ModelSaid
-    | LabelsSaid
-    | AnonymisedSaid
-    | MaskedSaid
-    | SyntheticSaid,
+    QuestionSaid | WorkloadSaid | ReportsSaid | ModelSaid | LabelsSaid | AnonymisedSaid | MaskedSaid | SyntheticSaid,
     Field(discriminator="kind"),
 ]
 
@@ -214,7 +207,7 @@ class ReleaseConfig(_Said):
     population: str = Field("", description="Whose account; by default the table's name.")
     analyst: str = Field("", description="Who pays, of a release with a guarantee.")
     release: Said
-    gate: GateSaid = GateSaid()
+    gate: GateSaid = Field(default_factory=lambda: GateSaid.model_validate({}))
     note: str = Field("", description="What it is for, in a sentence.", max_length=1_000)
     bundle: str = Field("", description="The folder or .zip file to write; by default named after this file.")
     rehearse: int | None = Field(None, description="A seed: repeatable, marked, and never signed.")
