@@ -11,15 +11,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ziggurat.data._atomic import write_text
 from ziggurat.data._column import INT64_LOWER, INT64_UPPER, Hierarchy, Kind, Value, choose, written
 from ziggurat.data._conversion import cell_reads_as
 from ziggurat.data._nearest import nearest
-from ziggurat.data._schema import Schema
 from ziggurat.data.engines._spreadsheet_cells import marked_text, unmarked_text
 from ziggurat.errors import DataError, ParameterError, SchemaError
+
+if TYPE_CHECKING:
+    from ziggurat.data._schema import Schema
 
 _DELIMITERS = (";", "\t", ",")
 _LONG_FORM = ["attribute", "level0"]
@@ -258,7 +260,7 @@ def _plain_number(text: str) -> str:
     return text
 
 
-def hierarchies_in(places: Iterable[str | Path], schema: Schema) -> dict[str, Hierarchy]:
+def hierarchies_in(places: Iterable[str | Path], schema: "Schema") -> dict[str, Hierarchy]:
     """Read the hierarchies in files and folders: one file for each column, named after it, or one for many."""
     kinds = {column.name: column.storage for column in schema.columns}
     found: dict[str, Hierarchy] = {}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
 from importlib.metadata import version
 from typing import Any, Literal
 
+from ziggurat import __version__
 from ziggurat.errors import PrivacyError
 from ziggurat.privacy import ApproximateDP, Event, Guarantee, PureDP, compose
 from ziggurat.release._cited import Cited
@@ -22,7 +24,8 @@ NO_PROMISE = (
 REHEARSAL = "This is a rehearsal: whoever knows the seed can take the noise off, so that nobody is protected."
 NOT_RECORDED = "No ledger remembers this release, so that it is missing from every account of these people."
 
-_LIBRARIES = ("ziggurat", "numpy", "duckdb", "pyarrow", "scikit-learn")
+_MUCH = Fraction(101, 100)
+_LIBRARIES = ("numpy", "duckdb", "pyarrow", "scikit-learn")
 
 
 @dataclass(frozen=True)
@@ -154,16 +157,12 @@ def promised(event: Event, delta: Fraction, own: Guarantee | None = None) -> Gua
     A pure promise is stated where the budget's delta is 0 or the event needs none of it; where no promise holds at that
     delta, the method's own is stated.
     """
-    account = compose(event)
-    found: list[Guarantee] = []
+    account, found = compose(event), []
     for state in (account.pure, *((lambda: account.approximate(delta),) if delta else ())):
-        try:
+        with suppress(PrivacyError):
             found.append(state())
-        except PrivacyError:
-            continue
-    stated = [each for each in found if isinstance(each, PureDP | ApproximateDP)]
-    if stated:
-        return min(stated, key=lambda each: each.epsilon)
+    if found:  # a pure promise is stronger and simpler, unless it is much weaker in epsilon
+        return min(found, key=lambda each: each.epsilon * (1 if isinstance(each, PureDP) else _MUCH))
     if own is None:
         raise PrivacyError("The event promises nothing at the delta of its budget; state a larger one.")
     return own
@@ -171,7 +170,11 @@ def promised(event: Event, delta: Fraction, own: Guarantee | None = None) -> Gua
 
 def versions() -> dict[str, str]:
     """Name what made a release: ours, Python's and the libraries' that numbers depend on."""
-    return {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}}
+    return {
+        "ziggurat": __version__,
+        "python": platform.python_version(),
+        **{name: version(name) for name in _LIBRARIES},
+    }
 
 
 def _in_words(guarantee: Guarantee) -> str:

@@ -12,9 +12,9 @@ import numpy as np
 
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError, PrivacyError, ZigguratError
 from ziggurat.ledger import Ledger, Quote
-from ziggurat.privacy import Event, Neighbours, Relation, Unit, as_replace_one, renamed
+from ziggurat.privacy import Event, Guarantee, Neighbours, Relation, Unit, as_replace_one, renamed
 from ziggurat.release._cited import Cited
-from ziggurat.release._plan import Plan, Progress
+from ziggurat.release._plan import Plan, Progress, stated
 from ziggurat.release._purse import Purse
 
 if TYPE_CHECKING:
@@ -49,6 +49,10 @@ class ModelPlan(Plan["Private"]):
     def text(self) -> str:
         """Which model."""
         return f"A private model: {type(self.model).__name__}"
+
+    def guarantee(self) -> Guarantee:
+        """What fitting promises at the model's own delta."""
+        return stated(self.event, self.model.delta)
 
     @property
     def rehearsal(self) -> bool:

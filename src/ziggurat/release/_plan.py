@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from ziggurat.errors import DataError
+from ziggurat.privacy import Amount, ApproximateDP, PureDP, compose, exact_delta
 from ziggurat.release._evidence import Evidence
 
 if TYPE_CHECKING:
@@ -106,3 +107,9 @@ class Plan(Protocol[Output]):
     def details(self, output: Output) -> dict[str, Any]:
         """What may be published of it beside the promise."""
         return {}
+
+
+def stated(event: Event, delta: Amount) -> PureDP | ApproximateDP:
+    """What an event promises at a method's own delta; a pure promise where that is 0."""
+    allowed = exact_delta(delta)
+    return compose(event).approximate(allowed) if allowed else compose(event).pure()

@@ -22,7 +22,7 @@ from ziggurat.release._cited import Cited
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._fitting import in_words
 from ziggurat.release._paid import paid, require_ready
-from ziggurat.release._plan import Plan
+from ziggurat.release._plan import Plan, stated
 from ziggurat.release._purse import Purse
 from ziggurat.release._synthetic import Progress, _require_copies, _silent
 from ziggurat.release._synthetic_attacks import Attackers, Claim, attack_fully, attackers_of
@@ -244,10 +244,9 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
         """How many copies, by which model."""
         return f"Synthetic table: {counted(self.task.copies, 'copy', 'copies')} by {type(self.task.maker).__name__}"
 
-    def guarantee(self) -> Guarantee | None:
+    def guarantee(self) -> Guarantee:
         """The model's own, at its own delta."""
-        promised: Guarantee | None = getattr(self.task.maker, "guarantee_", None)
-        return promised
+        return stated(self.event, self.task.maker.delta)
 
     @property
     def rehearsal(self) -> bool:

@@ -30,7 +30,8 @@ def read_config(file: str | Path) -> ReleaseConfig:
     try:
         return ReleaseConfig.model_validate(said)
     except ValidationError as error:
-        raise DataError(_told(error.errors(include_url=False)[0], locate)) from None
+        wrong = sorted(error.errors(include_url=False), key=lambda each: each["type"] != "extra_forbidden")
+        raise DataError(_told(wrong[0], locate)) from None  # a key that nobody knows explains one that is missing
 
 
 def _told(error: Any, locate: Any) -> str:

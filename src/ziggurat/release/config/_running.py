@@ -68,9 +68,7 @@ class Outlook:
     @property
     def sentences(self) -> list[str]:
         """What it would be, what it would cost or tell, and what would be written."""
-        said = [self.text]
-        if self.quotation is not None:
-            said += [str(self.quotation), "No row was read."]
+        said = [self.text] if self.quotation is None else [str(self.quotation), "No row was read."]
         if self.measured is not None:
             said += [*self.measured.evidence.sentences, self.measured.verdict.sentence]
             said.append("This was measured for the steward's eyes: nothing has left, and nothing was written down.")
