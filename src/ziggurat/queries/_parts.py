@@ -74,19 +74,20 @@ class Parts:
         half, cost = estimator.half_width(self.foreseen), self.plan.spendable(aggregate.name)
         unit = _OF_LEARNED[aggregate.measure] if self.plan.learns(aggregate) else ""
         if isinstance(estimator, Averaged | Varied):
-            note = self._sized(estimator, half, f"{_upwards(100 * half)}% {unit}" if unit else _upwards(half))
-            return Part(aggregate.name, self._noise(estimator), cost, half, self.size, unit, note)
+            shown = f"{_upwards(100 * half)}% {unit}" if unit else _upwards(half)
+            evenly = estimator.evenly(self.foreseen) if isinstance(estimator, Varied) and not unit else None
+            note = self._sized(half >= estimator.widest * (1 - 1e-9), shown, evenly)
+            return Part(aggregate.name, self._noise(estimator), cost, half, self.size, unit, note, evenly)
         note = f"± {_upwards(half)} {unit}" if unit else ""
         return Part(aggregate.name, self._noise(estimator), cost, half, None, unit, note)
 
-    def _sized(self, estimator: Averaged | Varied, half: float, shown: str) -> str:
+    def _sized(self, hidden: bool, half: str, evenly: float | None) -> str:
         group = f"in a group of {self._units(self.size)}"
-        if half >= estimator.widest * (1 - 1e-9):
+        if hidden:
             return f"{group} the noise hides it: anything that the bounds allow"
-        if isinstance(estimator, Varied) and estimator.fixed is None:
-            evenly = _upwards(estimator.evenly(self.foreseen))
-            return f"± {shown} at worst {group}, about ± {evenly} if its values are spread evenly"
-        return f"± {shown} {group}"
+        if evenly is not None:
+            return f"± {half} at worst {group}, about ± {_upwards(evenly)} if its values are spread evenly"
+        return f"± {half} {group}"
 
     def _noise(self, estimator: Estimator) -> str:
         used = [self.foreseen.noises[need.identity] for need in estimator.needs()]

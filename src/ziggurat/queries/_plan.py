@@ -45,6 +45,9 @@ class Part:
         What `half_width` is in; empty for the unit of the answer itself.
     note
         The same in words.
+    evenly
+        About how far off a variance or a deviation is where values are spread evenly between their bounds, which is far
+        less than at worst.
     """
 
     name: str
@@ -54,6 +57,7 @@ class Part:
     group_size: int | None = None
     unit: str = ""
     note: str = ""
+    evenly: float | None = None
 
     @property
     def precision(self) -> str:
@@ -70,6 +74,7 @@ class Part:
             "group_size": self.group_size,
             "unit": self.unit,
             "note": self.precision,
+            "evenly": self.evenly,
         }
 
 
