@@ -36,6 +36,7 @@ PACKAGES = [
     "ziggurat.queries",
     "ziggurat.randomness",
     "ziggurat.release",
+    "ziggurat.release.bundle",
 ]
 
 

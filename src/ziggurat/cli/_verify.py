@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ziggurat.errors import DataError, LedgerError, LedgerUseError, ParameterError
+from ziggurat.errors import DataError, LedgerCorruptError, LedgerError, ParameterError
 
 if TYPE_CHECKING:
     from ziggurat.ledger import Receipt, Verification
@@ -87,16 +87,16 @@ def _bundle(thing: str, key: str) -> dict[str, Any]:
 
 
 def _ledger(where: str, key: str, receipt: Receipt | None) -> dict[str, Any]:
-    """Verify a ledger, and a receipt with it; what cannot be read is as broken as what was altered."""
+    """Verify a ledger, and a receipt with it."""
     from ziggurat.cli._ledger import summed_up
     from ziggurat.ledger import verify_ledger
 
     try:
         found: Verification = verify_ledger(where, _one_key(key, receipt), receipt)
-    except LedgerUseError:
-        raise
-    except LedgerError as error:
+    except LedgerCorruptError as error:
         return _said("ledger", [str(error)], [])
+    except LedgerError as error:  # out of reach, or no ledger at all: that is no verdict
+        raise DataError(str(error)) from None
     problems = [str(each) for each in found.problems]
     good = [] if problems else [summed_up(found)]
     return {**_said("ledger", problems, good), "entries": found.entries, "notes": found.notes}

@@ -72,16 +72,12 @@ def find(path: str | os.PathLike[str]) -> Found:
     raise DataError(f"There is no bundle at {str(place)!r}; check its name.")
 
 
-def is_bundle(folder: Path) -> bool:
-    """Tell whether a folder looks like a bundle, or like a part of one."""
-    return any(os.path.lexists(folder / name) for name in (MANIFEST, PUBLIC, STEWARD))
-
-
 def _in_folder(folder: Path) -> Found:
-    if not is_bundle(folder):
+    bare = not any((folder / part).is_dir() for part in (PUBLIC, STEWARD))
+    if bare and not os.path.lexists(folder / MANIFEST):
         raise DataError(f"The folder {str(folder)!r} is no bundle: it holds neither parts nor a manifest.")
-    found = Found(bare=not any((folder / part).is_dir() for part in (PUBLIC, STEWARD)))
-    if found.bare:
+    found = Found(bare=bare)
+    if bare:
         part = STEWARD if (folder / EVIDENCE).exists() else PUBLIC
         found.parts[part] = dict(_walk(folder, "", found.problems))
         return found

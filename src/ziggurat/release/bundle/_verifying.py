@@ -155,14 +155,14 @@ class _Examination:
             return
         try:
             data = member.read()
-            fields = damaged_fields(data, manifest.fields)
         except (ValueError, OSError):
             self._report(part, name, f"was altered{length}")
             return
+        fields = damaged_fields(data, manifest.fields)
         for each in fields:
             self._report(part, name, "was altered" if each in manifest.fields else "was added", each)
         if not fields:
-            self._report(part, name, f"was altered in its form, outside all fields{length}")
+            self._report(part, name, f"was altered outside all fields: it {_form_problem(data)}")
 
     def _check_certificate(self, manifest: Manifest, member: Member) -> None:
         """Check what was signed: a signature makes nothing right that a bundle never says."""
@@ -191,6 +191,14 @@ class _Examination:
             self._report(STEWARD, MANIFEST, "was signed with another key than the public part", "public_key")
         if (steward.made, steward.rehearsal) != (public.made, public.rehearsal):
             self._report(STEWARD, MANIFEST, "was made on another day or in another way than the public part")
+
+
+def _form_problem(data: bytes) -> str:
+    try:
+        read_by_line(data)
+    except ValueError as error:
+        return str(error)
+    return "is another one"
 
 
 def _contradictions(certificate: Mapping[str, Any], manifest: Manifest) -> list[tuple[str, str]]:
