@@ -170,8 +170,8 @@ class Verdict:
         ]
         told = f"; {' and '.join(rest)}" if rest else ""
         if not self.stopped:
-            many = f"{len(self.passed)} of its tests" if self.passed else "no test of it"
-            return f"The gate lets it go: {many} found nothing above the thresholds{told}."
+            found = f"{len(self.passed)} judged, and within the thresholds" if self.passed else "nothing was judged"
+            return f"The gate lets it go: {found}{told}."
         why = " ".join(each.sentence for each in self.stopped)
         return f"The gate stopped this release. {why} {self._advice}"
 
