@@ -287,7 +287,7 @@ class _Work:
     def _publication(self, lattice: Lattice, levels: Sequence[int]) -> Publication:
         labels = []
         for place, (ladder, level) in enumerate(zip(self.counted.ladders, levels, strict=True)):
-            places = ladder.groups[level][self.counted.codes[:, place]]
+            places = ladder.groups[level].take(self.counted.codes[:, place])
             labels.append(Labels(ladder.column, places, ladder.labels[level] if level else None))
         return Publication(self.table, self.counted, labels, lattice.kept(levels), self.question.sensitive)
 

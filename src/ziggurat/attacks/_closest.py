@@ -12,10 +12,10 @@ import pyarrow as pa
 
 from ziggurat.attacks._alike import Floats, Rows, alike, classes, copies_named, drawing, scaled
 from ziggurat.attacks._closest_kernels import nearest
-from ziggurat.attacks._coded import Codes
 from ziggurat.attacks._finding import CONFIDENCE, Finding, Share, counted
 from ziggurat.attacks._guesses import FEWEST, whole
 from ziggurat.data import Table
+from ziggurat.data._coded import Codes
 
 _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 _LOW = 0.05

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.anonymize._compiled import compiled
+from ziggurat.compiling import compiled
 
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]

@@ -16,7 +16,6 @@ import pyarrow as pa
 
 from ziggurat.attacks._alike import Floats, Rows, alike, copies_named, drawing, scaled
 from ziggurat.attacks._closest_kernels import nearest
-from ziggurat.attacks._coded import Codes
 from ziggurat.attacks._finding import Finding, Share, counted
 from ziggurat.attacks._guesses import Guesses, judged, pooled, whole
 from ziggurat.attacks._predicates import (
@@ -29,6 +28,7 @@ from ziggurat.attacks._predicates import (
     swapped_chance,
 )
 from ziggurat.data import Table
+from ziggurat.data._coded import Codes
 from ziggurat.errors import ParameterError
 
 Truths = npt.NDArray[np.bool_]

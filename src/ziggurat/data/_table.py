@@ -175,6 +175,15 @@ class Table:
         places = [exp.Literal.number(place) for place in range(1, len(keys) + 1)]
         return self.query(query.group_by(*places, copy=False))
 
+    def at_hand(self, names: Sequence[str]) -> pa.Table | None:
+        """Return columns row by row, as the engine holds them, if it has them at hand and queries see them as they are.
+
+        None where it has not, or where the schema reads a cell as something else. Raw, for a method to protect.
+        """
+        if not all(self._is_as_held(self.schema[name]) for name in names):
+            return None
+        return self._engine.at_hand(self._named, names)
+
     def validate(self) -> list[Problem]:
         """Return what contradicts the schema, as counts per column, never as values.
 
@@ -218,6 +227,12 @@ class Table:
             raise SchemaError(f"There is no column {name!r} in the schema; {nearest(name, known)}")
         view = self._view(name for name in known if name in used)
         return exp.select(*asked, copy=False).from_(view, copy=False).where(*conditions, copy=False)
+
+    def _is_as_held(self, column: Column) -> bool:
+        """Whether cells are read as they are: never reals, of which engines take several for one (0.0 and -0.0)."""
+        held = kind_of(self._types[column.name])
+        same = column.storage is (Kind.TEXT if held is Kind.CATEGORY else held)
+        return same and column.storage is not Kind.REAL and self._conversions[column.name].bad is None
 
     def _unreadable(self) -> list[Problem]:
         if not self._lenient:

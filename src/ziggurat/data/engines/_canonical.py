@@ -12,14 +12,15 @@ WIDE_INTEGER = pa.decimal128(38, 0)
 
 def canonical(table: pa.Table) -> pa.Table:
     """Return the same table with every column in its canonical type."""
-    columns = [_column(column) for column in table.columns]
+    columns = [canonical_column(column) for column in table.columns]
     return pa.Table.from_arrays(columns, names=table.column_names)
 
 
-def _column(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def canonical_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the same cells in their canonical type."""
     given = column.type
     if kinds.is_dictionary(given):
-        return _column(column.cast(given.value_type))
+        return canonical_column(column.cast(given.value_type))
     if kinds.is_integer(given) or (kinds.is_decimal(given) and given.scale <= 0):
         return _integers(column)
     if kinds.is_decimal(given):
