@@ -5,23 +5,35 @@ into noise and choices with integers alone, so that the stated distribution is t
 takes depends on its value: let nobody who sees a result measure how long its noise took.
 """
 
-from ziggurat.randomness._choices import (
-    exponential_choice,
-    permute_and_flip,
-    sample_without_replacement,
-    shuffle,
-)
-from ziggurat.randomness._limits import carry_gaussian, carry_laplace, carry_rate
-from ziggurat.randomness._samplers import (
-    bernoulli,
-    bernoulli_exp,
-    discrete_gaussian,
-    discrete_laplace,
-    geometric,
-    rounded_gaussian,
-    uniform_below,
-)
-from ziggurat.randomness._source import Source, secure, seeded
+from typing import TYPE_CHECKING
+
+from ziggurat._lazy import lazy
+
+if TYPE_CHECKING:
+    from ziggurat.randomness._choices import exponential_choice, permute_and_flip, sample_without_replacement, shuffle
+    from ziggurat.randomness._limits import carry_gaussian, carry_laplace, carry_rate
+    from ziggurat.randomness._samplers import (
+        bernoulli,
+        bernoulli_exp,
+        discrete_gaussian,
+        discrete_laplace,
+        geometric,
+        rounded_gaussian,
+        uniform_below,
+    )
+    from ziggurat.randomness._source import Source, secure, seeded
+else:
+    __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            "_choices": "exponential_choice permute_and_flip sample_without_replacement shuffle",
+            "_limits": "carry_gaussian carry_laplace carry_rate",
+            "_samplers": (
+                "bernoulli bernoulli_exp discrete_gaussian discrete_laplace geometric rounded_gaussian uniform_below"
+            ),
+            "_source": "Source secure seeded",
+        },
+    )
 
 __all__ = [
     "Source",
