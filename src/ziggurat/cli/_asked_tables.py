@@ -62,7 +62,7 @@ class Located:
             Kind.TEXT: pa.string(),
         }
         fields = pa.schema([(column.name, types[column.storage]) for column in self.schema.columns])
-        return read(fields.empty_table(), self.schema, engine=engine)
+        return read(pa.Table.from_batches([], fields), self.schema, engine=engine)
 
 
 def located(source: str, schema: str = "", table: str = "", name: str = "", unreadable: str = "0") -> Located:
