@@ -11,25 +11,26 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from secrets import token_hex
+from typing import TYPE_CHECKING, TypeAlias
 
-from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    PublicFormat,
-    load_pem_private_key,
-    load_pem_public_key,
-)
-
+from ziggurat._lazy import deferred
 from ziggurat.errors import LedgerUseError, ParameterError
 from ziggurat.ledger._chain import Head, canonical
 
+# A ledger without a witness signs nothing.
+if TYPE_CHECKING:
+    from cryptography import exceptions
+    from cryptography.hazmat.primitives import serialization as pem
+    from cryptography.hazmat.primitives.asymmetric import ed25519
+else:
+    exceptions = deferred("cryptography.exceptions")
+    pem = deferred("cryptography.hazmat.primitives.serialization")
+    ed25519 = deferred("cryptography.hazmat.primitives.asymmetric.ed25519")
+
 _DOMAIN = b"ziggurat-ledger-head-1\n"
 
-PrivateKey = Ed25519PrivateKey | str | os.PathLike[str]
-PublicKey = Ed25519PublicKey | str | os.PathLike[str]
+PrivateKey: TypeAlias = "ed25519.Ed25519PrivateKey | str | os.PathLike[str]"
+PublicKey: TypeAlias = "ed25519.Ed25519PublicKey | str | os.PathLike[str]"
 
 
 @dataclass(frozen=True)
@@ -64,9 +65,9 @@ class Receipt:
         if public_key is not None and public_hex(load_public_key(public_key)) != self.public_key:
             return "the receipt was signed with another key than the one given"
         try:
-            key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(self.public_key))
+            key = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(self.public_key))
             key.verify(bytes.fromhex(self.signature), _message(self.ledger, self.head(), self.time))
-        except (ValueError, InvalidSignature, UnsupportedAlgorithm):
+        except (ValueError, exceptions.InvalidSignature, exceptions.UnsupportedAlgorithm):
             return "the signature of the receipt is not valid"
         return None
 
@@ -88,9 +89,9 @@ def generate_key(path: str | os.PathLike[str]) -> Path:
     Neither file is ever overwritten, and a failure leaves neither behind. Gives the path of the public key.
     """
     private = Path(_file_name(path))
-    public, key = private.with_name(f"{private.name}.pub"), Ed25519PrivateKey.generate()
-    secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    shown = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    public, key = private.with_name(f"{private.name}.pub"), ed25519.Ed25519PrivateKey.generate()
+    secret = key.private_bytes(pem.Encoding.PEM, pem.PrivateFormat.PKCS8, pem.NoEncryption())
+    shown = key.public_key().public_bytes(pem.Encoding.PEM, pem.PublicFormat.SubjectPublicKeyInfo)
     try:
         # The public half comes first: alone it does no harm, while a private key without it looks whole.
         _write_new({public: (shown, 0o644), private: (secret, 0o600)})
@@ -105,30 +106,30 @@ def generate_key(path: str | os.PathLike[str]) -> Path:
     return public
 
 
-def load_private_key(source: PrivateKey) -> Ed25519PrivateKey:
+def load_private_key(source: PrivateKey) -> ed25519.Ed25519PrivateKey:
     """Read a private key from its PEM file, unless it is one already."""
-    if isinstance(source, Ed25519PrivateKey):
+    if isinstance(source, ed25519.Ed25519PrivateKey):
         return source
     try:
-        key = load_pem_private_key(_read(source), password=None)
-    except (ValueError, TypeError, UnsupportedAlgorithm):
+        key = pem.load_pem_private_key(_read(source), password=None)
+    except (ValueError, TypeError, exceptions.UnsupportedAlgorithm):
         raise LedgerUseError("The private key cannot be read; make one with 'ziggurat ledger keygen'.") from None
-    if not isinstance(key, Ed25519PrivateKey):
+    if not isinstance(key, ed25519.Ed25519PrivateKey):
         raise LedgerUseError("The private key must be an Ed25519 key; make one with 'ziggurat ledger keygen'.")
     return key
 
 
-def load_public_key(source: PublicKey) -> Ed25519PublicKey:
+def load_public_key(source: PublicKey) -> ed25519.Ed25519PublicKey:
     """Read a public key from its PEM file, unless it is one already."""
-    if isinstance(source, Ed25519PublicKey):
+    if isinstance(source, ed25519.Ed25519PublicKey):
         return source
     try:
-        key = load_pem_public_key(_read(source))
-    except (ValueError, TypeError, UnsupportedAlgorithm):
+        key = pem.load_pem_public_key(_read(source))
+    except (ValueError, TypeError, exceptions.UnsupportedAlgorithm):
         raise LedgerUseError(
             "The public key cannot be read; give the '.pub' file that 'ziggurat ledger keygen' made."
         ) from None
-    if not isinstance(key, Ed25519PublicKey):
+    if not isinstance(key, ed25519.Ed25519PublicKey):
         raise LedgerUseError("The public key must be an Ed25519 key; make one with 'ziggurat ledger keygen'.")
     return key
 
@@ -137,9 +138,9 @@ def _message(ledger: str, head: Head, time: str) -> bytes:
     return _DOMAIN + canonical([ledger, head.seq, head.hash, time], "A head").encode()
 
 
-def public_hex(key: Ed25519PublicKey) -> str:
+def public_hex(key: ed25519.Ed25519PublicKey) -> str:
     """Write a public key as receipts do."""
-    return key.public_bytes(Encoding.Raw, PublicFormat.Raw).hex()
+    return key.public_bytes(pem.Encoding.Raw, pem.PublicFormat.Raw).hex()
 
 
 def _read(path: object) -> bytes:
