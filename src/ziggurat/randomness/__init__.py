@@ -2,7 +2,8 @@
 
 A `Source` is secure (the default everywhere) or seeded (rehearsals and tests). The samplers turn its words
 into noise and choices with integers alone, so that the stated distribution is the one drawn. The time a draw
-takes depends on its value: let nobody who sees a result measure how long its noise took.
+takes depends on its value, most of all for the first ones of a process, which are not compiled: let nobody who sees a
+result measure how long its noise took.
 """
 
 from typing import TYPE_CHECKING
