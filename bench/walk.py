@@ -1,8 +1,9 @@
 """The way of a question, an anonymised table and labels through the house: what is passed, and what is done twice.
 
 Every command runs in a process of its own, on generated tables, twice: the first time everything is imported. Counted
-in the second are the functions of ours that are entered and the files that they stand in; and how often a table is opened (a file or frame is attached), SQL is parsed
-and a question is planned. Run `python bench/walk.py`; `--json` prints the figures alone.
+in the second are the functions of ours that are entered and the files that they stand in; and how often a table is
+opened (a file or frame is attached), SQL is parsed and a question is planned. Run `python bench/walk.py`; `--json`
+prints the figures alone.
 """
 
 from __future__ import annotations
@@ -136,7 +137,9 @@ def _counted(file: str, name: str, frame: Any) -> str:
 
 
 def _ours(frame: Any) -> bool:
-    return f"{Path('ziggurat', 'queries')}" in frame.f_code.co_filename or "ziggurat/release" in frame.f_code.co_filename
+    return (
+        f"{Path('ziggurat', 'queries')}" in frame.f_code.co_filename or "ziggurat/release" in frame.f_code.co_filename
+    )
 
 
 def main() -> None:

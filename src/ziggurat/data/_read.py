@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from narwhals import dependencies
 
 from ziggurat.data._frames import arrow_table, check_names
 from ziggurat.data._guess import guessed_schema
@@ -121,14 +120,23 @@ def _held(source: object, engine: Engine | None, table: str | None) -> tuple[Eng
         raise ParameterError(
             "A table is named (by table=, or --table on the command line) in a database; a file or a frame has none."
         )
+    held = None if isinstance(source, str | Path | pa.Table) else _held_elsewhere(source, engine)
+    if held is not None:
+        return held
+    holder = engine or DuckDBEngine()
+    return holder, holder.attach(_attachable(source))
+
+
+def _held_elsewhere(source: object, engine: Engine | None) -> tuple[Engine, str] | None:
+    from narwhals import dependencies
+
     if dependencies.is_duckdb_relation(source):
         return DuckDBRelationEngine(source), DuckDBRelationEngine.relation_name
     if dependencies.is_pyspark_dataframe(source) or dependencies.is_pyspark_connect_dataframe(source):
         spark: Any = source
         holder: Engine = engine or SparkEngine(spark.sparkSession)
         return holder, holder.attach(source)
-    holder = engine or DuckDBEngine()
-    return holder, holder.attach(_attachable(source))
+    return None
 
 
 def _server(source: object) -> Engine | None:

@@ -7,24 +7,25 @@ import re
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
+from typing import TYPE_CHECKING, TypeAlias
 
-from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    PublicFormat,
-    load_pem_private_key,
-    load_pem_public_key,
-)
-
+from ziggurat._lazy import deferred
 from ziggurat.errors import LedgerUseError, ParameterError
+
+# A ledger without a witness signs nothing.
+if TYPE_CHECKING:
+    from cryptography import exceptions
+    from cryptography.hazmat.primitives import serialization as pem
+    from cryptography.hazmat.primitives.asymmetric import ed25519
+else:
+    exceptions = deferred("cryptography.exceptions")
+    pem = deferred("cryptography.hazmat.primitives.serialization")
+    ed25519 = deferred("cryptography.hazmat.primitives.asymmetric.ed25519")
 
 _KEY, _SIGNATURE = re.compile("[0-9a-f]{64}"), re.compile("[0-9a-f]{128}")
 
-PrivateKey = Ed25519PrivateKey | str | os.PathLike[str]
-PublicKey = Ed25519PublicKey | str | os.PathLike[str]
+PrivateKey: TypeAlias = "ed25519.Ed25519PrivateKey | str | os.PathLike[str]"
+PublicKey: TypeAlias = "ed25519.Ed25519PublicKey | str | os.PathLike[str]"
 
 
 def settings() -> Path:
@@ -42,9 +43,9 @@ def signature_holds(public_key: str, signature: str, message: bytes) -> bool:
     if not (_KEY.fullmatch(public_key) and _SIGNATURE.fullmatch(signature)):
         return False
     try:
-        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key))
+        key = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key))
         key.verify(bytes.fromhex(signature), message)
-    except (ValueError, InvalidSignature, UnsupportedAlgorithm):
+    except (ValueError, exceptions.InvalidSignature, exceptions.UnsupportedAlgorithm):
         return False
     return True
 
@@ -61,8 +62,8 @@ def generate_key(path: str | os.PathLike[str]) -> Path:
     Neither file is ever overwritten, and a failure leaves neither behind. Gives the path of the public key.
     """
     private = Path(_file_name(path))
-    public, key = private.with_name(f"{private.name}.pub"), Ed25519PrivateKey.generate()
-    secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    public, key = private.with_name(f"{private.name}.pub"), ed25519.Ed25519PrivateKey.generate()
+    secret = key.private_bytes(pem.Encoding.PEM, pem.PrivateFormat.PKCS8, pem.NoEncryption())
     shown = public_text(key.public_key()).encode()
     try:
         # The public half comes first: alone it does no harm, while a private key without it looks whole.
@@ -78,42 +79,42 @@ def generate_key(path: str | os.PathLike[str]) -> Path:
     return public
 
 
-def load_private_key(source: PrivateKey) -> Ed25519PrivateKey:
+def load_private_key(source: PrivateKey) -> ed25519.Ed25519PrivateKey:
     """Read a private key from its PEM file, unless it is one already."""
-    if isinstance(source, Ed25519PrivateKey):
+    if isinstance(source, ed25519.Ed25519PrivateKey):
         return source
     try:
-        key = load_pem_private_key(_read(source), password=None)
-    except (ValueError, TypeError, UnsupportedAlgorithm):
+        key = pem.load_pem_private_key(_read(source), password=None)
+    except (ValueError, TypeError, exceptions.UnsupportedAlgorithm):
         raise LedgerUseError("The private key cannot be read; make one with 'ziggurat ledger keygen'.") from None
-    if not isinstance(key, Ed25519PrivateKey):
+    if not isinstance(key, ed25519.Ed25519PrivateKey):
         raise LedgerUseError("The private key must be an Ed25519 key; make one with 'ziggurat ledger keygen'.")
     return key
 
 
-def load_public_key(source: PublicKey) -> Ed25519PublicKey:
+def load_public_key(source: PublicKey) -> ed25519.Ed25519PublicKey:
     """Read a public key from its PEM file, unless it is one already."""
-    if isinstance(source, Ed25519PublicKey):
+    if isinstance(source, ed25519.Ed25519PublicKey):
         return source
     try:
-        key = load_pem_public_key(_read(source))
-    except (ValueError, TypeError, UnsupportedAlgorithm):
+        key = pem.load_pem_public_key(_read(source))
+    except (ValueError, TypeError, exceptions.UnsupportedAlgorithm):
         raise LedgerUseError(
             "The public key cannot be read; give the '.pub' file that 'ziggurat ledger keygen' made."
         ) from None
-    if not isinstance(key, Ed25519PublicKey):
+    if not isinstance(key, ed25519.Ed25519PublicKey):
         raise LedgerUseError("The public key must be an Ed25519 key; make one with 'ziggurat ledger keygen'.")
     return key
 
 
-def public_text(key: Ed25519PublicKey) -> str:
+def public_text(key: ed25519.Ed25519PublicKey) -> str:
     """Write a public key as its file."""
-    return key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
+    return key.public_bytes(pem.Encoding.PEM, pem.PublicFormat.SubjectPublicKeyInfo).decode()
 
 
-def public_hex(key: Ed25519PublicKey) -> str:
+def public_hex(key: ed25519.Ed25519PublicKey) -> str:
     """Write a public key as receipts do."""
-    return key.public_bytes(Encoding.Raw, PublicFormat.Raw).hex()
+    return key.public_bytes(pem.Encoding.Raw, pem.PublicFormat.Raw).hex()
 
 
 def _read(path: object) -> bytes:

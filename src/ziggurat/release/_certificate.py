@@ -157,7 +157,8 @@ def promised(event: Event, delta: Fraction, own: Guarantee | None = None) -> Gua
     A pure promise is stated where the budget's delta is 0 or the event needs none of it; where no promise holds at that
     delta, the method's own is stated.
     """
-    account, found = compose(event), []
+    account = compose(event)
+    found: list[PureDP | ApproximateDP] = []
     for state in (account.pure, *((lambda: account.approximate(delta),) if delta else ())):
         with suppress(PrivacyError):
             found.append(state())

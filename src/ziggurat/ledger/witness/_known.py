@@ -11,12 +11,14 @@ import json
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
-
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from typing import TYPE_CHECKING
 
 from ziggurat.errors import LedgerUseError, WitnessError
 from ziggurat.ledger._keys import generate_key, load_private_key, public_hex, settings
 from ziggurat.ledger.witness._place import is_file_name
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 
 @dataclass(frozen=True)
