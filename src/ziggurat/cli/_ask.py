@@ -112,8 +112,8 @@ def ask(
             if truth and analyst:
                 typer.echo("The ledger says for ever that the value without noise was shown (unbounded).", err=True)
             return
-        answer, cost, left = asker.answer(book, sql, amounts[0], delta, terms)
-        show_answer(answer, cost, left, as_json=as_json, out=out, explain=explain)
+        release, left = asker.answer(book, sql, amounts[0], delta, terms)
+        show_answer(release.output, release.cost, left, as_json=as_json, out=out, explain=explain)
 
 
 def quote(

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from ziggurat.cli._asked_tables import Located, further, pair, public_tables
 from ziggurat.cli._ledger import open_ledger, open_to_read
-from ziggurat.errors import BudgetExceededError, LedgerUseError, ParameterError
+from ziggurat.errors import LedgerUseError, ParameterError
 
 if TYPE_CHECKING:
     from ziggurat.ledger import Ledger
     from ziggurat.queries._answer import Answer
-    from ziggurat.release import Quotation, QuotedQuestion, Session, Sweep, TermOptions
-    from ziggurat.release._asking import Asking
+    from ziggurat.release import Release, Session, Sweep, TermOptions
 
 _NOBODY = "rehearsal"
 _PLENTY = "1000000"
@@ -96,14 +95,12 @@ class Asker:
 
     def answer(
         self, ledger: Ledger, sql: str, epsilon: str, delta: str, terms: TermOptions
-    ) -> tuple[Answer, QuotedQuestion, str]:
-        """Answer a question; gives the answer, what it cost, and what is left of the grant in words."""
+    ) -> tuple[Release[Answer], str]:
+        """Answer a question; gives the release, and what is left of the grant in words."""
         session = self.session(ledger)
-        plan = session.plan(sql, epsilon, delta, **terms)
-        quoted = _fitting(session, [plan])
         with working() as tell:
-            answer = session.ask(plan, progress=tell)
-        return answer, quoted.questions[0], self._left(session)
+            made = session.release(sql, epsilon, delta, progress=tell, **terms)
+        return made, self._left(session)
 
     def sweep(
         self, ledger: Ledger, sql: str, epsilons: Sequence[str], delta: str, terms: TermOptions, truth: bool
@@ -161,13 +158,6 @@ class Asker:
             f"{self.budget} --epsilon 1{person}{where}' (once) and 'ziggurat ledger grant {self.budget} {self.analyst} "
             f"--epsilon 1{where}'."
         )
-
-
-def _fitting(session: Session, plans: Sequence[Asking[Any]]) -> Quotation:
-    quoted = session.quote(plans)
-    if not quoted.fits:
-        raise BudgetExceededError(quoted.sentence)
-    return quoted
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ziggurat.errors import GateError, LedgerUseError, MixedNeighboursError, ParameterError
+from ziggurat.errors import BudgetExceededError, GateError, LedgerUseError, MixedNeighboursError, ParameterError
 from ziggurat.privacy import ApproximateDP, ApproximateEvent, ComposedEvent, Event, GaussianEvent, Neighbours
 from ziggurat.queries._plan import GROUP_SIZE
 from ziggurat.randomness import Source, secure
@@ -172,6 +172,7 @@ class Purse:
             return self._made(plan, paid(lambda: plan.run(self.source, progress), "nothing was spent"), event, seeded)
         question = plan.identity()
         if not self.ledger.answered(self.population, self.analyst, event, question, seeded):
+            self._require_room(event)
             plan.ready()
         whose = (self.population, self.analyst, event, question, plan.lifetime, seeded)
         with self.ledger.spend(*whose) as spend:
@@ -184,6 +185,12 @@ class Purse:
         made = self._made(plan, output, self.ledger.counted(self.population, event, self.analyst), seeded, entry)
         budget = self.ledger.paying(self.population, event.neighbours, self.analyst)
         return replace(made, replayed=spend.replayed, budget=budget)
+
+    def _require_room(self, event: Event) -> None:
+        """Refuse what costs more than is left before a table is opened, and checked whole."""
+        quoted = self._book.quote(self.population, self.analyst, event)
+        if not quoted.fits:
+            raise BudgetExceededError(quoted.sentence)
 
     def _freely(self, plan: Plan[Output], gate: Gate | None, progress: Progress | None) -> Release[Output]:
         """Run and judge what nothing bounds; nobody pays, and nothing is written down yet."""

@@ -153,7 +153,9 @@ def make_quotation(
         free = ledger.quote(population, analyst, event, question, seeded).replayed or (
             question is not None and key in seen
         )
-        quoted.append(QuotedQuestion(plan.text, counted, _promised(plan, event, counted), plan.parts(group_size), free))
+        quoted.append(
+            QuotedQuestion(plan.text, counted, promised_alone(plan, event, counted), plan.parts(group_size), free)
+        )
         seen.add(key)
     fresh = [each for each in quoted if not each.replayed]
     account = ledger.paying(population, quoted[0].event.neighbours, analyst).table
@@ -161,7 +163,7 @@ def make_quotation(
     return _totalled(tuple(quoted), fresh, _admitted(grant, fresh), grant, ledger)
 
 
-def _promised(plan: Plan[Any], event: Event, counted: Event) -> PureDP | ApproximateDP:
+def promised_alone(plan: Plan[Any], event: Event, counted: Event) -> PureDP | ApproximateDP:
     """What a plan promises by itself; where the budget counts it otherwise, what that comes to."""
     own = plan.guarantee() if event == counted else None
     if isinstance(own, PureDP | ApproximateDP):

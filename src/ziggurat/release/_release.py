@@ -11,14 +11,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
+from ziggurat.errors import PrivacyError
 from ziggurat.release._certificate import NOT_RECORDED, Artefact, Certificate, Decision, promised
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._gate import NOT_PROTECTED_BY_GATE, Verdict
 from ziggurat.release._plan import Output, Plan
+from ziggurat.release._quotation import promised_alone
 
 if TYPE_CHECKING:
     from ziggurat.ledger import Budget
-    from ziggurat.privacy import Event
+    from ziggurat.privacy import ApproximateDP, Event, PureDP
     from ziggurat.release._cited import Cited
 
 
@@ -62,6 +64,13 @@ class Release(Generic[Output]):
     decision: Decision | None = None
     config: Mapping[str, Any] | None = None
     made: date = date.min
+
+    @cached_property
+    def cost(self) -> PureDP | ApproximateDP:
+        """What it costs by itself, as its budget counts it; `PrivacyError` if nothing bounds it."""
+        if self.event is None or self.plan.event is None:
+            raise PrivacyError("Nothing bounds this release, so that it has no cost.")
+        return promised_alone(self.plan, self.plan.event, self.event)
 
     @cached_property
     def certificate(self) -> Certificate:
