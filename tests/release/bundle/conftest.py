@@ -67,11 +67,32 @@ def certificate(**changed: Any) -> dict[str, Any]:
 
 
 EVIDENCE = {
-    "findings": {"singling out": {"sentence": "3 of 1,000 guesses single somebody out.", "rate": 0.003}},
+    "made": {"singling out": {"sentence": "3 of 1,000 guesses single somebody out.", "rate": 0.003}},
     "skipped": {"linking": "Nothing is left to link."},
+    "alarms": [],
     "facts": {"risk": {"before": {"highest": 1.0}, "after": {"highest": 0.2}}},
 }
-VERDICT = {"sentence": "Nothing stopped it.", "stopped": [], "refuted": False}
+VERDICT = {
+    "stopped": [],
+    "passed": [
+        {
+            "attack": "singling out",
+            "figure": 0.003,
+            "means": "more guesses than chance",
+            "threshold": "1/5",
+            "chance": 0.31,
+            "level": "1/40",
+            "claimed": False,
+            "sentence": "singling out: 0.003",
+        }
+    ],
+    "no_verdict": {"homogeneity": "It has no threshold."},
+    "skipped": {},
+    "level": "1/20",
+    "guaranteed": True,
+    "refuted": False,
+    "sentence": "The gate lets it go.",
+}
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def test_hostile_texts_in_every_field_stay_texts(tmp_path: Path, contents: Make,
     given = contents(
         **made,
         evidence=hostile(plain.evidence),
-        verdict={"sentence": HOSTILE, "stopped": [{"sentence": HOSTILE}], "attacks": [{HOSTILE: HOSTILE}]},
+        verdict={"sentence": HOSTILE, "stopped": [hostile(plain.verdict["passed"][0])], "no_verdict": hostile({})},
         charts={HOSTILE: HOSTILE},
     )
     folder = write_bundle(tmp_path / "answer", given, key)
@@ -118,6 +118,9 @@ def test_the_stewards_page_has_the_decision_first_and_what_to_do_last(bundle: Pa
         "Decision: released, with a promise",
         "What was promised",
         "What the gate said",
+        "The gate lets it go.",
+        "more guesses than chance",
+        "It has no threshold.",
         "Attack by attack",
         "3 of 1,000 guesses single somebody out.",
         "Nothing is left to link.",

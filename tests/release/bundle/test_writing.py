@@ -1,6 +1,8 @@
 """A bundle is written whole or not at all, and its public part is made of what may be published alone."""
 
 import json
+import os
+import signal
 import stat
 import zipfile
 from collections.abc import Callable
@@ -10,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ziggurat.errors import DataError, ParameterError, PrivacyError
-from ziggurat.release.bundle import Contents, bundle_files, hand_out, verify_bundle, write_bundle
+from ziggurat.release.bundle import Contents, _writing, bundle_files, hand_out, verify_bundle, write_bundle
 from ziggurat.release.bundle._names import name_problem
 
 Make = Callable[..., Contents]
@@ -93,6 +95,26 @@ def test_a_failure_leaves_nothing(tmp_path: Path, contents: Make, key: Path, nam
     assert sorted(tmp_path.iterdir()) == before
 
 
+@pytest.mark.parametrize("name", ["answer", "answer.zip"])
+def test_a_writer_who_is_killed_leaves_at_most_a_folder_that_nobody_else_reads(
+    tmp_path: Path, contents: Make, key: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(_writing, "_put", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    made = contents()
+    child = os.fork()
+    if not child:
+        try:
+            write_bundle(tmp_path / name, made, key)
+        finally:
+            os._exit(1)
+    assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    assert not (tmp_path / name).exists()
+    (left,) = tmp_path.glob(f".{name}.*")
+    assert stat.S_IMODE(left.stat().st_mode) == 0o700
+    monkeypatch.undo()
+    assert verify_bundle(write_bundle(tmp_path / name, made, key)).sound
+
+
 def test_an_artefact_that_is_not_the_certified_one_is_refused(tmp_path: Path, contents: Make, key: Path) -> None:
     made = contents()
     (tmp_path / "rows.csv").write_bytes(b"others")
@@ -127,7 +149,7 @@ def test_artefacts_may_lie_in_folders_and_bear_any_letters(tmp_path: Path, conte
 
 
 def test_what_the_gate_stopped_is_bundled_only_with_a_decision(tmp_path: Path, contents: Make, key: Path) -> None:
-    stopped = {"sentence": "Stopped.", "stopped": ["singling out"], "refuted": False}
+    stopped = {"sentence": "Stopped.", "stopped": [{"attack": "singling out"}], "refuted": False}
     with pytest.raises(PrivacyError, match="The gate stopped"):
         write_bundle(tmp_path / "answer", contents(verdict=stopped), key)
     decided = {"decision": {"stopped": ["singling out"], "reason": "It is for the board only."}}

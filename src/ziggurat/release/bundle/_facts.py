@@ -32,14 +32,14 @@ def tables(value: Any, title: str = "") -> Iterator[Laid]:
 
 def _mapped(title: str, value: Mapping[str, Any]) -> Iterator[Laid]:
     pairs = {name: each for name, each in value.items() if _is_pair(each) and not _is_nested(each["before"])}
-    leaves = {name: each for name, each in value.items() if not _is_nested(each)}
+    leaves = {name: each for name, each in value.items() if not _is_nested(each) and each is not None}
     if leaves:
         yield _cut(title, (), [[_said(name), written(each)] for name, each in leaves.items()])
     if pairs:
         rows = [[_said(name), *(written(each[side]) for side in _PAIR)] for name, each in pairs.items()]
         yield _cut(title, ("", *_PAIR), rows)
     for name, each in value.items():
-        if name not in pairs and name not in leaves:
+        if name not in pairs and _is_nested(each):
             yield from tables(each, f"{title}: {_said(name)}" if title else _said(name))
 
 

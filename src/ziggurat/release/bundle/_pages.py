@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ziggurat.ledger import fingerprint
 from ziggurat.privacy import in_words
-from ziggurat.release.bundle._facts import tables, written
+from ziggurat.release.bundle._facts import Laid, tables, written
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -48,12 +48,11 @@ def stewards_page(
         "steward.html",
         known,
         verdict=verdict,
-        judged=list(tables(_besides(verdict, "sentence", "stopped", "refuted", "passed"))),
-        stopped=[_stop(each) for each in verdict.get("stopped") or ()],
-        findings=_findings(evidence),
+        weighed=[*_weighed(verdict, "stopped"), *_weighed(verdict, "passed")],
+        unjudged=_mapping(verdict.get("no_verdict")),
+        findings=_findings(_mapping(evidence.get("made"))),
         skipped=_mapping(evidence.get("skipped")),
         measured=list(tables(_mapping(evidence.get("facts")))),
-        further=list(tables(_besides(evidence, "findings", "skipped", "facts"))),
         charts={title: _data_uri(svg) for title, svg in charts.items()},
     )
 
@@ -115,21 +114,25 @@ def _unit(promise: Any) -> str:
     return said.removeprefix("one ") if isinstance(said, str) else "row"
 
 
-def _findings(evidence: Mapping[str, Any]) -> list[tuple[str, str, list[Any]]]:
-    """Every attack: its name, its sentence, and its figures."""
-    found = _mapping(evidence.get("findings"))
+def _weighed(verdict: Mapping[str, Any], outcome: str) -> list[dict[str, Any]]:
+    """What the gate compared with which threshold, amounts in words."""
     return [
-        (name, str(_mapping(each).get("sentence", "")), list(tables(_besides(_mapping(each), "sentence"))))
-        for name, each in found.items()
+        {**each, "stopped": outcome == "stopped", **{name: _amount(each.get(name)) for name in ("threshold", "level")}}
+        for each in map(_mapping, verdict.get(outcome) or ())
     ]
 
 
-def _stop(each: Any) -> str:
-    return str(each.get("sentence") or each.get("attack") or written(each)) if isinstance(each, Mapping) else str(each)
+def _amount(said: Any) -> str:
+    try:
+        return in_words(Fraction(said))
+    except (TypeError, ValueError, ZeroDivisionError):
+        return written(said)
 
 
-def _besides(said: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {name: value for name, value in said.items() if name not in names}
+def _findings(made: Mapping[str, Any]) -> list[tuple[str, str, list[Laid]]]:
+    """Every attack: its name, its sentence, and its figures."""
+    found = {name: _mapping(each) for name, each in made.items()}
+    return [(name, each.get("sentence", ""), list(tables({**each, "sentence": None}))) for name, each in found.items()]
 
 
 def _mapping(said: Any) -> Mapping[str, Any]:
