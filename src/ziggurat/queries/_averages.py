@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
+from ziggurat.data import Kind
+from ziggurat.errors import QuestionError
 from ziggurat.queries._additive import Estimator, Foreseen, Measured, Need, count_need, grid_for, minus, where
 from ziggurat.queries._answer import Estimate
 from ziggurat.queries._grid import quantised_range, quantised_value
@@ -20,6 +23,7 @@ Floats = npt.NDArray[np.float64]
 Sums = tuple[Floats, Floats, Floats]
 
 SQUARE_BITS = 15
+_WIDEST = 2**500
 
 
 class Averaged(Estimator):
@@ -58,12 +62,19 @@ class Averaged(Estimator):
         total, count = (foreseen.spread(need) for need in self.needs())
         ends = _fewest_steps(self.ends, self.fixed)
         reach = mean_reach(foreseen.values, total, count, ends, float(1 - foreseen.confidence), foreseen.spare)
-        return reach * float(self.grid) if self.fixed is None else reach / (ends[1] - ends[0])
+        return self._quoted(reach)
 
     @property
     def widest(self) -> float:
         """How far off it can be: as far as the bounds are apart."""
-        return (self.ends[1] - self.ends[0]) * float(self.grid) if self.fixed is None else 1.0
+        ends = _fewest_steps(self.ends, self.fixed)
+        return self._quoted(ends[1] - ends[0])
+
+    def _quoted(self, reach: float) -> float:
+        """Steps in units, or as a share of the learned range; laying values on the grid moves them by half a step."""
+        ends = _fewest_steps(self.ends, self.fixed)
+        unit = float(self.grid) if self.fixed is None else 1 / (ends[1] - ends[0])
+        return (reach + _rounding(self.value, self.grid)) * unit
 
 
 class Varied(Estimator):
@@ -77,6 +88,8 @@ class Varied(Estimator):
         self.ends = quantised_range(value, self.grid, self.middle)
         self.reach = self.fixed or max(self.ends[1], -self.ends[0], 1)
         self.sample = int(aggregate.parameter or 0)
+        if (self.ends[1] - self.ends[0]) * self.grid > _WIDEST:
+            raise QuestionError(f"No number holds {aggregate.name!r} between such bounds; CLAMP it to narrower ones.")
 
     def needs(self) -> tuple[Need, ...]:
         """A third each; squares are measured as deviations from the middle of their range, too."""
@@ -126,9 +139,7 @@ class Varied(Estimator):
         surely = fewest(foreseen.values, count, foreseen.spare) - count.reach(miss / 20)
         factor = float(_sample(np.maximum(surely, 2.0), self.sample))
         most = (ends[1] - ends[0]) ** 2 / 4
-        reach = min(factor * reach + (factor - 1) * most, most * (1 + self.sample))
-        squared = float(self.grid) ** 2 if self.fixed is None else 1 / (ends[1] - ends[0]) ** 2
-        return float(np.sqrt(reach * squared)) if self.aggregate.measure is Measure.DEVIATION else reach * squared
+        return self._quoted(min(factor * reach + (factor - 1) * most, most * (1 + self.sample)))
 
     def evenly(self, foreseen: Foreseen) -> float:
         """Half the width of the interval where values are spread evenly between the bounds, without noise in the sums.
@@ -146,9 +157,21 @@ class Varied(Estimator):
     @property
     def widest(self) -> float:
         """How far off it can be: by the largest variance that the bounds allow, or its root."""
-        width = (self.ends[1] - self.ends[0]) * float(self.grid) if self.fixed is None else 1.0
-        most = width**2 / 4 * (1 + self.sample)
-        return float(most**0.5) if self.aggregate.measure is Measure.DEVIATION else most
+        ends = _fewest_steps(self.ends, self.fixed)
+        return self._quoted((ends[1] - ends[0]) ** 2 / 4 * (1 + self.sample))
+
+    def _quoted(self, reach: float) -> float:
+        """A reach in squared steps, in units or as a share of what is learned.
+
+        Laying values on the grid moves them by half a step r, a deviation d by as much, and a variance by 2 d r + r^2;
+        that of a sample is at most twice as much.
+        """
+        ends = _fewest_steps(self.ends, self.fixed)
+        unit = float(self.grid) if self.fixed is None else 1 / (ends[1] - ends[0])
+        moved = _rounding(self.value, self.grid)
+        if self.aggregate.measure is Measure.DEVIATION:
+            return (sqrt(reach) + moved * (1 + self.sample)) * unit
+        return (reach + ((ends[1] - ends[0]) * moved + moved**2) * (1 + self.sample)) * unit**2
 
     def _in_units(self, *parts: Floats) -> list[Estimate]:
         step = float(self.grid)
@@ -163,6 +186,11 @@ def _fewest_steps(ends: tuple[int, int], fixed: int | None) -> tuple[float, floa
     The noise is the same however many steps they reach, and so is largest beside the fewest.
     """
     return (float(ends[0]), float(ends[1])) if fixed is None else (-fixed / 2, fixed / 2)
+
+
+def _rounding(value: Value, grid: Fraction) -> float:
+    """By how many steps a value is moved when it is laid on the grid."""
+    return 0.0 if value.kind is Kind.INTEGER and grid == 1 else 0.5
 
 
 def _sample(counts: Floats, subtracted: int) -> Floats:

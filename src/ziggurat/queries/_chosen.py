@@ -77,6 +77,8 @@ class Ranked(Chooser):
             raise QuestionError("A quantile's share may have at most six decimals; round it.")
         self.share = share
         self.grid = _bin_width(value)
+        if value.is_number:
+            quantised_range(value, self.grid)  # refuses bounds that no grid spans, before anything is paid for
         moved = max(share.numerator, share.denominator - share.numerator) * shared.rows
         each = epsilon / shared.groups
         self.point = Selection(each / 3, moved, neighbours=neighbours)

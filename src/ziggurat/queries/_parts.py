@@ -76,7 +76,7 @@ class Parts:
         if isinstance(estimator, Averaged | Varied):
             shown = f"{_upwards(100 * half)}% {unit}" if unit else _upwards(half)
             evenly = estimator.evenly(self.foreseen) if isinstance(estimator, Varied) and not unit else None
-            note = self._sized(half >= estimator.widest * (1 - 1e-9), shown, evenly)
+            note = self._sized(half >= estimator.widest and estimator.ends[0] < estimator.ends[1], shown, evenly)
             return Part(aggregate.name, self._noise(estimator), cost, half, self.size, unit, note, evenly)
         note = f"± {_upwards(half)} {unit}" if unit else ""
         return Part(aggregate.name, self._noise(estimator), cost, half, None, unit, note)
