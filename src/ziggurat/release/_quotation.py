@@ -124,7 +124,7 @@ def _delta(guarantee: PureDP | ApproximateDP) -> Fraction:
 
 def _lines(quoted: QuotedQuestion) -> list[str]:
     rows = [[part.name, f"epsilon {in_words(part.epsilon)}", part.precision, part.mechanism] for part in quoted.parts]
-    widths = [max(len(row[place]) for row in rows) for place in range(3)]
+    widths = [max((len(row[place]) for row in rows), default=0) for place in range(3)]
     table = [
         "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]) for row in rows
     ]
