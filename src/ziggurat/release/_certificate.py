@@ -151,12 +151,8 @@ class Certificate:
         }
 
 
-def promised(event: Event, delta: Fraction, own: Guarantee | None = None) -> Guarantee:
-    """State what an event promises at the delta of its budget; `own` is what its method says of it at its own delta.
-
-    A pure promise is stated where the budget's delta is 0 or the event needs none of it; where no promise holds at that
-    delta, the method's own is stated.
-    """
+def promised(event: Event, delta: Fraction) -> PureDP | ApproximateDP:
+    """State what an event promises at the delta of its budget; a pure promise where that is 0 or needs none of it."""
     account = compose(event)
     found: list[PureDP | ApproximateDP] = []
     for state in (account.pure, *((lambda: account.approximate(delta),) if delta else ())):
@@ -164,9 +160,7 @@ def promised(event: Event, delta: Fraction, own: Guarantee | None = None) -> Gua
             found.append(state())
     if found:  # a pure promise is stronger and simpler, unless it is much weaker in epsilon
         return min(found, key=lambda each: each.epsilon * (1 if isinstance(each, PureDP) else _MUCH))
-    if own is None:
-        raise PrivacyError("The event promises nothing at the delta of its budget; state a larger one.")
-    return own
+    raise PrivacyError("The event promises nothing at the delta of its budget; state a larger one.")
 
 
 def versions() -> dict[str, str]:

@@ -16,11 +16,12 @@ from ziggurat.data import Schema, Table, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import MixedNeighboursError, ParameterError, PrivacyError
 from ziggurat.privacy import Event, Guarantee, whole
+from ziggurat.queries._plan import Part
 from ziggurat.randomness import secure, seeded
 from ziggurat.release._anonymised import _checked, _private_folder
 from ziggurat.release._cited import Cited
 from ziggurat.release._evidence import Evidence
-from ziggurat.release._fitting import in_words
+from ziggurat.release._fitting import DEPENDS, in_words
 from ziggurat.release._paid import paid, require_ready
 from ziggurat.release._plan import Plan, stated
 from ziggurat.release._purse import Purse
@@ -243,6 +244,11 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
     def text(self) -> str:
         """How many copies, by which model."""
         return f"Synthetic table: {counted(self.task.copies, 'copy', 'copies')} by {type(self.task.maker).__name__}"
+
+    def parts(self, group_size: int = 0) -> tuple[Part, ...]:  # noqa: ARG002
+        """What is learned; how far off the counts of the copies will be depends on the table."""
+        name = type(self.task.maker).__name__
+        return (Part("copies", name, stated(self.event, self.task.maker.delta).epsilon, None, note=DEPENDS),)
 
     def guarantee(self) -> Guarantee:
         """The model's own, at its own delta."""
