@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
-from importlib.metadata import version
 from typing import Any, Literal
 
 from ziggurat import __version__
@@ -165,6 +163,9 @@ def promised(event: Event, delta: Fraction) -> PureDP | ApproximateDP:
 
 def versions() -> dict[str, str]:
     """Name what made a release: ours, Python's and the libraries' that numbers depend on."""
+    import platform
+    from importlib.metadata import version
+
     return {
         "ziggurat": __version__,
         "python": platform.python_version(),
