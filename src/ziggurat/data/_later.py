@@ -1,7 +1,8 @@
 """A file of which only the schema is known until it is needed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+import pyarrow as pa
 from sqlglot import exp
 
 from ziggurat.data._conversion import Conversion
@@ -42,3 +43,7 @@ class LaterTable(Table):
             self._place.show(self._name, held._view(self.schema.names))
             self._held, self._left_out, self._lenient = held, held.left_out, held.lenient
         self._held.ready()
+
+    def at_hand(self, names: Sequence[str]) -> pa.Table | None:
+        """As the file gives them, once it is open."""
+        return None if self._held is None else self._held.at_hand(names)

@@ -31,6 +31,8 @@ Bound = int | float | date
 MOST_NUMBERS = 20_000
 """The most numbers of one answer: what is more may not fit into one entry of the ledger, where answers are kept."""
 
+_PUBLIC = "The question and its terms are public, and so are the names, bounds and categories of the columns."
+
 
 class TermOptions(TypedDict, total=False):
     """The terms of a question besides epsilon and delta, as in `Terms`, and the bounds that the analyst states."""
@@ -76,6 +78,11 @@ class Asking(Plan[Given]):
     def stored(self, output: Given) -> dict[str, Any]:
         """The whole answer."""
         return output.to_dict()
+
+    @property
+    def not_protected(self) -> tuple[str, ...]:
+        """What was asked, and the schema."""
+        return (_PUBLIC,)
 
     def artefacts(self, output: Given, folder: Path) -> list[Path]:
         """The answer as a table, and with all that is known of it as JSON."""

@@ -123,7 +123,9 @@ class TableModelPlan(ModelPlan):
         """Plan a fit by what is public of a table."""
         _require_private(model)
         planned = _about_labels(model.planned(expected, task.width), task.label)
-        event = _restated(model, planned, purse.protects(planned.neighbours), one_row_each=True)
+        whom = purse.protects(planned.neighbours)
+        _require_same_unit(table.unit, whom.unit)
+        event = _restated(model, planned, whom, one_row_each=True)
         given: dict[str, Any] = {"task": task, "table": table, "purse": purse, "expected": expected}
         return cls(model, None, None, event, planned, task.label, **given)
 
@@ -269,6 +271,14 @@ def plan_model(
     planned = _about_labels(model.planned(*table.shape), label)
     event = _restated(model, planned, purse.protects(planned.neighbours), one_row_each=_one_row_each(units, len(table)))
     return ModelPlan(model, X, y, event, planned, label, keep)
+
+
+def _require_same_unit(known: Unit, protected: Unit) -> None:
+    """Refuse a budget of another unit than the table has: one row for each of these says nothing of those."""
+    if protected.name != "label" and not protected.is_row and protected.column != known.column:
+        raise MixedNeighboursError(
+            f"The budget protects {protected}, but the schema of the table says {known}; name the same column in both."
+        )
 
 
 def _checked(features: Any) -> Any:

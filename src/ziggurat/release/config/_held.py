@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -35,18 +36,20 @@ class HeldBundle:
 
     @classmethod
     def keep(cls, held: Release[Any], config: ReleaseConfig, folder: Path) -> None:
-        """Keep a stopped release in a folder that its owner alone may enter."""
-        folder.mkdir(mode=0o700)
-        files, certificate = held.certified(folder)
-        facts = {
-            "format": FORMAT,
-            "certificate": certificate.to_dict(),
-            "evidence": held.evidence.to_dict(),
-            "verdict": held.verdict.to_dict(),
-            "config": _digest(config),
-            "artefacts": [file.name for file in files],
-        }
-        write_text(folder / _FACTS, json.dumps(facts), mode=0o600)
+        """Keep a stopped release, whole or not at all, in a folder that its owner alone may enter."""
+        with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as draft:
+            whole = Path(draft) / "whole"
+            whole.mkdir(mode=0o700)
+            _, certificate = held.certified(whole)
+            facts = {
+                "format": FORMAT,
+                "certificate": certificate.to_dict(),
+                "evidence": held.evidence.to_dict(),
+                "verdict": held.verdict.to_dict(),
+                "config": _digest(config),
+            }
+            write_text(whole / _FACTS, json.dumps(facts), mode=0o600)
+            whole.rename(folder)
 
     @classmethod
     def open(cls, folder: Path) -> Self:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ziggurat.errors import BudgetExceededError, DataError, GateError, ParameterError
+from ziggurat.errors import DataError, GateError, ParameterError
 from ziggurat.ledger import Ledger
 from ziggurat.randomness import seeded
 from ziggurat.release._gate import Gate
@@ -136,7 +136,7 @@ def run_config(
         plan = planned(desk)
         if told is not None:
             told(_will_write(plan, desk.purse, target))
-        _require_room(plan, desk.purse)
+        _require_payer(plan, desk.purse)
         try:
             made = desk.purse.release(plan, gate=_gate(config), go_on=go_on, progress=progress)
         except GateError as error:
@@ -206,15 +206,9 @@ def _place(config: ReleaseConfig, base: Path) -> str | Path:
     return config.ledger if "://" in config.ledger else base / config.ledger
 
 
-def _require_room(plan: Plan[Any], purse: Purse) -> None:
-    """Refuse what costs more than is left before a table is opened."""
-    if plan.event is None or purse.ledger is None:
-        return
-    if not purse.analyst:
+def _require_payer(plan: Plan[Any], purse: Purse) -> None:
+    if plan.event is not None and purse.ledger is not None and not purse.analyst:
         raise ParameterError("A release with a guarantee is paid for; say who pays with 'analyst'.")
-    quoted = purse.quote(plan)
-    if not quoted.fits:
-        raise BudgetExceededError(quoted.sentence)
 
 
 def _will_write(plan: Plan[Any], purse: Purse, target: Path) -> str:
