@@ -104,8 +104,11 @@ def _remembered_as(source: str, name: str, ledger: bool) -> str:
 def _release(masked: MaskedTable, out: str, ledger: str, budget: str, options: dict[str, Any]) -> Cited | None:
     """Write the release down first, where somebody should remember it, and then the files."""
     from ziggurat.cli._ledger import open_ledger
+    from ziggurat.cli._pate_folders import require_file
     from ziggurat.release import release_masked
 
+    require_file(out)
+    masked.require_apart(out)
     if not budget:
         return release_masked(masked, out, **options).entry
     with open_ledger(ledger, create=True) as book:

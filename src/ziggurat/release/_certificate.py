@@ -149,6 +149,12 @@ class Certificate:
         }
 
 
+def decision_of(release: Any) -> dict[str, Any] | None:
+    """Why a release left although the gate stopped it, as JSON; None if it did not stop it."""
+    decided: Decision | None = None if release is None else release.decision
+    return None if decided is None else decided.to_dict()
+
+
 def promised(event: Event, delta: Fraction) -> PureDP | ApproximateDP:
     """State what an event promises at the delta of its budget; a pure promise where that is 0 or needs none of it."""
     account = compose(event)

@@ -139,7 +139,7 @@ class Purse:
         made = replace(held, decision=Decision(tuple(said["stopped"]), said["reason"], said["refuted"]))
         if made.event is None:
             return self._noted(made)
-        entry = self.decided(made.plan.text, made.verdict, reason)
+        entry = self.decided(made.plan.remembered(made.output), made.verdict, reason)
         return replace(made, event=None, entry=entry) if made.verdict.refuted else made
 
     def decided(self, what: str, verdict: Verdict, reason: str) -> Cited | None:
@@ -147,7 +147,7 @@ class Purse:
 
         What was promised and refuted is written down as unbounded: the ledger then counts no promise about it.
         """
-        said = f"{what[:300]}: {verdict.although(_reason(reason))}"[:_LONGEST]
+        said = f"{what[:400]}: {verdict.although(_reason(reason))}"[:_LONGEST]
         if self.ledger is None:
             return None
         record = self.ledger.record_unbounded if verdict.refuted else self.ledger.record_decision
