@@ -248,6 +248,7 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
     note: str = ""
     kind = KIND
     lifetime = _A_DAY
+    paid_by_promise = True
 
     @property
     def text(self) -> str:
