@@ -22,6 +22,7 @@ from ziggurat.errors import (
     BudgetExceededError,
     DataError,
     EngineError,
+    GateError,
     LedgerError,
     MixedNeighboursError,
     ParameterError,
@@ -136,7 +137,11 @@ def test_the_attack_sees_a_model_that_repeats_people(table: Table, tmp_path: Pat
             parquet.write_table(self.table_.raw.rows(NAMES), path)
             return written
 
-    made = release_synthetic(table, tmp_path / "out.parquet", Repeating(random_state=3))
+    with pytest.raises(GateError, match="The gate stopped this release"):
+        release_synthetic(table, tmp_path / "out.parquet", Repeating(random_state=3))
+    assert not (tmp_path / "out.parquet").exists()
+    made = release_synthetic(table, tmp_path / "out.parquet", Repeating(random_state=3), go_on="for our eyes only")
+    assert made.to_dict()["decision"]["reason"] == "for our eyes only"
     closest = made.attacked.findings["closest records"]
     assert isinstance(closest, ClosestRecords)
     assert closest.overfit
@@ -163,9 +168,15 @@ def test_a_promise_that_does_not_hold_is_refuted_by_people_who_were_kept_back(
 ) -> None:
     paid: dict[str, Any] = {"ledger": book, "budget": "clinic", "analyst": "ada", "holdout": 0.5}
     cheating = Cheating("1", "1e-9", rows_per_unit=1, bins=8, random_state=3)
-    made = release_synthetic_private(table, tmp_path / "out.parquet", cheating, **paid)
-    verdict = Gate().judge(made.attacked, guaranteed=True)
-    assert verdict.refuted
+    with pytest.raises(GateError, match="refuted"):
+        release_synthetic_private(table, tmp_path / "out.parquet", cheating, **paid)
+    assert not (tmp_path / "out.parquet").exists()
+    made = release_synthetic_private(table, tmp_path / "out.parquet", cheating, **paid, go_on="to show it")
+    assert made.refuted
+    assert made.to_dict()["promise"] == "unbounded"
+    assert "No privacy is promised" in made.sentence
+    assert check_synthetic(made.certificate, book)["decision"]["refuted"]
+    assert book.history("clinic")[-1].kind == "unbounded"
     bound = made.attacked.findings["epsilon by linking"]
     assert isinstance(bound, EpsilonBound)
     assert bound.people == 300

@@ -22,6 +22,7 @@ HEAVY = (
     "numpy",
     "pandas",
     "pyarrow",
+    "pyarrow.compute",
     "pyspark",
     "rich",
     "scipy",

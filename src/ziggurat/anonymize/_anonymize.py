@@ -267,7 +267,7 @@ class _Work:
         return self._at(lattice, levels, score, analysis.name, None)
 
     def _at(self, lattice: Lattice, levels: Sequence[int], score: float, metric: str, best: Best | None) -> Anonymised:
-        suppressed, classes, _, _ = lattice.measure(levels)
+        suppressed, classes = lattice.measure(levels)[:2] if best is None else (best.suppressed, best.classes)
         names = self.question.quasi_identifiers
         return Anonymised(
             question=self.question,

@@ -15,6 +15,7 @@ import typer
 from ziggurat.cli._anonymize_options import Wanted, kept_in, metric_of
 from ziggurat.cli._asked_tables import Unreadable
 from ziggurat.cli._ledger import Where
+from ziggurat.cli._release import GoOn
 from ziggurat.errors import DataError
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def anonymize(
     ledger: Where = "",
     budget: Annotated[str, typer.Option(help="What the ledger calls the table; by default the file's name.")] = "",
     note: Annotated[str, typer.Option(help="What the release is for, in a sentence; it stays in the ledger.")] = "",
+    go_on: GoOn = "",
     frontier: Annotated[str, typer.Option(help="Also draw every generalisation in this .png or .svg file.")] = "",
     solutions: Annotated[str, typer.Option(help="Also list every generalisation in this .csv or .parquet file.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the certificate as JSON.")] = False,
@@ -119,7 +121,9 @@ def anonymize(
     with _busy(quiet or as_json):
         if frontier or solutions:
             _require_listable(made)
-        release = _released(made, out, ledger, budget or (_stem(table) if ledger else ""), {"note": note, **decided})
+        release = _released(
+            made, out, ledger, budget or (_stem(table) if ledger else ""), {"note": note, "go_on": go_on, **decided}
+        )
         _more(made, frontier, solutions)
     if not quiet:
         _say(release, as_json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from io import TextIOWrapper
@@ -75,6 +76,8 @@ def doctor(
 
 def main() -> None:
     """Run the command line; the way `ziggurat` starts."""
+    # Nearly all that a command makes while it loads stays: looking through it for garbage often finds none.
+    gc.set_threshold(50_000)
     for stream in (sys.stdout, sys.stderr):
         # A terminal or log that cannot show a letter gets a question mark, not a crash half-way.
         if isinstance(stream, TextIOWrapper):

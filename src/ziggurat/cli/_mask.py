@@ -10,6 +10,7 @@ import typer
 
 from ziggurat.cli._asked_tables import Unreadable
 from ziggurat.cli._ledger import Where
+from ziggurat.cli._release import GoOn
 from ziggurat.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def mask(
     unreadable: Unreadable = "0",
     ledger: Where = "",
     budget: Annotated[str, typer.Option(help="What the ledger calls the table; by default by its name.")] = "",
+    go_on: GoOn = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the record as JSON.")] = False,
 ) -> None:
     """Mask columns: drop, hash, tokenise, round, code, suppress.
@@ -68,7 +70,8 @@ def mask(
     opened = _risk._opened(table, schema, name, unreadable)
     masked, reasons = _planned(opened, plan)
     require_named(opened, masked)
-    recorded = _release(masked, out, ledger, budget or _remembered_as(table, name, bool(ledger)))
+    named = budget or _remembered_as(table, name, bool(ledger))
+    recorded = _release(masked, out, ledger, named, {"original": opened, "go_on": go_on})
     if as_json:
         shown = None if recorded is None else recorded.to_dict()
         typer.echo(json.dumps({**masked.to_dict(), "recorded": shown}, indent=1))
@@ -98,15 +101,18 @@ def _remembered_as(source: str, name: str, ledger: bool) -> str:
     return (name if in_database else Path(source).name).split(".")[0] if about_people or ledger else ""
 
 
-def _release(masked: MaskedTable, out: str, ledger: str, budget: str) -> Cited | None:
+def _release(masked: MaskedTable, out: str, ledger: str, budget: str, options: dict[str, Any]) -> Cited | None:
     """Write the release down first, where somebody should remember it, and then the files."""
     from ziggurat.cli._ledger import open_ledger
+    from ziggurat.cli._pate_folders import require_file
     from ziggurat.release import release_masked
 
+    require_file(out)
+    masked.require_apart(out)
     if not budget:
-        return release_masked(masked, out).entry
+        return release_masked(masked, out, **options).entry
     with open_ledger(ledger, create=True) as book:
-        return release_masked(masked, out, ledger=book, table=budget).entry
+        return release_masked(masked, out, ledger=book, table=budget, **options).entry
 
 
 def _say(masked: MaskedTable, reasons: dict[str, Any], out: str, recorded: Cited | None) -> None:

@@ -32,6 +32,7 @@ app = typer.Typer(
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="The YAML file that describes the release.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+GoOn = Annotated[str, typer.Option(help="Why it shall leave although the gate stops it; kept for ever.")]
 Key = Annotated[str, typer.Option(help="The private key that signs; by default this user's release key.")]
 
 
@@ -61,7 +62,7 @@ def plan(
 @app.command()
 def run(
     file: File,
-    go_on: Annotated[str, typer.Option(help="Why it shall leave although the gate stops it; kept for ever.")] = "",
+    go_on: GoOn = "",
     key: Key = "",
     as_json: AsJson = False,
 ) -> None:

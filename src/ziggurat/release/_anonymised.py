@@ -16,6 +16,7 @@ from ziggurat.anonymize import NOT_PROMISED, Anonymised
 from ziggurat.attacks import Finding, Homogeneity, RiskReport, Undone, Verified
 from ziggurat.data import write_text
 from ziggurat.errors import DataError, ParameterError, PrivacyError
+from ziggurat.release._certificate import decision_of
 from ziggurat.release._cited import Cited
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._inspected import Inspected, inspected, tells_people_apart
@@ -125,6 +126,7 @@ class AnonymisedRelease:
                 "undone": self.undone.to_dict(),
             },
             "recorded": None if self.recorded is None else self.recorded.to_dict(),
+            "decision": decision_of(self.release),
             "note": self.note,
         }
 

@@ -54,6 +54,8 @@ Given = TypeVar("Given", Answer, WorkloadAnswer)
 class Asking(Plan[Given]):
     """A question on its terms: nothing has been read."""
 
+    paid_by_promise = True
+
     @abstractmethod
     def guarantee(self) -> PureDP | ApproximateDP:
         """The tightest proven promise of the answer alone."""

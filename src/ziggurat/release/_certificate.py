@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
-from importlib.metadata import version
 from typing import Any, Literal
 
 from ziggurat import __version__
@@ -151,12 +149,14 @@ class Certificate:
         }
 
 
-def promised(event: Event, delta: Fraction, own: Guarantee | None = None) -> Guarantee:
-    """State what an event promises at the delta of its budget; `own` is what its method says of it at its own delta.
+def decision_of(release: Any) -> dict[str, Any] | None:
+    """Why a release left although the gate stopped it, as JSON; None if it did not stop it."""
+    decided: Decision | None = None if release is None else release.decision
+    return None if decided is None else decided.to_dict()
 
-    A pure promise is stated where the budget's delta is 0 or the event needs none of it; where no promise holds at that
-    delta, the method's own is stated.
-    """
+
+def promised(event: Event, delta: Fraction) -> PureDP | ApproximateDP:
+    """State what an event promises at the delta of its budget; a pure promise where that is 0 or needs none of it."""
     account = compose(event)
     found: list[PureDP | ApproximateDP] = []
     for state in (account.pure, *((lambda: account.approximate(delta),) if delta else ())):
@@ -164,13 +164,14 @@ def promised(event: Event, delta: Fraction, own: Guarantee | None = None) -> Gua
             found.append(state())
     if found:  # a pure promise is stronger and simpler, unless it is much weaker in epsilon
         return min(found, key=lambda each: each.epsilon * (1 if isinstance(each, PureDP) else _MUCH))
-    if own is None:
-        raise PrivacyError("The event promises nothing at the delta of its budget; state a larger one.")
-    return own
+    raise PrivacyError("The event promises nothing at the delta of its budget; state a larger one.")
 
 
 def versions() -> dict[str, str]:
     """Name what made a release: ours, Python's and the libraries' that numbers depend on."""
+    import platform
+    from importlib.metadata import version
+
     return {
         "ziggurat": __version__,
         "python": platform.python_version(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 from ziggurat.data import Table, known, reference, write_csv
 from ziggurat.errors import DataError
 from ziggurat.local import Record, Reports
+from ziggurat.local._base import Privatiser
+from ziggurat.local._intervals import Support
 from ziggurat.privacy import ApproximateDP, Event, PureDP
+from ziggurat.queries._plan import Part
 from ziggurat.release._plan import Plan, Progress
 
 if TYPE_CHECKING:
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
 
     from ziggurat.randomness import Source
 
+_REACH = 1.959964  # of the normal law, for 95 %
 _NUMBER = (
     "How many people report is public, and so is that somebody does; who reports again pays again, because nobody can "
     "tell that it is the same person."
@@ -62,6 +67,22 @@ class CollectionPlan(Plan[Reports]):
     def guarantee(self) -> PureDP | ApproximateDP:
         """The record's."""
         return self.record.guarantee()
+
+    def parts(self, group_size: int = 1_000) -> tuple[Part, ...]:
+        """How far off a count or a mean of so many reports will be, with 95 % confidence, at worst.
+
+        A count is estimated by (seen - n q) / (p - q) where a report speaks for a category with probability p if it is
+        the sender's and q otherwise, so that its variance is at most n max(p(1 - p), q(1 - q)) / (p - q)^2.
+        """
+        return tuple(self._part(name, part, group_size) for name, part in self.record.parts.items())
+
+    def _part(self, name: str, part: Privatiser, people: int) -> Part:
+        law = getattr(part, "support", None)
+        if not isinstance(law, Support):
+            note = "how far off it is depends on the values; the interval of the estimate tells"
+            return Part(name, repr(part), part.epsilon, None, note=note)
+        half = _REACH * math.sqrt(people * max(law.spread(0.0), law.spread(1.0)))
+        return Part(name, repr(part), part.epsilon, half, people, "people")
 
     def ready(self) -> None:
         """Have the record refuse a row that cannot be reported."""

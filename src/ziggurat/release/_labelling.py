@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from ziggurat.data import Unit, write_csv
@@ -16,7 +17,9 @@ from ziggurat.ledger import Ledger, Quote
 from ziggurat.pate import UNANSWERED, Aggregator, Ballot, Labels, PateAccount, Teachers, Votes, account
 from ziggurat.pate._manifest import digest_of_body
 from ziggurat.privacy import Amount, Event, Neighbours, whole
+from ziggurat.queries._plan import Part
 from ziggurat.randomness import Source
+from ziggurat.release._certificate import promised
 from ziggurat.release._described import described, features_digest, is_own
 from ziggurat.release._labelled import Labelled, LabellingFacts, labels_from, stored
 from ziggurat.release._paid import paid
@@ -80,6 +83,19 @@ class LabelPlan(Plan[Labels]):
     def rehearsal(self) -> bool:
         """Whether the teachers were trained with a seed."""
         return self.labelling.rehearsal
+
+    def parts(self, group_size: int = 0) -> tuple[Part, ...]:  # noqa: ARG002
+        """How often noise names another class, where the winner leads by a tenth of the teachers."""
+        voters, aggregator = int(self.question["voters"]), self.labelling._aggregator
+        most = (voters + max(1, voters // 10) + 1) // 2
+        counts = np.zeros((1, int(self.question["classes"])))
+        counts[0, :2] = most, voters - most
+        wrong = max(0.0, 1 - float(np.exp(aggregator.log_law(counts))[0, 0]))
+        note = (
+            f"where {most:,} teachers say one class and {voters - most:,} another, {wrong:.2g} of the labels are wrong"
+        )
+        delta = self.labelling._purse.grant(self.event.neighbours).grant.delta
+        return (Part("labels", repr(aggregator), promised(self.event, delta).epsilon, None, note=note),)
 
     def identity(self) -> dict[str, Any]:
         """The features, the teachers and the aggregator, by their digests."""

@@ -39,10 +39,14 @@ class Plan(Protocol[Output]):
         What is done to the people in the table; None if nothing bounds it.
     lifetime
         Seconds after which a reservation that was never answered can be given up.
+    paid_by_promise
+        Whether a grant that adds up epsilons and deltas, and nothing finer, pays what it promises instead of what it
+        does.
     """
 
     kind: str
     lifetime: float = AN_HOUR
+    paid_by_promise: bool = False
 
     if TYPE_CHECKING:  # at run time a field or a property of the plan takes its place
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ziggurat.errors import BudgetExceededError, GateError, LedgerUseError, MixedNeighboursError, ParameterError
-from ziggurat.privacy import ApproximateDP, ApproximateEvent, ComposedEvent, Event, GaussianEvent, Neighbours
+from ziggurat.privacy import ApproximateDP, ApproximateEvent, Event, Neighbours, profile
 from ziggurat.queries._plan import GROUP_SIZE
 from ziggurat.randomness import Source, secure
 from ziggurat.release._certificate import Decision
@@ -78,7 +78,7 @@ class Purse:
         nothing finer, what that promises.
         """
         done = plan.event
-        if done is None or self.ledger is None or not _has_gaussian(done):
+        if done is None or self.ledger is None or not plan.paid_by_promise or profile(done).epsilon is not None:
             return done
         promised = plan.guarantee() if self.grant(done.neighbours).grant.rule == "sum" else None
         if not isinstance(promised, ApproximateDP):
@@ -139,7 +139,7 @@ class Purse:
         made = replace(held, decision=Decision(tuple(said["stopped"]), said["reason"], said["refuted"]))
         if made.event is None:
             return self._noted(made)
-        entry = self.decided(made.plan.text, made.verdict, reason)
+        entry = self.decided(made.plan.remembered(made.output), made.verdict, reason)
         return replace(made, event=None, entry=entry) if made.verdict.refuted else made
 
     def decided(self, what: str, verdict: Verdict, reason: str) -> Cited | None:
@@ -147,7 +147,7 @@ class Purse:
 
         What was promised and refuted is written down as unbounded: the ledger then counts no promise about it.
         """
-        said = f"{what[:300]}: {verdict.although(_reason(reason))}"[:_LONGEST]
+        said = f"{what[:400]}: {verdict.although(_reason(reason))}"[:_LONGEST]
         if self.ledger is None:
             return None
         record = self.ledger.record_unbounded if verdict.refuted else self.ledger.record_decision
@@ -235,8 +235,3 @@ def _reason(given: str) -> str:
             f"Say why it shall leave all the same, in printable text of at most {_LONGEST_REASON} characters."
         )
     return text
-
-
-def _has_gaussian(event: Event) -> bool:
-    parts = event.events if isinstance(event, ComposedEvent) else (event,)
-    return any(isinstance(each, GaussianEvent) for each in parts)

@@ -11,6 +11,7 @@ from ziggurat.errors import LedgerUseError, ParameterError
 from ziggurat.ledger import GrantStatement, Ledger
 from ziggurat.privacy import ApproximateDP, Event, PureDP, compose, composed, in_words, make_filter, profile
 from ziggurat.queries._plan import GROUP_SIZE, Part
+from ziggurat.release._certificate import promised
 from ziggurat.release._plan import Plan
 
 
@@ -144,32 +145,34 @@ def make_quotation(
     """Price plans in the order in which they would be released; `population` names one, or a table or budget of it."""
     quoted: list[QuotedQuestion] = []
     seen: set[tuple[str, Event]] = set()
-    for plan, event in zip(plans, events, strict=True):
-        if event is None:
-            raise ParameterError("A release that nothing bounds has no price; the ledger only remembers it.")
+    grant = open_grant(ledger, ledger.paying(population, _priced(events[0]).neighbours, analyst).table, analyst)
+    for plan, given in zip(plans, events, strict=True):
+        event = _priced(given)
         counted = ledger.counted(population, event, analyst)
         question, seeded = plan.identity(), rehearsal or plan.rehearsal
         key = (repr(question), counted)
-        free = ledger.quote(population, analyst, event, question, seeded).replayed or (
-            question is not None and key in seen
-        )
-        quoted.append(
-            QuotedQuestion(plan.text, counted, promised_alone(plan, event, counted), plan.parts(group_size), free)
-        )
+        replayed = ledger.quote(population, analyst, event, question, seeded).replayed
+        free = replayed or (question is not None and key in seen)
+        cost = promised_alone(plan, event, counted, grant.grant.delta)
+        quoted.append(QuotedQuestion(plan.text, counted, cost, plan.parts(group_size), free))
         seen.add(key)
     fresh = [each for each in quoted if not each.replayed]
-    account = ledger.paying(population, quoted[0].event.neighbours, analyst).table
-    grant = open_grant(ledger, account, analyst)
     return _totalled(tuple(quoted), fresh, _admitted(grant, fresh), grant, ledger)
 
 
-def promised_alone(plan: Plan[Any], event: Event, counted: Event) -> PureDP | ApproximateDP:
-    """What a plan promises by itself; where the budget counts it otherwise, what that comes to."""
+def _priced(event: Event | None) -> Event:
+    if event is None:
+        raise ParameterError("A release that nothing bounds has no price; the ledger only remembers it.")
+    return event
+
+
+def promised_alone(plan: Plan[Any], event: Event, counted: Event, delta: Fraction) -> PureDP | ApproximateDP:
+    """What a plan promises by itself; at the grant's delta where it does not say, or the budget counts it otherwise."""
     own = plan.guarantee() if event == counted else None
     if isinstance(own, PureDP | ApproximateDP):
         return own
-    delta = profile(counted).delta
-    return compose(counted).approximate(delta) if delta else compose(counted).pure()
+    least = profile(counted).delta
+    return compose(counted).approximate(least) if least else promised(counted, delta)
 
 
 def _totalled(

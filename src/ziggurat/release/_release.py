@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
@@ -70,7 +71,8 @@ class Release(Generic[Output]):
         """What it costs by itself, as its budget counts it; `PrivacyError` if nothing bounds it."""
         if self.event is None or self.plan.event is None:
             raise PrivacyError("Nothing bounds this release, so that it has no cost.")
-        return promised_alone(self.plan, self.plan.event, self.event)
+        delta = Fraction(0) if self.budget is None else self.budget.delta
+        return promised_alone(self.plan, self.plan.event, self.event, delta)
 
     @cached_property
     def certificate(self) -> Certificate:
@@ -120,7 +122,12 @@ class Release(Generic[Output]):
         if self.event is None:
             return None
         own = self.plan.guarantee()
-        return own if self.budget is None else promised(self.event, self.budget.delta, own)
+        if self.budget is None:
+            return own
+        try:
+            return promised(self.event, self.budget.delta)
+        except PrivacyError:  # it needs more than the budget's delta, and states its own
+            return own
 
     def _not_protected(self) -> list[str]:
         judged = [NOT_PROTECTED_BY_GATE] if self.event is not None and self.evidence != Evidence() else []

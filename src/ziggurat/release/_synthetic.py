@@ -17,6 +17,7 @@ from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.randomness import Source, secure, seeded
 from ziggurat.release._anonymised import _checked, _private_folder
+from ziggurat.release._certificate import decision_of
 from ziggurat.release._cited import Cited
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._plan import Plan
@@ -124,6 +125,7 @@ class SyntheticRelease:
             },
             "attacks": self.attacked.to_dict(),
             "recorded": None if self.recorded is None else self.recorded.to_dict(),
+            "decision": decision_of(self.release),
             "note": self.note,
         }
 

@@ -16,11 +16,13 @@ from ziggurat.data import Schema, Table, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import MixedNeighboursError, ParameterError, PrivacyError
 from ziggurat.privacy import Event, Guarantee, whole
+from ziggurat.queries._plan import Part
 from ziggurat.randomness import secure, seeded
 from ziggurat.release._anonymised import _checked, _private_folder
+from ziggurat.release._certificate import NO_PROMISE, decision_of
 from ziggurat.release._cited import Cited
 from ziggurat.release._evidence import Evidence
-from ziggurat.release._fitting import in_words
+from ziggurat.release._fitting import DEPENDS, in_words
 from ziggurat.release._paid import paid, require_ready
 from ziggurat.release._plan import Plan, stated
 from ziggurat.release._purse import Purse
@@ -104,9 +106,16 @@ class PrivateSyntheticRelease:
         return bool(self.model.rehearsal_)
 
     @property
+    def refuted(self) -> bool:
+        """Whether an attack refuted the promise, so that it left, if it did, without one."""
+        return self.release is not None and self.release.event is None
+
+    @property
     def sentence(self) -> str:
         """What was made, and what is promised."""
         copies = "1 copy" if len(self.files) == 1 else f"{len(self.files)} copies"
+        if self.refuted:
+            return f"{copies} of {self.files[0].rows:,} rows by {type(self.model).__name__}. {NO_PROMISE}"
         made = f"{copies} of {self.files[0].rows:,} rows by {type(self.model).__name__}: {self.guarantee}."
         return f"{made} {_REHEARSAL}" if self.rehearsal else f"{made} {_in_words(self.guarantee)}"
 
@@ -116,7 +125,7 @@ class PrivateSyntheticRelease:
             "format": FORMAT,
             "made": self.made,
             "files": [file.to_dict() for file in self.files],
-            "promise": promise_of(self.guarantee, self.event),
+            "promise": "unbounded" if self.refuted else promise_of(self.guarantee, self.event),
             "not_covered": NOT_COVERED,
             "sentence": self.sentence,
             "rehearsal": self.rehearsal,
@@ -129,6 +138,7 @@ class PrivateSyntheticRelease:
             },
             "attacks": self.attacked.to_dict(),
             "recorded": self.entry.to_dict(),
+            "decision": decision_of(self.release),
             "note": self.note,
         }
 
@@ -238,11 +248,17 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
     note: str = ""
     kind = KIND
     lifetime = _A_DAY
+    paid_by_promise = True
 
     @property
     def text(self) -> str:
         """How many copies, by which model."""
         return f"Synthetic table: {counted(self.task.copies, 'copy', 'copies')} by {type(self.task.maker).__name__}"
+
+    def parts(self, group_size: int = 0) -> tuple[Part, ...]:  # noqa: ARG002
+        """What is learned; how far off the counts of the copies will be depends on the table."""
+        name = type(self.task.maker).__name__
+        return (Part("copies", name, stated(self.event, self.task.maker.delta).epsilon, None, note=DEPENDS),)
 
     def guarantee(self) -> Guarantee:
         """The model's own, at its own delta."""
@@ -265,6 +281,10 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
         """The model, and the hash of the files; they themselves are not kept."""
         made = {"kind": KIND, "class": type(self.task.maker).__name__, "parameters": _parameters(self.task.maker)}
         return made | {"digest": digest_of(output.files), "files": len(output.files)}
+
+    def remembered(self, output: PrivateDraft) -> str:
+        """What was made, and the hash of the files."""
+        return f"{self.text}, SHA-256 {digest_of(output.files)}"
 
     def judge(self, output: PrivateDraft, progress: object) -> Evidence:  # noqa: ARG002
         """Attack the files, as they were read back."""

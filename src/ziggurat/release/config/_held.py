@@ -73,7 +73,8 @@ class HeldBundle:
         """Write the decision into the ledger, and then the bundle; a refuted promise is dropped."""
         from ziggurat.release.bundle import Contents, write_bundle
 
-        entry = purse.decided(self.certificate["what"], self.verdict, reason)
+        digests = ", ".join(each["sha256"] for each in self.certificate["artefacts"][:1])
+        entry = purse.decided(f"{self.certificate['what'][:250]}, SHA-256 {digests}", self.verdict, reason)
         made = {**self.certificate, "decision": self.verdict.went_on(reason), "config": config}
         if self.verdict.refuted:
             cited = None if entry is None else entry.to_dict()
