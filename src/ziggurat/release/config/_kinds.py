@@ -142,7 +142,7 @@ def _session(desk: Desk, public: dict[str, Table] | None = None) -> Session:
     from ziggurat.release._session import Session
 
     purse = desk.purse
-    if purse.ledger is None:
+    if purse.ledger is None or not purse.analyst:
         raise ParameterError("A question is paid for; say who pays with 'analyst'.")
     tables = {desk.name: desk.table()}
     budget = purse.population
@@ -192,7 +192,7 @@ def _labels(desk: Desk, said: LabelsSaid) -> Plan[Any]:
     from ziggurat.release._task import Task
 
     purse, folder = desk.purse, Path(desk.file(said.teachers))
-    if purse.ledger is None:
+    if purse.ledger is None or not purse.analyst:
         raise ParameterError("Labels are paid for; say who pays with 'analyst'.")
     task, teachers = Task.load(folder / "task.json"), Teachers.load(folder)
     if (folder / "partition.npz").exists():

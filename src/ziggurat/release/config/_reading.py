@@ -18,12 +18,13 @@ _LONGEST = 1 << 20
 def read_config(file: str | Path) -> ReleaseConfig:
     """Read a release from YAML or JSON; `DataError` names the line and what to change."""
     try:
-        data = Path(file).read_bytes()
+        with Path(file).open("rb") as opened:
+            data = opened.read(_LONGEST + 1)
+        if len(data) > _LONGEST:
+            raise DataError(f"The file {str(file)!r} is longer than a description of a release can be.")
         text = data.decode("utf-8")
     except (OSError, UnicodeDecodeError):
         raise DataError(f"The file {str(file)!r} does not exist or cannot be read.") from None
-    if len(data) > _LONGEST:
-        raise DataError(f"The file {str(file)!r} is longer than a description of a release can be.")
     said, locate = loaded(text, str(file), DataError)
     if not isinstance(said, dict):
         raise DataError(f"{file}: a release is described by keys and values, such as 'format: {FORMAT}'.")

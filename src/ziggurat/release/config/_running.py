@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -99,6 +100,7 @@ def described(file: str | Path, *, group_size: int = 1_000) -> Outlook:
     target = bundle_of(config, file)
     with _desk(config, file, write=False) as desk:
         plan = planned(desk)
+        _require_payer(plan, desk)
         if plan.event is not None:
             quoted = None if desk.purse.ledger is None else desk.purse.quote(plan, group_size=group_size)
             return Outlook(plan.kind, plan.text, quoted, None, target, _FILES)
@@ -136,7 +138,7 @@ def run_config(
         plan = planned(desk)
         if told is not None:
             told(_will_write(plan, desk.purse, target))
-        _require_payer(plan, desk.purse)
+        _require_payer(plan, desk)
         try:
             made = desk.purse.release(plan, gate=_gate(config), go_on=go_on, progress=progress)
         except GateError as error:
@@ -185,10 +187,7 @@ def _desk(config: ReleaseConfig, file: str | Path, *, write: bool) -> Iterator[D
 @contextmanager
 def _book(config: ReleaseConfig, base: Path, write: bool) -> Iterator[Ledger | None]:
     """The ledger that pays or remembers; none for a rehearsal on open data."""
-    if config.rehearse is not None and not config.ledger and not config.analyst and is_open(config, base):
-        yield None
-        return
-    if not write and not config.analyst:
+    if _is_unpaid(config, base) or not (write or config.analyst):
         yield None  # a dry run of what nothing bounds records nothing
         return
     where = _place(config, base)
@@ -197,18 +196,26 @@ def _book(config: ReleaseConfig, base: Path, write: bool) -> Iterator[Ledger | N
 
 
 def _place(config: ReleaseConfig, base: Path) -> str | Path:
+    """The ledger that the file names, from its own folder; else the one that all commands use."""
     from platformdirs import user_data_path
 
-    if not config.ledger:
-        default = user_data_path("ziggurat", appauthor=False) / "ledger.db"
+    if config.ledger:
+        return config.ledger if "://" in config.ledger else base / config.ledger
+    default = user_data_path("ziggurat", appauthor=False) / "ledger.db"
+    named = os.environ.get("ZIGGURAT_LEDGER")
+    if not named:
         default.parent.mkdir(parents=True, exist_ok=True)
-        return default
-    return config.ledger if "://" in config.ledger else base / config.ledger
+    return named or default
 
 
-def _require_payer(plan: Plan[Any], purse: Purse) -> None:
-    if plan.event is not None and purse.ledger is not None and not purse.analyst:
+def _require_payer(plan: Plan[Any], desk: Desk) -> None:
+    if plan.event is not None and not desk.purse.analyst and not _is_unpaid(desk.config, desk.base):
         raise ParameterError("A release with a guarantee is paid for; say who pays with 'analyst'.")
+
+
+def _is_unpaid(config: ReleaseConfig, base: Path) -> bool:
+    """Whether it is a rehearsal on open data, for which nobody pays."""
+    return config.rehearse is not None and not config.ledger and not config.analyst and is_open(config, base)
 
 
 def _will_write(plan: Plan[Any], purse: Purse, target: Path) -> str:
