@@ -90,7 +90,7 @@ def one_removed(rows: pa.Table) -> pa.Table:
     return rows.slice(1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ReleaseKind:
     """What the contract has to know of a kind of release.
 

@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from types import SimpleNamespace
@@ -34,19 +35,35 @@ def _own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ZIGGURAT_KEY", raising=False)
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[ReleaseKind], Path]:
+    """Gives the folder with the bundle of a kind, as a folder and as a zip, and the key that signed it; made once."""
+
+    @cache
+    def make(kind: ReleaseKind) -> Path:
+        folder = tmp_path_factory.mktemp("made")
+        generate_key(folder / "steward.key")
+        with Bench(kind, prepare(kind, folder / "place")) as bench:
+            release = bench.purse.release(bench.plan())
+            for name in ("out", "out.zip"):
+                release.bundle(folder / name, folder / "steward.key")
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def bundle(kind: ReleaseKind, tmp_path: Path, made: Callable[[ReleaseKind], Path]) -> Path:
+    """A bundle as a folder, and beside it as a zip."""
+    shutil.copytree(made(kind), tmp_path, dirs_exist_ok=True)
+    return tmp_path / "out"
+
+
 @pytest.fixture
 def key(tmp_path: Path) -> Path:
-    generate_key(tmp_path / "steward.key")
+    if not (tmp_path / "steward.key").exists():
+        generate_key(tmp_path / "steward.key")
     return tmp_path / "steward.key"
-
-
-@pytest.fixture
-def bundle(kind: ReleaseKind, tmp_path: Path, key: Path) -> Path:
-    """A bundle as a folder, and beside it as a zip."""
-    with Bench(kind, prepare(kind, tmp_path / "place")) as bench:
-        made = bench.purse.release(bench.plan())
-        made.bundle(tmp_path / "out.zip", key)
-        return made.bundle(tmp_path / "out", key)
 
 
 def flip(file: Path, place: int) -> None:
