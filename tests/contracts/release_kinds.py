@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,8 @@ from ziggurat.release._anonymised import AnonymisedPlan
 from ziggurat.release._fitting import TableModelPlan
 from ziggurat.release._query_curator import PrivatisedPlan
 from ziggurat.release._synthetic import plan_synthetic
+from ziggurat.release._synthetic_files import read_back
+from ziggurat.release._synthetic_parts import shown_schema
 from ziggurat.release._synthetic_private import plan_synthetic_private
 from ziggurat.synthesize import MST, Synthesizer
 
@@ -287,11 +289,11 @@ def _private(bench: Bench) -> Plan[Any]:
 
 def _same_files(first: Any, second: Any) -> Any:
     """The files of the first copies where those of the second were made, attacked with the second's rows."""
-    from dataclasses import replace
-
     for mine, other in zip(second.drafts, first.drafts, strict=True):
         mine.write_bytes(other.read_bytes())
-    return replace(second, files=first.files, tables=first.tables)
+    task = second.task
+    tables = read_back(second.drafts, shown_schema(task.table, task.names), task.table, task.engine)
+    return replace(second, files=first.files, tables=tables)
 
 
 _TERMS = {"epsilon": "0.5", "rows_per_unit": 1}
