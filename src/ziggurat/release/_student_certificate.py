@@ -15,7 +15,6 @@ from ziggurat.errors import DataError, ParameterError, PrivacyError
 from ziggurat.ledger import Ledger
 from ziggurat.pate import PrivateEpsilon, Sanitised
 from ziggurat.privacy import Amount, ApproximateDP
-from ziggurat.release._cited import cite
 from ziggurat.release._labelled import Labelled, LabellingFacts, facts_of, read_json, reading
 from ziggurat.release._promised import UNPROTECTED, Features, StudentsSide, TeachersSide
 from ziggurat.release._query_curator import Privatised, QueryCurator

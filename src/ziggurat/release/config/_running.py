@@ -142,7 +142,7 @@ def run_config(
         except GateError as error:
             kept = _hold(error.held, config, held)
             raise GateError(f"{error} {kept}") from None
-        made = replace(made, config=public_config(config, file))
+        made = replace(made, config=public_config(config, file), looked=config.looked)
         return made, made.bundle(target, key)
 
 
