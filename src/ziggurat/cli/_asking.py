@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -163,6 +164,9 @@ class Asker:
 @contextmanager
 def working() -> Iterator[Callable[[str], None]]:
     """Tell on standard error, if that is a terminal, what is being done."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
     from rich.console import Console
 
     with Console(stderr=True).status("Working …") as status:

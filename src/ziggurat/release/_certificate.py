@@ -20,6 +20,7 @@ NO_PROMISE = (
     "enough or tries hard enough."
 )
 REHEARSAL = "This is a rehearsal: whoever knows the seed can take the noise off, so that nobody is protected."
+LOOKED = "The settings were chosen by looking at the private table; that choice is not covered by the promise."
 NOT_RECORDED = "No ledger remembers this release, so that it is missing from every account of these people."
 
 _MUCH = Fraction(101, 100)

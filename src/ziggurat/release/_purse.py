@@ -150,8 +150,15 @@ class Purse:
         said = f"{what[:400]}: {verdict.although(_reason(reason))}"[:_LONGEST]
         if self.ledger is None:
             return None
-        record = self.ledger.record_unbounded if verdict.refuted else self.ledger.record_decision
-        return cite(self.ledger, record(self.population, said))
+        return (
+            self.remember(said)
+            if verdict.refuted
+            else cite(self.ledger, self.ledger.record_decision(self.population, said))
+        )
+
+    def remember(self, what: str) -> Cited:
+        """Write down, for ever, that something about these people leaves and nothing bounds what it tells."""
+        return cite(self._book, self._book.record_unbounded(self.population, what[:_LONGEST]))
 
     def measure(
         self, plan: Plan[Output], *, gate: Gate | None = None, progress: Progress | None = None
@@ -210,7 +217,7 @@ class Purse:
         why = "" if made.decision is None else f" Went on although {made.verdict.although(made.decision.reason)}"
         seeded = "Rehearsal. " if made.seeded else ""
         what = f"{seeded}{made.plan.remembered(made.output)}{why}"
-        return replace(made, entry=cite(self.ledger, self.ledger.record_unbounded(self.population, what[:_LONGEST])))
+        return replace(made, entry=self.remember(what))
 
     def _made(
         self, plan: Plan[Output], output: Output, event: Event | None, seeded: bool, entry: Cited | None = None

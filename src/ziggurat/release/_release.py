@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
 from ziggurat.errors import PrivacyError
-from ziggurat.release._certificate import NOT_RECORDED, Artefact, Certificate, Decision, promised
+from ziggurat.release._certificate import LOOKED, NOT_RECORDED, Artefact, Certificate, Decision, promised
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._gate import NOT_PROTECTED_BY_GATE, Verdict
 from ziggurat.release._plan import Output, Plan
@@ -49,6 +49,8 @@ class Release(Generic[Output]):
         Whose account it is in, who pays, and the budget that paid.
     config
         The file that describes it, if one does.
+    looked
+        Whether its settings were chosen by looking at the private table, which nobody paid for.
     """
 
     plan: Plan[Output]
@@ -64,6 +66,7 @@ class Release(Generic[Output]):
     budget: Budget | None = None
     decision: Decision | None = None
     config: Mapping[str, Any] | None = None
+    looked: bool = False
     made: date = date.min
 
     @cached_property
@@ -132,7 +135,8 @@ class Release(Generic[Output]):
     def _not_protected(self) -> list[str]:
         judged = [NOT_PROTECTED_BY_GATE] if self.event is not None and self.evidence != Evidence() else []
         unrecorded = [NOT_RECORDED] if self.entry is None else []
-        return [*self.plan.not_protected, *judged, *unrecorded]
+        looked = [LOOKED] if self.event is not None and self.looked else []
+        return [*self.plan.not_protected, *judged, *looked, *unrecorded]
 
 
 def _artefact(file: Path) -> Artefact:

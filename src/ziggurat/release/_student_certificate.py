@@ -15,9 +15,9 @@ from ziggurat.errors import DataError, ParameterError, PrivacyError
 from ziggurat.ledger import Ledger
 from ziggurat.pate import PrivateEpsilon, Sanitised
 from ziggurat.privacy import Amount, ApproximateDP
-from ziggurat.release._cited import cite
 from ziggurat.release._labelled import Labelled, LabellingFacts, facts_of, read_json, reading
 from ziggurat.release._promised import UNPROTECTED, Features, StudentsSide, TeachersSide
+from ziggurat.release._purse import Purse
 from ziggurat.release._query_curator import Privatised, QueryCurator
 from ziggurat.release._student_certificate_text import certificate_text
 
@@ -86,9 +86,8 @@ class StudentCertificate:
         if self.student.features != "original" or self.student.recorded is not None:
             return self
         what = f"{UNPROTECTED}; certificate of {self.made.isoformat()}, {self._digest()}"
-        return replace(
-            self, student=replace(self.student, recorded=cite(ledger, ledger.record_unbounded(budget, what)))
-        )
+        recorded = Purse(ledger, budget).remember(what)
+        return replace(self, student=replace(self.student, recorded=recorded))
 
     def verify(self, ledger: Ledger | None = None, students_ledger: Ledger | None = None) -> StudentCertificate:
         """Compare the facts with the ledgers, and give the certificate that says so; `DataError` if they disagree."""

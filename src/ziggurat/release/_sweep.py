@@ -19,6 +19,7 @@ from ziggurat.queries.language._builder import Query
 from ziggurat.randomness import secure
 from ziggurat.release._asking import AskedQuestion, Asking, TermOptions
 from ziggurat.release._plan import Progress
+from ziggurat.release._purse import Purse
 from ziggurat.release._session import Session
 
 if TYPE_CHECKING:
@@ -208,7 +209,7 @@ def _truth(session: Session, question: str | Query, delta: Amount, terms: TermOp
     """The values with next to no noise, which is written down as a release without a guarantee first."""
     quiet: TermOptions = {**terms, "noise": "laplace", "effects": 0}
     asking = session.plan(question, _NEXT_TO_NO_NOISE, delta, **quiet)
-    session._ledger.record_unbounded(session.budget, f"The value without noise, for a picture: {asking.text}"[:2000])
+    Purse(session._ledger, session.budget).remember(f"The value without noise, for a picture: {asking.text}")
     answer = asking.run(secure(), None)
     return {name: _numbers(answer, name)[0] for name in answer.aggregates}
 

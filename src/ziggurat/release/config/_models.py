@@ -208,6 +208,9 @@ class ReleaseConfig(_Said):
     analyst: str = Field("", description="Who pays, of a release with a guarantee.")
     release: Said
     gate: GateSaid = Field(default_factory=lambda: GateSaid.model_validate({}))
+    looked: bool = Field(
+        False, description="Whether settings were chosen by looking at the private table: then say so."
+    )
     note: str = Field("", description="What it is for, in a sentence.", max_length=1_000)
     bundle: str = Field("", description="The folder or .zip file to write; by default named after this file.")
     rehearse: int | None = Field(None, description="A seed: repeatable, marked, and never signed.")

@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ziggurat.data._nearest import nearest
 from ziggurat.errors import DataError, GateError, ParameterError
 from ziggurat.ledger import Ledger
 from ziggurat.randomness import seeded
-from ziggurat.release._gate import Gate
+from ziggurat.release._gate import DEFAULTS, Gate
 from ziggurat.release._purse import Purse
 from ziggurat.release.bundle import require_new
 from ziggurat.release.config._held import HeldBundle
@@ -97,14 +98,14 @@ def described(file: str | Path, *, group_size: int = 1_000) -> Outlook:
     written down and nothing overwritten.
     """
     config = read_config(file)
-    target = bundle_of(config, file)
+    target, gate = bundle_of(config, file), _gate(config)
     with _desk(config, file, write=False) as desk:
         plan = planned(desk)
         _require_payer(plan, desk)
         if plan.event is not None:
             quoted = None if desk.purse.ledger is None else desk.purse.quote(plan, group_size=group_size)
             return Outlook(plan.kind, plan.text, quoted, None, target, _FILES)
-        measured = desk.purse.measure(plan, gate=_gate(config))
+        measured = desk.purse.measure(plan, gate=gate)
         return Outlook(plan.kind, plan.text, None, measured, target, _FILES)
 
 
@@ -134,17 +135,18 @@ def run_config(
     target, held = require_new(bundle_of(config, file)), held_of(bundle_of(config, file))
     if held.exists():
         return _taken_up(HeldBundle.open(held), config, file, target, go_on, key), target
+    gate = _gate(config)
     with _desk(config, file, write=True) as desk:
         plan = planned(desk)
         if told is not None:
             told(_will_write(plan, desk.purse, target))
         _require_payer(plan, desk)
         try:
-            made = desk.purse.release(plan, gate=_gate(config), go_on=go_on, progress=progress)
+            made = desk.purse.release(plan, gate=gate, go_on=go_on, progress=progress)
         except GateError as error:
             kept = _hold(error.held, config, held)
             raise GateError(f"{error} {kept}") from None
-        made = replace(made, config=public_config(config, file))
+        made = replace(made, config=public_config(config, file), looked=config.looked)
         return made, made.bundle(target, key)
 
 
@@ -167,6 +169,11 @@ def public_config(config: ReleaseConfig, file: str | Path) -> dict[str, Any]:
 
 
 def _gate(config: ReleaseConfig) -> Gate:
+    """The gate of a file; a threshold for what is no attack is refused before anything is paid."""
+    known = (*DEFAULTS, "linkage", "untouched columns", "singling out")
+    for name in config.gate.thresholds:
+        if not name.startswith(known):
+            raise ParameterError(f"There is no attack {name!r} to have a threshold; {nearest(name, known)}")
     return Gate(config.gate.level, {name: _amount(each) for name, each in config.gate.thresholds.items()})
 
 
