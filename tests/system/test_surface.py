@@ -32,7 +32,7 @@ HEAVY = (
     "yaml",
 )
 # A question reads a table in DuckDB and draws a little noise; the rest of the list it does without.
-NEEDED_TO_ASK = {"cryptography", "duckdb", "numpy", "pyarrow", "rich", "sqlglot", "yaml"}
+NEEDED_TO_ASK = {"cryptography", "duckdb", "numpy", "pyarrow", "sqlglot", "yaml"}
 PACKAGES = [
     "ziggurat",
     "ziggurat.anonymize",

@@ -61,16 +61,9 @@ def _print_answer(answer: Answer, cost: PureDP | ApproximateDP, left: str, expla
 
 
 def _flat(table: pa.Table, out: str) -> pa.Table:
-    """The table as CSV can hold it: a list of values is written with semicolons."""
-    import pyarrow as pa
+    from ziggurat.release._asking import flat
 
-    if not out.lower().endswith(".csv"):
-        return table
-    for place, field in enumerate(table.schema):
-        if pa.types.is_list(field.type):
-            joined = [None if each is None else "; ".join(map(str, each)) for each in table.column(place).to_pylist()]
-            table = table.set_column(place, field.name, pa.array(joined, pa.string()))
-    return table
+    return flat(table) if out.lower().endswith(".csv") else table
 
 
 def _sentences(answer: Answer, cost: PureDP | ApproximateDP, left: str) -> list[str]:

@@ -11,7 +11,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
-from ziggurat.data import Table, write_csv, write_text
+from ziggurat.data import Table
 from ziggurat.data._nearest import nearest
 from ziggurat.errors import ParameterError, QuestionError
 from ziggurat.privacy import Amount, ApproximateDP, Event, PureDP
@@ -24,6 +24,8 @@ from ziggurat.release._paid import require_ready
 from ziggurat.release._plan import Plan, Progress
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from ziggurat.randomness import Source
 
 Bound = int | float | date
@@ -88,8 +90,10 @@ class Asking(Plan[Given]):
 
     def artefacts(self, output: Given, folder: Path) -> list[Path]:
         """The answer as a table, and with all that is known of it as JSON."""
+        from ziggurat.data import write_csv, write_text
+
         files = [folder / "answer.csv", folder / "answer.json"]
-        write_csv(output.to_arrow(), files[0])
+        write_csv(flat(output.to_arrow()), files[0])
         write_text(files[1], json.dumps(output.to_dict(), indent=1, ensure_ascii=False) + "\n")
         return files
 
@@ -154,6 +158,17 @@ def require_room(numbers: int) -> None:
             f"The answer would have {numbers:,} numbers, and at most {MOST_NUMBERS:,} are kept for one question; "
             "group more coarsely, filter, or ask in several questions."
         )
+
+
+def flat(table: pa.Table) -> pa.Table:
+    """A table as CSV can hold it: a list of values is written with semicolons."""
+    import pyarrow as pa
+
+    for place, field in enumerate(table.schema):
+        if pa.types.is_list(field.type):
+            joined = [None if each is None else "; ".join(map(str, each)) for each in table.column(place).to_pylist()]
+            table = table.set_column(place, field.name, pa.array(joined, pa.string()))
+    return table
 
 
 def known_options(options: TermOptions) -> dict[str, Any]:
