@@ -252,8 +252,7 @@ class AnonymisedPlan(Plan[Drafted]):
         findings: dict[str, Finding] = {"linkage": found.after}
         findings |= {f"homogeneity of {name}": each for name, each in found.homogeneity.items()}
         facts = {
-            "before": risk_facts(found.before),
-            "after": risk_facts(found.after),
+            "risk": {"before": risk_facts(found.before), "after": risk_facts(found.after)},
             "undone": found.undone.to_dict(),
             "verified": [asdict(each) for each in found.verified],
             "done": self.anonymised.to_dict(),

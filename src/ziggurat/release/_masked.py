@@ -79,7 +79,7 @@ class MaskedPlan(Plan["MaskedTable"]):
         if not known:
             return Evidence(skipped={"linkage": "The schema names no quasi-identifier that is in the file."})
         before, after = risk(self.original, known), risk(output.table, known)
-        return Evidence({"linkage": after}, facts={"before": risk_facts(before), "after": risk_facts(after)})
+        return Evidence({"linkage": after}, facts={"risk": {"before": risk_facts(before), "after": risk_facts(after)}})
 
     def artefacts(self, output: MaskedTable, folder: Path) -> list[Path]:
         """The table."""

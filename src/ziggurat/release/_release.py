@@ -114,7 +114,12 @@ class Release(Generic[Output]):
             files, certificate = self.certified(Path(folder))
             named = {each.name: each for each in files}
             facts = (certificate.to_dict(), self.evidence.to_dict(), self.verdict.to_dict())
-            return write_bundle(path, Contents(*facts, named), key)
+            return write_bundle(path, Contents(*facts, named, self._charts()), key)
+
+    def _charts(self) -> dict[str, str]:
+        from ziggurat.release._charts import charts
+
+        return charts(self.evidence, self.verdict)
 
     def certified(self, folder: Path) -> tuple[list[Path], Certificate]:
         """Write the files that leave into a folder; gives them, and the certificate that names them."""
