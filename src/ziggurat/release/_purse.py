@@ -13,7 +13,7 @@ from ziggurat.release._certificate import Decision
 from ziggurat.release._cited import Cited, cite
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._gate import Gate, Verdict
-from ziggurat.release._paid import paid
+from ziggurat.release._paid import SPENT, paid
 from ziggurat.release._plan import Output, Plan, Progress
 from ziggurat.release._quotation import Quotation, make_quotation, open_grant
 from ziggurat.release._release import Release
@@ -206,7 +206,8 @@ class Purse:
         return self._judged(made, gate, progress)
 
     def _judged(self, made: Release[Output], gate: Gate | None, progress: Progress | None) -> Release[Output]:
-        evidence = made.plan.judge(made.output, progress)
+        then = SPENT if made.event is not None else "nothing has left"
+        evidence = paid(lambda: made.plan.judge(made.output, progress), then)
         verdict = (gate or Gate()).judge(evidence, guaranteed=made.event is not None)
         return replace(made, evidence=evidence, verdict=verdict)
 
