@@ -72,6 +72,7 @@ def run(
     more than is left, 5 if the gate stops it: then nothing has left, and what was paid for waits for a reason.
     """
     from ziggurat.cli._asking import working
+    from ziggurat.release import Release
     from ziggurat.release.config import run_config
 
     with working() as tell:
@@ -82,6 +83,8 @@ def run(
     if as_json:
         typer.echo(json.dumps({"bundle": str(bundle), "certificate": certificate}, indent=2))
         return
+    if certificate["kind"] == "question" and isinstance(made, Release):
+        typer.echo(f"{made.output}\n")
     typer.echo("\n".join(_told(made.verdict, certificate)))
     signed = "it is a rehearsal and not signed" if certificate["rehearsal"] else "signed"
     typer.echo(f"The bundle is in {str(bundle)!r} ({signed}): give away 'public', keep 'steward'.")
