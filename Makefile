@@ -55,6 +55,7 @@ bench: setup
 	$(BIN)/python bench/noise.py
 	$(BIN)/python bench/ledger.py
 	$(BIN)/python bench/start.py
+	$(BIN)/python bench/walk.py
 	$(BIN)/python bench/experiments.py
 	$(BIN)/python bench/ask.py
 	$(BIN)/python bench/workload.py

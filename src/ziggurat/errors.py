@@ -47,6 +47,16 @@ class UnknownEventError(PrivacyError):
     """An event is of a kind no accountant here can interpret."""
 
 
+class GateError(PrivacyError):
+    """A gate stopped a release by what attacks found; the message says which, and what to do.
+
+    `held` is the release, which has not left.
+    """
+
+    exit_code = 5
+    held: object = None
+
+
 class QuestionError(ZigguratError):
     """A question cannot be answered with a promise; the message says why and what to ask instead."""
 

@@ -68,6 +68,31 @@ def test_an_interval_that_takes_predicates_for_independent_alarms_more_often() -
     assert intervals["several columns"] > 1.5 * MOST, intervals
 
 
+def few_values(seed: int) -> pa.Table:
+    """People of whom attackers know next to nothing, so that many synthetic rows are equally near."""
+    draw = np.random.default_rng(seed)
+    return pa.table({"sex": draw.choice(["f", "m"], 1000), "secret": draw.choice(["no", "yes"], 1000, p=[0.6, 0.4])})
+
+
+@pytest.mark.statistical
+def test_who_is_first_of_equally_near_rows_is_the_same_luck_for_original_and_control() -> None:
+    """Of 100 verdicts that are false with probability 1/40, more than 15 are with a chance below 1e-8.
+
+    The negative control draws the order of equally near rows anew for the control.
+    """
+    said = apart = 0
+    for seed in range(100):
+        original, synthetic, control = (few_values(3 * seed + k) for k in range(3))
+        one, other = (
+            inference(original, synthetic, control, known=["sex"], secret="secret", random_state=seed + k).guesses
+            for k in (0, 1_000)
+        )
+        said += one.chance <= ALARM
+        apart += dealt_chance(one.attack, other.control) <= ALARM
+    assert said <= 15
+    assert apart > 15
+
+
 @pytest.mark.parametrize("share", [1.0, 0.5])
 def test_a_table_that_repeats_people_is_caught_by_every_attack(share: float) -> None:
     original, control, other = (people(seed, 600, 200) for seed in (1, 2, 3))

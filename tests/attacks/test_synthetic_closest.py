@@ -1,6 +1,7 @@
 """How close synthetic rows come to the rows they were made from."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from ziggurat.attacks import Share, closest_records
 from ziggurat.attacks._alike import alike, scaled
+from ziggurat.attacks._closest import _luck
 from ziggurat.attacks._closest_kernels import nearest
 from ziggurat.data import Column, Kind, Schema, read
 from ziggurat.errors import DataError, ParameterError
@@ -45,7 +47,7 @@ def test_the_nearest_rows_are_those_of_a_search_by_hand(neighbours):
     table = pa.table({"x": number, "y": draw.normal(size=130), "z": draw.choice(["a", None], 130), "c": [4] * 130})
     first, second = alike(table.slice(0, 100), [("it", table.slice(100))])
     base, asked = scaled([first, second], [first])
-    distances = nearest(base, asked, neighbours, draw)[1]
+    distances = nearest(base, asked, neighbours, draw.permutation(len(base)))[1]
     rows, widths = table.to_pylist(), {"x": None, "y": None, "z": None, "c": 0}
     for name in ("x", "y"):
         cells = [row[name] for row in rows[:100] if row[name] is not None]
@@ -60,7 +62,7 @@ def test_the_search_works_for_any_number_of_rows(sizes):
     rows, queries, neighbours = sizes
     draw = np.random.default_rng(2)
     base, asked = draw.random((rows, 3)), draw.random((queries, 3))
-    places, distances = nearest(base, asked, neighbours, draw)
+    places, distances = nearest(base, asked, neighbours, draw.permutation(rows))
     for query in range(queries):
         wanted = np.argsort(np.abs(base - asked[query]).sum(axis=1))[:neighbours]
         assert places[query, : wanted.size].tolist() == wanted.tolist()
@@ -68,10 +70,10 @@ def test_the_search_works_for_any_number_of_rows(sizes):
         assert np.isinf(distances[query, wanted.size :]).all()
 
 
-def test_equal_rows_are_found_in_no_order():
-    draw = np.random.default_rng(3)
-    found = {int(nearest(np.zeros((4, 2)), np.zeros((1, 2)), 1, draw)[0][0, 0]) for _ in range(200)}
-    assert found == {0, 1, 2, 3}  # a given one never comes first once in (4/3) ** 200
+def test_of_equal_rows_the_first_in_the_order_is_found():
+    for order in ([2, 0, 3, 1], [1, 3, 0, 2]):
+        found = nearest(np.zeros((4, 2)), np.zeros((1, 2)), 2, np.array(order))[0]
+        assert found[0].tolist() == order[:2]
 
 
 def test_a_table_that_repeats_the_original_is_warned_of():
@@ -179,3 +181,19 @@ def test_few_rows_are_measured(ours, theirs, made, seed):
     facts = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert 0 <= facts["closer"]["rate"] <= 1
     assert found.table.num_rows == 2
+
+
+def test_the_luck_of_closest_records_is_never_below_that_of_all_random_signs():
+    """Every way to change places within the pairs, for differences of many shapes."""
+    for differences in ([5], [1, 1, 1], [3, 1, -1, 2], [4, 4, -1, 0, 2, 7], [1] * 12, [9, 1, 1, 1, 1, -3, 2]):
+        signs = np.array(list(product((-1, 1), repeat=len(differences))))
+        exact = float(np.mean(signs @ np.array(differences) >= sum(differences)))
+        assert exact <= _luck(np.array(differences)) <= 1
+    assert _luck(np.array([0, 0])) == 1.0
+    assert _luck(np.ones(400, np.int64)) < 1e-80
+
+
+def test_closest_records_have_luck_if_the_table_knows_nothing_and_none_if_it_repeats_people():
+    original, holdout, other = people(1), people(2), people(3)
+    assert closest_records(original, other, holdout, random_state=1).luck > 0.05
+    assert closest_records(original, original, holdout, random_state=1).luck < 1e-9

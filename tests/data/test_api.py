@@ -24,6 +24,7 @@ PUBLIC = [
     "clamped",
     "count_where",
     "exact_sum",
+    "hierarchies_in",
     "known",
     "present",
     "printable",

@@ -36,7 +36,9 @@ def pure(epsilon: object) -> Event:
 
 def ask(ledger: Ledger, event: Event, question: object = None, answer: object = 1) -> object:
     with ledger.spend("clinic", "ana", event, question) as spend:
-        return spend.answer if spend.replayed else spend.commit(answer)
+        if not spend.replayed:
+            assert spend.commit(answer) == spend.entry
+        return spend.answer
 
 
 def spent(ledger: Ledger) -> Fraction:
@@ -186,7 +188,7 @@ def test_a_closed_grant_whose_first_question_needed_all_of_it_returns_nothing(le
 def test_a_pending_reservation_may_be_committed_after_its_grant_is_closed(ledger: Ledger) -> None:
     reservation = ledger.reserve("clinic", "ana", pure("0.25"), "how many?")
     ledger.close_grant("clinic", "ana")
-    assert reservation.commit(3) == 3
+    assert reservation.commit(3).data["answer"] == 3
     assert ledger.reserve("clinic", "ana", pure("0.25"), "how many?").replayed
 
 
@@ -268,7 +270,9 @@ def test_the_answer_of_a_rehearsal_is_marked(ledger: Ledger) -> None:
     with ledger.spend("clinic", "ana", pure("0.1"), "q", rehearsal=True) as spend:
         spend.commit(3)
     assert ledger.history("clinic")[-1].data["rehearsal"] is True
-    assert ledger.reserve("clinic", "ana", pure("0.1"), "q", rehearsal=True) == Replay(5, 3, True)
+    again = ledger.reserve("clinic", "ana", pure("0.1"), "q", rehearsal=True)
+    assert again == Replay(spend.entry)
+    assert (again.seq, again.answer, again.rehearsal) == (5, 3, True)
 
 
 def test_the_ledger_stores_the_event_and_no_epsilon_computed_from_it(ledger: Ledger) -> None:

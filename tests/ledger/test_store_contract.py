@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ziggurat.errors import BudgetExceededError, LedgerError
+from ziggurat.errors import BudgetExceededError, LedgerError, LedgerUseError, ParameterError
 from ziggurat.ledger import Ledger, Replay
 from ziggurat.privacy import Neighbours, PureEvent, exact
 
@@ -68,14 +68,14 @@ def exit_code(child: int) -> int:
 def test_what_was_written_is_there_after_reopening(opened: Open) -> None:
     first = granted(opened())
     with first.spend("clinic", "ana", pure("0.1"), "q") as spend:
-        spend.commit({"value": [1, 2.5, None, "é\n\0"]})
+        entry = spend.commit({"value": [1, 2.5, None, "é\n\0"]})
     head = first.head()
     first.close()
     again = opened()
     assert again.head() == head
-    assert again.reserve("clinic", "ana", pure("0.1"), "q") == Replay(
-        head.seq, {"value": [1, 2.5, None, "é\n\0"]}, False
-    )
+    replay = again.reserve("clinic", "ana", pure("0.1"), "q")
+    assert replay == Replay(entry)
+    assert (replay.seq, replay.answer, replay.rehearsal) == (head.seq, {"value": [1, 2.5, None, "é\n\0"]}, False)
 
 
 def test_a_missing_ledger_is_not_made_unless_asked(fresh: str) -> None:
@@ -121,10 +121,44 @@ def test_entries_are_chained_and_verify(opened: Open) -> None:
     assert ledger.verify().require().entries == len(entries)
 
 
+def test_what_is_written_gives_its_entry_which_is_read_by_its_number(opened: Open) -> None:
+    ledger = granted(opened())
+    noted = ledger.record_unbounded("clinic", "a map")
+    reservation = ledger.reserve("clinic", "ana", pure("0.1"), "q")
+    answered = reservation.commit((1, 2))
+    assert [noted.kind, answered.kind] == ["unbounded", "commit"]
+    assert answered.data == {"reservation": reservation.seq, "answer": [1, 2], "rehearsal": False}
+    assert [ledger.entry(each.seq) for each in ledger.history()] == ledger.history()
+    assert ledger.history()[-3:] == [noted, ledger.entry(reservation.seq), answered]
+    assert ledger.name == ledger.entry(1).data["ledger"]
+
+
+def test_an_entry_that_is_not_there_is_refused(opened: Open) -> None:
+    ledger = granted(opened())
+    newest = ledger.head().seq
+    with pytest.raises(LedgerUseError, match=f"There is no entry {newest + 1}; the newest one is {newest}"):
+        ledger.entry(newest + 1)
+    for wrong in (0, -1, 1.5, True, "3"):
+        with pytest.raises(ParameterError):
+            ledger.entry(wrong)  # type: ignore[arg-type]
+
+
+def test_a_reservation_names_the_grant_that_paid_also_after_another_one(opened: Open) -> None:
+    ledger = granted(opened())
+    first = ledger.reserve("clinic", "ana", pure("0.1"))
+    ledger.close_grant("clinic", "ana")
+    again = ledger.grant("clinic", "ana", "1/2")
+    second = ledger.reserve("clinic", "ana", pure("0.1"))
+    assert ledger.granted(first.seq).epsilon == 1
+    assert ledger.granted(second.seq) == again
+    with pytest.raises(LedgerUseError, match="There is no reservation 1"):
+        ledger.granted(1)
+
+
 def test_an_answer_of_a_mebibyte_is_kept_and_a_larger_one_refused(opened: Open) -> None:
     ledger, text = granted(opened()), "x" * (2**20 - 2)
     with ledger.spend("clinic", "ana", pure("0.1"), "q") as spend:
-        assert spend.commit(text) == text
+        assert spend.commit(text).data["answer"] == spend.answer == text
     reservation = ledger.reserve("clinic", "ana", pure("0.1"))
     with pytest.raises(ValueError, match="at most 1048576 bytes"):
         reservation.commit(text + "x")

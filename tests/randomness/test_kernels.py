@@ -13,6 +13,7 @@ import pytest
 from ziggurat.errors import PrivacyError
 from ziggurat.randomness import (
     Source,
+    _draw,
     bernoulli,
     bernoulli_exp,
     discrete_gaussian,
@@ -26,6 +27,8 @@ from ziggurat.randomness import (
     uniform_below,
 )
 from ziggurat.randomness import _kernels as kernels
+from ziggurat.randomness._interpreted import _kernels as plain_kernels
+from ziggurat.randomness._interpreted import interpreted
 
 GAPS = np.array([5, 0, 1, 9, 2, 0, 30])
 SAMPLERS: dict[str, Callable[..., np.ndarray]] = {
@@ -67,6 +70,61 @@ def _given(*words: int) -> Given:
     source = Given(bytes(32))
     source._buffer = np.array(words, dtype=np.uint64)
     return source
+
+
+def _both(name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], list[int], list[int]]:
+    """The same draws compiled and interpreted, and how many words each read."""
+    fast, plain = seeded(name), seeded(name)
+    compiled = SAMPLERS[name](size=2000, source=fast).tolist()
+    monkeypatch.setattr(_draw, "_kernel", lambda name, _draws: interpreted(name))
+    return compiled, SAMPLERS[name](size=2000, source=plain).tolist(), [fast._position, plain._position]
+
+
+@pytest.mark.parametrize("name", SAMPLERS)
+@pytest.mark.filterwarnings("error")
+def test_an_interpreted_draw_is_the_compiled_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled, plain, read = _both(name, monkeypatch)
+    assert plain == compiled
+    assert read[0] == read[1]
+
+
+def test_an_interpreter_that_multiplies_otherwise_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plain_kernels(), "_high", lambda left, right: np.uint64((int(left) * int(right) >> 64) ^ 1))
+    compiled, plain, _ = _both("laplace", monkeypatch)
+    assert plain != compiled
+
+
+@pytest.mark.parametrize(
+    ("terms", "law"), [((2**50 - 1, 1), discrete_laplace), ((2**50 - 1, 2**50 - 3), discrete_gaussian)]
+)
+def test_the_largest_terms_are_interpreted_alike(
+    terms: tuple[int, int], law: Callable[..., np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = law(Fraction(*terms), size=500, source=seeded(1)).tolist()
+    monkeypatch.setattr(_draw, "_kernel", lambda name, _draws: interpreted(name))
+    assert law(Fraction(*terms), size=500, source=seeded(1)).tolist() == compiled
+
+
+FEW = """
+import sys
+from ziggurat.randomness import discrete_laplace, seeded
+source, drawn = seeded(1), []
+for _ in range({draws}):
+    drawn.append(discrete_laplace(5, source=source))
+print("numba" in sys.modules, sum(drawn), source._position)
+"""
+
+
+def test_few_draws_need_no_compiler_and_many_go_on_where_they_stopped() -> None:
+    def told(draws: int) -> list[str]:
+        code = FEW.format(draws=draws)
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+
+    most = _draw._MOST_INTERPRETED
+    for draws, loaded in ((most, "False"), (most + 200, "True")):
+        source = seeded(1)
+        expected = [loaded, str(int(discrete_laplace(5, size=draws, source=source).sum())), str(source._position)]
+        assert told(draws) == expected
 
 
 @pytest.mark.parametrize("name", SAMPLERS)

@@ -27,8 +27,8 @@ MADE = "CREATE TABLE people AS SELECT generate_series % 90 AS age FROM generate_
 @pytest.fixture
 def book(tmp_path: Path) -> Iterator[Ledger]:
     with Ledger.open(tmp_path / "dead.db") as opened:
-        opened.create_budget("people", "10", 0, Neighbours(Unit.row()))
-        opened.grant("people", "ada", "5")
+        opened.create_budget("people", "10", "1e-5", Neighbours(Unit.row()))
+        opened.grant("people", "ada", "5", "1e-6", "sum")
         yield opened
 
 

@@ -88,6 +88,25 @@ def test_a_quote_foretells_the_width_of_the_interval(session):
     assert json.loads(json.dumps(quoted.to_dict()))["epsilon"] == "1/2"
 
 
+def test_a_quote_tells_how_far_off_a_mean_will_be_for_groups_of_a_stated_size(session, engine):
+    mean = "SELECT AVG(age) AS a FROM clinic"
+    of = {
+        size: session.quote(mean, "0.5", rows_per_unit=1, group_size=size).questions[0].parts[0]
+        for size in (500, 1_000)
+    }
+    assert session.quote(mean, "0.5", rows_per_unit=1).questions[0].parts[0] == of[1_000]
+    assert of[500].half_width > 1.9 * of[1_000].half_width > 0
+    assert of[1_000].note.endswith(" in a group of 1,000 people")
+    assert (engine.asked, session.left()) == ([], 2)
+    session.ask(mean, "0.5", rows_per_unit=1)
+    again = session.quote(mean, "0.5", rows_per_unit=1, group_size=500)
+    assert (again.replayed, of[500].note in str(again)) == (True, True)
+    (told, *_) = again.questions[0].to_dict()["parts"]
+    assert (told["half_width"], told["group_size"], told["note"]) == (of[500].half_width, 500, of[500].note)
+    with pytest.raises(ParameterError, match="group_size must be a whole number of at least 1"):
+        session.quote(mean, "0.5", rows_per_unit=1, group_size=0)
+
+
 def test_a_batch_is_asked_whole_or_not_at_all(session, engine):
     questions = [PEOPLE, f"{PEOPLE} WHERE age > 40", PEOPLE]
     with pytest.raises(BudgetExceededError, match="2 new questions together"):
@@ -219,6 +238,9 @@ def test_a_workload_is_paid_for_and_replayed_like_a_question(session, table, eng
     workload = Workload(table.schema).marginal("ward").prefixes("age")
     quoted = session.quote(workload, "0.5", rows_per_unit=1)
     answer = session.ask(workload, "0.5", rows_per_unit=1)
+    (part,) = quoted.questions[0].parts
+    assert part.half_width == pytest.approx(max(float((each.high - each.low).max()) / 2 for each in answer.groups))
+    assert (part.note, "root mean square" in part.mechanism) == (f"± {part.half_width:,.3g} at most", True)
     assert (session.left(), quoted.left_after) == (Fraction(3, 2), Fraction(3, 2))
     asked = len(engine.asked)
     again = session.ask(workload, "0.5", rows_per_unit=1)

@@ -16,12 +16,13 @@ import pyarrow.csv as csv
 import pyarrow.parquet as parquet
 import pytest
 
-from ziggurat.attacks import ClosestRecords, MatchRisk, Scenario
+from ziggurat.attacks import ClosestRecords, EpsilonBound, MatchRisk, Scenario
 from ziggurat.data import Bounds, Categories, Column, Kind, Role, Schema, Table, Unit, read
 from ziggurat.errors import (
     BudgetExceededError,
     DataError,
     EngineError,
+    GateError,
     LedgerError,
     MixedNeighboursError,
     ParameterError,
@@ -31,8 +32,9 @@ from ziggurat.errors import (
 from ziggurat.ledger import Ledger
 from ziggurat.privacy import Neighbours, Relation, compose
 from ziggurat.randomness import seeded
+from ziggurat.release import Gate, check_synthetic, release_synthetic, release_synthetic_private
 from ziggurat.release import _synthetic as plain
-from ziggurat.release import check_synthetic, release_synthetic, release_synthetic_private
+from ziggurat.release._synthetic_attacks import Claim
 from ziggurat.release._synthetic_parts import parts_of, tossed_parts
 from ziggurat.synthesize import MST, Synthesizer
 
@@ -135,7 +137,11 @@ def test_the_attack_sees_a_model_that_repeats_people(table: Table, tmp_path: Pat
             parquet.write_table(self.table_.raw.rows(NAMES), path)
             return written
 
-    made = release_synthetic(table, tmp_path / "out.parquet", Repeating(random_state=3))
+    with pytest.raises(GateError, match="The gate stopped this release"):
+        release_synthetic(table, tmp_path / "out.parquet", Repeating(random_state=3))
+    assert not (tmp_path / "out.parquet").exists()
+    made = release_synthetic(table, tmp_path / "out.parquet", Repeating(random_state=3), go_on="for our eyes only")
+    assert made.to_dict()["decision"]["reason"] == "for our eyes only"
     closest = made.attacked.findings["closest records"]
     assert isinstance(closest, ClosestRecords)
     assert closest.overfit
@@ -144,6 +150,53 @@ def test_the_attack_sees_a_model_that_repeats_people(table: Table, tmp_path: Pat
     assert "tell more about the people in the table" in made.attacked.sentences[-1]
     calm = release_synthetic(table, tmp_path / "calm.parquet", rehearsal(method="sample"))
     assert calm.attacked.alarms == []
+
+
+class Cheating(MST):
+    """Promises like MST, and gives away the rows that it has seen."""
+
+    def fit(self, table: Any, *given: Any, **options: Any) -> Any:
+        self.seen_ = table.raw.rows(NAMES)
+        return super().fit(table, *given, **options)
+
+    def sample(self, *_given: Any, **_options: Any) -> pa.Table:
+        return self.seen_
+
+
+def test_a_promise_that_does_not_hold_is_refuted_by_people_who_were_kept_back(
+    table: Table, tmp_path: Path, book: Ledger
+) -> None:
+    paid: dict[str, Any] = {"ledger": book, "budget": "clinic", "analyst": "ada", "holdout": 0.5}
+    cheating = Cheating("1", "1e-9", rows_per_unit=1, bins=8, random_state=3)
+    with pytest.raises(GateError, match="refuted"):
+        release_synthetic_private(table, tmp_path / "out.parquet", cheating, **paid)
+    assert not (tmp_path / "out.parquet").exists()
+    made = release_synthetic_private(table, tmp_path / "out.parquet", cheating, **paid, go_on="to show it")
+    assert made.refuted
+    assert made.to_dict()["promise"] == "unbounded"
+    assert "No privacy is promised" in made.sentence
+    assert check_synthetic(made.certificate, book)["decision"]["refuted"]
+    assert book.history("clinic")[-1].kind == "unbounded"
+    bound = made.attacked.findings["epsilon by linking"]
+    assert isinstance(bound, EpsilonBound)
+    assert bound.people == 300
+    assert bound.lower > 2 > bound.claimed
+    honest = release_synthetic_private(table, tmp_path / "fair.parquet", private("0.5"), **paid)
+    fair = Gate().judge(honest.attacked, guaranteed=True)
+    assert "epsilon by linking" in [each.attack for each in fair.passed]
+    assert not fair.refuted
+    assert not fair.stopped
+
+
+def test_a_promise_is_tested_only_where_each_person_had_a_coin_and_a_row(table: Table) -> None:
+    paid = MST("1", "1e-9", rows_per_unit=1).fit(table).guarantee_
+    replacing = MST("1", "1e-9", rows_per_unit=1, relation="replace-one").fit(table).guarantee_
+    assert Claim(paid, 0.1, 300).untested(300, 1) == ""
+    assert "by a coin" in Claim(paid, 0.0, 0).untested(300, 1)
+    assert "one row for each person" in Claim(paid, 0.1, 100).untested(300, 1)
+    assert "one copy" in Claim(paid, 0.1, 300).untested(300, 2)
+    assert "more than" in Claim(paid, 0.1, 40_000).untested(40_000, 1)
+    assert "replacing somebody" in Claim(replacing, 0.1, 300).untested(300, 1)
 
 
 def test_all_rows_of_a_person_are_on_one_side(tmp_path: Path) -> None:

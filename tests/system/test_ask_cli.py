@@ -80,6 +80,17 @@ def test_a_quote_needs_the_schema_only_and_agrees_with_what_is_spent(granted):
     assert "answered before" in granted("quote", "visits.csv", COUNT, "--epsilon", "0.2", *ADA).out
 
 
+def test_a_quote_tells_how_far_off_means_will_be_in_groups_of_a_stated_size(granted):
+    asked = ("quote", "visits.csv", MEAN, "--epsilon", "0.5", "--groups-per-unit", "1", *ADA)
+    assert " in a group of 1,000 people " in granted(*asked).out
+    told = granted(*asked, "--group-size", "150", "--json")
+    (part, *_) = json.loads(told.out)["questions"][0]["parts"]
+    assert (part["name"], part["group_size"]) == ("mean", 150)
+    rows = json.loads(granted("ask", *asked[1:], "--json").out)["rows"]
+    assert all((row["mean_high"] - row["mean_low"]) / 2 < 1.5 * part["half_width"] for row in rows)
+    assert granted(*asked, "--group-size", "0").code == 2
+
+
 def test_several_questions_are_priced_together(granted):
     told = granted("quote", "visits.csv", COUNT, f"{COUNT} WHERE age > 50", "--epsilon", "0.5", *ADA)
     assert (told.code, "fit together, leaving epsilon 0" in told.out) == (0, True)

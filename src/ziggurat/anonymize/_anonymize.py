@@ -267,7 +267,7 @@ class _Work:
         return self._at(lattice, levels, score, analysis.name, None)
 
     def _at(self, lattice: Lattice, levels: Sequence[int], score: float, metric: str, best: Best | None) -> Anonymised:
-        suppressed, classes, _, _ = lattice.measure(levels)
+        suppressed, classes = lattice.measure(levels)[:2] if best is None else (best.suppressed, best.classes)
         names = self.question.quasi_identifiers
         return Anonymised(
             question=self.question,
@@ -287,7 +287,7 @@ class _Work:
     def _publication(self, lattice: Lattice, levels: Sequence[int]) -> Publication:
         labels = []
         for place, (ladder, level) in enumerate(zip(self.counted.ladders, levels, strict=True)):
-            places = ladder.groups[level][self.counted.codes[:, place]]
+            places = ladder.groups[level].take(self.counted.codes[:, place])
             labels.append(Labels(ladder.column, places, ladder.labels[level] if level else None))
         return Publication(self.table, self.counted, labels, lattice.kept(levels), self.question.sensitive)
 

@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 from sqlglot import exp
 
-from ziggurat.anonymize._coded import Codes, Counted, Counts, Ladder, coded_cells, ladder
-from ziggurat.data import Hierarchy, known
+from ziggurat.anonymize._coded import Codes, Counted, Ladder, coded_cells, ladder
+from ziggurat.data import Hierarchy, Kind, known
+from ziggurat.data._coded import Coded, grouped
 from ziggurat.errors import DataError
 
 if TYPE_CHECKING:
-    from ziggurat.data import Table
-
-_ROWS = "ziggurat rows"
+    from ziggurat.data import Column, Table
 
 
 def counted(
@@ -34,32 +32,32 @@ def counted(
 
     `orders` gives the order of the values of sensitive columns where it is not their own.
     """
-    private_cells = [known(table.schema[name]) for name in sensitive]  # a code for missing cells is no value
+    private_cells = [_known(table.schema[name]) for name in sensitive]
     answer = _grouped(table, [*quasi_identifiers, *private_cells])
     people_answer = None if population is None else _grouped(population, quasi_identifiers)
     ladders: list[Ladder] = []
     columns: list[Codes] = []
     for name in quasi_identifiers:
-        cells = _with_population(answer, people_answer, name)
-        made, codes = _coded(ladder(name, hierarchies[name], missing=cells.null_count > 0), cells)
+        cells, places = _with_population(answer, people_answer, name)
+        made, codes = _coded(ladder(name, hierarchies[name], missing=None in cells), cells)
         ladders.append(made)
-        columns.append(codes)
-    private = [_numbered(answer.column(name), (orders or {}).get(name)) for name in sensitive]
-    rows = answer.num_rows
-    more = 0 if people_answer is None else people_answer.num_rows
-    codes = np.stack(columns, axis=1)
-    counts = np.concatenate([_counts(answer), np.zeros(more, np.int64)])
+        columns.append(codes.take(places))
+    private = [_numbered(answer, name, (orders or {}).get(name)) for name in sensitive]
+    rows = answer.counts.size
+    more = 0 if people_answer is None else people_answer.counts.size
+    codes = np.stack(columns)
+    counts = np.concatenate([answer.counts, np.zeros(more, np.int64)])
     people = np.empty(0, np.int64)
     if people_answer is not None:
-        people = np.concatenate([np.zeros(rows, np.int64), _counts(people_answer)])
+        people = np.concatenate([np.zeros(rows, np.int64), people_answer.counts])
     values = np.zeros((rows + more, len(sensitive)), np.int32)
     for place, (numbers, _) in enumerate(private):
         values[:rows, place] = numbers
     # An engine answers in any order; local recoding takes combinations as they come and shall find the same each time.
-    order = _order([counts, *values.T, *codes.T], apart=not more)
+    order = _order([counts, *values.T, *codes], apart=not more)
     people = people[order] if more else people
     held = tuple(each for _, each in private)
-    return Counted(tuple(ladders), codes[order], counts[order], people, values[order], held)
+    return Counted(tuple(ladders), codes.take(order, axis=1).T, counts[order], people, values[order], held)
 
 
 def _order(keys: Sequence[npt.NDArray[np.integer[Any]]], *, apart: bool) -> npt.NDArray[np.intp]:
@@ -85,58 +83,55 @@ def _order(keys: Sequence[npt.NDArray[np.integer[Any]]], *, apart: bool) -> npt.
 def distinct(table: Table, column: str) -> dict[Any, int]:
     """Return the distinct values of a column that are not missing, and how many rows have each."""
     answer = _grouped(table, [column])
-    pairs = zip(answer.column(column).to_pylist(), answer.column(_ROWS).to_pylist(), strict=True)
+    values = answer.values[0].take(pa.array(answer.codes[0])).to_pylist()
+    pairs = zip(values, answer.counts.tolist(), strict=True)
     return {value: rows for value, rows in pairs if value is not None}
 
 
-def _grouped(table: Table, names: Sequence[str | exp.Expr]) -> pa.Table:
-    count = exp.Count(this=exp.Star()).as_(_ROWS, quoted=True)
-    answer = table.aggregate(count, group_by=names)
-    if answer.num_rows == 0:
+def _grouped(table: Table, names: Sequence[str | exp.Expr]) -> Coded:
+    answer = grouped(table, names)
+    if answer.counts.size == 0:
         raise DataError("The table has no rows; there is nothing to anonymise.")
     return answer
 
 
-def _counts(answer: pa.Table) -> Counts:
-    return np.asarray(answer.column(_ROWS).to_numpy(), np.int64)
+def _known(column: Column) -> str | exp.Expr:
+    """A sensitive column, of which a code for missing cells is no value."""
+    return known(column) if column.missing or column.storage is Kind.REAL else column.name
 
 
-def _with_population(answer: pa.Table, known: pa.Table | None, name: str) -> pa.ChunkedArray:
-    column = answer.column(name)
+def _with_population(answer: Coded, known: Coded | None, name: str) -> tuple[list[Any], npt.NDArray[np.int64]]:
+    """The distinct cells of a column in both tables, and the place of every combination's cell among them."""
+    place = answer.names.index(name)
+    values, codes = answer.values[place], answer.codes[place]
     if known is None:
-        return column
-    other = known.column(name)
-    if other.type != column.type:
+        return values.to_pylist(), codes
+    other = known.names.index(name)
+    if known.values[other].type != values.type:
         raise DataError(f"Column {name!r} of the population holds another kind of value than that of the table.")
-    return pa.chunked_array([*column.chunks, *other.chunks], column.type)
+    both = pa.concat_arrays([values, known.values[other]]).dictionary_encode(null_encoding="encode")
+    joined = np.concatenate([codes, known.codes[other] + len(values)])
+    return both.dictionary.to_pylist(), both.indices.to_numpy()[joined]
 
 
-def _encoded(cells: pa.ChunkedArray) -> pa.DictionaryArray:
-    """Cells as places in a list of their values; chunks are joined first, as dictionaries with NULL cannot be."""
-    whole = cells.combine_chunks()
-    return pc.dictionary_encode(whole, null_encoding="encode")
-
-
-def _coded(made: Ladder, cells: pa.ChunkedArray) -> tuple[Ladder, Codes]:
+def _coded(made: Ladder, cells: Sequence[Any]) -> tuple[Ladder, Codes]:
     """The codes of cells, and the ladder with the values as the table holds them, by which rows are found again."""
-    encoded = _encoded(cells)
-    held: list[Any] = encoded.dictionary.to_pylist()
-    codes = coded_cells(made, held)
+    codes = coded_cells(made, cells)
     values = list(made.values)
-    for code, cell in zip(codes.tolist(), held, strict=True):
+    for code, cell in zip(codes.tolist(), cells, strict=True):
         values[code] = cell
-    return replace(made, values=tuple(values)), np.asarray(codes[encoded.indices.to_numpy()])
+    return replace(made, values=tuple(values)), codes
 
 
-def _numbered(cells: pa.ChunkedArray, given: Sequence[object] | None) -> tuple[Codes, tuple[object, ...]]:
+def _numbered(answer: Coded, name: str, given: Sequence[object] | None) -> tuple[Codes, tuple[object, ...]]:
     """Sensitive values in their order, missing ones last and as one value."""
-    encoded = _encoded(cells)
-    held: list[Any] = encoded.dictionary.to_pylist()
-    rank = {value: place for place, value in enumerate(given or ())}
+    place = answer.names.index(name)
+    held: list[Any] = answer.values[place].to_pylist()
+    rank = {value: at for at, value in enumerate(given or ())}
     order = sorted(range(len(held)), key=lambda at: (held[at] is None, rank.get(held[at], len(rank)), _own(held[at])))
     ranks = np.empty(len(order), np.int32)
     ranks[order] = np.arange(len(order), dtype=np.int32)
-    return ranks[encoded.indices.to_numpy()], tuple(held[at] for at in order)
+    return ranks[answer.codes[place]], tuple(held[at] for at in order)
 
 
 def _own(value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.anonymize._compiled import compiled
+from ziggurat.compiling import compiled
 
 Reals = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

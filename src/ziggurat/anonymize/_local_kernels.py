@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.anonymize._compiled import compiled
 from ziggurat.anonymize._kernels import (
     DISTINCT,
     ENTROPY_L,
@@ -24,6 +23,7 @@ from ziggurat.anonymize._kernels import (
     PRESENCE,
     TOLERANCE,
 )
+from ziggurat.compiling import compiled
 
 Integers = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]

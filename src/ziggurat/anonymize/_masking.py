@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from ziggurat.anonymize._technique import MaskRecord, Tally, Technique, checked_source, plain_columns
 from ziggurat.anonymize._tokens import Tokens
-from ziggurat.data import Table, known, write_csv, write_text
+from ziggurat.data import Role, Table, known, write_csv, write_text
 from ziggurat.data._frames import arrow_table, check_names
 from ziggurat.data._nearest import nearest
 from ziggurat.errors import DataError, ParameterError
@@ -61,6 +61,10 @@ class MaskedTable:
         if any(vault.resolve().parent == target.resolve().parent for vault in self.vaults):
             raise ParameterError(f"Write {str(target)!r} to another folder: this one holds the vault of its tokens.")
 
+    def write(self, path: str | Path) -> None:
+        """Write the table alone (.parquet or .csv)."""
+        _write(self.table, Path(path))
+
     def save(self, path: str | Path) -> None:
         """Write the table (.parquet or .csv) and beside it, as NAME.mask.json, what was done.
 
@@ -68,7 +72,7 @@ class MaskedTable:
         """
         self.require_apart(path)
         target = Path(path)
-        _write(self.table, target)
+        self.write(target)
         write_text(target.with_name(target.name + _RECORD_SUFFIX), json.dumps(self.to_dict(), indent=2) + "\n")
 
 
@@ -140,6 +144,17 @@ def mask(table: Any, techniques: Plan, *, source: Source | None = None) -> Maske
     made = zip(steps, tallies, strict=True)
     records = tuple(step.technique.recorded(step.columns, tally, drawn_from) for step, tally in made)
     return MaskedTable(after, records, _untouched(read.column_names, steps), _vaults(steps))
+
+
+def require_named(table: Table, masked: MaskedTable) -> None:
+    """Raise `ParameterError` if a column that tells people apart would leave as it is."""
+    for column in table.declared.columns:
+        tells = column.role is Role.IDENTIFIER or column.name == table.unit.column
+        if tells and column.name in masked.untouched:
+            raise ParameterError(
+                f"Column {column.name!r} tells people apart and would leave as it is; say what to do with it in the "
+                "plan, for instance drop."
+            )
 
 
 def mask_batches(batches: Any, techniques: Plan, *, source: Source | None = None) -> MaskedBatches:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.anonymize._compiled import compiled
+from ziggurat.compiling import compiled
 
 Integers = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.anonymize._compiled import compiled
+from ziggurat.compiling import compiled
 
 Integers = npt.NDArray[np.int64]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.anonymize._kernels import DISTINCT, Classes, Found, Problem, Rolls, Rules, Worth, topped
+from ziggurat.anonymize._kernels import DISTINCT, ENTROPY, Classes, Found, Problem, Rolls, Rules, Worth, topped
 from ziggurat.anonymize._pair_kernels import pairs_of
 
 if TYPE_CHECKING:
@@ -63,10 +63,10 @@ def problem_of(
     """Return all that the compiled search must know."""
     word, shift, mask = fields(counted.ladders)
     steps, step_at = _steps(counted.ladders)
-    groups, used = _Groups(counted), _used(counted)
+    groups = _Groups(counted, with_entropy=metric.kind == ENTROPY)
     rolls = Rolls(
         bottom=0,
-        order=_order(used),
+        order=_order(groups.used),
         heights=np.array([ladder.height for ladder in counted.ladders], np.int64),
         word=word,
         shift=shift,
@@ -90,7 +90,7 @@ def problem_of(
         entropy=groups.entropy,
     )
     with_values = limit == 0 or DISTINCT in rules.kinds
-    shadows, shadow_at = _shadows(classes, rolls, used, with_values=with_values)
+    shadows, shadow_at = _shadows(classes, rolls, groups.used, with_values=with_values)
     pairs = _pairs(counted, rolls.heights, worth.smallest)
     return Problem(limit, shadows, shadow_at, pairs, rolls, rules, worth)
 
@@ -195,11 +195,6 @@ def _order(used: Sequence[int]) -> Integers:
     return np.array(sorted(range(len(used)), key=lambda j: -used[j]), np.int64)
 
 
-def _used(counted: Counted) -> list[int]:
-    """How many values of each column occur."""
-    return [int(np.count_nonzero(np.bincount(codes))) for codes in counted.codes.T]
-
-
 def _steps(ladders: Sequence[Ladder]) -> tuple[Integers, Integers]:
     tallest = max(ladder.height for ladder in ladders)
     starts = np.zeros((len(ladders), tallest, tallest), np.int64)
@@ -219,9 +214,11 @@ def _added(places: npt.NDArray[np.int32], amounts: Integers, many: int) -> Integ
 
 
 class _Groups:
-    """Leaves and rows of the groups of every level."""
+    """Leaves and rows of the groups of every level, and how many values of each column occur."""
 
-    def __init__(self, counted: Counted) -> None:
+    def __init__(self, counted: Counted, *, with_entropy: bool) -> None:
+        self._with_entropy = with_entropy
+        self.used: list[int] = []
         many, tallest = len(counted.ladders), max(ladder.height for ladder in counted.ladders)
         self.at, self.many = np.zeros((many, tallest), np.int64), np.zeros((many, tallest), np.int64)
         self.spread, self.entropy = np.zeros((many, tallest), np.int64), np.zeros((many, tallest))
@@ -234,14 +231,16 @@ class _Groups:
 
     def _column(self, j: int, ladder: Ladder, counted: Counted) -> None:
         values = _added(counted.codes[:, j], counted.counts, ladder.size)
+        held = values > 0
+        self.used.append(int(np.count_nonzero(held)))
         for level in range(ladder.height):
             leaves = ladder.leaves(level)
             rows = _added(ladder.groups[level], values, leaves.size)
             self._add(j, level, leaves, rows)
             self.spread[j, level] = int((rows * leaves).sum())
-            held = values > 0
-            share = values[held] / rows[ladder.groups[level]][held]
-            self.entropy[j, level] = abs(float(-(values[held] * np.log2(share)).sum()))
+            if self._with_entropy:
+                share = values[held] / rows[ladder.groups[level]][held]
+                self.entropy[j, level] = abs(float(-(values[held] * np.log2(share)).sum()))
 
     def _add(self, j: int, level: int, leaves: Integers, rows: Integers) -> None:
         self.at[j, level], self.many[j, level] = self._total, leaves.size

@@ -3,14 +3,16 @@
 Everything here is for the steward's eyes: the figures are exact and unprotected, and no privacy is promised or spent.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
     from ziggurat.attacks._closest import Closeness, ClosestRecords, closest_records
     from ziggurat.attacks._coded import Counts
     from ziggurat.attacks._columns import ColumnSet, SinglingOut, singling_out
     from ziggurat.attacks._covered import Cover
+    from ziggurat.attacks._epsilon import EpsilonBound, epsilon_bound
     from ziggurat.attacks._finding import Difference, Finding, Share
     from ziggurat.attacks._guesses import Excess, Guesses
     from ziggurat.attacks._inference import Gain, Homogeneity, Skewness, homogeneity, homogeneity_of, skewness
@@ -38,6 +40,31 @@ if TYPE_CHECKING:
     )
     from ziggurat.attacks._undone import Told, Undone, undone
     from ziggurat.attacks._verified import Claims, Verified, verified
+else:
+    __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            "_closest": "Closeness ClosestRecords closest_records",
+            "_coded": "Counts",
+            "_columns": "ColumnSet SinglingOut singling_out",
+            "_covered": "Cover",
+            "_epsilon": "EpsilonBound epsilon_bound",
+            "_finding": "Difference Finding Share",
+            "_guesses": "Excess Guesses",
+            "_inference": "Gain Homogeneity Skewness homogeneity homogeneity_of skewness",
+            "_intersection": "Intersection intersection",
+            "_linkage": "Linkage linkage",
+            "_matching_risk": "MatchRisk match_risk",
+            "_population": "PopulationUniques population_uniques",
+            "_ratings": "CurvePoint RatingsCurve Scoreboard invented_ratings ratings_curve scoreboard",
+            "_risk": "Reidentification RiskReport risk risk_of",
+            "_scenario": "Exact SameSide Scenario Within",
+            "_synthetic": "AttributeInference Linkability SyntheticSinglingOut inference linkability "
+            "synthetic_singling_out",
+            "_undone": "Told Undone undone",
+            "_verified": "Claims Verified verified",
+        },
+    )
 
 __all__ = [
     "AttributeInference",
@@ -49,6 +76,7 @@ __all__ = [
     "Cover",
     "CurvePoint",
     "Difference",
+    "EpsilonBound",
     "Exact",
     "Excess",
     "Finding",
@@ -75,6 +103,7 @@ __all__ = [
     "Verified",
     "Within",
     "closest_records",
+    "epsilon_bound",
     "homogeneity",
     "homogeneity_of",
     "inference",
@@ -94,69 +123,3 @@ __all__ = [
     "undone",
     "verified",
 ]
-
-_HOMES = {
-    "Closeness": "_closest",
-    "ClosestRecords": "_closest",
-    "closest_records": "_closest",
-    "ColumnSet": "_columns",
-    "SinglingOut": "_columns",
-    "singling_out": "_columns",
-    "Counts": "_coded",
-    "Cover": "_covered",
-    "Difference": "_finding",
-    "Finding": "_finding",
-    "Share": "_finding",
-    "Excess": "_guesses",
-    "Guesses": "_guesses",
-    "Gain": "_inference",
-    "Homogeneity": "_inference",
-    "Skewness": "_inference",
-    "homogeneity": "_inference",
-    "homogeneity_of": "_inference",
-    "skewness": "_inference",
-    "Intersection": "_intersection",
-    "intersection": "_intersection",
-    "Linkage": "_linkage",
-    "linkage": "_linkage",
-    "MatchRisk": "_matching_risk",
-    "match_risk": "_matching_risk",
-    "PopulationUniques": "_population",
-    "population_uniques": "_population",
-    "CurvePoint": "_ratings",
-    "RatingsCurve": "_ratings",
-    "Scoreboard": "_ratings",
-    "invented_ratings": "_ratings",
-    "ratings_curve": "_ratings",
-    "scoreboard": "_ratings",
-    "Reidentification": "_risk",
-    "RiskReport": "_risk",
-    "risk": "_risk",
-    "risk_of": "_risk",
-    "Exact": "_scenario",
-    "SameSide": "_scenario",
-    "Scenario": "_scenario",
-    "Within": "_scenario",
-    "AttributeInference": "_synthetic",
-    "Linkability": "_synthetic",
-    "SyntheticSinglingOut": "_synthetic",
-    "inference": "_synthetic",
-    "linkability": "_synthetic",
-    "synthetic_singling_out": "_synthetic",
-    "Told": "_undone",
-    "Undone": "_undone",
-    "undone": "_undone",
-    "Claims": "_verified",
-    "Verified": "_verified",
-    "verified": "_verified",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

@@ -12,8 +12,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.types as kinds
 
-from ziggurat.attacks._coded import Codes, chosen, refined
+from ziggurat.attacks._coded import chosen
 from ziggurat.data import Kind, Schema, Table, read
+from ziggurat.data._coded import Codes, refined
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import secure, seeded

@@ -12,13 +12,14 @@ import pyarrow as pa
 
 from ziggurat.attacks._alike import Floats, Rows, alike, classes, copies_named, drawing, scaled
 from ziggurat.attacks._closest_kernels import nearest
-from ziggurat.attacks._coded import Codes
 from ziggurat.attacks._finding import CONFIDENCE, Finding, Share, counted
 from ziggurat.attacks._guesses import FEWEST, whole
 from ziggurat.data import Table
+from ziggurat.data._coded import Codes
 
 _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 _LOW = 0.05
+_RADEMACHER = 3.1787  # 1 / (4 P[Z >= sqrt 2]) = 3.17865…, rounded up
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class ClosestRecords(Finding):
     chance
         By how much chance alone moves that share either way (at 95 %): synthetic rows that have a real row in common
         move together, so this may be more than the interval of the share says.
+    luck
+        A bound on how likely as many, or more, are closer to the original if it and the hold-out change places.
     training, holdout
         How close they come to the original's rows, and to the hold-out's.
     copies
@@ -68,6 +71,7 @@ class ClosestRecords(Finding):
     rows: int
     closer: Share
     chance: float
+    luck: float
     training: Closeness
     holdout: Closeness
     copies: Share
@@ -161,14 +165,15 @@ def closest_records(
     ours, theirs = (draw.permutation(len(each))[:size] for each in (first, outside))
     asked = made.take(draw.permutation(len(made))[:most])
     mine, other, queries = scaled([first.take(ours), outside.take(theirs), asked], [first, outside])
-    near, far = nearest(mine, queries, 2, draw), nearest(other, queries, 2, draw)
-    closer, chance = _closer(near, far, 2 * size, draw)
+    near, far = (nearest(each, queries, 2, draw.permutation(size)) for each in (mine, other))
+    closer, chance, luck = _closer(near, far, 2 * size, draw)
     kinds = classes([first.cells, outside.cells, made.cells])
     return ClosestRecords(
         synthetic_rows=len(asked),
         rows=size,
         closer=closer,
         chance=chance,
+        luck=luck,
         training=_closeness(near[1]),
         holdout=_closeness(far[1]),
         copies=_copied(kinds[2], kinds[0]),
@@ -180,19 +185,34 @@ def closest_records(
 
 def _closer(
     near: tuple[Codes, Floats], far: tuple[Codes, Floats], real: int, draw: np.random.Generator
-) -> tuple[Share, float]:
-    """The share closer to the original, and how far chance moves it.
+) -> tuple[Share, float, float]:
+    """The share closer to the original, how far chance moves it, and how likely chance alone takes it so far.
 
     If the synthetic rows do not know which of the `real` rows are the original's, the names "original" and "hold-out"
     could be dealt anew, half of the rows each. The count is then the sum of w over a random half of the real rows,
     where each is the closest of w synthetic rows; its variance is that of a sample without replacement.
+
+    The i-th drawn rows of both are a pair, drawn before anybody looks. Whether the two change places is a fair coin, so
+    that twice what the count exceeds its mean by is a sum of the pairs' differences of w with random signs. Whatever
+    these are, such a sum is at least x standard deviations with a probability of at most 3.178 times the normal one
+    (Bentkus, Dzindzalieta 2015, "A tight Gaussian bound for weighted sums of Rademacher random variables", Bernoulli
+    21(2)): true however few the rows are, if no two real rows are equally close. If some are, a coin for each synthetic
+    row decides, which moves the sum less than the differences say.
     """
     gap = near[1][:, 0] - far[1][:, 0]
     wins = (gap < 0) | ((gap == 0) & (draw.random(gap.size) < 0.5))
-    closest = np.where(wins, near[0][:, 0], -1 - far[0][:, 0])
-    weights = np.unique(closest, return_counts=True)[1].astype(np.float64)
-    spread = ((weights**2).sum() - wins.size**2 / real) * real / (real - 1) / 4
-    return Share(int(wins.sum()), wins.size), float(_Z * np.sqrt(max(0.0, spread)) / wins.size)
+    mine, theirs = (np.bincount(part, minlength=real // 2) for part in (near[0][wins, 0], far[0][~wins, 0]))
+    squares = float((mine.astype(np.float64) ** 2).sum() + (theirs.astype(np.float64) ** 2).sum())
+    spread = (squares - wins.size**2 / real) * real / (real - 1) / 4
+    return Share(int(wins.sum()), wins.size), float(_Z * np.sqrt(max(0.0, spread)) / wins.size), _luck(mine - theirs)
+
+
+def _luck(differences: Codes) -> float:
+    """How likely the differences, with random signs, add up to as much: at most."""
+    from scipy import stats
+
+    size = float(np.sqrt((differences.astype(np.float64) ** 2).sum()))
+    return min(1.0, _RADEMACHER * float(stats.norm.sf(differences.sum() / size))) if size else 1.0
 
 
 def _closeness(distances: Floats) -> Closeness:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.anonymize._compiled import compiled
+from ziggurat.compiling import compiled
 
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
@@ -16,14 +16,13 @@ Places = npt.NDArray[np.int64]
 _BATCH = 128
 
 
-def nearest(base: Floats, queries: Floats, neighbours: int, draw: np.random.Generator) -> tuple[Places, Floats]:
+def nearest(base: Floats, queries: Floats, neighbours: int, order: Places) -> tuple[Places, Floats]:
     """Return for each query the places of its nearest rows of `base`, nearest first, and their distances.
 
-    The distance is the mean over the columns of min(1, |a - b|). Of rows equally near any may come first: the base is
-    looked through in an order drawn at random, so the order of a table says nothing. Where the base has fewer rows
-    than neighbours are asked for, the rest are at place -1 and infinitely far.
+    The distance is the mean over the columns of min(1, |a - b|). Of rows equally near that comes first which does in
+    `order`: draw it at random, so that the order of a table says nothing. Where the base has fewer rows than neighbours
+    are asked for, the rest are at place -1 and infinitely far.
     """
-    order = draw.permutation(len(base))
     columns = _telling(base[order])
     turned = np.ascontiguousarray(base[order][:, columns].T)
     asked = np.ascontiguousarray(queries[:, columns])

@@ -1,69 +1,20 @@
-"""Tables as whole numbers: each column's cells as codes, equal rows together with their count."""
+"""Which columns of a table are looked at, and how often they agree."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
 from sqlglot import exp
 
-from ziggurat.anonymize._compiled import compiled
 from ziggurat.data import Role, Table, read, reference
+from ziggurat.data._coded import Coded, coded
+from ziggurat.data._coded import grouped as counted
 from ziggurat.data.engines import scrambled
 from ziggurat.errors import DataError, ParameterError
 
-Codes = npt.NDArray[np.int64]
-
-_COUNT = "ziggurat_rows"
 _VALUES = 10_000  # of a column: so many are enough to see what it says of another
 _AT_ONCE = 2_000_000  # cells of a table that are read once instead of asked for one by one
-
-
-@dataclass(frozen=True)
-class Coded:
-    """Distinct combinations, or rows, of a table.
-
-    Attributes
-    ----------
-    names
-        The columns.
-    codes
-        For each column the codes of its cells; a code is a place in `values`.
-    values
-        For each column its distinct cells, NULL among them if there is one.
-    counts
-        How many rows of the table each combination stands for.
-    """
-
-    names: tuple[str, ...]
-    codes: tuple[Codes, ...]
-    values: tuple[pa.Array, ...]
-    counts: Codes
-
-    @property
-    def rows(self) -> int:
-        """How many rows the table has."""
-        return int(self.counts.sum())
-
-    def classes(self, names: Iterable[str]) -> tuple[Codes, int]:
-        """Return for each combination the class it belongs to when only `names` are looked at, and their number."""
-        ids, number = np.zeros(self.counts.size, dtype=np.int64), min(1, self.counts.size)
-        for name in names:
-            place = self.names.index(name)
-            ids, number = refined(ids, number, self.codes[place], len(self.values[place]))
-        return ids, number
-
-    def distinct(self, names: Sequence[str]) -> tuple[Coded, Codes]:
-        """Return the distinct combinations of `names`, and for each combination held here its place among them."""
-        ids, number = self.classes(names)
-        first = np.empty(number, dtype=np.int64)
-        first[ids[::-1]] = np.arange(ids.size)[::-1]
-        places = [self.names.index(name) for name in names]
-        codes, values = (self.codes[place][first] for place in places), (self.values[place] for place in places)
-        return Coded(tuple(names), tuple(codes), tuple(values), sums(ids, number, self.counts)), ids
 
 
 def opened(source: object) -> Table:
@@ -87,18 +38,14 @@ def chosen(table: Table, names: Iterable[str] | str | None, what: str = "quasi-i
 
 
 def grouped(table: Table, names: Iterable[str], where: exp.Expr | None = None) -> Coded:
-    """Count the rows of each combination of cells: one grouped count in the table's engine."""
-    wanted = tuple(names)
-    answer = table.aggregate(exp.Count(this=exp.Star()).as_(_COUNT), group_by=wanted, where=where)
-    counts = answer.column(len(wanted)).to_numpy().astype(np.int64)
-    return _not_empty(_coded(answer, wanted, counts))
+    """Count the rows of each combination of cells; DataError if there are none."""
+    return _not_empty(counted(table, tuple(names), where))
 
 
 def rows(table: Table, names: Iterable[str]) -> Coded:
     """Read the cells of the named columns row by row."""
     wanted = tuple(names)
-    answer = table.raw.rows(wanted)
-    return _not_empty(_coded(answer, wanted, np.ones(answer.num_rows, dtype=np.int64)))
+    return _not_empty(coded(table.raw.rows(wanted)))
 
 
 class Counts:
@@ -146,63 +93,7 @@ class Counts:
         return int(self._table.query(answer).column("uniques")[0].as_py())
 
 
-def sums(ids: Codes, number: int, counts: Codes) -> Codes:
-    """Return the rows of each class, from the rows of each combination."""
-    return np.bincount(ids, weights=counts, minlength=number).astype(np.int64)
-
-
-def refined(ids: Codes, number: int, codes: Codes, kinds: int) -> tuple[Codes, int]:
-    """Split classes by one more column; return the new classes and their number."""
-    keys = ids * kinds + codes
-    if number * kinds <= max(1024, 8 * keys.size):
-        seen = np.full(number * kinds, -1, dtype=np.int64)
-        return _numbered_directly(keys, seen)
-    room = 1 << max(4, int(2 * keys.size - 1).bit_length())
-    return _numbered_by_hash(keys, np.full(room, -1, dtype=np.int64), np.empty(room, dtype=np.int64))
-
-
-@compiled
-def _numbered_directly(keys: Codes, seen: Codes) -> tuple[Codes, int]:
-    numbers = np.empty(keys.size, dtype=np.int64)
-    found = 0
-    for i in range(keys.size):
-        if seen[keys[i]] < 0:
-            seen[keys[i]] = found
-            found += 1
-        numbers[i] = seen[keys[i]]
-    return numbers, found
-
-
-@compiled
-def _numbered_by_hash(keys: Codes, held: Codes, at: Codes) -> tuple[Codes, int]:
-    numbers = np.empty(keys.size, dtype=np.int64)
-    mask, found = held.size - 1, 0
-    for i in range(keys.size):
-        key = keys[i]
-        place = ((key * 0x9E3779B97F4A7C1) >> 20) & mask
-        while held[place] >= 0 and held[place] != key:
-            place = (place + 1) & mask
-        if held[place] < 0:
-            held[place] = key
-            at[place] = found
-            found += 1
-        numbers[i] = at[place]
-    return numbers, found
-
-
 def _not_empty(coded: Coded) -> Coded:
     if coded.rows == 0:
         raise DataError("The table has no rows; there is nobody to identify.")
     return coded
-
-
-def _coded(answer: pa.Table, names: tuple[str, ...], counts: Codes) -> Coded:
-    both = [_column(answer.column(place)) for place in range(len(names))]
-    return Coded(names, tuple(codes for codes, _ in both), tuple(values for _, values in both), counts)
-
-
-def _column(cells: pa.ChunkedArray) -> tuple[Codes, pa.Array]:
-    whole = cells.combine_chunks()
-    whole = pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
-    coded = whole.dictionary_encode(null_encoding="encode")
-    return coded.indices.to_numpy(zero_copy_only=False).astype(np.int64), coded.dictionary

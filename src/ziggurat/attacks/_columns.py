@@ -18,9 +18,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.attacks._coded import Coded, Codes, chosen, grouped, opened, refined, sums
+from ziggurat.attacks._coded import chosen, grouped, opened
 from ziggurat.attacks._finding import Finding, fraction, listed
 from ziggurat.data import Table
+from ziggurat.data._coded import Coded, Codes, refined, sums
 from ziggurat.errors import ParameterError
 
 MOST_SETS = 20_000

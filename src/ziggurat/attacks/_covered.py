@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ziggurat.attacks._coded import Coded, Codes, sums
 from ziggurat.data import Hierarchy
+from ziggurat.data._coded import Coded, Codes, sums
 from ziggurat.data._column import written
 
 _PAIRS = 20_000_000  # of classes and people that are compared together

@@ -16,9 +16,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.attacks._coded import Coded, Codes, chosen, grouped, opened, sums
+from ziggurat.attacks._coded import chosen, grouped, opened
 from ziggurat.attacks._finding import Finding, Share, counted, fraction
 from ziggurat.data import Table
+from ziggurat.data._coded import Coded, Codes, sums
 from ziggurat.errors import ParameterError
 from ziggurat.randomness import seeded
 

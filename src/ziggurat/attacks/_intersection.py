@@ -13,11 +13,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.attacks._coded import Coded, Codes, chosen, grouped, opened
+from ziggurat.attacks._coded import chosen, grouped, opened
 from ziggurat.attacks._finding import Finding, Share, counted
 from ziggurat.attacks._labels import written
 from ziggurat.attacks._matching import hierarchies_for, matched
 from ziggurat.data import Hierarchy, Table
+from ziggurat.data._coded import Coded, Codes
 from ziggurat.errors import ParameterError
 
 Sizes = tuple[tuple[int, int], ...]

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from ziggurat.attacks._coded import Coded, Codes, chosen, grouped, opened, rows, sums
+from ziggurat.attacks._coded import chosen, grouped, opened, rows
 from ziggurat.attacks._finding import Difference, Finding, Share, counted
 from ziggurat.attacks._labels import written
 from ziggurat.attacks._matching import Matches, hierarchies_for, matched
 from ziggurat.data import Hierarchy, Table
+from ziggurat.data._coded import Coded, Codes, sums
 from ziggurat.errors import ParameterError
 
 

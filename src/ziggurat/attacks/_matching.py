@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ziggurat.anonymize._compiled import compiled
-from ziggurat.attacks._coded import Coded, Codes, refined
 from ziggurat.attacks._labels import Truths, fitting, says_nothing, written
+from ziggurat.compiling import compiled
 from ziggurat.data import Hierarchy, Table
+from ziggurat.data._coded import Coded, Codes, refined
 from ziggurat.errors import DataError, ParameterError
 
 _TEXTS = (pa.string(), pa.large_string(), pa.string_view())

@@ -20,12 +20,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ziggurat.attacks._alike import Floats, Opened, Rows, classes, copies_named, encoded, together
-from ziggurat.attacks._coded import Codes
 from ziggurat.attacks._finding import Finding, Share, counted
 from ziggurat.attacks._matching_risk_kernels import Index, Scores, Wanted, counts, indexed, scores
 from ziggurat.attacks._population import _hypergeometric
 from ziggurat.attacks._scenario import Exact, Knowledge, Scenario, Within
 from ziggurat.data import Table
+from ziggurat.data._coded import Codes
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.synthesize import Synthetic

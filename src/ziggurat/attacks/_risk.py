@@ -15,11 +15,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.attacks._coded import Coded, chosen, grouped, opened
+from ziggurat.attacks._coded import chosen, grouped, opened
 from ziggurat.attacks._finding import Finding, counted, fraction
 from ziggurat.attacks._matching import hierarchies_for, matched
 from ziggurat.attacks._population import PopulationUniques, expected_inverse_sizes, population_uniques
 from ziggurat.data import Hierarchy, Table
+from ziggurat.data._coded import Coded
 
 Numbers = npt.NDArray[np.int64]
 

@@ -16,7 +16,6 @@ import pyarrow as pa
 
 from ziggurat.attacks._alike import Floats, Rows, alike, copies_named, drawing, scaled
 from ziggurat.attacks._closest_kernels import nearest
-from ziggurat.attacks._coded import Codes
 from ziggurat.attacks._finding import Finding, Share, counted
 from ziggurat.attacks._guesses import Guesses, judged, pooled, whole
 from ziggurat.attacks._predicates import (
@@ -29,10 +28,12 @@ from ziggurat.attacks._predicates import (
     swapped_chance,
 )
 from ziggurat.data import Table
+from ziggurat.data._coded import Codes
 from ziggurat.errors import ParameterError
 
 Truths = npt.NDArray[np.bool_]
-Attack = Callable[[Rows, Rows], Truths]
+Orders = tuple[Codes, Codes]
+Attack = Callable[[Rows, Rows, Orders], Truths]
 
 GUESSES = 2_000
 
@@ -208,10 +209,11 @@ def linkability(
     near, draw = whole(neighbours, "The number of neighbours"), drawing(random_state)
     tables = alike(original, [("the control table", control), *copies_named(synthetic)], (*ours, *theirs))
 
-    def attack(copy: Rows, people: Rows) -> Truths:
-        return _common(*(_closest(copy.select(part), people.select(part), near, draw) for part in (ours, theirs)))
+    def attack(copy: Rows, people: Rows, orders: Orders) -> Truths:
+        parts = zip((ours, theirs), orders, strict=True)
+        return _common(*(_closest(copy.select(part), people.select(part), near, order) for part, order in parts))
 
-    def blind(copy: Rows, people: Rows) -> Truths:
+    def blind(copy: Rows, people: Rows, _orders: Orders) -> Truths:
         size = (len(people), min(near, len(copy)))
         return _common(draw.integers(len(copy), size=size), draw.integers(len(copy), size=size))
 
@@ -256,25 +258,30 @@ def inference(
     tables = alike(original, [("the control table", control), *copies_named(synthetic)], (*names, secret))
     slack = float(tolerance) if tables[0].numeric[-1] else 0.0
 
-    def attack(copy: Rows, people: Rows) -> Truths:
-        places = _closest(copy.select(names), people.select(names), 1, draw)[:, 0]
+    def attack(copy: Rows, people: Rows, orders: Orders) -> Truths:
+        places = _closest(copy.select(names), people.select(names), 1, orders[0])[:, 0]
         return _learned(copy.column(secret)[places], people.column(secret), slack)
 
-    def blind(copy: Rows, people: Rows) -> Truths:
+    def blind(copy: Rows, people: Rows, _orders: Orders) -> Truths:
         return _learned(np.array(_commonest(copy.column(secret), slack)), people.column(secret), slack)
 
     return AttributeInference(names, secret, slack, _tried(tables, attack, blind, guesses, draw))
 
 
 def _tried(tables: Sequence[Rows], attack: Attack, blind: Attack, guesses: int, draw: Draw) -> Guesses:
-    """Attack people of the original and of the control, each with one of the copies."""
+    """Attack people of the original and of the control, each with one of the copies.
+
+    Which of equally near rows comes first is drawn once for both: it decides the guesses about many people together,
+    and were it drawn anew for the control, a table that knows nothing could be right about the original by that luck.
+    """
     original, control, *copies = tables
     wanted = whole(guesses, "The number of guesses")
+    orders = [(draw.permutation(len(copy)), draw.permutation(len(copy))) for copy in copies]
 
     def share(people: Rows, way: Attack) -> Share:
         drawn = draw.permutation(len(people))[:wanted]
-        parts = np.array_split(drawn, len(copies))
-        hits = [way(copy, people.take(part)) for copy, part in zip(copies, parts, strict=True) if part.size]
+        parts = zip(copies, np.array_split(drawn, len(copies)), orders, strict=True)
+        hits = [way(copy, people.take(part), order) for copy, part, order in parts if part.size]
         return pooled([Share(int(each.sum()), each.size) for each in hits])
 
     return judged(share(original, attack), share(control, attack), share(original, blind))
@@ -290,9 +297,9 @@ def _predicates(copy: Rows, wanted: int, many: int, draw: Draw) -> tuple[list[Pr
     return made, naive(copy, wanted, many, draw)
 
 
-def _closest(copy: Rows, people: Rows, neighbours: int, draw: Draw) -> Codes:
+def _closest(copy: Rows, people: Rows, neighbours: int, order: Codes) -> Codes:
     base, asked = scaled([copy, people], [copy])
-    return nearest(base, asked, min(neighbours, len(copy)), draw)[0]
+    return nearest(base, asked, min(neighbours, len(copy)), order)[0]
 
 
 def _common(ours: Codes, theirs: Codes) -> Truths:

@@ -21,10 +21,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.attacks._coded import Coded, Codes, Counts, sums
+from ziggurat.attacks._coded import Counts
 from ziggurat.attacks._covered import Cover
 from ziggurat.attacks._finding import Finding, counted, listed
 from ziggurat.data import Role, Schema
+from ziggurat.data._coded import Coded, Codes, sums
 
 TOLD = 0.5  # a column that puts right half of the wrong guesses says what was to be hidden
 ALONE = 0.01  # a sensitive column that finds more people than this by itself is known to somebody

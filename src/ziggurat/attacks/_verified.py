@@ -35,9 +35,10 @@ from ziggurat.anonymize import (
     PrivacyModel,
     TCloseness,
 )
-from ziggurat.attacks._coded import Coded, Codes, Counts, sums
+from ziggurat.attacks._coded import Counts
 from ziggurat.attacks._covered import Cover, people_in
 from ziggurat.data import Hierarchy, Schema
+from ziggurat.data._coded import Coded, Codes, sums
 from ziggurat.errors import ParameterError
 
 Floats = npt.NDArray[np.float64]

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ziggurat.cli._anonymize_options import Wanted, hierarchies_in, kept_in, metric_of
+from ziggurat.cli._anonymize_options import Wanted, kept_in, metric_of
 from ziggurat.cli._asked_tables import Unreadable
 from ziggurat.cli._ledger import Where
+from ziggurat.cli._release import GoOn
 from ziggurat.errors import DataError
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def anonymize(
     ledger: Where = "",
     budget: Annotated[str, typer.Option(help="What the ledger calls the table; by default the file's name.")] = "",
     note: Annotated[str, typer.Option(help="What the release is for, in a sentence; it stays in the ledger.")] = "",
+    go_on: GoOn = "",
     frontier: Annotated[str, typer.Option(help="Also draw every generalisation in this .png or .svg file.")] = "",
     solutions: Annotated[str, typer.Option(help="Also list every generalisation in this .csv or .parquet file.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the certificate as JSON.")] = False,
@@ -100,6 +102,8 @@ def anonymize(
     Ctrl-C ends the search with the best found so far. This is not differential privacy: who knows more than the
     quasi-identifiers, or has a second release of the same table, may still find people.
     """
+    from ziggurat.data import hierarchies_in
+
     for file, endings in ((out, (".parquet", ".csv")), (solutions, (".parquet", ".csv")), (frontier, (".png", ".svg"))):
         _require_file(file, endings)
     measured = metric_of(metric, weight or ())
@@ -109,7 +113,7 @@ def anonymize(
     opened = _opened(table, schema, name, unreadable)
     known = _known(opened, qi)
     decided = {"keep": kept_in(keep or (), opened), "drop": _known(opened, drop) or ()}
-    trees = hierarchies_in(hierarchies or (), opened)
+    trees = hierarchies_in(hierarchies or (), opened.schema)
     models = wanted.models(_opened(population, unreadable=unreadable) if population else None, trees)
     options: dict[str, Any] = {"suppression": suppress, "metric": measured, "recoding": recoding}
     with _watched(quiet or as_json) as progress:
@@ -117,7 +121,9 @@ def anonymize(
     with _busy(quiet or as_json):
         if frontier or solutions:
             _require_listable(made)
-        release = _released(made, out, ledger, budget or (_stem(table) if ledger else ""), {"note": note, **decided})
+        release = _released(
+            made, out, ledger, budget or (_stem(table) if ledger else ""), {"note": note, "go_on": go_on, **decided}
+        )
         _more(made, frontier, solutions)
     if not quiet:
         _say(release, as_json)

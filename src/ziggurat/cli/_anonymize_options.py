@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from ziggurat.errors import DataError, ParameterError
+from ziggurat.errors import ParameterError
 
 if TYPE_CHECKING:
     from ziggurat.anonymize import LDiversity, Metric, PrivacyModel, TCloseness
     from ziggurat.data import Hierarchy, Table
-
-_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 
 
 @dataclass(frozen=True)
@@ -67,22 +64,6 @@ def metric_of(name: str, weights: Sequence[str]) -> Metric:
     return METRICS[name]({column: _number(value, "--weight age=2") for column, value in pairs})
 
 
-def hierarchies_in(places: Sequence[str], table: Table) -> dict[str, Hierarchy]:
-    """Read the hierarchies in files and folders: one file for each column, named after it, or one for many."""
-    from ziggurat.data import read_hierarchies
-
-    kinds = {column.name: column.storage for column in table.schema.columns}
-    found: dict[str, Hierarchy] = {}
-    for file in _files(places):
-        held = {name: tree for name, tree in read_hierarchies(file, kinds).items() if name in kinds}
-        if not held:
-            raise DataError(
-                f"{str(file)!r} holds no hierarchy of a column of the table; name the file after the column."
-            )
-        found |= held
-    return found
-
-
 def kept_in(given: Sequence[str], table: Table) -> dict[str, str]:
     """Read which columns are kept as they are, each with the reason: cost=known to the insurer only, or cost,visits."""
     found: dict[str, str] = {}
@@ -94,18 +75,6 @@ def kept_in(given: Sequence[str], table: Table) -> dict[str, str]:
         names = [text] if text in table.schema else [part.strip() for part in text.split(",")]
         found |= {table.schema[each].name: "" for each in names}
     return found
-
-
-def _files(places: Sequence[str]) -> Iterator[Path]:
-    for place in places:
-        path = Path(place)
-        if not path.is_dir():
-            yield path
-            continue
-        files = sorted(each for each in path.iterdir() if each.name.lower().endswith(_ENDINGS))
-        if not files:
-            raise DataError(f"There is no .csv file in the folder {place!r}.")
-        yield from files
 
 
 def _diversity(text: str) -> LDiversity | TCloseness:

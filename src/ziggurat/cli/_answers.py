@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import date
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,9 @@ from ziggurat.privacy import in_words
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ziggurat.privacy import ApproximateDP, PureDP
     from ziggurat.queries._answer import Answer
-    from ziggurat.release import Quotation, QuotedQuestion, Sweep
+    from ziggurat.release import Quotation, Sweep
 
 _ENDINGS = (".csv", ".parquet", ".json")
 _PICTURES = (".svg", ".png")
@@ -37,7 +39,9 @@ def check_outputs(out: str, picture: str, truth: bool, sweep: bool) -> None:
             raise DataError(f"The folder of {wanted!r} does not exist; create it first.")
 
 
-def show_answer(answer: Answer, cost: QuotedQuestion, left: str, *, as_json: bool, out: str, explain: bool) -> None:
+def show_answer(
+    answer: Answer, cost: PureDP | ApproximateDP, left: str, *, as_json: bool, out: str, explain: bool
+) -> None:
     """Print an answer with what it promises and what it cost; `left` is empty where nobody paid."""
     if as_json:
         _print_json(_answer_as_json(answer, cost, left))
@@ -47,7 +51,7 @@ def show_answer(answer: Answer, cost: QuotedQuestion, left: str, *, as_json: boo
         _write(lambda: _flat(answer.to_arrow(), out), answer.to_dict, out)
 
 
-def _print_answer(answer: Answer, cost: QuotedQuestion, left: str, explain: bool) -> None:
+def _print_answer(answer: Answer, cost: PureDP | ApproximateDP, left: str, explain: bool) -> None:
     typer.echo(str(answer))
     typer.echo("")
     for sentence in _sentences(answer, cost, left):
@@ -57,20 +61,14 @@ def _print_answer(answer: Answer, cost: QuotedQuestion, left: str, explain: bool
 
 
 def _flat(table: pa.Table, out: str) -> pa.Table:
-    """The table as CSV can hold it: a list of values is written with semicolons."""
-    import pyarrow as pa
+    from ziggurat.release._asking import flat
 
-    if not out.lower().endswith(".csv"):
-        return table
-    for place, field in enumerate(table.schema):
-        if pa.types.is_list(field.type):
-            joined = [None if each is None else "; ".join(map(str, each)) for each in table.column(place).to_pylist()]
-            table = table.set_column(place, field.name, pa.array(joined, pa.string()))
-    return table
+    return flat(table) if out.lower().endswith(".csv") else table
 
 
-def _sentences(answer: Answer, cost: QuotedQuestion, left: str) -> list[str]:
-    paid = f"It cost epsilon {in_words(cost.epsilon)}" + (f" and delta {in_words(cost.delta)}" if cost.delta else "")
+def _sentences(answer: Answer, cost: PureDP | ApproximateDP, left: str) -> list[str]:
+    delta = getattr(cost, "delta", Fraction(0))
+    paid = f"It cost epsilon {in_words(cost.epsilon)}" + (f" and delta {in_words(delta)}" if delta else "")
     if answer.replayed:
         paid = "It was answered before: nothing was read, and it cost nothing"
     sure = f"Each interval in brackets holds the exact value with {float(answer.confidence):.0%} confidence, as far as "
@@ -80,18 +78,18 @@ def _sentences(answer: Answer, cost: QuotedQuestion, left: str) -> list[str]:
         *([sure] if bracketed else []),
         *(effect.sentence for effect in answer.effects),
         *answer.notes,
-        f"The promise: {cost.guarantee.sentence()}",
+        f"The promise: {cost.sentence()}",
         f"{paid}; {left} is left." if left else f"{paid}, paid by a ledger that was thrown away.",
         *([_REHEARSED] if answer.rehearsal else []),
     ]
 
 
-def _answer_as_json(answer: Answer, cost: QuotedQuestion, left: str) -> dict[str, Any]:
+def _answer_as_json(answer: Answer, cost: PureDP | ApproximateDP, left: str) -> dict[str, Any]:
     return {
         "rows": answer.to_arrow().to_pylist(),
-        "promise": cost.guarantee.sentence(),
+        "promise": cost.sentence(),
         "epsilon": str(cost.epsilon),
-        "delta": str(cost.delta),
+        "delta": str(getattr(cost, "delta", 0)),
         "replayed": answer.replayed,
         "rehearsal": answer.rehearsal,
         "left": left or None,

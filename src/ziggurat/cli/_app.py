@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from io import TextIOWrapper
@@ -10,27 +11,12 @@ from typing import Annotated
 import typer
 
 from ziggurat import __version__
-from ziggurat.cli import (
-    _anonymize,
-    _ask,
-    _collect,
-    _compare,
-    _data,
-    _decide,
-    _experiments,
-    _hierarchy,
-    _ledger,
-    _mask,
-    _model,
-    _pate,
-    _risk,
-    _schema,
-    _synthesize,
-)
+from ziggurat.cli._late import LateGroup
 from ziggurat.errors import ZigguratError
 
 app = typer.Typer(
     name="ziggurat",
+    cls=LateGroup,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -39,13 +25,6 @@ app = typer.Typer(
     help="Release answers, tables and models about people with a stated promise and an exact account of its cost.\n\n"
     "New here? Run 'ziggurat tour': one minute, nothing to prepare.",
 )
-app.add_typer(_ledger.app, name="ledger")
-app.add_typer(_schema.app, name="schema")
-app.add_typer(_data.app, name="data")
-app.add_typer(_hierarchy.app, name="hierarchy")
-app.add_typer(_model.app, name="model")
-app.add_typer(_pate.app, name="pate")
-app.add_typer(_experiments.app, name="experiment")
 
 
 def _version(asked: bool) -> None:
@@ -95,20 +74,10 @@ def doctor(
     raise typer.Exit(0 if run_doctor(ledger) else 1)
 
 
-app.command()(_ask.ask)
-app.command()(_ask.quote)
-app.command()(_collect.collect)
-app.command()(_anonymize.anonymize)
-app.command()(_mask.mask)
-app.command()(_synthesize.synthesize)
-app.command()(_risk.risk)
-app.command()(_compare.compare)
-app.command()(_decide.decide)
-app.command()(_experiments.reproduce)
-
-
 def main() -> None:
     """Run the command line; the way `ziggurat` starts."""
+    # Nearly all that a command makes while it loads stays: looking through it for garbage often finds none.
+    gc.set_threshold(50_000)
     for stream in (sys.stdout, sys.stderr):
         # A terminal or log that cannot show a letter gets a question mark, not a crash half-way.
         if isinstance(stream, TextIOWrapper):

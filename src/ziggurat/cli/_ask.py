@@ -44,6 +44,10 @@ Rehearse = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Epsilons = Annotated[str, typer.Option("--sweep", help="Ask at each of these epsilons, and pay for each: 0.01,0.1,1.")]
 
+GroupSize = Annotated[
+    int, typer.Option(help="For how many people in a group to say how far off means and spreads will be.")
+]
+
 
 def ask(
     source: Source,
@@ -103,13 +107,13 @@ def ask(
     asker = Asker.of(found, private, public, analyst, ledger, budget, rehearse, unreadable)
     with asker.book(write=True) as book:
         if sweep:
-            made = asker.sweep(book, sql, amounts, delta, terms, truth)
-            show_sweep(made, asker.left(book), as_json=as_json, out=out, picture=picture)
+            made, left = asker.sweep(book, sql, amounts, delta, terms, truth)
+            show_sweep(made, left, as_json=as_json, out=out, picture=picture)
             if truth and analyst:
                 typer.echo("The ledger says for ever that the value without noise was shown (unbounded).", err=True)
             return
-        answer, cost = asker.answer(book, sql, amounts[0], delta, terms)
-        show_answer(answer, cost, asker.left(book), as_json=as_json, out=out, explain=explain)
+        release, left = asker.answer(book, sql, amounts[0], delta, terms)
+        show_answer(release.output, release.cost, left, as_json=as_json, out=out, explain=explain)
 
 
 def quote(
@@ -137,6 +141,7 @@ def quote(
     rehearse: Rehearse = "",
     as_json: AsJson = False,
     sweep: Epsilons = "",
+    group_size: GroupSize = 1_000,
 ) -> None:
     """Price a question before anything is read: its cost, its precision, and whether it fits what is left.
 
@@ -152,7 +157,9 @@ def quote(
     asker = Asker.of(located(source, schema, table, name), private, public, analyst, ledger, budget, rehearse)
     with asker.book(write=False) as book:
         questions = [(each, amount) for each in sql for amount in amounts]
-        session = asker.session(book, rows=False)
-        quoted = session.quote([each for each, _ in questions], [amount for _, amount in questions], delta, **terms)
+        session = asker.session(book)
+        quoted = session.quote(
+            [each for each, _ in questions], [amount for _, amount in questions], delta, group_size=group_size, **terms
+        )
     show_quotation(quoted, as_json)
     raise typer.Exit(0 if quoted.fits else 3)

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ziggurat.cli._data import invented
 from ziggurat.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from ziggurat.data import Schema, Table
     from ziggurat.data.engines import Engine
 
-INVENTED = ("clinic", "commuters", "logs")
 _INVENTED_ROWS = 10_000
 
 Unreadable = Annotated[
@@ -38,31 +36,22 @@ class Located:
         What is publicly known of it.
     secret
         Whether it may be about people: False for invented tables and named public datasets.
-    open
-        Opens it in an engine and checks it whole: what does not fit its schema is said here, to the steward, before
-        anything is reserved.
+    read
+        Opens it in an engine, at once or later.
     """
 
     name: str
     schema: Schema
     secret: bool
-    open: Callable[[Engine], Table]
+    read: Callable[[Engine, bool], Table]
 
-    def empty(self, engine: Engine) -> Table:
-        """A table of the same schema without rows, of which questions can be priced."""
-        import pyarrow as pa
+    def open(self, engine: Engine) -> Table:
+        """Open it and check it whole: what does not fit its schema is said here, to the steward."""
+        return self.read(engine, False)
 
-        from ziggurat.data import Kind, read
-
-        types = {
-            Kind.INTEGER: pa.int64(),
-            Kind.REAL: pa.float64(),
-            Kind.BOOLEAN: pa.bool_(),
-            Kind.DATE: pa.date32(),
-            Kind.TEXT: pa.string(),
-        }
-        fields = pa.schema([(column.name, types[column.storage]) for column in self.schema.columns])
-        return read(fields.empty_table(), self.schema, engine=engine)
+    def later(self, engine: Engine) -> Table:
+        """Plan with it: it is opened and checked whole when it is made ready, before anything is reserved."""
+        return self.read(engine, True)
 
 
 def located(source: str, schema: str = "", table: str = "", name: str = "", unreadable: str = "0") -> Located:
@@ -87,8 +76,8 @@ def _in_database(source: str, schema: str, table: str, name: str, unreadable: st
         raise ParameterError("For a table in a database give --table and --schema.")
     declared = Schema.from_yaml(Path(schema))
 
-    def opened(_engine: Engine) -> Table:
-        return read(source, declared, table=table, unreadable=unreadable)
+    def opened(_engine: Engine, later: bool) -> Table:
+        return read(source, declared, table=table, unreadable=unreadable, later=later)
 
     return Located(name or _identifier(table.split(".")[-1]), declared, True, opened)
 
@@ -98,8 +87,8 @@ def _in_file(source: str, schema: str, name: str, unreadable: str) -> Located:
 
     declared = Schema.from_yaml(Path(schema) if schema else schema_beside(source))
 
-    def opened(engine: Engine) -> Table:
-        return read(source, declared, engine=engine, unreadable=unreadable)
+    def opened(engine: Engine, later: bool) -> Table:
+        return read(source, declared, engine=engine, unreadable=unreadable, later=later)
 
     return Located(name or _identifier(_stem(source)), declared, True, opened)
 
@@ -107,13 +96,15 @@ def _in_file(source: str, schema: str, name: str, unreadable: str) -> Located:
 def _named(source: str, name: str) -> Located:
     from ziggurat.data import datasets, read
     from ziggurat.data._nearest import nearest
+    from ziggurat.data.generators import INVENTED, invented
 
     if source in INVENTED:
         rows, schema = invented(source, _INVENTED_ROWS, 0)
-        return Located(name or source, schema, False, lambda engine: read(rows, schema, engine=engine))
+        return Located(name or source, schema, False, lambda engine, _: read(rows, schema, engine=engine))
     if source in datasets.names():
         schema = datasets.schema(source)
-        return Located(name or source, schema, False, lambda engine: read(datasets.load(source), schema, engine=engine))
+        load = datasets.load
+        return Located(name or source, schema, False, lambda engine, _: read(load(source), schema, engine=engine))
     known = [*INVENTED, *datasets.names()]
     raise DataError(f"There is no file, public dataset or invented table {source!r}; {nearest(source, known)}")
 

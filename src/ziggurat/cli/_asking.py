@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ziggurat.cli._asked_tables import Located, further, pair, public_tables
 from ziggurat.cli._ledger import open_ledger, open_to_read
-from ziggurat.errors import BudgetExceededError, LedgerUseError, ParameterError
+from ziggurat.errors import LedgerUseError, ParameterError
 
 if TYPE_CHECKING:
-    from ziggurat.data import Table
-    from ziggurat.data.engines import Engine
     from ziggurat.ledger import Ledger
     from ziggurat.queries._answer import Answer
-    from ziggurat.release import Quotation, QuotedQuestion, Session, Sweep, TermOptions
+    from ziggurat.release import Release, Session, Sweep, TermOptions
 
 _NOBODY = "rehearsal"
 _PLENTY = "1000000"
@@ -84,59 +82,42 @@ class Asker:
         with self._opened(write) as ledger:
             yield ledger
 
-    def session(self, ledger: Ledger, *, rows: bool) -> Session:
-        """A session over the tables, or over empty ones of the same schemas, of which questions can be priced."""
+    def session(self, ledger: Ledger) -> Session:
+        """A session over the tables, none of which is opened before a question about it is paid for."""
+        from ziggurat.data.engines import DuckDBEngine
         from ziggurat.randomness import seeded
         from ziggurat.release import Session
 
-        engine, public = self._engine_and_public
-        tables = {each.name: each.open(engine) if rows else each.empty(engine) for each in self.tables}
-        source = seeded(self.rehearse) if self.rehearse else None
-        return Session(ledger, self.analyst or _NOBODY, tables, public=public, budget=self.budget, source=source)
-
-    @cached_property
-    def _engine_and_public(self) -> tuple[Engine, dict[str, Table]]:
-        from ziggurat.data.engines import DuckDBEngine
-
         engine = DuckDBEngine()
-        return engine, public_tables(self.public, engine)
+        tables = {each.name: each.later(engine) for each in self.tables}
+        source = seeded(self.rehearse) if self.rehearse else None
+        public = public_tables(self.public, engine)
+        return Session(ledger, self.analyst or _NOBODY, tables, public=public, budget=self.budget, source=source)
 
     def answer(
         self, ledger: Ledger, sql: str, epsilon: str, delta: str, terms: TermOptions
-    ) -> tuple[Answer, QuotedQuestion]:
-        """Answer a question; unless it fits and is new, no table is opened, and what is opened is checked first."""
-        quoted = self._quoted(ledger, [sql], [epsilon], delta, terms)
-        session = self.session(ledger, rows=not quoted.replayed)
+    ) -> tuple[Release[Answer], str]:
+        """Answer a question; gives the release, and what is left of the grant in words."""
+        session = self.session(ledger)
         with working() as tell:
-            answer = session.ask(sql, epsilon, delta, progress=tell, **terms)
-        return answer, quoted.questions[0]
+            made = session.release(sql, epsilon, delta, progress=tell, **terms)
+        return made, self._left(session)
 
     def sweep(
         self, ledger: Ledger, sql: str, epsilons: Sequence[str], delta: str, terms: TermOptions, truth: bool
-    ) -> Sweep:
-        """Ask at several epsilons; unless all fit, no table is opened."""
+    ) -> tuple[Sweep, str]:
+        """Ask at several epsilons, if all fit; gives the answers, and what is left of the grant in words."""
         from ziggurat.release import sweep
 
         if truth and not (self.rehearse and self.open_data):
             raise ParameterError("--truth is for rehearsals (--rehearse) on invented or public data only.")
-        self._quoted(ledger, [sql] * len(epsilons), epsilons, delta, terms)
-        session = self.session(ledger, rows=True)
+        session = self.session(ledger)
         with working() as tell:
-            return sweep(session, sql, epsilons, delta, truth=truth, progress=tell, **terms)
+            made = sweep(session, sql, epsilons, delta, truth=truth, progress=tell, **terms)
+        return made, self._left(session)
 
-    def left(self, ledger: Ledger) -> str:
-        """What is left of the grant, in words; nothing where nobody paid."""
-        if not self.analyst:
-            return ""
-        return self.session(ledger, rows=False).remainder()
-
-    def _quoted(
-        self, ledger: Ledger, sql: Sequence[str], epsilons: Sequence[str], delta: str, terms: TermOptions
-    ) -> Quotation:
-        quoted = self.session(ledger, rows=False).quote(sql, epsilons, delta, **terms)
-        if not quoted.fits:
-            raise BudgetExceededError(quoted.sentence)
-        return quoted
+    def _left(self, session: Session) -> str:
+        return session.remainder() if self.analyst else ""
 
     @contextmanager
     def _throwaway(self) -> Iterator[Ledger]:
@@ -183,6 +164,9 @@ class Asker:
 @contextmanager
 def working() -> Iterator[Callable[[str], None]]:
     """Tell on standard error, if that is a terminal, what is being done."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
     from rich.console import Console
 
     with Console(stderr=True).status("Working …") as status:

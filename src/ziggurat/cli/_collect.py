@@ -87,9 +87,8 @@ def collect(
     payer = Payer(analyst, budget or found.name, ledger, record.neighbours, free)
     with payer.book() as book:
         payer.require_room(book, record.event)
-        rows = _rows(_opened(found, file, record), list(record.parts))
-        record.check(rows)  # a row that cannot be reported is found before anything is paid
-        reports, entry = _collected(record, rows, _source(rehearse), payer, book, out)
+        table = _opened(found, file, record)
+        reports, entry = _collected(record, table, _source(rehearse), payer, book, out)
     _write_reports(record, reports, out)
     _show(record, reports, confidence, population, as_json, {"reports": out}, (payer, entry))
 
@@ -168,45 +167,14 @@ def _opened(found: Located, file: str, record: Record) -> Table:
 
 
 def _collected(
-    record: Record, rows: pa.Table, source: Source, payer: Payer, book: Ledger | None, out: str
+    record: Record, table: Table, source: Source, payer: Payer, book: Ledger | None, out: str
 ) -> tuple[Reports, int | None]:
     """Make the reports once they are paid for; gives them and the entry that says so."""
-    from ziggurat.release._cited import cite_outcome
+    from ziggurat.release import CollectionPlan, Purse, reported_rows
 
-    if book is None:
-        return _privatised(record, rows, source), None
-    with book.spend(payer.budget, payer.analyst, record.event, rehearsal=not source.secure) as spend:
-        reports = _privatised(record, rows, source)
-        spend.commit({"columns": list(record.parts), "people": reports.people, "reports": Path(out).name})
-    return reports, cite_outcome(book, spend.outcome).seq
-
-
-def _privatised(record: Record, rows: pa.Table, source: Source) -> Reports:
-    """Make the reports, some rows at a time."""
-    import pyarrow as pa
-
-    from ziggurat.local import Reports
-
-    made = [record.privatise(part, source).value for part in _followed(rows)]
-    return Reports(pa.concat_tables(made), record.event, source.origin)
-
-
-def _rows(table: Table, names: list[str]) -> pa.Table:
-    """The columns as they are, with NULL for what is missing, once it is clear that every unit has one row."""
-    from sqlglot import exp
-
-    from ziggurat.data import known, reference
-
-    unit = table.unit.column
-    if unit is not None:
-        different = exp.Count(this=exp.Distinct(expressions=[reference(table.schema[unit])])).as_("units")
-        seen = table.aggregate(different, exp.Count(this=exp.Star()).as_("rows")).to_pylist()[0]
-        if seen["units"] != seen["rows"]:
-            raise DataError(f"Some rows share their {table.unit.name}; collect one row for each, or the promise fails.")
-    rows = table.query(table.select(*(known(table.schema[name]) for name in names))).combine_chunks()
-    if rows.num_rows == 0:
-        raise DataError("The table has no rows; there is nothing to collect.")
-    return rows
+    plan = CollectionPlan(record, lambda: reported_rows(table, list(record.parts)), _followed, Path(out).name)
+    made = Purse(book, payer.budget, payer.analyst, source).release(plan)
+    return made.output, None if made.entry is None else made.entry.seq
 
 
 def _followed(rows: pa.Table) -> Iterator[pa.Table]:

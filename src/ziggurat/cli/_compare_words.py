@@ -81,9 +81,9 @@ def overall_lines(found: Comparison) -> Iterator[tuple[str, str, str]]:
 
 def attack_lines(attacks: Mapping[str, Finding]) -> Iterator[AttackLine]:
     """Return a line for each attack, those without a control last."""
-    from ziggurat.attacks import ClosestRecords, MatchRisk
-    from ziggurat.release._candidate import excesses_of, guesses_of
+    from ziggurat.attacks import ClosestRecords, EpsilonBound, MatchRisk
     from ziggurat.release._synthetic_attacks import ExactCopies
+    from ziggurat.release._tried import excesses_of, guesses_of
 
     for finding in attacks.values():
         excesses = excesses_of(finding)
@@ -98,6 +98,10 @@ def attack_lines(attacks: Mapping[str, Finding]) -> Iterator[AttackLine]:
         if isinstance(finding, MatchRisk):
             said = f"{finding.wrong.rate:.0%} of claims are false"
             yield AttackLine("matching records", _interval(finding.right), "–", "–", "–", said, None)
+        if isinstance(finding, EpsilonBound):
+            said = f"epsilon of at least {finding.lower:.2g} shown, {float(finding.claimed):.2g} promised"
+            refuted = True if finding.lower > finding.claimed else None
+            yield AttackLine(f"epsilon by {finding.attack}", _interval(finding.right), "–", "–", "–", said, refuted)
         if isinstance(finding, ExactCopies):
             said = "rows left as they were" if finding.partial else "rows that equal a real one"
             yield AttackLine("exact copies", _interval(finding.copies), "–", "–", "–", said, None)

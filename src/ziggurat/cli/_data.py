@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ziggurat.errors import DataError, ParameterError
+from ziggurat.errors import DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ziggurat.data import Schema
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -73,6 +72,8 @@ def invent(
     """Invent data with no person in it: clinic patients, log sequences or commuters."""
     from rich.console import Console
 
+    from ziggurat.data.generators import invented
+
     for wanted in filter(None, (out, schema)):
         if not Path(wanted).absolute().parent.is_dir():
             raise DataError(f"The folder of {wanted!r} does not exist; create it first.")
@@ -84,19 +85,6 @@ def invent(
     if schema:
         described.to_yaml(schema)
         typer.echo(f"Its schema is in {schema}.")
-
-
-def invented(what: str, rows: int, seed: int) -> tuple[pa.Table, Schema]:
-    """An invented table and its schema, by name."""
-    from ziggurat.data import generators as made
-
-    if what == "clinic":
-        return made.clinic_patients(rows, seed=seed), made.clinic_patients_schema()
-    if what == "logs":
-        return made.log_sequences(rows, seed=seed), made.log_sequences_schema()
-    if what == "commuters":
-        return made.commuters(members=rows, seed=seed), made.commuters_schema()
-    raise ParameterError("Say what to invent: clinic, logs or commuters.")
 
 
 def require_known_ending(out: str) -> None:

@@ -10,7 +10,7 @@ import typer
 from ziggurat.errors import LedgerError, LedgerUseError, ParameterError
 
 if TYPE_CHECKING:
-    from ziggurat.ledger import Entry, Ledger
+    from ziggurat.ledger import Entry, Ledger, Verification
     from ziggurat.privacy import Event, Neighbours, Unit
 
 app = typer.Typer(
@@ -184,10 +184,11 @@ def _event(epsilon: str, rho: str, file: str, neighbours: Neighbours) -> Event:
         return PureEvent(neighbours, exact_epsilon(epsilon))
     if rho:
         return ZeroConcentratedEvent(neighbours, exact_positive(rho, "rho"))
-    return event_from_json(_text_of(file))
+    return event_from_json(text_of(file))
 
 
-def _text_of(file: str) -> str:
+def text_of(file: str) -> str:
+    """What a file holds, as text."""
     try:
         return Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -222,7 +223,7 @@ def history(
     analyst: Annotated[str, typer.Option(help="Only this analyst's entries.")] = "",
     ledger: Where = "",
 ) -> None:
-    """List the entries: number, time, kind, table, analyst and hash. Answers are not shown."""
+    """List the entries: number, time, kind, table, analyst, hash, and what a steward decided; answers are not shown."""
     with open_to_read(ledger) as book:
         entries = book.history(table or None, analyst or None)
         about = [book.about(entry) for entry in entries]
@@ -232,7 +233,8 @@ def history(
 
 
 def _line(entry: Entry, names: list[str]) -> str:
-    return f"{entry.seq:>6}  {entry.time}  {entry.kind:<9}  {'  '.join(names)}  {entry.hash[:16]}"
+    decided = f"  went on although {entry.data['what']}" if entry.kind == "decision" else ""
+    return f"{entry.seq:>6}  {entry.time}  {entry.kind:<9}  {'  '.join(names)}  {entry.hash[:16]}{decided}"
 
 
 @app.command()
@@ -316,13 +318,18 @@ def verify(
     """Recompute every hash, replay every rule, ask the witness; says what was changed. Exit code 4 if anything was."""
     from ziggurat.ledger import Receipt, verify_ledger
 
-    kept = Receipt.from_json(_text_of(receipt)) if receipt else None
+    kept = Receipt.from_json(text_of(receipt)) if receipt else None
     result = verify_ledger(ledger or default_ledger(), public_key or None, kept)
     for problem in result.problems:
         typer.echo(str(problem), err=True)
     if not result.ok:
         raise typer.Exit(LedgerError.exit_code)
-    typer.echo(f"{result.entries} entries: every hash and every rule holds. {result.notes[-1]}")
+    typer.echo(summed_up(result))
+
+
+def summed_up(result: Verification) -> str:
+    """What a ledger that verifies was checked for, and what the verdict rests on."""
+    return f"{result.entries} entries: every hash and every rule holds. {result.notes[-1]}"
 
 
 def _say(sentences: list[str]) -> None:

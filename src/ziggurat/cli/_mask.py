@@ -10,17 +10,13 @@ import typer
 
 from ziggurat.cli._asked_tables import Unreadable
 from ziggurat.cli._ledger import Where
+from ziggurat.cli._release import GoOn
 from ziggurat.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from ziggurat.anonymize import MaskedTable
     from ziggurat.data import Table
     from ziggurat.release import Cited
-
-NOT_PROMISED = (
-    "This is not differential privacy, and no class of rows was made to look alike: the rest of a row may still tell "
-    "whose it is. Measure that with 'ziggurat risk'."
-)
 
 
 def mask(
@@ -37,6 +33,7 @@ def mask(
     unreadable: Unreadable = "0",
     ledger: Where = "",
     budget: Annotated[str, typer.Option(help="What the ledger calls the table; by default by its name.")] = "",
+    go_on: GoOn = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the record as JSON.")] = False,
 ) -> None:
     """Mask columns: drop, hash, tokenise, round, code, suppress.
@@ -61,6 +58,7 @@ def mask(
     A masked table about people leaves without a guarantee, which the ledger remembers for ever: the one named, or that
     of this user. Invented and public tables are remembered only where a ledger or a budget is named.
     """
+    from ziggurat.anonymize import require_named
     from ziggurat.cli import _risk
 
     if bool(plan) == safe_harbor:
@@ -71,8 +69,9 @@ def mask(
         raise DataError(f"The folder of {out!r} does not exist; create it first.")  # before the ledger remembers it
     opened = _risk._opened(table, schema, name, unreadable)
     masked, reasons = _planned(opened, plan)
-    _require_named(opened, masked)
-    recorded = _release(masked, out, ledger, budget or _remembered_as(table, name, bool(ledger)))
+    require_named(opened, masked)
+    named = budget or _remembered_as(table, name, bool(ledger))
+    recorded = _release(masked, out, ledger, named, {"original": opened, "go_on": go_on})
     if as_json:
         shown = None if recorded is None else recorded.to_dict()
         typer.echo(json.dumps({**masked.to_dict(), "recorded": shown}, indent=1))
@@ -81,31 +80,18 @@ def mask(
 
 
 def _planned(table: Table, plan: str) -> tuple[MaskedTable, dict[str, Any]]:
+    from ziggurat.anonymize import MaskPlan, mask_plan_in, require_harmless, safe_harbor
     from ziggurat.anonymize import mask as masked
-    from ziggurat.anonymize import require_harmless, safe_harbor
-    from ziggurat.cli._mask_plan import Plan, plan_in
 
     if plan:
-        return masked(table, plan_in(plan, table.declared.names)), {}
+        return masked(table, mask_plan_in(plan, table.declared.names)), {}
     made = safe_harbor(table.declared)
     if not made.techniques:
         raise DataError("No column looks like one of the eighteen kinds of identifiers; name techniques in a plan.")
-    chosen: Plan = {name: [each] for name, each in made.techniques.items()}
+    chosen: MaskPlan = {name: [each] for name, each in made.techniques.items()}
     shown = masked(table, chosen)
     require_harmless(shown.table, table.declared, shown.untouched)
     return shown, {"reasons": made.reasons, "unseen": made.unseen}
-
-
-def _require_named(table: Table, masked: MaskedTable) -> None:
-    from ziggurat.data import Role
-
-    for column in table.declared.columns:
-        tells = column.role is Role.IDENTIFIER or column.name == table.unit.column
-        if tells and column.name in masked.untouched:
-            raise ParameterError(
-                f"Column {column.name!r} tells people apart and would leave as it is; say what to do with it in the "
-                "plan, for instance drop."
-            )
 
 
 def _remembered_as(source: str, name: str, ledger: bool) -> str:
@@ -115,21 +101,18 @@ def _remembered_as(source: str, name: str, ledger: bool) -> str:
     return (name if in_database else Path(source).name).split(".")[0] if about_people or ledger else ""
 
 
-def _release(masked: MaskedTable, out: str, ledger: str, budget: str) -> Cited | None:
-    """Write the release down first, once nothing is left that could be refused, and then the files."""
+def _release(masked: MaskedTable, out: str, ledger: str, budget: str, options: dict[str, Any]) -> Cited | None:
+    """Write the release down first, where somebody should remember it, and then the files."""
     from ziggurat.cli._ledger import open_ledger
     from ziggurat.cli._pate_folders import require_file
-    from ziggurat.release._cited import remember
+    from ziggurat.release import release_masked
 
     require_file(out)
     masked.require_apart(out)
-    recorded = None
-    if budget:
-        done = ", ".join(f"{record.technique} of {list(record.columns)}" for record in masked.records)
-        with open_ledger(ledger, create=True) as book:
-            recorded = remember(book, budget, f"Masked table ({masked.table.num_rows:,} rows): {done}"[:2000])
-    masked.save(out)
-    return recorded
+    if not budget:
+        return release_masked(masked, out, **options).entry
+    with open_ledger(ledger, create=True) as book:
+        return release_masked(masked, out, ledger=book, table=budget, **options).entry
 
 
 def _say(masked: MaskedTable, reasons: dict[str, Any], out: str, recorded: Cited | None) -> None:
@@ -137,6 +120,7 @@ def _say(masked: MaskedTable, reasons: dict[str, Any], out: str, recorded: Cited
     from rich.table import Table as Shown
 
     from ziggurat.cli._printed import Printed as Text
+    from ziggurat.release import NOT_PROMISED_OF_MASKS
 
     shown = Shown(header_style="dim", box=None, padding=(0, 1))
     for heading in ("columns", "technique", "cells changed"):
@@ -150,7 +134,7 @@ def _say(masked: MaskedTable, reasons: dict[str, Any], out: str, recorded: Cited
     for sentence in reasons.get("unseen", ()):
         console.print(Text(sentence))
     console.print(Text(f"As they were: {', '.join(masked.untouched) or 'none'}."))
-    console.print(Text(NOT_PROMISED))
+    console.print(Text(NOT_PROMISED_OF_MASKS))
     typer.echo(f"{masked.table.num_rows:,} rows are in {out!r}, the record in '{out}.mask.json'.")
     if recorded is None:
         typer.echo("Nothing was written into a ledger: the table is invented or public.")

@@ -12,9 +12,7 @@ from ziggurat.cli import _model_serve, _model_show
 from ziggurat.cli._asked_tables import Unreadable
 from ziggurat.cli._ledger import Where
 from ziggurat.cli._model_options import (
-    CLASSES,
     MODEL,
-    NUMBERS,
     PROMISE,
     Analyst,
     Budget,
@@ -26,12 +24,12 @@ from ziggurat.cli._model_options import (
     SchemaFile,
     TableSource,
     fewest,
+    options_in,
     require_unit,
-    with_options,
 )
 from ziggurat.cli._pate_folders import TASK, empty_folder, features_of, filled_at_once, task_in
 from ziggurat.cli._pate_options import AsJson, Out
-from ziggurat.errors import ArtefactError, ParameterError
+from ziggurat.errors import ArtefactError
 
 if TYPE_CHECKING:
     from ziggurat.learn._base import Private
@@ -87,14 +85,15 @@ def fit(
     from ziggurat.data import write_text
     from ziggurat.data.engines import DuckDBEngine
     from ziggurat.release import Task, fit_model, quote_model
+    from ziggurat.release._named_models import model_name, named_model
 
     found = located(source, schema, unreadable=unreadable)
     task = Task(found.schema, label, tuple(column or ()))
-    chosen = _named(model, task)
+    chosen = model_name(model, task)
     folder = empty_folder(out)
     with open_ledger(ledger) as book:
         whom = book.budget(budget).neighbours
-        estimator = _made(chosen, task, epsilon, delta, option or [], rehearse, whom.relation)
+        estimator = named_model(chosen, task, epsilon, delta, options_in(option), rehearse, whom.relation)
         require_unit(found.schema.unit, whom.unit)
         rows = task.rows(found.open(DuckDBEngine()), units=True, least=fewest(whom))
         if quote:
@@ -169,36 +168,9 @@ app.command()(_model_serve.answer)
 app.command()(_model_show.show)
 
 
-def _named(model: str, task: Task) -> str:
-    """The model that fits what is predicted."""
-    from ziggurat.data._nearest import nearest
-
-    known = NUMBERS if task.is_number else CLASSES
-    if model == "auto":
-        return next(iter(known))
-    if model in known:
-        return model
-    if model in (NUMBERS | CLASSES):
-        what = "a number" if task.is_number else "a class"
-        raise ParameterError(f"{task.label!r} is {what}; use one of {', '.join(known)}.")
-    raise ParameterError(f"There is no model {model!r}; {nearest(model, [*NUMBERS, *CLASSES])}")
-
-
-def _made(
-    name: str, task: Task, epsilon: str, delta: str, options: list[str], seed: int | None, relation: str
-) -> Private:
-    from ziggurat import learn
-
-    kind = getattr(learn, (NUMBERS | CLASSES)[name])
-    given: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "random_state": seed, "bounds": (0.0, 1.0)}
-    given["relation"] = str(relation)
-    given |= {"y_bounds": task.label_bounds} if task.is_number else {"classes": list(range(len(task.classes)))}
-    made: Private = with_options(kind, given, options)
-    return made
-
-
 def _loaded(folder: str) -> tuple[Task, Any]:
     from ziggurat import learn
+    from ziggurat.release._named_models import CLASSES, NUMBERS
     from ziggurat.release._serving_folder import is_served
 
     if is_served(folder):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,15 +14,6 @@ if TYPE_CHECKING:
     from ziggurat.privacy import Neighbours, Unit
 
 MODEL, PROMISE = "model.npz", "promise.json"
-
-# Names on the command line, and what they are in ziggurat.learn: for numbers, for classes.
-NUMBERS = {"linear": "LinearRegression", "ridge": "Ridge", "lasso": "Lasso", "elastic-net": "ElasticNet"}
-CLASSES = {
-    "logistic": "LogisticRegression",
-    "naive-bayes": "GaussianNB",
-    "tree": "DecisionTreeClassifier",
-    "forest": "RandomForestClassifier",
-}
 
 TableSource = Annotated[
     str,
@@ -52,18 +44,15 @@ def require_unit(known: Unit, protected: Unit) -> None:
         )
 
 
-def with_options(kind: Any, given: dict[str, Any], options: list[str], defaults: dict[str, Any] | None = None) -> Any:
-    """Make a model: what is given may not be changed by options, which are written as alpha=0.1; defaults may."""
-    from ziggurat.data._nearest import nearest
-
-    known = set(kind().get_params())
-    chosen = dict(defaults or {})
-    for text in options:
+def options_in(given: Sequence[str] | None) -> dict[str, Any]:
+    """Read options that are written as alpha=0.1."""
+    found = {}
+    for text in given or ():
         key, equals, value = text.partition("=")
-        if not equals or key not in known or key in given:
-            raise ParameterError(f"{key!r} is no option of this model; {nearest(key, sorted(known - set(given)))}")
-        chosen[key] = _read(value)
-    return kind(**{key: value for key, value in (chosen | given).items() if key in known})
+        if not equals:
+            raise ParameterError(f"{text!r} must be written as name=value, for instance --option alpha=0.1.")
+        found[key] = _read(value)
+    return found
 
 
 def _read(text: str) -> Any:

@@ -23,8 +23,8 @@ from ziggurat.cli._model_options import (
     SchemaFile,
     TableSource,
     fewest,
+    options_in,
     require_unit,
-    with_options,
 )
 from ziggurat.cli._pate_folders import empty_folder, filled_at_once, require_file
 from ziggurat.cli._pate_options import Out
@@ -182,6 +182,7 @@ def _made(kind: str, points: Points, rows: Rows, given: dict[str, Any], options:
     parameter that goes by it.
     """
     from ziggurat import learn
+    from ziggurat.release._named_models import with_options
     from ziggurat.release._serving_words import KINDS
 
     given = {**given, "bounds": (0.0, 1.0), "path": None}
@@ -190,7 +191,7 @@ def _made(kind: str, points: Points, rows: Rows, given: dict[str, Any], options:
     elif points.label:
         given["y_bounds"] = points.task.label_bounds
     defaults = {"bandwidth": _WIDTHS.get(kind, _WIDTH), "noise_variance": max(0.1, len(rows) / 100)}
-    made: Private = with_options(getattr(learn, KINDS[kind]), given, options or [], defaults)
+    made: Private = with_options(getattr(learn, KINDS[kind]), given, options_in(options), defaults)
     return made
 
 

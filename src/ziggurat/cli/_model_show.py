@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ziggurat.cli._ledger import Where
-from ziggurat.cli._model_options import CLASSES, MODEL, NUMBERS, PROMISE
+from ziggurat.cli._model_options import MODEL, PROMISE
 from ziggurat.cli._pate_folders import task_in
 from ziggurat.cli._pate_options import AsJson
 from ziggurat.errors import ArtefactError
@@ -99,6 +99,7 @@ def _published(folder: str) -> tuple[dict[str, Any], list[str]]:
     from ziggurat import learn
     from ziggurat.privacy import event_from_dict
     from ziggurat.release import Cited
+    from ziggurat.release._named_models import CLASSES, NUMBERS
     from ziggurat.release._serving_words import not_protected, promised
 
     held, task = _promise(folder), task_in(folder)

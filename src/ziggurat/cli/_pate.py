@@ -154,11 +154,11 @@ def quote(
     from rich.console import Console
     from rich.table import Table as Grid
 
-    from ziggurat.cli._pate_options import aggregator_of, unit_of
-    from ziggurat.pate import Ballot, account
+    from ziggurat.cli._pate_options import unit_of
+    from ziggurat.pate import Ballot, account, aggregator_named
     from ziggurat.privacy import in_words
 
-    chosen, (unit, owned) = aggregator_of(aggregator), unit_of(organisation)
+    chosen, (unit, owned) = aggregator_named(aggregator), unit_of(organisation)
     counts = sorted({max(1, queries // 10), max(1, queries // 3), queries})
 
     def priced(count: int) -> PateAccount:
@@ -257,8 +257,8 @@ def label(
     ziggurat ledger budget patients --epsilon 8 --delta 1e-5 --person patient_id
     """
     from ziggurat.cli._ledger import open_ledger
-    from ziggurat.cli._pate_options import aggregator_of, source_of, told, unit_of
-    from ziggurat.pate import Partition, Teachers
+    from ziggurat.cli._pate_options import source_of, told, unit_of
+    from ziggurat.pate import Partition, Teachers, aggregator_named
     from ziggurat.release import Labelling
 
     require_file(out)
@@ -271,7 +271,7 @@ def label(
     with open_ledger(ledger) as book:
         labelling = Labelling(
             ensemble,
-            aggregator_of(aggregator),
+            aggregator_named(aggregator),
             book,
             analyst,
             budget=budget,

@@ -12,7 +12,6 @@ from ziggurat.errors import ParameterError
 
 if TYPE_CHECKING:
     from ziggurat.data import Unit
-    from ziggurat.pate import Aggregator
     from ziggurat.randomness import Source
 
 Out = Annotated[str, typer.Option(help="Where to write the result.")]
@@ -35,22 +34,6 @@ Epochs = Annotated[int, typer.Option(help="Of networks: how often each row is se
 Batch = Annotated[int, typer.Option(help="Of networks: how many rows make a step.", min=1)]
 Rehearse = Annotated[str, typer.Option(help="A seed: repeatable, and marked as a rehearsal for ever.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
-EXAMPLES = {"gumbel": "0.05", "laplace": "0.05", "gaussian": "40", "confident": "200,150,40"}
-
-
-def aggregator_of(text: str) -> Aggregator:
-    """Read gumbel:0.05, laplace:0.05, gaussian:40 or confident:200,150,40."""
-    from ziggurat.data._nearest import nearest
-    from ziggurat.pate._noisy_max import NAMED
-
-    name, _, amounts = text.partition(":")
-    if name not in NAMED:
-        raise ParameterError(f"There is no aggregator {name!r}; {nearest(name, NAMED)}")
-    given = [each.strip() for each in amounts.split(",") if each.strip()]
-    if len(given) != EXAMPLES[name].count(",") + 1:
-        raise ParameterError(f"Write the aggregator with its amounts, such as {name}:{EXAMPLES[name]}.")
-    return NAMED[name](*given)
 
 
 def model_of(text: str, width: int, classes: int) -> Any:

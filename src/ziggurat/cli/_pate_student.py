@@ -142,10 +142,10 @@ def certificate(
     from contextlib import ExitStack
 
     from ziggurat.cli._ledger import open_to_read
-    from ziggurat.release import Certificate
+    from ziggurat.release import StudentCertificate
 
     path = Path(student)
-    found = Certificate.load(path / CERTIFICATE if path.is_dir() else path)
+    found = StudentCertificate.load(path / CERTIFICATE if path.is_dir() else path)
     if path.is_dir():
         found.require_files(path)
     with ExitStack() as stack:

@@ -12,6 +12,7 @@ import typer
 from ziggurat.cli._asked_tables import Unreadable
 from ziggurat.cli._ledger import Where
 from ziggurat.cli._model_options import Rehearse
+from ziggurat.cli._release import GoOn
 from ziggurat.cli._synthesize_options import Given
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ def synthesize(
     budget: Annotated[str, typer.Option(help="What the ledger calls the table; by default the file's name.")] = "",
     analyst: Annotated[str, typer.Option(help="With aim or mst: who pays.")] = "",
     note: Annotated[str, typer.Option(help="What the release is for, in a sentence.")] = "",
+    go_on: GoOn = "",
     rehearse: Rehearse = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the certificate as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,

@@ -73,6 +73,7 @@ class Given:
     budget: str
     analyst: str
     note: str
+    go_on: str
     rehearse: int | None
     as_json: bool
     quiet: bool
@@ -110,6 +111,7 @@ class Given:
             "copies": self.copies,
             "rows": self.rows,
             "note": self.note,
+            "go_on": self.go_on,
             "holdout": _holdout(self.holdout),
             "known": _columns(table.schema, self.known),
             "secret": _columns(table.schema, self.secret),

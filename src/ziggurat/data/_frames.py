@@ -2,12 +2,17 @@
 
 from collections.abc import Iterable
 from math import isnan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import pyarrow as pa
 
+from ziggurat._lazy import deferred
 from ziggurat.errors import DataError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+else:
+    nw = deferred("narwhals")
 
 
 def arrow_table(source: object) -> pa.Table:

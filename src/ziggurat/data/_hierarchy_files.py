@@ -7,11 +7,11 @@ import math
 import re
 import zlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ziggurat.data._atomic import write_text
 from ziggurat.data._column import INT64_LOWER, INT64_UPPER, Hierarchy, Kind, Value, choose, written
@@ -20,8 +20,12 @@ from ziggurat.data._nearest import nearest
 from ziggurat.data.engines._spreadsheet_cells import marked_text, unmarked_text
 from ziggurat.errors import DataError, ParameterError, SchemaError
 
+if TYPE_CHECKING:
+    from ziggurat.data._schema import Schema
+
 _DELIMITERS = (";", "\t", ",")
 _LONG_FORM = ["attribute", "level0"]
+_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 _TRIED = (Kind.INTEGER, Kind.REAL, Kind.DATE, Kind.BOOLEAN)
 
@@ -254,3 +258,29 @@ def _plain_number(text: str) -> str:
     if "_" in text or not text.isascii():
         raise ValueError
     return text
+
+
+def hierarchies_in(places: Iterable[str | Path], schema: "Schema") -> dict[str, Hierarchy]:
+    """Read the hierarchies in files and folders: one file for each column, named after it, or one for many."""
+    kinds = {column.name: column.storage for column in schema.columns}
+    found: dict[str, Hierarchy] = {}
+    for file in _files(places):
+        held = {name: tree for name, tree in read_hierarchies(file, kinds).items() if name in kinds}
+        if not held:
+            raise DataError(
+                f"{str(file)!r} holds no hierarchy of a column of the table; name the file after the column."
+            )
+        found |= held
+    return found
+
+
+def _files(places: Iterable[str | Path]) -> Iterator[Path]:
+    for place in places:
+        path = Path(place)
+        if not path.is_dir():
+            yield path
+            continue
+        files = sorted(each for each in path.iterdir() if each.name.lower().endswith(_ENDINGS))
+        if not files:
+            raise DataError(f"There is no .csv file in the folder {str(place)!r}.")
+        yield from files

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from narwhals import dependencies
 
 from ziggurat.data._frames import arrow_table, check_names
 from ziggurat.data._guess import guessed_schema
+from ziggurat.data._later import LaterTable
 from ziggurat.data._schema import Schema
 from ziggurat.data._table import OnBadCell, Share, Table, inferred_schema
 from ziggurat.data._unit import Unit
@@ -36,6 +36,7 @@ def read(
     table: str | None = None,
     on_bad_cell: OnBadCell = "refuse",
     unreadable: Share = 0,
+    later: bool = False,
 ) -> Table:
     """Open a table.
 
@@ -68,6 +69,9 @@ def read(
     unreadable
         Which share of the cells of a column may be unreadable before the table is refused, such as "0.01"; those
         cells count as missing.
+    later
+        Open a file, and look at cells, only when the table is first made `ready`, as every release does before it is
+        paid for; a file then needs a schema, by which questions about it are planned before a row is read.
 
     Returns
     -------
@@ -75,12 +79,17 @@ def read(
         Seen through the schema: columns that it does not declare, and identifiers, are out of sight.
     """
     declared, per = _schema(schema), _unit(unit)
+    if later and isinstance(source, str | Path) and _server(source) is None and declared is not None:
+        seen, place = declared if per is None else declared.with_unit(per), engine or DuckDBEngine()
+        if isinstance(place, DuckDBEngine):
+            options: dict[str, Any] = {"engine": place, "on_bad_cell": on_bad_cell, "unreadable": unreadable}
+            return LaterTable(place, seen, lambda: read(source, seen, **options))
     holder, relation = _held(source, engine, table)
     if declared is None:
         is_text = isinstance(source, str | Path) and is_text_file(str(source))
         declared = (guessed_schema if is_text else inferred_schema)(holder, relation)
     seen = declared if per is None else declared.with_unit(per)
-    return Table(holder, relation, seen, on_bad_cell=on_bad_cell, unreadable=unreadable)
+    return Table(holder, relation, seen, on_bad_cell=on_bad_cell, unreadable=unreadable, later=later)
 
 
 def _schema(given: object) -> Schema | None:
@@ -111,14 +120,23 @@ def _held(source: object, engine: Engine | None, table: str | None) -> tuple[Eng
         raise ParameterError(
             "A table is named (by table=, or --table on the command line) in a database; a file or a frame has none."
         )
+    held = None if isinstance(source, str | Path | pa.Table) else _held_elsewhere(source, engine)
+    if held is not None:
+        return held
+    holder = engine or DuckDBEngine()
+    return holder, holder.attach(_attachable(source))
+
+
+def _held_elsewhere(source: object, engine: Engine | None) -> tuple[Engine, str] | None:
+    from narwhals import dependencies
+
     if dependencies.is_duckdb_relation(source):
         return DuckDBRelationEngine(source), DuckDBRelationEngine.relation_name
     if dependencies.is_pyspark_dataframe(source) or dependencies.is_pyspark_connect_dataframe(source):
         spark: Any = source
         holder: Engine = engine or SparkEngine(spark.sparkSession)
         return holder, holder.attach(source)
-    holder = engine or DuckDBEngine()
-    return holder, holder.attach(_attachable(source))
+    return None
 
 
 def _server(source: object) -> Engine | None:

@@ -52,6 +52,8 @@ class Table:
         or treat them as "missing".
     unreadable
         Which share of the cells of a column may be unreadable, and count as missing, before the table is refused.
+    later
+        Look at the cells only when the table is first made `ready`: until then no row is read.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class Table:
         *,
         on_bad_cell: OnBadCell = "refuse",
         unreadable: Share = 0,
+        later: bool = False,
     ) -> None:
         if on_bad_cell not in ("refuse", "missing"):
             raise ParameterError("on_bad_cell must be 'refuse' or 'missing'.")
@@ -75,8 +78,9 @@ class Table:
         self._conversions = {column.name: _converted(column, types) for column in self._declared.columns}
         self._visible = _visible(self._declared)
         self._lenient = on_bad_cell == "missing" or allowed > 0
-        if on_bad_cell == "refuse":
-            self._refuse_bad_cells(allowed)
+        self._unchecked = allowed if on_bad_cell == "refuse" else None
+        if not later:
+            self._check_cells()
 
     @property
     def schema(self) -> Schema:
@@ -113,7 +117,8 @@ class Table:
     def ready(self) -> None:
         """Make sure that the engine lives and holds the table as it was opened; ask before anything is paid for.
 
-        Only the names and types of columns are looked at, and no row: whether it raises depends on no cell.
+        Only the names and types of columns are looked at, and no row: whether it raises depends on no cell. A table
+        that was to be checked later is checked whole here, the first time.
 
         Raises
         ------
@@ -125,6 +130,7 @@ class Table:
         self._engine.ready()
         if self._engine.columns(self._named) != self._types:
             raise DataError("The columns of the table have changed since it was opened; open it anew.")
+        self._check_cells()
 
     @property
     def raw(self) -> "RawAccess":
@@ -168,6 +174,15 @@ class Table:
         query = self._over([*keys, *aggregates], seen, where)
         places = [exp.Literal.number(place) for place in range(1, len(keys) + 1)]
         return self.query(query.group_by(*places, copy=False))
+
+    def at_hand(self, names: Sequence[str]) -> pa.Table | None:
+        """Return columns row by row, as the engine holds them, if it has them at hand and queries see them as they are.
+
+        None where it has not, or where the schema reads a cell as something else. Raw, for a method to protect.
+        """
+        if not all(self._is_as_held(self.schema[name]) for name in names):
+            return None
+        return self._engine.at_hand(self._named, names)
 
     def validate(self) -> list[Problem]:
         """Return what contradicts the schema, as counts per column, never as values.
@@ -213,11 +228,22 @@ class Table:
         view = self._view(name for name in known if name in used)
         return exp.select(*asked, copy=False).from_(view, copy=False).where(*conditions, copy=False)
 
+    def _is_as_held(self, column: Column) -> bool:
+        """Whether cells are read as they are: never reals, of which engines take several for one (0.0 and -0.0)."""
+        held = kind_of(self._types[column.name])
+        same = column.storage is (Kind.TEXT if held is Kind.CATEGORY else held)
+        return same and column.storage is not Kind.REAL and self._conversions[column.name].bad is None
+
     def _unreadable(self) -> list[Problem]:
         if not self._lenient:
             return []
         kinds = {column.name: column.kind for column in self._declared.columns}
         return [Problem(f"not readable as {kinds[name]}", name, count) for name, count in self.unreadable().items()]
+
+    def _check_cells(self) -> None:
+        if self._unchecked is not None:
+            self._refuse_bad_cells(self._unchecked)
+        self._unchecked = None
 
     def _refuse_bad_cells(self, allowed: Fraction) -> None:
         found = self.unreadable()

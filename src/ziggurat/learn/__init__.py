@@ -1,7 +1,8 @@
 """Private models: estimators in the manner of scikit-learn that state what fitting them cost."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
     from ziggurat.learn._around import guarantee_of
@@ -21,6 +22,29 @@ if TYPE_CHECKING:
     from ziggurat.learn._sgd import PrivateSGDClassifier, PrivateSGDRegressor
     from ziggurat.learn._sparse import ElasticNet, Lasso
     from ziggurat.learn._trees import DecisionTreeClassifier
+else:
+    __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            "_around": "guarantee_of",
+            "_family": "SeveralFitsWarning UnpaidWarning",
+            "_forest": "RandomForestClassifier",
+            "_histogram": "Histogram",
+            "_linear": "LinearRegression Ridge",
+            "_logistic": "LogisticRegression",
+            "_naive_bayes": "CategoricalNB GaussianNB",
+            "_scaler": "DeclaredScaler",
+            "_search": "PrivateSearch",
+            "_served_cloaked": "CloakedRegression",
+            "_served_density": "KernelDensity ServedHistogram",
+            "_served_gp": "GaussianProcessRegression",
+            "_served_output": "OutputPerturbation",
+            "_served_svm": "KernelSVM",
+            "_sgd": "PrivateSGDClassifier PrivateSGDRegressor",
+            "_sparse": "ElasticNet Lasso",
+            "_trees": "DecisionTreeClassifier",
+        },
+    )
 
 __all__ = [
     "CategoricalNB",
@@ -47,39 +71,3 @@ __all__ = [
     "UnpaidWarning",
     "guarantee_of",
 ]
-
-_HOMES = {
-    "CategoricalNB": "_naive_bayes",
-    "CloakedRegression": "_served_cloaked",
-    "DecisionTreeClassifier": "_trees",
-    "DeclaredScaler": "_scaler",
-    "ElasticNet": "_sparse",
-    "GaussianNB": "_naive_bayes",
-    "GaussianProcessRegression": "_served_gp",
-    "Histogram": "_histogram",
-    "KernelDensity": "_served_density",
-    "KernelSVM": "_served_svm",
-    "Lasso": "_sparse",
-    "LinearRegression": "_linear",
-    "LogisticRegression": "_logistic",
-    "OutputPerturbation": "_served_output",
-    "PrivateSGDClassifier": "_sgd",
-    "PrivateSGDRegressor": "_sgd",
-    "PrivateSearch": "_search",
-    "RandomForestClassifier": "_forest",
-    "Ridge": "_linear",
-    "ServedHistogram": "_served_density",
-    "SeveralFitsWarning": "_family",
-    "UnpaidWarning": "_family",
-    "guarantee_of": "_around",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

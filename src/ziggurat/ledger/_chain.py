@@ -36,7 +36,8 @@ class Entry(NamedTuple):
     time
         When it was written, by the writer's clock, in UTC.
     kind
-        What it records: genesis, budget, grant, close, reserve, commit, abandon, unbounded or witness.
+        What it records: genesis, budget, grant, close, reserve, commit, abandon, unbounded,
+        decision, register or witness.
     body
         What it says, as canonical JSON.
     previous, hash

@@ -295,6 +295,19 @@ class Unbounded(Record):
 
 
 @dataclass(frozen=True)
+class WentOn(Record):
+    """The steward's decision to let something go although it was stopped: `what` stood in the way, and the reason."""
+
+    kind: ClassVar[str] = "decision"
+    table: str
+    what: str
+
+    def __post_init__(self) -> None:
+        checked_text(self.table, "The name of a table")
+        checked_text(self.what, "What a release went on in spite of", _LONGEST_NOTE)
+
+
+@dataclass(frozen=True)
 class WitnessNamed(Record):
     """Who watches the ledger from here on: where its receipts are kept, and the key (Ed25519, in hex) that signs them.
 
@@ -316,7 +329,19 @@ class WitnessNamed(Record):
 
 _RECORDS: dict[str, type[Record]] = {
     cls.kind: cls
-    for cls in (Genesis, Budget, Membership, Grant, Closing, Hold, Answer, Abandonment, Unbounded, WitnessNamed)
+    for cls in (
+        Genesis,
+        Budget,
+        Membership,
+        Grant,
+        Closing,
+        Hold,
+        Answer,
+        Abandonment,
+        Unbounded,
+        WentOn,
+        WitnessNamed,
+    )
 }
 
 for _cls in _RECORDS.values():

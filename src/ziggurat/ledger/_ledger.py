@@ -8,11 +8,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any, Self, cast
 
-from ziggurat.errors import LedgerCorruptError, LedgerError, ParameterError, ZigguratError
+from ziggurat.errors import LedgerCorruptError, LedgerError, LedgerUseError, ParameterError, ZigguratError
 from ziggurat.ledger._arguments import address, first_entry, lifetime, patience
-from ziggurat.ledger._chain import Entry, Head, now, timestamp
+from ziggurat.ledger._chain import Entry, Head, intact, now, timestamp
 from ziggurat.ledger._entries import (
     Abandonment,
     Answer,
@@ -23,15 +23,17 @@ from ziggurat.ledger._entries import (
     Membership,
     Record,
     Unbounded,
+    WentOn,
     as_stored,
     checked_answer,
     checked_question,
 )
 from ziggurat.ledger._journal import Journal
+from ziggurat.ledger._keys import PrivateKey, PublicKey
 from ziggurat.ledger._left import share_left
 from ziggurat.ledger._populations import counted, paying
 from ziggurat.ledger._rules import fits, require_new
-from ziggurat.ledger._signing import PrivateKey, PublicKey, Receipt, sign
+from ziggurat.ledger._signing import Receipt, sign
 from ziggurat.ledger._spend import Replay, Reservation, Spend
 from ziggurat.ledger._state import State
 from ziggurat.ledger._statement import (
@@ -74,6 +76,12 @@ class Ledger:
 
     def __init__(self, store: Store, throwaway: bool = False) -> None:
         self._journal, self._throwaway = Journal(store, throwaway), throwaway
+
+    @property
+    def name(self) -> str:
+        """The random name that tells this ledger from all others."""
+        with self._journal.current() as state:
+            return state.ledger
 
     @classmethod
     def open(
@@ -161,9 +169,15 @@ class Ledger:
         """End a grant; under the sum rule what was not spent returns to the budget, under others nothing does."""
         self._append(Closing(table, analyst))
 
-    def record_unbounded(self, table: str, what: str) -> None:
+    def record_unbounded(self, table: str, what: str) -> Entry:
         """Write down a release that carries no differential-privacy promise; statements will mention it for ever."""
-        self._append(Unbounded(table, what))
+        return self._append(Unbounded(table, what))
+
+    def record_decision(self, table: str, what: str) -> Entry:
+        """Write down that the steward let a release go although `what`; statements will say so for ever."""
+        entry = self._journal.append(lambda _state, _moment: WentOn(table, what))
+        assert entry is not None  # a decision is never declined
+        return entry
 
     def quote(self, table: str, analyst: str, event: Event, question: Any = None, rehearsal: bool = False) -> Quote:
         """Say what a question would cost, without reading data and without spending."""
@@ -171,6 +185,12 @@ class Ledger:
         with self._journal.current() as state:
             hold = _held(state, table, analyst, wanted, asked, _NEVER, rehearsal)
             return make_quote(state.grant(hold.table, analyst), hold.event, bool(_answered(state, hold)))
+
+    def answered(self, table: str, analyst: str, event: Event, question: Any = None, rehearsal: bool = False) -> bool:
+        """Tell whether a question was answered before, so that `reserve` would give that answer again."""
+        asked, wanted = checked_question(question), as_stored(event)
+        with self._journal.current() as state:
+            return bool(_answered(state, _held(state, table, analyst, wanted, asked, _NEVER, rehearsal)))
 
     def reserve(
         self,
@@ -206,7 +226,7 @@ class Ledger:
         self._prove_first(table, analyst, asking.event)
         entry = self._journal.append(asking.decide)
         if entry is None:
-            return self._replayed(asking.answered)
+            return Replay(self.entry(asking.answered))
         return Reservation(entry.seq, asking.hold, self._commit, self._abandon)
 
     @contextmanager
@@ -314,6 +334,21 @@ class Ledger:
             entries = list(self._journal.store.after(0))
             return [entry for entry in entries if _concerns(state, entry, table, analyst)]
 
+    def entry(self, seq: int) -> Entry:
+        """Give one entry by its number, and read no other; one that is not there raises `LedgerUseError`."""
+        with self._journal.current() as state:
+            if not 1 <= whole(seq, "entry") <= state.head.seq:
+                raise LedgerUseError(f"There is no entry {seq}; the newest one is {state.head.seq}.")
+            found = self._journal.store.entries(seq, 1)
+        if not found or found[0].seq != seq or not intact(found[0]):
+            raise LedgerCorruptError(f"{self._journal.store.name} has lost or changed entry {seq}; verify it.")
+        return found[0]
+
+    def granted(self, reservation: int) -> Grant:
+        """Give the grant that paid for a reservation, named by the number of its entry."""
+        with self._journal.current() as state:
+            return state.hold(reservation).owner.grant
+
     def about(self, entry: Entry) -> tuple[str, str]:
         """Name the table and the analyst that an entry is about; empty where it is about none."""
         with self._journal.current() as state:
@@ -358,8 +393,8 @@ class Ledger:
         finally:
             store.close()
 
-    def _append(self, record: Record) -> None:
-        self._journal.append(lambda _state, _moment: record)
+    def _append(self, record: Record) -> Entry:
+        return cast(Entry, self._journal.append(lambda _state, _moment: record))
 
     def _prove_first(self, table: str, analyst: str, event: Event) -> None:
         """Proving that a first event fits by itself may take a second: do it before others have to wait."""
@@ -370,17 +405,8 @@ class Ledger:
             if grant.spent.count == 0:
                 fits(grant, counted(event, budget.neighbours))
 
-    def _replayed(self, seq: int) -> Replay:
-        with self._journal.current():
-            found = self._journal.store.entries(seq, 1)
-        if not found or found[0].seq != seq:
-            raise LedgerCorruptError(f"{self._journal.store.name} has lost entry {seq}; verify it.")
-        return Replay(seq, found[0].data["answer"], found[0].data["rehearsal"])
-
-    def _commit(self, reservation: int, answer: Any, rehearsal: bool) -> Any:
-        stored = checked_answer(answer)
-        self._append(Answer(reservation, stored, rehearsal))
-        return stored
+    def _commit(self, reservation: int, answer: Any, rehearsal: bool) -> Entry:
+        return self._append(Answer(reservation, checked_answer(answer), rehearsal))
 
     def _abandon(self, reservation: int) -> None:
         self._append(Abandonment(reservation))

@@ -21,6 +21,7 @@ from ziggurat.ledger._entries import (
     Membership,
     Record,
     Unbounded,
+    WentOn,
     WitnessNamed,
 )
 from ziggurat.ledger._left import delta_left, in_the_rules_words, other_left
@@ -165,6 +166,10 @@ def _unbounded(_state: State, _record: Unbounded, _time: str) -> None:
     """A release without a guarantee is a fact; no filter can refuse it."""
 
 
+def _decision(_state: State, _record: WentOn, _time: str) -> None:
+    """What a steward decided is a fact too."""
+
+
 def _witness(state: State, record: WitnessNamed, _time: str) -> None:
     if record.lost and state.witness is None:
         raise LedgerUseError("No witness has been named, so none can be given up as lost.")
@@ -180,5 +185,6 @@ _RULES: dict[type[Record], Callable[..., None]] = {
     Answer: _commit,
     Abandonment: _abandon,
     Unbounded: _unbounded,
+    WentOn: _decision,
     WitnessNamed: _witness,
 }

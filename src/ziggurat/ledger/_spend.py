@@ -4,20 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 from ziggurat.errors import LedgerUseError
+from ziggurat.ledger._chain import Entry
 from ziggurat.ledger._entries import Hold
 
 
 @dataclass(frozen=True)
 class Replay:
-    """The stored answer to a question that was answered before; it costs nothing."""
+    """The entry that answered the same question before; it costs nothing."""
 
     replayed: ClassVar[bool] = True
-    seq: int
-    answer: Any
-    rehearsal: bool
+    entry: Entry
+
+    @property
+    def seq(self) -> int:
+        """The number of its entry."""
+        return self.entry.seq
+
+    @property
+    def answer(self) -> Any:
+        """The answer as stored."""
+        return self.entry.data["answer"]
+
+    @property
+    def rehearsal(self) -> bool:
+        """Whether the answer came from a seeded source and may never be published."""
+        return bool(self.entry.data["rehearsal"])
 
 
 class Reservation:
@@ -38,14 +53,14 @@ class Reservation:
     replayed: ClassVar[bool] = False
 
     def __init__(
-        self, seq: int, hold: Hold, commit: Callable[[int, Any, bool], Any], abandon: Callable[[int], None]
+        self, seq: int, hold: Hold, commit: Callable[[int, Any, bool], Entry], abandon: Callable[[int], None]
     ) -> None:
         self.seq, self.table, self.analyst, self.event = seq, hold.table, hold.analyst, hold.event
         self.expires, self.rehearsal = hold.expires, hold.rehearsal
         self._commit, self._abandon = commit, abandon
 
-    def commit(self, answer: Any) -> Any:
-        """Store the answer durably and give it back as stored (lists for tuples), as every replay will.
+    def commit(self, answer: Any) -> Entry:
+        """Store the answer durably and give its entry, which holds it as every replay will (lists for tuples).
 
         If this fails the cost stays spent; the answer must then not be shown to anybody.
         """
@@ -64,8 +79,7 @@ class Spend:
 
     def __init__(self, outcome: Reservation | Replay) -> None:
         self.outcome = outcome
-        self._answered = outcome.replayed
-        self._answer = outcome.answer if isinstance(outcome, Replay) else None
+        self._entry = outcome.entry if isinstance(outcome, Replay) else None
 
     @property
     def replayed(self) -> bool:
@@ -75,19 +89,23 @@ class Spend:
     @property
     def answered(self) -> bool:
         """Whether there is an answer, old or new."""
-        return self._answered
+        return self._entry is not None
 
     @property
+    def entry(self) -> Entry:
+        """The entry that holds the answer, old or new."""
+        if self._entry is None:
+            raise LedgerUseError("The question has not been answered yet; commit an answer first.")
+        return self._entry
+
+    @cached_property
     def answer(self) -> Any:
         """The answer as stored."""
-        if not self._answered:
-            raise LedgerUseError("The question has not been answered yet; commit an answer first.")
-        return self._answer
+        return self.entry.data["answer"]
 
-    def commit(self, answer: Any) -> Any:
-        """Store the answer durably and give it back as stored."""
+    def commit(self, answer: Any) -> Entry:
+        """Store the answer durably and give its entry."""
         if isinstance(self.outcome, Replay):
             raise LedgerUseError("The question was answered before; use that answer and do not touch the data again.")
-        self._answer = self.outcome.commit(answer)
-        self._answered = True
-        return self._answer
+        self._entry = self.outcome.commit(answer)
+        return self._entry

@@ -24,6 +24,7 @@ from ziggurat.ledger._entries import (
     Membership,
     Record,
     Unbounded,
+    WentOn,
     WitnessNamed,
 )
 from ziggurat.privacy import Event, Filter, Spent, make_filter
@@ -100,12 +101,15 @@ class HoldState:
 
 @dataclass
 class TableState:
-    """A table's budget, its grants in order, the open one of each analyst, and its releases without a guarantee."""
+    """A table's budget, its grants in order, the open one of each analyst, its releases without a guarantee, and what
+    its steward let go although it was stopped.
+    """
 
     budget: Budget | None = None
     grants: list[GrantState] = field(default_factory=list)
     current: dict[str, GrantState] = field(default_factory=dict)
     unbounded: list[str] = field(default_factory=list)
+    decisions: list[str] = field(default_factory=list)
 
     def has_known(self, analyst: str) -> bool:
         """Tell whether an analyst has or had a grant."""
@@ -263,6 +267,10 @@ def _unbounded(state: State, record: Unbounded, _seq: int) -> None:
     state.tables.setdefault(record.table, TableState()).unbounded.append(record.what)
 
 
+def _decision(state: State, record: WentOn, _seq: int) -> None:
+    state.tables.setdefault(record.table, TableState()).decisions.append(record.what)
+
+
 def _witness(state: State, record: WitnessNamed, seq: int) -> None:
     state.witness, state.witness_since = record, seq
 
@@ -277,5 +285,6 @@ _EFFECTS: dict[type[Record], Callable[..., None]] = {
     Answer: _commit,
     Abandonment: _abandon,
     Unbounded: _unbounded,
+    WentOn: _decision,
     WitnessNamed: _witness,
 }

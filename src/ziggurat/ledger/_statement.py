@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -137,12 +138,13 @@ class Statement:
     ungranted_epsilon: Fraction
     ungranted_delta: Fraction
     unbounded: tuple[str, ...]
+    decisions: tuple[str, ...] = ()
 
     def sentences(self, *, alone: bool = True) -> list[str]:
-        """Say it in words: the budget, releases that no budget covers (`alone`), then each grant."""
+        """Say it in words: the budget, what no budget covers or a gate had stopped (`alone`), then each grant."""
         granted = [sentence for grant in self.grants for sentence in grant.sentences()]
-        notes = unbounded_note(self.table, len(self.unbounded)) if alone else []
-        return [self._budgeted(), *notes, *granted]
+        notes = [*unbounded_note(self.table, len(self.unbounded)), *decision_notes(self.table, self.decisions)]
+        return [self._budgeted(), *(notes if alone else []), *granted]
 
     def _budgeted(self) -> str:
         if self.budget is None:
@@ -179,12 +181,15 @@ class PopulationStatement:
         A statement for each budget.
     unbounded
         All releases without a guarantee, of whichever table.
+    decisions
+        Every decision of the steward to go on with a release that was stopped, with the table that it is about.
     """
 
     population: str
     tables: tuple[str, ...]
     budgets: tuple[Statement, ...]
     unbounded: tuple[str, ...]
+    decisions: tuple[tuple[str, str], ...] = ()
 
     def totals(self) -> list[Total]:
         """Add up budgets under the same promise; there are several only where they were registered afterwards.
@@ -205,7 +210,8 @@ class PopulationStatement:
         stated = [sentence for each in self.budgets for sentence in each.sentences(alone=False)]
         nothing = [] if self.budgets else [f"The table {self.population} has no budget."]
         notes = unbounded_note(self.population, len(self.unbounded), "population" if self.tables else "table")
-        return [*self._members(), *nothing, *stated, *self._together(), *notes]
+        decided = [note for table, what in self.decisions for note in decision_notes(table, [what])]
+        return [*self._members(), *nothing, *stated, *self._together(), *notes, *decided]
 
     def _members(self) -> list[str]:
         if not self.tables:
@@ -236,7 +242,8 @@ def make_population_statement(state: State, name: str, time: str) -> PopulationS
         state.table(name)
     held = [make_statement(each, state.tables[each], time) for each in names if state.tables[each].budget is not None]
     unbounded = tuple(what for each in names for what in state.tables[each].unbounded)
-    return PopulationStatement(first, tuple(others), tuple(held), unbounded)
+    decided = tuple((each, what) for each in names for what in state.tables[each].decisions)
+    return PopulationStatement(first, tuple(others), tuple(held), unbounded, decided)
 
 
 def make_statement(name: str, table: TableState, time: str) -> Statement:
@@ -244,7 +251,8 @@ def make_statement(name: str, table: TableState, time: str) -> Statement:
     epsilon, delta = table.charged()
     whole = (table.budget.epsilon, table.budget.delta) if table.budget else (epsilon, delta)
     grants = tuple(_granted(grant, time) for grant in table.grants)
-    return Statement(name, table.budget, grants, whole[0] - epsilon, whole[1] - delta, tuple(table.unbounded))
+    left = (whole[0] - epsilon, whole[1] - delta)
+    return Statement(name, table.budget, grants, *left, tuple(table.unbounded), tuple(table.decisions))
 
 
 def _granted(grant: GrantState, time: str) -> GrantStatement:
@@ -269,6 +277,11 @@ def unbounded_note(table: str, count: int, noun: str = "table") -> list[str]:
     if not count:
         return []
     return [f"The {noun} {table} had {_count(count, 'release')} without a guarantee, which no budget covers."]
+
+
+def decision_notes(table: str, decisions: Iterable[str]) -> list[str]:
+    """Tell every decision of the steward to go on, each in a sentence."""
+    return [f"The steward of the table {table} went on although {what.rstrip('.')}." for what in decisions]
 
 
 def _count(number: int, noun: str) -> str:

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from ziggurat.errors import LedgerCorruptError, LedgerError, ZigguratError
 from ziggurat.ledger._chain import Entry, Head, decoded, encoded, intact, is_text, is_timestamp
 from ziggurat.ledger._entries import Record, record_from
+from ziggurat.ledger._keys import PublicKey
 from ziggurat.ledger._rules import check
-from ziggurat.ledger._signing import PublicKey, Receipt
+from ziggurat.ledger._signing import Receipt
 from ziggurat.ledger._state import State
-from ziggurat.ledger._statement import unbounded_note
+from ziggurat.ledger._statement import decision_notes, unbounded_note
 
 MOST_PROBLEMS = 100
 UNWITNESSED = (
@@ -181,7 +182,8 @@ class Auditor:
         """Sum up."""
         tables = self.state.tables.items()
         notes = [note for name, table in tables for note in unbounded_note(name, len(table.unbounded))]
-        return Verification(self.count, self.problems, self.omitted, [*notes, self.rests_on])
+        decided = [note for name, table in tables for note in decision_notes(name, table.decisions)]
+        return Verification(self.count, self.problems, self.omitted, [*notes, *decided, self.rests_on])
 
 
 def _missing(count: int) -> str:

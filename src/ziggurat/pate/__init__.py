@@ -1,24 +1,48 @@
 """PATE: teachers on disjoint data vote, noise hides every single one of them, and a student learns from the answers."""
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from typing import TYPE_CHECKING, Any
-
-from ziggurat.pate._accounting import PateAccount, account, answer_probabilities, exact_curve, published_curve
-from ziggurat.pate._aggregators import UNANSWERED, Aggregator, Labels, Step, ThresholdTest
-from ziggurat.pate._evaluation import Evaluation
-from ziggurat.pate._networks import CNN, MLP, Network
-from ziggurat.pate._noisy_max import ConfidentGaussianMax, GaussianNoisyMax, GumbelNoisyMax, LaplaceNoisyMax
-from ziggurat.pate._orders import least_epsilon
-from ziggurat.pate._partition import Partition
-from ziggurat.pate._private_epsilon import PrivateEpsilon
-from ziggurat.pate._settings import Placement, Search, Training
-from ziggurat.pate._smooth import Sanitised, sanitised
-from ziggurat.pate._teachers import Teachers
-from ziggurat.pate._votes import Ballot, Votes
+from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
+    from ziggurat.pate._accounting import PateAccount, account, answer_probabilities, exact_curve, published_curve
+    from ziggurat.pate._aggregators import UNANSWERED, Aggregator, Labels, Step, ThresholdTest
+    from ziggurat.pate._evaluation import Evaluation
+    from ziggurat.pate._networks import CNN, MLP, Network
+    from ziggurat.pate._noisy_max import (
+        ConfidentGaussianMax,
+        GaussianNoisyMax,
+        GumbelNoisyMax,
+        LaplaceNoisyMax,
+        aggregator_named,
+    )
+    from ziggurat.pate._orders import least_epsilon
+    from ziggurat.pate._partition import Partition
+    from ziggurat.pate._private_epsilon import PrivateEpsilon
+    from ziggurat.pate._settings import Placement, Search, Training
+    from ziggurat.pate._smooth import Sanitised, sanitised
     from ziggurat.pate._student import Student
+    from ziggurat.pate._teachers import Teachers
+    from ziggurat.pate._votes import Ballot, Votes
+else:
+    __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            "_accounting": "PateAccount account answer_probabilities exact_curve published_curve",
+            "_aggregators": "UNANSWERED Aggregator Labels Step ThresholdTest",
+            "_evaluation": "Evaluation",
+            "_networks": "CNN MLP Network",
+            "_noisy_max": "ConfidentGaussianMax GaussianNoisyMax GumbelNoisyMax LaplaceNoisyMax aggregator_named",
+            "_orders": "least_epsilon",
+            "_partition": "Partition",
+            "_private_epsilon": "PrivateEpsilon",
+            "_settings": "Placement Search Training",
+            "_smooth": "Sanitised sanitised",
+            "_student": "Student",
+            "_teachers": "Teachers",
+            "_votes": "Ballot Votes",
+        },
+    )
 
 __all__ = [
     "CNN",
@@ -46,22 +70,10 @@ __all__ = [
     "Training",
     "Votes",
     "account",
+    "aggregator_named",
     "answer_probabilities",
     "exact_curve",
     "least_epsilon",
     "published_curve",
     "sanitised",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """Load the student, and with it scikit-learn, when it is first used."""
-    if name != "Student":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from ziggurat.pate._student import Student
-
-    return Student
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

@@ -8,6 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from ziggurat import randomness
+from ziggurat.data._nearest import nearest
+from ziggurat.errors import ParameterError
 from ziggurat.pate._aggregators import (
     Aggregator,
     ThresholdTest,
@@ -205,3 +207,16 @@ NAMED: dict[str, type[Aggregator]] = {
     "confident": ConfidentGaussianMax,
 }
 """Ziggurat's own aggregators, by the names that commands and experiments call them."""
+
+_EXAMPLES = {"gumbel": "0.05", "laplace": "0.05", "gaussian": "40", "confident": "200,150,40"}
+
+
+def aggregator_named(text: str) -> Aggregator:
+    """Read gumbel:0.05, laplace:0.05, gaussian:40 or confident:200,150,40."""
+    name, _, amounts = text.partition(":")
+    if name not in NAMED:
+        raise ParameterError(f"There is no aggregator {name!r}; {nearest(name, NAMED)}")
+    given = [each.strip() for each in amounts.split(",") if each.strip()]
+    if len(given) != _EXAMPLES[name].count(",") + 1:
+        raise ParameterError(f"Write the aggregator with its amounts, such as {name}:{_EXAMPLES[name]}.")
+    return NAMED[name](*given)

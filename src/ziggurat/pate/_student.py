@@ -53,8 +53,8 @@ class Student(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     so by post-processing the student promises the teachers' people what the labels do: `event_`, for the unit and
     relation that it names (add-or-remove-one, unless the teachers were dealt out evenly), whatever is done with it
     afterwards. It promises nothing to the people in `X`: a student trained on private rows is not protected for
-    them, unless the rows were privatised before; nor to those of plain labels. `ziggurat.release.Certificate` writes
-    both down.
+    them, unless the rows were privatised before; nor to those of plain labels. `ziggurat.release.StudentCertificate`
+    writes both down.
 
     Parameters
     ----------

@@ -11,15 +11,19 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
+from ziggurat._lazy import deferred
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.privacy._amounts import below, upward
 
-Array = npt.NDArray[np.float64]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = deferred("numpy")
 
+Array: TypeAlias = "npt.NDArray[np.float64]"
 
 # No delta below this is ever claimed: floats end near here, and noise that reaches everywhere is never exactly pure.
 SMALLEST_DELTA = 1e-300

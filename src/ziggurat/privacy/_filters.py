@@ -30,7 +30,6 @@ from fractions import Fraction
 from typing import ClassVar
 
 from ziggurat.errors import ParameterError
-from ziggurat.privacy._account import compose
 from ziggurat.privacy._amounts import Amount, below, downward, exact_delta, exact_epsilon
 from ziggurat.privacy._curves import gaussian_mu, zcdp_rho
 from ziggurat.privacy._events import Event
@@ -95,6 +94,8 @@ class Filter(ABC):
         return self.allows(spent.plus(event)) or (spent.count == 0 and self._admits_alone(event))
 
     def _admits_alone(self, event: Event) -> bool:
+        from ziggurat.privacy._account import compose
+
         return any(epsilon <= self.epsilon for epsilon in compose(event).routes(self.delta).values())
 
     def share_used(self, spent: Spent) -> Fraction:

@@ -11,18 +11,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import singledispatch
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-
+from ziggurat._lazy import deferred
 from ziggurat.errors import UnknownEventError
 from ziggurat.privacy import _events as ev
-from ziggurat.privacy import _loss
 from ziggurat.privacy._amounts import above, below, upward
 from ziggurat.privacy._curves import UNIT, Array, discrete_laplace_renyi, pure_mu_squared, pure_renyi
 from ziggurat.privacy._neighbours import Relation
 
+# A ledger that is read asks what events prove and evaluates no curve.
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ziggurat.privacy import _loss
+else:
+    np, _loss = deferred("numpy"), deferred("ziggurat.privacy._loss")
+
 Renyi = Callable[[Array], Array]
-Loss = Callable[[float], list[tuple[_loss.Ways, int]]]
+Loss: TypeAlias = "Callable[[float], list[tuple[_loss.Ways, int]]]"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Aggregates that are computed from sums: counts, sums, means, variances.
+"""Aggregates that are computed from sums: counts and sums; means and variances are in `_averages`.
 
 Everything measured is a sum of whole numbers, one per row, of which a row moves one group by at most `largest`. Reals
 lie on a grid; the sums the engine returns are exact, so that sensitivities are those of the mathematics.
@@ -22,12 +22,12 @@ from ziggurat.mechanisms import AdditiveNoise, Gaussian
 from ziggurat.queries._answer import Estimate
 from ziggurat.queries._grid import quantised_range, quantised_value
 from ziggurat.queries._question import Aggregate, Measure
-from ziggurat.queries._ratios import Spread, mean_interval, variance_interval
+from ziggurat.queries._ratios import Spread
 from ziggurat.queries._value import Value
 
 Integers = npt.NDArray[np.int64]
 
-SUM_BITS, SQUARE_BITS, _FINE_BITS = 30, 15, 10
+SUM_BITS, _FINE_BITS = 30, 10
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,31 @@ class Measured:
         return low / self.fineness, high / self.fineness
 
 
+@dataclass(frozen=True)
+class Foreseen:
+    """What is known of a measurement before it is made: its noise, and how likely that may be further out.
+
+    `values` is how many values the smallest group has that a quote is for; `spare` is the probability left for a
+    noisy count to be lower than expected, where `confidence` is that of the interval.
+    """
+
+    noises: Mapping[tuple[str, str], tuple[Need, AdditiveNoise]]
+    values: int
+    confidence: Fraction
+    spare: float
+
+    def spread(self, need: Need) -> Spread:
+        """The law of the noise of a need, in units of 1."""
+        measured, noise = self.noises[need.identity]
+        return Measured(np.zeros(0, np.int64), noise, measured.fineness).spread
+
+    def half_width(self, need: Need, whole: bool) -> float:
+        """Half the width of the interval of one noisy number; rounded outwards to whole numbers if it has parts."""
+        measured, noise = self.noises[need.identity]
+        half = float(noise.half_width(self.confidence)) / measured.fineness
+        return half + 1 if whole and measured.fineness > 1 else half
+
+
 class Estimator(ABC):
     """How one aggregate is had from what is measured."""
 
@@ -100,6 +125,14 @@ class Estimator(ABC):
     @abstractmethod
     def estimates(self, measured: Mapping[tuple[str, str], Measured], confidence: Fraction) -> list[Estimate]:
         """Values and intervals for every group."""
+
+    @abstractmethod
+    def half_width(self, foreseen: Foreseen) -> float:
+        """How far off it is at worst, whatever the values: what noise makes of the answer and of its interval.
+
+        In the units of the answer; where bounds are learned, as a share of the range (of its square for a variance,
+        in larger bounds for a sum) that will be learned.
+        """
 
 
 class Counted(Estimator):
@@ -118,6 +151,10 @@ class Counted(Estimator):
             for value, low, high in zip(found.values, lows, highs, strict=True)
         ]
 
+    def half_width(self, foreseen: Foreseen) -> float:
+        """That of the noise."""
+        return foreseen.half_width(self.needs()[0], whole=True)
+
 
 class Summed(Estimator):
     """SUM of a bounded number."""
@@ -125,7 +162,7 @@ class Summed(Estimator):
     def __init__(self, aggregate: Aggregate, value: Value, bits: int, learned: bool = False) -> None:
         super().__init__(aggregate)
         self.grid = grid_for(value, bits, learned)
-        self.value, self.fixed = value, 2**bits if learned else None
+        self.value, self.fixed = value, 1 << bits if learned else None
 
     def needs(self) -> tuple[Need, ...]:
         """One total; a row moves it by at most the larger bound."""
@@ -146,95 +183,12 @@ class Summed(Estimator):
             for n, low, high in zip(found.values, lows, highs, strict=True)
         ]  # fmt: skip
 
-
-class Averaged(Estimator):
-    """AVG of a bounded number: the sum of deviations from the middle of the bounds, over the count.
-
-    Deviations reach half as far as the bounds are apart, so their sum needs the least noise.
-    """
-
-    def __init__(self, aggregate: Aggregate, value: Value, bits: int, learned: bool = False) -> None:
-        super().__init__(aggregate)
-        self.grid = grid_for(value, bits, learned, spread=True)
-        self.value, self.fixed = value, 2**bits if learned else None
-        self.middle = sum(quantised_range(value, self.grid)) // 2
-        self.ends = quantised_range(value, self.grid, self.middle)
-
-    def needs(self) -> tuple[Need, ...]:
-        """Half of the budget for the total, half for the count of the values that are there."""
-        largest = max(self.ends[1], -self.ends[0], 1)
-        count = count_need(self.aggregate, Fraction(1, 2))
-        deviation = where(quantised_value(self.value, self.grid, self.middle), self.aggregate.where)
-        return Need("sum", deviation, self.fixed or largest, Fraction(1, 2), count.input), count
-
-    def estimates(self, measured: Mapping[tuple[str, str], Measured], confidence: Fraction) -> list[Estimate]:
-        """The ratio, kept within the bounds, with Fieller's interval."""
-        total, count = (measured[need.identity] for need in self.needs())
-        sums, counts = total.values, count.values
-        ends = (float(self.ends[0]), float(self.ends[1]))
-        miss = float(1 - confidence)
-        lows, highs = mean_interval(sums, counts, total.spread, count.spread, ends, miss)
-        means = np.where(counts >= 1, np.clip(sums / np.maximum(counts, 1.0), *ends), 0.0)
-        scaled = [(each + self.middle) * float(self.grid) for each in (means, lows, highs)]
-        return [Estimate(float(mean), float(low), float(high)) for mean, low, high in zip(*scaled, strict=True)]
-
-
-class Varied(Estimator):
-    """VARIANCE and STDDEV of a bounded number, from count, sum and sum of squares of deviations from the middle."""
-
-    def __init__(self, aggregate: Aggregate, value: Value, learned: bool = False) -> None:
-        super().__init__(aggregate)
-        self.grid = grid_for(value, SQUARE_BITS, learned, spread=True)
-        self.value = value
-        self.middle = sum(quantised_range(value, self.grid)) // 2
-        self.ends = quantised_range(value, self.grid, self.middle)
-        self.reach = 2**SQUARE_BITS if learned else max(self.ends[1], -self.ends[0], 1)
-        self.sample = int(aggregate.parameter or 0)
-
-    def needs(self) -> tuple[Need, ...]:
-        """A third each; squares are measured as deviations from the middle of their range, too."""
-        cell = quantised_value(self.value, self.grid, self.middle)
-        square = minus(exp.Mul(this=exp.paren(cell), expression=exp.paren(cell.copy())), self._square_middle)
-        third = Fraction(1, 3)
-        limit = max(self.reach**2 - self._square_middle, 1)
-        count = count_need(self.aggregate, third)
-        return (
-            Need("sum", where(square, self.aggregate.where), limit, third, count.input),
-            Need("sum", where(cell, self.aggregate.where), self.reach, third, count.input),
-            count,
-        )
-
-    @property
-    def _square_middle(self) -> int:
-        return self.reach**2 // 2
-
-    def estimates(self, measured: Mapping[tuple[str, str], Measured], confidence: Fraction) -> list[Estimate]:
-        """The variance of the noisy sums, kept between 0 and what the bounds allow, with Fieller's interval."""
-        found = [measured[need.identity] for need in self.needs()]
-        square, total, count = (each.values for each in found)
-        # A = S + n M is measured through S, whose noise is independent of that of n: Fieller's combination is then
-        # S~ - 2 m B~ + (M + m^2 - v) n~, which `variance_interval` is given as squares less M per row.
-        ends = (float(self.ends[0]), float(self.ends[1]))
-        spreads = (found[0].spread, found[1].spread, found[2].spread)
-        sums = (square, total, count)
-        lows, highs = variance_interval(sums, spreads, ends, float(1 - confidence), self._square_middle)
-        counts = np.maximum(count, 1.0)
-        most = (self.ends[1] - self.ends[0]) ** 2 / 4
-        best = np.clip(square / counts + self._square_middle - (total / counts) ** 2, 0.0, most)
-        fewest = np.maximum(count - found[2].spread.reach(float(1 - confidence) / 20), 2.0)
-        return self._in_units(best * _sample(counts, self.sample), lows, highs * _sample(fewest, self.sample))
-
-    def _in_units(self, *parts: npt.NDArray[np.float64]) -> list[Estimate]:
+    def half_width(self, foreseen: Foreseen) -> float:
+        """That of the noise; a learned bound is a power of two, and laid on exactly `fixed` steps."""
+        if self.fixed is not None:
+            return foreseen.half_width(self.needs()[0], whole=False) / self.fixed
         step = float(self.grid)
-        root = self.aggregate.measure is Measure.DEVIATION
-        scaled = [np.sqrt(part) * step if root else part * step**2 for part in parts]
-        return [Estimate(float(value), float(low), float(high)) for value, low, high in zip(*scaled, strict=True)]
-
-
-def _sample(counts: npt.NDArray[np.float64], subtracted: int) -> npt.NDArray[np.float64]:
-    """What turns the variance of the values at hand into that of a sample: n/(n - 1)."""
-    counts = np.maximum(counts, 1.0 + subtracted)
-    return np.asarray(counts / (counts - subtracted))
+        return foreseen.half_width(self.needs()[0], whole=self.value.kind is Kind.INTEGER) * step
 
 
 def width_of(noise: AdditiveNoise) -> float:

@@ -77,6 +77,8 @@ class Ranked(Chooser):
             raise QuestionError("A quantile's share may have at most six decimals; round it.")
         self.share = share
         self.grid = _bin_width(value)
+        if value.is_number:
+            quantised_range(value, self.grid)  # refuses bounds that no grid spans, before anything is paid for
         moved = max(share.numerator, share.denominator - share.numerator) * shared.rows
         each = epsilon / shared.groups
         self.point = Selection(each / 3, moved, neighbours=neighbours)
@@ -102,10 +104,22 @@ class Ranked(Chooser):
         upto = np.concatenate([[0], np.cumsum(counts)])
         reach = upto * self.share.denominator - int(upto[-1]) * self.share.numerator
         place = self.point.release(-np.maximum(0, np.maximum(reach[:-1], -reach[1:])), source).value
-        fall = math.ceil(self.end.shortfall(counts.size + 2, 1 - (1 - confidence) / 2))
+        fall = self._fall(counts.size, confidence)
         low = self._end(reach, -fall - 1, source)
         high = self._end(reach, fall, source)
         return Estimate(self._shown(place), self._edge(min(low, place), -1), self._edge(max(high, place), 1))
+
+    def reach(self, candidates: int, confidence: Fraction) -> Fraction:
+        """How many ranks off the quantile the interval reaches, and the value lies, at most, with this confidence.
+
+        An end aims `fall` + 1 past the quantile in the scores' steps, of which `denominator` make a rank, and falls
+        short of that aim by more than `fall` with half of the misses. The value misses by more than `fall` with less
+        than that, and by twice as much hardly ever. Nothing of it depends on how many values there are.
+        """
+        return Fraction(2 * self._fall(candidates, confidence) + 1, self.share.denominator)
+
+    def _fall(self, candidates: int, confidence: Fraction) -> int:
+        return math.ceil(self.end.shortfall(candidates + 2, 1 - (1 - confidence) / 2))
 
     def _end(self, reach: Integers, aim: int, source: Source) -> int:
         """Choose the candidate whose rank is `aim` off the quantile; beyond both ends lies one more."""

@@ -57,6 +57,10 @@ class Watch(ABC):
         reach = self.sensitivity
         return Laplace(reach, reach / epsilon, values="integers", coordinates=reach, neighbours=self.neighbours)
 
+    def half_width(self, noise: Laplace) -> float:
+        """How far off the estimate is told to be, in units: that of every bucket together."""
+        return float(noise.half_width("0.95", answers=self.size))
+
     @abstractmethod
     def query(self) -> exp.Select:
         """SELECT bucket and count."""
@@ -95,9 +99,8 @@ def at_most(sure: Integers, noise: Laplace) -> npt.NDArray[np.float64]:
     return np.where(sure > 0, sure + 3 * float(noise.scale), 0.0)
 
 
-def _told(some: int, noise: Laplace, buckets: int, known: str, unknown: str) -> tuple[float, float, float, str]:
+def _told(some: int, half: float, known: str, unknown: str) -> tuple[float, float, float, str]:
     """The number, its interval and the sentence of an effect."""
-    half = float(noise.half_width("0.95", answers=buckets))
     limit = in_figures(int(some + half))
     told = f"Estimate: about {in_figures(some)} {known}" if some else f"Estimate: at most about {limit} {unknown}"
     return float(some), max(some - half, 0.0), some + half, told
@@ -139,8 +142,7 @@ class LeftOut(Watch):
         rows, unit = in_figures(int((sure * self._middles).sum())), self.question.relation.unit.name
         told = _told(
             int(sure.sum()),
-            noise,
-            self.size,
+            self.half_width(noise),
             f"units ({unit}) had more rows or groups than count, and about {rows} rows were left out.",
             f"units ({unit}) had more rows or groups than count; the noise hides whether any did.",
         )
@@ -214,8 +216,7 @@ class Clipped(Watch):
         name = self.value.column or ""
         told = _told(
             int(self._sure(noisy, noise).sum()),
-            noise,
-            self.size,
+            self.half_width(noise),
             f"{whom} have a value of {name} outside its bounds; they count as the bound.",
             f"{whom} have a value of {name} outside its bounds; the noise hides whether any do.",
         )
@@ -249,7 +250,7 @@ class NotShown(Watch):
 
     def effect(self, noisy: Integers, noise: Laplace, shown: int) -> Effect:
         """The difference between all and those shown."""
-        hidden, half = max(int(noisy[0]) - shown, 0), float(noise.half_width("0.95"))
+        hidden, half = max(int(noisy[0]) - shown, 0), self.half_width(noise)
         total = max(int(noisy[0]), 1)
         sentence = (
             f"Estimate: about {in_figures(hidden)} of {in_figures(total)} units ({100 * hidden / total:.1f}%) "

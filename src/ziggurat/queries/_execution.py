@@ -16,8 +16,9 @@ from sqlglot import exp
 from ziggurat.data import exact_sum
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.mechanisms import AdditiveNoise, Noisy
-from ziggurat.queries._additive import Averaged, Measured, Need, Varied
+from ziggurat.queries._additive import Measured, Need
 from ziggurat.queries._answer import Answer, Effect, Estimate, counted
+from ziggurat.queries._averages import Averaged, Varied
 from ziggurat.queries._bounding import Total, weighed
 from ziggurat.queries._chosen import Chooser, Frequent
 from ziggurat.queries._counted import UNIT, counted_rows, grouped, key_names, rows_of

@@ -61,7 +61,7 @@ class Ladder:
     def learn(self, counts: npt.NDArray[np.int64], source: Source) -> Value:
         """Give the value with the bounds that the noisy counts suggest, moved into them."""
         noisy = np.asarray(self.noise.release(counts, source).value)
-        sure = noisy > float(self.noise.half_width(_EMPTY, answers=self.size))
+        sure = noisy > self._limit
         if not sure.any():
             sure = noisy == noisy.max()
         places = np.flatnonzero(sure)
@@ -70,6 +70,15 @@ class Ladder:
         if lower == upper:  # only the outermost bucket on the positive side was found
             lower = self.edges[max(last - 1, 0)]
         return _clamped(self.value, lower, upper)
+
+    def found(self, confidence: Fraction) -> int:
+        """How many rows a bucket must hold to be seen with this confidence."""
+        return int(self._limit + float(self.noise.half_width(confidence))) + 1
+
+    @property
+    def _limit(self) -> float:
+        """What empty buckets hardly ever exceed, all together."""
+        return float(self.noise.half_width(_EMPTY, answers=self.size))
 
 
 def placeholder(value: Value) -> Value:

@@ -11,8 +11,9 @@ from typing import Any
 from ziggurat.errors import QuestionError
 from ziggurat.mechanisms import AdditiveNoise, PartitionSelection
 from ziggurat.privacy import ApproximateDP, Event, Neighbours, PureDP, PureEvent, compose, composed
-from ziggurat.queries._additive import SUM_BITS, Averaged, Counted, Estimator, Need, Summed, Varied, width_of
-from ziggurat.queries._answer import Answer
+from ziggurat.queries._additive import SUM_BITS, Counted, Estimator, Need, Summed
+from ziggurat.queries._answer import Answer, in_figures
+from ziggurat.queries._averages import Averaged, Varied
 from ziggurat.queries._budget import ADDITIVE, LEARNING, Split, has_private_keys, noises, selection_of_keys, split
 from ziggurat.queries._chosen import Chooser, Frequent, Ranked
 from ziggurat.queries._contribution import Contribution, contribution
@@ -23,18 +24,58 @@ from ziggurat.queries._terms import Terms
 from ziggurat.queries._value import Value
 from ziggurat.randomness import Source
 
+GROUP_SIZE = 1_000
+"""For how large a group a quote says how far off a mean will be, unless another size is stated."""
+
 
 @dataclass(frozen=True)
 class Part:
     """One line of a quote: what is measured, how, at what cost, and how far off it will be.
 
-    `half_width` is None where that depends on the data.
+    Attributes
+    ----------
+    name, mechanism, epsilon
+        What is measured, with which noise, and its part of the cost.
+    half_width
+        How far off it will be at worst, as far as noise goes, with the confidence asked for; and half the width of
+        its interval. None where nothing can be said before the data are read: `note` says why.
+    group_size
+        The least number of values of the group that `half_width` is for; None where it does not depend on that.
+    unit
+        What `half_width` is in; empty for the unit of the answer itself.
+    note
+        The same in words.
+    evenly
+        About how far off a variance or a deviation is where values are spread evenly between their bounds, which is far
+        less than at worst.
     """
 
     name: str
     mechanism: str
     epsilon: Fraction
     half_width: float | None
+    group_size: int | None = None
+    unit: str = ""
+    note: str = ""
+    evenly: float | None = None
+
+    @property
+    def precision(self) -> str:
+        """How far off it will be, for people."""
+        return self.note or ("" if self.half_width is None else f"± {in_figures(self.half_width)}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the JSON form; the amount is exact, as text."""
+        return {
+            "name": self.name,
+            "mechanism": self.mechanism,
+            "epsilon": str(self.epsilon),
+            "half_width": self.half_width,
+            "group_size": self.group_size,
+            "unit": self.unit,
+            "note": self.precision,
+            "evenly": self.evenly,
+        }
 
 
 class Plan:
@@ -88,17 +129,18 @@ class Plan:
         """What tells this question, on these terms, from every other: equal ones may share an answer."""
         return {"question": self.question.text, "terms": self.terms.to_dict()}
 
-    def parts(self) -> list[Part]:
-        """What is measured, at what cost and how precisely, before anything is read."""
-        confidence = self.confidence
-        lines = [Part("bounds of " + name, repr(each.noise), self._learning[name], None)
-                 for name, each in self.ladders.items()]  # fmt: skip
-        if self.selection is not None and self.split.keys is not None:
-            half = float(self.selection.half_width(confidence)) if self.split.named_by else None
-            lines.append(Part(self.split.named_by or "names of groups", repr(self.selection), self.split.keys, half))
-        lines += [self._part(aggregate) for aggregate in self._aggregates]
-        effects = self.split.effects / max(len(self.watches), 1)
-        return lines + [Part(watch.title, repr(watch.noise(effects)), effects, None) for watch in self.watches]
+    def parts(self, group_size: int = GROUP_SIZE) -> list[Part]:
+        """What is measured, at what cost and how precisely, before anything is read.
+
+        Parameters
+        ----------
+        group_size
+            For how large a group to say it, in units with one value each, where the error depends on that: of means,
+            variances and deviations. It changes nothing in the answer, and is no part of the question.
+        """
+        from ziggurat.queries._parts import Parts
+
+        return Parts(self, group_size).lines()
 
     def run(self, source: Source | None = None, progress: Callable[[str], None] | None = None) -> Answer:
         """Read the table and answer; whoever calls this has reserved `event` first.
@@ -117,7 +159,7 @@ class Plan:
     def estimators(self, learned: Mapping[str, Value]) -> dict[str, Estimator]:
         """How each additive aggregate is had from sums, with the bounds that were learned."""
         made: dict[str, Estimator] = {}
-        for aggregate in self._aggregates:
+        for aggregate in self.asked:
             if aggregate.measure in ADDITIVE:
                 made[aggregate.name] = self._estimator(aggregate, learned)
         return made
@@ -126,7 +168,7 @@ class Plan:
         """How each other aggregate is chosen, with the bounds that were learned."""
         return {
             aggregate.name: self._chooser(aggregate, self._value(aggregate, learned))
-            for aggregate in self._aggregates
+            for aggregate in self.asked
             if aggregate.measure not in ADDITIVE
         }
 
@@ -141,61 +183,61 @@ class Plan:
                 if place == len(needs):
                     needs.append(need.weighed() if self.weighs else need)
                     epsilons.append(Fraction(0))
-                epsilons[place] += need.weight * self._spendable(name)
+                epsilons[place] += need.weight * self.spendable(name)
         made = noises(needs, epsilons, self.split.delta_noise, self.shared, self.neighbours)
         return list(zip(needs, made, strict=True))
 
     @property
     def weighs(self) -> bool:
         """Whether rows of units that have too many count in part, instead of some by lot."""
-        distinct = any(each.measure is Measure.COUNT_DISTINCT for each in self._aggregates)
+        distinct = any(each.measure is Measure.COUNT_DISTINCT for each in self.asked)
         return self.shared.bounding and self.terms.bounding == "weigh" and not distinct
 
     @cached_property
     def ladders(self) -> dict[str, Ladder]:
         """The histograms from which bounds are learned, by column."""
-        found = {each.value.column: each.value for each in self._aggregates if each.value and self._learns(each)}
+        found = {each.value.column: each.value for each in self.asked if each.value and self.learns(each)}
         return {
-            column: Ladder(value, self._learning[column], self.shared, self.neighbours)
+            column: Ladder(value, self.learning[column], self.shared, self.neighbours)
             for column, value in found.items()
             if column is not None
         }
 
     @cached_property
-    def _learning(self) -> dict[str, Fraction]:
+    def learning(self) -> dict[str, Fraction]:
         """What learning each column costs: a part of every aggregate that needs it."""
         costs: dict[str, Fraction] = {}
-        for each in self._aggregates:
-            if self._learns(each) and each.value is not None and each.value.column is not None:
+        for each in self.asked:
+            if self.learns(each) and each.value is not None and each.value.column is not None:
                 cost = self.split.aggregates[each.name] * LEARNING
                 costs[each.value.column] = costs.get(each.value.column, Fraction(0)) + cost
         return costs
 
     @property
-    def _aggregates(self) -> list[Aggregate]:
+    def asked(self) -> list[Aggregate]:
         """The aggregates that are not answered by the naming of groups."""
         return [each for each in self.question.aggregates if each.name in self.split.aggregates]
 
-    def _learns(self, aggregate: Aggregate) -> bool:
+    def learns(self, aggregate: Aggregate) -> bool:
         value = aggregate.value
         return value is not None and value.column in self.terms.learn and needs_bounds(aggregate) and not value.bounded
 
-    def _spendable(self, name: str) -> Fraction:
-        aggregate = next(each for each in self._aggregates if each.name == name)
+    def spendable(self, name: str) -> Fraction:
+        aggregate = next(each for each in self.asked if each.name == name)
         whole = self.split.aggregates[name]
-        return whole * (1 - LEARNING) if self._learns(aggregate) else whole
+        return whole * (1 - LEARNING) if self.learns(aggregate) else whole
 
     def _value(self, aggregate: Aggregate, learned: Mapping[str, Value]) -> Value:
         value = aggregate.value
         assert value is not None
-        if self._learns(aggregate):
+        if self.learns(aggregate):
             return learned.get(value.column or "", placeholder(value))
         return value
 
     def _estimator(self, aggregate: Aggregate, learned: Mapping[str, Value]) -> Estimator:
         if aggregate.measure in (Measure.COUNT, Measure.COUNT_UNITS, Measure.COUNT_DISTINCT):
             return Counted(aggregate)
-        value, learns = self._value(aggregate, learned), self._learns(aggregate)
+        value, learns = self._value(aggregate, learned), self.learns(aggregate)
         if aggregate.measure is Measure.SUM:
             return Summed(aggregate, value, self._bits(aggregate.name), learns)
         if aggregate.measure is Measure.MEAN:
@@ -204,12 +246,12 @@ class Plan:
 
     def _bits(self, name: str) -> int:
         """How finely a bounded number is laid on a grid: so that the noise spans at most 2**48 of its steps."""
-        stretch = self.shared.total / self._spendable(name) * len(self._aggregates) * 4
+        stretch = self.shared.total / self.spendable(name) * len(self.asked) * 4
         return max(min(SUM_BITS, 48 - int(stretch).bit_length()), 8)
 
     def _chooser(self, aggregate: Aggregate, value: Value) -> Chooser:
         kind = Ranked if aggregate.measure is Measure.QUANTILE else Frequent
-        return kind(aggregate, value, self._spendable(aggregate.name), self.shared, self.neighbours)
+        return kind(aggregate, value, self.spendable(aggregate.name), self.shared, self.neighbours)
 
     def _events(self) -> list[Event]:
         events: list[Event] = [each.noise.event for each in self.ladders.values()]
@@ -217,36 +259,15 @@ class Plan:
             events.append(self.selection.event)
         events += [noise.event for _, noise in self.measured(self.estimators({}))]
         for name in self.choosers({}):
-            events.append(PureEvent(self.neighbours, self._spendable(name)))
+            events.append(PureEvent(self.neighbours, self.spendable(name)))
         return events + [watch.noise(self.split.effects / len(self.watches)).event for watch in self.watches]
 
-    def _part(self, aggregate: Aggregate) -> Part:
-        cost = self._spendable(aggregate.name)
-        if aggregate.measure not in ADDITIVE:
-            return Part(aggregate.name, repr(self._chooser_mechanism(aggregate)), cost, None)
-        estimator = self._estimator(aggregate, {})
-        found = {need.identity: (need, noise) for need, noise in self.measured(self.estimators({}))}
-        used = [found[need.identity] for need in estimator.needs()]
-        if self._learns(aggregate):
-            return Part(aggregate.name, f"{_kind(used[0][1])} noise, in steps of what is learned", cost, None)
-        step = float(getattr(estimator, "grid", 1))
-        half = None
-        if len(used) == 1:
-            need, noise = used[0]
-            half = float(noise.half_width(self.confidence)) * step / need.fineness
-        told = dict.fromkeys(_told(need, noise, step) for need, noise in used)
-        return Part(aggregate.name, ", ".join(told), cost, half)
-
-    def _chooser_mechanism(self, aggregate: Aggregate) -> object:
-        chooser = self._chooser(aggregate, self._value(aggregate, {}))
-        return chooser.point if isinstance(chooser, Ranked) else getattr(chooser, "mechanism", chooser)
-
     def _check_learning(self) -> None:
-        for aggregate in self._aggregates:
+        for aggregate in self.asked:
             value = aggregate.value
-            if value is not None and needs_bounds(aggregate) and not value.bounded and not self._learns(aggregate):
+            if value is not None and needs_bounds(aggregate) and not value.bounded and not self.learns(aggregate):
                 _refuse_unbounded(aggregate, value)
-        known = {each.value.column for each in self._aggregates if each.value is not None}
+        known = {each.value.column for each in self.asked if each.value is not None}
         for column in self.terms.learn:
             if column not in known:
                 raise QuestionError(f"The bounds of {column!r} cannot be learned: no aggregate is about that column.")
@@ -268,14 +289,3 @@ def _refuse_unbounded(aggregate: Aggregate, value: Value) -> None:
         f"Column {value.column!r} has no public bounds, so one row could move {aggregate.name!r} by any amount; "
         "state bounds for it, wrap it in CLAMP(column, lower, upper), or have them learned out of the same epsilon."
     )
-
-
-def _kind(noise: AdditiveNoise) -> str:
-    return type(noise).__name__
-
-
-def _told(need: Need, noise: AdditiveNoise, step: float) -> str:
-    """The noise on something measured, in the units of the answer."""
-    unit = step if need.combine == "sum" else 1.0
-    what = "sum" if need.combine == "sum" else "count"
-    return f"{_kind(noise)} noise of {width_of(noise) * unit / need.fineness:.3g} on a {what}"

@@ -124,6 +124,8 @@ class Question:
         The names of the answer's columns in the order they were asked for (a key may be left out).
     text
         Canonical SQL: two questions with the same text are the same question.
+    reads
+        The tables that it reads, private and public, by name.
     """
 
     relation: Relation
@@ -135,3 +137,4 @@ class Question:
     limit: int | None
     columns: tuple[str, ...]
     text: str
+    reads: frozenset[str] = frozenset()

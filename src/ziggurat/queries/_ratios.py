@@ -57,6 +57,26 @@ def surprise(noises: Sequence[Spread], factors: Sequence[Floats], at: Floats) ->
     return _laplace_tail(scales, beyond)
 
 
+def reached(noises: Sequence[Spread], factors: Sequence[float], miss: float) -> float:
+    """The least value that |sum of factor * noise| exceeds with at most this probability, as `surprise` bounds it.
+
+    It grows with every factor: so do the slack and the scales, and with these the tail.
+    """
+    parts = [np.array([factor]) for factor in factors]
+    low, high = 0.0, 1.0
+    while surprise(noises, parts, np.array([high]))[0] > miss:
+        low, high = high, 2 * high
+    for _ in range(_ROUNDS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if surprise(noises, parts, np.array([middle]))[0] > miss else (low, middle)
+    return high
+
+
+def fewest(values: int, count: Spread, spare: float) -> float:
+    """What the noisy count of so many values falls below with probability `spare` at most."""
+    return values - count.reach(2 * spare)
+
+
 def _laplace_tail(scales: Sequence[Floats], at: Floats) -> Floats:
     """Tail of a sum of Laplace deviates by partial fractions: sum of c_i e^(-x/s_i), c_i = prod s_i^2/(s_i^2 - s_j^2).
 
@@ -107,6 +127,25 @@ def mean_interval(
     return np.where(known, low, ends[0]), np.where(known, high, ends[1])
 
 
+def mean_reach(
+    values: int, total: Spread, count: Spread, ends: tuple[float, float], miss: float, spare: float
+) -> float:
+    """How far `mean_interval` reaches, and the mean is off, at worst, for at least so many values between `ends`.
+
+    Promise: with probability 1 - spare the interval is at most twice as wide, and with probability 1 - miss - spare
+    the mean of the noisy sums is at most so far off, whatever the values. Proof: let k(t) be what |X - t Y| exceeds
+    with probability `miss`, X and Y the noises of S and n. An end t of the interval has |S~ - t n~| <= k(t), so
+    it lies within k(t)/n~ of S~/n~; and S~/n~ - S/n = (X - (S/n) Y)/n~, which is at most k(S/n)/n~ with probability
+    1 - miss. `k` grows with |t|, which is at most w, the larger of the ends; and n~ is at least f = `fewest` with
+    probability 1 - spare. So both are at most k(w)/f; moving the mean into the bounds brings it nearer. Nothing is
+    further off than the bounds are apart, which is all that is known where f is as small as that of an empty group.
+    """
+    width, least = ends[1] - ends[0], fewest(values, count, spare)
+    if least <= count.reach(miss):
+        return width
+    return min(reached((total, count), (1.0, max(-ends[0], ends[1])), miss) / least, width)
+
+
 def variance_interval(
     sums: tuple[Floats, Floats, Floats],
     noises: tuple[Spread, Spread, Spread],
@@ -142,3 +181,29 @@ def variance_interval(
     start = np.clip(left / safe, 0.0, most)
     low, high = furthest(plausible, start, np.zeros_like(start)), furthest(plausible, start, most)
     return np.where(known, low, 0.0), np.where(known, high, most)
+
+
+def variance_reach(
+    values: int,
+    noises: tuple[Spread, Spread, Spread],
+    ends: tuple[float, float],
+    miss: float,
+    spare: float,
+    shift: float,
+) -> float:
+    """How far `variance_interval` reaches, and the variance is off, at worst, as `mean_reach` says it of a mean.
+
+    Proof: with n~ >= f and |m~ - m| <= d, which fails with probability spare + miss/10, let L be what is left of the
+    squares at the mean that `variance_interval` takes. That mean is within d of both ends of its interval, so
+    the variances not surprising lie in [L - k/f, L + k/f + d^2], k being what the noise exceeds with probability
+    9/10 miss at the largest factors: 1, 2 w, and |shift + m^2 - v| with m^2 <= w^2 and 0 <= v <= `most`. The variance
+    of the noisy sums, A~/n~ + shift - (B~/n~)^2, is L less the square of how far B~/n~ lies outside the bounds: in
+    [L - d^2, L]. So it is within k/f + 2 d^2 of all of them, the true one included, and half the width is less.
+    """
+    most, furthest_out = (ends[1] - ends[0]) ** 2 / 4, max(-ends[0], ends[1])
+    part, least = miss * _MEAN_PART, fewest(values, noises[2], spare)
+    if least <= noises[2].reach(part / 2):
+        return most
+    off = reached(noises[1:], (1.0, furthest_out), part) / least
+    last = max(shift + furthest_out**2, most - shift)
+    return min(reached(noises, (1.0, 2 * furthest_out, last), miss - part) / least + 2 * off**2, most)

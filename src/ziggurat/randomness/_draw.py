@@ -1,8 +1,9 @@
-"""Runs a compiled sampler over a source until the output is full."""
+"""Runs a sampler over a source until the output is full: compiled, or for the first few draws interpreted."""
 
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -16,6 +17,12 @@ Integers = npt.NDArray[np.int64]
 
 _WORDS_PER_DRAW = 8
 _LARGEST_VIEW = 2**14
+
+_COMPILED = "ziggurat.randomness._kernels"
+# The compiler takes most of a second to load, as long as many thousand draws without it: only those who draw much pay.
+_INTERPRETED = frozenset({"uniform", "bernoulli", "bernoulli_exp", "laplace", "gaussian"})
+_MOST_INTERPRETED = 1024
+_interpreted_so_far = 0
 
 
 def check_size(size: int | None) -> int:
@@ -35,7 +42,7 @@ def fill(kernel: str, out: Integers, source: Source, *parameters: Any) -> None:
     """
     if not isinstance(source, Source):
         raise ParameterError("Give the source of randomness: secure(), or seeded(...) for a rehearsal.")
-    run = _kernel(kernel)
+    run = _kernel(kernel, out.size)
     at = np.zeros(2, dtype=np.int64)  # how many words were read, and whether a bound was passed
     done = 0
 
@@ -56,10 +63,15 @@ def fill(kernel: str, out: Integers, source: Source, *parameters: Any) -> None:
             view *= 2
 
 
-def _kernel(name: str) -> Callable[..., int]:
-    # The compiler takes half a second to import: only those who draw pay for it.
-    module = importlib.import_module("ziggurat.randomness._kernels")
-    return cast(Callable[..., int], getattr(module, name))
+def _kernel(name: str, draws: int) -> Callable[..., int]:
+    """Give a kernel, compiled or not: its draws are the same."""
+    global _interpreted_so_far
+    if _COMPILED not in sys.modules and name in _INTERPRETED and _interpreted_so_far + draws <= _MOST_INTERPRETED:
+        from ziggurat.randomness._interpreted import interpreted
+
+        _interpreted_so_far += draws
+        return interpreted(name)
+    return cast(Callable[..., int], getattr(importlib.import_module(_COMPILED), name))
 
 
 def draw(kernel: str, size: int | None, source: Source, *parameters: Any) -> int | Integers:

@@ -14,7 +14,8 @@ its sign, and the upper 49 where in the column; for 97 of 100 words the tables p
 law, the tables and the bounds of every comparison are proven in `_tables`, which also says what is drawn otherwise.
 
 Why one file. Numba keeps machine code per file and does not notice that a function called from another
-file has changed; the samplers and their parts therefore stand together.
+file has changed; the samplers and their parts therefore stand together. Read under another name (`_interpreted`) the
+same text runs without Numba.
 
 References
 ----------
@@ -27,22 +28,21 @@ McKenna, Sheldon (2020), "Permute-and-Flip", NeurIPS.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
-import numba
 import numpy as np
 import numpy.typing as npt
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba.core import types
-from numba.extending import intrinsic
+
+if __name__ == "ziggurat.randomness._kernels":
+    from ziggurat.randomness._compiled import compiled
+    from ziggurat.randomness._compiled import high as _high
+else:
+    from ziggurat.randomness._interpreted import compiled
+    from ziggurat.randomness._interpreted import high as _high
 
 Words = npt.NDArray[np.uint64]
 Integers = npt.NDArray[np.int64]
 Shorts = npt.NDArray[np.int16]
 Int = int | np.int64
 Truth = bool | np.bool
-Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 CAP = 2**10
 
@@ -75,33 +75,6 @@ EXP_ONE = _constant(
 EXP_HALF = _constant(
     "9B4597E37CB04FF3 D675A35530CDD767 E347BF8AD0E80ABB CE4AE95861014318 7944CF1032E9A4B0 9167A9A5702402AD"
 )
-
-
-def compiled(function: Kernel) -> Kernel:
-    """Compile on first use, keep the machine code on disk, and release the interpreter while running.
-
-    No kernel allocates, so none counts references (`_nrt=False`): counting took more than half the time.
-    """
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
-    try:
-        return cast(Kernel, numba.njit(cache=True, **options)(function))
-    except RuntimeError:  # no folder may be written to: then every process compiles for itself
-        return cast(Kernel, numba.njit(**options)(function))
-
-
-def _emit_high(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-    wide = ir.IntType(128)
-    left, right = (builder.zext(argument, wide) for argument in arguments)
-    shifted = builder.lshr(builder.mul(left, right), ir.Constant(wide, 64))
-    return builder.trunc(shifted, ir.IntType(64))
-
-
-def _type_high(_typing: Any, _left: Any, _right: Any) -> tuple[Any, Callable[..., Any]]:
-    return types.uint64(types.uint64, types.uint64), _emit_high
-
-
-# The upper 64 of the 128 bits of a product, which neither Python's nor NumPy's integers give in one step.
-_high = cast(Callable[[np.uint64, np.uint64], np.uint64], intrinsic(_type_high))
 
 
 @compiled

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from ziggurat.anonymize import NOT_PROMISED, Anonymised
-from ziggurat.attacks import Homogeneity, RiskReport, Undone, Verified
+from ziggurat.attacks import Finding, Homogeneity, RiskReport, Undone, Verified
 from ziggurat.data import write_text
 from ziggurat.errors import DataError, ParameterError, PrivacyError
-from ziggurat.release._cited import Cited, remember
-from ziggurat.release._inspected import inspected, tells_people_apart
+from ziggurat.release._certificate import decision_of
+from ziggurat.release._cited import Cited
+from ziggurat.release._evidence import Evidence
+from ziggurat.release._inspected import Inspected, inspected, tells_people_apart
+from ziggurat.release._plan import Plan, Progress
+from ziggurat.release._purse import Purse
 
 if TYPE_CHECKING:
     from ziggurat.ledger import Ledger
+    from ziggurat.randomness import Source
+    from ziggurat.release._gate import Gate
+    from ziggurat.release._release import Release
 
 FORMAT = "ziggurat/anonymised/1"
 CERTIFICATE = ".certificate.json"
@@ -59,6 +67,8 @@ class AnonymisedRelease:
         The entry of the ledger; None if there was no ledger.
     note
         What the steward says of it.
+    release
+        The release, from which a bundle is made.
     """
 
     path: Path
@@ -75,6 +85,7 @@ class AnonymisedRelease:
     recorded: Cited | None
     note: str = ""
     made: str = field(default_factory=lambda: datetime.now(UTC).date().isoformat())
+    release: Release[Drafted] | None = field(default=None, repr=False, compare=False)
 
     @property
     def sentence(self) -> str:
@@ -115,6 +126,7 @@ class AnonymisedRelease:
                 "undone": self.undone.to_dict(),
             },
             "recorded": None if self.recorded is None else self.recorded.to_dict(),
+            "decision": decision_of(self.release),
             "note": self.note,
         }
 
@@ -128,6 +140,8 @@ def release_anonymised(
     note: str = "",
     keep: Mapping[str, str] | Sequence[str] = (),
     drop: Sequence[str] = (),
+    gate: Gate | None = None,
+    go_on: str = "",
 ) -> AnonymisedRelease:
     """Verify and attack an anonymised table, write it down as unbounded, and let its file go, with a certificate.
 
@@ -150,6 +164,8 @@ def release_anonymised(
         each: {"cost": "known to the insurer only"}. Both stand in the certificate and in the ledger.
     drop
         Columns that do not leave.
+    gate, go_on
+        What stops the release, and why it shall leave all the same (see `Purse.release`).
 
     Raises
     ------
@@ -160,37 +176,130 @@ def release_anonymised(
         The ledger cannot be written; nothing has left.
     """
     target = _checked(path, ledger, table, note)
-    kept = _kept(anonymised, keep, drop)
-    if drop:
-        anonymised = replace(anonymised, publication=anonymised.publication.without(drop))
-    with _private_folder(target) as name:
-        folder = Path(name)
-        draft = folder / target.name
-        anonymised.write(draft)
-        found = inspected(anonymised, draft, dropped=drop, kept=kept)
+    kept = checked_keep(anonymised, keep, drop)
+    with _private_folder(target) as folder:
+        plan = AnonymisedPlan.of(anonymised, Path(folder) / target.name, target, kept, drop, note)
+        release = Purse(ledger, table).release(plan, gate=gate, go_on=go_on)
+        made = plan.released(release)
+        written = Path(folder) / made.certificate.name
+        write_text(written, json.dumps(made.to_dict(), indent=1) + "\n", mode=_OWNER_ONLY)
+        _let_go({plan.draft: target, written: made.certificate})
+    return made
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """An anonymised file that has not left: its hash, and what was found when it was read back."""
+
+    sha256: str
+    found: Inspected
+
+
+@dataclass(frozen=True, eq=False)
+class AnonymisedPlan(Plan[Drafted]):
+    """An anonymised table, before its file is made out of sight; nothing bounds what it tells.
+
+    Attributes
+    ----------
+    anonymised
+        What was done to the rows.
+    draft, target
+        Where its file is made, and where it will be.
+    kept, dropped, note
+        As for `release_anonymised`.
+    """
+
+    anonymised: Anonymised
+    draft: Path
+    target: Path
+    kept: Mapping[str, str]
+    dropped: tuple[str, ...] = ()
+    note: str = ""
+    kind = "anonymised table"
+    event = None
+
+    @classmethod
+    def of(
+        cls,
+        anonymised: Anonymised,
+        draft: Path,
+        target: Path,
+        kept: Mapping[str, str],
+        drop: Sequence[str] = (),
+        note: str = "",
+    ) -> Self:
+        """Plan to release a table without the columns that are dropped."""
+        if drop:
+            anonymised = replace(anonymised, publication=anonymised.publication.without(drop))
+        return cls(anonymised, draft, target, kept, tuple(drop), note)
+
+    @property
+    def text(self) -> str:
+        """How many of the rows, and what every class of them satisfies."""
+        rows = f"{self.anonymised.publication.rows:,} of {self.anonymised.rows:,} rows"
+        return f"Anonymised table ({rows}): {'; '.join(model.sentence for model in self.anonymised.question.models)}"
+
+    def run(self, source: Source, progress: Progress | None) -> Drafted:  # noqa: ARG002
+        """Write the file, read it back and attack it; PrivacyError if it is not what it should be."""
+        self.anonymised.write(self.draft)
+        found = inspected(self.anonymised, self.draft, dropped=self.dropped, kept=self.kept)
         _require_decided(found.undecided)
-        digest = _digest(draft)
-        recorded = None if ledger is None else _recorded(ledger, table, anonymised, digest, note, kept)
-        certificate = target.with_name(target.name + CERTIFICATE)
-        made = AnonymisedRelease(
-            path=target,
-            certificate=certificate,
-            sha256=digest,
-            anonymised=anonymised,
+        return Drafted(_digest(self.draft), found)
+
+    def judge(self, output: Drafted, progress: Progress | None) -> Evidence:  # noqa: ARG002
+        """What attackers who know the quasi-identifiers make of the file."""
+        found = output.found
+        findings: dict[str, Finding] = {"linkage": found.after}
+        findings |= {f"homogeneity of {name}": each for name, each in found.homogeneity.items()}
+        facts = {
+            "risk": {"before": risk_facts(found.before), "after": risk_facts(found.after)},
+            "undone": found.undone.to_dict(),
+            "verified": [asdict(each) for each in found.verified],
+            "done": self.anonymised.to_dict(),
+        }
+        return Evidence({**findings, "untouched columns": found.undecided}, facts=facts)
+
+    def remembered(self, output: Drafted) -> str:
+        """Rows, hash, note, what was kept by decision, and the models."""
+        models = "; ".join(model.sentence for model in self.anonymised.question.models)
+        rows = f"{self.anonymised.publication.rows:,} of {self.anonymised.rows:,} rows"
+        said = [self.note, f"Kept as they were: {_decided(self.kept)}." if self.kept else "", f"Models: {models}"]
+        return f"Anonymised table ({rows}), SHA-256 {output.sha256}. {' '.join(each for each in said if each)}"
+
+    def artefacts(self, output: Drafted, folder: Path) -> list[Path]:  # noqa: ARG002
+        """The file."""
+        return [copied(self.target if self.target.exists() else self.draft, folder)]
+
+    @property
+    def not_protected(self) -> tuple[str, ...]:
+        """What anonymising does not promise."""
+        return (NOT_PROMISED,)
+
+    def details(self, output: Drafted) -> dict[str, Any]:  # noqa: ARG002
+        """What every class satisfies, what was kept by decision, and what did not leave."""
+        models = [model.sentence for model in self.anonymised.question.models]
+        known = list(self.anonymised.question.quasi_identifiers)
+        return {"models": models, "quasi_identifiers": known, "kept": dict(self.kept), "dropped": list(self.dropped)}
+
+    def released(self, release: Release[Drafted]) -> AnonymisedRelease:
+        """What has left, for the steward."""
+        found = release.output.found
+        return AnonymisedRelease(
+            path=self.target,
+            certificate=self.target.with_name(self.target.name + CERTIFICATE),
+            sha256=release.output.sha256,
+            anonymised=self.anonymised,
             before=found.before,
             after=found.after,
             homogeneity=found.homogeneity,
             verified=found.verified,
             undone=found.undone,
-            kept=kept,
-            dropped=_not_shown(anonymised, found.undone),
-            recorded=recorded,
-            note=note,
+            kept=self.kept,
+            dropped=_not_shown(self.anonymised, found.undone),
+            recorded=release.entry,
+            note=self.note,
+            release=release,
         )
-        written = folder / certificate.name
-        write_text(written, json.dumps(made.to_dict(), indent=1) + "\n", mode=_OWNER_ONLY)
-        _let_go({draft: target, written: certificate})
-    return made
 
 
 def risk_facts(report: RiskReport) -> dict[str, Any]:
@@ -224,7 +333,9 @@ def _checked(path: str | Path, ledger: Ledger | None, table: str, note: str) -> 
     return target
 
 
-def _kept(anonymised: Anonymised, keep: Mapping[str, str] | Sequence[str], drop: Sequence[str]) -> dict[str, str]:
+def checked_keep(
+    anonymised: Anonymised, keep: Mapping[str, str] | Sequence[str], drop: Sequence[str]
+) -> dict[str, str]:
     if isinstance(keep, str) or isinstance(drop, str):
         raise ParameterError("Give the columns to keep or to drop as a list of names.")
     raw = anonymised.publication.source
@@ -268,14 +379,9 @@ def _private_folder(target: Path) -> tempfile.TemporaryDirectory[str]:
         raise DataError(f"Nothing can be written beside {str(target)!r}; check the folder.") from None
 
 
-def _recorded(
-    ledger: Ledger, table: str, anonymised: Anonymised, digest: str, note: str, kept: Mapping[str, str]
-) -> Cited:
-    models = "; ".join(model.sentence for model in anonymised.question.models)
-    rows = f"{anonymised.publication.rows:,} of {anonymised.rows:,} rows"
-    said = [note, f"Kept as they were: {_decided(kept)}." if kept else "", f"Models: {models}"]
-    what = f"Anonymised table ({rows}), SHA-256 {digest}. {' '.join(each for each in said if each)}"[:_LONGEST]
-    return remember(ledger, table, what)
+def copied(file: Path, folder: Path) -> Path:
+    """Copy a file that is about to leave into the folder of a bundle."""
+    return Path(shutil.copyfile(file, folder / file.name))
 
 
 def _digest(file: Path) -> str:

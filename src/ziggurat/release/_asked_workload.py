@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from ziggurat.data import Table
 from ziggurat.errors import ParameterError
 from ziggurat.privacy import ApproximateDP, Event, PureDP
-from ziggurat.queries._plan import Part
+from ziggurat.queries._plan import GROUP_SIZE, Part
 from ziggurat.queries.workloads._workload import Group, Ranges, Workload
 from ziggurat.queries.workloads._workload_answer import WorkloadAnswer
 from ziggurat.queries.workloads._workload_plan import WorkloadPlan
-from ziggurat.release._asking import Asking, Progress, TermOptions, require_room
+from ziggurat.release._asking import Asking, TermOptions, require_room
+from ziggurat.release._plan import Progress
 
 if TYPE_CHECKING:
     from ziggurat.queries._terms import Terms
@@ -32,13 +33,14 @@ class AskedWorkload(Asking[WorkloadAnswer]):
     name: str
     table: Table
     terms: Terms
-    rule: str
     kind = "workload"
 
     def __post_init__(self) -> None:
         require_room(len(self.plan.workload))
 
-    def _done(self) -> Event:
+    @property
+    def event(self) -> Event:
+        """The plan's."""
         return self.plan.event
 
     @property
@@ -51,11 +53,13 @@ class AskedWorkload(Asking[WorkloadAnswer]):
         """The plan's, at the delta that was stated."""
         return self.plan.guarantee(self.terms.delta)
 
-    def parts(self) -> tuple[Part, ...]:
-        """All counts in one line."""
+    def parts(self, group_size: int = GROUP_SIZE) -> tuple[Part, ...]:  # noqa: ARG002
+        """All counts in one line; how far off they are depends on no size."""
         error, gain = self.plan.expected_error, self.plan.improvement
         how = f"{self.plan.strategy}; expected error {error:,.3g} (root mean square), {gain:,.3g} times less than alone"
-        return (Part(f"{len(self.plan.workload):,} counts", how, self.terms.epsilon, None),)
+        half = self.plan.half_width(self.terms.confidence)
+        note = f"± {half:,.3g} at most"
+        return (Part(f"{len(self.plan.workload):,} counts", how, self.terms.epsilon, half, note=note),)
 
     def run(self, source: Source, progress: Progress | None) -> WorkloadAnswer:
         """Run the plan."""
@@ -63,7 +67,7 @@ class AskedWorkload(Asking[WorkloadAnswer]):
             progress(f"counting for {len(self.plan.workload):,} answers")
         return self.plan.run(self.table, source, confidence=self.terms.confidence)
 
-    def read(self, stored: Mapping[str, Any]) -> WorkloadAnswer:
+    def again(self, stored: Mapping[str, Any]) -> WorkloadAnswer:
         """The stored answer, marked as given before."""
         return WorkloadAnswer.from_dict(stored).again()
 
@@ -75,7 +79,7 @@ class AskedWorkload(Asking[WorkloadAnswer]):
 
 
 def asked_workload(
-    workload: Workload, tables: Mapping[str, Table], terms: Terms, options: TermOptions, rule: str
+    workload: Workload, tables: Mapping[str, Table], terms: Terms, options: TermOptions
 ) -> AskedWorkload:
     """Plan a workload for the one table that has its schema."""
     for option in options:
@@ -88,7 +92,7 @@ def asked_workload(
     plan = workload.plan(
         table.unit, terms.epsilon, terms.delta, noise=options.get("noise"), rows_per_unit=terms.rows_per_unit
     )
-    return AskedWorkload(plan, name, table, terms, rule)
+    return AskedWorkload(plan, name, table, terms)
 
 
 def _digest(workload: Workload) -> str:

@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+import json
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from math import prod
-from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from ziggurat.data import Table
 from ziggurat.data._nearest import nearest
 from ziggurat.errors import ParameterError, QuestionError
-from ziggurat.privacy import Amount, ApproximateDP, ApproximateEvent, ComposedEvent, Event, GaussianEvent, PureDP
+from ziggurat.privacy import Amount, ApproximateDP, Event, PureDP
 from ziggurat.queries._answer import Answer
-from ziggurat.queries._plan import Part, Plan
+from ziggurat.queries._plan import GROUP_SIZE, Part
+from ziggurat.queries._plan import Plan as QuestionPlan
 from ziggurat.queries._terms import Bounding, Noise
 from ziggurat.queries.workloads._workload_answer import WorkloadAnswer
 from ziggurat.release._paid import require_ready
+from ziggurat.release._plan import Plan, Progress
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from ziggurat.randomness import Source
 
-Progress = Callable[[str], None]
 Bound = int | float | date
 
 MOST_NUMBERS = 20_000
 """The most numbers of one answer: what is more may not fit into one entry of the ledger, where answers are kept."""
+
+_PUBLIC = "The question and its terms are public, and so are the names, bounds and categories of the columns."
 
 
 class TermOptions(TypedDict, total=False):
@@ -46,47 +53,14 @@ class TermOptions(TypedDict, total=False):
 Given = TypeVar("Given", Answer, WorkloadAnswer)
 
 
-class Asking(ABC, Generic[Given]):
+class Asking(Plan[Given]):
     """A question on its terms: nothing has been read."""
 
-    kind: str
-    rule: str
-
-    @property
-    def event(self) -> Event:
-        """What answering will cost: what it does to the data, or under the sum rule, which adds up epsilons and deltas
-        and nothing finer, what that promises.
-        """
-        done = self._done()
-        promised = self.guarantee() if self.rule == "sum" and _has_gaussian(done) else None
-        if not isinstance(promised, ApproximateDP):
-            return done
-        return ApproximateEvent(done.neighbours, promised.epsilon, promised.delta)
-
-    @abstractmethod
-    def _done(self) -> Event:
-        """What answering will do to the data."""
-
-    @property
-    @abstractmethod
-    def text(self) -> str:
-        """The question for people."""
+    paid_by_promise = True
 
     @abstractmethod
     def guarantee(self) -> PureDP | ApproximateDP:
         """The tightest proven promise of the answer alone."""
-
-    @abstractmethod
-    def parts(self) -> tuple[Part, ...]:
-        """What is measured, at what cost and how precisely."""
-
-    @abstractmethod
-    def run(self, source: Source, progress: Progress | None) -> Given:
-        """Read the tables; the cost has been reserved."""
-
-    @abstractmethod
-    def read(self, stored: Mapping[str, Any]) -> Given:
-        """Give an answer that was stored before."""
 
     @abstractmethod
     def _identity(self) -> dict[str, Any]:
@@ -105,20 +79,39 @@ class Asking(ABC, Generic[Given]):
         schemas = {name: table.declared.fingerprint() for name, table in self._tables().items()}
         return {"kind": self.kind, **self._identity(), "tables": schemas}
 
+    def stored(self, output: Given) -> dict[str, Any]:
+        """The whole answer."""
+        return output.to_dict()
+
+    @property
+    def not_protected(self) -> tuple[str, ...]:
+        """What was asked, and the schema."""
+        return (_PUBLIC,)
+
+    def artefacts(self, output: Given, folder: Path) -> list[Path]:
+        """The answer as a table, and with all that is known of it as JSON."""
+        from ziggurat.data import write_csv, write_text
+
+        files = [folder / "answer.csv", folder / "answer.json"]
+        write_csv(flat(output.to_arrow()), files[0])
+        write_text(files[1], json.dumps(output.to_dict(), indent=1, ensure_ascii=False) + "\n")
+        return files
+
 
 @dataclass(frozen=True)
 class AskedQuestion(Asking[Answer]):
     """A question in SQL or from the builder."""
 
-    plan: Plan
+    plan: QuestionPlan
     tables: Mapping[str, Table]
-    rule: str
     kind = "question"
 
     def __post_init__(self) -> None:
         require_room(_numbers(self.plan))
 
-    def _done(self) -> Event:
+    @property
+    def event(self) -> Event:
+        """The plan's."""
         return self.plan.event
 
     @property
@@ -130,15 +123,15 @@ class AskedQuestion(Asking[Answer]):
         """The plan's."""
         return self.plan.guarantee()
 
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self, group_size: int = GROUP_SIZE) -> tuple[Part, ...]:
         """The plan's."""
-        return tuple(self.plan.parts())
+        return tuple(self.plan.parts(group_size))
 
     def run(self, source: Source, progress: Progress | None) -> Answer:
         """Run the plan."""
         return self.plan.run(source, progress)
 
-    def read(self, stored: Mapping[str, Any]) -> Answer:
+    def again(self, stored: Mapping[str, Any]) -> Answer:
         """The stored answer, marked as given before."""
         return Answer.from_dict(stored).again()
 
@@ -149,7 +142,7 @@ class AskedQuestion(Asking[Answer]):
         return self.tables
 
 
-def _numbers(plan: Plan) -> int:
+def _numbers(plan: QuestionPlan) -> int:
     """How many numbers an answer has, where that is known before anything is read."""
     if plan.selection is not None:
         return 0
@@ -167,17 +160,15 @@ def require_room(numbers: int) -> None:
         )
 
 
-def names_in(text: str) -> set[str]:
-    """The names of the tables in canonical SQL, in lower case."""
-    import sqlglot
-    from sqlglot import exp
+def flat(table: pa.Table) -> pa.Table:
+    """A table as CSV can hold it: a list of values is written with semicolons."""
+    import pyarrow as pa
 
-    return {table.name.lower() for table in sqlglot.parse_one(text).find_all(exp.Table)}
-
-
-def _has_gaussian(event: Event) -> bool:
-    parts = event.events if isinstance(event, ComposedEvent) else (event,)
-    return any(isinstance(each, GaussianEvent) for each in parts)
+    for place, field in enumerate(table.schema):
+        if pa.types.is_list(field.type):
+            joined = [None if each is None else "; ".join(map(str, each)) for each in table.column(place).to_pylist()]
+            table = table.set_column(place, field.name, pa.array(joined, pa.string()))
+    return table
 
 
 def known_options(options: TermOptions) -> dict[str, Any]:

@@ -9,16 +9,9 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from ziggurat.attacks import (
-    AttributeInference,
-    ClosestRecords,
-    Excess,
-    Finding,
-    Guesses,
-    Linkability,
-    SyntheticSinglingOut,
-)
+from ziggurat.attacks import Excess, Finding
 from ziggurat.errors import ParameterError
+from ziggurat.release._tried import excesses_of
 from ziggurat.utility import Comparison
 
 UTILITY = (
@@ -238,29 +231,6 @@ def plane(candidates: Candidates, file: str | Path) -> None:
     from ziggurat.release._plane import save
 
     save(candidates, Path(file))
-
-
-def guesses_of(finding: Finding) -> dict[str, Guesses]:
-    """Return the guesses of an attack that has a control and a naive baseline, by what they are called."""
-    if isinstance(finding, SyntheticSinglingOut):
-        return {
-            "singling out, one column": finding.univariate,
-            "singling out, several columns": finding.multivariate,
-        }
-    if isinstance(finding, Linkability):
-        return {"linking": finding.guesses}
-    if isinstance(finding, AttributeInference):
-        return {f"inferring {finding.secret!r}": finding.guesses}
-    return {}
-
-
-def excesses_of(finding: Finding) -> dict[str, Excess]:
-    """What an attack learns beyond its control, by what it is called; nothing if there was nothing to try."""
-    if isinstance(finding, ClosestRecords):
-        rate, reach = 2 * finding.closer.rate - 1, 2 * finding.chance
-        return {"closest records": Excess(rate, rate - reach, rate + reach, finding.verdict)}
-    held = guesses_of(finding).items()
-    return {name: each.risk for name, each in held if each.attack.trials and each.control.trials}
 
 
 _VERDICTS = {

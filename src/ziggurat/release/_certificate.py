@@ -1,242 +1,184 @@
-"""The certificate that leaves with a student: what was promised to whom, and where to check it."""
+"""The certificate of a release, of whichever kind: what was promised to whom, by which account, and what was not."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime
-from pathlib import Path
-from typing import Any, Self
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import date
+from fractions import Fraction
+from typing import Any, Literal
 
-from ziggurat.data import Unit, write_text
-from ziggurat.errors import DataError, ParameterError, PrivacyError
-from ziggurat.ledger import Ledger
-from ziggurat.pate import PrivateEpsilon, Sanitised
-from ziggurat.privacy import Amount, ApproximateDP
-from ziggurat.release._certificate_text import certificate_text
-from ziggurat.release._cited import remember
-from ziggurat.release._labelled import Labelled, LabellingFacts, facts_of, read_json, reading
-from ziggurat.release._promised import UNPROTECTED, Features, StudentsSide, TeachersSide
-from ziggurat.release._query_curator import Privatised, QueryCurator
+from ziggurat import __version__
+from ziggurat.errors import PrivacyError
+from ziggurat.privacy import ApproximateDP, Event, Guarantee, PureDP, compose
+from ziggurat.release._cited import Cited
 
-FORMAT = "ziggurat/certificate/1"
+FORMAT = "ziggurat/certificate/2"
+NO_PROMISE = (
+    "No privacy is promised: nothing bounds what this release tells about the people in the table, to whoever knows "
+    "enough or tries hard enough."
+)
+REHEARSAL = "This is a rehearsal: whoever knows the seed can take the noise off, so that nobody is protected."
+LOOKED = "The settings were chosen by looking at the private table; that choice is not covered by the promise."
+NOT_RECORDED = "No ledger remembers this release, so that it is missing from every account of these people."
+
+_MUCH = Fraction(101, 100)
+_LIBRARIES = ("numpy", "duckdb", "pyarrow", "scikit-learn")
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """A file that left: its name, its SHA-256 and its size."""
+
+    name: str
+    sha256: str
+    bytes: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the JSON form."""
+        return {"name": self.name, "sha256": self.sha256, "bytes": self.bytes}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the gate stopped, and why the steward went on all the same."""
+
+    stopped: tuple[str, ...]
+    reason: str
+    refuted: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the JSON form."""
+        return {"stopped": list(self.stopped), "refuted": self.refuted, "reason": self.reason}
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """Two promises side by side, with the facts that prove them; make one with `certify`.
+    """What a release promises, in facts that may all be published.
 
-    No number in it depends on a vote, unless it was released with noise of its own (`Sanitised`).
+    Where `event` is None nothing is promised. Of a release with a guarantee nothing here was measured on private rows,
+    except what was paid for, and whether a gate stopped it, which `not_protected` says.
 
     Attributes
     ----------
-    made
-        The day.
-    teachers
-        The promise to the people whose data trained the teachers.
-    student
-        The promise to the people in the student's own table.
-    files
-        The SHA-256 of each of the student's files.
-    about
-        What the student is for, in a sentence of whoever certifies.
+    kind, what, made
+        What left, in a word and in a line, and on which day.
+    event, guarantee
+        What was done to the people in the table, as their budget counts it, and what that promises at the delta of
+        their budget (a pure promise where that is 0), with the account by which it is proven.
+    not_protected
+        What the promise does not cover.
+    randomness
+        "secure", or "seeded" for a rehearsal, which may never be published.
+    population, budget, analyst, recorded
+        Whose account it is in, what paid for it and for whom, and where that is written.
+    artefacts
+        The files that left.
+    decision
+        What the gate stopped, if the steward went on.
+    config
+        The file that describes the release, if one does.
+    details
+        What else may be told of this kind.
     """
 
+    kind: str
+    what: str
     made: date
-    teachers: TeachersSide
-    student: StudentsSide
-    files: Mapping[str, str] = field(default_factory=dict)
-    about: str = ""
+    event: Event | None
+    guarantee: Guarantee | None
+    not_protected: tuple[str, ...]
+    randomness: Literal["secure", "seeded"]
+    population: str
+    budget: str
+    analyst: str
+    recorded: Cited | None
+    artefacts: tuple[Artefact, ...] = ()
+    decision: Decision | None = None
+    config: Mapping[str, Any] | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def rehearsal(self) -> bool:
-        """Whether any randomness was seeded, so that nothing of this may be published."""
-        return self.teachers.rehearsal or self.student.rehearsal
+        """Whether randomness was seeded, so that nothing of this may be published."""
+        return self.randomness != "secure"
 
     @property
-    def both(self) -> ApproximateDP | None:
-        """The promise to somebody who is in both tables; None where one of the two promises is missing.
-
-        Stated for the teachers' neighbours; in the student's table the same person is replaced. Proof: let q be the
-        reports and l the labels; the student is a function of them. Change the person's data in both tables, from D to
-        D'. Reports come first and depend on the student's table alone, so P(dq) <= e^e1 P'(dq). Given q, the labels
-        depend on the teachers' table alone, so P(l in S_q | q) <= e^e2 P'(l in S_q | q) + delta for the sections S_q
-        of any S. Hence P(S) = int P(dq) min(1, P(l in S_q | q)) <= int P(dq) (min(1, e^e2 P'(l in S_q | q)) + delta)
-        <= e^(e1 + e2) P'(S) + delta: the epsilons add and delta stays.
-        """
-        if self.student.features == "public":
-            return self.teachers.promise
-        theirs = self.student.for_student
-        if theirs is None:
-            return None
-        return replace(self.teachers.promise, epsilon=self.teachers.promise.epsilon + theirs.epsilon, route="sum")
-
-    def text(self) -> str:
-        """Say it for people, at most 100 characters a line."""
-        return certificate_text(self)
-
-    def record(self, ledger: Ledger, budget: str) -> Certificate:
-        """Write a student that is released without a promise to its own people into their ledger, for ever.
-
-        Gives the certificate that cites the entry. Where there is nothing unprotected, or it is recorded already,
-        nothing is written and the same certificate is given.
-        """
-        if self.student.features != "original" or self.student.recorded is not None:
-            return self
-        what = f"{UNPROTECTED}; certificate of {self.made.isoformat()}, {self._digest()}"
-        return replace(self, student=replace(self.student, recorded=remember(ledger, budget, what)))
-
-    def verify(self, ledger: Ledger | None = None, students_ledger: Ledger | None = None) -> Certificate:
-        """Compare the facts with the ledgers, and give the certificate that says so; `DataError` if they disagree."""
-        teachers = self.teachers if ledger is None else self.teachers.checked_in(ledger)
-        student = self.student if students_ledger is None else self.student.checked_in(students_ledger)
-        return replace(self, teachers=teachers, student=student)
-
-    def require_files(self, folder: str | Path) -> None:
-        """Raise `DataError` unless the student's files in a folder are those that were certified."""
-        for name, digest in self.files.items():
-            try:
-                same = hashlib.sha256((Path(folder) / name).read_bytes()).hexdigest() == digest
-            except OSError:
-                same = False
-            if not same:
-                raise DataError(f"The file {name!r} of the student is missing, or not the one that was certified.")
+    def sentence(self) -> str:
+        """The promise in a sentence, or that there is none."""
+        if self.rehearsal:
+            return REHEARSAL
+        return NO_PROMISE if self.guarantee is None else _in_words(self.guarantee)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the JSON form: every promise, exact, and every fact behind it."""
-        both = self.both
+        """Give the JSON form: every field by itself, amounts exact, as text."""
         return {
             "format": FORMAT,
-            "rehearsal": self.rehearsal,
+            "kind": self.kind,
+            "what": self.what,
             "made": self.made.isoformat(),
-            "teachers": self.teachers.to_dict(),
-            "student": self.student.to_dict(),
-            "both": None if both is None else {"epsilon": str(both.epsilon), "delta": str(both.delta)},
-            "files": dict(self.files),
-            "about": self.about,
+            "promise": self._promise(),
+            "sentence": self.sentence,
+            "not_protected": list(self.not_protected),
+            "randomness": self.randomness,
+            "rehearsal": self.rehearsal,
+            "population": self.population,
+            "budget": self.budget,
+            "analyst": self.analyst,
+            "recorded": None if self.recorded is None else self.recorded.to_dict(),
+            "artefacts": [each.to_dict() for each in self.artefacts],
+            "decision": None if self.decision is None else self.decision.to_dict(),
+            "versions": versions(),
+            "config": None if self.config is None else dict(self.config),
+            "details": dict(self.details),
         }
 
-    @classmethod
-    def from_dict(cls, data: Any) -> Self:
-        """Read the JSON form; one that claims less than its own facts prove, or is no certificate, is refused."""
-        return reading(lambda: cls._read(data), "a certificate")
-
-    @classmethod
-    def _read(cls, data: Any) -> Self:
-        sides = TeachersSide.from_dict(data["teachers"]), StudentsSide.from_dict(data["student"])
-        made = cls(date.fromisoformat(data["made"]), *sides, _checked_files(data["files"]), str(data["about"]))
-        if made.to_dict() != data or made.student.matched != _matched(sides[0].labellings, sides[1].queries):
-            raise ValueError("something else than the facts say")
-        return made
-
-    def save(self, path: str | Path) -> None:
-        """Write the JSON form as one file, whole or not at all."""
-        write_text(path, json.dumps(self.to_dict(), indent=1))
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read what `save` wrote; a damaged or foreign file raises `DataError`."""
-        return cls.from_dict(read_json(path, "a certificate"))
-
-    def _digest(self) -> str:
-        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()
+    def _promise(self) -> dict[str, Any] | None:
+        promised = self.guarantee
+        if promised is None or self.event is None:
+            return None
+        return {
+            "sentence": _in_words(promised),
+            "guarantee": str(promised),
+            "unit": str(promised.neighbours.unit),
+            "relation": promised.neighbours.relation.value,
+            "epsilon": str(getattr(promised, "epsilon", "")),
+            "delta": str(getattr(promised, "delta", 0)),
+            "account": getattr(promised, "route", "pure"),
+            "event": self.event.to_dict(),
+        }
 
 
-def certify(
-    labelled: Labelled | LabellingFacts | Sequence[Labelled | LabellingFacts],
-    *,
-    delta: Amount | None = None,
-    features: Features,
-    queries: QueryCurator | Privatised | Sequence[Privatised] | None = None,
-    ledger: Ledger | None = None,
-    students_ledger: Ledger | None = None,
-    organisation: Unit | None = None,
-    teachers_owned: int = 1,
-    sanitised: Sanitised | None = None,
-    files: str | Path | Mapping[str, str] | None = None,
-    about: str = "",
-    made: date | None = None,
-) -> Certificate:
-    """Certify a student: what it promises to the teachers' people and to its own.
-
-    Parameters
-    ----------
-    labelled
-        All labels that it was taught by, those for its threshold included.
-    delta
-        The failure probability of the promise to the teachers' people: unless another is asked for, the one that was
-        paid for, which is that of the grant (and the sum, where several grants paid).
-    features
-        What it was trained on: rows that are `"public"`, `"privatised"` reports and nothing else, or the `"original"`
-        rows, of which at most the queries were privatised.
-    queries
-        Curator B, or what it has `sent`; None if the queries were public or went out as they are.
-    ledger, students_ledger
-        The ledgers of curator A and curator B. They are verified, and everything is compared with their own entries;
-        without them the certificate says that it repeats what the files state.
-    organisation, teachers_owned
-        A unit that owns so many teachers, to be promised something beside the unit of the budget.
-    sanitised
-        A data-dependent epsilon that was released with noise; its cost is added. No other may appear.
-    files
-        The student's file or folder, whose digests are noted, or the SHA-256 by the name of each file.
-    about
-        What the student is for, in a sentence.
-    made
-        The day; today, in UTC, unless told.
-    """
-    given = (labelled, delta, features, queries, organisation, teachers_owned, sanitised, files, made)
-    if any(isinstance(each, PrivateEpsilon) for each in given):
-        raise PrivacyError("A data-dependent epsilon is private and has no place in a certificate.")
-    several = [labelled] if isinstance(labelled, Labelled | LabellingFacts) else _several(labelled)
-    facts = facts_of(several)
-    sent = _sent(queries)
-    teachers = TeachersSide.of(facts, delta, organisation, teachers_owned, sanitised)
-    student = StudentsSide(features, sent, _matched(facts, sent))
-    day = datetime.now(UTC).date() if made is None else made
-    noted = _digests(files) if isinstance(files, str | Path) else _checked_files(files or {})
-    certificate = Certificate(day, teachers, student, noted, about).verify(ledger, students_ledger)
-    if ledger is not None:
-        for each in several:
-            each.require_recorded(ledger)
-    return certificate
+def decision_of(release: Any) -> dict[str, Any] | None:
+    """Why a release left although the gate stopped it, as JSON; None if it did not stop it."""
+    decided: Decision | None = None if release is None else release.decision
+    return None if decided is None else decided.to_dict()
 
 
-def _several(given: Any) -> Sequence[Any]:
-    if not isinstance(given, Sequence):
-        raise ParameterError("Give what `Labelling.label` returned, or a list of it.")
-    return given
+def promised(event: Event, delta: Fraction) -> PureDP | ApproximateDP:
+    """State what an event promises at the delta of its budget; a pure promise where that is 0 or needs none of it."""
+    account = compose(event)
+    found: list[PureDP | ApproximateDP] = []
+    for state in (account.pure, *((lambda: account.approximate(delta),) if delta else ())):
+        with suppress(PrivacyError):
+            found.append(state())
+    if found:  # a pure promise is stronger and simpler, unless it is much weaker in epsilon
+        return min(found, key=lambda each: each.epsilon * (1 if isinstance(each, PureDP) else _MUCH))
+    raise PrivacyError("The event promises nothing at the delta of its budget; state a larger one.")
 
 
-def _sent(queries: Any) -> tuple[Privatised, ...]:
-    if queries is None:
-        return ()
-    several = queries if isinstance(queries, Sequence) else [queries]
-    return tuple(each.sent if isinstance(each, QueryCurator) else each for each in several)
+def versions() -> dict[str, str]:
+    """Name what made a release: ours, Python's and the libraries' that numbers depend on."""
+    import platform
+    from importlib.metadata import version
+
+    return {
+        "ziggurat": __version__,
+        "python": platform.python_version(),
+        **{name: version(name) for name in _LIBRARIES},
+    }
 
 
-def _matched(facts: Sequence[LabellingFacts], sent: Sequence[Any]) -> bool:
-    """Whether what curator A labelled is what curator B sent; reports that were divided cannot be told."""
-    known = {call.digest for each in sent if isinstance(each, Privatised) for call in each.calls}
-    return all(each.question["features"] in known for each in facts)
-
-
-def _digests(where: str | Path) -> dict[str, str]:
-    path = Path(where)
-    found = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
-    try:
-        contents = [(each.relative_to(path).as_posix() if path.is_dir() else each.name, each) for each in found]
-        digests = {name: hashlib.sha256(each.read_bytes()).hexdigest() for name, each in contents}
-    except OSError:
-        raise DataError(f"The student's files in {str(where)!r} cannot be read.") from None
-    if not digests:
-        raise DataError(f"There is no file in {str(where)!r}; save the student first.")
-    return digests
-
-
-def _checked_files(files: Mapping[str, str]) -> dict[str, str]:
-    if not all(isinstance(name, str) and isinstance(digest, str) for name, digest in files.items()):
-        raise ParameterError("Give the SHA-256 of each file by its name, both as text.")
-    return dict(files)
+def _in_words(guarantee: Guarantee) -> str:
+    return guarantee.sentence() if isinstance(guarantee, PureDP | ApproximateDP) else str(guarantee)

@@ -6,9 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NoReturn, Self
 
-from ziggurat.errors import DataError
-from ziggurat.ledger import Entry, Ledger, Replay, Reservation
-from ziggurat.ledger._entries import Grant
+from ziggurat.errors import DataError, LedgerUseError, ParameterError
+from ziggurat.ledger import Entry, Grant, Ledger
 from ziggurat.privacy import Event, event_from_dict
 from ziggurat.release._stored import unpacked
 
@@ -63,52 +62,35 @@ class Recorded:
 
 def cite(ledger: Ledger, entry: Entry) -> Cited:
     """Cite an entry."""
-    name = ledger.history()[0].data["ledger"]
-    return Cited(name, *ledger.about(entry), entry.seq, entry.hash)
-
-
-def remember(ledger: Ledger, budget: str, what: str) -> Cited:
-    """Write down a release without a promise, for ever, and cite the entry."""
-    ledger.record_unbounded(budget, what)
-    noted = [each for each in ledger.history(budget) if each.kind == "unbounded" and each.data["what"] == what]
-    return cite(ledger, noted[-1])
-
-
-def cite_outcome(ledger: Ledger, outcome: Reservation | Replay) -> Cited:
-    """Cite the entry that holds an answer: that of a reservation which was answered, or the one that is replayed."""
-    entries = ledger.history()
-    if isinstance(outcome, Replay):
-        return cite(ledger, entries[outcome.seq - 1])
-    commits = (each for each in entries[outcome.seq :] if each.kind == "commit")
-    return cite(ledger, next(each for each in commits if each.data["reservation"] == outcome.seq))
+    return Cited(ledger.name, *ledger.about(entry), entry.seq, entry.hash)
 
 
 def recorded(ledger: Ledger, cited: Cited) -> Recorded:
     """Read what a cited answer is really about; a citation that does not fit the ledger raises `DataError`."""
-    entries = ledger.history()
-    if entries[0].data["ledger"] != cited.ledger:
+    if ledger.name != cited.ledger:
         raise DataError("The labels or queries were recorded in another ledger; give the one that they cite.")
-    if not 1 <= cited.seq <= len(entries) or entries[cited.seq - 1].hash != cited.hash:
+    answer = _entry(ledger, cited, "commit")
+    if ledger.about(answer) != (cited.budget, cited.analyst):
         _misfit(cited)
-    answer = entries[cited.seq - 1]
-    if answer.kind != "commit" or ledger.about(answer) != (cited.budget, cited.analyst):
+    said, grant = answer.data, ledger.granted(answer.data["reservation"])
+    asked = ledger.entry(said["reservation"]).data
+    return Recorded(
+        asked["question"], event_from_dict(asked["event"]), unpacked(said["answer"]), asked["rehearsal"], grant
+    )
+
+
+def _entry(ledger: Ledger, cited: Cited, kind: str) -> Entry:
+    try:
+        found = ledger.entry(cited.seq)
+    except (LedgerUseError, ParameterError):
         _misfit(cited)
-    hold = entries[answer.data["reservation"] - 1]
-    event = event_from_dict(hold.data["event"])
-    grant = _grant_before(entries, hold)
-    return Recorded(hold.data["question"], event, unpacked(answer.data["answer"]), hold.data["rehearsal"], grant)
+    if found.hash != cited.hash or found.kind != kind:
+        _misfit(cited)
+    return found
 
 
 def _misfit(cited: Cited) -> NoReturn:
     raise DataError(f"Entry {cited.seq} of the ledger is not the one that is cited; ask for the original file.")
-
-
-def _grant_before(entries: list[Entry], hold: Entry) -> Grant:
-    """The grant in force: the last one to this analyst on this budget."""
-    whom = (hold.data["table"], hold.data["analyst"])
-    granted = [each for each in entries[: hold.seq] if each.kind == "grant"]
-    (*_, last) = (each for each in granted if (each.data["table"], each.data["analyst"]) == whom)
-    return Grant(**last.data)
 
 
 def other_spends(ledger: Ledger, cited: Sequence[Cited], manifests: Collection[str] = ()) -> int:
@@ -127,7 +109,6 @@ def other_spends(ledger: Ledger, cited: Sequence[Cited], manifests: Collection[s
 
 def require_unbounded(ledger: Ledger, cited: Cited) -> None:
     """Raise `DataError` unless the entry notes a release without a promise."""
-    entries = ledger.history()
-    there = entries[0].data["ledger"] == cited.ledger and 1 <= cited.seq <= len(entries)
-    if not there or entries[cited.seq - 1].hash != cited.hash or entries[cited.seq - 1].kind != "unbounded":
+    if ledger.name != cited.ledger:
         _misfit(cited)
+    _entry(ledger, cited, "unbounded")

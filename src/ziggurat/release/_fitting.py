@@ -4,33 +4,167 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError, PrivacyError, ZigguratError
 from ziggurat.ledger import Ledger, Quote
-from ziggurat.privacy import Event, Neighbours, Relation, Unit, as_replace_one, renamed
-from ziggurat.release._cited import Cited, cite_outcome
-from ziggurat.release._paid import paid
-from ziggurat.release._protected import protected
+from ziggurat.privacy import Event, Guarantee, Neighbours, Relation, Unit, as_replace_one, renamed
+from ziggurat.queries._plan import Part
+from ziggurat.release._cited import Cited
+from ziggurat.release._plan import Plan, Progress, stated
+from ziggurat.release._purse import Purse
 
 if TYPE_CHECKING:
+    from ziggurat.data import Table
     from ziggurat.learn._base import Private
+    from ziggurat.randomness import Source
+    from ziggurat.release._release import Release
+    from ziggurat.release._task import Rows, Task
 
 KIND = "model"
+DEPENDS = "how far off it is depends on the table; try it on an invented one (rehearse: 1)"
 
 Model = TypeVar("Model", bound="Private")
 
 
+@dataclass(frozen=True, eq=False)
+class ModelPlan(Plan["Private"]):
+    """A private model before it has seen a row; make one with `plan_model`.
+
+    `planned` is what fitting does by the model's own words, and `event` the same about the budget's unit and relation.
+    """
+
+    model: Private
+    features: Any = field(repr=False)
+    targets: Any = field(repr=False)
+    event: Event
+    planned: Event
+    label: str = ""
+    keep: Callable[[Event], Mapping[str, Any]] = field(repr=False, default=lambda event: {})  # noqa: ARG005
+    kind = KIND
+
+    @property
+    def text(self) -> str:
+        """Which model."""
+        return f"A private model: {type(self.model).__name__}"
+
+    def parts(self, group_size: int = 0) -> tuple[Part, ...]:  # noqa: ARG002
+        """What is fitted; how far off it will be depends on the table."""
+        name = self.label or type(self.model).__name__
+        epsilon = stated(self.event, self.model.delta).epsilon
+        return (Part(name, type(self.model).__name__, epsilon, None, note=DEPENDS),)
+
+    def guarantee(self) -> Guarantee:
+        """What fitting promises at the model's own delta."""
+        return stated(self.event, self.model.delta)
+
+    @property
+    def rehearsal(self) -> bool:
+        """Whether the model's randomness is seeded."""
+        return self.model.random_state is not None
+
+    def ready(self) -> None:
+        """Have the model refuse what it cannot learn from."""
+        self.model.check(self.features, self.targets)
+
+    def run(self, source: Source, progress: Progress | None) -> Private:  # noqa: ARG002
+        """Fit; the model draws from its own randomness, which `random_state` seeds."""
+        return self._fitted()
+
+    def _fitted(self) -> Private:
+        given = (self.features,) if self.targets is None else (self.features, self.targets)
+        self.model.fit(*given)
+        _require_as_planned(self.model, self.planned, self.label)
+        self.model._kin.paid += 1
+        return self.model
+
+    def stored(self, output: Private) -> dict[str, Any]:
+        """Which model, with which parameters; the model itself is not kept."""
+        words = {"class": type(output).__name__, "parameters": in_words(output.get_params(deep=False))}
+        return {"kind": self.kind, **words, **self.keep(self.event)}
+
+    def artefacts(self, output: Private, folder: Path) -> list[Path]:
+        """The model as `save` writes it, which runs no code when it is read."""
+        file = folder / "model.npz"
+        output.save(file)
+        return [file]
+
+    @property
+    def not_protected(self) -> tuple[str, ...]:
+        """The model's parameters and its columns are public."""
+        return ("The kind of model, its parameters, and the names and bounds of its columns are public.",)
+
+    def details(self, output: Private) -> dict[str, Any]:
+        """Which model, with which parameters; of a rehearsal no seed."""
+        given = {name: value for name, value in output.get_params(deep=False).items() if name != "random_state"}
+        return {"class": type(output).__name__, "parameters": in_words(given)}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TableModelPlan(ModelPlan):
+    """A private model of a table, of which no row is read before `ready`; make one with `of`.
+
+    What it costs is planned for `expected` rows, a public number. Under add-or-remove-one the price is the same for
+    any; where it goes by the number of rows, which is then public, a table of another size is refused.
+    """
+
+    task: Task
+    table: Table
+    purse: Purse
+    expected: int
+    rows: list[Rows] = field(default_factory=list, repr=False)
+
+    @classmethod
+    def of(cls, model: Private, task: Task, table: Table, purse: Purse, expected: int) -> Self:
+        """Plan a fit by what is public of a table."""
+        _require_private(model)
+        planned = _about_labels(model.planned(expected, task.width), task.label)
+        whom = purse.protects(planned.neighbours)
+        _require_same_unit(table.unit, whom.unit)
+        event = _restated(model, planned, whom, one_row_each=True)
+        given: dict[str, Any] = {"task": task, "table": table, "purse": purse, "expected": expected}
+        return cls(model, None, None, event, planned, task.label, **given)
+
+    @property
+    def text(self) -> str:
+        """Which model of what."""
+        by = ", ".join(self.task.encoding.names)
+        return f"A private model: {type(self.model).__name__} of {self.task.label} by {by}"
+
+    def ready(self) -> None:
+        """Open the table, and refuse what the model cannot learn from."""
+        self.table.ready()
+        least = 1 if self.event.neighbours.relation is Relation.REPLACE_ONE else 0
+        held = self.task.rows(self.table, units=True, least=least)
+        found = plan_model(self.model, held.features, held.labels, purse=self.purse, units=held.units, label=self.label)
+        if found.event != self.event:
+            raise ParameterError(f"The price goes by the number of rows; say expected_rows: {len(held.features)}.")
+        self.model.check(held.features, held.labels)
+        self.rows[:] = [held]
+
+    def run(self, source: Source, progress: Progress | None) -> Private:  # noqa: ARG002
+        """Fit."""
+        (held,) = self.rows
+        return replace(self, features=held.features, targets=held.labels)._fitted()
+
+    def artefacts(self, output: Private, folder: Path) -> list[Path]:
+        """The model, and how cells of a table become its features."""
+        self.task.save(folder / "task.json")
+        return [*super().artefacts(output, folder), folder / "task.json"]
+
+
 @dataclass(frozen=True)
 class FittedModel:
-    """A model that was paid for: the model itself, what was reserved for it, and where that is written."""
+    """A model that was paid for: the model itself, what was reserved for it, where that is written, and the release."""
 
     model: Any
     event: Event
     entry: Cited
+    release: Release[Any] | None = field(default=None, repr=False, compare=False)
 
     @property
     def rehearsal(self) -> bool:
@@ -48,7 +182,7 @@ def quote_model(
     """
     _require_private(model)
     planned = _about_labels(model.planned(rows, columns), label)
-    whom = protected(ledger, budget, planned.neighbours, analyst)
+    whom = Purse(ledger, budget, analyst).protects(planned.neighbours)
     event = _restated(model, planned, whom, one_row_each=True)
     return event, ledger.quote(budget, analyst, event, rehearsal=model.random_state is not None)
 
@@ -110,24 +244,41 @@ def pay_and_fit(
     keep: Callable[[Event], Mapping[str, Any]] = lambda event: {},  # noqa: ARG005
 ) -> FittedModel:
     """Reserve, fit, `keep` what was fitted, and write down what that says, in this order."""
+    purse = Purse(ledger, budget, analyst)
+    plan = plan_model(model, X, y, purse=purse, units=units, label=label, keep=keep)
+    made = purse.release(plan)
+    if made.entry is None:
+        raise PrivacyError("No ledger holds this model.")
+    return FittedModel(model, plan.event, made.entry, made)
+
+
+def plan_model(
+    model: Private,
+    X: Any,  # noqa: N803 - as in scikit-learn
+    y: Any = None,
+    *,
+    purse: Purse,
+    units: Any = None,
+    label: str = "",
+    keep: Callable[[Event], Mapping[str, Any]] = lambda event: {},  # noqa: ARG005
+) -> ModelPlan:
+    """Plan a fit for the budget of a purse, and refuse whatever would fail only once it was paid for."""
     _require_private(model)
     _require_no_unpaid_fits(model)
     table = _checked(X)
     if y is not None:
         _require_targets(y, len(table))
     planned = _about_labels(model.planned(*table.shape), label)
-    whom = protected(ledger, budget, planned.neighbours, analyst)
-    event = _restated(model, planned, whom, one_row_each=_one_row_each(units, len(table)))
-    model.check(X, y)
-    rehearsal = model.random_state is not None
-    with ledger.spend(budget, analyst, event, rehearsal=rehearsal) as spend:
-        paid(lambda: model.fit(X) if y is None else model.fit(X, y))
-        _require_as_planned(model, planned, label)
-        model._kin.paid += 1
-        answer = {"kind": KIND, "class": type(model).__name__, "parameters": in_words(model.get_params(deep=False))}
-        answer |= paid(lambda: keep(event))
-        paid(lambda: spend.commit(answer))
-    return FittedModel(model, event, cite_outcome(ledger, spend.outcome))
+    event = _restated(model, planned, purse.protects(planned.neighbours), one_row_each=_one_row_each(units, len(table)))
+    return ModelPlan(model, X, y, event, planned, label, keep)
+
+
+def _require_same_unit(known: Unit, protected: Unit) -> None:
+    """Refuse a budget of another unit than the table has: one row for each of these says nothing of those."""
+    if protected.name != "label" and not protected.is_row and protected.column != known.column:
+        raise MixedNeighboursError(
+            f"The budget protects {protected}, but the schema of the table says {known}; name the same column in both."
+        )
 
 
 def _checked(features: Any) -> Any:

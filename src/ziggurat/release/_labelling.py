@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from ziggurat.data import Unit
-from ziggurat.errors import DataError, MixedNeighboursError, ParameterError, QuestionError
-from ziggurat.ledger import Ledger, Quote, Spend
+import numpy as np
+import pyarrow as pa
+
+from ziggurat.data import Unit, write_csv
+from ziggurat.errors import DataError, LedgerUseError, MixedNeighboursError, ParameterError, QuestionError
+from ziggurat.ledger import Ledger, Quote
 from ziggurat.pate import UNANSWERED, Aggregator, Ballot, Labels, PateAccount, Teachers, Votes, account
 from ziggurat.pate._manifest import digest_of_body
 from ziggurat.privacy import Amount, Event, Neighbours, whole
-from ziggurat.randomness import Source, secure
-from ziggurat.release._asking import Progress
-from ziggurat.release._cited import cite_outcome
+from ziggurat.queries._plan import Part
+from ziggurat.randomness import Source
+from ziggurat.release._certificate import promised
 from ziggurat.release._described import described, features_digest, is_own
 from ziggurat.release._labelled import Labelled, LabellingFacts, labels_from, stored
 from ziggurat.release._paid import paid
-from ziggurat.release._protected import protected
-from ziggurat.release._quotation import open_grant
-from ziggurat.release._stored import packed, unpacked
+from ziggurat.release._plan import Plan, Progress
+from ziggurat.release._purse import Purse
+
+if TYPE_CHECKING:
+    from ziggurat.release._release import Release
 
 MOST_QUERIES = 200_000
 """The most queries of one labelling: the labels of more might not fit into one entry of the ledger."""
@@ -50,6 +57,78 @@ class LabellingQuote(PateAccount):
     def __str__(self) -> str:
         at_most = f"at most {self.answers} of {self.queries} queries answered"
         return "\n".join([at_most, *super().__str__().splitlines()[1:], self.grant.sentence])
+
+
+@dataclass(frozen=True, eq=False)
+class LabelPlan(Plan[Labels]):
+    """Labels of queries, before a teacher is asked; make one with `Labelling.plan`."""
+
+    labelling: Labelling
+    features: Any
+    event: Event
+    question: Mapping[str, Any]
+    most_answers: int | None
+    kind = "labels"
+    lifetime = _SIX_HOURS
+
+    @property
+    def text(self) -> str:
+        """How many labels, by whom."""
+        return (
+            f"Labels of at most {self.most_answers or len(self.features):,} of {len(self.features):,} queries by "
+            + (f"{self.question['voters']:,} teachers")
+        )
+
+    @property
+    def rehearsal(self) -> bool:
+        """Whether the teachers were trained with a seed."""
+        return self.labelling.rehearsal
+
+    def parts(self, group_size: int = 0) -> tuple[Part, ...]:  # noqa: ARG002
+        """How often noise names another class, where the winner leads by a tenth of the teachers."""
+        voters, aggregator = int(self.question["voters"]), self.labelling._aggregator
+        most = (voters + max(1, voters // 10) + 1) // 2
+        counts = np.zeros((1, int(self.question["classes"])))
+        counts[0, :2] = most, voters - most
+        wrong = max(0.0, 1 - float(np.exp(aggregator.log_law(counts))[0, 0]))
+        note = (
+            f"where {most:,} teachers say one class and {voters - most:,} another, {wrong:.2g} of the labels are wrong"
+        )
+        delta = self.labelling._purse.grant(self.event.neighbours).grant.delta
+        return (Part("labels", repr(aggregator), promised(self.event, delta).epsilon, None, note=note),)
+
+    def identity(self) -> dict[str, Any]:
+        """The features, the teachers and the aggregator, by their digests."""
+        return dict(self.question)
+
+    def run(self, source: Source, progress: Progress | None) -> Labels:
+        """Let the teachers vote; what is given now is what the ledger gives ever after."""
+        drawn = self.labelling._drawn(self.features, self.most_answers, source, progress)
+        return labels_from(stored(drawn), self.rehearsal)
+
+    def stored(self, output: Labels) -> dict[str, Any]:
+        """The labels."""
+        return stored(output)
+
+    def again(self, stored: Mapping[str, Any]) -> Labels:
+        """The labels that the ledger keeps."""
+        return labels_from(stored, self.rehearsal)
+
+    def artefacts(self, output: Labels, folder: Path) -> list[Path]:
+        """One line for each query: its number and its label, which is empty where none was given."""
+        file = folder / "labels.csv"
+        given = [None if label == UNANSWERED else int(label) for label in output.labels]
+        write_csv(pa.table({"query": range(len(given)), "label": pa.array(given, pa.int64())}), file)
+        return [file]
+
+    @property
+    def not_protected(self) -> tuple[str, ...]:
+        """How many teachers there are and how many queries were asked is public; so are the queries."""
+        return ("The queries, how many they are, how many teachers voted and by which rule are public.",)
+
+    def details(self, output: Labels) -> dict[str, Any]:
+        """What was asked, and how many labels were given, which they show."""
+        return {"question": dict(self.question), "answered": int(output.answered.sum())}
 
 
 class Labelling:
@@ -100,13 +179,13 @@ class Labelling:
         self._teachers, self._aggregator, self._ledger = teachers, aggregator, ledger
         self._analyst, self._budget = analyst, budget
         self._organisation, self._owned = organisation, _owned(organisation, teachers_owned, teachers)
-        self._source = secure() if source is None else source
+        self._purse = Purse(ledger, budget, analyst, source)
         self._ballot = self._protected()
 
     @property
     def rehearsal(self) -> bool:
         """Whether the noise is seeded, or the teachers are, so that no label may be published."""
-        return not self._source.secure or self._teachers.origin_ != "secure"
+        return self._purse.rehearsal or self._teachers.origin_ != "secure"
 
     def quote(self, queries: int, *, delta: Amount | None = None, most_answers: int | None = None) -> LabellingQuote:
         """Price so many queries, of which at most so many are answered; nothing is read or spent.
@@ -114,7 +193,7 @@ class Labelling:
         The epsilon is stated at the grant's own delta, unless another is asked for.
         """
         event = self._planned(whole(queries, "queries"), most_answers)
-        at = open_grant(self._ledger, self._account, self._analyst).grant.delta if delta is None else delta
+        at = self._purse.grant(self._ballot.neighbours).grant.delta if delta is None else delta
         made = account(
             self._aggregator, self._ballot, delta=at, queries=queries, answered=most_answers or queries,
             organisation=self._organisation, teachers_owned=self._owned,
@@ -148,17 +227,27 @@ class Labelling:
         BudgetExceededError
             The labels cost more than is left; no teacher was asked and nothing was spent.
         """
+        release = self.release(X, most_answers=most_answers, progress=progress)
+        if release.entry is None:
+            raise LedgerUseError("No ledger holds these labels.")
+        return Labelled(release.output, LabellingFacts.at(self._ledger, release.entry), release.replayed)
+
+    def plan(self, X: Any, *, most_answers: int | None = None) -> LabelPlan:  # noqa: N803
+        """Plan the labels of queries, as `label` takes them; no teacher is asked."""
         features = self._teachers.checked(X)
         _require_room(len(features))
         event = self._planned(len(features), most_answers)
-        question = self._question(X, len(features), most_answers)
-        with self._ledger.spend(
-            self._budget, self._analyst, event, question, ttl=_SIX_HOURS, rehearsal=self.rehearsal
-        ) as spend:
-            if not spend.replayed:
-                drawn = paid(lambda: self._drawn(features, most_answers, progress))
-                paid(lambda: spend.commit(packed(stored(drawn))))
-        return self._given(spend)
+        return LabelPlan(self, features, event, self._question(X, len(features), most_answers), most_answers)
+
+    def release(
+        self,
+        X: Any,  # noqa: N803
+        *,
+        most_answers: int | None = None,
+        progress: Progress | None = None,
+    ) -> Release[Labels]:
+        """As `label`, with the certificate of the labels and what else a release has; see `Purse.release`."""
+        return self._purse.release(self.plan(X, most_answers=most_answers), progress=progress)
 
     def steward_view(self, X: Any, labelled: Labelled, delta: Amount | None = None) -> PateAccount:  # noqa: N803
         """Show the steward every account of labels that were given, the data-dependent ones included.
@@ -217,30 +306,19 @@ class Labelling:
             self._teachers.votes(features), dealt.classes, unit=dealt.unit, relation=dealt.relation
         )
 
-    def _drawn(self, features: Any, most_answers: int | None, progress: Progress | None) -> Labels:
+    def _drawn(self, features: Any, most_answers: int | None, source: Source, progress: Progress | None) -> Labels:
         if progress is not None:
             progress(f"asking {len(self._teachers.seen_)} teachers about {len(features):,} queries")
         votes = self._votes(features)
-        drawn = self._aggregator.release(votes, self._source, most_answers=most_answers)
+        drawn = self._aggregator.release(votes, source, most_answers=most_answers)
         planned = self._planned(len(features), most_answers)
         _require_as_planned(drawn, len(features), most_answers, self._ballot.classes)
         return replace(drawn, event=planned, origin="seeded" if self.rehearsal else drawn.origin)
 
-    def _given(self, spend: Spend) -> Labelled:
-        """Read everything as it is stored, so that it is the same now and ever after."""
-        entry = cite_outcome(self._ledger, spend.outcome)
-        labels = labels_from(unpacked(spend.answer), self.rehearsal)
-        return Labelled(labels, LabellingFacts.at(self._ledger, entry), spend.replayed)
-
-    @property
-    def _account(self) -> str:
-        """The name of the budget that pays."""
-        return self._ledger.paying(self._budget, self._ballot.neighbours, self._analyst).table
-
     def _protected(self) -> Ballot:
         """The votes as the budget's people see them."""
         dealt = self._dealt
-        budgeted = protected(self._ledger, self._budget, dealt.neighbours, self._analyst)
+        budgeted = self._purse.protects(dealt.neighbours)
         if budgeted.unit != dealt.unit:
             raise MixedNeighboursError(
                 f"The budget {self._budget!r} protects {budgeted}, but labels of these teachers protect "

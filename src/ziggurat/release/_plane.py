@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from ziggurat.errors import DataError
 from ziggurat.release._candidate import Candidate, Candidates
-from ziggurat.release._sweep import _STYLE
+from ziggurat.release._drawing import rendered, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,17 +22,9 @@ _INK, _SOFT = "#1F2933", "#8A949E"
 
 def drawn(candidates: Candidates, kind: Literal["svg", "png"]) -> bytes:
     """Draw the plane as a file; DataError if no candidate has a measured risk."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    style: Any = {name: value for name, value in mpl.rcParamsDefault.items() if name != "backend"} | _STYLE
-    with mpl.rc_context(style):
-        sheet = Figure(figsize=(6.6, 4.4), layout="constrained")
-        fill(sheet.add_subplot(), candidates)
-        buffer = io.BytesIO()
-        left_out = dict.fromkeys(("Creator", "Date", "Format", "Type")) if kind == "svg" else {"Software": None}
-        sheet.savefig(buffer, format=kind, dpi=150, facecolor="white", metadata=left_out)
-        return buffer.getvalue()
+    with sheet(6.6, 4.4) as page:
+        fill(page.add_subplot(), candidates)
+        return rendered(page, kind)
 
 
 def fill(axes: Axes, candidates: Candidates) -> None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import pyarrow as pa
 
-from ziggurat.data import Unit
+from ziggurat.data import Unit, write_csv
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError
-from ziggurat.ledger import Ledger, Spend
+from ziggurat.ledger import Ledger
 from ziggurat.local import Reports, VectorNoise
 from ziggurat.pate._manifest import checked_units
 from ziggurat.privacy import (
@@ -27,13 +28,12 @@ from ziggurat.privacy import (
     in_words,
     whole,
 )
-from ziggurat.randomness import Source, secure
-from ziggurat.release._cited import Cited, cite_outcome, recorded
+from ziggurat.randomness import Source
+from ziggurat.release._cited import Cited, recorded
 from ziggurat.release._described import features_digest
 from ziggurat.release._labelled import reading
-from ziggurat.release._paid import paid
-from ziggurat.release._protected import protected
-from ziggurat.release._quotation import open_grant
+from ziggurat.release._plan import Plan, Progress
+from ziggurat.release._purse import Purse
 
 KIND = "privatised queries"
 
@@ -147,6 +147,48 @@ class Privatised:
                 raise DataError(f"The file says something else than entry {call.entry.seq} of the student's ledger.")
 
 
+@dataclass(frozen=True, eq=False)
+class PrivatisedPlan(Plan[Reports]):
+    """Noisy rows of the student's, before noise is drawn.
+
+    It has no identity: nothing may tell whether the rows are the same, so that they are never given again.
+    """
+
+    noise: VectorNoise
+    rows: Any = field(repr=False)
+    event: Event
+    kind = KIND
+
+    @property
+    def text(self) -> str:
+        """How many rows of how many features."""
+        return f"{len(self.rows):,} privatised rows of {self.noise.dimension} features"
+
+    def run(self, source: Source, progress: Progress | None) -> Reports:  # noqa: ARG002
+        """Protect every row on its own."""
+        return self.noise.privatise(self.rows, source)
+
+    def stored(self, output: Reports) -> dict[str, Any]:
+        """The number of rows and the digest of the reports; none of the rows, by which a guess could be checked."""
+        return _answer(self.noise, len(self.rows), features_digest(output.value))
+
+    def artefacts(self, output: Reports, folder: Path) -> list[Path]:
+        """The reports as a table."""
+        file = folder / "queries.csv"
+        columns = {f"feature_{place}": output.value[:, place] for place in range(self.noise.dimension)}
+        write_csv(pa.table(columns), file)
+        return [file]
+
+    @property
+    def not_protected(self) -> tuple[str, ...]:
+        """How many rows there are is public."""
+        return ("The number of rows is public, and so are the bound of their norm and the kind of noise.",)
+
+    def details(self, output: Reports) -> dict[str, Any]:
+        """The noise, and how many rows."""
+        return {"privatiser": self.noise.to_dict(), "rows": len(output.value)}
+
+
 class QueryCurator:
     """Adds noise to the student's rows, so that they may be sent to the holder of the teachers as queries.
 
@@ -193,14 +235,14 @@ class QueryCurator:
     ) -> None:
         if (ledger is None) != (analyst is None) or (ledger is None) != (budget is None):
             raise ParameterError("Give ledger, analyst and budget together, or none of them.")
-        self._ledger, self._analyst, self._budget = ledger, analyst or "", budget or ""
+        self._ledger, self._budget = ledger, budget or ""
+        self._purse = Purse(ledger, self._budget, analyst or "", source)
         self._rho = exact_positive(rho, "rho")
         self._neighbours = self._protected(unit)
         self._rows = whole(rows_per_unit, "rows_per_unit")
         if self._neighbours.unit.is_row and self._rows > 1:
             raise ParameterError("A row has one row; name the unit that has several, such as Unit.person('patient').")
         self._noise = VectorNoise(2 * self._rho, dimension, norm=norm, neighbours=self._neighbours)
-        self._source = secure() if source is None else source
         self._calls: list[Sent] = []
 
     @property
@@ -209,7 +251,7 @@ class QueryCurator:
         noise = self._noise
         return Privatised(
             self._rho, noise.dimension, noise.norm, self._neighbours, self._rows, tuple(self._calls),
-            not self._source.secure,
+            self._purse.rehearsal,
         )  # fmt: skip
 
     def privatise(self, X: Any, units: Any = None) -> Reports:  # noqa: N803 - as in scikit-learn
@@ -238,39 +280,26 @@ class QueryCurator:
         if not len(rows):
             raise DataError("There are no rows to privatise.")
         self._require_units(units, len(rows))
-        with self._spend() as spend:
-            reports = paid(lambda: self._noise.privatise(rows, self._source))
-            digest = features_digest(reports.value)
-            if spend is not None:
-                paid(lambda: spend.commit(_answer(self._noise, len(rows), digest)))
-        entry = None if spend is None or self._ledger is None else cite_outcome(self._ledger, spend.outcome)
-        self._calls.append(Sent(len(rows), digest, entry))
-        return reports
+        made = self._purse.release(PrivatisedPlan(self._noise, rows, _times(self._noise.event, self._rows)))
+        self._calls.append(Sent(len(rows), features_digest(made.output.value), made.entry))
+        return made.output
 
     def __repr__(self) -> str:
         where = "no ledger" if self._ledger is None else f"the budget {self._budget!r}"
         return f"QueryCurator(rho {in_words(self._rho)}, {self._noise.dimension} features, paid by {where})"
-
-    def _spend(self) -> AbstractContextManager[Spend | None]:
-        if self._ledger is None:
-            return nullcontext()
-        # A question would be replayed, and nothing may tell whether the rows are the same.
-        event, rehearsal = _times(self._noise.event, self._rows), not self._source.secure
-        return self._ledger.spend(self._budget, self._analyst, event, rehearsal=rehearsal)
 
     def _protected(self, unit: Unit | None) -> Neighbours:
         if self._ledger is None:
             return Neighbours(unit or Unit(), Relation.REPLACE_ONE)
         own = self._ledger.budget(self._budget).neighbours.unit
         wanted = Neighbours(unit or own, Relation.REPLACE_ONE)
-        budgeted = protected(self._ledger, self._budget, wanted, self._analyst)
+        budgeted = self._purse.protects(wanted)
         if budgeted != wanted:
             raise MixedNeighboursError(
                 f"The budget {self._budget!r} protects {budgeted}, but privatised rows protect {wanted}; create one "
                 "with Neighbours(unit, 'replace-one')."
             )
-        account = self._ledger.paying(self._budget, wanted, self._analyst).table
-        open_grant(self._ledger, account, self._analyst)
+        self._purse.grant(wanted)
         return wanted
 
     def _require_units(self, units: Any, rows: int) -> None:

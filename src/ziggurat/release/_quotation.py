@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ziggurat.errors import LedgerUseError
+from ziggurat.errors import LedgerUseError, ParameterError
 from ziggurat.ledger import GrantStatement, Ledger
 from ziggurat.privacy import ApproximateDP, Event, PureDP, compose, composed, in_words, make_filter, profile
-from ziggurat.queries._answer import in_figures
-from ziggurat.queries._plan import Part
-from ziggurat.release._asking import Asking
+from ziggurat.queries._plan import GROUP_SIZE, Part
+from ziggurat.release._certificate import promised
+from ziggurat.release._plan import Plan
 
 
 @dataclass(frozen=True)
@@ -55,15 +55,7 @@ class QuotedQuestion:
             "delta": str(self.delta),
             "event": self.event.to_dict(),
             "replayed": self.replayed,
-            "parts": [
-                {
-                    "name": part.name,
-                    "mechanism": part.mechanism,
-                    "epsilon": str(part.epsilon),
-                    "half_width": part.half_width,
-                }
-                for part in self.parts
-            ],
+            "parts": [part.to_dict() for part in self.parts],
         }
 
 
@@ -132,8 +124,8 @@ def _delta(guarantee: PureDP | ApproximateDP) -> Fraction:
 
 
 def _lines(quoted: QuotedQuestion) -> list[str]:
-    rows = [[part.name, f"epsilon {in_words(part.epsilon)}", _precision(part), part.mechanism] for part in quoted.parts]
-    widths = [max(len(row[place]) for row in rows) for place in range(3)]
+    rows = [[part.name, f"epsilon {in_words(part.epsilon)}", part.precision, part.mechanism] for part in quoted.parts]
+    widths = [max((len(row[place]) for row in rows), default=0) for place in range(3)]
     table = [
         "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]) for row in rows
     ]
@@ -141,35 +133,46 @@ def _lines(quoted: QuotedQuestion) -> list[str]:
     return [quoted.question, *(f"  {line}" for line in table), f"  {cost}"]
 
 
-def _precision(part: Part) -> str:
-    return "" if part.half_width is None else f"± {in_figures(part.half_width)}"
-
-
 def make_quotation(
-    askings: Sequence[Asking[Any]], ledger: Ledger, budget: str, analyst: str, rehearsal: bool
+    plans: Sequence[Plan[Any]],
+    events: Sequence[Event | None],
+    ledger: Ledger,
+    population: str,
+    analyst: str,
+    rehearsal: bool,
+    group_size: int = GROUP_SIZE,
 ) -> Quotation:
-    """Price questions in the order in which they would be asked; `budget` names a budget or a table that has one."""
+    """Price plans in the order in which they would be released; `population` names one, or a table or budget of it."""
     quoted: list[QuotedQuestion] = []
     seen: set[tuple[str, Event]] = set()
-    for asking in askings:
-        event = ledger.counted(budget, asking.event, analyst)
-        key = (repr(asking.identity()), event)
-        asked = ledger.quote(budget, analyst, asking.event, asking.identity(), rehearsal)
-        free = asked.replayed or key in seen
-        quoted.append(QuotedQuestion(asking.text, event, _promised(asking, event), asking.parts(), free))
+    grant = open_grant(ledger, ledger.paying(population, _priced(events[0]).neighbours, analyst).table, analyst)
+    for plan, given in zip(plans, events, strict=True):
+        event = _priced(given)
+        counted = ledger.counted(population, event, analyst)
+        question, seeded = plan.identity(), rehearsal or plan.rehearsal
+        key = (repr(question), counted)
+        replayed = ledger.quote(population, analyst, event, question, seeded).replayed
+        free = replayed or (question is not None and key in seen)
+        cost = promised_alone(plan, event, counted, grant.grant.delta)
+        quoted.append(QuotedQuestion(plan.text, counted, cost, plan.parts(group_size), free))
         seen.add(key)
     fresh = [each for each in quoted if not each.replayed]
-    account = ledger.paying(budget, askings[0].event.neighbours, analyst).table
-    grant = open_grant(ledger, account, analyst)
     return _totalled(tuple(quoted), fresh, _admitted(grant, fresh), grant, ledger)
 
 
-def _promised(asking: Asking[Any], event: Event) -> PureDP | ApproximateDP:
-    """What a question promises by itself; where the budget counts it otherwise, what that comes to."""
-    if event == asking.event:
-        return asking.guarantee()
-    delta = profile(event).delta
-    return compose(event).approximate(delta) if delta else compose(event).pure()
+def _priced(event: Event | None) -> Event:
+    if event is None:
+        raise ParameterError("A release that nothing bounds has no price; the ledger only remembers it.")
+    return event
+
+
+def promised_alone(plan: Plan[Any], event: Event, counted: Event, delta: Fraction) -> PureDP | ApproximateDP:
+    """What a plan promises by itself; at the grant's delta where it does not say, or the budget counts it otherwise."""
+    own = plan.guarantee() if event == counted else None
+    if isinstance(own, PureDP | ApproximateDP):
+        return own
+    least = profile(counted).delta
+    return compose(counted).approximate(least) if least else promised(counted, delta)
 
 
 def _totalled(

@@ -17,7 +17,7 @@ from ziggurat.errors import (
 from ziggurat.ledger import Ledger
 from ziggurat.privacy import Amount, Event, Neighbours, event_from_dict
 from ziggurat.queries._answer import Answer
-from ziggurat.queries._plan import Plan
+from ziggurat.queries._plan import GROUP_SIZE, Plan
 from ziggurat.queries._question import Question
 from ziggurat.queries._terms import Terms
 from ziggurat.queries.language._builder import Query
@@ -25,25 +25,20 @@ from ziggurat.queries.language._catalogue import Catalogue
 from ziggurat.queries.language._select import parse
 from ziggurat.queries.workloads._workload import Workload
 from ziggurat.queries.workloads._workload_answer import WorkloadAnswer
-from ziggurat.randomness import Source, secure
+from ziggurat.randomness import Source
 from ziggurat.release._asked_workload import asked_workload
-from ziggurat.release._asking import (
-    AskedQuestion,
-    Asking,
-    Given,
-    Progress,
-    TermOptions,
-    known_options,
-    names_in,
-)
-from ziggurat.release._paid import paid
-from ziggurat.release._quotation import Quotation, make_quotation, open_grant
-from ziggurat.release._stored import packed, unpacked
+from ziggurat.release._asking import AskedQuestion, Asking, Given, TermOptions, known_options
+from ziggurat.release._plan import Progress
+from ziggurat.release._purse import Purse
+from ziggurat.release._quotation import Quotation, open_grant
+from ziggurat.release._stored import unpacked
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Asked = str | Query | Workload
+    from ziggurat.release._release import Release
+
+Asked = str | Query | Workload | Asking[Any]
 
 
 @dataclass(frozen=True)
@@ -110,7 +105,7 @@ class Session:
         self._private, self._public = _named(tables), _opened(public or {})
         self._catalogue = Catalogue(self._private, self._public)
         self._payer = _payer(ledger, self._private, budget)
-        self._source = secure() if source is None else source
+        self._purse = Purse(ledger, self._payer, analyst, source)
         self._budget = self._paid_by()
 
     @property
@@ -121,13 +116,19 @@ class Session:
     @property
     def rehearsal(self) -> bool:
         """Whether noise is seeded, so that no answer may be published."""
-        return not self._source.secure
+        return self._purse.rehearsal
 
     @overload
     def ask(
         self, question: str | Query, epsilon: Amount, delta: Amount = 0, *, progress: Progress | None = None,
         **terms: Unpack[TermOptions],
     ) -> Answer: ...  # fmt: skip
+
+    @overload
+    def ask(
+        self, question: Asking[Given], epsilon: Amount = 0, delta: Amount = 0, *, progress: Progress | None = None,
+        **terms: Unpack[TermOptions],
+    ) -> Given: ...  # fmt: skip
 
     @overload
     def ask(
@@ -138,7 +139,7 @@ class Session:
     def ask(
         self,
         question: Asked,
-        epsilon: Amount,
+        epsilon: Amount = 0,
         delta: Amount = 0,
         *,
         progress: Progress | None = None,
@@ -149,7 +150,7 @@ class Session:
         Parameters
         ----------
         question
-            SQL, a `Query`, or a `Workload`.
+            SQL, a `Query`, a `Workload`, or what `plan` made of one.
         epsilon, delta
             What it may cost, exact.
         progress
@@ -167,8 +168,26 @@ class Session:
         EngineError
             The engine failed. What the question cost stays spent, because something was read.
         """
-        answer: Answer | WorkloadAnswer = self._answered(self._asking(question, epsilon, delta, terms), progress)
+        answer: Answer | WorkloadAnswer = self.release(question, epsilon, delta, progress=progress, **terms).output
         return answer
+
+    def release(
+        self,
+        question: Asked,
+        epsilon: Amount = 0,
+        delta: Amount = 0,
+        *,
+        progress: Progress | None = None,
+        **terms: Unpack[TermOptions],
+    ) -> Release[Any]:
+        """As `ask`, with the certificate of the answer and what else a release has; see `Purse.release`."""
+        return self._purse.release(self.plan(question, epsilon, delta, **terms), progress=progress)
+
+    def plan(
+        self, question: Asked, epsilon: Amount = 0, delta: Amount = 0, **terms: Unpack[TermOptions]
+    ) -> Asking[Any]:
+        """Plan a question on its terms, to be priced by `quote` and answered by `ask`; nothing is read."""
+        return question if isinstance(question, Asking) else self._asking(question, epsilon, delta, terms)
 
     def ask_all(
         self,
@@ -184,21 +203,26 @@ class Session:
         `epsilon` is for each of them, or a list with one for each.
         """
         askings = self._askings(questions, epsilon, delta, terms)
-        quoted = self._quotation(askings)
+        quoted = self._purse.quote(*askings)
         if not quoted.fits:
             raise BudgetExceededError(quoted.sentence)
-        return [self._answered(asking, progress) for asking in askings]
+        return [self._purse.release(asking, progress=progress).output for asking in askings]
 
     def quote(
         self,
         questions: Asked | Sequence[Asked],
-        epsilon: Amount | Sequence[Amount],
+        epsilon: Amount | Sequence[Amount] = 0,
         delta: Amount = 0,
+        *,
+        group_size: int = GROUP_SIZE,
         **terms: Unpack[TermOptions],
     ) -> Quotation:
-        """Price a question, or several that are to be asked one after the other; nothing is read or spent."""
-        several = [questions] if isinstance(questions, Asked) else questions
-        return self._quotation(self._askings(several, epsilon, delta, terms))
+        """Price a question, or several that are to be asked one after the other; nothing is read or spent.
+
+        Where the error depends on how many values a group has, it is told for groups of `group_size`.
+        """
+        several = [questions] if isinstance(questions, str | Query | Workload | Asking) else questions
+        return self._purse.quote(*self._askings(several, epsilon, delta, terms), group_size=group_size)
 
     def left(self) -> Fraction:
         """The epsilon that is certainly left by plain addition (see `Ledger.left`)."""
@@ -232,18 +256,17 @@ class Session:
         kind = "Rehearsal" if self.rehearsal else "Session"
         return f"<{kind} of {self._analyst!r} about {', '.join(self._private)}, paid by the budget {self._budget!r}>"
 
-    def _asking(self, question: Asked, epsilon: Amount, delta: Amount, options: TermOptions) -> Asking[Any]:
+    def _asking(
+        self, question: str | Query | Workload, epsilon: Amount, delta: Amount, options: TermOptions
+    ) -> Asking[Any]:
         rest: dict[str, Any] = known_options(options)
         bounds = rest.pop("bounds", None)
         terms = Terms(epsilon, delta, **rest)
         if isinstance(question, Workload):
-            return asked_workload(question, self._private, terms, options, self._rule())
+            return asked_workload(question, self._private, terms, options)
         catalogue = self._catalogue.with_bounds(bounds) if bounds else self._catalogue
         resolved = question.resolve(catalogue) if isinstance(question, Query) else parse(question, catalogue)
-        return AskedQuestion(Plan(resolved, terms), self._read_by(resolved), self._rule())
-
-    def _rule(self) -> str:
-        return open_grant(self._ledger, self._budget, self._analyst).grant.rule
+        return AskedQuestion(Plan(resolved, terms), self._read_by(resolved))
 
     def _askings(
         self, questions: Sequence[Asked], epsilon: Amount | Sequence[Amount], delta: Amount, options: TermOptions
@@ -252,25 +275,11 @@ class Session:
         epsilons: Sequence[Any] = epsilon if several else [epsilon] * len(questions)  # type: ignore[assignment]
         if len(epsilons) != len(questions) or not questions:
             raise ParameterError("Give at least one question, and one epsilon for all or as many as questions.")
-        return [self._asking(each, part, delta, options) for each, part in zip(questions, epsilons, strict=True)]
-
-    def _quotation(self, askings: Sequence[Asking[Any]]) -> Quotation:
-        return make_quotation(askings, self._ledger, self._payer, self._analyst, self.rehearsal)
-
-    def _answered(self, asking: Asking[Given], progress: Progress | None) -> Given:
-        event, question = asking.event, asking.identity()
-        if not self._ledger.quote(self._payer, self._analyst, event, question, self.rehearsal).replayed:
-            asking.ready()
-        with self._ledger.spend(self._payer, self._analyst, event, question, rehearsal=self.rehearsal) as spend:
-            if spend.replayed:
-                return asking.read(unpacked(spend.answer))
-            answer = paid(lambda: asking.run(self._source, progress))
-            paid(lambda: spend.commit(packed(answer.to_dict())))
-        return answer
+        return [self.plan(each, part, delta, **options) for each, part in zip(questions, epsilons, strict=True)]
 
     def _read_by(self, question: Question) -> dict[str, Table]:
         """The tables that a question reads, private and public, for its identity."""
-        named = names_in(question.text).union(name.lower() for name in question.relation.tables)
+        named = {name.lower() for name in question.reads}
         return {name: table for name, table in {**self._private, **self._public}.items() if name.lower() in named}
 
     def _paid_by(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,35 +16,16 @@ from ziggurat.queries._answer import Answer, in_figures
 from ziggurat.queries._question import Aggregate, Measure
 from ziggurat.queries.language._builder import Query
 from ziggurat.randomness import secure
-from ziggurat.release._asking import AskedQuestion, Asking, Progress, TermOptions
+from ziggurat.release._asking import AskedQuestion, Asking, TermOptions
+from ziggurat.release._drawing import NOISY, TRUE, rendered, sheet
+from ziggurat.release._plan import Progress
+from ziggurat.release._purse import Purse
 from ziggurat.release._session import Session
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Sheet
 
-# Of Okabe and Ito's colours, which people with any kind of colour blindness tell apart; shapes differ as well.
-_NOISY, _TRUE, _INK, _PALE = "#0072B2", "#D55E00", "#1F2933", "#D5DAE0"
-_STYLE: dict[str, Any] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "ziggurat",
-    "text.parse_math": False,
-    "font.family": ["DejaVu Sans"],
-    "font.size": 10,
-    "axes.titlesize": 11,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": _INK,
-    "axes.labelcolor": _INK,
-    "text.color": _INK,
-    "xtick.color": _INK,
-    "ytick.color": _INK,
-    "grid.color": _PALE,
-    "grid.linewidth": 0.7,
-}
 _NEXT_TO_NO_NOISE = 10**6
 _WIDEST_TITLE = 74
 
@@ -80,21 +60,16 @@ class Sweep:
 
         The same answers give the same bytes; the truth is a dashed line if it is known.
         """
-        import matplotlib as mpl
-        from matplotlib.figure import Figure
-
         if format not in ("svg", "png"):
             raise ParameterError("A picture is drawn as 'svg' or 'png'.")
         names = self.answers[0].aggregates
-        style: Any = {name: value for name, value in mpl.rcParamsDefault.items() if name != "backend"} | _STYLE
-        with mpl.rc_context(style):
-            sheet = Figure(figsize=(6.8, 0.9 + 2.6 * len(names)), layout="constrained")
-            panels = sheet.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
+        with sheet(6.8, 0.9 + 2.6 * len(names)) as page:
+            panels = page.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
             for name, axes in zip(names, panels, strict=True):
                 self._panel(axes, name)
             panels[0].set_title(self._title(), fontsize=9)
             panels[-1].set_xlabel("epsilon of the question (a larger one protects less)")
-            return _rendered(sheet, format)
+            return rendered(page, format)
 
     def to_arrow(self) -> pa.Table:
         """One row for each epsilon and aggregate: epsilon, aggregate, value, low and high."""
@@ -145,10 +120,10 @@ class Sweep:
         below = [value - low for value, low in zip(values, lows, strict=True)]
         above = [high - value for value, high in zip(values, highs, strict=True)]
         confidence = f"{float(self.answers[0].confidence):.0%}"
-        axes.errorbar(places, values, yerr=[below, above], fmt="o", color=_NOISY, capsize=4, linewidth=1.6,
+        axes.errorbar(places, values, yerr=[below, above], fmt="o", color=NOISY, capsize=4, linewidth=1.6,
                       label=f"noisy value, {confidence} interval")  # fmt: skip
         if self.truth is not None:
-            axes.axhline(self.truth[name], color=_TRUE, linestyle="--", linewidth=1.4, label="value without noise")
+            axes.axhline(self.truth[name], color=TRUE, linestyle="--", linewidth=1.4, label="value without noise")
         axes.set_xscale("log")
         axes.set_xticks(places, [in_words(each) for each in self.epsilons])
         axes.minorticks_off()
@@ -184,7 +159,7 @@ def sweep(
     amounts = tuple(sorted({exact_epsilon(each) for each in epsilons}))
     if not amounts:
         raise ParameterError("Give at least one epsilon.")
-    _require_numbers(session._asking(question, amounts[0], delta, terms))
+    _require_numbers(session.plan(question, amounts[0], delta, **terms))
     answers = session.ask_all([question] * len(amounts), amounts, delta, progress=progress, **terms)
     given = tuple(each for each in answers if isinstance(each, Answer))
     return Sweep(amounts, given, _truth(session, question, delta, terms) if truth else None)
@@ -206,8 +181,8 @@ def _is_date(aggregate: Aggregate) -> bool:
 def _truth(session: Session, question: str | Query, delta: Amount, terms: TermOptions) -> dict[str, float]:
     """The values with next to no noise, which is written down as a release without a guarantee first."""
     quiet: TermOptions = {**terms, "noise": "laplace", "effects": 0}
-    asking = session._asking(question, _NEXT_TO_NO_NOISE, delta, quiet)
-    session._ledger.record_unbounded(session.budget, f"The value without noise, for a picture: {asking.text}"[:2000])
+    asking = session.plan(question, _NEXT_TO_NO_NOISE, delta, **quiet)
+    Purse(session._ledger, session.budget).remember(f"The value without noise, for a picture: {asking.text}")
     answer = asking.run(secure(), None)
     return {name: _numbers(answer, name)[0] for name in answer.aggregates}
 
@@ -217,10 +192,3 @@ def _numbers(answer: Answer, name: str) -> tuple[float, float, float]:
     numbers: list[Any] = [estimate.value, estimate.low, estimate.high]
     value, low, high = (float(estimate.value if each is None else each) for each in numbers)  # type: ignore[arg-type]
     return value, low, high
-
-
-def _rendered(sheet: Sheet, kind: Literal["svg", "png"]) -> bytes:
-    buffer = io.BytesIO()
-    left_out = dict.fromkeys(("Creator", "Date", "Format", "Type")) if kind == "svg" else {"Software": None}
-    sheet.savefig(buffer, format=kind, dpi=150, facecolor="white", metadata=left_out)
-    return buffer.getvalue()

@@ -11,17 +11,23 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import clone
 
 from ziggurat.attacks import Scenario
+from ziggurat.attacks._finding import counted
 from ziggurat.data import Table, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.randomness import Source, secure, seeded
 from ziggurat.release._anonymised import _checked, _private_folder
-from ziggurat.release._cited import Cited, remember
-from ziggurat.release._synthetic_attacks import Attacked, Attackers, attack_fully, attack_partially, attackers_of
+from ziggurat.release._certificate import decision_of
+from ziggurat.release._cited import Cited
+from ziggurat.release._evidence import Evidence
+from ziggurat.release._plan import Plan
+from ziggurat.release._purse import Purse
+from ziggurat.release._synthetic_attacks import Attackers, attack_fully, attack_partially, attackers_of
 from ziggurat.release._synthetic_files import (
     FORMAT,
     File,
     certificate_of,
+    copied_files,
     described,
     digest_of,
     let_go,
@@ -35,6 +41,8 @@ from ziggurat.synthesize._writing import paths_of
 
 if TYPE_CHECKING:
     from ziggurat.ledger import Ledger
+    from ziggurat.release._gate import Gate
+    from ziggurat.release._release import Release
 
 Progress = Callable[[str, str, int, int], None]
 
@@ -42,7 +50,6 @@ NOT_PROMISED = (
     "No privacy is promised: a model that follows the table closely repeats people in it, and what was measured bounds "
     "nothing about attackers who know more or try harder."
 )
-_LONGEST = 2000
 _REHEARSAL = "This is a rehearsal: it was drawn from a seed and may not be published."
 
 
@@ -71,6 +78,8 @@ class SyntheticRelease:
         The entry of the ledger; None if there was no ledger.
     note
         What the steward says of it.
+    release
+        The release, from which a bundle is made.
     """
 
     paths: tuple[Path, ...]
@@ -80,10 +89,11 @@ class SyntheticRelease:
     table_rows: int
     kept_back: int | None
     left_out: tuple[str, ...]
-    attacked: Attacked = field(repr=False)
+    attacked: Evidence = field(repr=False)
     recorded: Cited | None
     note: str = ""
     made: str = field(default_factory=lambda: datetime.now(UTC).date().isoformat())
+    release: Release[SyntheticDraft] | None = field(default=None, repr=False, compare=False)
 
     @property
     def rehearsal(self) -> bool:
@@ -115,6 +125,7 @@ class SyntheticRelease:
             },
             "attacks": self.attacked.to_dict(),
             "recorded": None if self.recorded is None else self.recorded.to_dict(),
+            "decision": decision_of(self.release),
             "note": self.note,
         }
 
@@ -135,6 +146,8 @@ def release_synthetic(
     note: str = "",
     checkpoint: str | Path | None = None,
     progress: Progress | None = None,
+    gate: Gate | None = None,
+    go_on: str = "",
 ) -> SyntheticRelease:
     """Learn a table, draw synthetic copies, attack their files, write them down as unbounded, and let them go.
 
@@ -170,6 +183,8 @@ def release_synthetic(
         A folder that keeps each column as soon as it is learned; the same call takes up what is there.
     progress
         Called with "learning", "drawing" or "attacking", what of it, how much is done and how much there is.
+    gate, go_on
+        What stops the release, and why it shall leave all the same (see `Purse.release`).
 
     Raises
     ------
@@ -179,26 +194,143 @@ def release_synthetic(
         The ledger cannot be written; nothing has left.
     """
     target = _checked(path, ledger, budget, note)
-    told = progress or _silent
+    asked: dict[str, Any] = {"copies": copies, "rows": rows, "holdout": holdout, "known": known, "secret": secret}
+    asked |= {"scenario": scenario, "checkpoint": checkpoint, "progress": progress, "note": note}
+    with DuckDBEngine() as engine, _private_folder(target) as place:
+        plan = plan_synthetic(table, target, synthesizer, place=Path(place), engine=engine, **asked)
+        release = Purse(ledger, budget).release(plan, gate=gate, go_on=go_on)
+        made = plan.released(release)
+        let_go(Path(place), made.files, made.certificate, made.to_dict())
+    return made
+
+
+def plan_synthetic(
+    table: object,
+    target: Path,
+    synthesizer: Synthesizer | None = None,
+    *,
+    place: Path,
+    engine: DuckDBEngine,
+    copies: int = 1,
+    rows: int | None = None,
+    holdout: object = 0.1,
+    known: Sequence[str] | None = None,
+    secret: str | Sequence[str] | None = None,
+    scenario: Scenario | None = None,
+    checkpoint: str | Path | None = None,
+    progress: Progress | None = None,
+    note: str = "",
+) -> SyntheticPlan:
+    """Plan synthetic copies, whose drafts are made in `place`; see `release_synthetic`."""
     held = table if isinstance(table, Table) else read(table)
     maker = _prepared(synthesizer, held)
     names = _names(maker, held)
     who = attackers_of(held.schema, names, known, secret, scenario)
     _require_fitting(maker, holdout, scenario, target, copies)
-    with DuckDBEngine() as engine, _private_folder(target) as place:
-        source = _source(maker, checkpoint)
-        parts = _parts(maker, held, names, holdout, source, engine)
-        _learn(maker, parts, checkpoint, told)
-        drafts = _drawn(maker, Path(place) / target.name, _rows(maker, rows, parts), copies, held, told)
-        files, attacked = _attacked(maker, drafts, held, names, parts, who, engine, told)
+    todo = _Todo(held, names, who, holdout, rows, copies, checkpoint, engine, progress or _silent)
+    return SyntheticPlan(maker, target, place, todo, note)
+
+
+@dataclass(frozen=True)
+class _Todo:
+    """What is learned, drawn and attacked."""
+
+    table: Table
+    names: tuple[str, ...]
+    who: Attackers
+    holdout: object
+    rows: int | None
+    copies: int
+    checkpoint: str | Path | None
+    engine: DuckDBEngine
+    told: Progress
+
+
+@dataclass(frozen=True)
+class SyntheticDraft:
+    """Synthetic files that have not left, what was found when they were attacked, and from how many rows they come."""
+
+    files: tuple[File, ...]
+    attacked: Evidence
+    table_rows: int
+    kept_back: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class SyntheticPlan(Plan[SyntheticDraft]):
+    """Synthetic copies without a guarantee, before anything is learned; nothing bounds what they tell."""
+
+    maker: Synthesizer
+    target: Path
+    place: Path
+    todo: _Todo
+    note: str = ""
+    kind = "synthetic table"
+    event = None
+
+    @property
+    def text(self) -> str:
+        """How many copies."""
+        return f"Synthetic table: {counted(self.todo.copies, 'copy', 'copies')} by {type(self.maker).__name__}"
+
+    @property
+    def rehearsal(self) -> bool:
+        """Whether the synthesiser's randomness is seeded."""
+        return self.maker.random_state is not None
+
+    def run(self, source: Source, progress: object) -> SyntheticDraft:  # noqa: ARG002
+        """Learn, draw, write out of sight, and attack the files as they are read back."""
+        todo, maker = self.todo, self.maker
+        parts = _parts(maker, todo.table, todo.names, todo.holdout, _source(maker, todo.checkpoint), todo.engine)
+        _learn(maker, parts, todo.checkpoint, todo.told)
+        draft, rows = self.place / self.target.name, _rows(maker, todo.rows, parts)
+        drafts = _drawn(maker, draft, rows, todo.copies, todo.table, todo.told)
+        files, attacked = _attacked(maker, drafts, todo.table, todo.names, parts, todo.who, todo.engine, todo.told)
         require_as_attacked(drafts, files)
-        recorded = None if ledger is None else _recorded(ledger, budget, maker, files, note)
-        paths, certificate = tuple(target.with_name(file.name) for file in files), certificate_of(target)
-        sizes = parts.rows, _kept_back(parts, holdout)
-        out = tuple(name for name in held.declared.names if name not in names)
-        made = SyntheticRelease(paths, certificate, files, maker, *sizes, out, attacked, recorded, note)
-        let_go(Path(place), files, certificate, made.to_dict())
-    return made
+        return SyntheticDraft(files, attacked, parts.rows, _kept_back(parts, todo.holdout))
+
+    def judge(self, output: SyntheticDraft, progress: object) -> Evidence:  # noqa: ARG002
+        """What attacks on the files found."""
+        return output.attacked
+
+    def remembered(self, output: SyntheticDraft) -> str:
+        """What was made, the hash of the files, and the note."""
+        hashed = f"SHA-256 {digest_of(output.files)}" + (" (of the files' hashes)." if len(output.files) > 1 else ".")
+        return f"Synthetic table: {what_was_made(self.maker, output.files)} {hashed} {self.note}".strip()
+
+    def artefacts(self, output: SyntheticDraft, folder: Path) -> list[Path]:
+        """The copies."""
+        return copied_files(output.files, (self.target.parent, self.place), folder)
+
+    @property
+    def not_protected(self) -> tuple[str, ...]:
+        """That nothing is promised."""
+        return (NOT_PROMISED,)
+
+    def details(self, output: SyntheticDraft) -> dict[str, Any]:
+        """What was made, how, and what did not leave."""
+        return {"made": what_was_made(self.maker, output.files), **_done(self.maker), "left_out": list(self._left_out)}
+
+    @property
+    def _left_out(self) -> tuple[str, ...]:
+        return tuple(name for name in self.todo.table.declared.names if name not in self.todo.names)
+
+    def released(self, release: Release[SyntheticDraft]) -> SyntheticRelease:
+        """What has left, for the steward."""
+        output = release.output
+        return SyntheticRelease(
+            paths=tuple(self.target.with_name(file.name) for file in output.files),
+            certificate=certificate_of(self.target),
+            files=output.files,
+            synthesizer=self.maker,
+            table_rows=output.table_rows,
+            kept_back=output.kept_back,
+            left_out=self._left_out,
+            attacked=output.attacked,
+            recorded=release.entry,
+            note=self.note,
+            release=release,
+        )
 
 
 def what_was_made(maker: Synthesizer, files: Sequence[File]) -> str:
@@ -301,7 +433,7 @@ def _attacked(
     who: Attackers,
     engine: DuckDBEngine,
     told: Progress,
-) -> tuple[tuple[File, ...], Attacked]:
+) -> tuple[tuple[File, ...], Evidence]:
     """Attack the files themselves, as they were read back."""
     tables = read_back(drafts, shown_schema(table, names), table, engine)
     files = described(drafts, tables)
@@ -315,14 +447,6 @@ def _kept_back(parts: Parts, holdout: object) -> int | None:
     if isinstance(holdout, Table):
         return None
     return 0 if parts.control is None else parts.control.raw.count_rows()
-
-
-def _recorded(ledger: Ledger, budget: str, maker: Synthesizer, files: Sequence[File], note: str) -> Cited:
-    seeded = "Rehearsal. " if maker.random_state is not None else ""
-    hashed = f"SHA-256 {digest_of(files)}" + (" (of the files' hashes)." if len(files) > 1 else ".")
-    what = f"{seeded}Synthetic table: {what_was_made(maker, files)} {hashed}"
-    what = f"{what} {note}".strip()[:_LONGEST]
-    return remember(ledger, budget, what)
 
 
 def _kind(maker: Synthesizer) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,21 +11,23 @@ import pyarrow as pa
 
 from ziggurat.attacks import (
     AttributeInference,
-    ClosestRecords,
     Finding,
     Linkability,
     Scenario,
     Share,
-    SyntheticSinglingOut,
     closest_records,
+    epsilon_bound,
     inference,
     linkability,
     match_risk,
     synthetic_singling_out,
 )
 from ziggurat.attacks._alike import alike, classes, copies_named
+from ziggurat.attacks._synthetic import GUESSES
 from ziggurat.data import Role, Schema, Table
 from ziggurat.errors import ParameterError
+from ziggurat.privacy import Guarantee, Relation
+from ziggurat.release._evidence import Evidence
 
 Told = Callable[[str, str, int, int], None]
 
@@ -34,7 +36,8 @@ _PARTIAL = "A partially synthetic table keeps its people, so that nobody can be 
 _NOTHING_KNOWN = "Neither the schema nor the caller says which columns attackers know."
 _NOTHING_TO_LEARN = "Neither the schema nor the caller says which column is secret."
 _NOTHING_ELSE = "Attackers know every column, so that there is nothing left to link."
-_ALARM = "Warning: these files tell more about the people in the table than about others ({})."
+_EPSILON = "epsilon"
+_MOST_TESTED = 30_000
 _CONTROLLED = ("closest records", "singling out", "linking", "inferring")
 
 
@@ -86,44 +89,32 @@ class Attackers:
 
 
 @dataclass(frozen=True)
-class Attacked:
-    """What attacks found, and which were not made.
+class Claim:
+    """The promise of a table that was learned from people each of whom was kept back, or not, by a coin.
 
     Attributes
     ----------
-    findings
-        By what the attack is called.
-    skipped
-        Why an attack was not made.
+    guarantee
+        What is promised.
+    kept_back, coins
+        The probability of being kept back, and for how many people a coin was tossed; 0 if none was.
     """
 
-    findings: Mapping[str, Finding] = field(default_factory=dict)
-    skipped: Mapping[str, str] = field(default_factory=dict)
+    guarantee: Guarantee
+    kept_back: float
+    coins: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what was found as values that JSON can hold."""
-        made = {name: each.to_dict() for name, each in self.findings.items()}
-        return {"made": made, "skipped": dict(self.skipped), "alarms": self.alarms}
-
-    @property
-    def alarms(self) -> list[str]:
-        """The attacks that did better on people in the table than on the control, by more than chance."""
-        return [name for name, each in self.findings.items() if _alarming(each)]
-
-    @property
-    def sentences(self) -> list[str]:
-        """What was found, and what was not tried, for a steward."""
-        return [*(each.sentence for each in self.findings.values()), *self.remarks]
-
-    @property
-    def remarks(self) -> list[str]:
-        """What was not tried and why, and a warning if an attack learned more than chance explains."""
-        reasons: dict[str, list[str]] = {}
-        for name, why in self.skipped.items():
-            reasons.setdefault(why, []).append(name)
-        not_made = [f"Not attacked by {', '.join(names)}: {why}" for why, names in reasons.items()]
-        warned = [_ALARM.format(", ".join(self.alarms))] if self.alarms else []
-        return [*not_made, *warned]
+    def untested(self, rows: int, copies: int) -> str:
+        """Say why the promise cannot be tested by guesses about `rows` rows; nothing if it can."""
+        if not self.coins or not 0 < self.kept_back < 1:
+            return "The promise is not tested: nobody was kept back by a coin."
+        if self.guarantee.neighbours.relation is not Relation.ADD_OR_REMOVE_ONE:
+            return "The promise is not tested: it is about replacing somebody, and a coin adds or removes."
+        if self.coins != rows or copies != 1:
+            return "The promise is not tested: that takes one row for each person, and one copy."
+        return (
+            "" if rows <= _MOST_TESTED else f"The promise is not tested: there are more than {_MOST_TESTED:,} people."
+        )
 
 
 def attackers_of(
@@ -146,12 +137,24 @@ def attackers_of(
 
 
 def attack_fully(
-    original: Table, files: Sequence[Table], control: Table | None, who: Attackers, seed: Any, told: Told
-) -> Attacked:
-    """Attack fully synthetic copies; without a control only exact copies can be counted."""
+    original: Table,
+    files: Sequence[Table],
+    control: Table | None,
+    who: Attackers,
+    seed: Any,
+    told: Told,
+    claim: Claim | None = None,
+) -> Evidence:
+    """Attack fully synthetic copies; without a control only exact copies can be counted.
+
+    With a `claim`, linking and inferring are tried on everybody, and test its epsilon.
+    """
     if control is None:
-        return Attacked({"exact copies": _copied(original, files)}, dict.fromkeys(_CONTROLLED, _NO_CONTROL))
+        return Evidence({"exact copies": _copied(original, files)}, dict.fromkeys(_CONTROLLED, _NO_CONTROL))
     held = (original, list(files), control)
+    people = original.raw.count_rows() + control.raw.count_rows()
+    untested = "" if claim is None else claim.untested(people, len(files))
+    guesses = GUESSES if claim is None or untested else max(GUESSES, people)
     todo: dict[str, Callable[[], Finding]] = {
         "closest records": lambda: closest_records(original, list(files), control, random_state=seed),
         "singling out": lambda: synthetic_singling_out(*held, random_state=seed),
@@ -159,21 +162,38 @@ def attack_fully(
     skipped: dict[str, str] = {}
     rest = tuple(name for name in original.schema.names if name not in who.known)
     if who.known and rest:
-        todo["linking"] = lambda: linkability(*held, known=(who.known, rest), random_state=seed)
+        todo["linking"] = lambda: linkability(*held, known=(who.known, rest), guesses=guesses, random_state=seed)
     else:
         skipped["linking"] = _NOTHING_ELSE if who.known else _NOTHING_KNOWN
     for secret in who.secrets if who.known else ():
         todo[f"inferring {secret}"] = lambda secret=secret: inference(  # type: ignore[misc]
-            *held, known=who.known, secret=secret, random_state=seed
+            *held, known=who.known, secret=secret, guesses=guesses, random_state=seed
         )
     if not (who.known and who.secrets):
         skipped["inferring"] = _NOTHING_TO_LEARN if who.known else _NOTHING_KNOWN
-    return Attacked(_made(todo, told), skipped)
+    found = _made(todo, told)
+    if claim is not None and untested:
+        skipped[_EPSILON] = untested
+    elif claim is not None:
+        found |= _bounds(found, claim)
+    return Evidence(found, skipped)
+
+
+def _bounds(found: Mapping[str, Finding], claim: Claim) -> dict[str, Finding]:
+    """What each attack on everybody shows of the epsilon: whether it is right about somebody follows from the file."""
+    promised: Any = claim.guarantee
+    terms: dict[str, Any] = {"people": claim.coins, "kept_back": claim.kept_back}
+    terms |= {"epsilon": promised.epsilon, "delta": getattr(promised, "delta", 0)}
+    return {
+        f"{_EPSILON} by {name}": epsilon_bound(name, each.guesses, **terms)
+        for name, each in found.items()
+        if isinstance(each, Linkability | AttributeInference)
+    }
 
 
 def attack_partially(
     original: Table, files: Sequence[Table], names: Sequence[str], who: Attackers, targets: str, told: Told
-) -> Attacked:
+) -> Evidence:
     """Attack partially synthetic copies: by an intruder who matches what is known of the people who were changed."""
     scenario = who.scenario or (Scenario(who.known, targets) if who.known else None)  # type: ignore[arg-type]
     todo: dict[str, Callable[[], Finding]] = {"exact copies": lambda: _unchanged(original, files, names)}
@@ -182,7 +202,7 @@ def attack_partially(
         skipped["matching"] = _NOTHING_KNOWN
     else:
         todo["matching"] = lambda: match_risk(original, list(files), scenario)
-    return Attacked(_made(todo, told), skipped)
+    return Evidence(_made(todo, told), skipped)
 
 
 def _made(todo: Mapping[str, Callable[[], Finding]], told: Told) -> dict[str, Finding]:
@@ -191,14 +211,6 @@ def _made(todo: Mapping[str, Callable[[], Finding]], told: Told) -> dict[str, Fi
         told("attacking", name, place, len(todo))
         found[name] = attack()
     return found
-
-
-def _alarming(finding: Finding) -> bool:
-    if isinstance(finding, ClosestRecords):
-        return finding.overfit
-    if isinstance(finding, SyntheticSinglingOut):
-        return finding.univariate.risk.more_than_chance or finding.multivariate.risk.more_than_chance
-    return isinstance(finding, Linkability | AttributeInference) and finding.guesses.risk.more_than_chance
 
 
 def _with_role(schema: Schema, names: Sequence[str], role: Role) -> list[str]:

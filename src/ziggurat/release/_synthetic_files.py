@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ziggurat.data import Role, Schema, Table, read, write_text
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, PrivacyError
-from ziggurat.release._anonymised import CERTIFICATE, _digest
+from ziggurat.release._anonymised import CERTIFICATE, _digest, copied
 from ziggurat.release._cited import Cited, recorded, require_unbounded
 
 if TYPE_CHECKING:
@@ -54,6 +54,11 @@ def digest_of(files: Sequence[File]) -> str:
     if len(files) == 1:
         return files[0].sha256
     return hashlib.sha256("".join(each.sha256 for each in files).encode("ascii")).hexdigest()
+
+
+def copied_files(files: Sequence[File], places: Sequence[Path], folder: Path) -> list[Path]:
+    """Copy files into the folder of a bundle, from the first of the places that has them."""
+    return [copied(next(each / file.name for each in places if (each / file.name).exists()), folder) for file in files]
 
 
 def certificate_of(target: Path) -> Path:

@@ -36,11 +36,14 @@ class Parts:
         People of the same kind whom the model never sees; None if nobody was kept back.
     rows
         How many rows the whole table has.
+    coins
+        For how many people a coin was tossed; 0 if the parts were not made so.
     """
 
     learned: Table
     control: Table | None
     rows: int
+    coins: int = 0
 
 
 def shown_schema(table: Table, names: Sequence[str]) -> Schema:
@@ -102,11 +105,12 @@ def tossed_parts(
     unit = table.unit.column
     rows = table.raw.rows(names if unit is None else (*names, unit))
     whose = np.arange(rows.num_rows) if unit is None else _numbered(rows.column(unit))
-    back = (source.simulation().random(int(whose.max(initial=-1)) + 1) < share)[whose]
+    coins = int(whose.max(initial=-1)) + 1
+    back = (source.simulation().random(coins) < share)[whose]
     mine, theirs = (rows.filter(pa.array(part)) for part in (~back, back))
     control = _held(theirs.select(names), schema, engine) if theirs.num_rows else None
     learned = _held(mine, table.schema.select(names), engine)
-    return learned, Parts(_held(mine.select(names), schema, engine), control, rows.num_rows)
+    return learned, Parts(_held(mine.select(names), schema, engine), control, rows.num_rows, coins)
 
 
 def kept_source(folder: str | Path) -> Source:

@@ -11,21 +11,28 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from sklearn.base import clone
 
+from ziggurat.attacks._finding import counted
 from ziggurat.data import Schema, Table, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import MixedNeighboursError, ParameterError, PrivacyError
 from ziggurat.privacy import Event, Guarantee, whole
+from ziggurat.queries._plan import Part
 from ziggurat.randomness import secure, seeded
 from ziggurat.release._anonymised import _checked, _private_folder
-from ziggurat.release._cited import Cited, cite_outcome
-from ziggurat.release._fitting import in_words
+from ziggurat.release._certificate import NO_PROMISE, decision_of
+from ziggurat.release._cited import Cited
+from ziggurat.release._evidence import Evidence
+from ziggurat.release._fitting import DEPENDS, in_words
 from ziggurat.release._paid import paid, require_ready
+from ziggurat.release._plan import Plan, stated
+from ziggurat.release._purse import Purse
 from ziggurat.release._synthetic import Progress, _require_copies, _silent
-from ziggurat.release._synthetic_attacks import Attacked, Attackers, attack_fully, attackers_of
+from ziggurat.release._synthetic_attacks import Attackers, Claim, attack_fully, attackers_of
 from ziggurat.release._synthetic_files import (
     FORMAT,
     File,
     certificate_of,
+    copied_files,
     described,
     digest_of,
     let_go,
@@ -37,6 +44,8 @@ from ziggurat.synthesize._writing import write_copies
 
 if TYPE_CHECKING:
     from ziggurat.ledger import Ledger
+    from ziggurat.release._gate import Gate
+    from ziggurat.release._release import Release
     from ziggurat.synthesize._private import PrivateSynthesis
 
 KIND = "synthetic table"
@@ -69,6 +78,8 @@ class PrivateSyntheticRelease:
         What attacks on the files found: evidence, not the promise.
     note
         What the steward says of it.
+    release
+        The release, from which a bundle is made.
     """
 
     paths: tuple[Path, ...]
@@ -77,10 +88,11 @@ class PrivateSyntheticRelease:
     model: Any = field(repr=False)
     event: Event = field(repr=False)
     entry: Cited
-    attacked: Attacked = field(repr=False)
+    attacked: Evidence = field(repr=False)
     kept_back: int | None = field(repr=False)
     note: str = ""
     made: str = field(default_factory=lambda: datetime.now(UTC).date().isoformat())
+    release: Release[PrivateDraft] | None = field(default=None, repr=False, compare=False)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -94,9 +106,16 @@ class PrivateSyntheticRelease:
         return bool(self.model.rehearsal_)
 
     @property
+    def refuted(self) -> bool:
+        """Whether an attack refuted the promise, so that it left, if it did, without one."""
+        return self.release is not None and self.release.event is None
+
+    @property
     def sentence(self) -> str:
         """What was made, and what is promised."""
         copies = "1 copy" if len(self.files) == 1 else f"{len(self.files)} copies"
+        if self.refuted:
+            return f"{copies} of {self.files[0].rows:,} rows by {type(self.model).__name__}. {NO_PROMISE}"
         made = f"{copies} of {self.files[0].rows:,} rows by {type(self.model).__name__}: {self.guarantee}."
         return f"{made} {_REHEARSAL}" if self.rehearsal else f"{made} {_in_words(self.guarantee)}"
 
@@ -106,7 +125,7 @@ class PrivateSyntheticRelease:
             "format": FORMAT,
             "made": self.made,
             "files": [file.to_dict() for file in self.files],
-            "promise": promise_of(self.guarantee, self.event),
+            "promise": "unbounded" if self.refuted else promise_of(self.guarantee, self.event),
             "not_covered": NOT_COVERED,
             "sentence": self.sentence,
             "rehearsal": self.rehearsal,
@@ -119,6 +138,7 @@ class PrivateSyntheticRelease:
             },
             "attacks": self.attacked.to_dict(),
             "recorded": self.entry.to_dict(),
+            "decision": decision_of(self.release),
             "note": self.note,
         }
 
@@ -138,6 +158,8 @@ def release_synthetic_private(
     secret: str | Sequence[str] | None = None,
     note: str = "",
     progress: Progress | None = None,
+    gate: Gate | None = None,
+    go_on: str = "",
 ) -> PrivateSyntheticRelease:
     """Pay for a private model of a table, fit it, draw copies, attack their files, and let them go.
 
@@ -161,7 +183,7 @@ def release_synthetic_private(
         More cost nothing.
     holdout
         The share of people who are kept back, each by a coin, so that attacks have a control; or a table of others.
-    known, secret, note, progress
+    known, secret, note, progress, gate, go_on
         As for `release_synthetic`.
 
     Raises
@@ -174,26 +196,133 @@ def release_synthetic_private(
         It costs more than is left; nothing was read or spent.
     """
     target = _checked(path, ledger, budget, note)
+    purse = Purse(ledger, budget, analyst)
+    asked: dict[str, Any] = {"copies": copies, "rows": rows, "holdout": holdout, "known": known, "secret": secret}
+    with DuckDBEngine() as engine, _private_folder(target) as place:
+        asked |= {"progress": progress, "note": note, "engine": engine, "place": Path(place)}
+        plan = plan_synthetic_private(table, target, model, purse=purse, **asked)
+        release = purse.release(plan, gate=gate, go_on=go_on)
+        made = plan.released(release)
+        paid(lambda: let_go(Path(place), made.files, made.certificate, made.to_dict()))
+    return made
+
+
+def plan_synthetic_private(
+    table: object,
+    target: Path,
+    model: PrivateSynthesis,
+    *,
+    purse: Purse,
+    place: Path,
+    engine: DuckDBEngine,
+    copies: int = 1,
+    rows: int | None = None,
+    holdout: object = 0.1,
+    known: Sequence[str] | None = None,
+    secret: str | Sequence[str] | None = None,
+    progress: Progress | None = None,
+    note: str = "",
+) -> PrivateSyntheticPlan:
+    """Plan synthetic copies with a guarantee, whose drafts are made in `place`; no row is read."""
     _require_copies(target, copies)
     held = table if isinstance(table, Table) else read(table)
     maker = _copied(model)
-    planned = _planned(maker, held.schema, ledger, budget, analyst)
+    planned = _planned(maker, held.schema, purse)
     names = maker._terms(held.schema).names
     who = attackers_of(held.schema, names, known, secret)
     _require_possible(maker, names, holdout, rows)
-    rehearsal = maker.random_state is not None
-    require_ready(each for each in (held, holdout) if isinstance(each, Table))
-    with DuckDBEngine() as engine, _private_folder(target) as place:
-        task = _Task(maker, held, names, who, holdout, rows, copies, engine, Path(place), progress or _silent)
-        with ledger.spend(budget, analyst, planned, ttl=_A_DAY, rehearsal=rehearsal) as spend:
-            files, attacked, back = paid(lambda: task.run(target.name, planned))
-            answer = {"kind": KIND, "class": type(maker).__name__, "parameters": _parameters(maker)}
-            paid(lambda: spend.commit(answer | {"digest": digest_of(files), "files": len(files)}))
-        paths, entry = tuple(target.with_name(file.name) for file in files), cite_outcome(ledger, spend.outcome)
-        certificate = certificate_of(target)
-        made = PrivateSyntheticRelease(paths, certificate, files, maker, planned, entry, attacked, back, note)
-        paid(lambda: let_go(Path(place), files, certificate, made.to_dict()))
-    return made
+    task = _Task(maker, held, names, who, holdout, rows, copies, engine, place, progress or _silent)
+    return PrivateSyntheticPlan(task, target, planned, note)
+
+
+@dataclass(frozen=True, eq=False)
+class PrivateSyntheticPlan(Plan["PrivateDraft"]):
+    """Synthetic copies with a guarantee, before a row is read.
+
+    It has no identity: a second release pays again, because its noise is new.
+    """
+
+    task: _Task
+    target: Path
+    event: Event
+    note: str = ""
+    kind = KIND
+    lifetime = _A_DAY
+    paid_by_promise = True
+
+    @property
+    def text(self) -> str:
+        """How many copies, by which model."""
+        return f"Synthetic table: {counted(self.task.copies, 'copy', 'copies')} by {type(self.task.maker).__name__}"
+
+    def parts(self, group_size: int = 0) -> tuple[Part, ...]:  # noqa: ARG002
+        """What is learned; how far off the counts of the copies will be depends on the table."""
+        name = type(self.task.maker).__name__
+        return (Part("copies", name, stated(self.event, self.task.maker.delta).epsilon, None, note=DEPENDS),)
+
+    def guarantee(self) -> Guarantee:
+        """The model's own, at its own delta."""
+        return stated(self.event, self.task.maker.delta)
+
+    @property
+    def rehearsal(self) -> bool:
+        """Whether the model's randomness is seeded."""
+        return self.task.maker.random_state is not None
+
+    def ready(self) -> None:
+        """See that the tables can be read."""
+        require_ready(each for each in (self.task.table, self.task.holdout) if isinstance(each, Table))
+
+    def run(self, source: object, progress: object) -> PrivateDraft:  # noqa: ARG002
+        """Fit, draw, write out of sight, and read back; the model draws from its own randomness."""
+        return self.task.run(self.target.name, self.event)
+
+    def stored(self, output: PrivateDraft) -> dict[str, Any]:
+        """The model, and the hash of the files; they themselves are not kept."""
+        made = {"kind": KIND, "class": type(self.task.maker).__name__, "parameters": _parameters(self.task.maker)}
+        return made | {"digest": digest_of(output.files), "files": len(output.files)}
+
+    def remembered(self, output: PrivateDraft) -> str:
+        """What was made, and the hash of the files."""
+        return f"{self.text}, SHA-256 {digest_of(output.files)}"
+
+    def judge(self, output: PrivateDraft, progress: object) -> Evidence:  # noqa: ARG002
+        """Attack the files, as they were read back."""
+        return output.attack()
+
+    def artefacts(self, output: PrivateDraft, folder: Path) -> list[Path]:
+        """The copies."""
+        return copied_files(output.files, (self.target.parent, self.task.folder), folder)
+
+    @property
+    def not_protected(self) -> tuple[str, ...]:
+        """That the schema is public."""
+        return ("The names, bounds and categories of the columns are public, and so are the model and its parameters.",)
+
+    def details(self, output: PrivateDraft) -> dict[str, Any]:
+        """Which model with which parameters, and the columns and rows of the copies."""
+        maker = self.task.maker
+        columns = [axis.name for axis in maker.axes_]
+        made = {"method": type(maker).__name__, "parameters": _parameters(maker), "columns": columns}
+        return {**made, "files": [file.to_dict() for file in output.files]}
+
+    def released(self, release: Release[PrivateDraft]) -> PrivateSyntheticRelease:
+        """What has left, for the steward."""
+        if release.entry is None:
+            raise PrivacyError("No ledger holds this release.")
+        files = release.output.files
+        return PrivateSyntheticRelease(
+            paths=tuple(self.target.with_name(file.name) for file in files),
+            certificate=certificate_of(self.target),
+            files=files,
+            model=self.task.maker,
+            event=self.event,
+            entry=release.entry,
+            attacked=release.evidence,
+            kept_back=release.output.kept_back,
+            note=self.note,
+            release=release,
+        )
 
 
 def _require_possible(maker: Any, names: Sequence[str], holdout: object, rows: int | None) -> None:
@@ -222,8 +351,8 @@ class _Task:
     folder: Path
     told: Progress
 
-    def run(self, name: str, planned: Event) -> tuple[tuple[File, ...], Attacked, int | None]:
-        """Fit, draw, write and attack; say how many rows were kept back."""
+    def run(self, name: str, planned: Event) -> PrivateDraft:
+        """Fit, draw and write; say how many rows were kept back."""
         seed = self.maker.random_state
         source = (secure() if seed is None else seeded(seed)).child("holdout")
         learned, parts = tossed_parts(self.table, self.names, self.holdout, source, self.engine)
@@ -231,10 +360,9 @@ class _Task:
         if self.maker.event_ != planned:
             raise PrivacyError("The model did something else than was paid for; nothing was released.")
         drafts = self._drawn(self.folder / name)
-        files, attacked = self._attacked(drafts, parts)
-        require_as_attacked(drafts, files)
+        tables = read_back(drafts, shown_schema(self.table, self.names), self.table, self.engine)
         back = None if isinstance(self.holdout, Table) else _count(parts.control)
-        return files, attacked, back
+        return PrivateDraft(described(drafts, tables), drafts, tables, parts, back, self)
 
     def _drawn(self, draft: Path) -> tuple[Path, ...]:
         facts = {"kind": "fully", "promise": str(self.maker.guarantee_), "rehearsal": self.maker.rehearsal_}
@@ -246,15 +374,34 @@ class _Task:
             self.told("drawing", "copies", number, self.copies)
             yield iter([self.maker.sample(self.rows, random_state=None if seed is None else int(seed) + number)])
 
-    def _attacked(self, drafts: Sequence[Path], parts: Parts) -> tuple[tuple[File, ...], Attacked]:
+    def attacked(self, tables: Sequence[Table], parts: Parts) -> Evidence:
         """Attack the files themselves, as they were read back."""
         schema = shown_schema(self.table, self.names)
-        tables = read_back(drafts, schema, self.table, self.engine)
         original = read(parts.learned.raw.rows(self.names), schema, engine=self.engine, on_bad_cell="missing")
-        files = described(drafts, tables)
         if _count(original) == 0:
-            return files, Attacked()
-        return files, attack_fully(original, tables, parts.control, self.who, self.maker.random_state, self.told)
+            return Evidence()
+        share = 0.0 if isinstance(self.holdout, Table) else checked_share(self.holdout)
+        claim = Claim(self.maker.guarantee_, share, parts.coins)
+        seed = self.maker.random_state
+        return attack_fully(original, list(tables), parts.control, self.who, seed, self.told, claim)
+
+
+@dataclass(frozen=True)
+class PrivateDraft:
+    """Synthetic files that were paid for and have not left, and the rows that they are compared with."""
+
+    files: tuple[File, ...]
+    drafts: Sequence[Path]
+    tables: Sequence[Table]
+    parts: Parts
+    kept_back: int | None
+    task: _Task
+
+    def attack(self) -> Evidence:
+        """Attack the files; PrivacyError if one changed meanwhile."""
+        found = self.task.attacked(self.tables, self.parts)
+        require_as_attacked(self.drafts, self.files)
+        return found
 
 
 def promise_of(guarantee: Any, event: Event) -> dict[str, Any]:
@@ -278,17 +425,19 @@ def _copied(model: object) -> Any:
     return clone(model)
 
 
-def _planned(model: Any, schema: Schema, ledger: Ledger, budget: str, analyst: str) -> Event:
+def _planned(model: Any, schema: Schema, purse: Purse) -> Event:
     event: Event = model.planned(schema)
     whom = event.neighbours
+    if purse.ledger is None:
+        return event
     try:
-        ledger.paying(budget, whom, analyst)
+        purse.ledger.paying(purse.population, whom, purse.analyst)
     except MixedNeighboursError:
         unit = "" if whom.unit.is_row else f" --unit {whom.unit.name}={whom.unit.column}"
+        held = purse.ledger.budget(purse.population).neighbours
         raise MixedNeighboursError(
-            f"The budget protects {ledger.budget(budget).neighbours}, but by its schema and the model this table "
-            f"protects {whom}; create a budget with{unit} --relation {whom.relation.value}, or change the schema's "
-            "unit or the model's relation."
+            f"The budget protects {held}, but by its schema and the model this table protects {whom}; create a budget "
+            f"with{unit} --relation {whom.relation.value}, or change the schema's unit or the model's relation."
         ) from None
     return event
 

@@ -4,8 +4,9 @@ Sequential synthesis (`Synthesizer`, `synthesize`) promises nothing by itself: w
 `ziggurat.attacks`, and what they are good for by `ziggurat.utility`. `AIM` and `MST` carry a guarantee.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
     from ziggurat.synthesize._aim import AIM
@@ -18,6 +19,22 @@ if TYPE_CHECKING:
     from ziggurat.synthesize._synthesizer import Synthesizer, synthesize
     from ziggurat.synthesize._trees import Cart, Forest
     from ziggurat.synthesize._writing import Written
+else:
+    __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            "_aim": "AIM",
+            "_combining": "Combined combine",
+            "_linear": "Linear",
+            "_mst": "MST",
+            "_network": "Network",
+            "_result": "NOT_PROMISED Synthetic",
+            "_sampling": "Sample",
+            "_synthesizer": "Synthesizer synthesize",
+            "_trees": "Cart Forest",
+            "_writing": "Written",
+        },
+    )
 
 __all__ = [
     "AIM",
@@ -35,30 +52,3 @@ __all__ = [
     "combine",
     "synthesize",
 ]
-
-_HOMES = {
-    "AIM": "_aim",
-    "Combined": "_combining",
-    "combine": "_combining",
-    "Linear": "_linear",
-    "MST": "_mst",
-    "Network": "_network",
-    "NOT_PROMISED": "_result",
-    "Synthetic": "_result",
-    "Sample": "_sampling",
-    "Synthesizer": "_synthesizer",
-    "synthesize": "_synthesizer",
-    "Cart": "_trees",
-    "Forest": "_trees",
-    "Written": "_writing",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

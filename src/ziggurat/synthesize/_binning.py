@@ -9,9 +9,9 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.compiling import compiled
 from ziggurat.errors import DataError
 from ziggurat.synthesize._cells import Arrays, Cells, Reals
-from ziggurat.synthesize._compiled import compiled
 
 Bytes = npt.NDArray[np.uint8]
 Integers = npt.NDArray[np.int64]

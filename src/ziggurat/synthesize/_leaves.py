@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ziggurat.synthesize._compiled import compiled
+from ziggurat.compiling import compiled
 from ziggurat.synthesize._tree_shapes import Bytes, Integers, Reals, Tree
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ziggurat.synthesize._compiled import compiled, part
+from ziggurat.compiling import compiled, part
 from ziggurat.synthesize._tree_shapes import Bytes, Integers, Limits, Reals, Rows, Sample, Tree
 
 

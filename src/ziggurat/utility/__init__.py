@@ -4,8 +4,9 @@ Everything here is for the steward's eyes: the figures are exact and unprotected
 makes a copy private.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
     from ziggurat.utility._comparison import Comparison, compare
@@ -19,6 +20,23 @@ if TYPE_CHECKING:
     from ziggurat.utility._propensity import Propensity, propensity
     from ziggurat.utility._regression import Coefficient, Regression, regression
     from ziggurat.utility._transfer import Transfer, transfer
+else:
+    __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            "_comparison": "Comparison compare",
+            "_correlations": "Correlations correlations",
+            "_distances": "hellinger interval_overlap kl_divergence normalised_kl total_variation",
+            "_estimates": "Estimate Estimates estimates",
+            "_intervals": "Combining Interval",
+            "_judgement": "Judgement Spread",
+            "_marginals": "Histogram Marginal Marginals marginals",
+            "_pairs": "Pairs pairs",
+            "_propensity": "Propensity propensity",
+            "_regression": "Coefficient Regression regression",
+            "_transfer": "Transfer transfer",
+        },
+    )
 
 __all__ = [
     "Coefficient",
@@ -51,45 +69,3 @@ __all__ = [
     "total_variation",
     "transfer",
 ]
-
-_HOMES = {
-    "Comparison": "_comparison",
-    "compare": "_comparison",
-    "Correlations": "_correlations",
-    "correlations": "_correlations",
-    "hellinger": "_distances",
-    "interval_overlap": "_distances",
-    "kl_divergence": "_distances",
-    "normalised_kl": "_distances",
-    "total_variation": "_distances",
-    "Estimate": "_estimates",
-    "Estimates": "_estimates",
-    "estimates": "_estimates",
-    "Combining": "_intervals",
-    "Interval": "_intervals",
-    "Judgement": "_judgement",
-    "Spread": "_judgement",
-    "Histogram": "_marginals",
-    "Marginal": "_marginals",
-    "Marginals": "_marginals",
-    "marginals": "_marginals",
-    "Pairs": "_pairs",
-    "pairs": "_pairs",
-    "Propensity": "_propensity",
-    "propensity": "_propensity",
-    "Coefficient": "_regression",
-    "Regression": "_regression",
-    "regression": "_regression",
-    "Transfer": "_transfer",
-    "transfer": "_transfer",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

@@ -74,6 +74,18 @@ class Engine(ABC):
         """
         raise DataError(f"{self.title} reads only tables that it holds; name one with table=.")
 
+    def at_hand(self, relation: str, names: Sequence[str]) -> pa.Table | None:  # noqa: ARG002
+        """Return columns row by row if that takes next to nothing, text as codes where it is held so; else None.
+
+        Parameters
+        ----------
+        relation
+            What `attach` returned.
+        names
+            Which columns. They have the types of their Arrow array or file, not the canonical ones.
+        """
+        return None
+
     def line(self, relation: str, condition: exp.Expr) -> str:  # noqa: ARG002
         """Return at which line of its file the first row stands that meets a condition; nothing if rows have no line.
 

@@ -12,6 +12,7 @@ import pyarrow.ipc as ipc
 from sqlglot import exp
 
 from ziggurat.data.engines._base import Engine, table_named
+from ziggurat.data.engines._columns import columns_of
 from ziggurat.data.engines._file_names import Mark, files_named, literal, mark
 from ziggurat.data.engines._incoming import prepared, prepared_batches, replacements
 from ziggurat.data.engines._private_folder import private_folder
@@ -77,18 +78,20 @@ class DuckDBEngine(_DuckDB):
         self._numbers = itertools.count(1)
         self._sealed: dict[str, Mark] = {}
         self._lines: dict[str, tuple[Header, dict[str, int]]] = {}
+        self._columns: dict[str, pa.Table | list[str]] = {}
 
     def attach(self, source: object) -> str:
         """Make a file (CSV, TSV, Parquet, Arrow), an Arrow table, dataset or reader visible to queries.
 
         The cells of a CSV or TSV file are text here; a schema says what to read them as.
         """
-        name = f"ziggurat_{next(self._numbers)}"
+        name = self.name_for_later()
         if isinstance(source, str | Path):
             self._attach_file(str(source), name)
         elif isinstance(source, pa.Table):
             table = prepared(source)
             self._withheld(lambda: self._connection.register(name, table), "Attaching an Arrow table")
+            self._columns[name] = table
         elif is_dataset(source):
             self._withheld(lambda: self._dataset_view(source, name), "Attaching an Arrow dataset")
         elif isinstance(source, pa.RecordBatchReader):
@@ -96,6 +99,15 @@ class DuckDBEngine(_DuckDB):
         else:
             raise DataError(f"DuckDB cannot attach a {type(source).__name__}; pass a file or an Arrow table.")
         return name
+
+    def name_for_later(self) -> str:
+        """Give a name that `show` will give a meaning."""
+        return f"ziggurat_{next(self._numbers)}"
+
+    def show(self, name: str, expression: exp.Expr) -> None:
+        """Let a name stand for a query, in every query from now on."""
+        statement = f'CREATE VIEW "{name}" AS {self.statement(exp.select("*").from_(expression))}'
+        self._withheld(lambda: self._connection.execute(statement), "Opening the table")
 
     def ready(self) -> None:
         """Make sure that the engine lives, and that every file is the one that was opened and checked."""
@@ -112,6 +124,15 @@ class DuckDBEngine(_DuckDB):
         """Run a query and give its answer piece by piece, in canonical Arrow types."""
         yield from super().batches(expression)
         _require_same(self._sealed)
+
+    def at_hand(self, relation: str, names: Sequence[str]) -> pa.Table | None:
+        """Return columns of Arrow tables and Parquet files of moderate size, text as codes where it is held so."""
+        found = self._columns.get(relation)
+        if found is None:
+            return None
+        answer = self._withheld(lambda: columns_of(found, names), "Reading columns")
+        _require_same(self._sealed)
+        return answer
 
     def line(self, relation: str, condition: exp.Expr) -> str:
         """Return at which line of a text file the first row stands that meets a condition, in words."""
@@ -158,6 +179,7 @@ class DuckDBEngine(_DuckDB):
         """Forget a table that was lent, once no query needs it any more."""
         with self._lock:
             self._connection.unregister(lent.name)
+            self._columns.pop(lent.name, None)
 
     def _attach_file(self, path: str, name: str) -> None:
         if Path(path).is_dir():
@@ -213,6 +235,7 @@ class DuckDBEngine(_DuckDB):
 
             relation = self._connection.read_parquet(named, hive_partitioning=False)
             _seen(relation, read_schema(named[0])).create_view(name)
+            self._columns[name] = named
         else:
             self._arrow_view(named, name)
         # A damaged page must stop who opens the file, not who has paid; a hash needs every cell.

@@ -7,13 +7,19 @@ which are not loaded, are seen through a view that does the same.
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.types as kinds
 from pyarrow import ArrowInvalid, ArrowNotImplementedError
 
+from ziggurat._lazy import deferred
 from ziggurat.errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow.compute as pc
+else:
+    pc = deferred("pyarrow.compute")
 
 _PER_SECOND = {"s": 1, "ms": 1_000}
 _FARTHEST = 2**38  # seconds from 1970: past the year 9999 either way, within what engines convert

@@ -8,9 +8,16 @@ cell that matches '+D. The second undoes the first for every text, and numbers a
 """
 
 import re
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
+
+from ziggurat._lazy import deferred
+
+if TYPE_CHECKING:
+    import pyarrow.compute as pc
+else:
+    pc = deferred("pyarrow.compute")
 
 _RUN = "=+@\\t\\r\\n＝＋＠－-"  # the wide forms too, which spreadsheets set to the others in some languages
 _DANGEROUS, _MARKED = f"^'*[{_RUN}]", f"^'+[{_RUN}]"

@@ -6,14 +6,17 @@ categories. All randomness is seeded: an invented table can be made again from i
 
 from ziggurat.data.generators._clinic import clinic_patients, clinic_patients_schema
 from ziggurat.data.generators._commuters import commuters, commuters_schema
+from ziggurat.data.generators._invented import INVENTED, invented
 from ziggurat.data.generators._logs import accepts_log, log_sequences, log_sequences_schema, log_vocabulary
 
 __all__ = [
+    "INVENTED",
     "accepts_log",
     "clinic_patients",
     "clinic_patients_schema",
     "commuters",
     "commuters_schema",
+    "invented",
     "log_sequences",
     "log_sequences_schema",
     "log_vocabulary",

@@ -18,8 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from typing import TYPE_CHECKING
 
 from ziggurat.errors import LedgerCorruptError, LedgerError, LedgerUseError, WitnessError
 from ziggurat.ledger._chain import Entry, Head
@@ -27,6 +26,9 @@ from ziggurat.ledger._entries import Abandonment, Answer, Hold, Record, WitnessN
 from ziggurat.ledger._state import State
 from ziggurat.ledger.witness._known import known_for, signing_key, told
 from ziggurat.ledger.witness._place import Seen, Witness, open_witness, see
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 LATER = frozenset({Answer.kind, Abandonment.kind})
 MISSING = "cut off, or an older copy was put back"

@@ -11,12 +11,14 @@ import json
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
-
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from typing import TYPE_CHECKING
 
 from ziggurat.errors import LedgerUseError, WitnessError
-from ziggurat.ledger._signing import generate_key, load_private_key, public_hex
+from ziggurat.ledger._keys import generate_key, load_private_key, public_hex, settings
 from ziggurat.ledger.witness._place import is_file_name
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,7 @@ def told() -> str:
 
 def folder() -> Path:
     """Where this user's machine remembers witnesses and their keys."""
-    named = os.environ.get("ZIGGURAT_SETTINGS")
-    if named:
-        return Path(named) / "witnesses"
-    from platformdirs import user_config_path
-
-    return user_config_path("ziggurat", appauthor=False) / "witnesses"
+    return settings() / "witnesses"
 
 
 def remember(known: Known) -> None:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from ziggurat.errors import WitnessError
 from ziggurat.ledger._entries import WitnessNamed
+from ziggurat.ledger._keys import fingerprint
 from ziggurat.ledger._state import State
 from ziggurat.ledger.witness._known import Known, key_file, own_key, remember
-from ziggurat.ledger.witness._place import fingerprint, witness_address
+from ziggurat.ledger.witness._place import witness_address
 
 if TYPE_CHECKING:
     from ziggurat.ledger._journal import Journal

@@ -13,13 +13,13 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from ziggurat.errors import LedgerUseError, ParameterError
 from ziggurat.ledger._chain import Entry, Head, canonical, intact, now, timestamp
-from ziggurat.ledger._signing import PrivateKey, Receipt, sign
+from ziggurat.ledger._keys import PrivateKey
+from ziggurat.ledger._signing import Receipt, sign
 
 _NAME = re.compile(r"[0-9a-f]{1,64}")
 
@@ -146,12 +146,6 @@ def chained(head: Head, seen: Sequence[Seen]) -> bool:
 def is_file_name(ledger: str) -> bool:
     """Tell whether a ledger's name is one that ledgers give themselves, so that files may be named after it."""
     return _NAME.fullmatch(ledger) is not None
-
-
-def fingerprint(public_key: str) -> str:
-    """Shorten a public key to what a person can compare."""
-    digits = sha256(bytes.fromhex(public_key)).hexdigest()[:16]
-    return " ".join(digits[i : i + 4] for i in range(0, 16, 4))
 
 
 def witness_address(where: object) -> str:

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from ziggurat.errors import LedgerError, WitnessError
 from ziggurat.ledger._chain import Head
 from ziggurat.ledger._entries import WitnessNamed, record_from
-from ziggurat.ledger._signing import PublicKey, load_public_key, public_hex
+from ziggurat.ledger._keys import PublicKey, fingerprint, load_public_key, public_hex
 from ziggurat.ledger._store import Store
 from ziggurat.ledger._verify import Auditor
 from ziggurat.ledger.witness._guard import LATER, MISSING
 from ziggurat.ledger.witness._known import Known, known_for, told
-from ziggurat.ledger.witness._place import Seen, Witness, fingerprint, open_witness
+from ziggurat.ledger.witness._place import Seen, Witness, open_witness
 
 
 def hear(auditor: Auditor, store: Store, public_key: PublicKey | None = None) -> bool:

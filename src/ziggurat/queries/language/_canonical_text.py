@@ -27,8 +27,8 @@ _SPREADS = {
 }
 
 
-def canonical(question: Question) -> str:
-    """Return the canonical SQL of a question; its own text is not used."""
+def canonical(question: Question) -> tuple[str, frozenset[str]]:
+    """Return the canonical SQL of a question, and the tables in it; its own text is not used."""
     keys = {key.name: key.value.sql for key in question.keys}
     computed = {each.name: _aggregate(each) for each in question.aggregates}
     chosen = [{**keys, **computed}[name].as_(name, quoted=True) for name in question.columns]
@@ -43,7 +43,8 @@ def canonical(question: Question) -> str:
         query = query.order_by(*(_ordered(each.column, each.descending) for each in question.order))
     if question.limit is not None:
         query = query.limit(question.limit)
-    return query.transform(_plain).sql(identify=True)
+    plain = query.transform(_plain)
+    return plain.sql(identify=True), frozenset(table.name for table in plain.find_all(exp.Table))
 
 
 def _aggregate(aggregate: Aggregate) -> exp.Expr:

@@ -70,7 +70,8 @@ def _question(select: exp.Select, catalogue: Catalogue) -> Question:
         columns=tuple(columns),
         text="",
     )
-    return replace(made, text=canonical(made))
+    text, tables = canonical(made)
+    return replace(made, text=text, reads=tables.union(relation.tables))
 
 
 def _refuse_clauses(select: exp.Select) -> None:

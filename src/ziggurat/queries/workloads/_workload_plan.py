@@ -189,6 +189,10 @@ class WorkloadPlan:
         """How many times smaller the expected error is than that of asking one by one."""
         return self.one_by_one_error / self.expected_error
 
+    def half_width(self, confidence: Amount = "0.95") -> float:
+        """Half the width of the widest interval of all answers: further off is none, with this confidence each."""
+        return max(float(halves.max()) for _, halves in self._spread(exact_confidence(confidence)))
+
     def run(
         self,
         table: Table,

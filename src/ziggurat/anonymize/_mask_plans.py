@@ -16,25 +16,35 @@ if TYPE_CHECKING:
 
 _SECRET = "Say where the secret is: secret: {file: key.txt}, or secret: {variable: NAME_OF_AN_ENVIRONMENT_VARIABLE}."  # noqa: S105
 
-Plan = dict[str | tuple[str, ...], list["Technique"]]
+MaskPlan = dict[str | tuple[str, ...], list["Technique"]]
 
 
-def plan_in(file: str, columns: Sequence[str]) -> Plan:
-    """Read a plan: techniques by column, or by several columns with commas where one should see them together."""
+def mask_plan_in(file: str | Path, columns: Sequence[str]) -> MaskPlan:
+    """Read a plan from a YAML file; secrets and vaults are named from its folder."""
     from ziggurat.data._located_yaml import loaded
 
     try:
         text = Path(file).read_text(encoding="utf-8")
     except (OSError, ValueError):
-        raise DataError(f"The plan {file!r} does not exist or cannot be read.") from None
-    data, locate = loaded(text, file, DataError)
+        raise DataError(f"The plan {str(file)!r} does not exist or cannot be read.") from None
+    data, locate = loaded(text, str(file), DataError)
     if not isinstance(data, Mapping) or not data:
         raise DataError(f"{file}: a plan names columns and their techniques, such as 'name: drop'.")
-    plan: Plan = {}
+    return mask_plan(data, columns, Path(file).parent, locate)
+
+
+def mask_plan(
+    data: Mapping[Any, Any],
+    columns: Sequence[str],
+    folder: Path,
+    locate: Callable[[tuple[str, ...]], str] = lambda path: "",  # noqa: ARG005
+) -> MaskPlan:
+    """Read a plan: techniques by column, or by several columns with commas where one should see them together."""
+    plan: MaskPlan = {}
     for name, given in data.items():
         steps = given if isinstance(given, list) else [given]
         try:
-            plan[_columns(str(name), columns)] = [technique_of(step, Path(file).parent) for step in steps]
+            plan[_columns(str(name), columns)] = [technique_of(step, folder) for step in steps]
         except ZigguratError as error:
             raise type(error)(f"{locate((str(name),))}{error}") from None
     return plan

@@ -28,7 +28,7 @@ from ziggurat.pate import (
 )
 from ziggurat.privacy import Neighbours, UnboundedEvent, compose, event_from_dict
 from ziggurat.randomness import seeded
-from ziggurat.release import Certificate, Labelled, Labelling, QueryCurator, certify
+from ziggurat.release import Labelled, Labelling, QueryCurator, StudentCertificate, certify
 from ziggurat.release._described import features_digest
 
 DAY = date(2026, 11, 15)
@@ -106,7 +106,7 @@ def test_labels_of_different_noise_are_composed_and_no_paper_has_a_formula(teach
     assert made.teachers.promise == compose(*(each.planned for each in pair)).approximate("1e-6")
     assert made.teachers.organisation.epsilon > made.teachers.promise.epsilon
     assert made.teachers.published is None
-    assert Certificate.from_dict(through_json(made)) == made
+    assert StudentCertificate.from_dict(through_json(made)) == made
 
 
 def test_an_organisation_stands_beside_the_unit_of_the_budget(labelled):
@@ -143,7 +143,7 @@ def test_a_sanitised_epsilon_is_shown_and_its_own_cost_is_added(labelled, teache
     assert made.teachers.promise.epsilon > certified(labelled).teachers.promise.epsilon
     assert made.teachers.event.to_dict()["events"][-1] == shown.event.to_dict()
     assert "with confidence 0.95" in made.text()
-    assert Certificate.from_dict(through_json(made)) == made
+    assert StudentCertificate.from_dict(through_json(made)) == made
     with pytest.raises(PrivacyError, match="organisation"):
         certified(labelled, sanitised=shown, organisation=HOSPITAL)
     with pytest.raises(ParameterError):
@@ -186,7 +186,7 @@ def test_original_features_are_not_protected_and_the_ledger_is_told(labelling, c
     assert len(students_ledger.statement("own").unbounded) == 1
     assert noted.student.recorded.hash == students_ledger.head().hash
     assert noted.record(students_ledger, "own") == noted
-    assert Certificate.from_dict(through_json(noted)) == noted
+    assert StudentCertificate.from_dict(through_json(noted)) == noted
 
 
 def test_a_protected_student_leaves_nothing_to_record(labelled, students_ledger):
@@ -294,7 +294,7 @@ def test_a_ledger_is_named_with_its_head(labelled, teachers_ledger, curator, stu
     assert made.teachers.checked.head == teachers_ledger.head()
     assert made.student.checked.head == students_ledger.head()
     assert (made.teachers.checked.others, made.student.checked.others) == (1, 0)
-    assert Certificate.from_dict(through_json(made)) == made
+    assert StudentCertificate.from_dict(through_json(made)) == made
     with pytest.raises(DataError, match="no ledger"):
         certified(labels, students_ledger=students_ledger, features="privatised", queries=_unrecorded())
 
@@ -324,19 +324,19 @@ def test_a_certificate_that_claims_what_its_facts_do_not_prove_is_refused(labell
     data = through_json(certified(labelled))
     CLAIMS[claim](data)
     with pytest.raises(DataError, match="damaged"):
-        Certificate.from_dict(data)
+        StudentCertificate.from_dict(data)
 
 
 def test_an_older_account_that_promised_more_loss_is_still_read(labelled):
     data = through_json(certified(labelled))
     data["teachers"]["promise"]["epsilon"] = data["both"]["epsilon"] = "9"
-    assert Certificate.from_dict(data).teachers.promise.epsilon == 9
+    assert StudentCertificate.from_dict(data).teachers.promise.epsilon == 9
 
 
 @given(st.recursive(st.none() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)))
 def test_any_other_json_is_no_certificate(data):
     with pytest.raises(DataError):
-        Certificate.from_dict(data)
+        StudentCertificate.from_dict(data)
 
 
 def test_a_certificate_survives_a_file_and_names_the_students_files(labelled, tmp_path):
@@ -348,13 +348,13 @@ def test_a_certificate_survives_a_file_and_names_the_students_files(labelled, tm
     assert made.files == {"deep/weights.bin": digest}
     assert certified(labelled, files=folder / "deep" / "weights.bin").files == {"weights.bin": digest}
     made.save(tmp_path / "certificate.json")
-    assert Certificate.load(tmp_path / "certificate.json") == made
+    assert StudentCertificate.load(tmp_path / "certificate.json") == made
     for absent in (tmp_path / "nothing", tmp_path / "empty"):
         (tmp_path / "empty").mkdir(exist_ok=True)
         with pytest.raises(DataError):
             certified(labelled, files=absent)
     with pytest.raises(DataError):
-        Certificate.load(tmp_path / "nothing")
+        StudentCertificate.load(tmp_path / "nothing")
 
 
 def test_a_ledger_that_was_copied_does_not_hide_a_labelling(labelled):
@@ -378,7 +378,7 @@ def test_what_follows_from_the_facts_cannot_be_stated_otherwise(labelled, path):
     data = certify(labelled, delta="1e-6", features="public").to_dict()
     data[path[0]][path[1]] = {"published": "1/100", "matched": True}[path[1]]
     with pytest.raises(DataError, match="damaged"):
-        Certificate.from_dict(data)
+        StudentCertificate.from_dict(data)
 
 
 def test_a_noted_release_is_looked_up_in_the_ledger(labelling, curator, students_ledger):
@@ -399,7 +399,7 @@ def test_a_plain_noise_of_two_classes_gets_the_exact_account(teachers, teachers_
     labelled = by(teachers, teachers_ledger, LaplaceNoisyMax("0.1")).label(ROWS)
     made = certified(labelled)
     assert made.teachers.promise == labelled.account("1e-6").record
-    assert Certificate.from_dict(through_json(made)) == made
+    assert StudentCertificate.from_dict(through_json(made)) == made
 
 
 def test_labels_travel_to_the_certificate_by_file(labelled, tmp_path, teachers_ledger):

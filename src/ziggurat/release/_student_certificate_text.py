@@ -11,13 +11,13 @@ from ziggurat.release._described import in_a_phrase
 from ziggurat.release._promised import Checked, StudentsSide, TeachersSide, grants_of
 
 if TYPE_CHECKING:
-    from ziggurat.release._certificate import Certificate
+    from ziggurat.release._student_certificate import StudentCertificate
 
 WIDTH = 100
 REHEARSAL = "REHEARSAL: not to be published"
 
 
-def certificate_text(certificate: Certificate) -> str:
+def certificate_text(certificate: StudentCertificate) -> str:
     """Put the sections together."""
     day = certificate.made
     title = [
@@ -147,7 +147,7 @@ def _calls(rows: list[str]) -> str:
     )
 
 
-def _both(certificate: Certificate) -> Iterator[str]:
+def _both(certificate: StudentCertificate) -> Iterator[str]:
     both, side = certificate.both, certificate.student
     if side.features == "public":
         yield "The student's features are about nobody, so the first promise is the whole."
@@ -169,7 +169,7 @@ def _change(promise: ApproximateDP | PureDP | None) -> str:
     return f"{verb} {promise.neighbours.unit}"
 
 
-def _places(certificate: Certificate) -> Iterator[str]:
+def _places(certificate: StudentCertificate) -> Iterator[str]:
     teachers, student = certificate.teachers, certificate.student
     for number, each in enumerate(teachers.labellings, 1):
         asked = each.question

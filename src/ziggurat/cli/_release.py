@@ -1,0 +1,155 @@
+"""`ziggurat release`: a file describes what leaves; price or measure it, run it into a signed bundle, verify that."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ziggurat.errors import DataError
+
+if TYPE_CHECKING:
+    from ziggurat.release import Verdict
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    short_help="Releases that a file describes: plan, run into a signed bundle, verify.",
+    help="The one way out: a YAML file describes what leaves, from which table and to whose account; the result is a "
+    "bundle with a public part, the steward's part and signed manifests.\n\n"
+    "  ziggurat release plan answer.yaml      what it would cost or tell; nothing leaves\n\n"
+    "  ziggurat release run answer.yaml       pay, make, attack, judge, sign\n\n"
+    "  ziggurat release verify answer.yaml    check the bundle that it wrote\n\n"
+    "A question, for instance:\n\n"
+    "  format: ziggurat/release/1\n\n"
+    "  table: patients.csv\n\n"
+    "  analyst: ada\n\n"
+    "  release: {kind: question, sql: SELECT COUNT(*) AS n FROM patients, epsilon: 0.5, rows_per_unit: 1}",
+)
+
+File = Annotated[str, typer.Argument(metavar="FILE", help="The YAML file that describes the release.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+GoOn = Annotated[str, typer.Option(help="Why it shall leave although the gate stops it; kept for ever.")]
+Key = Annotated[str, typer.Option(help="The private key that signs; by default this user's release key.")]
+
+
+@app.command()
+def plan(
+    file: File,
+    group_size: Annotated[int, typer.Option(help="For groups of how many the error of means is told.", min=1)] = 1_000,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a release would cost, or tell, and what it would write; nothing leaves.
+
+    With a guarantee: price and expected error from public facts, and no row is read. Without one (anonymised, masked,
+    synthetic by trees): it is made and attacked where nobody sees it, for the steward; nothing is recorded. Exit code 3
+    if it does not fit what is left, 5 if the gate would stop it.
+    """
+    from ziggurat.cli._asking import working
+    from ziggurat.release.config import described
+
+    with working() as tell:
+        tell("planning")
+        found = described(file, group_size=group_size)
+    typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else "\n".join(found.sentences))
+    if not found.fits:
+        raise typer.Exit(3 if found.quotation is not None else 5)
+
+
+@app.command()
+def run(
+    file: File,
+    go_on: GoOn = "",
+    key: Key = "",
+    as_json: AsJson = False,
+) -> None:
+    """Pay, make, attack, judge, and write the signed bundle.
+
+    What will be written is said first. What was paid for before is given again for nothing. Exit code 3 if it costs
+    more than is left, 5 if the gate stops it: then nothing has left, and what was paid for waits for a reason.
+    """
+    from ziggurat.cli._asking import working
+    from ziggurat.release import Release
+    from ziggurat.release.config import run_config
+
+    with working() as tell:
+        made, bundle = run_config(
+            file, key=key or None, go_on=go_on, progress=tell, told=lambda words: typer.echo(words, err=True)
+        )
+    certificate: dict[str, Any] = _certificate(bundle)
+    if as_json:
+        typer.echo(json.dumps({"bundle": str(bundle), "certificate": certificate}, indent=2))
+        return
+    if certificate["kind"] == "question" and isinstance(made, Release):
+        typer.echo(f"{made.output}\n")
+    typer.echo("\n".join(_told(made.verdict, certificate)))
+    signed = "it is a rehearsal and not signed" if certificate["rehearsal"] else "signed"
+    typer.echo(f"The bundle is in {str(bundle)!r} ({signed}): give away 'public', keep 'steward'.")
+
+
+def _told(verdict: Verdict, certificate: Mapping[str, Any]) -> list[str]:
+    """What left, what is promised, what the gate said, and where the ledger says so."""
+    entry, judged = certificate["recorded"], verdict.stopped or verdict.passed
+    where = "No ledger remembers it."
+    if entry is not None:
+        where = f"Entry {entry['seq']} of the ledger {entry['ledger']} says so for ever (budget {entry['budget']!r})."
+    return [certificate["what"], certificate["sentence"], *([verdict.sentence] if judged else []), where]
+
+
+@app.command()
+def verify(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The file that describes the release, or its bundle.")],
+    key: Annotated[str, typer.Option(help="Whose signature it must bear: a .pub file, or a folder of them.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Check the bundle that a file wrote; the same as 'ziggurat verify BUNDLE'."""
+    from ziggurat.cli._verify import verify as check
+    from ziggurat.release.config import bundle_of, read_config
+
+    path = Path(file)
+    described = path.is_file() and path.suffix.lower() in (".yaml", ".yml", ".json")
+    bundle = bundle_of(read_config(path), path) if described else path
+    if not bundle.exists():
+        raise DataError(f"There is no bundle {str(bundle)!r} yet; 'ziggurat release run {file}' writes it.")
+    check(str(bundle), key=key, receipt="", ledger="", as_json=as_json)
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON schema of the files, for editors and other programs."""
+    from ziggurat.release.config import json_schema
+
+    typer.echo(json.dumps(json_schema(), indent=2))
+
+
+@app.command()
+def hand_out(
+    bundle: Annotated[str, typer.Argument(help="A bundle.")],
+    out: Annotated[str, typer.Option(help="The folder or .zip file to write.")],
+) -> None:
+    """Write the public part of a bundle alone, to be given away."""
+    from ziggurat.release.bundle import hand_out as handed
+
+    typer.echo(f"The public part is in {str(handed(bundle, out))!r}; 'ziggurat verify' checks it.")
+
+
+@app.command()
+def key(
+    rotate: Annotated[bool, typer.Option("--rotate", help="Make a new key; the old public half is kept.")] = False,
+) -> None:
+    """Show the key that signs this user's releases, and its fingerprint; make it if there is none."""
+    from ziggurat.release.bundle import release_key, rotate_release_key
+
+    made = rotate_release_key() if rotate else release_key(create=True)
+    typer.echo(f"The key is {str(made.file)!r}; guard it. Whoever verifies needs {str(made.public_file)!r}.")
+    typer.echo(f"Its fingerprint is {made.fingerprint}.")
+
+
+def _certificate(bundle: Path) -> dict[str, Any]:
+    from ziggurat.release.bundle import verify_bundle
+
+    found: dict[str, Any] = dict(verify_bundle(bundle).certificate)
+    return found

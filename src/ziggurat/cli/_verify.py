@@ -1,0 +1,159 @@
+"""`ziggurat verify`: the one way to check what somebody handed you, a bundle, a ledger or a receipt."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from ziggurat.errors import DataError, LedgerCorruptError, LedgerError, ParameterError
+
+if TYPE_CHECKING:
+    from ziggurat.ledger import Receipt, Verification
+    from ziggurat.release.bundle import BundleVerification
+
+Kind = Literal["bundle", "ledger", "receipt"]
+
+_SQLITE, _ZIP = b"SQLite format 3\0", b"PK"
+_OWN_NAMES = ("manifest.json", "certificate.json", "evidence.json", "index.html", "report.html")
+
+
+def verify(
+    thing: Annotated[
+        str,
+        typer.Argument(help="A bundle (folder, .zip, or one part), a ledger (file or postgresql://…), or a receipt."),
+    ],
+    key: Annotated[
+        str, typer.Option(help="Whose signature it must bear: a .pub file; for bundles and receipts also a folder.")
+    ] = "",
+    receipt: Annotated[str, typer.Option(help="Of a ledger: a receipt that was kept elsewhere.")] = "",
+    ledger: Annotated[str, typer.Option(help="Of a receipt: the ledger to compare it with.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
+) -> None:
+    """Check a bundle, a ledger or a receipt, offline, and name what was altered.
+
+    Exit code 0: sound. 1: broken, or not what it claims to be (a rehearsal is no release). 2: it cannot be checked.
+
+    ziggurat verify answer.zip --key release.pub
+    """
+    kind = _kind(thing)
+    _require_sense(kind, receipt, ledger)
+    if kind == "bundle":
+        said = _bundle(thing, key)
+    elif kind == "ledger":
+        said = _ledger(thing, key, _receipt(receipt) if receipt else None)
+    else:
+        said = _ledger(ledger, key, _receipt(thing)) if ledger else _receipt_alone(thing, key)
+    _print(said, as_json)
+    raise typer.Exit(0 if said["sound"] else 1)
+
+
+def _kind(thing: str) -> Kind:
+    """Find out what something is: by what it holds, or else by its name, where that was damaged."""
+    if "://" in thing:
+        return "ledger"
+    path = Path(thing)
+    if path.is_dir():
+        return "bundle"
+    if not path.is_file():
+        raise DataError(f"There is nothing at {thing!r}; give a bundle, a ledger or a receipt.")
+    with path.open("rb") as file:
+        begins = file.read(len(_SQLITE))
+    if path.name in _OWN_NAMES:
+        raise DataError(f"{thing!r} is a file of a bundle; give the folder that it lies in.")
+    if begins == _SQLITE or path.suffix in (".db", ".sqlite"):
+        return "ledger"
+    if begins.startswith(_ZIP) or path.suffix.lower() == ".zip":
+        return "bundle"
+    if begins.lstrip().startswith(b"{") or path.suffix == ".json":
+        return "receipt"
+    raise DataError(f"{thing!r} is neither a bundle nor a ledger nor a receipt.")
+
+
+def _require_sense(kind: Kind, receipt: str, ledger: str) -> None:
+    if receipt and kind != "ledger":
+        raise ParameterError(f"A {kind} is not compared with a receipt; only a ledger is.")
+    if ledger and kind != "receipt":
+        raise ParameterError(f"A {kind} is not compared with a ledger; only a receipt is.")
+
+
+def _bundle(thing: str, key: str) -> dict[str, Any]:
+    from ziggurat.release.bundle import verify_bundle
+
+    found: BundleVerification = verify_bundle(thing, key or None)
+    return {**found.to_dict(), "sentences": found.sentences()}
+
+
+def _ledger(where: str, key: str, receipt: Receipt | None) -> dict[str, Any]:
+    """Verify a ledger, and a receipt with it."""
+    from ziggurat.cli._ledger import summed_up
+    from ziggurat.ledger import verify_ledger
+
+    try:
+        found: Verification = verify_ledger(where, _one_key(key, receipt), receipt)
+    except LedgerCorruptError as error:
+        return _said("ledger", [str(error)], [])
+    except LedgerError as error:  # out of reach, or no ledger at all: that is no verdict
+        raise DataError(str(error)) from None
+    problems = [str(each) for each in found.problems]
+    good = [] if problems else [summed_up(found)]
+    return {**_said("ledger", problems, good), "entries": found.entries, "notes": found.notes}
+
+
+def _one_key(key: str, receipt: Receipt | None) -> str | None:
+    """The key that a receipt must bear: of a folder the one that it names, so that keys can be rotated."""
+    if not key or not Path(key).is_dir():
+        return key or None
+    if receipt is None:
+        raise ParameterError("A folder of keys is for bundles and receipts; give the one .pub file for this ledger.")
+    from ziggurat.ledger import load_public_key, public_hex
+
+    files = sorted(Path(key).glob("*.pub"))
+    if not files:
+        raise DataError(f"The folder {key!r} holds no public key; these end in '.pub'.")
+    named = [file for file in files if public_hex(load_public_key(file)) == receipt.public_key]
+    return str([*named, files[0]][0])
+
+
+def _receipt(file: str) -> Receipt:
+    from ziggurat.cli._ledger import text_of
+    from ziggurat.ledger import Receipt
+
+    return Receipt.from_json(text_of(file))
+
+
+def _receipt_alone(file: str, key: str) -> dict[str, Any]:
+    from ziggurat.ledger import fingerprint
+
+    kept = _receipt(file)
+    wrong = kept.problem(_one_key(key, kept))
+    if wrong:
+        return _said("receipt", [wrong[:1].upper() + wrong[1:] + "."], [])
+    whose = "which is the one given" if key else "and nobody checked whose that is; give --key"
+    return _said(
+        "receipt",
+        [],
+        [
+            f"Entry {kept.seq} of the ledger {kept.ledger} was signed on {kept.time}; its hash is {kept.hash}.",
+            f"Signed with the key {fingerprint(kept.public_key)}, {whose}.",
+            "Whether the ledger still agrees is seen with --ledger.",
+        ],
+    )
+
+
+def _said(what: str, problems: list[str], good: list[str]) -> dict[str, Any]:
+    verdict = f"BROKEN. This {what} does not verify." if problems else f"SOUND. This {what} verifies."
+    sentences = [verdict, *problems, *good]
+    return {"what": what, "sound": not problems, "problems": problems, "sentences": sentences}
+
+
+def _print(said: dict[str, Any], as_json: bool) -> None:
+    from ziggurat.data import printable
+
+    if as_json:
+        typer.echo(json.dumps(said, indent=2))
+        return
+    for sentence in said["sentences"]:
+        typer.echo(printable(sentence))

@@ -1,0 +1,23 @@
+"""Invented tables by their names."""
+
+import pyarrow as pa
+
+from ziggurat.data._schema import Schema
+from ziggurat.data.generators._clinic import clinic_patients, clinic_patients_schema
+from ziggurat.data.generators._commuters import commuters, commuters_schema
+from ziggurat.data.generators._logs import log_sequences, log_sequences_schema
+from ziggurat.errors import ParameterError
+
+INVENTED = ("clinic", "commuters", "logs")
+"""The names of invented tables."""
+
+
+def invented(what: str, rows: int, seed: int) -> tuple[pa.Table, Schema]:
+    """Return an invented table and its schema, by name."""
+    if what == "clinic":
+        return clinic_patients(rows, seed=seed), clinic_patients_schema()
+    if what == "logs":
+        return log_sequences(rows, seed=seed), log_sequences_schema()
+    if what == "commuters":
+        return commuters(members=rows, seed=seed), commuters_schema()
+    raise ParameterError("Say what to invent: clinic, logs or commuters.")

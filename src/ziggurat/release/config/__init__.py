@@ -1,0 +1,20 @@
+"""Releases that a file describes: read, priced or measured, run into a signed bundle, and repeated."""
+
+from ziggurat.release.config._held import HeldBundle
+from ziggurat.release.config._kinds import KINDS
+from ziggurat.release.config._models import FORMAT, ReleaseConfig, json_schema
+from ziggurat.release.config._reading import read_config
+from ziggurat.release.config._running import Outlook, bundle_of, described, run_config
+
+__all__ = [
+    "FORMAT",
+    "KINDS",
+    "HeldBundle",
+    "Outlook",
+    "ReleaseConfig",
+    "bundle_of",
+    "described",
+    "json_schema",
+    "read_config",
+    "run_config",
+]

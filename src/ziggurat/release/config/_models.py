@@ -1,0 +1,222 @@
+"""What a file may say about a release: one model for every kind, and a JSON schema of all of them.
+
+Amounts (epsilon, delta, shares) are read as text, so that they stay exact: 0.1 and "1/3" mean what they say.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+FORMAT = "ziggurat/release/1"
+
+
+def _as_text(value: object) -> object:
+    """A number as it was written; YAML has made a number of it, whose shortest text is the one that was written."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError("an amount is a number, or a text such as '1/3'")
+    text = str(value)
+    try:
+        Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise ValueError("an amount is a number, or a text such as '1/3'") from None
+    return text
+
+
+Exact = Annotated[str, BeforeValidator(_as_text, json_schema_input_type=str | int | float)]
+Bound = int | float | date
+
+
+class _Said(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class QuestionSaid(_Said):
+    """The answer to a question in SQL, with a guarantee."""
+
+    kind: Literal["question"]
+    sql: str = Field(description="SELECT … FROM the name of the table.")
+    epsilon: Exact = Field(description="What it may cost, exact.")
+    delta: Exact = "0"
+    rows_per_unit: int | None = Field(None, description="How many rows of one unit count, in each group.")
+    groups_per_unit: int | None = Field(None, description="In how many groups one unit counts.")
+    bounds: dict[str, list[Bound]] = Field(default_factory=dict, description="column: [lower, upper].")
+    learn: list[str] = Field(default_factory=list, description="Columns whose bounds are learned, out of epsilon.")
+    shares: dict[str, Exact] = Field(default_factory=dict, description="Which part of the cost a column gets.")
+    bounding: Literal["weigh", "lot"] = "weigh"
+    noise: Literal["laplace", "gaussian"] = "laplace"
+    effects: Exact = "0.1"
+    confidence: Exact = "0.95"
+
+
+class WorkloadSaid(_Said):
+    """Many counts that are answered together, with a guarantee."""
+
+    kind: Literal["workload"]
+    marginals: list[list[str]] = Field(min_length=1, description="Sets of columns whose joint counts are wanted.")
+    total: bool = Field(False, description="Also count everybody.")
+    bins: dict[str, int] = Field(default_factory=dict, description="Into how many even bins numbers are cut.")
+    epsilon: Exact
+    delta: Exact = "0"
+    rows_per_unit: int | None = None
+    noise: Literal["laplace", "gaussian"] | None = None
+    confidence: Exact = "0.95"
+
+
+class ReportsSaid(_Said):
+    """A report of every row, each protected on its own, with a guarantee under replace-one."""
+
+    kind: Literal["reports"]
+    columns: dict[str, Exact] = Field(min_length=1, description="column: its epsilon.")
+    method: Literal["auto", "response", "unary", "hashing", "choice"] = "auto"
+    missing: bool = Field(False, description="Let missing values be reported, too.")
+
+
+class ModelSaid(_Said):
+    """A private model, with a guarantee."""
+
+    kind: Literal["model"]
+    label: str = Field(description="The column to be predicted.")
+    epsilon: Exact
+    delta: Exact = "1e-6"
+    model: str = Field("auto", description="linear, ridge, lasso, elastic-net; logistic, naive-bayes, tree, forest.")
+    columns: list[str] = Field(default_factory=list, description="The columns to learn from; else all.")
+    expected_rows: int | None = Field(None, ge=1, description="About how many rows there are, as is publicly known.")
+    options: dict[str, Any] = Field(default_factory=dict, description="Further parameters of the model.")
+
+
+class LabelsSaid(_Said):
+    """Labels of queries by teachers, with a guarantee to the people whose data trained them."""
+
+    kind: Literal["labels"]
+    teachers: str = Field(description="The folder that 'ziggurat pate teach' wrote.")
+    queries: str = Field(description="A table with the teachers' columns.")
+    aggregator: str = Field("gumbel:0.05", description="gumbel:0.05, laplace:0.05, gaussian:40, confident:200,150,40.")
+    most_answers: int | None = Field(None, ge=1)
+
+
+class DiversitySaid(_Said):
+    """How many different values every class must have."""
+
+    amount: float | int
+    kind: Literal["distinct", "entropy", "recursive"] = "distinct"
+    c: float | int | None = None
+    missing_is_a_value: bool = False
+
+
+class ClosenessSaid(_Said):
+    """How close the values of every class must be to those of the table."""
+
+    amount: float | int
+    distance: Literal["equal", "ordered", "hierarchical"] = "equal"
+    missing_is_a_value: bool = False
+
+
+class AnonymisedSaid(_Said):
+    """An anonymised table; nothing bounds what it tells."""
+
+    kind: Literal["anonymised table"]
+    out: str = Field("table.parquet", description="What the file is called in the bundle.")
+    k: int | None = Field(None, ge=1)
+    diversity: dict[str, DiversitySaid] = Field(default_factory=dict, description="By sensitive column.")
+    closeness: dict[str, ClosenessSaid] = Field(default_factory=dict, description="By sensitive column.")
+    highest_risk: float | None = None
+    average_risk: float | None = None
+    quasi_identifiers: list[str] = Field(default_factory=list, description="By default by the schema.")
+    keep: dict[str, str] = Field(default_factory=dict, description="column: why it may leave as it is.")
+    drop: list[str] = Field(default_factory=list)
+    suppression: Exact = "0"
+    metric: Literal["loss", "entropy", "precision", "discernibility", "class-size"] = "loss"
+    weights: dict[str, float | int] = Field(default_factory=dict)
+    hierarchies: list[str] = Field(default_factory=list, description="Files of hierarchies, or folders of them.")
+    recoding: Literal["global", "local", "mondrian"] = "global"
+
+
+class MaskedSaid(_Said):
+    """A masked table; nothing bounds what it tells."""
+
+    kind: Literal["masked table"]
+    out: str = "table.parquet"
+    techniques: dict[str, Any] = Field(default_factory=dict, description="For each column its technique.")
+    safe_harbor: bool = Field(False, description="Plan by HIPAA's list of eighteen instead, from the schema.")
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> MaskedSaid:
+        if bool(self.techniques) == self.safe_harbor:
+            raise ValueError("give 'techniques' or 'safe_harbor: true', one of the two")
+        return self
+
+
+class SyntheticSaid(_Said):
+    """Synthetic copies of a table: with a guarantee by aim or mst, and without one by other methods."""
+
+    kind: Literal["synthetic table"]
+    out: str = "table.parquet"
+    method: Literal["cart", "forest", "linear", "network", "sample", "aim", "mst"] = "cart"
+    epsilon: Exact | None = Field(None, description="With aim or mst: what it may cost.")
+    delta: Exact | None = None
+    copies: int = Field(1, ge=1)
+    rows: int | None = Field(None, ge=1)
+    holdout: float = Field(0.1, ge=0, lt=1, description="The share of people kept back as a control for attacks.")
+    known: list[str] = Field(default_factory=list, description="The columns attackers know; else by the schema.")
+    secret: list[str] = Field(default_factory=list, description="The columns they want; else by the schema.")
+    leave_out: list[str] = Field(default_factory=list)
+    options: dict[str, Any] = Field(default_factory=dict, description="Further parameters of the method.")
+
+    @model_validator(mode="after")
+    def _priced(self) -> SyntheticSaid:
+        private = self.method in ("aim", "mst")
+        if private != (self.epsilon is not None):
+            raise ValueError("'epsilon' goes with the methods aim and mst, and they need it")
+        return self
+
+    @property
+    def private(self) -> bool:
+        """Whether it carries a guarantee."""
+        return self.method in ("aim", "mst")
+
+
+Said = Annotated[
+    QuestionSaid | WorkloadSaid | ReportsSaid | ModelSaid | LabelsSaid | AnonymisedSaid | MaskedSaid | SyntheticSaid,
+    Field(discriminator="kind"),
+]
+
+
+class GateSaid(_Said):
+    """What stops the release."""
+
+    level: Exact = Field("0.05", description="How often the gate may stop a release that gives nobody away.")
+    thresholds: dict[str, float | int | None] = Field(
+        default_factory=dict, description="By attack: the largest figure that passes."
+    )
+
+
+class ReleaseConfig(_Said):
+    """A release, described whole: from which table, to whose account, what leaves, and what stops it."""
+
+    format: Literal["ziggurat/release/1"] = Field(description="The version of this format.")
+    table: str = Field("", description="A file beside this one, or an invented table or public dataset by name.")
+    schema_: str = Field("", alias="schema", description="The schema; by default the .yaml file beside the table.")
+    name: str = Field("", description="What questions call the table; by default the file's name.")
+    unreadable: Exact = Field("0", description="The share of a column's cells that may be unreadable.")
+    public: dict[str, str] = Field(default_factory=dict, description="Tables that are no secret, for joins.")
+    ledger: str = Field("", description="A file or postgresql://…; by default that of this user.")
+    population: str = Field("", description="Whose account; by default the table's name.")
+    analyst: str = Field("", description="Who pays, of a release with a guarantee.")
+    release: Said
+    gate: GateSaid = Field(default_factory=lambda: GateSaid.model_validate({}))
+    looked: bool = Field(
+        False, description="Whether settings were chosen by looking at the private table: then say so."
+    )
+    note: str = Field("", description="What it is for, in a sentence.", max_length=1_000)
+    bundle: str = Field("", description="The folder or .zip file to write; by default named after this file.")
+    rehearse: int | None = Field(None, description="A seed: repeatable, marked, and never signed.")
+
+
+def json_schema() -> dict[str, Any]:
+    """Give the JSON schema of the format, for editors and for other programs."""
+    made = ReleaseConfig.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": FORMAT, **made}

@@ -1,0 +1,257 @@
+"""Price, measure or run the release that a file describes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ziggurat.data._nearest import nearest
+from ziggurat.errors import DataError, GateError, ParameterError
+from ziggurat.ledger import Ledger
+from ziggurat.randomness import seeded
+from ziggurat.release._gate import DEFAULTS, Gate
+from ziggurat.release._purse import Purse
+from ziggurat.release.bundle import require_new
+from ziggurat.release.config._held import HeldBundle
+from ziggurat.release.config._kinds import Desk, is_open, planned, table_name
+from ziggurat.release.config._reading import read_config
+
+if TYPE_CHECKING:
+    from ziggurat.ledger import PrivateKey
+    from ziggurat.release._plan import Plan, Progress
+    from ziggurat.release._quotation import Quotation
+    from ziggurat.release._release import Release
+    from ziggurat.release.config._models import ReleaseConfig
+
+_FILES = ("public/ (what leaves, certificate, page, signed manifest)", "steward/ (evidence, verdict, page)")
+_HIDDEN = ("ledger", "rehearse", "bundle")
+"""What a certificate does not repeat of the file: where things lie on the steward's machine, and a rehearsal's seed."""
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What a release would be, before it is one.
+
+    Attributes
+    ----------
+    kind, text
+        What would leave.
+    quotation
+        Of a kind with a guarantee: its price and expected error, from public facts; no row was read.
+    measured
+        Of a kind without one: what would leave, attacked and judged for the steward; nothing was written down.
+    bundle, files
+        What a run would write.
+    sentences
+        All this in words.
+    """
+
+    kind: str
+    text: str
+    quotation: Quotation | None
+    measured: Release[Any] | None
+    bundle: Path
+    files: tuple[str, ...]
+
+    @property
+    def fits(self) -> bool:
+        """Whether a run would be paid for, or let go by the gate."""
+        if self.quotation is not None:
+            return self.quotation.fits
+        return self.measured is None or not self.measured.verdict.stopped
+
+    @property
+    def sentences(self) -> list[str]:
+        """What it would be, what it would cost or tell, and what would be written."""
+        said = [self.text] if self.quotation is None else [str(self.quotation), "No row was read."]
+        if self.measured is not None:
+            said += [*self.measured.evidence.sentences, self.measured.verdict.sentence]
+            said.append("This was measured for the steward's eyes: nothing has left, and nothing was written down.")
+        return [*said, f"A run writes {str(self.bundle)!r}, with {', '.join(self.files)}."]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the JSON form."""
+        measured = self.measured
+        return {
+            "kind": self.kind,
+            "what": self.text,
+            "fits": self.fits,
+            "quotation": None if self.quotation is None else self.quotation.to_dict(),
+            "evidence": None if measured is None else measured.evidence.to_dict(),
+            "verdict": None if measured is None else measured.verdict.to_dict(),
+            "bundle": str(self.bundle),
+            "files": list(self.files),
+        }
+
+
+def described(file: str | Path, *, group_size: int = 1_000) -> Outlook:
+    """Say what the release of a file would be: priced from public facts, or measured where nothing is promised.
+
+    Of a kind with a guarantee no row is read. A kind without one is made and attacked where nobody sees it; nothing is
+    written down and nothing overwritten.
+    """
+    config = read_config(file)
+    target, gate = bundle_of(config, file), _gate(config)
+    with _desk(config, file, write=False) as desk:
+        plan = planned(desk)
+        _require_payer(plan, desk)
+        if plan.event is not None:
+            quoted = None if desk.purse.ledger is None else desk.purse.quote(plan, group_size=group_size)
+            return Outlook(plan.kind, plan.text, quoted, None, target, _FILES)
+        measured = desk.purse.measure(plan, gate=gate)
+        return Outlook(plan.kind, plan.text, None, measured, target, _FILES)
+
+
+def run_config(
+    file: str | Path,
+    *,
+    key: PrivateKey | None = None,
+    go_on: str = "",
+    progress: Progress | None = None,
+    told: Progress | None = None,
+) -> tuple[Release[Any] | HeldBundle, Path]:
+    """Run the release of a file into its bundle; gives the release, and where the bundle is.
+
+    Parameters
+    ----------
+    key
+        Who signs; by default this user's release key.
+    go_on
+        Why it shall leave although the gate stops it. What a run before this one paid for, and the gate stopped, is
+        taken up and not paid for again.
+    progress
+        Called with a few words before every step that may take long.
+    told
+        Called, before anything is written, with what will be.
+    """
+    config = read_config(file)
+    target, held = require_new(bundle_of(config, file)), held_of(bundle_of(config, file))
+    if held.exists():
+        return _taken_up(HeldBundle.open(held), config, file, target, go_on, key), target
+    gate = _gate(config)
+    with _desk(config, file, write=True) as desk:
+        plan = planned(desk)
+        if told is not None:
+            told(_will_write(plan, desk.purse, target))
+        _require_payer(plan, desk)
+        try:
+            made = desk.purse.release(plan, gate=gate, go_on=go_on, progress=progress)
+        except GateError as error:
+            kept = _hold(error.held, config, held)
+            raise GateError(f"{error} {kept}") from None
+        made = replace(made, config=public_config(config, file), looked=config.looked)
+        return made, made.bundle(target, key)
+
+
+def bundle_of(config: ReleaseConfig, file: str | Path) -> Path:
+    """Where the bundle of a file is written."""
+    path = Path(file)
+    return path.parent / (config.bundle or f"{path.stem}.bundle")
+
+
+def held_of(bundle: Path) -> Path:
+    """Where a release waits that the gate stopped."""
+    return bundle.with_name(f"{bundle.name}.held")
+
+
+def public_config(config: ReleaseConfig, file: str | Path) -> dict[str, Any]:
+    """What a certificate repeats of a file, and the hash of the whole."""
+    said = config.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude=set(_HIDDEN))
+    said["table"] = Path(config.table).name
+    return {**said, "sha256": hashlib.sha256(Path(file).read_bytes()).hexdigest()}
+
+
+def _gate(config: ReleaseConfig) -> Gate:
+    """The gate of a file; a threshold for what is no attack is refused before anything is paid."""
+    known = (*DEFAULTS, "linkage", "untouched columns", "singling out")
+    for name in config.gate.thresholds:
+        if not name.startswith(known):
+            raise ParameterError(f"There is no attack {name!r} to have a threshold; {nearest(name, known)}")
+    return Gate(config.gate.level, {name: _amount(each) for name, each in config.gate.thresholds.items()})
+
+
+def _amount(value: float | None) -> str | None:
+    return None if value is None else str(value)
+
+
+@contextmanager
+def _desk(config: ReleaseConfig, file: str | Path, *, write: bool) -> Iterator[Desk]:
+    """Open the ledger and a private folder for drafts; both are closed afterwards."""
+    base = Path(file).absolute().parent
+    source = None if config.rehearse is None else seeded(config.rehearse)
+    population = config.population or config.name or table_name(config)
+    with _book(config, base, write) as book, tempfile.TemporaryDirectory(prefix="ziggurat-draft-") as place:
+        yield Desk(config, base, Purse(book, population, config.analyst, source), Path(place))
+
+
+@contextmanager
+def _book(config: ReleaseConfig, base: Path, write: bool) -> Iterator[Ledger | None]:
+    """The ledger that pays or remembers; none for a rehearsal on open data."""
+    if _is_unpaid(config, base) or not (write or config.analyst):
+        yield None  # a dry run of what nothing bounds records nothing
+        return
+    where = _place(config, base)
+    with Ledger.open(where, create=write and not config.analyst, read_only=not write) as book:
+        yield book
+
+
+def _place(config: ReleaseConfig, base: Path) -> str | Path:
+    """The ledger that the file names, from its own folder; else the one that all commands use."""
+    from platformdirs import user_data_path
+
+    if config.ledger:
+        return config.ledger if "://" in config.ledger else base / config.ledger
+    default = user_data_path("ziggurat", appauthor=False) / "ledger.db"
+    named = os.environ.get("ZIGGURAT_LEDGER")
+    if not named:
+        default.parent.mkdir(parents=True, exist_ok=True)
+    return named or default
+
+
+def _require_payer(plan: Plan[Any], desk: Desk) -> None:
+    if plan.event is not None and not desk.purse.analyst and not _is_unpaid(desk.config, desk.base):
+        raise ParameterError("A release with a guarantee is paid for; say who pays with 'analyst'.")
+
+
+def _is_unpaid(config: ReleaseConfig, base: Path) -> bool:
+    """Whether it is a rehearsal on open data, for which nobody pays."""
+    return config.rehearse is not None and not config.ledger and not config.analyst and is_open(config, base)
+
+
+def _will_write(plan: Plan[Any], purse: Purse, target: Path) -> str:
+    if purse.ledger is None:
+        entry = "no entry in a ledger"
+    elif plan.event is None:
+        entry = f"an entry in the ledger that says for ever that {purse.population!r} left without a guarantee"
+    else:
+        entry = f"a reservation and an answer in the ledger, paid by {purse.analyst!r} out of {purse.population!r}"
+    return f"This will write {str(target)!r}, with {', '.join(_FILES)}; and {entry}."
+
+
+def _hold(held: Any, config: ReleaseConfig, place: Path) -> str:
+    """Keep what was paid for until the steward decides; what nothing bounds is made anew for nothing."""
+    if held.event is None:
+        return ""
+    HeldBundle.keep(held, config, place)
+    return f"It was paid for and is kept in {str(place)!r}: run again with a reason (--go-on), or delete that folder."
+
+
+def _taken_up(
+    held: HeldBundle, config: ReleaseConfig, file: str | Path, target: Path, go_on: str, key: PrivateKey | None
+) -> HeldBundle:
+    if not go_on.strip():
+        raise GateError(f"{held.verdict.sentence} It waits in {str(held.folder)!r}: give a reason to go on, or delete "
+                        "that folder.")  # fmt: skip
+    if not held.fits(config):
+        raise DataError(f"What waits in {str(held.folder)!r} was made by other words than the file has now; delete it.")
+    with _desk(config, file, write=True) as desk:
+        held.let_go(desk.purse, go_on, target, public_config(config, file), key)
+    shutil.rmtree(held.folder)
+    return held
