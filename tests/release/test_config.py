@@ -14,12 +14,12 @@ import yaml
 
 from ziggurat.attacks import EpsilonBound, Share
 from ziggurat.data import write_csv
-from ziggurat.errors import DataError, GateError, ParameterError
+from ziggurat.errors import DataError, GateError, LedgerUseError, ParameterError
 from ziggurat.ledger import Ledger
 from ziggurat.privacy import Neighbours
 from ziggurat.release import Evidence
 from ziggurat.release._certificate import NO_PROMISE
-from ziggurat.release.bundle import verify_bundle
+from ziggurat.release.bundle import release_key, verify_bundle
 from ziggurat.release.config import KINDS, HeldBundle, _running, described, json_schema, read_config, run_config
 from ziggurat.release.config._kinds import planned
 
@@ -262,3 +262,46 @@ def test_an_artefact_that_was_changed_while_it_waited_does_not_leave(file: Path)
     with pytest.raises(DataError, match="is not the one that was certified"):
         run_config(file, go_on="The board has seen it.")
     assert not file.with_name("answer.bundle").exists()
+
+
+REPORTS = """format: ziggurat/release/1
+table: clinic.csv
+ledger: book.db
+population: reports
+analyst: ada
+release: {kind: reports, columns: {ward: 0.5}, missing: true}
+"""
+
+
+def test_a_key_that_cannot_sign_is_found_before_anything_is_paid(file: Path, tmp_path: Path) -> None:
+    release_key(create=True).file.chmod(0o644)
+    with pytest.raises(DataError, match="can be read by others"):
+        run_config(file)
+    with pytest.raises(LedgerUseError, match="key"):
+        run_config(file, key=tmp_path / "nowhere")
+    assert entries(file) == []
+
+
+def test_what_was_paid_for_and_could_not_be_written_is_written_by_the_next_run(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reports are never given again, so that they would be lost."""
+    with Ledger.open(file.parent / "book.db") as book:
+        book.create_budget("reports", "4", 0, Neighbours(SCHEMA.unit, "replace-one"))
+        book.grant("reports", "ada", "2")
+    file.write_text(REPORTS)
+    with monkeypatch.context() as failing:
+        failing.setattr("ziggurat.release.bundle._writing._put", full_disk)
+        with pytest.raises(DataError, match=r"kept in .*answer\.bundle\.held"):
+            run_config(file)
+    assert not file.with_name("answer.bundle").exists()
+    assert entries(file)[-2:] == ["reserve", "commit"]
+    before = entries(file)
+    _, bundle = run_config(file)
+    assert verify_bundle(bundle).sound
+    assert entries(file) == before
+    assert not file.with_name("answer.bundle.held").exists()
+
+
+def full_disk(*_: Any) -> None:
+    raise OSError(28, "No space left on device")

@@ -1,4 +1,4 @@
-"""A release that was paid for and that the gate stopped: kept by the steward until there is a reason, or for good."""
+"""A release that was paid for and has not left: the gate stopped it, or its bundle could not be written."""
 
 from __future__ import annotations
 
@@ -70,18 +70,23 @@ class HeldBundle:
     def let_go(
         self, purse: Purse, reason: str, target: Path, config: dict[str, Any], key: PrivateKey | None = None
     ) -> Path:
-        """Write the decision into the ledger, and then the bundle; a refuted promise is dropped."""
+        """Write the decision into the ledger, where the gate stopped it, and then the bundle."""
         from ziggurat.release.bundle import Contents, write_bundle
 
-        digests = ", ".join(each["sha256"] for each in self.certificate["artefacts"][:1])
-        entry = purse.decided(f"{self.certificate['what'][:250]}, SHA-256 {digests}", self.verdict, reason)
-        made = {**self.certificate, "decision": self.verdict.went_on(reason), "config": config}
-        if self.verdict.refuted:
-            cited = None if entry is None else entry.to_dict()
-            made |= {"promise": None, "sentence": NO_PROMISE, "recorded": cited}
+        made = {**self.certificate, "config": config, **(self._decided(purse, reason) if self.verdict.stopped else {})}
         names = [each["name"] for each in made["artefacts"]]
         contents = Contents(made, self.evidence, self.verdict.to_dict(), {name: self.folder / name for name in names})
         return write_bundle(target, contents, key)
+
+    def _decided(self, purse: Purse, reason: str) -> dict[str, Any]:
+        """What the decision changes in the certificate: a refuted promise is dropped."""
+        digests = ", ".join(each["sha256"] for each in self.certificate["artefacts"][:1])
+        entry = purse.decided(f"{self.certificate['what'][:250]}, SHA-256 {digests}", self.verdict, reason)
+        said: dict[str, Any] = {"decision": self.verdict.went_on(reason)}
+        if not self.verdict.refuted:
+            return said
+        cited = None if entry is None else entry.to_dict()
+        return {**said, "promise": None, "sentence": NO_PROMISE, "recorded": cited}
 
 
 def _digest(config: ReleaseConfig) -> str:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from ziggurat.data._nearest import nearest
 from ziggurat.errors import DataError, GateError, ParameterError
-from ziggurat.ledger import Ledger
+from ziggurat.ledger import Ledger, load_private_key
 from ziggurat.randomness import seeded
 from ziggurat.release._gate import DEFAULTS, Gate
 from ziggurat.release._purse import Purse
-from ziggurat.release.bundle import require_new
+from ziggurat.release.bundle import release_key, require_new
 from ziggurat.release.config._held import HeldBundle
 from ziggurat.release.config._kinds import Desk, is_open, planned, table_name
 from ziggurat.release.config._reading import read_config
@@ -133,9 +133,9 @@ def run_config(
     """
     config = read_config(file)
     target, held = require_new(bundle_of(config, file)), held_of(bundle_of(config, file))
+    gate, signer = _gate(config), _signer(config, key)
     if held.exists():
-        return _taken_up(HeldBundle.open(held), config, file, target, go_on, key), target
-    gate = _gate(config)
+        return _taken_up(HeldBundle.open(held), config, file, target, go_on, signer), target
     with _desk(config, file, write=True) as desk:
         plan = planned(desk)
         if told is not None:
@@ -147,7 +147,7 @@ def run_config(
             kept = _hold(error.held, config, held)
             raise GateError(f"{error} {kept}") from None
         made = replace(made, config=public_config(config, file), looked=config.looked)
-        return made, made.bundle(target, key)
+        return made, _bundled(made, config, target, signer)
 
 
 def bundle_of(config: ReleaseConfig, file: str | Path) -> Path:
@@ -157,7 +157,7 @@ def bundle_of(config: ReleaseConfig, file: str | Path) -> Path:
 
 
 def held_of(bundle: Path) -> Path:
-    """Where a release waits that the gate stopped."""
+    """Where a release waits that the gate stopped, or that could not be written."""
     return bundle.with_name(f"{bundle.name}.held")
 
 
@@ -235,18 +235,39 @@ def _will_write(plan: Plan[Any], purse: Purse, target: Path) -> str:
     return f"This will write {str(target)!r}, with {', '.join(_FILES)}; and {entry}."
 
 
+def _signer(config: ReleaseConfig, key: PrivateKey | None) -> PrivateKey | None:
+    """The key that signs, found and read before anything is paid for; a rehearsal is never signed."""
+    if config.rehearse is not None:
+        return None
+    return load_private_key(release_key(create=True).file if key is None else key)
+
+
+def _bundled(made: Release[Any], config: ReleaseConfig, target: Path, signer: PrivateKey | None) -> Path:
+    """Write the bundle; if that fails, keep what was paid for, so that the next run can."""
+    try:
+        return made.bundle(target, signer)
+    except DataError as error:
+        if made.event is None or made.plan.identity() is not None:
+            raise
+        HeldBundle.keep(made, config, held_of(target))
+        raise DataError(
+            f"{error} What was paid for is kept in {str(held_of(target))!r}: mend that and run again, which costs "
+            "nothing."
+        ) from None
+
+
 def _hold(held: Any, config: ReleaseConfig, place: Path) -> str:
     """Keep what was paid for until the steward decides; what nothing bounds is made anew for nothing."""
     if held.event is None:
         return ""
-    HeldBundle.keep(held, config, place)
+    HeldBundle.keep(replace(held, looked=config.looked), config, place)
     return f"It was paid for and is kept in {str(place)!r}: run again with a reason (--go-on), or delete that folder."
 
 
 def _taken_up(
     held: HeldBundle, config: ReleaseConfig, file: str | Path, target: Path, go_on: str, key: PrivateKey | None
 ) -> HeldBundle:
-    if not go_on.strip():
+    if held.verdict.stopped and not go_on.strip():
         raise GateError(f"{held.verdict.sentence} It waits in {str(held.folder)!r}: give a reason to go on, or delete "
                         "that folder.")  # fmt: skip
     if not held.fits(config):
