@@ -344,6 +344,18 @@ def test_what_promises_nothing_cannot_be_refuted(kind: ReleaseKind, folder: Path
 
 
 @each_kind
+def test_a_plan_says_what_will_be_read_and_how_it_will_be_attacked(kind: ReleaseKind, folder: Path) -> None:
+    with Bench(kind, folder) as bench:
+        plan = bench.plan()
+        said = plan.judged_by
+        assert plan.reads
+        assert bool(said) is kind.judged
+        found = bench.purse.release(plan).evidence
+    assert set(said) <= set(found.findings)
+    assert {each for each in found.findings if not each.startswith("epsilon")} <= set(said)
+
+
+@each_kind
 def test_a_certificate_says_all_that_a_reader_needs(kind: ReleaseKind, folder: Path) -> None:
     with Bench(kind, folder) as bench:
         made = bench.purse.release(bench.plan())

@@ -19,7 +19,7 @@ from ziggurat.errors import DataError, ParameterError, PrivacyError
 from ziggurat.release._certificate import decision_of
 from ziggurat.release._cited import Cited
 from ziggurat.release._evidence import Evidence
-from ziggurat.release._inspected import Inspected, inspected, tells_people_apart
+from ziggurat.release._inspected import Inspected, inspected, published_schema, sensitive_of, tells_people_apart
 from ziggurat.release._plan import Plan, Progress
 from ziggurat.release._purse import Purse
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 FORMAT = "ziggurat/anonymised/1"
 CERTIFICATE = ".certificate.json"
 _LONGEST = 2000
+_UNTOUCHED = "untouched columns"
 _OWNER_ONLY = 0o600  # figures about the raw table are exact
 
 
@@ -239,6 +240,20 @@ class AnonymisedPlan(Plan[Drafted]):
         rows = f"{self.anonymised.publication.rows:,} of {self.anonymised.rows:,} rows"
         return f"Anonymised table ({rows}): {'; '.join(model.sentence for model in self.anonymised.question.models)}"
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns that leave."""
+        return published_schema(self.anonymised, self.dropped).names
+
+    @property
+    def judged_by(self) -> tuple[str, ...]:
+        """Somebody who knows the quasi-identifiers, once every model was verified on the file."""
+        return (
+            "linkage",
+            *(f"homogeneity of {name}" for name in sensitive_of(self.anonymised, self.reads)),
+            _UNTOUCHED,
+        )
+
     def run(self, source: Source, progress: Progress | None) -> Drafted:  # noqa: ARG002
         """Write the file, read it back and attack it; PrivacyError if it is not what it should be."""
         self.anonymised.write(self.draft)
@@ -257,7 +272,7 @@ class AnonymisedPlan(Plan[Drafted]):
             "verified": [asdict(each) for each in found.verified],
             "done": self.anonymised.to_dict(),
         }
-        return Evidence({**findings, "untouched columns": found.undecided}, facts=facts)
+        return Evidence({**findings, _UNTOUCHED: found.undecided}, facts=facts)
 
     def remembered(self, output: Drafted) -> str:
         """Rows, hash, note, what was kept by decision, and the models."""

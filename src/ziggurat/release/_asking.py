@@ -70,6 +70,11 @@ class Asking(Plan[Given]):
     def _tables(self) -> Mapping[str, Table]:
         """What it is asked of."""
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The tables it is asked of, private and public."""
+        return tuple(sorted(self._tables()))
+
     def ready(self) -> None:
         """Make sure that what it is asked of can be read, before it is paid for."""
         require_ready(self._tables().values())

@@ -84,6 +84,11 @@ class CollectionPlan(Plan[Reports]):
         half = _REACH * math.sqrt(people * max(law.spread(0.0), law.spread(1.0)))
         return Part(name, repr(part), part.epsilon, half, people, "people")
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns that are reported."""
+        return tuple(self.record.parts)
+
     def ready(self) -> None:
         """Have the record refuse a row that cannot be reported."""
         self.record.check(self._read)

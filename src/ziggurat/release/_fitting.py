@@ -67,6 +67,11 @@ class ModelPlan(Plan["Private"]):
         """Whether the model's randomness is seeded."""
         return self.model.random_state is not None
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The rows that were handed over."""
+        return ("the rows that were handed over",)
+
     def ready(self) -> None:
         """Have the model refuse what it cannot learn from."""
         self.model.check(self.features, self.targets)
@@ -134,6 +139,11 @@ class TableModelPlan(ModelPlan):
         """Which model of what."""
         by = ", ".join(self.task.encoding.names)
         return f"A private model: {type(self.model).__name__} of {self.task.label} by {by}"
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns that the model learns from, and its label."""
+        return (*self.task.encoding.names, self.task.label)
 
     def ready(self) -> None:
         """Open the table, and refuse what the model cannot learn from."""

@@ -79,7 +79,9 @@ def inspected(
             verified=held,
             before=risk_of(original.of(known), threshold=HIGH_RISK),
             after=risk_of(released.of(known), threshold=HIGH_RISK),
-            homogeneity={name: homogeneity_of(released.of([*known, name])) for name in _sensitive(anonymised, schema)},
+            homogeneity={
+                name: homogeneity_of(released.of([*known, name])) for name in sensitive_of(anonymised, schema.names)
+            },
             undone=found,
             undecided=left,
         )
@@ -142,8 +144,8 @@ def _generalised(anonymised: Anonymised) -> dict[str, Cover]:
     return {name: _cover(anonymised, name) for name, level in anonymised.levels.items() if level != 0}
 
 
-def _sensitive(anonymised: Anonymised, schema: Schema) -> tuple[str, ...]:
-    """The columns that models protect, and those with that role."""
+def sensitive_of(anonymised: Anonymised, shown: Collection[str]) -> tuple[str, ...]:
+    """Return the columns that models protect, and those with that role, where the file shows them."""
     declared = (column.name for column in anonymised.publication.source.schema.with_role(Role.SENSITIVE))
     names = dict.fromkeys((*anonymised.question.sensitive, *declared))
-    return tuple(name for name in names if name in schema and name not in anonymised.question.quasi_identifiers)
+    return tuple(name for name in names if name in shown and name not in anonymised.question.quasi_identifiers)

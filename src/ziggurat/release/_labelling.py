@@ -97,6 +97,11 @@ class LabelPlan(Plan[Labels]):
         delta = self.labelling._purse.grant(self.event.neighbours).grant.delta
         return (Part("labels", repr(aggregator), promised(self.event, delta).epsilon, None, note=note),)
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The votes of the teachers, who are private."""
+        return ("the votes of the teachers",)
+
     def identity(self) -> dict[str, Any]:
         """The features, the teachers and the aggregator, by their digests."""
         return dict(self.question)

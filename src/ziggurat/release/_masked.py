@@ -57,6 +57,16 @@ class MaskedPlan(Plan["MaskedTable"]):
         """Whether anything was drawn with a seed."""
         return self.masked.rehearsal
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns that leave."""
+        return tuple(self.masked.table.column_names)
+
+    @property
+    def judged_by(self) -> tuple[str, ...]:
+        """Somebody who knows the quasi-identifiers, where the original is at hand."""
+        return () if self.original is None else ("linkage",)
+
     def ready(self) -> None:
         """Refuse a place where the file must not or cannot be."""
         if self.target.is_dir():

@@ -70,6 +70,16 @@ class Plan(Protocol[Output]):
         """What is measured, at what cost and how exactly, from public facts; where it depends on it, for this size."""
         return ()
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """What `run` will read, by name: tables, columns, or whose votes."""
+        return ()
+
+    @property
+    def judged_by(self) -> tuple[str, ...]:
+        """Which attacks will be tried on what is about to leave, as the evidence will call them."""
+        return ()
+
     def identity(self) -> dict[str, Any] | None:
         """What tells it from every other release, so that one that was paid for is given again; None: never again."""
         return None

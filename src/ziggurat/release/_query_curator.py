@@ -164,6 +164,11 @@ class PrivatisedPlan(Plan[Reports]):
         """How many rows of how many features."""
         return f"{len(self.rows):,} privatised rows of {self.noise.dimension} features"
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The student's rows."""
+        return ("the rows that were handed over",)
+
     def run(self, source: Source, progress: Progress | None) -> Reports:  # noqa: ARG002
         """Protect every row on its own."""
         return self.noise.privatise(self.rows, source)

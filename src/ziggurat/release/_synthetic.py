@@ -22,7 +22,13 @@ from ziggurat.release._cited import Cited
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._plan import Plan
 from ziggurat.release._purse import Purse
-from ziggurat.release._synthetic_attacks import Attackers, attack_fully, attack_partially, attackers_of
+from ziggurat.release._synthetic_attacks import (
+    Attackers,
+    attack_fully,
+    attack_partially,
+    attackers_of,
+    attacks_planned,
+)
 from ziggurat.release._synthetic_files import (
     FORMAT,
     File,
@@ -277,6 +283,17 @@ class SyntheticPlan(Plan[SyntheticDraft]):
     def rehearsal(self) -> bool:
         """Whether the synthesiser's randomness is seeded."""
         return self.maker.random_state is not None
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns that are learned."""
+        return self.todo.names
+
+    @property
+    def judged_by(self) -> tuple[str, ...]:
+        """Attacks with people who are kept back, or without where there are none."""
+        partial = self.maker.partial is not None
+        return attacks_planned(self.todo.who, self.reads, control=bool(self.todo.holdout), partial=partial)
 
     def run(self, source: Source, progress: object) -> SyntheticDraft:  # noqa: ARG002
         """Learn, draw, write out of sight, and attack the files as they are read back."""

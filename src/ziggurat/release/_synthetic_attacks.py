@@ -136,6 +136,17 @@ def attackers_of(
     return Attackers(tuple(name for name in told if name not in secrets), secrets, scenario)
 
 
+def attacks_planned(who: Attackers, names: Sequence[str], *, control: bool, partial: bool = False) -> tuple[str, ...]:
+    """Say which attacks will be tried, as the evidence will call them."""
+    if partial:
+        return ("exact copies", *(("matching",) if who.scenario or who.known else ()))
+    if not control:
+        return ("exact copies",)
+    linking = ("linking",) if who.known and set(names) - set(who.known) else ()
+    inferring = tuple(f"inferring {name}" for name in who.secrets) if who.known else ()
+    return ("closest records", "singling out", *linking, *inferring)
+
+
 def attack_fully(
     original: Table,
     files: Sequence[Table],

@@ -27,7 +27,7 @@ from ziggurat.release._paid import paid, require_ready
 from ziggurat.release._plan import Plan, stated
 from ziggurat.release._purse import Purse
 from ziggurat.release._synthetic import Progress, _require_copies, _silent
-from ziggurat.release._synthetic_attacks import Attackers, Claim, attack_fully, attackers_of
+from ziggurat.release._synthetic_attacks import Attackers, Claim, attack_fully, attackers_of, attacks_planned
 from ziggurat.release._synthetic_files import (
     FORMAT,
     File,
@@ -268,6 +268,16 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
     def rehearsal(self) -> bool:
         """Whether the model's randomness is seeded."""
         return self.task.maker.random_state is not None
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns that are learned."""
+        return tuple(self.task.names)
+
+    @property
+    def judged_by(self) -> tuple[str, ...]:
+        """Attacks with people who are kept back, or without where there are none."""
+        return attacks_planned(self.task.who, self.reads, control=bool(self.task.holdout))
 
     def ready(self) -> None:
         """See that the tables can be read."""

@@ -49,6 +49,8 @@ class Outlook:
         Of a kind without one: what would leave, attacked and judged for the steward; nothing was written down.
     bundle, files
         What a run would write.
+    reads, judged_by
+        What it would read, and which attacks would be tried on it.
     sentences
         All this in words.
     """
@@ -59,6 +61,8 @@ class Outlook:
     measured: Release[Any] | None
     bundle: Path
     files: tuple[str, ...]
+    reads: tuple[str, ...] = ()
+    judged_by: tuple[str, ...] = ()
 
     @property
     def fits(self) -> bool:
@@ -74,6 +78,9 @@ class Outlook:
         if self.measured is not None:
             said += [*self.measured.evidence.sentences, self.measured.verdict.sentence]
             said.append("This was measured for the steward's eyes: nothing has left, and nothing was written down.")
+        if self.quotation is not None:
+            attacked = f"; then it is attacked by {', '.join(self.judged_by)}" if self.judged_by else ""
+            said.append(f"A run reads {', '.join(self.reads)}{attacked}.")
         return [*said, f"A run writes {str(self.bundle)!r}, with {', '.join(self.files)}."]
 
     def to_dict(self) -> dict[str, Any]:
@@ -86,6 +93,8 @@ class Outlook:
             "quotation": None if self.quotation is None else self.quotation.to_dict(),
             "evidence": None if measured is None else measured.evidence.to_dict(),
             "verdict": None if measured is None else measured.verdict.to_dict(),
+            "reads": list(self.reads),
+            "judged_by": list(self.judged_by),
             "bundle": str(self.bundle),
             "files": list(self.files),
         }
@@ -104,9 +113,9 @@ def described(file: str | Path, *, group_size: int = 1_000) -> Outlook:
         _require_payer(plan, desk)
         if plan.event is not None:
             quoted = None if desk.purse.ledger is None else desk.purse.quote(plan, group_size=group_size)
-            return Outlook(plan.kind, plan.text, quoted, None, target, _FILES)
+            return Outlook(plan.kind, plan.text, quoted, None, target, _FILES, plan.reads, plan.judged_by)
         measured = desk.purse.measure(plan, gate=gate)
-        return Outlook(plan.kind, plan.text, None, measured, target, _FILES)
+        return Outlook(plan.kind, plan.text, None, measured, target, _FILES, plan.reads, plan.judged_by)
 
 
 def run_config(
