@@ -202,12 +202,19 @@ def test_without_evidence_the_gate_lets_go_and_says_that_nothing_was_judged() ->
 @pytest.mark.parametrize("others", [0, 4, 19])
 def test_the_more_attacks_the_stricter_each(others: int) -> None:
     """One attack of p 0.009, and others that find nothing: it must have its share of the level."""
-    found = {"linking": linked(8, chance=0.009)} | {f"inferring {k}": inferred(0, chance=0.9) for k in range(others)}
+    found = {"linking": linked(20, chance=0.009)} | {f"inferring {k}": inferred(0, chance=0.9) for k in range(others)}
     verdict = Gate().judge(Evidence(found), guaranteed=False)
     (mine,) = [each for each in (*verdict.stopped, *verdict.passed) if each.attack == "linking"]
     assert mine.level == Fraction(1, 20) / (others + 1)
     assert bool(verdict.stopped) == (others < 5)
     assert Evidence(found).alarms == ["linking"]  # by itself it is more than chance
+
+
+def test_a_small_risk_beyond_chance_stops_only_whoever_asks_for_that() -> None:
+    small = Evidence({"linking": linked(8, chance=1e-9)})
+    assert not Gate().judge(small, guaranteed=False).stopped
+    assert Gate(thresholds={"linking": 0}).judge(small, guaranteed=False).stopped
+    assert small.alarms == ["linking"]  # the steward is warned all the same
 
 
 def test_holms_steps_give_what_is_left_to_the_next() -> None:

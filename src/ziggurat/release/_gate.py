@@ -40,11 +40,11 @@ NOT_PROTECTED_BY_GATE = (
 
 DEFAULTS: Mapping[str, Fraction | None] = MappingProxyType(
     {
-        "closest records": Fraction(0),
-        "singling out, one column": Fraction(0),
-        "singling out, several columns": Fraction(0),
-        "linking": Fraction(0),
-        "inferring": Fraction(0),
+        "closest records": Fraction(1, 10),
+        "singling out, one column": Fraction(1, 10),
+        "singling out, several columns": Fraction(1, 10),
+        "linking": Fraction(1, 10),
+        "inferring": Fraction(1, 10),
         "undone": Fraction(0),
         "matching": Fraction(1, 5),
         "highest risk": None,
@@ -59,8 +59,10 @@ DEFAULTS: Mapping[str, Fraction | None] = MappingProxyType(
 )
 """The thresholds by kind of attack: a figure above it stops the release, and None only reports it.
 
-With a control any risk beyond chance stops. A column that undoes an anonymised table stops it until somebody decides.
-A fifth of targets found is what custodians take for the most (El Emam, Dankar 2008, "Protecting privacy using
+With a control a risk stops that chance does not explain and that is more than a tenth of what the control leaves to be
+learned: in large tables much smaller ones are beyond chance, as of any model that learns from its rows, and a gate that
+stops every release is switched off. Set 0 to be stopped by any risk beyond chance. A column that undoes an anonymised
+table stops it until somebody decides. A fifth of targets found is what custodians take for the most (El Emam, Dankar 2008, "Protecting privacy using
 k-anonymity", JAMIA 15(5): a class of five under HIPAA's "very small" risk; the EMA's policy 0070 asks for 0.09). The
 risks of an anonymised table have none: its steward chose models, which are verified on the file, and a table of the
 promised k = 3 must not be stopped at one third. Copies without a control may be chance.
