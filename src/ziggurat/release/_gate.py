@@ -62,10 +62,10 @@ DEFAULTS: Mapping[str, Fraction | None] = MappingProxyType(
 With a control a risk stops that chance does not explain and that is more than a tenth of what the control leaves to be
 learned: in large tables much smaller ones are beyond chance, as of any model that learns from its rows, and a gate that
 stops every release is switched off. Set 0 to be stopped by any risk beyond chance. A column that undoes an anonymised
-table stops it until somebody decides. A fifth of targets found is what custodians take for the most (El Emam, Dankar 2008, "Protecting privacy using
-k-anonymity", JAMIA 15(5): a class of five under HIPAA's "very small" risk; the EMA's policy 0070 asks for 0.09). The
-risks of an anonymised table have none: its steward chose models, which are verified on the file, and a table of the
-promised k = 3 must not be stopped at one third. Copies without a control may be chance.
+table stops it until somebody decides. A fifth of targets found is what custodians take for the most (El Emam, Dankar
+2008, "Protecting privacy using k-anonymity", JAMIA 15(5): a class of five under HIPAA's "very small" risk; the EMA's
+policy 0070 asks for 0.09). The risks of an anonymised table have none: its steward chose models, which are verified on
+the file, and a table of the promised k = 3 must not be stopped at one third. Copies without a control may be chance.
 """
 
 _LONGEST = 1000
