@@ -23,6 +23,13 @@ def test_only_the_purse_spends() -> None:
     assert spenders() == {PURSE, SELF_TEST, BY_HAND}
 
 
+def test_only_the_purse_asks_the_ledger_for_prices() -> None:
+    asking = re.compile(r"\b(ledger|book|_book)\.quote\(")
+    files = [file for file in HOME.rglob("*.py") if file.relative_to(HOME).parts[0] != "ledger"]
+    found = {file.relative_to(HOME).as_posix() for file in files if asking.search(file.read_text(encoding="utf-8"))}
+    assert found == {PURSE, "release/_quotation.py", BY_HAND}
+
+
 @pytest.mark.parametrize("text", ["ledger.spend(x)", "self._ledger.reserve(", "book.record_unbounded(budget, what)"])
 def test_spending_is_recognised(text: str) -> None:
     assert SPENDING.search(text)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ziggurat.cli._ledger import default_ledger, open_ledger
-from ziggurat.errors import BudgetExceededError, LedgerUseError, MixedNeighboursError, ParameterError
+from ziggurat.errors import LedgerUseError, MixedNeighboursError, ParameterError
 
 if TYPE_CHECKING:
     from ziggurat.ledger import Ledger
@@ -61,8 +61,10 @@ class Payer:
 
     def require_room(self, book: Ledger | None, event: Event) -> None:
         """Refuse what costs more than is left before anything is read."""
-        if book is not None and not (priced := book.quote(self.budget, self.analyst, event)).fits:
-            raise BudgetExceededError(priced.sentence)
+        if book is not None:
+            from ziggurat.release import Purse
+
+            Purse(book, self.budget, self.analyst).require_room(event)
 
     def told(self, entry: int | None) -> str:
         """Say what was written, for whom, and that it stays."""

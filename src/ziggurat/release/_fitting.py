@@ -192,9 +192,9 @@ def quote_model(
     """
     _require_private(model)
     planned = _about_labels(model.planned(rows, columns), label)
-    whom = Purse(ledger, budget, analyst).protects(planned.neighbours)
-    event = _restated(model, planned, whom, one_row_each=True)
-    return event, ledger.quote(budget, analyst, event, rehearsal=model.random_state is not None)
+    purse = Purse(ledger, budget, analyst)
+    event = _restated(model, planned, purse.protects(planned.neighbours), one_row_each=True)
+    return event, purse.price(event, rehearsal=model.random_state is not None)
 
 
 def fit_model(

@@ -203,7 +203,7 @@ class Labelling:
             self._aggregator, self._ballot, delta=at, queries=queries, answered=most_answers or queries,
             organisation=self._organisation, teachers_owned=self._owned,
         )  # fmt: skip
-        grant = self._ledger.quote(self._budget, self._analyst, event, rehearsal=self.rehearsal)
+        grant = self._purse.price(event, rehearsal=self.rehearsal)
         return LabellingQuote(**{item.name: getattr(made, item.name) for item in fields(made)}, grant=grant)
 
     def label(

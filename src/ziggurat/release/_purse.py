@@ -20,7 +20,7 @@ from ziggurat.release._release import Release
 from ziggurat.release._stored import packed, unpacked
 
 if TYPE_CHECKING:
-    from ziggurat.ledger import GrantStatement, Ledger
+    from ziggurat.ledger import GrantStatement, Ledger, Quote
 
 _LONGEST_REASON = 500
 _LONGEST = 2000
@@ -94,6 +94,16 @@ class Purse:
             raise ParameterError("Give at least one plan to price.")
         events = [self.event(plan) for plan in plans]
         return make_quotation(plans, events, self._book, self.population, self.analyst, self.rehearsal, group_size)
+
+    def price(self, event: Event, *, rehearsal: bool = False) -> Quote:
+        """Price an event by itself, which is never given again; nothing is read or spent."""
+        return self._book.quote(self.population, self.analyst, event, rehearsal=rehearsal or self.rehearsal)
+
+    def require_room(self, event: Event) -> None:
+        """Refuse what costs more than is left, before a table is opened and checked whole."""
+        quoted = self.price(event)
+        if not quoted.fits:
+            raise BudgetExceededError(quoted.sentence)
 
     def release(
         self,
@@ -179,7 +189,7 @@ class Purse:
             return self._made(plan, paid(lambda: plan.run(self.source, progress), "nothing was spent"), event, seeded)
         question = plan.identity()
         if not self.ledger.answered(self.population, self.analyst, event, question, seeded):
-            self._require_room(event)
+            self.require_room(event)
             plan.ready()
         whose = (self.population, self.analyst, event, question, plan.lifetime, seeded)
         with self.ledger.spend(*whose) as spend:
@@ -192,12 +202,6 @@ class Purse:
         made = self._made(plan, output, self.ledger.counted(self.population, event, self.analyst), seeded, entry)
         budget = self.ledger.paying(self.population, event.neighbours, self.analyst)
         return replace(made, replayed=spend.replayed, budget=budget)
-
-    def _require_room(self, event: Event) -> None:
-        """Refuse what costs more than is left before a table is opened, and checked whole."""
-        quoted = self._book.quote(self.population, self.analyst, event)
-        if not quoted.fits:
-            raise BudgetExceededError(quoted.sentence)
 
     def _freely(self, plan: Plan[Output], gate: Gate | None, progress: Progress | None) -> Release[Output]:
         """Run and judge what nothing bounds; nobody pays, and nothing is written down yet."""
