@@ -264,6 +264,22 @@ def test_an_artefact_that_was_changed_while_it_waited_does_not_leave(file: Path)
     assert not file.with_name("answer.bundle").exists()
 
 
+@pytest.mark.usefixtures("refuted")
+@pytest.mark.parametrize("what", ["promise", "recorded", "rehearsal"])
+def test_what_was_edited_while_it_waited_is_not_signed(file: Path, what: str) -> None:
+    with pytest.raises(GateError):
+        run_config(file)
+    held = file.with_name("answer.bundle.held") / "held.json"
+    facts = json.loads(held.read_text())
+    edited = {"promise": {**facts["certificate"]["promise"], "event": {}}, "recorded": None, "rehearsal": True}
+    facts["certificate"][what] = edited[what]
+    held.write_text(json.dumps(facts))
+    with pytest.raises(DataError, match="not what the ledger says"):
+        run_config(file, go_on="The board has seen it.")
+    assert entries(file) == ["reserve", "commit"]
+    assert not file.with_name("answer.bundle").exists()
+
+
 REPORTS = """format: ziggurat/release/1
 table: clinic.csv
 ledger: book.db

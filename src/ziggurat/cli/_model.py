@@ -25,7 +25,6 @@ from ziggurat.cli._model_options import (
     TableSource,
     fewest,
     options_in,
-    require_unit,
 )
 from ziggurat.cli._pate_folders import TASK, empty_folder, features_of, filled_at_once, task_in
 from ziggurat.cli._pate_options import AsJson, Out
@@ -85,6 +84,7 @@ def fit(
     from ziggurat.data import write_text
     from ziggurat.data.engines import DuckDBEngine
     from ziggurat.release import Task, fit_model, quote_model
+    from ziggurat.release._fitting import require_same_unit
     from ziggurat.release._named_models import model_name, named_model
 
     found = located(source, schema, unreadable=unreadable)
@@ -94,7 +94,7 @@ def fit(
     with open_ledger(ledger) as book:
         whom = book.budget(budget).neighbours
         estimator = named_model(chosen, task, epsilon, delta, options_in(option), rehearse, whom.relation)
-        require_unit(found.schema.unit, whom.unit)
+        require_same_unit(found.schema.unit, whom.unit)
         rows = task.rows(found.open(DuckDBEngine()), units=True, least=fewest(whom))
         if quote:
             _, quoted = quote_model(

@@ -11,7 +11,7 @@ import typer
 from ziggurat.errors import ParameterError
 
 if TYPE_CHECKING:
-    from ziggurat.privacy import Neighbours, Unit
+    from ziggurat.privacy import Neighbours
 
 MODEL, PROMISE = "model.npz", "promise.json"
 
@@ -34,14 +34,6 @@ Rehearse = Annotated[int | None, typer.Option(help="A whole number: repeatable, 
 def fewest(whom: Neighbours) -> int:
     """How many rows a table must have: none where one more or less must not show."""
     return 1 if whom.relation == "replace-one" else 0
-
-
-def require_unit(known: Unit, protected: Unit) -> None:
-    """Refuse a budget of another unit than the table has: one row for each of these says nothing of those."""
-    if protected.name != "label" and not protected.is_row and protected.column != known.column:
-        raise ParameterError(
-            f"The budget protects {protected}, but the schema of the table says {known}; name the same column in both."
-        )
 
 
 def options_in(given: Sequence[str] | None) -> dict[str, Any]:

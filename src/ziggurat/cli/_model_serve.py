@@ -24,7 +24,6 @@ from ziggurat.cli._model_options import (
     TableSource,
     fewest,
     options_in,
-    require_unit,
 )
 from ziggurat.cli._pate_folders import empty_folder, filled_at_once, require_file
 from ziggurat.cli._pate_options import Out
@@ -83,6 +82,7 @@ def serve(
     from ziggurat.cli._ledger import open_ledger
     from ziggurat.data.engines import DuckDBEngine
     from ziggurat.release import quote_model, serve_model
+    from ziggurat.release._fitting import require_same_unit
 
     found = located(source, schema, unreadable=unreadable)
     points = _points(kind, found, label, column or [])
@@ -91,7 +91,7 @@ def serve(
     given = {"epsilon": epsilon, "delta": delta, "random_state": rehearse, **fixed}
     with open_ledger(ledger) as book:
         whom = book.budget(budget).neighbours
-        require_unit(found.schema.unit, whom.unit)
+        require_same_unit(found.schema.unit, whom.unit)
         rows = points.rows(found.open(DuckDBEngine()), units=True, least=fewest(whom))
         model = _made(kind, points, rows, given | {"relation": str(whom.relation)}, option)
         whose: dict[str, Any] = {"ledger": book, "analyst": analyst, "budget": budget}

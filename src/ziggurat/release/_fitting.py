@@ -129,7 +129,7 @@ class TableModelPlan(ModelPlan):
         _require_private(model)
         planned = _about_labels(model.planned(expected, task.width), task.label)
         whom = purse.protects(planned.neighbours)
-        _require_same_unit(table.unit, whom.unit)
+        require_same_unit(table.unit, whom.unit)
         event = _restated(model, planned, whom, one_row_each=True)
         given: dict[str, Any] = {"task": task, "table": table, "purse": purse, "expected": expected}
         return cls(model, None, None, event, planned, task.label, **given)
@@ -152,9 +152,15 @@ class TableModelPlan(ModelPlan):
         held = self.task.rows(self.table, units=True, least=least)
         found = plan_model(self.model, held.features, held.labels, purse=self.purse, units=held.units, label=self.label)
         if found.event != self.event:
-            raise ParameterError(f"The price goes by the number of rows; say expected_rows: {len(held.features)}.")
+            raise ParameterError(self._misjudged(len(held.features)))
         self.model.check(held.features, held.labels)
         self.rows[:] = [held]
+
+    def _misjudged(self, rows: int) -> str:
+        """Only where the number of rows is public may it be told."""
+        public = self.event.neighbours.relation is Relation.REPLACE_ONE
+        what = str(rows) if public else "about how many there are, as is publicly known"
+        return f"The price goes by the number of rows; say expected_rows: {what}."
 
     def run(self, source: Source, progress: Progress | None) -> Private:  # noqa: ARG002
         """Fit."""
@@ -283,7 +289,7 @@ def plan_model(
     return ModelPlan(model, X, y, event, planned, label, keep)
 
 
-def _require_same_unit(known: Unit, protected: Unit) -> None:
+def require_same_unit(known: Unit, protected: Unit) -> None:
     """Refuse a budget of another unit than the table has: one row for each of these says nothing of those."""
     if protected.name != "label" and not protected.is_row and protected.column != known.column:
         raise MixedNeighboursError(

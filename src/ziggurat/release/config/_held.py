@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ziggurat.data import write_text
 from ziggurat.errors import DataError
 from ziggurat.release._certificate import NO_PROMISE
+from ziggurat.release._cited import Cited, recorded
 from ziggurat.release._gate import Verdict
 
 if TYPE_CHECKING:
@@ -70,13 +71,30 @@ class HeldBundle:
     def let_go(
         self, purse: Purse, reason: str, target: Path, config: dict[str, Any], key: PrivateKey | None = None
     ) -> Path:
-        """Write the decision into the ledger, where the gate stopped it, and then the bundle."""
+        """Write the decision into the ledger, where the gate stopped it, and then the bundle.
+
+        What waits must say what the ledger says of it: nobody signs a promise, or a release, that was edited meanwhile.
+        """
         from ziggurat.release.bundle import Contents, write_bundle
 
+        self._require_recorded(purse)
         made = {**self.certificate, "config": config, **(self._decided(purse, reason) if self.verdict.stopped else {})}
         names = [each["name"] for each in made["artefacts"]]
         contents = Contents(made, self.evidence, self.verdict.to_dict(), {name: self.folder / name for name in names})
         return write_bundle(target, contents, key)
+
+    def _require_recorded(self, purse: Purse) -> None:
+        if purse.ledger is None:
+            return
+        try:
+            there = recorded(purse.ledger, Cited.from_dict(self.certificate["recorded"]))
+            said = self.certificate["promise"]["event"], self.certificate["rehearsal"]
+        except (KeyError, TypeError, ValueError):
+            said, there = None, None
+        if there is None or said != (there.event.to_dict(), there.rehearsal):
+            raise DataError(
+                f"What waits in {str(self.folder)!r} is not what the ledger says of it; delete that folder."
+            )
 
     def _decided(self, purse: Purse, reason: str) -> dict[str, Any]:
         """What the decision changes in the certificate: a refuted promise is dropped."""
