@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.drawing import rendered, sheet
 from ziggurat.experiments import _figures as look
 from ziggurat.experiments._report import inline_svg
 
@@ -253,10 +254,6 @@ def plane_picture(found: Candidates) -> str:
 
 
 def _drawn(fill: Callable[[Axes], None], height: float, prefix: str) -> str:
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    with mpl.rc_context(look.house_style()):
-        figure = Figure(figsize=(6.6, height), layout="constrained")
-        fill(figure.add_subplot())
-        return inline_svg(look.saved(figure, "svg"), prefix)
+    with sheet(6.6, height) as page:
+        fill(page.add_subplot())
+        return inline_svg(rendered(page, "svg"), prefix)

@@ -16,15 +16,11 @@ if TYPE_CHECKING:
 @contextmanager
 def drawn(file: str, width: float, height: float) -> Iterator[Figure]:
     """Give a sheet to draw on; it is written to a .png or .svg file when all is drawn."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure as Sheet
+    from ziggurat.drawing import rendered, sheet
 
-    from ziggurat.experiments._figures import house_style, saved
-
-    with mpl.rc_context(house_style()):
-        sheet = Sheet(figsize=(width, height), layout="constrained")
-        yield sheet
-        content = saved(sheet, "svg" if file.lower().endswith(".svg") else "png")
+    with sheet(width, height) as page:
+        yield page
+        content = rendered(page, "svg" if file.lower().endswith(".svg") else "png")
     draft = Path(file).with_name(f".{Path(file).name}.new")
     try:
         draft.write_bytes(content)

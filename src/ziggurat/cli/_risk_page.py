@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from ziggurat import drawing
 from ziggurat.cli._risk import ATTACKERS, Judged, figure_rows, sentences, set_rows, written_figure
 from ziggurat.experiments import _figures as look
 from ziggurat.experiments import _report as sheet
@@ -113,13 +114,9 @@ def _pictures(judged: Sequence[Judged]) -> str:
 
 
 def _draw(fill: Callable[[Axes], None], height: float) -> bytes:
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    with mpl.rc_context(look.house_style()):
-        figure = Figure(figsize=(7.6, height), layout="constrained")
-        fill(figure.add_subplot())
-        return look.saved(figure, "svg")
+    with drawing.sheet(7.6, height) as page:
+        fill(page.add_subplot())
+        return drawing.rendered(page, "svg")
 
 
 def _class_sizes(axes: Axes, judged: Sequence[Judged]) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import warnings
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ziggurat.drawing import INK, rendered, sheet
 from ziggurat.errors import ExperimentError
 from ziggurat.experiments._axes import Mark, Point, levels, marks, points, reference
 from ziggurat.experiments._results import Results
@@ -23,30 +23,7 @@ if TYPE_CHECKING:
 # too pale for lines.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#3A3A3A")
 _MARKERS, _DASHES = "osD^vPX", ("-", "--", ":", "-.")
-_INK, _PALE, _RED = "#1F2933", "#D5DAE0", "#C1121F"
-_STYLE: dict[str, Any] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "ziggurat",
-    "text.parse_math": False,
-    "font.family": ["DejaVu Sans"],
-    "font.size": 10,
-    "axes.titlesize": 11,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.titlepad": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": _INK,
-    "axes.labelcolor": _INK,
-    "axes.axisbelow": True,
-    "text.color": _INK,
-    "xtick.color": _INK,
-    "ytick.color": _INK,
-    "grid.color": _PALE,
-    "grid.linewidth": 0.7,
-}
-_FONT = b"font-family: 'DejaVu Sans'"
-_LEFT_OUT = ("Creator", "Date", "Format", "Type")
+_RED = "#C1121F"
 _MANY_CELLS, _MANY_TICKS, _MANY_NAMES = 150, 9, 30
 
 
@@ -79,35 +56,15 @@ def draw(figure: Figure, results: Results, *, format: Literal["svg", "png"] = "s
 
 
 def _drawn(figure: Figure, results: Results, kind: Literal["svg", "png"]) -> bytes:
-    import matplotlib as mpl
-    from matplotlib.figure import Figure as Sheet
-
     shown, printed, line = points(figure, results), marks(figure, results), reference(figure, results)
-    with mpl.rc_context(house_style()), warnings.catch_warnings():
+    with sheet(6.8, 4.2) as page, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # in SVG the reader's own fonts have it
-        sheet = Sheet(figsize=(6.8, 4.2), layout="constrained")
-        axes = sheet.add_subplot()
+        axes = page.add_subplot()
         if line is not None:
             axes.axhline(line, color=_RED, linestyle="--", linewidth=1.5, label=label(figure.reference or ""))
-        _KINDS[figure.kind](figure, shown, printed, sheet, axes)
+        _KINDS[figure.kind](figure, shown, printed, page, axes)
         _dress(figure, axes)
-        return saved(sheet, kind)
-
-
-def house_style() -> Any:
-    """Return how all pictures are drawn, whatever the reader's own settings are."""
-    import matplotlib as mpl
-
-    return {name: value for name, value in mpl.rcParamsDefault.items() if name != "backend"} | _STYLE
-
-
-def saved(sheet: Any, kind: Literal["svg", "png"]) -> bytes:
-    """Return a drawn sheet as a file, the same for the same drawing."""
-    buffer = io.BytesIO()
-    left_out = dict.fromkeys(_LEFT_OUT) if kind == "svg" else {"Software": None}
-    sheet.savefig(buffer, format=kind, dpi=150, facecolor="white", metadata=left_out)
-    # Who does not have the font should see a similar one, not the serifs that browsers fall back to.
-    return buffer.getvalue().replace(_FONT, _FONT + b", Verdana, sans-serif")
+        return rendered(page, kind)
 
 
 def label(name: str) -> str:
@@ -155,7 +112,7 @@ def _bar(figure: Figure, shown: list[Point], printed: list[Mark], sheet: Sheet, 
             yerr=reach,
             color=look["color"],
             label=name,
-            error_kw={"ecolor": _INK, "capsize": 3, "elinewidth": 1.1},
+            error_kw={"ecolor": INK, "capsize": 3, "elinewidth": 1.1},
         )
     _finish(figure, shown, printed, sheet, axes, lambda mark: place(mark.x, mark.series))
 
@@ -207,7 +164,7 @@ def _heatmap(figure: Figure, shown: list[Point], printed: list[Mark], sheet: She
     for line, cell in np.ndenumerate(cells) if cells.size <= _MANY_CELLS else ():
         dark = not np.isnan(cell) and norm(cell) < 0.5
         text = "no run" if np.isnan(cell) else f"{cell:.3g}"
-        axes.text(line[1] + 0.5, line[0] + 0.5, text, ha="center", va="center", color="white" if dark else _INK)
+        axes.text(line[1] + 0.5, line[0] + 0.5, text, ha="center", va="center", color="white" if dark else INK)
     _name_ticks(axes, np.arange(len(columns)) + 0.5, columns)
     axes.set_yticks(np.arange(len(rows)) + 0.5, [_short(row) for row in rows])
     axes.tick_params(length=0)
@@ -322,7 +279,7 @@ def _finish(
 def _colour_of(mark: Mark, shown: list[Point]) -> str:
     names = levels(point.series for point in shown)
     mine = [i for i, name in enumerate(names) if mark.series is not ABSENT and same(name, mark.series)]
-    return COLOURS[mine[0] % len(COLOURS)] if mine else _INK
+    return COLOURS[mine[0] % len(COLOURS)] if mine else INK
 
 
 def _cells(shown: list[Point], columns: list[Any], rows: list[Any]) -> np.ndarray[Any, np.dtype[np.float64]]:

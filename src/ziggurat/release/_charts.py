@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ziggurat.release._drawing import INK, NOISY, TRUE, rendered, sheet
+from ziggurat.drawing import INK, NOISY, TRUE, rendered, sheet
 
 if TYPE_CHECKING:
     from ziggurat.release._evidence import Evidence

@@ -7,9 +7,9 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from ziggurat.drawing import rendered, sheet
 from ziggurat.errors import DataError
 from ziggurat.release._candidate import Candidate, Candidates
-from ziggurat.release._drawing import rendered, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

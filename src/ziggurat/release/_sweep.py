@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from ziggurat.data import Kind, printable
+from ziggurat.drawing import NOISY, TRUE, rendered, sheet
 from ziggurat.errors import DataError, ParameterError, QuestionError
 from ziggurat.privacy import Amount, exact_epsilon, in_words
 from ziggurat.queries._answer import Answer, in_figures
@@ -17,7 +18,6 @@ from ziggurat.queries._question import Aggregate, Measure
 from ziggurat.queries.language._builder import Query
 from ziggurat.randomness import secure
 from ziggurat.release._asking import AskedQuestion, Asking, TermOptions
-from ziggurat.release._drawing import NOISY, TRUE, rendered, sheet
 from ziggurat.release._plan import Progress
 from ziggurat.release._purse import Purse
 from ziggurat.release._session import Session

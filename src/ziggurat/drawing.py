@@ -1,4 +1,4 @@
-"""How pictures of releases look: the same words and figures give the same bytes."""
+"""How pictures look, everywhere: the same words and figures give the same bytes. It imports nothing of ours."""
 
 from __future__ import annotations
 
@@ -21,21 +21,25 @@ _STYLE: dict[str, Any] = {
     "axes.titlesize": 11,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
+    "axes.titlepad": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
+    "axes.axisbelow": True,
     "text.color": INK,
     "xtick.color": INK,
     "ytick.color": INK,
     "grid.color": PALE,
     "grid.linewidth": 0.7,
 }
+_FONT = b"font-family: 'DejaVu Sans'"
+_LEFT_OUT = ("Creator", "Date", "Format", "Type")
 
 
 @contextmanager
 def sheet(width: float, height: float) -> Iterator[Figure]:
-    """Give an empty sheet of so many inches, on which everything is drawn in the house style."""
+    """Give an empty sheet of so many inches; all is drawn in the house style, whatever the reader's settings are."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -47,6 +51,7 @@ def sheet(width: float, height: float) -> Iterator[Figure]:
 def rendered(figure: Figure, kind: Literal["svg", "png"]) -> bytes:
     """Give a sheet as a file, without the day it was drawn or who drew it."""
     buffer = io.BytesIO()
-    left_out = dict.fromkeys(("Creator", "Date", "Format", "Type")) if kind == "svg" else {"Software": None}
+    left_out = dict.fromkeys(_LEFT_OUT) if kind == "svg" else {"Software": None}
     figure.savefig(buffer, format=kind, dpi=150, facecolor="white", metadata=left_out)
-    return buffer.getvalue()
+    # Who does not have the font should see a similar one, not the serifs that browsers fall back to.
+    return buffer.getvalue().replace(_FONT, _FONT + b", Verdana, sans-serif")
