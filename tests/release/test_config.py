@@ -264,6 +264,18 @@ def test_an_artefact_that_was_changed_while_it_waited_does_not_leave(file: Path)
     assert not file.with_name("answer.bundle").exists()
 
 
+@pytest.mark.parametrize("out", ["../gone.csv", "/tmp/gone.csv", "a/b.csv", ".hidden.csv", "table.txt", "a\\\\b.csv"])
+@pytest.mark.parametrize("said", ["kind: masked table, safe_harbor: true", "kind: anonymised table, k: 2"])
+def test_a_draft_is_made_in_the_private_folder_and_nowhere_else(file: Path, said: str, out: str) -> None:
+    """A file that lay elsewhere would have left before the ledger said so."""
+    file.write_text(
+        f'format: ziggurat/release/1\ntable: clinic.csv\nledger: book.db\nrelease: {{{said}, out: "{out}"}}\n'
+    )
+    with pytest.raises(DataError, match="out"):
+        run_config(file)
+    assert entries(file) == []
+
+
 @pytest.mark.usefixtures("refuted")
 @pytest.mark.parametrize("what", ["promise", "recorded", "rehearsal"])
 def test_what_was_edited_while_it_waited_is_not_signed(file: Path, what: str) -> None:

@@ -28,6 +28,13 @@ def _as_text(value: object) -> object:
 
 Exact = Annotated[str, BeforeValidator(_as_text, json_schema_input_type=str | int | float)]
 Bound = int | float | date
+TableFile = Annotated[
+    str,
+    Field(
+        pattern=r"^[^./\\\x00][^/\\\x00]*\.(parquet|csv)$",
+        description="What the file is called in the bundle: a name ending in .parquet or .csv, without a folder.",
+    ),
+]
 
 
 class _Said(BaseModel):
@@ -119,7 +126,7 @@ class AnonymisedSaid(_Said):
     """An anonymised table; nothing bounds what it tells."""
 
     kind: Literal["anonymised table"]
-    out: str = Field("table.parquet", description="What the file is called in the bundle.")
+    out: TableFile = "table.parquet"
     k: int | None = Field(None, ge=1)
     diversity: dict[str, DiversitySaid] = Field(default_factory=dict, description="By sensitive column.")
     closeness: dict[str, ClosenessSaid] = Field(default_factory=dict, description="By sensitive column.")
@@ -139,7 +146,7 @@ class MaskedSaid(_Said):
     """A masked table; nothing bounds what it tells."""
 
     kind: Literal["masked table"]
-    out: str = "table.parquet"
+    out: TableFile = "table.parquet"
     techniques: dict[str, Any] = Field(default_factory=dict, description="For each column its technique.")
     safe_harbor: bool = Field(False, description="Plan by HIPAA's list of eighteen instead, from the schema.")
 
@@ -154,7 +161,7 @@ class SyntheticSaid(_Said):
     """Synthetic copies of a table: with a guarantee by aim or mst, and without one by other methods."""
 
     kind: Literal["synthetic table"]
-    out: str = "table.parquet"
+    out: TableFile = "table.parquet"
     method: Literal["cart", "forest", "linear", "network", "sample", "aim", "mst"] = "cart"
     epsilon: Exact | None = Field(None, description="With aim or mst: what it may cost.")
     delta: Exact | None = None
