@@ -4,7 +4,6 @@ Text that should be a number, a date or a truth value is read by one grammar on 
 casts differ (DuckDB reads '1.5' as the integer 2, PostgreSQL refuses it).
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -15,26 +14,10 @@ from sqlglot import exp
 
 from ziggurat.data._column import INT64_LOWER, INT64_UPPER, Column, Kind
 from ziggurat.data._expressions import among, as_type, constant, either, filled, missing_codes, reference, sql_type
+from ziggurat.data._kind_texts import GRAMMAR, LONGEST, PLAIN_TRUTH, TYPICAL
 from ziggurat.data.engines import is_finite
 from ziggurat.errors import SchemaError
 
-_YEAR = "([0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)"  # not 0000, which neither Python nor PostgreSQL has
-_LEAP_YEAR = "([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[48]|[2468][048]|[13579][26])00)"
-_DAYS = "((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))"
-_GRAMMAR = {
-    Kind.INTEGER: "[+-]?[0-9]+",
-    Kind.REAL: "[+-]?([0-9]+[.]?|[0-9]*[.][0-9]+)([eE][+-]?[12]?[0-9]{1,2})?",
-    Kind.DATE: f"({_YEAR}-{_DAYS}|{_LEAP_YEAR}-02-29)",
-}
-_LONGEST = {Kind.INTEGER: 38, Kind.REAL: 100, Kind.DATE: 10}  # {1,99} in a pattern would take long to compile
-_UNPADDED = "(0|[1-9][0-9]{0,17})"
-_TYPICAL = {
-    Kind.INTEGER: f"[+-]?{_UNPADDED}",
-    Kind.REAL: f"[+-]?(({_UNPADDED}([.][0-9]*)?|[.][0-9]+)([eE][+-]?[12]?[0-9]{{1,2}})?"
-    "|nan|NaN|NAN|inf|Inf|INF|Infinity)",
-    Kind.DATE: _GRAMMAR[Kind.DATE],
-}
-_PLAIN_TRUTH = ("true", "false")
 _TRUE, _FALSE = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
 _NO_NUMBER = "^(nan|[+-]?inf(inity)?)?$"  # a pattern: DuckDB makes a join of a longer list, for every column
 
@@ -95,11 +78,6 @@ _PLAIN_CASTS = {
 }
 
 
-def looks_like(text: str, kind: Kind) -> bool:
-    """Return whether a piece of text follows the grammar of a kind."""
-    return re.fullmatch(_GRAMMAR[kind], text.strip()) is not None
-
-
 def reads_as(column: Column) -> exp.Expr:
     """Return the condition that a cell of text holds a value that one would write for the column's kind.
 
@@ -112,15 +90,8 @@ def reads_as(column: Column) -> exp.Expr:
     if column.kind is Kind.TEXT:
         return written
     if column.kind is Kind.BOOLEAN:
-        return exp.and_(written, _is_word(column, _PLAIN_TRUTH), copy=False)
-    return exp.and_(written, _matches(column, column.kind, _TYPICAL), copy=False)
-
-
-def cell_reads_as(cell: str, kind: Kind) -> bool:
-    """Return whether `reads_as` holds for a filled cell that is no missing code."""
-    if kind is Kind.BOOLEAN:
-        return cell.strip(" ").lower() in _PLAIN_TRUTH
-    return len(cell.strip(" ")) <= _LONGEST[kind] and re.fullmatch(_TYPICAL[kind], cell.strip(" ")) is not None
+        return exp.and_(written, _is_word(column, PLAIN_TRUTH), copy=False)
+    return exp.and_(written, _matches(column, column.kind, TYPICAL), copy=False)
 
 
 def _cast(column: Column, given: pa.DataType) -> exp.Expr:
@@ -156,11 +127,11 @@ def _from_text(column: Column) -> exp.Expr:
     if column.storage is Kind.INTEGER:
         value = _fitting(as_type(_trimmed(column), "DECIMAL(38, 0)"))
     # What follows the grammar is neither blank nor NaN, but may be a missing code.
-    return either(exp.and_(_matches(column, column.storage, _GRAMMAR), *_no_code(column), copy=False), value)
+    return either(exp.and_(_matches(column, column.storage, GRAMMAR), *_no_code(column), copy=False), value)
 
 
 def _matches(column: Column, kind: Kind, grammar: Mapping[Kind, str]) -> exp.Expr:
-    short = exp.LTE(this=exp.Length(this=_trimmed(column)), expression=exp.Literal.number(_LONGEST[kind]))
+    short = exp.LTE(this=exp.Length(this=_trimmed(column)), expression=exp.Literal.number(LONGEST[kind]))
     pattern = exp.Literal.string(f"^({grammar[kind]})$")
     return exp.And(this=short, expression=exp.RegexpLike(this=_trimmed(column), expression=pattern))
 

@@ -6,9 +6,10 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ziggurat.data._column import Column, Kind
-from ziggurat.data._conversion import cell_reads_as, looks_like, reads_as
+from ziggurat.data._conversion import reads_as
 from ziggurat.data._expressions import among, count_where, either, reference
 from ziggurat.data._hints import TEXT_CODES
+from ziggurat.data._kind_texts import cell_reads_as, looks_like
 from ziggurat.data._schema import Schema
 from ziggurat.data._tally import tallied
 from ziggurat.data.engines import Engine

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ziggurat.data._atomic import write_text
 from ziggurat.data._column import INT64_LOWER, INT64_UPPER, Hierarchy, Kind, Value, choose, written
-from ziggurat.data._conversion import cell_reads_as
+from ziggurat.data._kind_texts import cell_reads_as
 from ziggurat.data._nearest import nearest
 from ziggurat.data.engines._spreadsheet_cells import marked_text, unmarked_text
 from ziggurat.errors import DataError, ParameterError, SchemaError
