@@ -53,10 +53,10 @@ def measured(side: str, trials: int) -> float:
 
 
 def runner_side(side: str, trials: int, folder: str) -> float:
-    from ziggurat.experiments._cache import Cache
-    from ziggurat.experiments._plan import expand
-    from ziggurat.experiments._run import run_plan
     from ziggurat.experiments._types import Experiment, Module
+    from ziggurat.experiments.file._plan import expand
+    from ziggurat.experiments.running._cache import Cache
+    from ziggurat.experiments.running._run import run_plan
 
     sets = tuple({"index": index} for index in range(trials))
     module = Module("trial", "experiments:trivial", trials=sets, metrics=("value",))

@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
-from ziggurat.anonymize._coded import Counted, coded_cells, ladder
-from ziggurat.anonymize._local import recode
-from ziggurat.anonymize._models import Asked, KAnonymity
-from ziggurat.anonymize._mondrian import mondrian
+from ziggurat.anonymize.generalizing._coded import Counted, coded_cells, ladder
+from ziggurat.anonymize.generalizing._local import recode
+from ziggurat.anonymize.generalizing._models import Asked, KAnonymity
+from ziggurat.anonymize.generalizing._mondrian import mondrian
 from ziggurat.data import Hierarchy
 
 ARX = (0.0577, 4557, 6.3)

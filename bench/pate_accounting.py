@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.data.datasets import load
-from ziggurat.pate._accounting import answer_probabilities, exact_curve, published_curve
-from ziggurat.pate._aggregators import Aggregator, Step
-from ziggurat.pate._exact import divergence
-from ziggurat.pate._noisy_max import ConfidentGaussianMax, GaussianNoisyMax, GumbelNoisyMax, LaplaceNoisyMax
-from ziggurat.pate._orders import least_epsilon
-from ziggurat.pate._votes import Votes
+from ziggurat.pate.accounting._accounts import answer_probabilities, exact_curve, published_curve
+from ziggurat.pate.accounting._orders import least_epsilon
+from ziggurat.pate.voting._aggregators import Aggregator, Step
+from ziggurat.pate.voting._exact import divergence
+from ziggurat.pate.voting._noisy_max import ConfidentGaussianMax, GaussianNoisyMax, GumbelNoisyMax, LaplaceNoisyMax
+from ziggurat.pate.voting._votes import Votes
 
 ORDERS = 1 + np.geomspace(1, 100, 20)
 

@@ -40,7 +40,7 @@ def main() -> None:
     given = arguments()
     if given.threads:
         torch.set_num_threads(given.threads)
-    whole = installed("ziggurat.learn._sgd_training")
+    whole = installed("ziggurat.descent._training")
     if not whole:
         for name in [name for name in sys.modules if name.split(".")[0] == "ziggurat"]:
             del sys.modules[name]
@@ -189,7 +189,7 @@ def fresh(module: nn.Module) -> nn.Module:
 
 def ours(module: nn.Module, rows: Tensor, targets: Tensor, batch: int, size: int) -> Steps:
     """The same sums, with noise that needs PyTorch alone."""
-    from ziggurat.learn._sgd_gradients import Gradients, summed
+    from ziggurat.descent._gradients import Gradients, summed
 
     gradients = Gradients(module, losses, "noted")
     sgd = torch.optim.SGD(gradients.parameters, lr=0.1)
@@ -207,9 +207,9 @@ def exact(module: nn.Module, rows: Tensor, targets: Tensor, batch: int, size: in
     """The very training of the package, step by step."""
     from fractions import Fraction
 
-    from ziggurat.learn._sgd_calibration import Rounds
-    from ziggurat.learn._sgd_gradients import Gradients
-    from ziggurat.learn._sgd_training import Descent, Plan, Training
+    from ziggurat.descent._calibration import Rounds
+    from ziggurat.descent._gradients import Gradients
+    from ziggurat.descent._training import Descent, Plan, Training
     from ziggurat.randomness import secure
 
     plan = Plan(Rounds(Fraction(batch, len(rows)), 10**6), Fraction(1), Fraction(1), size, len(rows))
@@ -220,7 +220,7 @@ def exact(module: nn.Module, rows: Tensor, targets: Tensor, batch: int, size: in
 
 def agree(given: argparse.Namespace, module: Callable[[], nn.Module], rows: Tensor, targets: Tensor) -> None:
     """Say how far sums in blocks are from a loop over single rows."""
-    from ziggurat.learn._sgd_gradients import Gradients, summed
+    from ziggurat.descent._gradients import Gradients, summed
 
     one = module().to(given.device)
     places = torch.arange(40, device=given.device)

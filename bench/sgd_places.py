@@ -40,7 +40,7 @@ def main() -> None:
 
 def farthest(module: nn.Module, way: str, rows: Tensor, targets: Tensor, block: int, looked_at: int) -> float:
     """The largest change of a row's gradient, relative to its length, over all shifts."""
-    from ziggurat.learn._sgd_gradients import Gradients
+    from ziggurat.descent._gradients import Gradients
 
     gradients, worst = Gradients(module, losses, way), 0.0
     for place in torch.linspace(max(SHIFTS), block - 1, looked_at).long().tolist():

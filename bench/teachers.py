@@ -126,7 +126,7 @@ def stacks(given: argparse.Namespace, features: Any, labels: Any, timed: int) ->
 
 
 def on_cpu(given: argparse.Namespace, features: Any, labels: Any, timed: int, size: int, workers: int) -> float:
-    from ziggurat.pate._training import train
+    from ziggurat.pate.training._chunk import train
 
     chunks = [chunk_of(given, features, labels, range(at, min(at + size, timed))) for at in range(0, timed, size)]
 
@@ -142,8 +142,8 @@ def on_gpu(given: argparse.Namespace, features: Any, labels: Any, abreast: int, 
 
     What was learned stays on the GPU, as it does in `Teachers`, whose votes are asked for there.
     """
-    from ziggurat.pate._steps import computing_on
-    from ziggurat.pate._training import Program
+    from ziggurat.pate.training._chunk import Program
+    from ziggurat.pate.training._steps import computing_on
 
     size = -(-given.teachers // abreast)
     where = {"device": given.device, "graph": graph, "precision": precision, "home": given.device}
@@ -170,9 +170,9 @@ def on_gpu(given: argparse.Namespace, features: Any, labels: Any, abreast: int, 
 
 def agree(given: argparse.Namespace) -> None:
     """Train a few teachers on the processor and on the GPU, eagerly and replayed, and say how far they are apart."""
-    from ziggurat.pate._networks import CNN, MLP
-    from ziggurat.pate._settings import Training
-    from ziggurat.pate._training import Chunk, train
+    from ziggurat.pate.training._chunk import Chunk, train
+    from ziggurat.pate.training._networks import CNN, MLP
+    from ziggurat.pate.training._settings import Training
 
     draw = np.random.default_rng(1)
     own = [np.arange(100) + 100 * at for at in range(6)]
@@ -189,9 +189,9 @@ def agree(given: argparse.Namespace) -> None:
 
 
 def chunk_of(given: argparse.Namespace, features: Any, labels: Any, teachers: range, **where: Any) -> Any:
-    from ziggurat.pate._networks import MLP
-    from ziggurat.pate._settings import Training
-    from ziggurat.pate._training import Chunk
+    from ziggurat.pate.training._chunk import Chunk
+    from ziggurat.pate.training._networks import MLP
+    from ziggurat.pate.training._settings import Training
 
     own = slice(teachers.start * given.rows, teachers.stop * given.rows)
     training = Training(epochs=given.epochs, batch=given.batch, held_out=0, threshold="half")

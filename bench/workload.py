@@ -17,8 +17,8 @@ from ziggurat.data import Bounds, Column, Kind, Schema, Table
 from ziggurat.data.datasets import load, schema
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.mechanisms import AdditiveNoise, Gaussian, Laplace
+from ziggurat.queries.workloads._plan import WorkloadPlan, most_queries
 from ziggurat.queries.workloads._workload import Workload
-from ziggurat.queries.workloads._workload_plan import WorkloadPlan, most_queries
 from ziggurat.randomness import Source, seeded
 
 Options = dict[str, object]

@@ -22,7 +22,7 @@ from ziggurat.anonymize import (
     TCloseness,
     anonymize,
 )
-from ziggurat.anonymize._counted import counted
+from ziggurat.anonymize.generalizing._counted import counted
 from ziggurat.data import Column, Hierarchy, Kind, Schema, Table, Unit, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, ParameterError, PrivacyError, SchemaError, ZigguratError

@@ -25,9 +25,9 @@ from ziggurat.anonymize import (
     mask_batches,
     new_secret,
 )
-from ziggurat.anonymize._formats import format_sizes, guessing_time
-from ziggurat.anonymize._identifiers import collision_bound
-from ziggurat.anonymize._tokens import _tokens, format_of
+from ziggurat.anonymize.masking._formats import format_sizes, guessing_time
+from ziggurat.anonymize.masking._identifiers import collision_bound
+from ziggurat.anonymize.masking._tokens import _tokens, format_of
 from ziggurat.errors import DataError, ParameterError, ZigguratError
 from ziggurat.randomness import secure, seeded
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ziggurat.anonymize._coded import Counted, coded_cells, ladder
-from ziggurat.anonymize._local import Recoded, recode
-from ziggurat.anonymize._models import Asked, AverageRisk, HighestRisk, KAnonymity, LDiversity, TCloseness
+from ziggurat.anonymize.generalizing._coded import Counted, coded_cells, ladder
+from ziggurat.anonymize.generalizing._local import Recoded, recode
+from ziggurat.anonymize.generalizing._models import Asked, AverageRisk, HighestRisk, KAnonymity, LDiversity, TCloseness
 from ziggurat.data import Hierarchy
 from ziggurat.errors import PrivacyError
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ziggurat.anonymize import PRAM, AddNoise, Microaggregate, RankSwap, mask
-from ziggurat.anonymize._grouping import mdav_groups, optimal_groups, swap_partners
-from ziggurat.anonymize._microaggregation import standardised
+from ziggurat.anonymize.masking._grouping import mdav_groups, optimal_groups, swap_partners
+from ziggurat.anonymize.masking._microaggregation import standardised
 from ziggurat.errors import DataError
 from ziggurat.randomness import seeded
 

@@ -23,9 +23,9 @@ from ziggurat.anonymize import (
     Precision,
     read_hierarchies,
 )
-from ziggurat.anonymize._asking import question_of
-from ziggurat.anonymize._counted import counted
-from ziggurat.anonymize._search import Lattice
+from ziggurat.anonymize.generalizing._asking import question_of
+from ziggurat.anonymize.generalizing._counted import counted
+from ziggurat.anonymize.generalizing._search import Lattice
 from ziggurat.data import Hierarchy, Table, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import ParameterError

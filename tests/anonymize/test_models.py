@@ -22,9 +22,9 @@ from ziggurat.anonymize import (
     PrivacyModel,
     TCloseness,
 )
-from ziggurat.anonymize._asking import question_of
-from ziggurat.anonymize._counted import counted
-from ziggurat.anonymize._search import Lattice
+from ziggurat.anonymize.generalizing._asking import question_of
+from ziggurat.anonymize.generalizing._counted import counted
+from ziggurat.anonymize.generalizing._search import Lattice
 from ziggurat.data import Categories, Column, Hierarchy, Kind, Schema, Table
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import ParameterError

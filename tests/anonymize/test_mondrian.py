@@ -9,9 +9,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ziggurat.anonymize._coded import Counted, ladder
-from ziggurat.anonymize._models import Asked, AverageRisk, KAnonymity, LDiversity, TCloseness
-from ziggurat.anonymize._mondrian import Ranges, mondrian
+from ziggurat.anonymize.generalizing._coded import Counted, ladder
+from ziggurat.anonymize.generalizing._models import Asked, AverageRisk, KAnonymity, LDiversity, TCloseness
+from ziggurat.anonymize.generalizing._mondrian import Ranges, mondrian
 from ziggurat.data import Hierarchy
 from ziggurat.errors import ParameterError, PrivacyError
 

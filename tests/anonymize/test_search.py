@@ -30,16 +30,16 @@ from ziggurat.anonymize import (
     PrivacyModel,
     TCloseness,
 )
-from ziggurat.anonymize import _kernels as kernels
-from ziggurat.anonymize import _search as searching
-from ziggurat.anonymize._asking import question_of
-from ziggurat.anonymize._coded import Counted, Ladder, ladder, ladder_of
-from ziggurat.anonymize._counted import counted
-from ziggurat.anonymize._local import judge_of
-from ziggurat.anonymize._local_kernels import judged
-from ziggurat.anonymize._models import Asked
-from ziggurat.anonymize._problem import _pairs
-from ziggurat.anonymize._search import Lattice, _Search
+from ziggurat.anonymize.generalizing import _kernels as kernels
+from ziggurat.anonymize.generalizing import _search as searching
+from ziggurat.anonymize.generalizing._asking import question_of
+from ziggurat.anonymize.generalizing._coded import Counted, Ladder, ladder, ladder_of
+from ziggurat.anonymize.generalizing._counted import counted
+from ziggurat.anonymize.generalizing._local import judge_of
+from ziggurat.anonymize.generalizing._local_kernels import judged
+from ziggurat.anonymize.generalizing._models import Asked
+from ziggurat.anonymize.generalizing._problem import _pairs
+from ziggurat.anonymize.generalizing._search import Lattice, _Search
 from ziggurat.attacks import Claims, Counts, Cover, verified
 from ziggurat.data import Categories, Column, Hierarchy, Kind, Schema, Table
 from ziggurat.data.engines import DuckDBEngine

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ziggurat.attacks._labels import fitting
+from ziggurat.attacks.tables._labels import fitting
 from ziggurat.data import Hierarchy
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import quad
 
 from ziggurat.attacks import population_uniques
-from ziggurat.attacks._population import expected_inverse_sizes
+from ziggurat.attacks.tables._population import expected_inverse_sizes
 from ziggurat.errors import ParameterError
 
 

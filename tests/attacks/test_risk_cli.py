@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from ziggurat.cli._risk import risk
+from ziggurat.cli.risk._command import risk
 from ziggurat.errors import DataError, ParameterError, SchemaError
 
 BEFORE = "age,sex,ill,person\n21,f,flu,1\n22,f,flu,2\n31,m,gout,3\n32,m,cold,4\n"

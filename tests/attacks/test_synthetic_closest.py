@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ziggurat.attacks import Share, closest_records
-from ziggurat.attacks._alike import alike, scaled
-from ziggurat.attacks._closest import _luck
-from ziggurat.attacks._closest_kernels import nearest
+from ziggurat.attacks.synthetic._alike import alike, scaled
+from ziggurat.attacks.synthetic._closest import _luck
+from ziggurat.attacks.synthetic._closest_kernels import nearest
 from ziggurat.data import Column, Kind, Schema, read
 from ziggurat.errors import DataError, ParameterError
 

@@ -12,7 +12,7 @@ import pytest
 
 from ziggurat.attacks import Share, epsilon_bound
 from ziggurat.attacks._guesses import judged
-from ziggurat.cli._compare_words import attack_lines
+from ziggurat.cli.compare._words import attack_lines
 from ziggurat.synthesize import Synthesizer
 
 

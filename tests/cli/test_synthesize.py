@@ -11,8 +11,8 @@ import pyarrow.csv as csv
 import pyarrow.parquet as parquet
 import pytest
 
-from ziggurat.cli import _synthesize
-from ziggurat.cli._synthesize import _doing
+from ziggurat.cli.synthesize import _command as _synthesize
+from ziggurat.cli.synthesize._command import _doing
 from ziggurat.release import check_synthetic
 
 Command = Callable[..., Any]
@@ -147,7 +147,7 @@ def test_ctrl_c_leaves_nothing_and_a_checkpoint_is_taken_up(
 
     given = ("synthesize", "patients.csv", "--out", "copy.csv", "--checkpoint", "kept", "--holdout", "0.05")
     with monkeypatch.context() as patched:
-        patched.setattr("ziggurat.synthesize._synthesizer.Synthesizer.write", stop)
+        patched.setattr("ziggurat.synthesize.columns._synthesizer.Synthesizer.write", stop)
         stopped = command(*given)
     assert stopped.code == 130
     assert stopped.err == "Stopped; nothing was released.\n"

@@ -33,13 +33,13 @@ from ziggurat.release import (
     plan_model,
     reported_rows,
 )
-from ziggurat.release._anonymised import AnonymisedPlan
-from ziggurat.release._fitting import TableModelPlan
-from ziggurat.release._query_curator import PrivatisedPlan
-from ziggurat.release._synthetic import plan_synthetic
-from ziggurat.release._synthetic_files import read_back
-from ziggurat.release._synthetic_parts import shown_schema
-from ziggurat.release._synthetic_private import plan_synthetic_private
+from ziggurat.release.labels._query_curator import PrivatisedPlan
+from ziggurat.release.models._fitting import TableModelPlan
+from ziggurat.release.tables._anonymised import AnonymisedPlan
+from ziggurat.release.tables._synthetic import plan_synthetic
+from ziggurat.release.tables._synthetic_files import read_back
+from ziggurat.release.tables._synthetic_parts import shown_schema
+from ziggurat.release.tables._synthetic_private import plan_synthetic_private
 from ziggurat.synthesize import MST, Synthesizer
 
 SCHEMA = Schema(

@@ -17,24 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 from sqlglot import exp, select
 
-from ziggurat.data import (
-    Bounds,
-    Categories,
-    Column,
-    Kind,
-    Schema,
-    Table,
-    Unit,
-    clamped,
-    count_where,
-    exact_sum,
-    present,
-    quantised,
-    quantised_bounds,
-    ratio,
-    suggest_schema,
-)
+from ziggurat.data import Bounds, Categories, Column, Kind, Schema, Table, Unit, suggest_schema
 from ziggurat.data.engines import DuckDBEngine, Engine, PostgresEngine, SparkEngine
+from ziggurat.data.expressions import clamped, count_where, exact_sum, present, quantised, quantised_bounds, ratio
 from ziggurat.errors import DataError, EngineError, NotPublicError, SchemaError
 
 Load = Callable[[pa.Table], str]

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ziggurat.data import Column, Schema, write_text
+from ziggurat.data import Column, Schema
 from ziggurat.errors import DataError
+from ziggurat.files import write_text
 
 _FULL_DISK = """
 import resource, signal, sys

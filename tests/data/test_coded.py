@@ -12,10 +12,11 @@ import pyarrow.parquet as parquet
 import pytest
 
 from ziggurat.anonymize import KAnonymity, LDiversity, anonymize
-from ziggurat.data import Categories, Column, Kind, Schema, Table, known, read
-from ziggurat.data._coded import Coded, coded, grouped
+from ziggurat.data import Categories, Column, Kind, Schema, Table, read
+from ziggurat.data.coded import Coded, coded, grouped
 from ziggurat.data.engines import DuckDBEngine, Engine, PostgresEngine, SparkEngine
 from ziggurat.data.engines import _columns as columns
+from ziggurat.data.expressions import known
 from ziggurat.errors import DataError, SchemaError
 
 TEXTS = [

@@ -21,7 +21,6 @@ from ziggurat.data import (
     CsvWriter,
     Hierarchy,
     Schema,
-    printable,
     read,
     read_hierarchy,
     unmarked_table,
@@ -31,6 +30,7 @@ from ziggurat.data import (
 from ziggurat.errors import DataError
 from ziggurat.local import Frequencies
 from ziggurat.queries._answer import Answer, Estimate
+from ziggurat.wording import printable
 
 RUN = "=+-@\t\r\n"
 RISKY = [f"{apostrophes}{first}1" for first in RUN for apostrophes in ("", "'", "''")]
@@ -171,8 +171,8 @@ def test_tables_in_the_terminal_show_hostile_text_as_text() -> None:
 
     from rich.console import Console
 
-    from ziggurat.cli._printed import Printed
-    from ziggurat.cli._show import schema_table
+    from ziggurat.cli.terminal._printed import Printed
+    from ziggurat.cli.terminal._show import schema_table
 
     out = io.StringIO()
     console = Console(file=out, width=200)

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ziggurat.data import Bounds, Column, Kind, Table, clamped, quantised, quantised_bounds, read
+from ziggurat.data import Bounds, Column, Kind, Table, read
+from ziggurat.data.expressions import clamped, quantised, quantised_bounds
 from ziggurat.errors import NotPublicError, ParameterError, SchemaError
 
 X = Column("x", "real", bounds=Bounds(-1, 10))

@@ -22,8 +22,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from ziggurat.data import Bounds, Column, Schema, Table, Unit, exact_sum, read
+from ziggurat.data import Bounds, Column, Schema, Table, Unit, read
 from ziggurat.data.engines import DuckDBEngine, PostgresEngine, SparkEngine
+from ziggurat.data.expressions import exact_sum
 from ziggurat.errors import DataError, EngineError, ParameterError, SchemaError, ZigguratError
 
 DATA = pa.table(

@@ -4,8 +4,9 @@ import pyarrow as pa
 import pytest
 from sqlglot import exp
 
-from ziggurat.data import Column, Schema, Table, Unit, count_where, present, read
+from ziggurat.data import Column, Schema, Table, Unit, read
 from ziggurat.data.engines import DuckDBEngine
+from ziggurat.data.expressions import count_where, present
 from ziggurat.errors import SchemaError
 
 DATA = pa.table({"who": ["a", "b"], "age": [30, 40], "job": ["x", "?"]})

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ziggurat.experiments import take_steps
-from ziggurat.experiments._cache import Cache
+from ziggurat.experiments.running._cache import Cache
 
 SAMPLE = Path(__file__).parent / "sample" / "sample_steps.py"
 

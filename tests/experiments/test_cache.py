@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from ziggurat.errors import ArtefactError
-from ziggurat.experiments._cache import Cache, node_key
 from ziggurat.experiments._steps import Step
 from ziggurat.experiments._types import Gathered, Module, Node, Source
+from ziggurat.experiments.running._cache import Cache, node_key
 
 HOST = socket.gethostname()
 STEP = Step("a:b", print, "1", takes_seed=True)
@@ -156,7 +156,7 @@ def test_a_folder_that_cannot_be_made_is_refused_in_a_sentence(tmp_path: Path) -
 
 WRITER = """
 import sys
-from ziggurat.experiments._cache import Cache
+from ziggurat.experiments.running._cache import Cache
 cache = Cache(sys.argv[1])
 for number in range(60):
     cache.store(f"shared {number}", {"a": bytes(5000 + number), "n": number})

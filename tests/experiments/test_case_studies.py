@@ -2,9 +2,9 @@
 
 import pytest
 
-from ziggurat.cli._experiment_tables import catalogue_table
+from ziggurat.cli.experiments._tables import catalogue_table
 from ziggurat.experiments import Cache, Results, catalogue, expand, load, run_plan
-from ziggurat.experiments._figures import draw
+from ziggurat.experiments.showing._figures import draw
 
 NAMES = ("digits", "heartbeats", "web-requests")
 RHOS = [0.1, 0.3, 0.5, 0.7, 0.9, 1, "none"]

@@ -9,8 +9,8 @@ import pytest
 
 from ziggurat.errors import ExperimentError
 from ziggurat.experiments import Cache, Results, catalogue, expand, load, resolve, run_plan, steps
-from ziggurat.experiments._figures import draw
-from ziggurat.experiments.steps._decide_ridge import proven_sensitivity, ridge
+from ziggurat.experiments.showing._figures import draw
+from ziggurat.experiments.steps.models._decide_ridge import proven_sensitivity, ridge
 
 NAMES = tuple(f"002-fig-8-{number}" for number in range(1, 8))
 PUBLISHED, EXACT = {"formula": "as-published"}, {"formula": "exact"}

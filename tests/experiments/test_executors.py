@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from ziggurat.errors import ExperimentError, MissingExtraError
-from ziggurat.experiments._cache import Cache
-from ziggurat.experiments._executors import executor
-from ziggurat.experiments._plan import expand
-from ziggurat.experiments._run import run_plan
 from ziggurat.experiments._step_modules import take_steps
 from ziggurat.experiments._types import Experiment, Module, Plan, Record
+from ziggurat.experiments.file._plan import expand
+from ziggurat.experiments.running._cache import Cache
+from ziggurat.experiments.running._executors import executor
+from ziggurat.experiments.running._run import run_plan
 
 pytestmark = pytest.mark.usefixtures("sample_steps")
 Ran = Callable[[], list[str]]

@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from ziggurat.errors import ExperimentError
-from ziggurat.experiments._file import load
-from ziggurat.experiments._history import History
 from ziggurat.experiments._steps import step
 from ziggurat.experiments._types import Expected, Experiment, Figure, Module, Record, Reproduces, Stored
+from ziggurat.experiments.file._file import load
+from ziggurat.experiments.storing._history import History
 
 
 @step("history-test-colour")

@@ -13,10 +13,10 @@ import pytest
 
 from ziggurat.errors import ArtefactError, ExperimentError
 from ziggurat.experiments import Experiment, Figure, Module, Results, draw_all, expand, load, run_plan, step_names
-from ziggurat.experiments._cache import Cache
-from ziggurat.experiments._estimators import read_estimator
 from ziggurat.experiments._steps import resolve
-from ziggurat.pate._classifiers import read_classifier
+from ziggurat.experiments.running._cache import Cache
+from ziggurat.experiments.storing._estimators import read_estimator
+from ziggurat.pate.training._classifiers import read_classifier
 
 ZIGGURAT = str(Path(sys.executable).parent / "ziggurat")
 MARK = "from pathlib import Path\nPath(__file__).with_suffix('.ran').touch()\n"
@@ -147,7 +147,7 @@ def test_a_named_module_takes_no_shipped_name(tmp_path: Path) -> None:
     steps = own(tmp_path, "hostile_taking", "classify")
     with pytest.raises(ExperimentError, match="'classify' is registered twice"):
         load(written(tmp_path, "curve"), steps=[steps])
-    assert resolve("classify").function.__module__ == "ziggurat.experiments.steps._classify"
+    assert resolve("classify").function.__module__ == "ziggurat.experiments.steps.records._classify"
     assert "classify" in step_names()
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from ziggurat.errors import DataError, ExperimentError
 from ziggurat.experiments import Cache, Results, catalogue, expand, load, resolve, run_plan, steps
-from ziggurat.experiments._figures import draw
-from ziggurat.experiments.steps import _regression
-from ziggurat.experiments.steps._model_data import normal_density
+from ziggurat.experiments.showing._figures import draw
+from ziggurat.experiments.steps.cases._model_data import normal_density
+from ziggurat.experiments.steps.models import _regression
 from ziggurat.privacy import compose, event_from_dict
 
 NAMES = ("002-fig-6-2", "002-fig-6-3", "002-fig-6-5", "002-fig-7-1", "002-fig-7-4", "002-fig-7-6")

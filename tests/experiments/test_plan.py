@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ziggurat.errors import ExperimentError
-from ziggurat.experiments._plan import expand
 from ziggurat.experiments._types import Experiment, Gathered, Module, Node, Plan, Source
+from ziggurat.experiments.file._plan import expand
 from ziggurat.randomness import seeded
 
 

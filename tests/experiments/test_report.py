@@ -6,10 +6,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from ziggurat.experiments._history import Run
-from ziggurat.experiments._report import number, report
 from ziggurat.experiments._results import Results
 from ziggurat.experiments._types import Expected, Experiment, Figure, Module, Record, Reproduces
+from ziggurat.experiments.showing._report import number, report
+from ziggurat.experiments.storing._history import Run
 
 NASTY = "<script>alert('x')</script> & \"quotes\""
 MODULE = Module("m", "classify", trials=({"p": 1}, {"p": 2}), repeats=2, metrics=("accuracy",))

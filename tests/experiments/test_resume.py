@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from ziggurat.experiments._cache import Cache
-from ziggurat.experiments._plan import expand
-from ziggurat.experiments._run import run_plan
 from ziggurat.experiments._types import Experiment, Module, Plan
+from ziggurat.experiments.file._plan import expand
+from ziggurat.experiments.running._cache import Cache
+from ziggurat.experiments.running._run import run_plan
 
 pytestmark = pytest.mark.usefixtures("sample_steps")
 Ran = Callable[[], list[str]]
@@ -26,8 +26,8 @@ sys.path.insert(0, sys.argv[1])
 from test_resume import big_plan, slow_plan
 from ziggurat.errors import ArtefactError
 from ziggurat.experiments import take_steps
-from ziggurat.experiments._cache import Cache
-from ziggurat.experiments._run import run_plan
+from ziggurat.experiments.running._cache import Cache
+from ziggurat.experiments.running._run import run_plan
 
 take_steps([sys.argv[2]])
 if __name__ == "__main__":

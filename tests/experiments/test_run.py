@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from ziggurat.errors import ExperimentError
-from ziggurat.experiments._cache import Cache
-from ziggurat.experiments._plan import expand
-from ziggurat.experiments._progress import Progress
-from ziggurat.experiments._run import preview, run_plan
-from ziggurat.experiments._task import PRINTED_HEAD, PRINTED_TAIL
 from ziggurat.experiments._types import Experiment, Module, Plan, Record
+from ziggurat.experiments.file._plan import expand
+from ziggurat.experiments.running._cache import Cache
+from ziggurat.experiments.running._progress import Progress
+from ziggurat.experiments.running._run import preview, run_plan
+from ziggurat.experiments.running._task import PRINTED_HEAD, PRINTED_TAIL
 
 pytestmark = pytest.mark.usefixtures("sample_steps")
 Ran = Callable[[], list[str]]

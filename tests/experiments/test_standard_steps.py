@@ -10,12 +10,12 @@ import pyarrow.parquet as parquet
 import pytest
 
 from ziggurat.data import Schema
-from ziggurat.data._encoding import Encoding
+from ziggurat.data.encoding import Encoding
 from ziggurat.data.generators import clinic_patients, clinic_patients_schema
 from ziggurat.errors import DataError, ExperimentError, NotPublicError, PrivacyError, SchemaError
 from ziggurat.experiments import resolve, step_names, steps
-from ziggurat.experiments.steps import _protection
-from ziggurat.experiments.steps._judging import best_threshold, judged
+from ziggurat.experiments.steps.records import _protection
+from ziggurat.experiments.steps.records._judging import best_threshold, judged
 from ziggurat.mechanisms import Laplace, empirical_epsilon
 from ziggurat.privacy import compose, event_from_dict
 

@@ -11,9 +11,9 @@ from ziggurat.data import read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, ExperimentError
 from ziggurat.experiments import Cache, Results, catalogue, expand, load, resolve, run_plan, steps
-from ziggurat.experiments._figures import draw
-from ziggurat.experiments.steps._synthesis import _Yardstick
-from ziggurat.experiments.steps._synthesis_risk import CASES, IN, MAYBE, _found, _Search
+from ziggurat.experiments.showing._figures import draw
+from ziggurat.experiments.steps.synthesis._risk import CASES, IN, MAYBE, _found, _Search
+from ziggurat.experiments.steps.synthesis._utility import _Yardstick
 
 NAMES = tuple(f"002-table-4-{table}" for table in ("2", "3", "3-adult", "3-sd2011", "4", "5"))
 RULES = {"income": "income > 70000", "age": "age < 26"}

@@ -7,9 +7,9 @@ import threading
 import pytest
 
 from ziggurat.errors import ExperimentError, MissingExtraError
-from ziggurat.experiments._history import History
-from ziggurat.experiments._trackers import Guarded, MlflowTracker, Tracker, WandbTracker, resend
 from ziggurat.experiments._types import Experiment, Module, Record
+from ziggurat.experiments.showing._trackers import Guarded, MlflowTracker, Tracker, WandbTracker, resend
+from ziggurat.experiments.storing._history import History
 
 AGAIN = Module("again", "classify", metrics=("accuracy",))
 PRIVATE = Module("private", "privatise", trials=({"epsilon": 0.5},), modules=(AGAIN,))

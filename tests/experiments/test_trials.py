@@ -8,8 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ziggurat.errors import ExperimentError
-from ziggurat.experiments._spot import Spot
-from ziggurat.experiments._trials import Trials, trials
+from ziggurat.experiments.file._spot import Spot
+from ziggurat.experiments.file._trials import Trials, trials
 from ziggurat.randomness import seeded
 
 

@@ -28,13 +28,13 @@ from ziggurat.learn import (
 from ziggurat.learn._bounds import bucket_counts, histogram_noise
 from ziggurat.learn._budget import Budget, about_rows
 from ziggurat.learn._clipping import STEPS, Scale
-from ziggurat.learn._counting import Facts
-from ziggurat.learn._linear_methods import Cells, Output, Statistics
-from ziggurat.learn._linear_methods import Facts as LinearFacts
-from ziggurat.learn._logistic import Added, slopes_for
-from ziggurat.learn._naive_bayes import ClassSums, category_counts
-from ziggurat.learn._objective import newton
-from ziggurat.learn._splits import leaf_counts, leaves_of, random_splits
+from ziggurat.learn.counting._base import Facts
+from ziggurat.learn.counting._naive_bayes import ClassSums, category_counts
+from ziggurat.learn.counting._splits import leaf_counts, leaves_of, random_splits
+from ziggurat.learn.linear._logistic import Added, slopes_for
+from ziggurat.learn.linear._methods import Cells, Output, Statistics
+from ziggurat.learn.linear._methods import Facts as LinearFacts
+from ziggurat.learn.linear._objective import newton
 from ziggurat.mechanisms import Gaussian, Laplace, empirical_epsilon
 from ziggurat.privacy import Relation
 from ziggurat.randomness import seeded

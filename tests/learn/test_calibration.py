@@ -23,7 +23,7 @@ from ziggurat.learn import (
     Ridge,
 )
 from ziggurat.learn._clipping import Scale
-from ziggurat.learn._linear_methods import RELEASED
+from ziggurat.learn.linear._methods import RELEASED
 
 NO_NOISE = {"epsilon": 1000, "bounds": (-2, 2), "random_state": 1}
 ROWS = 20_000

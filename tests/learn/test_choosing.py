@@ -15,12 +15,12 @@ from ziggurat.learn import ElasticNet, Lasso, LogisticRegression, Ridge
 from ziggurat.learn._budget import Budget, about_rows
 from ziggurat.learn._choosing import Contested, covering, judged_by_copies, part_sizes, scores, squared_error
 from ziggurat.learn._clipping import STEPS
-from ziggurat.learn._linear_methods import Facts, Given, Learned, Statistics, squared_residuals
-from ziggurat.learn._logistic import Given as Signed
-from ziggurat.learn._logistic import Learned as Separators
-from ziggurat.learn._logistic import wrongly_named
 from ziggurat.learn._moments import Quadratic
-from ziggurat.learn._quadratic import Penalty
+from ziggurat.learn.linear._logistic import Given as Signed
+from ziggurat.learn.linear._logistic import Learned as Separators
+from ziggurat.learn.linear._logistic import wrongly_named
+from ziggurat.learn.linear._methods import Facts, Given, Learned, Statistics, squared_residuals
+from ziggurat.learn.linear._quadratic import Penalty
 from ziggurat.mechanisms import Selection, empirical_epsilon
 from ziggurat.privacy import ParallelEvent, compose
 from ziggurat.randomness import seeded
@@ -335,7 +335,7 @@ def test_a_choice_of_c_is_near_the_best_and_far_from_the_worst():
 def test_on_wine_the_choice_is_near_the_best_and_far_from_the_worst():
     if not (Path(os.environ.get("ZIGGURAT_DATA", "")) / "winequality_white.parquet").exists():
         pytest.skip("set ZIGGURAT_DATA to the folder of the datasets")
-    from ziggurat.experiments.steps._model_data import model_data
+    from ziggurat.experiments.steps.cases._model_data import model_data
 
     wine = model_data("winequality_white", target="quality")
     order = np.random.default_rng(0).permutation(len(wine["target"]))

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ziggurat.errors import ParameterError, ZigguratError
 from ziggurat.learn import Histogram
-from ziggurat.learn._histogram import nearest_shares
+from ziggurat.learn.counting._histogram import nearest_shares
 from ziggurat.privacy import Relation
 
 CANARY = 987_654_321.125

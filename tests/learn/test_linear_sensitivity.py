@@ -11,8 +11,8 @@ import pytest
 
 from ziggurat.learn._budget import Budget, about_rows
 from ziggurat.learn._clipping import STEPS, in_steps, shortened
-from ziggurat.learn._linear_methods import Facts, Output, Statistics, ridge_sensitivity
 from ziggurat.learn._moments import Moments
+from ziggurat.learn.linear._methods import Facts, Output, Statistics, ridge_sensitivity
 from ziggurat.privacy import Relation
 
 REPLACE, ADD = Relation.REPLACE_ONE, Relation.ADD_OR_REMOVE_ONE

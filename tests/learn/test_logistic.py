@@ -15,9 +15,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from ziggurat.errors import DataError, NotPublicError, ParameterError, ZigguratError
 from ziggurat.learn import LogisticRegression
 from ziggurat.learn._budget import Budget, about_rows
-from ziggurat.learn._linear_methods import Facts
-from ziggurat.learn._logistic import Added, slopes_for
-from ziggurat.learn._objective import newton
+from ziggurat.learn.linear._logistic import Added, slopes_for
+from ziggurat.learn.linear._methods import Facts
+from ziggurat.learn.linear._objective import newton
 from ziggurat.privacy import Relation
 
 CANARY = 987_654_321.125

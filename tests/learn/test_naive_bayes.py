@@ -18,7 +18,7 @@ from ziggurat.errors import ParameterError, ZigguratError
 from ziggurat.learn import CategoricalNB, GaussianNB
 from ziggurat.learn._budget import Budget, about_rows
 from ziggurat.learn._clipping import STEPS, in_steps
-from ziggurat.learn._naive_bayes import ClassSums, category_counts
+from ziggurat.learn.counting._naive_bayes import ClassSums, category_counts
 from ziggurat.mechanisms import Gaussian
 from ziggurat.privacy import Relation
 

@@ -9,8 +9,8 @@ import pytest
 from scipy.special import expit
 
 from ziggurat.learn._budget import Budget, about_rows
-from ziggurat.learn._logistic import slopes_for
-from ziggurat.learn._objective import Objective, newton
+from ziggurat.learn.linear._logistic import slopes_for
+from ziggurat.learn.linear._objective import Objective, newton
 from ziggurat.privacy import ApproximateEvent, PureEvent
 from ziggurat.randomness import seeded
 

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from ziggurat.errors import ArtefactError, ParameterError
-from ziggurat.learn import GaussianProcessRegression, KernelDensity, KernelSVM, _paths
-from ziggurat.learn._kernels import gaussian_kernel
-from ziggurat.learn._paths import JITTER, LazyPath
+from ziggurat.learn import GaussianProcessRegression, KernelDensity, KernelSVM
+from ziggurat.learn.served import _paths
+from ziggurat.learn.served._kernels import gaussian_kernel
+from ziggurat.learn.served._paths import JITTER, LazyPath
 from ziggurat.randomness import secure, seeded
 
 ASKED = np.random.default_rng(9).random((25, 1))

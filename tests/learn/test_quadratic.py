@@ -7,7 +7,7 @@ import pytest
 
 from ziggurat.learn import ElasticNet, Lasso
 from ziggurat.learn._moments import Quadratic
-from ziggurat.learn._quadratic import Penalty, solved
+from ziggurat.learn.linear._quadratic import Penalty, solved
 
 LIGHT = Penalty(np.zeros(2), np.full(2, 0.1))
 

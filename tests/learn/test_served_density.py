@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from ziggurat.errors import ParameterError
 from ziggurat.learn import KernelDensity, ServedHistogram
-from ziggurat.learn._fourier import Fourier
-from ziggurat.learn._kernels import Expansion, gaussian_kernel
-from ziggurat.learn._served import COUNTED, added_by_a_row, in_features, moved_by_a_row, published_constant, summed
+from ziggurat.learn.served._base import COUNTED, added_by_a_row, in_features, moved_by_a_row, published_constant, summed
+from ziggurat.learn.served._fourier import Fourier
+from ziggurat.learn.served._kernels import Expansion, gaussian_kernel
 from ziggurat.mechanisms import Gaussian, empirical_epsilon
 from ziggurat.privacy import GaussianEvent, LaplaceEvent, Relation, gaussian_mu
 from ziggurat.randomness import seeded

@@ -8,10 +8,10 @@ import pytest
 
 from ziggurat.errors import ParameterError
 from ziggurat.learn import CloakedRegression, GaussianProcessRegression
-from ziggurat.learn._cloaking import cloak
-from ziggurat.learn._fourier import Fourier
-from ziggurat.learn._kernels import Expansion, gaussian_kernel
-from ziggurat.learn._posterior import in_features, in_kernel
+from ziggurat.learn.served._cloaking import cloak
+from ziggurat.learn.served._fourier import Fourier
+from ziggurat.learn.served._kernels import Expansion, gaussian_kernel
+from ziggurat.learn.served._posterior import in_features, in_kernel
 from ziggurat.mechanisms import Gaussian, empirical_epsilon
 from ziggurat.randomness import seeded
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from ziggurat.errors import NotPublicError, ParameterError, PrivacyError, ZigguratError
 from ziggurat.learn import KernelSVM
-from ziggurat.learn._fourier import Fourier
-from ziggurat.learn._hinge import SLACK, kernel_machine, linear_machine
-from ziggurat.learn._kernels import Expansion, gaussian_kernel
+from ziggurat.learn.served._fourier import Fourier
+from ziggurat.learn.served._hinge import SLACK, kernel_machine, linear_machine
+from ziggurat.learn.served._kernels import Expansion, gaussian_kernel
 from ziggurat.mechanisms import Gaussian, empirical_epsilon
 from ziggurat.privacy import Relation, UnboundedEvent
 from ziggurat.randomness import seeded

@@ -12,9 +12,9 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 
+from ziggurat.descent._gradients import Gradients, allowance, blocks, chosen, summed  # noqa: E402
+from ziggurat.descent.modules import cross_entropy, invented  # noqa: E402
 from ziggurat.errors import ParameterError  # noqa: E402
-from ziggurat.learn._sgd_gradients import Gradients, allowance, blocks, chosen, summed  # noqa: E402
-from ziggurat.learn._sgd_modules import cross_entropy, invented  # noqa: E402
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -14,12 +14,12 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 
+from ziggurat.descent._calibration import Rounds, event_of, noise_multiplier  # noqa: E402
+from ziggurat.descent._checkpoints import Checkpoints  # noqa: E402
+from ziggurat.descent._gradients import Gradients, allowance, summed  # noqa: E402
+from ziggurat.descent._noise import Draws, Lattice  # noqa: E402
+from ziggurat.descent._training import Descent, Plan, Training  # noqa: E402
 from ziggurat.errors import ArtefactError, DataError, PrivacyError  # noqa: E402
-from ziggurat.learn._sgd_calibration import Rounds, event_of, noise_multiplier  # noqa: E402
-from ziggurat.learn._sgd_checkpoints import Checkpoints  # noqa: E402
-from ziggurat.learn._sgd_gradients import Gradients, allowance, summed  # noqa: E402
-from ziggurat.learn._sgd_noise import Draws, Lattice  # noqa: E402
-from ziggurat.learn._sgd_training import Descent, Plan, Training  # noqa: E402
 from ziggurat.mechanisms import empirical_epsilon  # noqa: E402
 from ziggurat.privacy import as_replace_one, compose  # noqa: E402
 from ziggurat.randomness import seeded  # noqa: E402

@@ -16,9 +16,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from ziggurat.errors import ParameterError, ZigguratError
 from ziggurat.learn import DecisionTreeClassifier, RandomForestClassifier
 from ziggurat.learn._clipping import Scale
-from ziggurat.learn._counting import Facts
-from ziggurat.learn._growing import CRITERIA, binned, public_grid, split_scores
-from ziggurat.learn._splits import leaf_counts, leaf_probabilities, leaves_of, random_splits
+from ziggurat.learn.counting._base import Facts
+from ziggurat.learn.counting._growing import CRITERIA, binned, public_grid, split_scores
+from ziggurat.learn.counting._splits import leaf_counts, leaf_probabilities, leaves_of, random_splits
 from ziggurat.mechanisms import Selection, empirical_epsilon
 from ziggurat.privacy import Relation
 from ziggurat.randomness import permute_and_flip, seeded

@@ -8,7 +8,7 @@ import pytest
 
 from ziggurat.errors import LedgerCorruptError
 from ziggurat.ledger import Ledger, verify_ledger
-from ziggurat.ledger import _sqlite as sqlite_store
+from ziggurat.ledger.storage import _sqlite as sqlite_store
 from ziggurat.privacy import Neighbours, PureEvent
 
 EVENT = PureEvent(Neighbours(), "0.1")

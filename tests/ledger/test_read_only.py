@@ -9,7 +9,7 @@ import pytest
 
 from ziggurat.errors import LedgerError, LedgerUseError
 from ziggurat.ledger import Ledger, verify_ledger
-from ziggurat.ledger._sqlite_file import raise_ours
+from ziggurat.ledger.storage._sqlite_file import raise_ours
 from ziggurat.privacy import Neighbours, PureEvent
 
 EVENT = PureEvent(Neighbours(), "0.1")

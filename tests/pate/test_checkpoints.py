@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from ziggurat.errors import ArtefactError, DataError
-from ziggurat.pate._networks import MLP
-from ziggurat.pate._partition import Partition
-from ziggurat.pate._settings import Placement, Search, Training
-from ziggurat.pate._teachers import Teachers
+from ziggurat.pate.teachers._partition import Partition
+from ziggurat.pate.teachers._teachers import Teachers
+from ziggurat.pate.training._networks import MLP
+from ziggurat.pate.training._settings import Placement, Search, Training
 from ziggurat.randomness import seeded
 
 RUN = """

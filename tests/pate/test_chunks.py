@@ -5,11 +5,11 @@ from sklearn.linear_model import LogisticRegression
 from torch import nn
 
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.pate._chunks import run_chunks
-from ziggurat.pate._networks import MLP, Network
-from ziggurat.pate._partition import Partition
-from ziggurat.pate._settings import Placement, Training
-from ziggurat.pate._teachers import Teachers
+from ziggurat.pate.teachers._partition import Partition
+from ziggurat.pate.teachers._teachers import Teachers
+from ziggurat.pate.training._chunks import run_chunks
+from ziggurat.pate.training._networks import MLP, Network
+from ziggurat.pate.training._settings import Placement, Training
 from ziggurat.randomness import seeded
 
 

@@ -9,8 +9,8 @@ from scipy.integrate import quad
 from scipy.special import log_ndtr
 from scipy.stats import laplace, norm
 
-from ziggurat.pate import _laws
-from ziggurat.pate._laws import by_quadrature, gaussian_law, gumbel_law, laplace_law
+from ziggurat.pate.voting import _laws
+from ziggurat.pate.voting._laws import by_quadrature, gaussian_law, gumbel_law, laplace_law
 
 LAWS = {"gumbel": (gumbel_law, 0.05), "laplace": (laplace_law, 0.05), "gaussian": (gaussian_law, 40.0)}
 COUNTS = hnp.arrays(np.int64, (3, 5), elements=st.integers(0, 250))

@@ -6,8 +6,8 @@ import torch
 from torch import nn
 
 from ziggurat.errors import MissingExtraError, ParameterError
-from ziggurat.pate._networks import CNN, MLP, Network, from_dict, require_torch, to_dict
-from ziggurat.pate._stacked import require_stackable
+from ziggurat.pate.training._networks import CNN, MLP, Network, from_dict, require_torch, to_dict
+from ziggurat.pate.training._stacked import require_stackable
 
 
 def _parameters(network: Network) -> int:
@@ -74,7 +74,7 @@ def test_wrong_sizes_are_refused(make):
 
 
 def test_importing_the_package_does_not_import_torch():
-    code = "import sys, ziggurat.pate._teachers; assert 'torch' not in sys.modules"
+    code = "import sys, ziggurat.pate.teachers._teachers; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

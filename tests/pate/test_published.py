@@ -5,11 +5,17 @@ import math
 import numpy as np
 import pytest
 
-from ziggurat.pate._accounting import answer_probabilities, published_curve
-from ziggurat.pate._noisy_max import ConfidentGaussianMax, LaplaceNoisyMax
-from ziggurat.pate._orders import least_epsilon
-from ziggurat.pate._published import EndpointBound, GaussianBound, GumbelBound, LaplaceBound, printed_laplace_epsilon
-from ziggurat.pate._votes import Votes
+from ziggurat.pate.accounting._accounts import answer_probabilities, published_curve
+from ziggurat.pate.accounting._orders import least_epsilon
+from ziggurat.pate.voting._noisy_max import ConfidentGaussianMax, LaplaceNoisyMax
+from ziggurat.pate.voting._published import (
+    EndpointBound,
+    GaussianBound,
+    GumbelBound,
+    LaplaceBound,
+    printed_laplace_epsilon,
+)
+from ziggurat.pate.voting._votes import Votes
 
 LAPLACE = LaplaceBound(0.05)
 RUN_A = [([245, 5], 900), ([130, 120], 100)]

@@ -7,11 +7,11 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from ziggurat.errors import ParameterError, PrivacyError
-from ziggurat.pate._accounting import published_curve
-from ziggurat.pate._aggregators import Aggregator
-from ziggurat.pate._noisy_max import ConfidentGaussianMax, GaussianNoisyMax, GumbelNoisyMax, LaplaceNoisyMax
-from ziggurat.pate._smooth import sanitised, smooth_cost, smooth_sensitivity
-from ziggurat.pate._votes import Votes
+from ziggurat.pate.accounting._accounts import published_curve
+from ziggurat.pate.accounting._smooth import sanitised, smooth_cost, smooth_sensitivity
+from ziggurat.pate.voting._aggregators import Aggregator
+from ziggurat.pate.voting._noisy_max import ConfidentGaussianMax, GaussianNoisyMax, GumbelNoisyMax, LaplaceNoisyMax
+from ziggurat.pate.voting._votes import Votes
 from ziggurat.privacy import RenyiEvent, compose
 from ziggurat.randomness import seeded
 

@@ -4,12 +4,12 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from ziggurat.pate._cuts import best_cut
-from ziggurat.pate._networks import CNN, MLP, Network
-from ziggurat.pate._settings import Training
-from ziggurat.pate._shuffling import dropped, mix, orders
-from ziggurat.pate._stacked import Stack
-from ziggurat.pate._training import Chunk, programs, train
+from ziggurat.pate.training._chunk import Chunk, programs, train
+from ziggurat.pate.training._cuts import best_cut
+from ziggurat.pate.training._networks import CNN, MLP, Network
+from ziggurat.pate.training._settings import Training
+from ziggurat.pate.training._shuffling import dropped, mix, orders
+from ziggurat.pate.training._stacked import Stack
 
 SEEDS = (11, 22, 33)
 

@@ -21,10 +21,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ziggurat.errors import DataError, MissingExtraError, MixedNeighboursError, ParameterError, ZigguratError
 from ziggurat.pate import CNN, MLP, GumbelNoisyMax, Student, Training, Votes
-from ziggurat.pate._aggregators import Labels
-from ziggurat.pate._cuts import best_cut
-from ziggurat.pate._rows import split
-from ziggurat.pate._student_rows import spread, target
+from ziggurat.pate.student._rows import spread, target
+from ziggurat.pate.training._cuts import best_cut
+from ziggurat.pate.training._rows import split
+from ziggurat.pate.voting._aggregators import Labels
 from ziggurat.privacy import Neighbours, PureEvent, Relation, Unit, compose
 from ziggurat.randomness import seeded
 
@@ -195,9 +195,9 @@ def test_without_a_sample_a_networks_threshold_comes_from_its_held_out_rows():
     features, truth = _table(300, apart=1.0)
     made = Student(MLP(4, (8,)), training=QUICK, random_state=1).fit(features, truth)
     trained = made._model.groups[0].trained
-    from ziggurat.pate import _storage
+    from ziggurat.pate.training import storage
 
-    held = split(truth, QUICK.held_out, _storage.seeds(None, seeded(1), 1)[1])[1]
+    held = split(truth, QUICK.held_out, storage.seeds(None, seeded(1), 1)[1])[1]
     odds = np.log(made.predict_proba(features[held])[:, 1] / made.predict_proba(features[held])[:, 0])
     assert made._rule.at == pytest.approx(best_cut(odds, truth[held]), abs=1e-6)
     assert made._rule.at != 0

@@ -9,7 +9,7 @@ from torch import nn
 
 from ziggurat.errors import ArtefactError, ParameterError
 from ziggurat.pate import CNN, MLP, Network, Partition, Student, Teachers, Training
-from ziggurat.pate._aggregators import Labels
+from ziggurat.pate.voting._aggregators import Labels
 from ziggurat.privacy import Neighbours, PureEvent, Relation, Unit
 
 ROW = Neighbours(Unit.row(), Relation.REPLACE_ONE)

@@ -12,11 +12,11 @@ from torch import nn
 
 from ziggurat.data import Unit
 from ziggurat.errors import ArtefactError, DataError, ParameterError, ZigguratError
-from ziggurat.pate._networks import CNN, MLP, Network
-from ziggurat.pate._partition import Partition
-from ziggurat.pate._rows import checked_features, checked_labels
-from ziggurat.pate._settings import Placement, Search, Training
-from ziggurat.pate._teachers import Teachers
+from ziggurat.pate.teachers._partition import Partition
+from ziggurat.pate.teachers._teachers import Teachers
+from ziggurat.pate.training._networks import CNN, MLP, Network
+from ziggurat.pate.training._rows import checked_features, checked_labels
+from ziggurat.pate.training._settings import Placement, Search, Training
 from ziggurat.randomness import seeded
 
 QUICK = Training(epochs=6, batch=16, learning_rate=0.01)

@@ -5,12 +5,12 @@ import pytest
 import torch
 
 from ziggurat.errors import ParameterError
-from ziggurat.pate._networks import CNN, MLP
-from ziggurat.pate._partition import Partition
-from ziggurat.pate._rows import split
-from ziggurat.pate._settings import Placement, Search, Training
-from ziggurat.pate._teachers import Teachers
-from ziggurat.pate._training import Chunk, train
+from ziggurat.pate.teachers._partition import Partition
+from ziggurat.pate.teachers._teachers import Teachers
+from ziggurat.pate.training._chunk import Chunk, train
+from ziggurat.pate.training._networks import CNN, MLP
+from ziggurat.pate.training._rows import split
+from ziggurat.pate.training._settings import Placement, Search, Training
 from ziggurat.randomness import seeded
 
 

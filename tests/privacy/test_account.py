@@ -29,7 +29,7 @@ from ziggurat.privacy import (
     gaussian_delta,
     gaussian_mu,
 )
-from ziggurat.privacy import _curves as curves
+from ziggurat.privacy.accounting import _curves as curves
 
 ONE = Neighbours()
 SWAP = Neighbours(relation=Relation.REPLACE_ONE)

@@ -24,11 +24,11 @@ from ziggurat.privacy import (
     SampledGaussianEvent,
     SplitLaplaceAtRisk,
     ZeroConcentratedEvent,
-    at_risk,
     best_posterior,
     compose,
+    privacy_at_risk,
 )
-from ziggurat.privacy._at_risk_published import _ratio
+from ziggurat.privacy.cost._published import _ratio
 
 ONE = Neighbours()
 LATTICE = LatticeLaplaceAtRisk(LaplaceEvent(ONE, 7, 10))
@@ -125,7 +125,7 @@ def test_lattice_noise_equals_the_sum_over_outputs_for_the_worst_shift(shift, sc
 
 
 def test_fine_lattice_noise_approaches_the_closed_form():
-    fine = at_risk(LaplaceEvent(ONE, 1, 1, Fraction(1, 2**20)))
+    fine = privacy_at_risk(LaplaceEvent(ONE, 1, 1, Fraction(1, 2**20)))
     assert fine.confidence("0.5") == pytest.approx(LaplaceAtRisk(1).confidence("0.5"), abs=1e-5)
 
 
@@ -196,7 +196,7 @@ def test_loss_distributions_enclose_the_exact_values_alone_and_composed():
     pairs = [
         (GaussianEvent(ONE, 1, 4), GaussianAtRisk("0.25")),
         (RepeatedEvent(ONE, GaussianEvent(ONE, 1, 8), 4), GaussianAtRisk("0.25")),
-        (LaplaceEvent(ONE, 3, 4), at_risk(LaplaceEvent(ONE, 3, 4))),
+        (LaplaceEvent(ONE, 3, 4), privacy_at_risk(LaplaceEvent(ONE, 3, 4))),
     ]
     for event, known in pairs:
         for sided in ("two", "one"):
@@ -233,10 +233,10 @@ def test_processing_may_raise_the_tail_which_is_why_it_is_no_guarantee_after_it(
 def test_at_risk_answers_for_every_event_that_has_an_account():
     events = [PureEvent(ONE, 1), LaplaceEvent(ONE, 3, 4, coordinates=3), SampledGaussianEvent(ONE, "0.01", 1, 20)]
     for event in events:
-        assert 0 <= at_risk(event).confidence("0.7") <= 1
-    assert at_risk(ZeroConcentratedEvent(ONE, "0.005")).confidence(1) > 0.99
-    assert at_risk(PureEvent(ONE, 1)).confidence(1) == 1.0
-    assert at_risk(PureEvent(ONE, 1)).delta(1) == 0.0
+        assert 0 <= privacy_at_risk(event).confidence("0.7") <= 1
+    assert privacy_at_risk(ZeroConcentratedEvent(ONE, "0.005")).confidence(1) > 0.99
+    assert privacy_at_risk(PureEvent(ONE, 1)).confidence(1) == 1.0
+    assert privacy_at_risk(PureEvent(ONE, 1)).delta(1) == 0.0
 
 
 def test_an_event_that_cannot_be_rounded_both_ways_is_refused():

@@ -18,7 +18,7 @@ from ziggurat.privacy import (
     Stakeholders,
     published_cheapest,
 )
-from ziggurat.privacy._at_risk_published import _ratio
+from ziggurat.privacy.cost._published import _ratio
 
 CENTRE = CostModel(Stakeholders(100, Money(5500, "USD")))
 MIXED = CostModel(

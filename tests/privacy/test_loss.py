@@ -30,11 +30,11 @@ from ziggurat.privacy import (
     RepeatedEvent,
     SampledGaussianEvent,
     Spent,
-    _loss,
     compose,
     make_filter,
 )
-from ziggurat.privacy._convolution import LossDistribution, _convolved, _Tilted, _Window
+from ziggurat.privacy.accounting import _loss
+from ziggurat.privacy.accounting._convolution import LossDistribution, _convolved, _Tilted, _Window
 
 ONE = Neighbours()
 SWAP = Neighbours(relation=Relation.REPLACE_ONE)

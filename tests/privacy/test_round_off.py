@@ -18,7 +18,7 @@ from ziggurat.privacy import (
     gaussian_delta,
     profile,
 )
-from ziggurat.privacy import _curves as curves
+from ziggurat.privacy.accounting import _curves as curves
 
 ONE = Neighbours()
 

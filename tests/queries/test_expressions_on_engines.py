@@ -14,10 +14,10 @@ from ziggurat.data import Table
 from ziggurat.errors import QuestionError
 from ziggurat.queries._value import Value
 from ziggurat.queries.language._catalogue import Catalogue
-from ziggurat.queries.language._expression import Expressions
-from ziggurat.queries.language._reading import read_select
 from ziggurat.queries.language._relations import Names, rows_of
 from ziggurat.queries.language._rows import Rows
+from ziggurat.queries.language.expressions._expression import Expressions
+from ziggurat.queries.language.expressions._reading import read_select
 
 Row = SimpleNamespace
 TINY = 1e-150

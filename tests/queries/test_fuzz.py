@@ -11,9 +11,9 @@ from sqlglot import exp
 from ziggurat.data import Column, Kind, Schema, Table, Unit
 from ziggurat.errors import QuestionError, ZigguratError
 from ziggurat.queries._answer import Answer
-from ziggurat.queries._plan import Plan
 from ziggurat.queries._question import Question
 from ziggurat.queries._terms import Terms
+from ziggurat.queries.answering._plan import Plan
 from ziggurat.queries.language._catalogue import Catalogue
 from ziggurat.queries.language._select import parse
 from ziggurat.randomness import seeded

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pytest
 
 from ziggurat.data import Bounds, Categories, Column, Kind, Schema, Unit, read
-from ziggurat.queries._additive import Measured
-from ziggurat.queries._execution import Execution
-from ziggurat.queries._plan import Plan
-from ziggurat.queries._ratios import Spread, mean_interval, surprise, variance_interval
 from ziggurat.queries._terms import Terms
+from ziggurat.queries.answering._additive import Measured
+from ziggurat.queries.answering._execution import Execution
+from ziggurat.queries.answering._plan import Plan
+from ziggurat.queries.answering._ratios import Spread, mean_interval, surprise, variance_interval
 from ziggurat.queries.language._catalogue import Catalogue
 from ziggurat.queries.language._select import parse
 from ziggurat.randomness import discrete_laplace, seeded

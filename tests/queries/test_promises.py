@@ -10,10 +10,10 @@ from ziggurat.data import Bounds, Categories, Column, Kind, Schema, Table, Unit,
 from ziggurat.errors import QuestionError
 from ziggurat.mechanisms import empirical_epsilon
 from ziggurat.privacy import LaplaceEvent
-from ziggurat.queries._execution import Execution
-from ziggurat.queries._plan import Plan
 from ziggurat.queries._question import Measure
 from ziggurat.queries._terms import Terms
+from ziggurat.queries.answering._execution import Execution
+from ziggurat.queries.answering._plan import Plan
 from ziggurat.queries.language._catalogue import Catalogue
 from ziggurat.queries.language._select import parse
 from ziggurat.randomness import seeded
@@ -141,7 +141,7 @@ def test_one_person_moves_the_estimates_of_effects_by_no_more_than_the_sensitivi
 
 
 def test_a_plan_that_forgets_to_bound_is_caught(monkeypatch):
-    import ziggurat.queries._plan as plans
+    import ziggurat.queries.answering._plan as plans
 
     honest = plans.contribution
     monkeypatch.setattr(plans, "contribution", lambda *given: replace(honest(*given), bounding=False))
@@ -152,7 +152,7 @@ def test_a_plan_that_forgets_to_bound_is_caught(monkeypatch):
 
 
 def test_a_grid_that_forgets_the_bounds_is_caught(monkeypatch):
-    import ziggurat.queries._additive as additive
+    import ziggurat.queries.answering._additive as additive
 
     monkeypatch.setattr(additive, "quantised_value", lambda value, _grid: value.raw)
     rest = crowd(1)
@@ -183,7 +183,7 @@ def test_an_audit_proves_no_more_than_the_claimed_epsilon(aggregate):
 
 @pytest.mark.statistical
 def test_an_audit_finds_a_plan_without_bounding(monkeypatch):
-    import ziggurat.queries._plan as plans
+    import ziggurat.queries.answering._plan as plans
 
     honest = plans.contribution
     monkeypatch.setattr(plans, "contribution", lambda *given: replace(honest(*given), bounding=False))

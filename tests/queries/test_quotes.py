@@ -12,12 +12,12 @@ import pytest
 
 from ziggurat.data import Bounds, Categories, Column, Kind, Schema, Table, Unit, read
 from ziggurat.errors import ParameterError, ZigguratError
-from ziggurat.queries._additive import Measured
-from ziggurat.queries._execution import Execution
-from ziggurat.queries._learning import _clamped
-from ziggurat.queries._plan import Part, Plan
-from ziggurat.queries._ratios import Spread, reached
 from ziggurat.queries._terms import Terms
+from ziggurat.queries.answering._additive import Measured
+from ziggurat.queries.answering._execution import Execution
+from ziggurat.queries.answering._learning import _clamped
+from ziggurat.queries.answering._plan import Part, Plan
+from ziggurat.queries.answering._ratios import Spread, reached
 from ziggurat.queries.language._catalogue import Catalogue
 from ziggurat.queries.language._select import parse
 from ziggurat.queries.workloads._workload import Workload

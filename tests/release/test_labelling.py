@@ -39,8 +39,8 @@ from ziggurat.pate import (
 from ziggurat.privacy import Neighbours, Relation, compose
 from ziggurat.randomness import secure, seeded
 from ziggurat.release import MOST_QUERIES, Labelled, Labelling, certify
-from ziggurat.release._described import aggregator_from, described, features_digest
 from ziggurat.release._stored import packed
+from ziggurat.release.labels._described import aggregator_from, described, features_digest
 
 CANARY = "CANARY-7f3a"
 QUERIES = np.random.default_rng(5).normal(size=(40, 4))

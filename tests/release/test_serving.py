@@ -182,7 +182,7 @@ def test_a_promise_that_cannot_be_written_leaves_the_cost_spent(book, tmp_path, 
     def fails(*_, **__):
         raise DataError("The disk is full.")
 
-    monkeypatch.setattr("ziggurat.release._serving_folder.write_text", fails)
+    monkeypatch.setattr("ziggurat.release.models._serving_folder.write_text", fails)
     with pytest.raises(DataError, match="stays spent"):
         served(book, tmp_path / "m")
     assert not (tmp_path / "m").exists()

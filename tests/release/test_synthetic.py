@@ -33,9 +33,9 @@ from ziggurat.ledger import Ledger
 from ziggurat.privacy import Neighbours, Relation, compose
 from ziggurat.randomness import seeded
 from ziggurat.release import Gate, check_synthetic, release_synthetic, release_synthetic_private
-from ziggurat.release import _synthetic as plain
 from ziggurat.release._synthetic_attacks import Claim
-from ziggurat.release._synthetic_parts import parts_of, tossed_parts
+from ziggurat.release.tables import _synthetic as plain
+from ziggurat.release.tables._synthetic_parts import parts_of, tossed_parts
 from ziggurat.synthesize import MST, Synthesizer
 
 NAMES = ("age", "town", "illness", "cost")

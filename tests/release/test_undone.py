@@ -10,7 +10,7 @@ import pytest
 
 from ziggurat.anonymize import Anonymised, KAnonymity, LDiversity, Loss, anonymize
 from ziggurat.attacks import Counts
-from ziggurat.attacks import _coded as coded
+from ziggurat.attacks.tables import _classes as coded
 from ziggurat.data import Column, Hierarchy, Kind, Role, Schema, Table, read
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.ledger import Ledger

@@ -8,9 +8,9 @@ from hypothesis.extra import numpy as hnp
 
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.synthesize._cells import Cells
-from ziggurat.synthesize._design import MOST_INDICATORS, Design, standard
-from ziggurat.synthesize._sampling import Donors, commonest, drawn_labels, levelled, quantile_bins, shares_of
-from ziggurat.synthesize._threads import one_thread
+from ziggurat.synthesize.learners._design import MOST_INDICATORS, Design, standard
+from ziggurat.synthesize.learners._sampling import Donors, commonest, drawn_labels, levelled, quantile_bins, shares_of
+from ziggurat.threads import one_thread
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -12,10 +12,10 @@ from scipy.stats import ks_2samp
 
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.synthesize import Linear, Network, Sample
-from ziggurat.synthesize import _logistic as logistic
 from ziggurat.synthesize._cells import Cells
-from ziggurat.synthesize._sampling import shares_of
-from ziggurat.synthesize._threads import one_thread
+from ziggurat.synthesize.learners import _logistic as logistic
+from ziggurat.synthesize.learners._sampling import shares_of
+from ziggurat.threads import one_thread
 
 pytestmark = pytest.mark.filterwarnings("error")
 

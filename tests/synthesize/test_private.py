@@ -18,9 +18,9 @@ from ziggurat.errors import DataError, NotPublicError, ParameterError, PrivacyEr
 from ziggurat.privacy import Neighbours, Relation, compose
 from ziggurat.randomness import seeded
 from ziggurat.synthesize import AIM, MST
-from ziggurat.synthesize._marginals import Contribution, Counts, Purse, part_of, root_below
-from ziggurat.synthesize._private import _rho
-from ziggurat.synthesize._reading_codes import _kept
+from ziggurat.synthesize.marginals._counts import Contribution, Counts, Purse, part_of, root_below
+from ziggurat.synthesize.marginals._private import _rho
+from ziggurat.synthesize.marginals._reading_codes import _kept
 
 BOTH = pytest.mark.parametrize("method", [AIM, MST])
 SCHEMA = Schema(

@@ -17,8 +17,8 @@ from ziggurat.mechanisms import empirical_epsilon
 from ziggurat.privacy import Neighbours, Relation, ZeroConcentratedEvent, compose
 from ziggurat.randomness import seeded
 from ziggurat.synthesize import MST
-from ziggurat.synthesize._marginals import Contribution, Counts, score
-from ziggurat.synthesize._threads import one_thread
+from ziggurat.synthesize.marginals._counts import Contribution, Counts, score
+from ziggurat.threads import one_thread
 
 pytestmark = pytest.mark.statistical
 

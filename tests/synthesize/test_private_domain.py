@@ -13,8 +13,8 @@ from ziggurat.data import Bounds, Categories, Column, Kind, Schema, Unit, read
 from ziggurat.errors import MixedNeighboursError, ParameterError
 from ziggurat.privacy import compose
 from ziggurat.synthesize import AIM, MST
-from ziggurat.synthesize._decoding import decoded
-from ziggurat.synthesize._domain import Axis, axis_of
+from ziggurat.synthesize.marginals._decoding import decoded
+from ziggurat.synthesize.marginals._domain import Axis, axis_of
 
 AGE = Column("age", Kind.INTEGER, bounds=Bounds(0, 9))
 WEIGHT = Column("weight", Kind.REAL, bounds=Bounds(0.0, 1.0))

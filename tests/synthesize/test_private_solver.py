@@ -9,11 +9,19 @@ import pytest
 
 from ziggurat.privacy import Neighbours
 from ziggurat.randomness import seeded
-from ziggurat.synthesize._cliques import drawn, rows_from
-from ziggurat.synthesize._folding import folded
-from ziggurat.synthesize._marginals import Contribution, Counts, Measured, candidates, score, total_of
-from ziggurat.synthesize._solver import Junction, Objective, fitted, joined, model_cells, targets, triangulated
-from ziggurat.synthesize._threads import one_thread
+from ziggurat.synthesize.marginals._cliques import drawn, rows_from
+from ziggurat.synthesize.marginals._counts import Contribution, Counts, Measured, candidates, score, total_of
+from ziggurat.synthesize.marginals._folding import folded
+from ziggurat.synthesize.marginals._solver import (
+    Junction,
+    Objective,
+    fitted,
+    joined,
+    model_cells,
+    targets,
+    triangulated,
+)
+from ziggurat.threads import one_thread
 
 SIZES = {"a": 2, "b": 3, "c": 4, "d": 2, "e": 3, "f": 2}
 SETS = {
@@ -105,7 +113,7 @@ def test_with_little_noise_the_model_fits_the_counts():
 
 def test_the_model_is_about_as_good_a_fit_as_that_of_mbi():
     pytest.importorskip("mbi", reason="needs mbi: pip install 'ziggurat[marginals]'")
-    from ziggurat.synthesize import _mbi
+    from ziggurat.synthesize.marginals import _mbi
 
     counts, measured = _measured(20)
     ours, theirs = (fit(counts.sizes, measured[:5], 4000.0, None, 100).tree for fit in (fitted, _mbi.fitted))

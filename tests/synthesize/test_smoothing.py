@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ziggurat.synthesize._smoothing import SHARED, Smoother
+from ziggurat.synthesize.columns._smoothing import SHARED, Smoother
 
 DRAW = np.random.default_rng
 

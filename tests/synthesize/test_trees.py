@@ -16,9 +16,9 @@ from scipy.stats import chisquare
 
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.synthesize import Cart, Forest
-from ziggurat.synthesize._binning import binned
 from ziggurat.synthesize._cells import Cells
-from ziggurat.synthesize._trees import Grown
+from ziggurat.synthesize.learners._binning import binned
+from ziggurat.synthesize.learners._trees import Grown
 
 DATA = os.environ.get("ZIGGURAT_DATA")
 pytestmark = pytest.mark.filterwarnings("error")

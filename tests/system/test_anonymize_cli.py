@@ -12,9 +12,9 @@ import pyarrow.parquet as parquet
 import pytest
 
 from ziggurat.anonymize import KAnonymity, anonymize
-from ziggurat.anonymize import _solutions as solutions
-from ziggurat.cli._anonymize import _progress
-from ziggurat.cli._anonymize_page import outcome
+from ziggurat.anonymize.generalizing import _solutions as solutions
+from ziggurat.cli.anonymize._command import _progress
+from ziggurat.cli.anonymize._page import outcome
 
 Command = Callable[..., Any]
 

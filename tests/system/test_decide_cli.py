@@ -16,11 +16,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ziggurat.cli._decide_noise import asked
+from ziggurat.cli.decide._noise import asked
 from ziggurat.errors import ZigguratError
 from ziggurat.privacy import CostModel, Money, Stakeholders
-from ziggurat.privacy._decision import Decision, Wanted, edge, rounded
-from ziggurat.privacy._decision_noise import GaussianNoise, GeometricNoise, LaplaceNoise
+from ziggurat.privacy.cost._decision import Decision, Wanted, edge, rounded
+from ziggurat.privacy.cost._noise import GaussianNoise, GeometricNoise, LaplaceNoise
 from ziggurat.randomness import seeded
 
 Command = Callable[..., Any]

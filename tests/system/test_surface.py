@@ -151,7 +151,7 @@ def test_a_command_loads_no_other_one(asked):
         f"{code}\nimport sys; print(*sorted(m for m in sys.modules if m.startswith('ziggurat.cli.')))", asked[0]
     )
     assert "ziggurat.cli._ledger" in names.splitlines()[-1]
-    assert "ziggurat.cli._ask" not in names.splitlines()[-1]
+    assert "ziggurat.cli.ask._command" not in names.splitlines()[-1]
 
 
 def test_looking_at_a_deferred_module_does_not_load_it():

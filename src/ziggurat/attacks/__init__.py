@@ -8,61 +8,78 @@ from typing import TYPE_CHECKING
 from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
-    from ziggurat.attacks._closest import Closeness, ClosestRecords, closest_records
-    from ziggurat.attacks._coded import Counts
-    from ziggurat.attacks._columns import ColumnSet, SinglingOut, singling_out
-    from ziggurat.attacks._covered import Cover
     from ziggurat.attacks._epsilon import EpsilonBound, epsilon_bound
-    from ziggurat.attacks._finding import Difference, Finding, Share
+    from ziggurat.attacks._finding import Difference, Finding, Share, counted
     from ziggurat.attacks._guesses import Excess, Guesses
-    from ziggurat.attacks._inference import Gain, Homogeneity, Skewness, homogeneity, homogeneity_of, skewness
-    from ziggurat.attacks._intersection import Intersection, intersection
-    from ziggurat.attacks._linkage import Linkage, linkage
-    from ziggurat.attacks._matching_risk import MatchRisk, match_risk
-    from ziggurat.attacks._population import PopulationUniques, population_uniques
-    from ziggurat.attacks._ratings import (
-        CurvePoint,
-        RatingsCurve,
-        Scoreboard,
-        invented_ratings,
-        ratings_curve,
-        scoreboard,
-    )
-    from ziggurat.attacks._risk import Reidentification, RiskReport, risk, risk_of
-    from ziggurat.attacks._scenario import Exact, SameSide, Scenario, Within
-    from ziggurat.attacks._synthetic import (
+    from ziggurat.attacks.synthetic import (
         AttributeInference,
+        Closeness,
+        ClosestRecords,
+        Exact,
         Linkability,
+        MatchRisk,
+        SameSide,
+        Scenario,
         SyntheticSinglingOut,
+        Within,
+        closest_records,
         inference,
         linkability,
+        match_risk,
         synthetic_singling_out,
     )
-    from ziggurat.attacks._undone import Told, Undone, undone
-    from ziggurat.attacks._verified import Claims, Verified, verified
+    from ziggurat.attacks.tables import (
+        Claims,
+        ColumnSet,
+        Counts,
+        Cover,
+        CurvePoint,
+        Gain,
+        Homogeneity,
+        Intersection,
+        Linkage,
+        PopulationUniques,
+        RatingsCurve,
+        Reidentification,
+        RiskReport,
+        Scoreboard,
+        SinglingOut,
+        Skewness,
+        Told,
+        Undone,
+        Verified,
+        homogeneity,
+        homogeneity_of,
+        intersection,
+        invented_ratings,
+        linkage,
+        population_uniques,
+        ratings_curve,
+        risk,
+        risk_of,
+        scoreboard,
+        singling_out,
+        skewness,
+        undone,
+        verified,
+    )
 else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "_closest": "Closeness ClosestRecords closest_records",
-            "_coded": "Counts",
-            "_columns": "ColumnSet SinglingOut singling_out",
-            "_covered": "Cover",
             "_epsilon": "EpsilonBound epsilon_bound",
-            "_finding": "Difference Finding Share",
+            "_finding": "Difference Finding Share counted",
             "_guesses": "Excess Guesses",
-            "_inference": "Gain Homogeneity Skewness homogeneity homogeneity_of skewness",
-            "_intersection": "Intersection intersection",
-            "_linkage": "Linkage linkage",
-            "_matching_risk": "MatchRisk match_risk",
-            "_population": "PopulationUniques population_uniques",
-            "_ratings": "CurvePoint RatingsCurve Scoreboard invented_ratings ratings_curve scoreboard",
-            "_risk": "Reidentification RiskReport risk risk_of",
-            "_scenario": "Exact SameSide Scenario Within",
-            "_synthetic": "AttributeInference Linkability SyntheticSinglingOut inference linkability "
-            "synthetic_singling_out",
-            "_undone": "Told Undone undone",
-            "_verified": "Claims Verified verified",
+            "synthetic": """
+                AttributeInference Closeness ClosestRecords Exact Linkability MatchRisk SameSide Scenario
+                SyntheticSinglingOut Within closest_records inference linkability match_risk synthetic_singling_out
+            """,
+            "tables": """
+                Claims ColumnSet Counts Cover CurvePoint Gain Homogeneity Intersection Linkage PopulationUniques
+                RatingsCurve Reidentification RiskReport Scoreboard SinglingOut Skewness Told Undone Verified
+                homogeneity homogeneity_of intersection invented_ratings linkage population_uniques ratings_curve risk
+                risk_of scoreboard singling_out skewness undone verified
+            """,
         },
     )
 
@@ -103,6 +120,7 @@ __all__ = [
     "Verified",
     "Within",
     "closest_records",
+    "counted",
     "epsilon_bound",
     "homogeneity",
     "homogeneity_of",

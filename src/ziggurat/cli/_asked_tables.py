@@ -95,8 +95,8 @@ def _in_file(source: str, schema: str, name: str, unreadable: str) -> Located:
 
 def _named(source: str, name: str) -> Located:
     from ziggurat.data import datasets, read
-    from ziggurat.data._nearest import nearest
     from ziggurat.data.generators import INVENTED, invented
+    from ziggurat.wording import nearest
 
     if source in INVENTED:
         rows, schema = invented(source, _INVENTED_ROWS, 0)

@@ -73,7 +73,7 @@ def collect(
 
     ziggurat collect patients.csv --column age --epsilon 1 --analyst ana --out reports.csv
     """
-    from ziggurat.mechanisms._base import exact_confidence
+    from ziggurat.mechanisms import exact_confidence
 
     if estimate:
         record, reports = _read_reports(estimate)
@@ -193,7 +193,7 @@ def _followed(rows: pa.Table) -> Iterator[pa.Table]:
 
 def _write_reports(record: Record, reports: Reports, out: str) -> None:
     """Write the reports, then what is public about them; reports without a description are never estimated from."""
-    from ziggurat.data import write_text
+    from ziggurat.files import write_text
 
     _description(out).unlink(missing_ok=True)
     write_table(reports.value, out)
@@ -282,7 +282,7 @@ def _show(
 def _grid(name: str, estimate: Estimate) -> Grid:
     from rich.table import Table
 
-    from ziggurat.cli._printed import Printed as Text
+    from ziggurat.cli.terminal import Printed as Text
     from ziggurat.local import Frequencies
 
     level = f"{float(100 * estimate.confidence):g}% interval"
@@ -299,7 +299,7 @@ def _grid(name: str, estimate: Estimate) -> Grid:
 
 def _add_counts(grid: Grid, estimate: Frequencies) -> None:
     """The largest counts first; those that are not shown are counted."""
-    from ziggurat.cli._printed import Printed as Text
+    from ziggurat.cli.terminal import Printed as Text
 
     order = sorted(range(len(estimate.categories)), key=lambda at: -estimate.counts[at])
     for at in order[:_MOST_SHOWN]:

@@ -12,27 +12,27 @@ import typer.main
 
 # Where each command stands, in the order of the help; a group is the `app` of its module.
 _COMMANDS = {
-    "ask": "_ask",
-    "quote": "_ask",
+    "ask": "ask._command",
+    "quote": "ask._command",
     "collect": "_collect",
-    "anonymize": "_anonymize",
+    "anonymize": "anonymize._command",
     "mask": "_mask",
-    "synthesize": "_synthesize",
-    "risk": "_risk",
-    "compare": "_compare",
-    "decide": "_decide",
+    "synthesize": "synthesize._command",
+    "risk": "risk._command",
+    "compare": "compare._command",
+    "decide": "decide._command",
     "verify": "_verify",
-    "reproduce": "_experiments",
+    "reproduce": "experiments._command",
 }
 _GROUPS = {
     "release": "_release",
     "ledger": "_ledger",
     "schema": "_schema",
     "data": "_data",
-    "hierarchy": "_hierarchy",
-    "model": "_model",
-    "pate": "_pate",
-    "experiment": "_experiments",
+    "hierarchy": "hierarchy._command",
+    "model": "model._command",
+    "pate": "pate._command",
+    "experiment": "experiments._command",
 }
 
 

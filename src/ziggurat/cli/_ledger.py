@@ -202,7 +202,7 @@ def show(
     """State what was granted, spent and left about each population, in plain words."""
     from rich.console import Console
 
-    from ziggurat.cli._pictures import budget_bars
+    from ziggurat.cli.terminal import budget_bars
 
     with open_to_read(ledger) as book:
         names = [table] if table else book.populations()
@@ -278,7 +278,7 @@ def sign(
     ledger: Where = "",
 ) -> None:
     """Sign the newest entry. Keep the receipt elsewhere: it shows later whether the end was cut off."""
-    from ziggurat.data import write_text
+    from ziggurat.files import write_text
 
     with open_to_read(ledger) as book:
         receipt = book.sign_head(key)

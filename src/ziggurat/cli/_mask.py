@@ -59,7 +59,7 @@ def mask(
     of this user. Invented and public tables are remembered only where a ledger or a budget is named.
     """
     from ziggurat.anonymize import require_named
-    from ziggurat.cli import _risk
+    from ziggurat.cli.risk import _command as _risk
 
     if bool(plan) == safe_harbor:
         raise ParameterError("Give --plan plan.yaml or --safe-harbor, one of the two.")
@@ -104,7 +104,7 @@ def _remembered_as(source: str, name: str, ledger: bool) -> str:
 def _release(masked: MaskedTable, out: str, ledger: str, budget: str, options: dict[str, Any]) -> Cited | None:
     """Write the release down first, where somebody should remember it, and then the files."""
     from ziggurat.cli._ledger import open_ledger
-    from ziggurat.cli._pate_folders import require_file
+    from ziggurat.cli.pate import require_file
     from ziggurat.release import release_masked
 
     require_file(out)
@@ -119,7 +119,7 @@ def _say(masked: MaskedTable, reasons: dict[str, Any], out: str, recorded: Cited
     from rich.console import Console
     from rich.table import Table as Shown
 
-    from ziggurat.cli._printed import Printed as Text
+    from ziggurat.cli.terminal import Printed as Text
     from ziggurat.release import NOT_PROMISED_OF_MASKS
 
     shown = Shown(header_style="dim", box=None, padding=(0, 1))

@@ -48,7 +48,7 @@ def plan(
     synthetic by trees): it is made and attacked where nobody sees it, for the steward; nothing is recorded. Exit code 3
     if it does not fit what is left, 5 if the gate would stop it.
     """
-    from ziggurat.cli._asking import working
+    from ziggurat.cli.ask import working
     from ziggurat.release.config import described
 
     with working() as tell:
@@ -71,7 +71,7 @@ def run(
     What will be written is said first. What was paid for before is given again for nothing. Exit code 3 if it costs
     more than is left, 5 if the gate stops it: then nothing has left, and what was paid for waits for a reason.
     """
-    from ziggurat.cli._asking import working
+    from ziggurat.cli.ask import working
     from ziggurat.release import Release
     from ziggurat.release.config import run_config
 

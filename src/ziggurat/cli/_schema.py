@@ -39,7 +39,9 @@ def suggest(
     steward's eyes (the file can be read by its owner only), and no method uses a learned bound for free. A column
     of which nothing is known is proposed as a quasi-identifier.
     """
-    from ziggurat.data import printable, read, suggest_schema, write_text
+    from ziggurat.data import read, suggest_schema
+    from ziggurat.files import write_text
+    from ziggurat.wording import printable
 
     with _looking():
         proposed = suggest_schema(read(source, table=table or None, on_bad_cell="missing"))
@@ -79,7 +81,7 @@ def show(schema: Annotated[str, typer.Argument(help="The schema, a YAML file.")]
     """Show a schema as a table."""
     from rich.console import Console
 
-    from ziggurat.cli._show import schema_table
+    from ziggurat.cli.terminal import schema_table
     from ziggurat.data import Schema
 
     Console().print(schema_table(Schema.from_yaml(Path(schema))))

@@ -17,11 +17,12 @@ from rich.table import Table as Grid
 from rich.text import Text
 from sqlglot import exp
 
-from ziggurat.cli._pictures import bar, budget_bars, error_bar
-from ziggurat.cli._show import schema_table
-from ziggurat.data import Table, read, reference, write_text
+from ziggurat.cli.terminal import bar, budget_bars, error_bar, schema_table
+from ziggurat.data import Table, read
+from ziggurat.data.expressions import reference
 from ziggurat.data.generators import clinic_patients, clinic_patients_schema
 from ziggurat.errors import BudgetExceededError, ParameterError, QuestionError
+from ziggurat.files import write_text
 from ziggurat.ledger import Ledger, verify_ledger
 from ziggurat.mechanisms import Laplace
 from ziggurat.privacy import Neighbours, in_words

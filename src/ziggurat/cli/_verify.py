@@ -150,7 +150,7 @@ def _said(what: str, problems: list[str], good: list[str]) -> dict[str, Any]:
 
 
 def _print(said: dict[str, Any], as_json: bool) -> None:
-    from ziggurat.data import printable
+    from ziggurat.wording import printable
 
     if as_json:
         typer.echo(json.dumps(said, indent=2))

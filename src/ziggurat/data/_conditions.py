@@ -11,9 +11,9 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import errors, exp
 
-from ziggurat.data._nearest import nearest
 from ziggurat.data.engines import DuckDBEngine, Engine
 from ziggurat.errors import DataError, EngineError, ParameterError
+from ziggurat.wording import nearest
 
 Truths = npt.NDArray[np.bool_]
 

@@ -12,10 +12,9 @@ import pyarrow as pa
 import pyarrow.types as kinds
 from sqlglot import exp
 
-from ziggurat.data._column import INT64_LOWER, INT64_UPPER, Column, Kind
-from ziggurat.data._expressions import among, as_type, constant, either, filled, missing_codes, reference, sql_type
-from ziggurat.data._kind_texts import GRAMMAR, LONGEST, PLAIN_TRUTH, TYPICAL
 from ziggurat.data.engines import is_finite
+from ziggurat.data.expressions import among, as_type, constant, either, filled, missing_codes, reference, sql_type
+from ziggurat.data.schema import GRAMMAR, INT64_LOWER, INT64_UPPER, LONGEST, PLAIN_TRUTH, TYPICAL, Column, Kind
 from ziggurat.errors import SchemaError
 
 _TRUE, _FALSE = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")

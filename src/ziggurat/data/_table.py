@@ -7,17 +7,14 @@ from typing import Literal
 import pyarrow as pa
 from sqlglot import exp
 
-from ziggurat.data._column import Column, Kind, Provenance, Role
 from ziggurat.data._conversion import Conversion, conversion, kind_of
-from ziggurat.data._expressions import count_where, reference
-from ziggurat.data._nearest import nearest
-from ziggurat.data._schema import Schema
 from ziggurat.data._tally import tallied
-from ziggurat.data._unit import Unit
 from ziggurat.data._validation import Problem, checks_of, problems_from
-from ziggurat.data.engines import Engine
-from ziggurat.data.engines._base import table_named
+from ziggurat.data.engines import Engine, table_named
+from ziggurat.data.expressions import count_where, reference
+from ziggurat.data.schema import Column, Kind, Provenance, Role, Schema, Unit
 from ziggurat.errors import DataError, ParameterError, SchemaError
+from ziggurat.wording import nearest
 
 OnBadCell = Literal["refuse", "missing"]
 Share = str | int | float | Fraction

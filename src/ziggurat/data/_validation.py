@@ -6,10 +6,9 @@ from typing import Any
 
 from sqlglot import exp
 
-from ziggurat.data._column import Column, Kind
-from ziggurat.data._expressions import among, constant, present, reference
-from ziggurat.data._schema import Schema
 from ziggurat.data.engines import is_finite
+from ziggurat.data.expressions import among, constant, present, reference
+from ziggurat.data.schema import Column, Kind, Schema
 
 
 @dataclass(frozen=True)

@@ -4,29 +4,43 @@
 came out, and `report` makes one page of it. `conduct` does all of that.
 """
 
-from ziggurat.experiments._cache import Cache
-from ziggurat.experiments._conduct import Conducted, conduct, draw_all, trackers_for
-from ziggurat.experiments._figures import draw
-from ziggurat.experiments._file import load, name_in, schema_text
-from ziggurat.experiments._history import History, Run
-from ziggurat.experiments._plan import expand
-from ziggurat.experiments._report import report
-from ziggurat.experiments._results import Comparison, Results
-from ziggurat.experiments._run import preview, run_plan
-from ziggurat.experiments._step_modules import take_steps
-from ziggurat.experiments._steps import Step, resolve, step, step_names
-from ziggurat.experiments._trackers import Guarded, MlflowTracker, Tracker, WandbTracker, resend
-from ziggurat.experiments._types import (
-    Expected,
-    Experiment,
-    Figure,
-    Gathered,
-    Module,
-    Node,
-    Plan,
-    Record,
-    Reproduces,
-)
+from typing import TYPE_CHECKING
+
+from ziggurat._lazy import lazy
+
+if TYPE_CHECKING:
+    from ziggurat.experiments._results import Comparison, Results
+    from ziggurat.experiments._step_modules import take_steps
+    from ziggurat.experiments._steps import Step, resolve, step, step_names
+    from ziggurat.experiments._types import (
+        Expected,
+        Experiment,
+        Figure,
+        Gathered,
+        Module,
+        Node,
+        Plan,
+        Record,
+        Reproduces,
+    )
+    from ziggurat.experiments.file import expand, load, name_in, schema_text
+    from ziggurat.experiments.running import Cache, Conducted, conduct, draw_all, preview, run_plan, trackers_for
+    from ziggurat.experiments.showing import Guarded, MlflowTracker, Tracker, WandbTracker, draw, report, resend
+    from ziggurat.experiments.storing import History, Run
+else:
+    __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            "_results": "Comparison Results",
+            "_step_modules": "take_steps",
+            "_steps": "Step resolve step step_names",
+            "_types": "Expected Experiment Figure Gathered Module Node Plan Record Reproduces",
+            "file": "expand load name_in schema_text",
+            "running": "Cache Conducted conduct draw_all preview run_plan trackers_for",
+            "showing": "Guarded MlflowTracker Tracker WandbTracker draw report resend",
+            "storing": "History Run",
+        },
+    )
 
 __all__ = [
     "Cache",

@@ -14,11 +14,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from ziggurat.data import write_csv, write_text
+from ziggurat.data import write_csv
 from ziggurat.errors import MissingExtraError
 from ziggurat.experiments._canonical import canonical
 from ziggurat.experiments._types import Expected, Experiment, Figure, Module, Record
 from ziggurat.experiments._values import ABSENT, STATISTICS, conditions, describe, in_words, same, token, well_formed
+from ziggurat.files import write_text
 
 
 @dataclass(frozen=True)

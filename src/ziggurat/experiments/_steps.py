@@ -166,6 +166,6 @@ def _home(function: object) -> tuple[object, object]:
 
 
 def _nearest(name: str, known: list[str]) -> str:
-    from ziggurat.data._nearest import nearest  # here, so that worker processes start without the data package
+    from ziggurat.wording import nearest  # here, so that worker processes start without the data package
 
     return nearest(name, known)

@@ -6,43 +6,44 @@ from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
     from ziggurat.learn._around import guarantee_of
+    from ziggurat.learn._base import Private
     from ziggurat.learn._family import SeveralFitsWarning, UnpaidWarning
-    from ziggurat.learn._forest import RandomForestClassifier
-    from ziggurat.learn._histogram import Histogram
-    from ziggurat.learn._linear import LinearRegression, Ridge
-    from ziggurat.learn._logistic import LogisticRegression
-    from ziggurat.learn._naive_bayes import CategoricalNB, GaussianNB
     from ziggurat.learn._scaler import DeclaredScaler
     from ziggurat.learn._search import PrivateSearch
-    from ziggurat.learn._served_cloaked import CloakedRegression
-    from ziggurat.learn._served_density import KernelDensity, ServedHistogram
-    from ziggurat.learn._served_gp import GaussianProcessRegression
-    from ziggurat.learn._served_output import OutputPerturbation
-    from ziggurat.learn._served_svm import KernelSVM
     from ziggurat.learn._sgd import PrivateSGDClassifier, PrivateSGDRegressor
-    from ziggurat.learn._sparse import ElasticNet, Lasso
-    from ziggurat.learn._trees import DecisionTreeClassifier
+    from ziggurat.learn._storage import Stored
+    from ziggurat.learn.counting import (
+        CategoricalNB,
+        DecisionTreeClassifier,
+        GaussianNB,
+        Histogram,
+        RandomForestClassifier,
+    )
+    from ziggurat.learn.linear import ElasticNet, Lasso, LinearRegression, LogisticRegression, Ridge
+    from ziggurat.learn.served import (
+        CloakedRegression,
+        GaussianProcessRegression,
+        KernelDensity,
+        KernelSVM,
+        OutputPerturbation,
+        ServedHistogram,
+    )
 else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
             "_around": "guarantee_of",
+            "_base": "Private",
             "_family": "SeveralFitsWarning UnpaidWarning",
-            "_forest": "RandomForestClassifier",
-            "_histogram": "Histogram",
-            "_linear": "LinearRegression Ridge",
-            "_logistic": "LogisticRegression",
-            "_naive_bayes": "CategoricalNB GaussianNB",
             "_scaler": "DeclaredScaler",
             "_search": "PrivateSearch",
-            "_served_cloaked": "CloakedRegression",
-            "_served_density": "KernelDensity ServedHistogram",
-            "_served_gp": "GaussianProcessRegression",
-            "_served_output": "OutputPerturbation",
-            "_served_svm": "KernelSVM",
             "_sgd": "PrivateSGDClassifier PrivateSGDRegressor",
-            "_sparse": "ElasticNet Lasso",
-            "_trees": "DecisionTreeClassifier",
+            "_storage": "Stored",
+            "counting": "CategoricalNB DecisionTreeClassifier GaussianNB Histogram RandomForestClassifier",
+            "linear": "ElasticNet Lasso LinearRegression LogisticRegression Ridge",
+            "served": """
+                CloakedRegression GaussianProcessRegression KernelDensity KernelSVM OutputPerturbation ServedHistogram
+            """,
         },
     )
 
@@ -61,6 +62,7 @@ __all__ = [
     "LinearRegression",
     "LogisticRegression",
     "OutputPerturbation",
+    "Private",
     "PrivateSGDClassifier",
     "PrivateSGDRegressor",
     "PrivateSearch",
@@ -68,6 +70,7 @@ __all__ = [
     "Ridge",
     "ServedHistogram",
     "SeveralFitsWarning",
+    "Stored",
     "UnpaidWarning",
     "guarantee_of",
 ]

@@ -9,8 +9,7 @@ from typing import Any, Literal
 
 from ziggurat.errors import ParameterError
 from ziggurat.learn._clipping import root_above
-from ziggurat.mechanisms import Gaussian, Laplace
-from ziggurat.mechanisms._additive import TooWideError
+from ziggurat.mechanisms import Gaussian, Laplace, TooWideError
 from ziggurat.privacy import Amount, Neighbours, Relation, Unit, exact, gaussian_mu, in_words
 
 Kind = Literal["laplace", "gaussian"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.data._withheld import RowsError, cells_withheld
+from ziggurat.data.withheld import RowsError, cells_withheld
 from ziggurat.errors import NotPublicError, ParameterError
 from ziggurat.privacy import whole
 

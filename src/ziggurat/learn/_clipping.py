@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.data._withheld import cells_withheld as cells_withheld
-from ziggurat.data._withheld import finite as finite
+from ziggurat.data.withheld import cells_withheld as cells_withheld
+from ziggurat.data.withheld import finite as finite
 from ziggurat.errors import ParameterError
 from ziggurat.privacy import Amount, exact_positive
 

@@ -25,7 +25,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ziggurat.data._withheld import RowsError
+from ziggurat.data.withheld import RowsError
 from ziggurat.learn._clipping import STEPS, Floats, Integers, root_above
 from ziggurat.privacy import Relation
 

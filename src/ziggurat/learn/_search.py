@@ -33,9 +33,9 @@ from ziggurat.learn._base import Private
 from ziggurat.learn._budget import Budget, exact_share
 from ziggurat.learn._choosing import covering, scores
 from ziggurat.learn._clipping import STEPS, Floats, checked_pairs, checked_rows, declared
-from ziggurat.learn._sizes import fewest
 from ziggurat.mechanisms import Selection
 from ziggurat.privacy import Amount, Event, Relation, compose, composed, whole
+from ziggurat.privacy.accounting import fewest
 from ziggurat.randomness import Source
 
 _OWN = ("epsilon", "delta", "random_state")

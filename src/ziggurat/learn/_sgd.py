@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from ziggurat.data._withheld import RowsError
+from ziggurat.data.withheld import RowsError
 from ziggurat.errors import ParameterError
 from ziggurat.learn._classes import coded, public_classes
 from ziggurat.learn._clipping import Scale, declared
@@ -17,7 +17,7 @@ from ziggurat.learn._sgd_model import PrivateSGD, require_torch
 from ziggurat.privacy import Amount
 
 if TYPE_CHECKING:
-    from ziggurat.learn._sgd_training import Progress
+    from ziggurat.descent import Progress
 
 Array = npt.NDArray[Any]
 
@@ -177,7 +177,7 @@ class PrivateSGDClassifier(ClassifierMixin, PrivateSGD):  # type: ignore[misc]  
             raise ParameterError(f"The module must give {count} logits a row, not outputs of shape {found}.")
 
     def _losses(self, outputs: Any, targets: Any) -> Any:
-        from ziggurat.learn._sgd_modules import cross_entropy
+        from ziggurat.descent.modules import cross_entropy
 
         return cross_entropy(outputs, targets)
 
@@ -262,6 +262,6 @@ class PrivateSGDRegressor(RegressorMixin, PrivateSGD):  # type: ignore[misc]  # 
             raise ParameterError(f"The module must give one number a row, not outputs of shape {found}.")
 
     def _losses(self, outputs: Any, targets: Any) -> Any:
-        from ziggurat.learn._sgd_modules import squared
+        from ziggurat.descent.modules import squared
 
         return squared(outputs, targets)

@@ -14,18 +14,17 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from ziggurat.descent import Rounds, event_of, noise_multiplier, warn_of_noise
 from ziggurat.errors import MissingExtraError, MixedNeighboursError, ParameterError
 from ziggurat.learn._base import Private
 from ziggurat.learn._budget import about_rows
 from ziggurat.learn._clipping import checked_pairs, checked_rows, declared
-from ziggurat.learn._sgd_calibration import Rounds, event_of, noise_multiplier, warn_of_noise
-from ziggurat.learn._sizes import Size, fewest, require_declared
 from ziggurat.learn._storage import Stored
 from ziggurat.privacy import Amount, Relation, SampledGaussianEvent, exact_positive, whole
+from ziggurat.privacy.accounting import Size, fewest, require_declared
 
 if TYPE_CHECKING:
-    from ziggurat.learn._sgd_gradients import Gradients
-    from ziggurat.learn._sgd_training import Progress, Training
+    from ziggurat.descent import Gradients, Progress, Training
 
 Array = npt.NDArray[Any]
 
@@ -127,7 +126,7 @@ class PrivateSGD(Stored, Private):
         """Train on checked rows; only public facts are looked at before that."""
         import torch
 
-        from ziggurat.learn._sgd_modules import starting_from, weights_of
+        from ziggurat.descent.modules import starting_from, weights_of
 
         event = self.planned(*table.shape)
         source = self._source()
@@ -146,9 +145,7 @@ class PrivateSGD(Stored, Private):
         """Make the module and everything that trains it, and try it on invented rows."""
         import torch
 
-        from ziggurat.learn import _sgd_modules as modules
-        from ziggurat.learn._sgd_gradients import chosen
-        from ziggurat.learn._sgd_training import Descent, Plan, Training, parameters_of
+        from ziggurat.descent import Descent, Plan, Training, chosen, modules, parameters_of
 
         modules.require_device(self.device)
         module = modules.built(self.module, columns, self._outputs(), tuple(self.hidden)).to(self.device)
@@ -180,7 +177,7 @@ class PrivateSGD(Stored, Private):
         return kind(rate, self.optimiser, float(momentum), bool(self.average))
 
     def _checkpoints(self, event: SampledGaussianEvent, table: Array, targets: Array, training: Training) -> Any:
-        from ziggurat.learn._sgd_checkpoints import Checkpoints
+        from ziggurat.descent import Checkpoints
 
         assert self.checkpoint is not None
         facts = {name: value for name, value in self.get_params(deep=False).items() if name not in _PLACES}
@@ -200,13 +197,13 @@ class PrivateSGD(Stored, Private):
         return np.ascontiguousarray(np.clip(moved, -most, most), dtype=np.float32)
 
     def _network(self) -> Any:
-        from ziggurat.learn import _sgd_modules as modules
+        from ziggurat.descent import modules
 
         made = modules.built(self.module, self.n_features_in_, self._outputs(), tuple(self.hidden))
         return modules.with_weights(made, self.weights_)
 
     def _asked(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803 - as in scikit-learn
-        from ziggurat.learn._sgd_modules import outputs_of
+        from ziggurat.descent.modules import outputs_of
 
         check_is_fitted(self)
         network, rows = self._network(), self._scaled(checked_rows(self, X))

@@ -31,8 +31,10 @@ else:
         {
             "_chain": "Entry Head canonical",
             "_entries": "Budget Grant",
-            "_keys": "PrivateKey PublicKey fingerprint generate_key load_private_key load_public_key public_hex "
-            "public_text settings signature_holds",
+            "_keys": """
+                PrivateKey PublicKey fingerprint generate_key load_private_key load_public_key public_hex public_text
+                settings signature_holds
+            """,
             "_ledger": "Ledger verify_ledger",
             "_signing": "Receipt",
             "_spend": "Replay Reservation Spend",

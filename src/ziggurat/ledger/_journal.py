@@ -13,7 +13,7 @@ from ziggurat.ledger._chain import Entry, Head, follow, intact, now, timestamp
 from ziggurat.ledger._entries import Record, WitnessNamed, body_of, record_from
 from ziggurat.ledger._rules import check
 from ziggurat.ledger._state import State
-from ziggurat.ledger._store import BATCH, Store
+from ziggurat.ledger.storage import BATCH, Store
 from ziggurat.ledger.witness import Guard, Unfinished
 
 Decide = Callable[[State, datetime], Record | None]

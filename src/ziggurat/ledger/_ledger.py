@@ -44,8 +44,8 @@ from ziggurat.ledger._statement import (
     make_quote,
     make_statement,
 )
-from ziggurat.ledger._store import Store, open_store
 from ziggurat.ledger._verify import Auditor, Verification, verify_entries
+from ziggurat.ledger.storage import Store, open_store
 from ziggurat.ledger.witness import Naming, WitnessStatement, hear, state_witness
 from ziggurat.privacy import Amount, Event, Neighbours, exact_delta, exact_epsilon, make_filter, whole
 

@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError
 from ziggurat.local._estimates import Estimate
-from ziggurat.mechanisms import Mechanism, Noisy
-from ziggurat.mechanisms._base import about, drawing_from
+from ziggurat.mechanisms import Mechanism, Noisy, about, drawing_from
 from ziggurat.privacy import Amount, Neighbours, Relation, compose, exact_epsilon, in_words
 from ziggurat.randomness import Source
 

@@ -16,7 +16,7 @@ from ziggurat.local._base import Floats, Integers, Privatiser
 from ziggurat.local._categories import PublicList, Stated
 from ziggurat.local._estimates import Frequencies, Label
 from ziggurat.local._intervals import inverted_interval
-from ziggurat.mechanisms._base import exact_confidence
+from ziggurat.mechanisms import exact_confidence
 from ziggurat.privacy import Amount, Event, Neighbours, PureEvent, exact, exact_positive
 from ziggurat.randomness import Source
 

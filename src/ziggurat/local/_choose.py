@@ -14,7 +14,7 @@ from ziggurat.local._hashing import LocalHashing
 from ziggurat.local._numbers import CountNoise, RecordLaplace
 from ziggurat.local._response import Response
 from ziggurat.local._unary import UnaryEncoding
-from ziggurat.mechanisms._base import one_of
+from ziggurat.mechanisms import one_of
 from ziggurat.privacy import Amount, Neighbours
 
 METHODS: dict[str, Any] = {

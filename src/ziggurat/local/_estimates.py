@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.data import printable
 from ziggurat.errors import ParameterError
+from ziggurat.wording import printable
 
 Floats = npt.NDArray[np.float64]
 Label = str | int | None

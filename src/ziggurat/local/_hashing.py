@@ -16,8 +16,7 @@ from ziggurat.local._categories import PublicList, Stated
 from ziggurat.local._draw import Exchange
 from ziggurat.local._estimates import Frequencies, Label
 from ziggurat.local._intervals import Support
-from ziggurat.mechanisms._base import exact_confidence
-from ziggurat.mechanisms._lattice import as_array
+from ziggurat.mechanisms import as_array, exact_confidence
 from ziggurat.privacy import Amount, Event, Neighbours, RandomizedResponseEvent, whole
 from ziggurat.randomness import Source
 

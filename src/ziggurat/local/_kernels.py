@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.randomness._compiled import compiled
+from ziggurat.randomness import compiled
 
 Words = npt.NDArray[np.uint64]
 Integers = npt.NDArray[np.int64]

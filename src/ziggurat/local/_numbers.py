@@ -14,8 +14,7 @@ from ziggurat.local._base import Floats, Integers, Privatiser
 from ziggurat.local._columns import as_numbers, filled
 from ziggurat.local._estimates import Frequencies, Mean
 from ziggurat.local._intervals import inverted_interval, inwards, normal_reach, student_reach
-from ziggurat.mechanisms import Laplace, TruncatedGeometric
-from ziggurat.mechanisms._base import exact_confidence
+from ziggurat.mechanisms import Laplace, TruncatedGeometric, exact_confidence
 from ziggurat.privacy import Amount, Event, Neighbours, exact
 from ziggurat.randomness import Source
 

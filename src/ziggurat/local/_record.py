@@ -10,8 +10,7 @@ from ziggurat.errors import DataError, ParameterError
 from ziggurat.local._base import Privatiser, Reports
 from ziggurat.local._estimates import Estimate
 from ziggurat.local._vectors import VectorNoise
-from ziggurat.mechanisms import Mechanism
-from ziggurat.mechanisms._base import drawing_from
+from ziggurat.mechanisms import Mechanism, drawing_from
 from ziggurat.privacy import Amount, Event, Neighbours, compose
 from ziggurat.randomness import Source
 
@@ -113,7 +112,7 @@ class Record(Mechanism):
 def _table(frame: Any) -> pa.Table:
     import pyarrow as pa
 
-    from ziggurat.data._frames import arrow_table
+    from ziggurat.data.reading import arrow_table
 
     return frame if isinstance(frame, pa.Table) else arrow_table(frame)
 

@@ -17,8 +17,7 @@ from ziggurat.local._draw import carried_down, unlikely
 from ziggurat.local._estimates import Frequencies
 from ziggurat.local._hexadecimal import from_hexadecimal, to_hexadecimal
 from ziggurat.local._intervals import Support
-from ziggurat.mechanisms._base import exact_confidence
-from ziggurat.mechanisms._lattice import as_array
+from ziggurat.mechanisms import as_array, exact_confidence
 from ziggurat.privacy import Amount, Event, Neighbours, PureEvent, exact
 from ziggurat.randomness import Source
 

@@ -13,9 +13,7 @@ from ziggurat.local._base import Floats, Privatiser, Reports
 from ziggurat.local._columns import as_column
 from ziggurat.local._estimates import Mean
 from ziggurat.local._numbers import Noise, mean_interval, sample_half_width
-from ziggurat.mechanisms import Laplace
-from ziggurat.mechanisms._base import exact_confidence
-from ziggurat.mechanisms._lattice import as_array
+from ziggurat.mechanisms import Laplace, as_array, exact_confidence
 from ziggurat.privacy import Amount, Event, Neighbours, exact_positive, whole
 from ziggurat.randomness import Source
 

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
-    from ziggurat.mechanisms._additive import AdditiveNoise
+    from ziggurat.mechanisms._additive import AdditiveNoise, TooWideError
     from ziggurat.mechanisms._audit import Check, empirical_epsilon, self_test
-    from ziggurat.mechanisms._base import Mechanism, Noisy
+    from ziggurat.mechanisms._base import Mechanism, Noisy, about, drawing_from, exact_confidence, one_of
     from ziggurat.mechanisms._gaussian import DiscreteGaussian, Gaussian
     from ziggurat.mechanisms._laplace import Laplace, TruncatedGeometric
+    from ziggurat.mechanisms._lattice import as_array
     from ziggurat.mechanisms._partitions import PartitionSelection
     from ziggurat.mechanisms._response import RandomizedResponse
     from ziggurat.mechanisms._selection import Selection, TopK
@@ -17,11 +18,12 @@ else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "_additive": "AdditiveNoise",
+            "_additive": "AdditiveNoise TooWideError",
             "_audit": "Check empirical_epsilon self_test",
-            "_base": "Mechanism Noisy",
+            "_base": "Mechanism Noisy about drawing_from exact_confidence one_of",
             "_gaussian": "DiscreteGaussian Gaussian",
             "_laplace": "Laplace TruncatedGeometric",
+            "_lattice": "as_array",
             "_partitions": "PartitionSelection",
             "_response": "RandomizedResponse",
             "_selection": "Selection TopK",
@@ -39,8 +41,14 @@ __all__ = [
     "PartitionSelection",
     "RandomizedResponse",
     "Selection",
+    "TooWideError",
     "TopK",
     "TruncatedGeometric",
+    "about",
+    "as_array",
+    "drawing_from",
     "empirical_epsilon",
+    "exact_confidence",
+    "one_of",
     "self_test",
 ]

@@ -5,42 +5,49 @@ from typing import TYPE_CHECKING
 from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
-    from ziggurat.pate._accounting import PateAccount, account, answer_probabilities, exact_curve, published_curve
-    from ziggurat.pate._aggregators import UNANSWERED, Aggregator, Labels, Step, ThresholdTest
-    from ziggurat.pate._evaluation import Evaluation
-    from ziggurat.pate._networks import CNN, MLP, Network
-    from ziggurat.pate._noisy_max import (
+    from ziggurat.pate.accounting import (
+        PateAccount,
+        PrivateEpsilon,
+        Sanitised,
+        account,
+        answer_probabilities,
+        exact_curve,
+        least_epsilon,
+        published_curve,
+        sanitised,
+    )
+    from ziggurat.pate.student import Evaluation, Student
+    from ziggurat.pate.teachers import Partition, Teachers
+    from ziggurat.pate.training import CNN, MLP, Network, Placement, Search, Training
+    from ziggurat.pate.voting import (
+        UNANSWERED,
+        Aggregator,
+        Ballot,
         ConfidentGaussianMax,
         GaussianNoisyMax,
         GumbelNoisyMax,
+        Labels,
         LaplaceNoisyMax,
+        Step,
+        ThresholdTest,
+        Votes,
         aggregator_named,
     )
-    from ziggurat.pate._orders import least_epsilon
-    from ziggurat.pate._partition import Partition
-    from ziggurat.pate._private_epsilon import PrivateEpsilon
-    from ziggurat.pate._settings import Placement, Search, Training
-    from ziggurat.pate._smooth import Sanitised, sanitised
-    from ziggurat.pate._student import Student
-    from ziggurat.pate._teachers import Teachers
-    from ziggurat.pate._votes import Ballot, Votes
 else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "_accounting": "PateAccount account answer_probabilities exact_curve published_curve",
-            "_aggregators": "UNANSWERED Aggregator Labels Step ThresholdTest",
-            "_evaluation": "Evaluation",
-            "_networks": "CNN MLP Network",
-            "_noisy_max": "ConfidentGaussianMax GaussianNoisyMax GumbelNoisyMax LaplaceNoisyMax aggregator_named",
-            "_orders": "least_epsilon",
-            "_partition": "Partition",
-            "_private_epsilon": "PrivateEpsilon",
-            "_settings": "Placement Search Training",
-            "_smooth": "Sanitised sanitised",
-            "_student": "Student",
-            "_teachers": "Teachers",
-            "_votes": "Ballot Votes",
+            "accounting": """
+                PateAccount PrivateEpsilon Sanitised account answer_probabilities exact_curve least_epsilon
+                published_curve sanitised
+            """,
+            "student": "Evaluation Student",
+            "teachers": "Partition Teachers",
+            "training": "CNN MLP Network Placement Search Training",
+            "voting": """
+                Aggregator Ballot ConfidentGaussianMax GaussianNoisyMax GumbelNoisyMax Labels LaplaceNoisyMax Step
+                ThresholdTest UNANSWERED Votes aggregator_named
+            """,
         },
     )
 

@@ -5,46 +5,38 @@ from typing import TYPE_CHECKING
 from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
-    from ziggurat.queries._answer import Answer, Effect, Estimate
-    from ziggurat.queries._plan import Part, Plan
+    from ziggurat.queries._answer import Answer, Effect, Estimate, in_figures
     from ziggurat.queries._question import Aggregate, Key, Measure, Ordering, Question
-    from ziggurat.queries._terms import Terms
+    from ziggurat.queries._terms import Bounding, Noise, Terms
     from ziggurat.queries._value import Value
-    from ziggurat.queries.language._builder import Query
-    from ziggurat.queries.language._catalogue import Catalogue
-    from ziggurat.queries.language._select import parse
-    from ziggurat.queries.language._written import Expression, column
-    from ziggurat.queries.workloads._workload import Workload
-    from ziggurat.queries.workloads._workload_answer import WorkloadAnswer
-    from ziggurat.queries.workloads._workload_plan import WorkloadPlan
+    from ziggurat.queries.answering import Part, Plan
+    from ziggurat.queries.language import Catalogue, Expression, Query, column, parse
+    from ziggurat.queries.workloads import Workload, WorkloadAnswer, WorkloadPlan
 else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "_answer": "Answer Effect Estimate",
-            "_plan": "Part Plan",
+            "_answer": "Answer Effect Estimate in_figures",
             "_question": "Aggregate Key Measure Ordering Question",
-            "_terms": "Terms",
+            "_terms": "Bounding Noise Terms",
             "_value": "Value",
-            "language._builder": "Query",
-            "language._catalogue": "Catalogue",
-            "language._select": "parse",
-            "language._written": "Expression column",
-            "workloads._workload": "Workload",
-            "workloads._workload_answer": "WorkloadAnswer",
-            "workloads._workload_plan": "WorkloadPlan",
+            "answering": "Part Plan",
+            "language": "Catalogue Expression Query column parse",
+            "workloads": "Workload WorkloadAnswer WorkloadPlan",
         },
     )
 
 __all__ = [
     "Aggregate",
     "Answer",
+    "Bounding",
     "Catalogue",
     "Effect",
     "Estimate",
     "Expression",
     "Key",
     "Measure",
+    "Noise",
     "Ordering",
     "Part",
     "Plan",
@@ -56,5 +48,6 @@ __all__ = [
     "WorkloadAnswer",
     "WorkloadPlan",
     "column",
+    "in_figures",
     "parse",
 ]

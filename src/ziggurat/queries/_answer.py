@@ -9,10 +9,10 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from ziggurat.data import printable
 from ziggurat.errors import ParameterError
 from ziggurat.privacy import Amount, ApproximateDP, Event, PureDP, compose, event_from_dict, exact, exact_delta
 from ziggurat.queries._value import Constant
+from ziggurat.wording import printable
 
 if TYPE_CHECKING:
     import polars as pl

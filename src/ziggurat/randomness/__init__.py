@@ -12,6 +12,7 @@ from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
     from ziggurat.randomness._choices import exponential_choice, permute_and_flip, sample_without_replacement, shuffle
+    from ziggurat.randomness._compiled import compiled
     from ziggurat.randomness._limits import carry_gaussian, carry_laplace, carry_rate
     from ziggurat.randomness._samplers import (
         bernoulli,
@@ -28,10 +29,11 @@ else:
         __name__,
         {
             "_choices": "exponential_choice permute_and_flip sample_without_replacement shuffle",
+            "_compiled": "compiled",
             "_limits": "carry_gaussian carry_laplace carry_rate",
-            "_samplers": (
-                "bernoulli bernoulli_exp discrete_gaussian discrete_laplace geometric rounded_gaussian uniform_below"
-            ),
+            "_samplers": """
+                bernoulli bernoulli_exp discrete_gaussian discrete_laplace geometric rounded_gaussian uniform_below
+            """,
             "_source": "Source secure seeded",
         },
     )
@@ -43,6 +45,7 @@ __all__ = [
     "carry_gaussian",
     "carry_laplace",
     "carry_rate",
+    "compiled",
     "discrete_gaussian",
     "discrete_laplace",
     "exponential_choice",

@@ -5,66 +5,85 @@ from typing import TYPE_CHECKING
 from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
-    from ziggurat.release._anonymised import CERTIFICATE, AnonymisedRelease, release_anonymised
-    from ziggurat.release._asking import MOST_NUMBERS, TermOptions
-    from ziggurat.release._candidate import Candidate, Candidates, plane
-    from ziggurat.release._candidates import candidates
     from ziggurat.release._certificate import Artefact, Certificate, Decision
-    from ziggurat.release._cited import Cited
-    from ziggurat.release._collected import CollectionPlan, reported_rows
+    from ziggurat.release._cited import Cited, recorded
     from ziggurat.release._evidence import Evidence
-    from ziggurat.release._fitting import FittedModel, ModelPlan, fit_model, plan_model, quote_model
     from ziggurat.release._gate import NOT_PROTECTED_BY_GATE, Gate, Stop, Verdict, Weighed
-    from ziggurat.release._labelled import Labelled, LabellingFacts
-    from ziggurat.release._labelling import MOST_QUERIES, Labelling, LabellingQuote, LabelPlan
-    from ziggurat.release._masked import NOT_PROMISED_OF_MASKS, MaskedPlan, release_masked
     from ziggurat.release._plan import Plan
-    from ziggurat.release._points import Points
-    from ziggurat.release._promised import StudentsSide, TeachersSide
     from ziggurat.release._purse import Purse
-    from ziggurat.release._query_curator import Privatised, QueryCurator
     from ziggurat.release._quotation import Quotation, QuotedQuestion
     from ziggurat.release._release import Release
-    from ziggurat.release._serving import Serving, serve_model
-    from ziggurat.release._session import Past, Session
-    from ziggurat.release._student_certificate import StudentCertificate, certify
-    from ziggurat.release._sweep import Sweep, sweep
-    from ziggurat.release._synthetic import SyntheticRelease, release_synthetic
-    from ziggurat.release._synthetic_files import check_synthetic
-    from ziggurat.release._synthetic_private import PrivateSyntheticRelease, release_synthetic_private
-    from ziggurat.release._task import Rows, Task
+    from ziggurat.release._synthetic_attacks import ExactCopies
+    from ziggurat.release._tried import excesses_of, guesses_of
+    from ziggurat.release.comparing import Candidate, Candidates, candidates, plane
+    from ziggurat.release.labels import (
+        MOST_QUERIES,
+        Labelled,
+        Labelling,
+        LabellingFacts,
+        LabellingQuote,
+        LabelPlan,
+        Privatised,
+        QueryCurator,
+        StudentCertificate,
+        StudentsSide,
+        TeachersSide,
+        certify,
+    )
+    from ziggurat.release.models import (
+        FittedModel,
+        ModelPlan,
+        Points,
+        Rows,
+        Serving,
+        Task,
+        fit_model,
+        plan_model,
+        quote_model,
+        serve_model,
+    )
+    from ziggurat.release.questions import MOST_NUMBERS, Past, Session, Sweep, TermOptions, sweep
+    from ziggurat.release.tables import (
+        CERTIFICATE,
+        NOT_PROMISED_OF_MASKS,
+        AnonymisedRelease,
+        CollectionPlan,
+        MaskedPlan,
+        PrivateSyntheticRelease,
+        SyntheticRelease,
+        check_synthetic,
+        release_anonymised,
+        release_masked,
+        release_synthetic,
+        release_synthetic_private,
+        reported_rows,
+    )
 else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "_anonymised": "CERTIFICATE AnonymisedRelease release_anonymised",
-            "_asking": "MOST_NUMBERS TermOptions",
-            "_candidate": "Candidate Candidates plane",
-            "_candidates": "candidates",
             "_certificate": "Artefact Certificate Decision",
-            "_cited": "Cited",
-            "_collected": "CollectionPlan reported_rows",
+            "_cited": "Cited recorded",
             "_evidence": "Evidence",
-            "_fitting": "FittedModel ModelPlan fit_model plan_model quote_model",
-            "_gate": "NOT_PROTECTED_BY_GATE Gate Stop Verdict Weighed",
-            "_labelled": "Labelled LabellingFacts",
-            "_labelling": "MOST_QUERIES Labelling LabellingQuote LabelPlan",
-            "_masked": "NOT_PROMISED_OF_MASKS MaskedPlan release_masked",
+            "_gate": "Gate NOT_PROTECTED_BY_GATE Stop Verdict Weighed",
             "_plan": "Plan",
-            "_points": "Points",
-            "_promised": "StudentsSide TeachersSide",
             "_purse": "Purse",
-            "_query_curator": "Privatised QueryCurator",
             "_quotation": "Quotation QuotedQuestion",
             "_release": "Release",
-            "_serving": "Serving serve_model",
-            "_session": "Past Session",
-            "_student_certificate": "StudentCertificate certify",
-            "_sweep": "Sweep sweep",
-            "_synthetic": "SyntheticRelease release_synthetic",
-            "_synthetic_files": "check_synthetic",
-            "_synthetic_private": "PrivateSyntheticRelease release_synthetic_private",
-            "_task": "Rows Task",
+            "_synthetic_attacks": "ExactCopies",
+            "_tried": "excesses_of guesses_of",
+            "comparing": "Candidate Candidates candidates plane",
+            "labels": """
+                LabelPlan Labelled Labelling LabellingFacts LabellingQuote MOST_QUERIES Privatised QueryCurator
+                StudentCertificate StudentsSide TeachersSide certify
+            """,
+            "models": "FittedModel ModelPlan Points Rows Serving Task fit_model plan_model quote_model serve_model",
+            "questions": "MOST_NUMBERS Past Session Sweep TermOptions sweep",
+            "tables": """
+                AnonymisedRelease CERTIFICATE CollectionPlan MaskedPlan NOT_PROMISED_OF_MASKS PrivateSyntheticRelease
+                SyntheticRelease check_synthetic release_anonymised release_masked release_synthetic
+                release_synthetic_private reported_rows
+            """,
         },
     )
 
@@ -83,6 +102,7 @@ __all__ = [
     "CollectionPlan",
     "Decision",
     "Evidence",
+    "ExactCopies",
     "FittedModel",
     "Gate",
     "LabelPlan",
@@ -118,10 +138,13 @@ __all__ = [
     "candidates",
     "certify",
     "check_synthetic",
+    "excesses_of",
     "fit_model",
+    "guesses_of",
     "plan_model",
     "plane",
     "quote_model",
+    "recorded",
     "release_anonymised",
     "release_masked",
     "release_synthetic",

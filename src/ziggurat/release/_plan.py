@@ -14,7 +14,7 @@ from ziggurat.release._evidence import Evidence
 
 if TYPE_CHECKING:
     from ziggurat.privacy import Event, Guarantee
-    from ziggurat.queries._plan import Part
+    from ziggurat.queries.answering import Part
     from ziggurat.randomness import Source
 
 Progress = Callable[[str], None]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ziggurat.errors import BudgetExceededError, GateError, LedgerUseError, MixedNeighboursError, ParameterError
 from ziggurat.privacy import ApproximateDP, ApproximateEvent, Event, Neighbours, profile
-from ziggurat.queries._plan import GROUP_SIZE
+from ziggurat.queries.answering import GROUP_SIZE
 from ziggurat.randomness import Source, secure
 from ziggurat.release._certificate import Decision
 from ziggurat.release._cited import Cited, cite

@@ -10,7 +10,7 @@ from typing import Any
 from ziggurat.errors import LedgerUseError, ParameterError
 from ziggurat.ledger import GrantStatement, Ledger
 from ziggurat.privacy import ApproximateDP, Event, PureDP, compose, composed, in_words, make_filter, profile
-from ziggurat.queries._plan import GROUP_SIZE, Part
+from ziggurat.queries.answering import GROUP_SIZE, Part
 from ziggurat.release._certificate import promised
 from ziggurat.release._plan import Plan
 

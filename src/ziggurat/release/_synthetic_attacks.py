@@ -22,8 +22,7 @@ from ziggurat.attacks import (
     match_risk,
     synthetic_singling_out,
 )
-from ziggurat.attacks._alike import alike, classes, copies_named
-from ziggurat.attacks._synthetic import GUESSES
+from ziggurat.attacks.synthetic import GUESSES, alike, classes, copies_named
 from ziggurat.data import Role, Schema, Table
 from ziggurat.errors import ParameterError
 from ziggurat.privacy import Guarantee, Relation

@@ -9,30 +9,24 @@ from typing import TYPE_CHECKING
 from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
-    from ziggurat.synthesize._aim import AIM
-    from ziggurat.synthesize._combining import Combined, combine
-    from ziggurat.synthesize._linear import Linear
-    from ziggurat.synthesize._mst import MST
-    from ziggurat.synthesize._network import Network
-    from ziggurat.synthesize._result import NOT_PROMISED, Synthetic
-    from ziggurat.synthesize._sampling import Sample
-    from ziggurat.synthesize._synthesizer import Synthesizer, synthesize
-    from ziggurat.synthesize._trees import Cart, Forest
-    from ziggurat.synthesize._writing import Written
+    from ziggurat.synthesize._combining import RULES, Combined, combine
+    from ziggurat.synthesize._reading import opened, rows_of
+    from ziggurat.synthesize._result import NOT_PROMISED, Origin, Synthetic
+    from ziggurat.synthesize._writing import Written, facts_of, paths_of, write_copies
+    from ziggurat.synthesize.columns import Synthesizer, synthesize
+    from ziggurat.synthesize.learners import Cart, Forest, Linear, Network, Sample
+    from ziggurat.synthesize.marginals import AIM, MST
 else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "_aim": "AIM",
-            "_combining": "Combined combine",
-            "_linear": "Linear",
-            "_mst": "MST",
-            "_network": "Network",
-            "_result": "NOT_PROMISED Synthetic",
-            "_sampling": "Sample",
-            "_synthesizer": "Synthesizer synthesize",
-            "_trees": "Cart Forest",
-            "_writing": "Written",
+            "_combining": "Combined RULES combine",
+            "_reading": "opened rows_of",
+            "_result": "NOT_PROMISED Origin Synthetic",
+            "_writing": "Written facts_of paths_of write_copies",
+            "columns": "Synthesizer synthesize",
+            "learners": "Cart Forest Linear Network Sample",
+            "marginals": "AIM MST",
         },
     )
 
@@ -40,15 +34,22 @@ __all__ = [
     "AIM",
     "MST",
     "NOT_PROMISED",
+    "RULES",
     "Cart",
     "Combined",
     "Forest",
     "Linear",
     "Network",
+    "Origin",
     "Sample",
     "Synthesizer",
     "Synthetic",
     "Written",
     "combine",
+    "facts_of",
+    "opened",
+    "paths_of",
+    "rows_of",
     "synthesize",
+    "write_copies",
 ]

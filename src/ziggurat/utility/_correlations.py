@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ziggurat.randomness import Source
-from ziggurat.synthesize._threads import one_thread
+from ziggurat.threads import one_thread
 from ziggurat.utility._binned import counted_cells
 from ziggurat.utility._judgement import Codes, Judgement, Reals, Spread
 from ziggurat.utility._sheets import ROWS, Field, Sheet, Sheets, opened

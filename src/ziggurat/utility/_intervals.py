@@ -9,8 +9,7 @@ from statistics import NormalDist, fmean
 from typing import Literal
 
 from ziggurat.errors import ParameterError
-from ziggurat.synthesize._combining import RULES, combine
-from ziggurat.synthesize._result import Origin
+from ziggurat.synthesize import RULES, Origin, combine
 from ziggurat.utility._distances import interval_overlap
 from ziggurat.utility._sheets import Sheets
 

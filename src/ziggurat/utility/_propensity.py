@@ -22,7 +22,7 @@ from scipy import linalg
 
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import Source
-from ziggurat.synthesize._threads import one_thread
+from ziggurat.threads import one_thread
 from ziggurat.utility._design import coded, matrix, ranked
 from ziggurat.utility._fits import penalised_chances
 from ziggurat.utility._judgement import Codes, Judgement, Reals, Spread, counted

@@ -12,7 +12,7 @@ from scipy import stats
 
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import Source
-from ziggurat.synthesize._threads import one_thread
+from ziggurat.threads import one_thread
 from ziggurat.utility._estimates import interval_columns
 from ziggurat.utility._fits import Fit, least_squares, logistic
 from ziggurat.utility._formula import Coding, Formula, complete

@@ -13,10 +13,8 @@ import pyarrow as pa
 from ziggurat.data import Column, Kind, Schema, Table, Unit, read
 from ziggurat.errors import DataError, ParameterError, SchemaError
 from ziggurat.randomness import Source, secure
-from ziggurat.synthesize._reading import opened as opened_table
-from ziggurat.synthesize._reading import rows_of
-from ziggurat.synthesize._result import Origin, Synthetic
-from ziggurat.synthesize._writing import Written, facts_of
+from ziggurat.synthesize import Origin, Synthetic, Written, facts_of, rows_of
+from ziggurat.synthesize import opened as opened_table
 from ziggurat.utility._judgement import Codes, Reals, counted
 
 ROWS = 100_000

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import Source
-from ziggurat.synthesize._threads import one_thread
+from ziggurat.threads import one_thread
 from ziggurat.utility._design import coded, matrix, ranked
 from ziggurat.utility._judgement import Judgement, Reals, Spread, counted
 from ziggurat.utility._sheets import ROWS, Field, Sheet, Sheets, drawn, opened

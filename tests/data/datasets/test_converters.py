@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from ziggurat.data.datasets import byte_matrix
-from ziggurat.data.datasets._converters import _arrays, _sequences, _tabular
+from ziggurat.data.datasets._converters import arrays, sequences, tabular
 from ziggurat.errors import DataError
 
 PERSON = "39, State-gov, 77516, Bachelors, 13, Never-married, ?, Not-in-family, White, Male, 2174, 0, 40, Cuba, <=50K"
@@ -29,7 +29,7 @@ def idx(array):
 def test_adult_joins_both_parts_and_cleans_the_test_labels():
     train = f"{PERSON}\n\n".encode()
     test = f"|1x3 Cross validator\n{PERSON.replace('<=50K', '>50K.')}\n\n".encode()
-    table = _tabular.adult({"adult.data": train, "adult.test": test})
+    table = tabular.adult({"adult.data": train, "adult.test": test})
     assert table["income"].to_pylist() == ["<=50K", ">50K"]
     assert table["split"].to_pylist() == ["train", "test"]
     assert table["workclass"].to_pylist() == ["State-gov"] * 2
@@ -40,22 +40,22 @@ def test_adult_joins_both_parts_and_cleans_the_test_labels():
 def test_arx_adult_reads_semicolons():
     header = "sex;age;race;marital-status;education;native-country;workclass;occupation;salary-class"
     body = f"{header}\nMale;39;White;Never-married;Bachelors;United-States;State-gov;Adm-clerical;<=50K\n"
-    (row,) = _tabular.arx_adult({"adult.csv": body.encode()}).to_pylist()
+    (row,) = tabular.arx_adult({"adult.csv": body.encode()}).to_pylist()
     assert row["age"] == 39
     assert row["salary-class"] == "<=50K"
 
 
 def test_arx_hierarchies_pad_short_ones_with_missing_levels():
-    files = {f"adult_hierarchy_{attribute}.csv": b"a;*\r\n" for attribute in _tabular.ARX_ATTRIBUTES}
+    files = {f"adult_hierarchy_{attribute}.csv": b"a;*\r\n" for attribute in tabular.ARX_ATTRIBUTES}
     files["adult_hierarchy_age.csv"] = b"1;0-4;0-9;0-19;*\n"
-    rows = _tabular.arx_adult_hierarchies(files).to_pylist()
+    rows = tabular.arx_adult_hierarchies(files).to_pylist()
     assert list(rows[0].values()) == ["age", "1", "0-4", "0-9", "0-19", "*"]
     assert list(rows[-1].values()) == ["workclass", "a", "*", None, None, None]
 
 
 def test_howell_keeps_every_digit():
     body = b'"height";"weight";"age";"male"\n91.44;12.927372;0.599999999999909;1\n'
-    table = _tabular.howell1({"Howell1.csv": body})
+    table = tabular.howell1({"Howell1.csv": body})
     assert table.to_pylist() == [{"height": 91.44, "weight": 12.927372, "age": 0.599999999999909, "male": 1}]
 
 
@@ -63,17 +63,17 @@ def test_wine_is_the_same_from_the_publisher_and_from_the_mirror():
     names = '"fixed acidity";"volatile acidity";"citric acid";"residual sugar";"chlorides";"free sulfur dioxide"'
     names += ';"total sulfur dioxide";"density";"pH";"sulphates";"alcohol";"quality"'
     values = "7;0.27;0.36;20.7;0.045;45;170;1.001;3;0.45;8.8;6"
-    published = _tabular.winequality_white({"winequality-white.csv": f"{names}\n{values}\n".encode()})
-    mirrored = _tabular.winequality_white({"winequality-white.csv": values.replace(";", ",").encode()})
+    published = tabular.winequality_white({"winequality-white.csv": f"{names}\n{values}\n".encode()})
+    mirrored = tabular.winequality_white({"winequality-white.csv": values.replace(";", ",").encode()})
     assert published.equals(mirrored)
     assert published.column_names[0] == "fixed_acidity"
     assert published["quality"].to_pylist() == [6]
 
 
 def test_acs_turns_not_applicable_into_missing():
-    header = ",".join(_tabular._ACS)
+    header = ",".join(tabular._ACS)
     row = "01-01301,27,1,6,0,1,N,N,3,0,2731.2,3291,4,7,15400.0,4,116,N,2,2,2,2,5,0"
-    (person,) = _tabular.acs2019({"national2019.csv": f"{header}\r\n{row}".encode()}).to_pylist()
+    (person,) = tabular.acs2019({"national2019.csv": f"{header}\r\n{row}".encode()}).to_pylist()
     assert person["PINCP"] == 15400
     assert person["DVET"] is None
     assert person["PUMA"] == "01-01301"
@@ -81,26 +81,26 @@ def test_acs_turns_not_applicable_into_missing():
 
 def test_a_fraction_where_a_whole_number_belongs_is_refused():
     with pytest.raises(ValueError, match="truncated"):
-        _tabular.howell1({"Howell1.csv": b"height;weight;age;male\n1;2;3;0.5\n"})
+        tabular.howell1({"Howell1.csv": b"height;weight;age;male\n1;2;3;0.5\n"})
 
 
 def test_a_missing_column_is_named():
     with pytest.raises(DataError, match="no column 'weight'"):
-        _tabular.howell1({"Howell1.csv": b"height;age;male\n1;2;0\n"})
+        tabular.howell1({"Howell1.csv": b"height;age;male\n1;2;0\n"})
 
 
 def test_foursquare_visits_are_ordered_and_their_columns_named():
-    table = _arrays.foursquare_visits({"NYC.npy": npy(np.array([[2, 7, 50], [1, 9, 60], [1, 8, 60], [1, 5, 10]]))})
+    table = arrays.foursquare_visits({"NYC.npy": npy(np.array([[2, 7, 50], [1, 9, 60], [1, 8, 60], [1, 5, 10]]))})
     assert table.to_pydict() == {"user": [1, 1, 1, 2], "minute": [10, 60, 60, 50], "poi": [5, 8, 9, 7]}
 
 
 def test_foursquare_places_keep_their_coordinates():
-    table = _arrays.foursquare_pois({"NYC_POI.npy": npy(np.array([[1.0, 40.73359624463056, -74.00313913822173]]))})
+    table = arrays.foursquare_pois({"NYC_POI.npy": npy(np.array([[1.0, 40.73359624463056, -74.00313913822173]]))})
     assert table.to_pylist() == [{"poi": 1, "lat": 40.73359624463056, "lon": -74.00313913822173}]
 
 
 def test_votes_become_one_column_per_class():
-    table = _arrays.votes({"any.npy": npy(np.array([[250.0, 0.0], [28.0, 222.0]]))})
+    table = arrays.votes({"any.npy": npy(np.array([[250.0, 0.0], [28.0, 222.0]]))})
     assert table.to_pydict() == {"c0": [250, 28], "c1": [0, 222]}
     assert table.schema.field("c0").type == pa.uint8()
 
@@ -108,7 +108,7 @@ def test_votes_become_one_column_per_class():
 @pytest.mark.parametrize("votes", [[[0.5, 1]], [[256, 0]], [[-1, 0]], [[np.nan, 0]]])
 def test_votes_that_are_no_counts_are_refused(votes):
     with np.errstate(invalid="ignore"), pytest.raises(DataError, match="do not fit"):
-        _arrays.votes({"any.npy": npy(np.array(votes))})
+        arrays.votes({"any.npy": npy(np.array(votes))})
 
 
 def test_student_labels_mark_the_used_ones():
@@ -116,12 +116,12 @@ def test_student_labels_mark_the_used_ones():
         "mnist_250_student_labels_lap_20.npy": npy(np.array([7, 2, 1])),
         "mnist_250_teachers_100_indices_used_by_student.npy": npy(np.array([2, 0])),
     }
-    assert _arrays.student_labels(files)["used_by_student"].to_pylist() == [True, False, True]
+    assert arrays.student_labels(files)["used_by_student"].to_pylist() == [True, False, True]
 
 
 def test_arrays_of_python_objects_are_never_loaded():
     with pytest.raises(DataError, match="Python objects, which are never loaded"):
-        _arrays.loaded(npy(np.array([{"a": 1}], dtype=object)))
+        arrays.loaded(npy(np.array([{"a": 1}], dtype=object)))
 
 
 def mnist_files(images, labels):
@@ -134,7 +134,7 @@ def mnist_files(images, labels):
 
 def test_mnist_reads_idx_files():
     images = np.arange(2 * 784).reshape(2, 28, 28).astype(np.uint8)
-    table = _arrays.mnist(mnist_files(images, np.array([5, 0])))
+    table = arrays.mnist(mnist_files(images, np.array([5, 0])))
     assert table["label"].to_pylist() == [5, 0, 5, 0]
     assert table["split"].to_pylist() == ["train", "train", "test", "test"]
     assert np.array_equal(byte_matrix(table, "image")[2:].reshape(2, 28, 28), images)
@@ -143,9 +143,9 @@ def test_mnist_reads_idx_files():
 def test_mnist_refuses_images_without_labels_and_damaged_files():
     images = np.zeros((2, 28, 28), dtype=np.uint8)
     with pytest.raises(DataError, match="do not fit together"):
-        _arrays.mnist(mnist_files(images, np.array([5])))
+        arrays.mnist(mnist_files(images, np.array([5])))
     with pytest.raises(DataError, match="IDX file is damaged"):
-        _arrays._idx(gzip.compress(b"\0\0\x08\x01\0\0\0\x05ab"), 1)
+        arrays._idx(gzip.compress(b"\0\0\x08\x01\0\0\0\x05ab"), 1)
 
 
 def test_hdfs_reads_the_three_publishers_formats():
@@ -156,7 +156,7 @@ def test_hdfs_reads_the_three_publishers_formats():
         "robust_log_valid.csv": b"Sequence,label\n5 11,1\n",
         "aecid_hdfs_train": b"blk_-9,5 5 22\n",
     }
-    table = _sequences.hdfs(files)
+    table = sequences.hdfs(files)
     assert table["seq"].to_pylist() == ["5 5 22", "22 5", "5 22 7", "5 5 5", "5 9", "5 11", "5 5 22"]
     assert table["label"].to_pylist() == [0, 0, 1, 0, 1, 1, 0]
     assert table["block_id"].to_pylist() == [""] * 6 + ["blk_-9"]
@@ -171,7 +171,7 @@ def test_web_requests_keep_attack_strings_exactly():
         "payload_full.csv": b'payload,length,attack_type,label\n"a,""b""",5,sqli,anom\nel,2,norm,norm\n',
         "data2.csv": b"evil.com/a,b,bad\n",
     }
-    table = _sequences.web_requests(files)
+    table = sequences.web_requests(files)
     urls = [
         "/a?b=\ufffd ",
         "/c",

@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.data._nearest import nearest
-from ziggurat.data._schema import Schema
 from ziggurat.data.datasets._canonical import content_digest
 from ziggurat.data.datasets._info import DatasetInfo, Source
 from ziggurat.data.datasets._registry import REGISTRY
 from ziggurat.data.datasets._store import obtained
+from ziggurat.data.schema import Schema
 from ziggurat.errors import DataError
+from ziggurat.wording import nearest
 
 __all__ = [
     "DatasetInfo",

@@ -1,6 +1,6 @@
 """The datasets that Ziggurat knows, as facts."""
 
-from ziggurat.data.datasets._converters import _arrays, _sequences, _tabular
+from ziggurat.data.datasets._converters import arrays, sequences, tabular
 from ziggurat.data.datasets._info import DatasetInfo, Source
 
 _UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
@@ -66,7 +66,7 @@ _ENTRIES = (
         origin="https://doi.org/10.18434/mds2-2895",
         note="Not applicable is null; PINCP is the income in dollars.",
         sources=(_pinned(_COHERENCE, "national2019.csv"),),
-        convert=_tabular.acs2019,
+        convert=tabular.acs2019,
     ),
     DatasetInfo(
         name="adult_uci",
@@ -92,7 +92,7 @@ _ENTRIES = (
                 "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05",
             ),
         ),
-        convert=_tabular.adult,
+        convert=tabular.adult,
     ),
     DatasetInfo(
         name="arx_adult",
@@ -106,7 +106,7 @@ _ENTRIES = (
         content_sha256="ae21fb558795ec792d47e461b923e2852b36d27a2602c111ee6f7e4ae1130dcd",
         origin="https://github.com/arx-deidentifier/arx",
         sources=(_pinned(_ARX, "data/adult.csv"),),
-        convert=_tabular.arx_adult,
+        convert=tabular.arx_adult,
     ),
     DatasetInfo(
         name="arx_adult_hierarchies",
@@ -120,8 +120,8 @@ _ENTRIES = (
         content_sha256="4141617b3af132f7c0faf7b04d6a048072cdd107dcd43c5eca4428b3d8e0891c",
         origin="https://github.com/arx-deidentifier/arx",
         note="Long form: attribute, then level0 (the value) to level4; levels an attribute lacks are null.",
-        sources=tuple(_pinned(_ARX, f"data/adult_hierarchy_{attribute}.csv") for attribute in _tabular.ARX_ATTRIBUTES),
-        convert=_tabular.arx_adult_hierarchies,
+        sources=tuple(_pinned(_ARX, f"data/adult_hierarchy_{attribute}.csv") for attribute in tabular.ARX_ATTRIBUTES),
+        convert=tabular.arx_adult_hierarchies,
     ),
     DatasetInfo(
         name="foursquare_nyc_pois",
@@ -135,7 +135,7 @@ _ENTRIES = (
         content_sha256="d300574fb43c5a919348d46d31231c3615187eea4f18b1213fe3ceb14c521a36",
         origin="https://sites.google.com/site/yangdingqi/home/foursquare-dataset",
         sources=(_pinned(_STAN, "data/NYC_POI.npy"),),
-        convert=_arrays.foursquare_pois,
+        convert=arrays.foursquare_pois,
     ),
     DatasetInfo(
         name="foursquare_nyc_visits",
@@ -150,7 +150,7 @@ _ENTRIES = (
         origin="https://sites.google.com/site/yangdingqi/home/foursquare-dataset",
         note="Minutes count from about 3 April 2012, 18:00 UTC (inferred); rarer places were dropped upstream.",
         sources=(_pinned(_STAN, "data/NYC.npy"),),
-        convert=_arrays.foursquare_visits,
+        convert=arrays.foursquare_visits,
     ),
     DatasetInfo(
         name="hdfs",
@@ -174,7 +174,7 @@ _ENTRIES = (
             _pinned(_LOGDEEP, "data/hdfs/robust_log_valid.csv"),
             _pinned(_AECID, "hdfs_loghub/hdfs_train", "aecid_hdfs_train"),
         ),
-        convert=_sequences.hdfs,
+        convert=sequences.hdfs,
     ),
     DatasetInfo(
         name="howell1",
@@ -188,7 +188,7 @@ _ENTRIES = (
         content_sha256="3c7511e7ac83354c451429f79bdee7711ede80eb1c2680feebbcb50ddb43f4d7",
         origin="https://github.com/rmcelreath/rethinking",
         sources=(_pinned(_RETHINKING, "data/Howell1.csv"),),
-        convert=_tabular.howell1,
+        convert=tabular.howell1,
     ),
     DatasetInfo(
         name="mitbih",
@@ -226,7 +226,7 @@ _ENTRIES = (
             for stem in ("train", "t10k")
             for kind in ("images-idx3", "labels-idx1")
         ),
-        convert=_arrays.mnist,
+        convert=arrays.mnist,
     ),
     DatasetInfo(
         name="pate2017_student_labels",
@@ -247,7 +247,7 @@ _ENTRIES = (
             _pinned(_PATE_2017, "mnist_250_student_labels_lap_20.npy"),
             _pinned(_PATE_2017, "mnist_250_teachers_100_indices_used_by_student.npy"),
         ),
-        convert=_arrays.student_labels,
+        convert=arrays.student_labels,
     ),
     DatasetInfo(
         name="pate2018_votes_adult",
@@ -262,7 +262,7 @@ _ENTRIES = (
         origin="https://github.com/frhrdr/patepy",
         note="Row i is test row i of adult_uci; c0 counts votes for <=50K, c1 for >50K.",
         sources=(_pinned(_PATE_2018, "test_application/pate2018_test_data/adult_250_teachers.npy"),),
-        convert=_arrays.votes,
+        convert=arrays.votes,
     ),
     DatasetInfo(
         name="pate2018_votes_mnist",
@@ -277,7 +277,7 @@ _ENTRIES = (
         origin="https://github.com/frhrdr/patepy",
         note="Row i is MNIST test image i; no vote is unanimous.",
         sources=(_pinned(_PATE_2018, "test_application/pate2018_test_data/mnist_250_teachers.npy"),),
-        convert=_arrays.votes,
+        convert=arrays.votes,
     ),
     DatasetInfo(
         name="sd2011",
@@ -331,7 +331,7 @@ _ENTRIES = (
             _pinned(_HTTP_PARAMS, "payload_full.csv"),
             _pinned(_BAD_URLS, "data/data2.csv"),
         ),
-        convert=_sequences.web_requests,
+        convert=sequences.web_requests,
     ),
     DatasetInfo(
         name="winequality_white",
@@ -356,7 +356,7 @@ _ENTRIES = (
                 ),
             ),
         ),
-        convert=_tabular.winequality_white,
+        convert=tabular.winequality_white,
     ),
 )
 

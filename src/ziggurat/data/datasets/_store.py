@@ -12,8 +12,8 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from ziggurat.data.datasets._canonical import canonical, content_digest
-from ziggurat.data.datasets._converters._arrays import prepared_mnist
-from ziggurat.data.datasets._converters._tabular import prepared_hierarchies
+from ziggurat.data.datasets._converters.arrays import prepared_mnist
+from ziggurat.data.datasets._converters.tabular import prepared_hierarchies
 from ziggurat.data.datasets._download import fetched
 from ziggurat.data.datasets._info import Converter, DatasetInfo, Source
 from ziggurat.errors import DataError

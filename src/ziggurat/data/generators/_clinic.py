@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ziggurat.data._schema import Schema
 from ziggurat.data.generators._common import Flags, Integers, Reals, checked_count, drawn, labels
+from ziggurat.data.schema import Schema
 from ziggurat.randomness import seeded
 
 SEXES = ("female", "male", "other")

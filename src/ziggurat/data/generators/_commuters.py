@@ -8,8 +8,8 @@ distribution over an order of places that characterises the community. The hours
 import numpy as np
 import pyarrow as pa
 
-from ziggurat.data._schema import Schema
 from ziggurat.data.generators._common import Integers, checked_count, drawn
+from ziggurat.data.schema import Schema
 from ziggurat.errors import ParameterError
 from ziggurat.randomness import seeded
 

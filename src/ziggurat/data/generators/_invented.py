@@ -2,10 +2,10 @@
 
 import pyarrow as pa
 
-from ziggurat.data._schema import Schema
 from ziggurat.data.generators._clinic import clinic_patients, clinic_patients_schema
 from ziggurat.data.generators._commuters import commuters, commuters_schema
 from ziggurat.data.generators._logs import log_sequences, log_sequences_schema
+from ziggurat.data.schema import Schema
 from ziggurat.errors import ParameterError
 
 INVENTED = ("clinic", "commuters", "logs")

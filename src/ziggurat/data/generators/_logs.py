@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ziggurat.data._schema import Schema
 from ziggurat.data.generators._common import Reals, checked_count, labels
+from ziggurat.data.schema import Schema
 from ziggurat.errors import ParameterError
 from ziggurat.randomness import seeded
 

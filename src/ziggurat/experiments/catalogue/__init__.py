@@ -34,7 +34,7 @@ def names() -> tuple[str, ...]:
 def path(name: str) -> Path:
     """The file of a shipped experiment; an unknown name raises and suggests the nearest."""
     if name not in names():
-        from ziggurat.data._nearest import nearest
+        from ziggurat.wording import nearest
 
         raise ExperimentError(f"No shipped experiment is called {name!r}; {nearest(name, names())}")
     return _FOLDER / f"{name}.json"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ziggurat.experiments.steps._frameworks import torch_module
+from ziggurat.experiments.steps.records import torch_module
 
 
 @contextmanager

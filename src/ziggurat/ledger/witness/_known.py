@@ -43,7 +43,7 @@ def folder() -> Path:
 
 def remember(known: Known) -> None:
     """Write down who watches a ledger; an older note about the same ledger, or the same place, is replaced."""
-    from ziggurat.data import write_text
+    from ziggurat.files import write_text
 
     for file in _files():
         other = _read(file)

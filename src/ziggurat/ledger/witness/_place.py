@@ -182,7 +182,7 @@ def _scheme(where: str) -> str | None:
 
 
 def _without_password(uri: str) -> str:
-    from ziggurat.ledger._postgres import has_password
+    from ziggurat.ledger.storage import has_password
 
     if has_password(uri):
         raise LedgerUseError(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ziggurat.errors import LedgerError, MissingExtraError, WitnessError
 from ziggurat.ledger._chain import Head
-from ziggurat.ledger._postgres import require_fsync
+from ziggurat.ledger.storage import require_fsync
 from ziggurat.ledger.witness._place import Seen, Witness, chained
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from ziggurat.errors import LedgerError, WitnessError
 from ziggurat.ledger._chain import Head
 from ziggurat.ledger._entries import WitnessNamed, record_from
 from ziggurat.ledger._keys import PublicKey, fingerprint, load_public_key, public_hex
-from ziggurat.ledger._store import Store
 from ziggurat.ledger._verify import Auditor
+from ziggurat.ledger.storage import Store
 from ziggurat.ledger.witness._guard import LATER, MISSING
 from ziggurat.ledger.witness._known import Known, known_for, told
 from ziggurat.ledger.witness._place import Seen, Witness, open_witness

@@ -1,1 +1,14 @@
-"""How a question is understood: from SQL, or from a builder, to what may be asked and is provably bounded."""
+"""Questions in SQL or in Python, understood as a whole or refused with the reason."""
+
+from ziggurat.queries.language._builder import Query
+from ziggurat.queries.language._catalogue import Catalogue
+from ziggurat.queries.language._select import parse
+from ziggurat.queries.language._written import Expression, column
+
+__all__ = [
+    "Catalogue",
+    "Expression",
+    "Query",
+    "column",
+    "parse",
+]

@@ -13,11 +13,8 @@ from ziggurat.data import Kind
 from ziggurat.errors import QuestionError
 from ziggurat.queries._question import Aggregate, Measure
 from ziggurat.queries._value import Value
-from ziggurat.queries.language._cells import Cell, is_nothing, plain
-from ziggurat.queries.language._comparison import truth_as_number
-from ziggurat.queries.language._expression import Expressions
-from ziggurat.queries.language._reading import only, shown
 from ziggurat.queries.language._rows import Rows
+from ziggurat.queries.language.expressions import Cell, Expressions, is_nothing, only, plain, shown, truth_as_number
 
 _MOST_RANKED = 1_000
 

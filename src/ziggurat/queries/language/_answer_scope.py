@@ -7,16 +7,14 @@ from dataclasses import replace
 from sqlglot import exp
 
 from ziggurat.data import Kind
-from ziggurat.data._nearest import nearest
 from ziggurat.errors import QuestionError
 from ziggurat.queries._question import Aggregate, Key, Measure, Ordering
 from ziggurat.queries._value import Value
 from ziggurat.queries.language._aggregates import is_aggregate, read_aggregate, same
-from ziggurat.queries.language._cells import Cell, Literal
-from ziggurat.queries.language._expression import Expressions
-from ziggurat.queries.language._reading import only, shown
 from ziggurat.queries.language._rows import Rows
 from ziggurat.queries.language._totals import item_at
+from ziggurat.queries.language.expressions import Cell, Expressions, Literal, only, shown
+from ziggurat.wording import nearest
 
 
 class AnswerScope:

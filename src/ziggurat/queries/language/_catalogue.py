@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ziggurat.data import Bounds, Column, Table
-from ziggurat.data._column import BoundValue
-from ziggurat.data._nearest import nearest
+from ziggurat.data.schema import BoundValue
 from ziggurat.errors import ParameterError, QuestionError
 from ziggurat.queries.language._public import PublicTable
+from ziggurat.wording import nearest
 
 RESERVED = "ziggurat_"
 """How the names of columns begin that queries add for themselves."""

@@ -8,12 +8,10 @@ from sqlglot import exp
 
 from ziggurat.errors import QuestionError
 from ziggurat.queries._value import Value
-from ziggurat.queries.language._arithmetic import aligned
-from ziggurat.queries.language._comparison import chained, compare
 from ziggurat.queries.language._public import PublicTable
-from ziggurat.queries.language._reading import only, shown
 from ziggurat.queries.language._rows import Joined, Rows
 from ziggurat.queries.language._sources import Privacy, Source
+from ziggurat.queries.language.expressions import aligned, chained, compare, only, shown
 
 _SIDES = {("", ""): "", ("", "INNER"): "", ("LEFT", ""): "LEFT", ("LEFT", "OUTER"): "LEFT"}
 

@@ -10,11 +10,11 @@ from typing import Any
 from sqlglot import exp
 
 from ziggurat.data import Column, Kind, Table
-from ziggurat.data._expressions import as_type, filled, sql_type
 from ziggurat.data.engines import Engine
+from ziggurat.data.expressions import as_type, filled, sql_type
 from ziggurat.errors import QuestionError
 from ziggurat.queries._value import Constant, Value
-from ziggurat.queries.language._cells import Seen, cell_of, plain
+from ziggurat.queries.language.expressions import Seen, cell_of, plain
 
 MOST_INLINED = 10_000
 """The most rows of a public table that are sent along with a query to another engine."""

@@ -11,14 +11,12 @@ from ziggurat.errors import QuestionError
 from ziggurat.queries._value import Value
 from ziggurat.queries.language._aggregates import holds_aggregate
 from ziggurat.queries.language._catalogue import RESERVED, Catalogue
-from ziggurat.queries.language._cells import Cell, Literal, literal
-from ziggurat.queries.language._expression import Expressions
 from ziggurat.queries.language._joins import joined, side_of
 from ziggurat.queries.language._public import MOST_LISTED, PublicTable
-from ziggurat.queries.language._reading import only, shown
 from ziggurat.queries.language._rows import Joined, Rows
 from ziggurat.queries.language._sources import UNIT, Source, carried, derived_source, source_of
 from ziggurat.queries.language._totals import totals
+from ziggurat.queries.language.expressions import Cell, Expressions, Literal, literal, only, shown
 
 _LONGEST_NAME = 60  # PostgreSQL cuts names at 63 bytes
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from ziggurat.data._nearest import nearest
 from ziggurat.data.engines import Engine
 from ziggurat.errors import QuestionError
 from ziggurat.queries._question import Relation
 from ziggurat.queries._value import Value
-from ziggurat.queries.language._cells import Literal, plain
 from ziggurat.queries.language._sources import NAMED, UNIT, Privacy, Source
+from ziggurat.queries.language.expressions import Literal, plain
+from ziggurat.wording import nearest
 
 
 @dataclass(frozen=True)

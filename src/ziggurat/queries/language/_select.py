@@ -14,12 +14,19 @@ from ziggurat.queries.language._aggregates import holds_aggregate, is_aggregate,
 from ziggurat.queries.language._answer_scope import AnswerScope
 from ziggurat.queries.language._canonical_text import canonical
 from ziggurat.queries.language._catalogue import Catalogue
-from ziggurat.queries.language._cells import Cell, Literal, plain
-from ziggurat.queries.language._expression import Expressions
-from ziggurat.queries.language._reading import only, read_select, refuse_large, shown
 from ziggurat.queries.language._relations import Names, checked_name, rows_of
 from ziggurat.queries.language._rows import Rows
 from ziggurat.queries.language._totals import item_at
+from ziggurat.queries.language.expressions import (
+    Cell,
+    Expressions,
+    Literal,
+    only,
+    plain,
+    read_select,
+    refuse_large,
+    shown,
+)
 
 _MOST_COLUMNS = 100
 _PARTS = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "with_")

@@ -11,9 +11,8 @@ from ziggurat.data import Unit
 from ziggurat.data.engines import Engine
 from ziggurat.queries._value import Value
 from ziggurat.queries.language._catalogue import PrivateTable
-from ziggurat.queries.language._cells import Cell, Seen, cell_of, derived
 from ziggurat.queries.language._public import PublicTable
-from ziggurat.queries.language._reading import refuse_large
+from ziggurat.queries.language.expressions import Cell, Seen, cell_of, derived, refuse_large
 
 UNIT = "ziggurat_unit"
 """What the column that tells units apart is called in every relation."""

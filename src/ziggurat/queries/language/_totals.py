@@ -10,20 +10,18 @@ from typing import Any
 
 from sqlglot import exp
 
-from ziggurat.data import Kind, exact_sum, ratio
-from ziggurat.data._column import INT64_LOWER, INT64_UPPER
-from ziggurat.data._expressions import as_type, constant, either, filled
+from ziggurat.data import Kind
 from ziggurat.data.engines import WIDE
+from ziggurat.data.expressions import as_type, constant, either, exact_sum, filled, ratio
+from ziggurat.data.schema import INT64_LOWER, INT64_UPPER
 from ziggurat.errors import QuestionError
-from ziggurat.queries._grid import quantised_range, quantised_value
 from ziggurat.queries._question import Aggregate, Measure
 from ziggurat.queries._value import Value
+from ziggurat.queries.answering import quantised_range, quantised_value
 from ziggurat.queries.language._aggregates import holds_aggregate, is_aggregate, read_aggregate
-from ziggurat.queries.language._cells import enclosed, plain, within
-from ziggurat.queries.language._expression import Expressions
-from ziggurat.queries.language._reading import only, shown
 from ziggurat.queries.language._rows import Rows
 from ziggurat.queries.language._sources import UNIT, Source, carried, derived_source
+from ziggurat.queries.language.expressions import Expressions, enclosed, only, plain, shown, within
 
 _BITS = 44  # how finely reals are laid on a grid, relative to their bounds
 _FINEST = Fraction(1, 2**500)

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from ziggurat.errors import QuestionError
 from ziggurat.queries._value import Constant
-from ziggurat.queries.language._reading import only, read_select
+from ziggurat.queries.language.expressions import only, read_select
 
 
 class Expression:

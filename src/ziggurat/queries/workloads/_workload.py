@@ -14,10 +14,10 @@ import numpy.typing as npt
 from ziggurat.data import Schema, Unit
 from ziggurat.errors import ParameterError
 from ziggurat.privacy import Amount, exact_positive, whole
-from ziggurat.queries.workloads._workload_cells import MOST_CELLS, Cells, Edge, Label, cells_of
+from ziggurat.queries.workloads._cells import MOST_CELLS, Cells, Edge, Label, cells_of
 
 if TYPE_CHECKING:
-    from ziggurat.queries.workloads._workload_plan import WorkloadPlan
+    from ziggurat.queries.workloads._plan import WorkloadPlan
 
 Places = npt.NDArray[np.int64]
 
@@ -202,7 +202,7 @@ class Workload:
         is Laplace where delta is 0. If the unit is not a row, `rows_per_unit` must be stated: at most so many rows of
         each unit are counted, chosen by lot.
         """
-        from ziggurat.queries.workloads._workload_plan import plan_workload
+        from ziggurat.queries.workloads._plan import plan_workload
 
         return plan_workload(self, unit, epsilon, delta, noise, rows_per_unit)
 

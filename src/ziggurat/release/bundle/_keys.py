@@ -15,8 +15,8 @@ from secrets import token_hex
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from ziggurat.data import write_text
 from ziggurat.errors import DataError
+from ziggurat.files import write_text
 from ziggurat.ledger import (
     PublicKey,
     fingerprint,

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from ziggurat.data import write_text
 from ziggurat.errors import DataError
+from ziggurat.files import write_text
 from ziggurat.release._certificate import NO_PROMISE
 from ziggurat.release._cited import Cited, recorded
 from ziggurat.release._gate import Verdict

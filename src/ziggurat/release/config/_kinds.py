@@ -29,7 +29,7 @@ from ziggurat.release.config._models import (
 if TYPE_CHECKING:
     from ziggurat.release._plan import Plan
     from ziggurat.release._purse import Purse
-    from ziggurat.release._session import Session
+    from ziggurat.release.questions import Session
 
 _INVENTED_ROWS = 10_000
 
@@ -139,7 +139,7 @@ def _question(desk: Desk, said: QuestionSaid) -> Plan[Any]:
 
 
 def _session(desk: Desk, public: dict[str, Table] | None = None) -> Session:
-    from ziggurat.release._session import Session
+    from ziggurat.release.questions import Session
 
     purse = desk.purse
     if purse.ledger is None or not purse.analyst:
@@ -163,7 +163,7 @@ def _workload(desk: Desk, said: WorkloadSaid) -> Plan[Any]:
 
 def _reports(desk: Desk, said: ReportsSaid) -> Plan[Any]:
     from ziggurat.local import Record, privatiser_for
-    from ziggurat.release._collected import CollectionPlan, reported_rows
+    from ziggurat.release.tables import CollectionPlan, reported_rows
 
     whom, parts = Neighbours(desk.schema.unit, Relation.REPLACE_ONE), {}
     for name, epsilon in said.columns.items():
@@ -174,9 +174,7 @@ def _reports(desk: Desk, said: ReportsSaid) -> Plan[Any]:
 
 
 def _model(desk: Desk, said: ModelSaid) -> Plan[Any]:
-    from ziggurat.release._fitting import TableModelPlan
-    from ziggurat.release._named_models import model_name, named_model
-    from ziggurat.release._task import Task
+    from ziggurat.release.models import TableModelPlan, Task, model_name, named_model
 
     task = Task(desk.schema, said.label, tuple(said.columns))
     whom = desk.purse.protects(Neighbours(desk.schema.unit))
@@ -188,8 +186,8 @@ def _model(desk: Desk, said: ModelSaid) -> Plan[Any]:
 
 def _labels(desk: Desk, said: LabelsSaid) -> Plan[Any]:
     from ziggurat.pate import Partition, Teachers, aggregator_named
-    from ziggurat.release._labelling import Labelling
-    from ziggurat.release._task import Task
+    from ziggurat.release.labels import Labelling
+    from ziggurat.release.models import Task
 
     purse, folder = desk.purse, Path(desk.file(said.teachers))
     if purse.ledger is None or not purse.analyst:
@@ -208,7 +206,7 @@ def _labels(desk: Desk, said: LabelsSaid) -> Plan[Any]:
 def _anonymised(desk: Desk, said: AnonymisedSaid) -> Plan[Any]:
     from ziggurat.anonymize import METRICS, anonymize
     from ziggurat.data import hierarchies_in
-    from ziggurat.release._anonymised import AnonymisedPlan, checked_keep
+    from ziggurat.release.tables import AnonymisedPlan, checked_keep
 
     table = desk.table(later=False)
     trees = hierarchies_in([desk.file(each) for each in said.hierarchies], table.schema)
@@ -248,7 +246,7 @@ def _models(said: AnonymisedSaid, trees: dict[str, Any]) -> list[Any]:
 
 def _masked(desk: Desk, said: MaskedSaid) -> Plan[Any]:
     from ziggurat.anonymize import mask, mask_plan, require_harmless, require_named, safe_harbor
-    from ziggurat.release._masked import MaskedPlan
+    from ziggurat.release.tables import MaskedPlan
 
     table = desk.table(later=False)
     if said.safe_harbor:
@@ -268,7 +266,7 @@ def _synthetic(desk: Desk, said: SyntheticSaid) -> Plan[Any]:
     asked |= {"known": known, "secret": secret, "note": desk.config.note, "place": desk.place, "engine": desk.engine}
     target = desk.place / said.out
     if not said.private:
-        from ziggurat.release._synthetic import plan_synthetic
+        from ziggurat.release.tables import plan_synthetic
         from ziggurat.synthesize import Synthesizer
 
         maker = Synthesizer(
@@ -276,7 +274,7 @@ def _synthetic(desk: Desk, said: SyntheticSaid) -> Plan[Any]:
         )
         return plan_synthetic(desk.table(later=False), target, maker, **asked)
     from ziggurat import synthesize
-    from ziggurat.release._synthetic_private import plan_synthetic_private
+    from ziggurat.release.tables import plan_synthetic_private
 
     table = desk.table()
     out = {*said.leave_out, table.unit.column}

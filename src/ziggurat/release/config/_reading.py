@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ziggurat.data._located_yaml import loaded
-from ziggurat.data._nearest import nearest
 from ziggurat.errors import DataError
+from ziggurat.located_yaml import loaded
 from ziggurat.release.config._models import FORMAT, ReleaseConfig
+from ziggurat.wording import nearest
 
 _LONGEST = 1 << 20
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ziggurat.data._nearest import nearest
 from ziggurat.errors import DataError, GateError, ParameterError
 from ziggurat.ledger import Ledger, load_private_key
 from ziggurat.randomness import seeded
@@ -22,6 +21,7 @@ from ziggurat.release.bundle import release_key, require_new
 from ziggurat.release.config._held import HeldBundle
 from ziggurat.release.config._kinds import Desk, is_open, planned, table_name
 from ziggurat.release.config._reading import read_config
+from ziggurat.wording import nearest
 
 if TYPE_CHECKING:
     from ziggurat.ledger import PrivateKey

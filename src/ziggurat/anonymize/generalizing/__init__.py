@@ -1,0 +1,50 @@
+"""Generalise and suppress until rows look alike, at the least loss."""
+
+from ziggurat.anonymize.generalizing._anonymize import NOT_PROMISED, Anonymised, anonymize
+from ziggurat.anonymize.generalizing._metrics import (
+    METRICS,
+    ClassSize,
+    Discernibility,
+    Entropy,
+    Loss,
+    Metric,
+    Precision,
+)
+from ziggurat.anonymize.generalizing._models import (
+    AverageRisk,
+    HighestRisk,
+    KAnonymity,
+    KMap,
+    LDiversity,
+    Presence,
+    PrivacyModel,
+    TCloseness,
+)
+from ziggurat.anonymize.generalizing._published import Publication
+from ziggurat.anonymize.generalizing._search import Best
+from ziggurat.anonymize.generalizing._solutions import Analysis, Solutions
+
+__all__ = [
+    "METRICS",
+    "NOT_PROMISED",
+    "Analysis",
+    "Anonymised",
+    "AverageRisk",
+    "Best",
+    "ClassSize",
+    "Discernibility",
+    "Entropy",
+    "HighestRisk",
+    "KAnonymity",
+    "KMap",
+    "LDiversity",
+    "Loss",
+    "Metric",
+    "Precision",
+    "Presence",
+    "PrivacyModel",
+    "Publication",
+    "Solutions",
+    "TCloseness",
+    "anonymize",
+]

@@ -1,0 +1,334 @@
+"""Local recoding: every row is generalised just as far as its own class needs.
+
+What comes out satisfies the models it was asked for and promises nothing else; in particular it is not differentially
+private, and how far a row was generalised depends on the other rows.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ziggurat.anonymize.generalizing import _local_kernels as kernels
+from ziggurat.anonymize.generalizing._kernels import AVERAGE, TOLERANCE
+from ziggurat.anonymize.generalizing._metrics import Loss
+from ziggurat.anonymize.generalizing._problem import classes_of, rules_of, smallest_of
+from ziggurat.errors import PrivacyError
+
+if TYPE_CHECKING:
+    from ziggurat.anonymize.generalizing._coded import Counted, Ladder
+    from ziggurat.anonymize.generalizing._models import Asked
+
+Integers = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+Levels = npt.NDArray[np.int16]
+Progress = Callable[[float], None]
+
+_STEPS = (*(0.005 * 1.5**r for r in range(13)), np.inf)
+_WORK = 2_000_000_000  # combinations times nodes
+_NODES = 20_000
+_PAIRS = 4_000_000  # combinations of costly clusters times clusters that could take them
+NOTHING_PASSES = (
+    "No recoding satisfies these models, not even one that publishes all rows alike; "
+    "ask for less, or allow rows to be suppressed."
+)
+
+
+@dataclass(frozen=True)
+class Recoded:
+    """A table in which every distinct combination has levels of its own.
+
+    A class is the set of rows whose labels agree in all quasi-identifiers. With a population, its rows are recoded by
+    the same rule: the people of a class are those whose combination has the same labels.
+
+    Parameters
+    ----------
+    levels
+        [i, j]: the level at which column j of the i-th combination is published; -1 in all columns if it is suppressed.
+    score
+        The loss, as the metric `Loss` defines it.
+    classes
+        How many different rows of labels are published.
+    suppressed
+        How many rows are not.
+    """
+
+    levels: Levels
+    score: float
+    classes: int
+    suppressed: int
+
+    def labels(self, counted: Counted, column: int) -> tuple[object, ...]:
+        """Return what is published in one column for every combination; None where it is suppressed."""
+        ladder = counted.ladders[column]
+        cells = zip(self.levels[:, column].tolist(), counted.codes[:, column].tolist(), strict=True)
+        return tuple(None if level < 0 else ladder.labels[level][ladder.groups[level][code]] for level, code in cells)
+
+
+def recode(
+    counted: Counted,
+    asked: Sequence[Asked],
+    *,
+    weights: Mapping[str, float] | None = None,
+    limit: int = 0,
+    seconds: float | None = None,
+    stop: Integers | None = None,
+    progress: Progress | None = None,
+) -> Recoded:
+    """Recode each distinct combination so that every class satisfies all models and little is lost.
+
+    Boxes of the lattice are filled in ascending order of their loss with the rows that are left, and costly classes
+    then given up where others can take their rows. The outcome is not an optimum, and the same every time unless it is
+    stopped.
+
+    Parameters
+    ----------
+    counted
+        The table; parts that differ in sensitive columns only may be recoded differently.
+    asked
+        The models.
+    weights
+        How much each column matters; columns that are not named count 1.
+    limit
+        At most so many rows are suppressed.
+    seconds
+        After this time the rest is recoded coarsely.
+    stop
+        One number: as soon as it is not 0, the rest is recoded coarsely.
+    progress
+        Called with the share of the work that is done.
+
+    Raises
+    ------
+    PrivacyError
+        If not even one class of all rows satisfies the models.
+    """
+    shares = Loss(weights or {}).shares([ladder.column for ladder in counted.ladders])
+    flag = np.zeros(1, np.int64) if stop is None else stop
+    least = 1
+    with _limited(flag, seconds):
+        while True:
+            search = _Search(counted, asked, shares, limit, least)
+            levels = search.levels(flag, progress or (lambda _: None))
+            _check(counted, levels, *judge_of(counted, asked))
+            found = summary(counted, levels, shares)
+            risk = _average(asked)
+            if found.classes <= risk * (counted.rows - found.suppressed) * (1 + TOLERANCE):
+                return found
+            least = min(_next(search.judge.smallest), math.ceil(1 / risk - TOLERANCE))
+
+
+def judge_of(counted: Counted, asked: Sequence[Asked], least: int = 1) -> tuple[kernels.Judge, kernels.Parts]:
+    """Return models and combinations as arrays for the compiled loops; a class has at least `least` rows."""
+    _, joint = classes_of(counted)
+    r, smallest = rules_of(counted, asked, joint), max(smallest_of(asked), least)
+    judge = kernels.Judge(
+        smallest, r.kinds, r.about, r.first, r.second, r.absent, r.values, r.overall, r.tree_at, r.tree, r.tree_heights
+    )
+    people = counted.people if counted.people.size else np.zeros(len(counted.counts))
+    columns = (counted.codes, counted.counts, people, counted.sensitive)
+    return judge, kernels.Parts(*(np.ascontiguousarray(each, np.int64) for each in columns))
+
+
+def summary(counted: Counted, levels: Levels, shares: Reals) -> Recoded:
+    """Score levels and count their classes by what is published, not by how it was found."""
+    kept = levels[:, 0] >= 0
+    lost = 0.0
+    for j, ladder in enumerate(counted.ladders):
+        _, leaves = _names(ladder)
+        cells = np.where(kept, leaves[counted.codes[:, j], levels[:, j]], ladder.size)
+        lost += column_loss(cells, ladder.size, counted.counts, float(shares[j]))
+    held = kept & (counted.counts > 0)
+    classes = len(np.unique(_published(counted, levels)[held], axis=0)) if held.any() else 0
+    return Recoded(levels, math.expm1(lost), classes, int(counted.counts[~kept].sum()))
+
+
+def _published(counted: Counted, levels: Levels) -> Integers:
+    """[i, j]: a number for every text that is published; what stands for suppressed combinations means nothing."""
+    columns = [_names(each)[0][counted.codes[:, j], levels[:, j]] for j, each in enumerate(counted.ladders)]
+    return np.stack(columns, 1)
+
+
+def _check(counted: Counted, levels: Levels, judge: kernels.Judge, parts: kernels.Parts) -> None:
+    """Judge the classes anew by what is published; nothing of the search is trusted here."""
+    held = np.flatnonzero(levels[:, 0] >= 0)
+    _, label = np.unique(_published(counted, levels)[held], axis=0, return_inverse=True)
+    label = label.ravel()
+    starts = np.concatenate([[0], np.cumsum(np.bincount(label))]).astype(np.int64)
+    kept = kernels.judged(judge, parts, held[np.argsort(label, kind="stable")].astype(np.int64), starts)
+    empty = np.bincount(label, counted.counts[held]) == 0
+    if not (kept | empty).all():
+        raise PrivacyError("A class of the recoded table does not satisfy the models, so nothing is released.")
+
+
+def column_loss(leaves: Integers, size: int, counts: Integers, share: float) -> float:
+    """Return a column's part in the logarithm of 1 + loss, given the leaves under every cell."""
+    rows = int(counts.sum())
+    lost = float(((leaves - 1) * counts).sum()) / (max(size - 1, 1) * max(rows, 1))
+    return share * math.log1p(max(lost, 0.0))
+
+
+def _names(ladder: Ladder) -> tuple[Integers, Integers]:
+    """[code, level]: a number that labels of one text share, and the leaves under the label."""
+    numbers: dict[object, int] = {}
+    names, leaves = [], []
+    for level, groups in enumerate(ladder.groups):
+        known = np.array([numbers.setdefault(label, len(numbers)) for label in ladder.labels[level]], np.int64)
+        names.append(known[groups])
+        leaves.append(ladder.leaves(level)[groups])
+    return np.stack(names, 1), np.stack(leaves, 1)
+
+
+def _average(asked: Sequence[Asked]) -> float:
+    return min((each.first for each in asked if each.kind == AVERAGE), default=1.0)
+
+
+def _next(least: int) -> int:
+    return max(least + 1, least * 5 // 4)
+
+
+@contextmanager
+def _limited(stop: Integers, seconds: float | None) -> Iterator[None]:
+    timer = None if seconds is None else threading.Timer(seconds, stop.fill, (1,))
+    if timer is not None:
+        timer.daemon = True
+        timer.start()
+    try:
+        yield
+    finally:
+        if timer is not None:
+            timer.cancel()
+
+
+class _Search:
+    """One search with a given smallest class."""
+
+    def __init__(self, counted: Counted, asked: Sequence[Asked], shares: Reals, limit: int, least: int) -> None:
+        self.judge, self._parts = judge_of(counted, asked, least)
+        self._trees = trees_of(counted.ladders, shares)
+        self._limit = limit
+        self._nodes, self._floors, self._last = _nodes(counted, shares)
+
+    def levels(self, stop: Integers, progress: Progress) -> Levels:
+        of, clusters = self._filled(stop, progress)
+        s = self._lists(of, clusters)
+        kernels.housed(self._trees, self.judge, self._parts, s, self._limit)
+        if s.rows[-1] > self._limit and not kernels.forced(self._trees, self.judge, self._parts, s):
+            raise PrivacyError(NOTHING_PASSES)
+        self._mended(s, stop)
+        progress(1.0)
+        s.levels[-1] = -1
+        return np.asarray(s.levels[s.of], np.int16)
+
+    def _filled(self, stop: Integers, progress: Progress) -> tuple[Integers, int]:
+        many = len(self._parts.counts)
+        of, clusters = np.full(many, -1, np.int64), 0
+        slots, stamp = np.zeros(1 << max(4, (2 * many).bit_length()), np.int64), np.zeros(1, np.int64)
+        for done, most in enumerate(_STEPS):
+            progress(0.8 * done / len(_STEPS))
+            made = kernels.filled(
+                self._trees, self.judge, self._parts, self._nodes, self._floors, float(most), self._last, of, clusters,
+                slots, stamp, stop,
+            )  # fmt: skip
+            clusters = int(made)
+        return of, clusters
+
+    def _lists(self, of: Integers, clusters: int) -> kernels.Clusters:
+        """Room for the clusters, one for what is forced together, and the last for what is suppressed."""
+        parts, room = of.size, clusters + 2
+        s = kernels.Clusters(
+            of=np.full(parts, -1, np.int64),
+            after=np.full(parts, -1, np.int64),
+            before=np.full(parts, -1, np.int64),
+            head=np.full(room, -1, np.int64),
+            many=np.zeros(room, np.int64),
+            rows=np.zeros(room, np.int64),
+            levels=np.zeros((room, self._parts.codes.shape[1]), np.int64),
+            cost=np.zeros(room),
+        )
+        kernels.gathered(self._trees, self._parts, of, s)
+        return s
+
+    def _mended(self, s: kernels.Clusters, stop: Integers) -> None:
+        """The costliest clusters only: that is where most is gained."""
+        order = np.argsort(-s.cost[:-1], kind="stable")
+        tried = np.cumsum(s.many[order]) * int((s.many > 0).sum())
+        kernels.mended(self._trees, self.judge, self._parts, s, order[tried <= _PAIRS], stop)
+
+
+def trees_of(ladders: Sequence[Ladder], shares: Reals) -> kernels.Trees:
+    """Return the hierarchies with what a cell loses at every level."""
+    groups, costs, marks, at = [], [], [], [0]
+    for ladder, share in zip(ladders, shares, strict=True):
+        leaves = [ladder.leaves(a)[ladder.groups[a]] for a in range(ladder.height)]
+        lost = [share * (each - 1) / max(ladder.size - 1, 1) for each in leaves]
+        top = np.zeros(ladder.size, np.int64)
+        groups.append(np.stack([*ladder.groups, top], 1).ravel())
+        costs.append(np.stack([*lost, top + kernels.FORBIDDEN], 1).ravel())
+        # A column has at most as many groups as entries, so that no two groups have the same word.
+        named = [_marks(at[-1] + a * ladder.size, len(each)) for a, each in enumerate(ladder.labels)]
+        marks.append(np.stack([*(w[g] for w, g in zip(named, ladder.groups, strict=True)), top], 1).ravel())
+        at.append(at[-1] + groups[-1].size)
+    strides = np.array([ladder.height + 1 for ladder in ladders], np.int64)
+    joined: list[Any] = [np.concatenate(each) for each in (groups, costs, marks)]
+    return kernels.Trees(np.array(at[:-1], np.int64), strides, joined[0].astype(np.int64), joined[1], joined[2])
+
+
+def _marks(first: int, many: int) -> Integers:
+    """Words for a hash table, well spread and the same every time (the finaliser of SplitMix64, Steele et al. 2014)."""
+    mixed = np.arange(first + 1, first + 1 + many, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (mixed >> np.uint64(2)).astype(np.int64)
+
+
+def _nodes(counted: Counted, shares: Reals) -> tuple[Integers, Reals, int]:
+    """Nodes of the lattice in ascending order of their mean loss, the least loss of each, and how many end the list.
+
+    The last ones are a chain from the bottom to the top, so that rows meet even if the lattice was cut short.
+    """
+    means, floors = _level_costs(counted, shares)
+    most = max(200, min(_NODES, _WORK // max(len(counted.counts), 1)))
+    chain = _chain(means)
+    nodes = np.array([*_ascending(means, most), *chain], np.int64)
+    return nodes, np.array([sum(floors[j][a] for j, a in enumerate(node)) for node in nodes]), len(chain)
+
+
+def _level_costs(counted: Counted, shares: Reals) -> tuple[list[list[float]], list[list[float]]]:
+    means, floors = [], []
+    for j, ladder in enumerate(counted.ladders):
+        values = np.bincount(counted.codes[:, j], counted.counts, ladder.size) / max(counted.rows, 1)
+        scale = float(shares[j]) / max(ladder.size - 1, 1)
+        leaves = [ladder.leaves(a) - 1 for a in range(ladder.height)]
+        means.append([scale * float((each[ladder.groups[a]] * values).sum()) for a, each in enumerate(leaves)])
+        floors.append([scale * float(each.min()) for each in leaves])
+    return means, floors
+
+
+def _ascending(means: list[list[float]], most: int) -> Iterator[tuple[int, ...]]:
+    heap = [(0.0, (0,) * len(means), 0)]
+    while heap and most > 0:
+        cost, node, first = heapq.heappop(heap)
+        yield node
+        most -= 1
+        for j in range(first, len(means)):  # each node is reached in one way, columns in turn
+            if node[j] + 1 < len(means[j]):
+                raised = (*node[:j], node[j] + 1, *node[j + 1 :])
+                heapq.heappush(heap, (cost + means[j][node[j] + 1] - means[j][node[j]], raised, j))
+
+
+def _chain(means: list[list[float]]) -> list[tuple[int, ...]]:
+    steps = sorted((cost, j, a) for j, column in enumerate(means) for a, cost in enumerate(column) if a > 0)
+    node, chain = [0] * len(means), []
+    for _, j, a in steps:
+        node[j] = max(node[j], a)
+        chain.append(tuple(node))
+    return chain or [tuple(node)]

@@ -1,0 +1,279 @@
+"""Mask the columns of a table, each by its own techniques, and keep a record of all of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ziggurat.anonymize.masking._technique import MaskRecord, Tally, Technique, checked_source, plain_columns
+from ziggurat.anonymize.masking._tokens import Tokens
+from ziggurat.data import Role, Table, write_csv
+from ziggurat.data.expressions import known
+from ziggurat.data.reading import arrow_table, check_names
+from ziggurat.errors import DataError, ParameterError
+from ziggurat.files import write_text
+from ziggurat.randomness import Source
+from ziggurat.wording import nearest
+
+Key = str | tuple[str, ...]
+Plan = Mapping[Key, Technique | Sequence[Technique]]
+
+_RECORD_SUFFIX = ".mask.json"
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One technique for one column, or for several together."""
+
+    columns: tuple[str, ...]
+    technique: Technique
+
+
+@dataclass(frozen=True)
+class MaskedTable:
+    """A masked table, the record of every technique, and the columns that none of them touched.
+
+    It promises no differential privacy: whatever else is known about the people in it may still single them out, and
+    columns in `untouched` leave exactly as they came.
+    """
+
+    table: pa.Table
+    records: tuple[MaskRecord, ...]
+    untouched: tuple[str, ...]
+    vaults: tuple[Path, ...] = ()
+
+    @property
+    def rehearsal(self) -> bool:
+        """Whether anything in it was drawn with a seed; then it must not be published."""
+        return any(record.rehearsal for record in self.records)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give in JSON what was done; no cell of the table is in it, save what a technique says it learned."""
+        return described(self.table.num_rows, self.records, self.untouched)
+
+    def require_apart(self, path: str | Path) -> None:
+        """Raise `ParameterError` if a file there would lie beside the vault of a technique."""
+        target = Path(path)
+        if any(vault.resolve().parent == target.resolve().parent for vault in self.vaults):
+            raise ParameterError(f"Write {str(target)!r} to another folder: this one holds the vault of its tokens.")
+
+    def write(self, path: str | Path) -> None:
+        """Write the table alone (.parquet or .csv)."""
+        _write(self.table, Path(path))
+
+    def save(self, path: str | Path) -> None:
+        """Write the table (.parquet or .csv) and beside it, as NAME.mask.json, what was done.
+
+        A folder that holds the vault of a technique is refused: a folder is easily published whole.
+        """
+        self.require_apart(path)
+        target = Path(path)
+        self.write(target)
+        write_text(target.with_name(target.name + _RECORD_SUFFIX), json.dumps(self.to_dict(), indent=2) + "\n")
+
+
+class MaskedBatches:
+    """Batches of a masked table, made one at a time; `records` are complete once all were taken.
+
+    Iterate once. `schema` is known from the start, so that a writer can be opened with it.
+    """
+
+    def __init__(self, batches: Iterable[pa.RecordBatch], given: pa.Schema, steps: list[_Step], source: Source) -> None:
+        self._batches, self._given, self._steps, self._source = batches, given, steps, source
+        self._tallies = [Tally() for _ in steps]
+        self._rows, self._state = 0, "new"
+        self.schema: pa.Schema = _run(given.empty_table(), steps, source)[0].schema
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        if self._state != "new":
+            raise DataError("These batches were taken already; mask the table again.")
+        self._state = "begun"
+        for batch in self._batches:
+            if batch.schema.names != self._given.names:
+                raise DataError("The batches differ in their columns; give every batch the same.")
+            yield from self._masked(pa.Table.from_batches([batch])).to_batches()
+        self._state = "done"
+
+    @property
+    def records(self) -> tuple[MaskRecord, ...]:
+        """What was done to all batches; DataError as long as some were not taken."""
+        if self._state != "done":
+            raise DataError("The records are complete only once every batch was taken.")
+        made = zip(self._steps, self._tallies, strict=True)
+        return tuple(step.technique.recorded(step.columns, tally, self._source) for step, tally in made)
+
+    @property
+    def rehearsal(self) -> bool:
+        """Whether anything is drawn with a seed; then it must not be published."""
+        return not self._source.secure and any(step.technique.random for step in self._steps)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give in JSON what was done to all batches."""
+        return described(self._rows, self.records, _untouched(self._given.names, self._steps))
+
+    def _masked(self, table: pa.Table) -> pa.Table:
+        after, tallies = _run(table, self._steps, self._source)
+        self._tallies = [old + new for old, new in zip(self._tallies, tallies, strict=True)]
+        self._rows += after.num_rows
+        return after.cast(self.schema)
+
+
+def mask(table: Any, techniques: Plan, *, source: Source | None = None) -> MaskedTable:
+    """Mask the columns of a table, in the order given; columns that are not named leave as they are.
+
+    This promises no differential privacy and leaves no event: it removes or blurs what is named, and says so.
+
+    Parameters
+    ----------
+    table
+        A `Table` (its rows are read through its engine, identifiers too), an Arrow table, or a frame.
+    techniques
+        For each column, or tuple of columns that a technique should see together, a technique or several in turn,
+        such as `{"name": Drop(), "income": [TopCode(200_000), Round(1000)], ("height", "weight"): Microaggregate(5)}`.
+    source
+        The randomness; secure unless a rehearsal passes its own.
+    """
+    drawn_from = checked_source(source)
+    read = rows_of(table)
+    steps = _steps(techniques, read.column_names)
+    after, tallies = _run(read, steps, drawn_from)
+    made = zip(steps, tallies, strict=True)
+    records = tuple(step.technique.recorded(step.columns, tally, drawn_from) for step, tally in made)
+    return MaskedTable(after, records, _untouched(read.column_names, steps), _vaults(steps))
+
+
+def require_named(table: Table, masked: MaskedTable) -> None:
+    """Raise `ParameterError` if a column that tells people apart would leave as it is."""
+    for column in table.declared.columns:
+        tells = column.role is Role.IDENTIFIER or column.name == table.unit.column
+        if tells and column.name in masked.untouched:
+            raise ParameterError(
+                f"Column {column.name!r} tells people apart and would leave as it is; say what to do with it in the "
+                "plan, for instance drop."
+            )
+
+
+def mask_batches(batches: Any, techniques: Plan, *, source: Source | None = None) -> MaskedBatches:
+    """Mask a table batch by batch, in memory for one batch, with techniques that look at one row at a time.
+
+    Parameters
+    ----------
+    batches
+        A `pyarrow.RecordBatchReader` (a Parquet file, a dataset or a query gives one), or an Arrow table.
+    techniques
+        As in `mask`; a technique that needs the whole table (a quantile, groups, ranks) is refused by name.
+    source
+        The randomness; secure unless a rehearsal passes its own.
+    """
+    reader = batches.to_reader() if isinstance(batches, pa.Table) else batches
+    if not isinstance(reader, pa.RecordBatchReader):
+        raise DataError("Batches come from a pyarrow.RecordBatchReader or an Arrow table; mask() takes other tables.")
+    check_names(reader.schema.names)
+    steps = _steps(techniques, reader.schema.names)
+    for step in steps:
+        if not step.technique.row_wise:
+            raise ParameterError(
+                f"The technique {step.technique.name!r} for {_named(step.columns)} must see the whole table; "
+                "use mask(), or give it what it would learn."
+            )
+    return MaskedBatches(reader, reader.schema, steps, checked_source(source))
+
+
+def rows_of(table: Any) -> pa.Table:
+    """Return the rows of a table, of a frame or of Arrow data; not private."""
+    if isinstance(table, Table):
+        return _rows_in_engine(table)
+    if isinstance(table, pa.Table):
+        check_names(table.column_names)
+        return table
+    return arrow_table(table)
+
+
+def _rows_in_engine(table: Table) -> pa.Table:
+    # Queries do not see identifiers, and here they are what is to be masked.
+    columns = [known(column) for column in table.declared.columns]
+    return table.query(exp.select(*columns, copy=False).from_(table._view(table.declared.names), copy=False))
+
+
+def _steps(techniques: Plan, names: Sequence[str]) -> list[_Step]:
+    if not isinstance(techniques, Mapping) or not techniques:
+        raise ParameterError("Give for at least one column, by its name, how to mask it.")
+    steps = []
+    for key, given in techniques.items():
+        columns = (key,) if isinstance(key, str) else tuple(key)
+        for name in columns:
+            if name not in names:
+                raise DataError(f"The table has no column {name!r}; {nearest(name, names)}")
+        if not columns or len(set(columns)) != len(columns):
+            raise ParameterError("Name at least one column for a technique, and each once.")
+        steps += [_Step(columns, each) for each in _listed(given, columns)]
+    return steps
+
+
+def _listed(given: object, columns: tuple[str, ...]) -> list[Technique]:
+    listed = list(given) if isinstance(given, Sequence) else [given]
+    if not listed or not all(isinstance(each, Technique) for each in listed):
+        raise ParameterError(f"Give for {_named(columns)} a technique such as Drop(), or a list of them.")
+    return cast(list[Technique], listed)
+
+
+def _run(table: pa.Table, steps: list[_Step], source: Source) -> tuple[pa.Table, list[Tally]]:
+    tallies = []
+    for step in steps:
+        table, tally = step.technique.masked(plain_columns(table, step.columns), step.columns, source)
+        tallies.append(tally)
+    return table, tallies
+
+
+def _untouched(names: Iterable[str], steps: list[_Step]) -> tuple[str, ...]:
+    touched = {name for step in steps for name in step.columns}
+    return tuple(name for name in names if name not in touched)
+
+
+def _vaults(steps: list[_Step]) -> tuple[Path, ...]:
+    used = [step.technique.vault.path for step in steps if isinstance(step.technique, Tokens)]
+    return tuple(dict.fromkeys(used))
+
+
+def described(rows: int, records: Sequence[MaskRecord], untouched: Sequence[str]) -> dict[str, Any]:
+    """Give in JSON what was done to a table."""
+    return {
+        "rows": rows,
+        "techniques": [record.to_dict() for record in records],
+        "untouched": list(untouched),
+        "rehearsal": any(record.rehearsal for record in records),
+        "promise": "unbounded",
+    }
+
+
+def _write(table: pa.Table, target: Path) -> None:
+    suffix = target.suffix.lower()
+    if suffix not in (".parquet", ".csv"):
+        raise DataError(f"The file {str(target)!r} has no known ending; use .parquet or .csv.")
+    # The footer of a Parquet file would otherwise keep what pandas knew of the columns before.
+    bare = table.replace_schema_metadata(None)
+    draft = target.with_name(f".{target.name}.draft")
+    try:
+        if suffix == ".csv":
+            write_csv(bare, draft)
+        else:
+            from pyarrow import parquet
+
+            parquet.write_table(bare, draft)
+        draft.replace(target)
+    except (OSError, pa.ArrowException):
+        kind = suffix.removeprefix(".")
+        raise DataError(f"{str(target)!r} could not be written; is its folder there, and can {kind} hold it?") from None
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _named(columns: tuple[str, ...]) -> str:
+    listed = ", ".join(repr(name) for name in columns)
+    return f"column {listed}" if len(columns) == 1 else f"columns {listed}"

@@ -1,0 +1,37 @@
+"""Attacks on synthetic tables, each against a control and a naive guess."""
+
+from ziggurat.attacks.synthetic._alike import alike, classes, copies_named
+from ziggurat.attacks.synthetic._closest import Closeness, ClosestRecords, closest_records
+from ziggurat.attacks.synthetic._evaluate import (
+    GUESSES,
+    AttributeInference,
+    Linkability,
+    SyntheticSinglingOut,
+    inference,
+    linkability,
+    synthetic_singling_out,
+)
+from ziggurat.attacks.synthetic._matching_risk import MatchRisk, match_risk
+from ziggurat.attacks.synthetic._scenario import Exact, SameSide, Scenario, Within
+
+__all__ = [
+    "GUESSES",
+    "AttributeInference",
+    "Closeness",
+    "ClosestRecords",
+    "Exact",
+    "Linkability",
+    "MatchRisk",
+    "SameSide",
+    "Scenario",
+    "SyntheticSinglingOut",
+    "Within",
+    "alike",
+    "classes",
+    "closest_records",
+    "copies_named",
+    "inference",
+    "linkability",
+    "match_risk",
+    "synthetic_singling_out",
+]

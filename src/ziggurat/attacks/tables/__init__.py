@@ -1,0 +1,59 @@
+"""Attacks on tables whose rows are people: singling out, linking, inferring, undoing."""
+
+from ziggurat.attacks.tables._classes import Counts, chosen
+from ziggurat.attacks.tables._columns import ColumnSet, SinglingOut, affordable, singling_out
+from ziggurat.attacks.tables._covered import Cover
+from ziggurat.attacks.tables._inference import Gain, Homogeneity, Skewness, homogeneity, homogeneity_of, skewness
+from ziggurat.attacks.tables._intersection import Intersection, intersection
+from ziggurat.attacks.tables._linkage import Linkage, linkage
+from ziggurat.attacks.tables._population import PopulationUniques, _hypergeometric, population_uniques
+from ziggurat.attacks.tables._ratings import (
+    CurvePoint,
+    RatingsCurve,
+    Scoreboard,
+    invented_ratings,
+    ratings_curve,
+    scoreboard,
+)
+from ziggurat.attacks.tables._risk import Reidentification, RiskReport, risk, risk_of
+from ziggurat.attacks.tables._undone import Told, Undone, undone
+from ziggurat.attacks.tables._verified import Claims, Verified, verified
+
+__all__ = [
+    "Claims",
+    "ColumnSet",
+    "Counts",
+    "Cover",
+    "CurvePoint",
+    "Gain",
+    "Homogeneity",
+    "Intersection",
+    "Linkage",
+    "PopulationUniques",
+    "RatingsCurve",
+    "Reidentification",
+    "RiskReport",
+    "Scoreboard",
+    "SinglingOut",
+    "Skewness",
+    "Told",
+    "Undone",
+    "Verified",
+    "_hypergeometric",
+    "affordable",
+    "chosen",
+    "homogeneity",
+    "homogeneity_of",
+    "intersection",
+    "invented_ratings",
+    "linkage",
+    "population_uniques",
+    "ratings_curve",
+    "risk",
+    "risk_of",
+    "scoreboard",
+    "singling_out",
+    "skewness",
+    "undone",
+    "verified",
+]

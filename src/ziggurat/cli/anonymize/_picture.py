@@ -1,0 +1,44 @@
+"""A picture of every generalisation: what it loses, and how exposed people are in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ziggurat.cli.terminal import drawn
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ziggurat.anonymize import Anonymised
+
+_GREY, _BLUE, _RED = "#b8b8b8", "#1f5f8b", "#c23b22"
+
+
+def save_frontier(made: Anonymised, file: str) -> None:
+    """Draw loss against average risk for every generalisation, the chosen one marked, whole or not at all."""
+    with drawn(file, 8.4, 4.4) as sheet:
+        _draw(sheet.subplots(), made)
+
+
+def _draw(axes: Axes, made: Anonymised) -> None:
+    found = made.solutions
+    published = found.suppressed < found.rows
+    risk, good = found.average_risk, found.satisfied
+    for flags, colour, label in ((~good, _GREY, "does not satisfy the models"), (good, _BLUE, "satisfies the models")):
+        shown, name = flags & published, f"{label} ({int(flags.sum()):,})"
+        axes.scatter(found.score[shown], risk[shown], s=9, color=colour, linewidths=0, alpha=0.7, label=name)
+    best = [node for node in found.frontier() if published[node]]
+    axes.step(found.score[best], risk[best], where="post", color="black", linewidth=0.8, label="frontier")
+    here = made.classes / (made.rows - made.suppressed)
+    axes.scatter([made.score], [here], s=140, marker="*", color=_RED, zorder=5, label=f"chosen ({made.recoding})")
+    _named(axes, made)
+
+
+def _named(axes: Axes, made: Anonymised) -> None:
+    columns, nodes = len(made.question.quasi_identifiers), made.lattice.nodes
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:g}%")
+    axes.yaxis.set_minor_formatter(lambda *_: "")
+    axes.set(xlabel=f"{made.metric} (less is better)", ylabel="average risk of re-identification")
+    axes.set_title(f"Every generalisation of {columns} columns: {nodes:,}", loc="left", fontsize=10)
+    axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))

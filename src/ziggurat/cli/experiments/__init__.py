@@ -1,0 +1,1 @@
+"""`ziggurat reproduce` and `ziggurat experiment`."""

@@ -1,0 +1,221 @@
+"""`ziggurat hierarchy`: propose, look at and check how values become more general."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, suppress
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ziggurat.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from ziggurat.anonymize import HierarchyProposal
+    from ziggurat.data import Column, Hierarchy, Table
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    short_help="How values become more general: propose, show, check.",
+    help="How values become more general, from 34 to 30-39 to *: what 'ziggurat anonymize' climbs.\n\n"
+    "A hierarchy is a CSV file with a row for each value, as ARX has it: the value, then ever more general labels.\n\n"
+    "  34;30-34;30-39;*\n\n"
+    "Have one proposed, look at it, correct it in any editor, and check that it covers the table:\n\n"
+    "  ziggurat hierarchy propose patients.csv age --out age.csv\n\n"
+    "  ziggurat hierarchy show age.csv\n\n"
+    "  ziggurat hierarchy check age.csv patients.csv age\n\n"
+    "Then name it in the schema, under the column: 'hierarchy: {file: age.csv}'.",
+)
+
+File = Annotated[str, typer.Argument(metavar="FILE", help="A CSV file of one hierarchy, or of those of many columns.")]
+Schema = Annotated[str, typer.Option(help="The schema; by default the .yaml file beside the table, if there is one.")]
+TableName = Annotated[str, typer.Option("--table", help="The table, when the source is a database.")]
+
+
+@app.command()
+def propose(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="TABLE", help="A CSV, Parquet or Arrow file, postgresql://…, a public dataset or clinic."
+        ),
+    ],
+    column: Annotated[str, typer.Argument(metavar="COLUMN", help="The column to generalise.")],
+    out: Annotated[str, typer.Option(help="The .csv file to write; by default the hierarchy is shown.")] = "",
+    width: Annotated[str, typer.Option(help="For numbers: how wide the narrowest intervals are.")] = "",
+    tree: Annotated[str, typer.Option(help="For categories: a YAML file of groups, {Europe: {North: [NO, SE]}}.")] = "",
+    schema: Schema = "",
+    table: TableName = "",
+) -> None:
+    """Propose a hierarchy for a column, and say why.
+
+    Numbers get intervals, dates the calendar, postcodes are masked from the right ("CV1*"), ordered categories are
+    grouped with their neighbours, and of many other values the rare ones are merged. Public bounds and categories of
+    the schema are used if there are any; otherwise the hierarchy lists values of the data, and its file can be read by
+    its owner only.
+
+      ziggurat hierarchy propose clinic age
+
+      ziggurat hierarchy propose patients.csv age --width 10 --out age.csv
+
+      ziggurat hierarchy propose patients.csv country --tree world.yaml
+    """
+    from ziggurat.data import write_hierarchy
+
+    with _looking():
+        made = _proposed(_opened(source, schema, table), column, width, tree)
+    typer.echo(made.reason, err=True)
+    if not out:
+        _print(made.hierarchy, column)
+        return
+    write_hierarchy(made.hierarchy, out, mode=0o600 if made.learned else None)
+    learned = "; it lists values of the data, so it is for your eyes" if made.learned else ""
+    typer.echo(f"{_counted(len(made.hierarchy.levels), 'value')} at {made.hierarchy.depth + 1} levels: {out}{learned}.")
+
+
+@app.command()
+def show(
+    file: File,
+    column: Annotated[str, typer.Option(help="Of a file of many columns, show this one only.")] = "",
+    whole: Annotated[bool, typer.Option("--whole", help="Show every branch and every value.")] = False,
+) -> None:
+    """Show a hierarchy as a tree, the most general label first.
+
+    Of a large one only the first branches are followed to the end; the others are named with their number of values.
+
+      ziggurat hierarchy show age.csv
+
+      ziggurat hierarchy show hierarchies.csv.gz --column education --whole
+    """
+    for name, hierarchy in _in_file(file, column).items():
+        _print(hierarchy, name, whole=whole)
+
+
+@app.command()
+def check(
+    file: File,
+    source: Annotated[str, typer.Argument(metavar="[TABLE]", help="The table whose values it should cover.")] = "",
+    column: Annotated[str, typer.Argument(metavar="[COLUMN]", help="The column of the table.")] = "",
+    schema: Schema = "",
+    table: TableName = "",
+) -> None:
+    """Check a hierarchy, and that it covers a column.
+
+    A file is refused unless it holds a tree. Values of the table that it does not cover are counted, never shown; exit
+    code 1 if there are any.
+
+      ziggurat hierarchy check age.csv
+
+      ziggurat hierarchy check age.csv patients.csv age
+    """
+    if bool(source) != bool(column):
+        raise ParameterError("To check a hierarchy against data, name a table and a column of it.")
+    if not source:
+        for name, hierarchy in _in_file(file, "").items():
+            size = _counted(len(hierarchy.levels), f"{hierarchy.kind} value")
+            typer.echo(f"{name}: a tree of {size} at {hierarchy.depth + 1} levels.")
+        return
+    with _looking():
+        values, rows = _uncovered(file, _opened(source, schema, table), column)
+    if values:
+        found = f"{_counted(values, 'value')} of column {column!r}, in {_counted(rows, 'row')},"
+        typer.echo(f"{found} {'is' if values == 1 else 'are'} not in the hierarchy; add a row for each.", err=True)
+        raise typer.Exit(1)
+    typer.echo(f"The hierarchy covers every value of column {column!r}.")
+
+
+def _looking() -> AbstractContextManager[object]:
+    from rich.console import Console
+
+    return Console(stderr=True).status("Looking at the table …")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _opened(source: str, schema: str, table: str) -> Table:
+    from ziggurat.cli._asked_tables import located, schema_beside
+    from ziggurat.data import read
+    from ziggurat.data.engines import DuckDBEngine, files_named
+
+    if schema or not (table or files_named(source)):
+        return located(source, schema, table).open(DuckDBEngine())
+    beside = None
+    with suppress(DataError):  # a table without a schema will do
+        beside = None if table else schema_beside(source)
+    return read(source, beside, table=table or None, on_bad_cell="missing")
+
+
+def _proposed(table: Table, name: str, width: str, tree: str) -> HierarchyProposal:
+    from ziggurat.anonymize import GivenTree, HierarchyProposal, Intervals, propose, reads_values
+
+    column = _column(table, name)
+    if width and tree:
+        raise ParameterError("Give --width for numbers or --tree for categories, not both.")
+    if tree:
+        given = GivenTree.from_yaml(tree)
+        return HierarchyProposal(given, given.build(_counts(table, column)), given.describe(), learned=False)
+    made = propose(column, _counts(table, column) if reads_values(column) else None)
+    if not width:
+        return made
+    equal = Intervals(_number(width))
+    return HierarchyProposal(equal, equal.build(list(made.hierarchy.levels)), equal.describe(), made.learned)
+
+
+def _column(table: Table, name: str) -> Column:
+    from ziggurat.data import Role
+
+    column = table.declared[name]
+    if column.role is Role.IDENTIFIER:
+        raise ParameterError(f"Column {name!r} is an identifier; it is taken out or replaced, never generalised.")
+    return column
+
+
+def _number(text: str) -> int | float:
+    try:
+        return int(text) if text.lstrip("+-").isdecimal() else float(text)
+    except ValueError:
+        raise ParameterError("The width of intervals must be a number, such as 5 or 0.5.") from None
+
+
+def _counts(table: Table, column: Column) -> dict[Any, int]:
+    """The values of a column with their numbers of rows; missing ones are left out."""
+    from sqlglot import exp
+
+    from ziggurat.data.expressions import present
+
+    rows = exp.Count(this=exp.Star()).as_("rows of a value", quoted=True)
+    answer = table.aggregate(rows, where=present(column), group_by=[column.name])
+    return dict(zip(answer.column(0).to_pylist(), answer.column(1).to_pylist(), strict=True))
+
+
+def _uncovered(file: str, table: Table, name: str) -> tuple[int, int]:
+    from ziggurat.data import read_hierarchy
+
+    column = _column(table, name)
+    levels = read_hierarchy(file, column.storage, column=name).levels
+    absent = [rows for value, rows in _counts(table, column).items() if value not in levels]
+    return len(absent), sum(absent)
+
+
+def _in_file(file: str, column: str) -> dict[str, Hierarchy]:
+    """The hierarchies in a file by column, or that of one column."""
+    from ziggurat.data import read_hierarchies
+
+    found = read_hierarchies(file)
+    if not column:
+        return found
+    if column not in found:
+        from ziggurat.wording import nearest
+
+        raise ParameterError(f"{file!r} holds no hierarchy of column {column!r}; {nearest(column, found)}")
+    return {column: found[column]}
+
+
+def _print(hierarchy: Hierarchy, name: str, *, whole: bool = False) -> None:
+    from rich.console import Console
+
+    from ziggurat.cli.hierarchy._tree import pictured
+
+    Console().print(pictured(hierarchy, name, whole=whole))

@@ -1,0 +1,15 @@
+"""`ziggurat pate`."""
+
+from ziggurat.cli.pate._folders import TASK, empty_folder, features_of, filled_at_once, require_file, task_in
+from ziggurat.cli.pate._options import AsJson, Out
+
+__all__ = [
+    "TASK",
+    "AsJson",
+    "Out",
+    "empty_folder",
+    "features_of",
+    "filled_at_once",
+    "require_file",
+    "task_in",
+]

@@ -1,0 +1,361 @@
+"""`ziggurat pate`: teachers, labels and students, three stages that are run and replaced one by one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ziggurat.cli._asked_tables import Unreadable
+from ziggurat.cli._ledger import Where
+from ziggurat.cli.pate import _student as _pate_student
+from ziggurat.cli.pate._folders import (
+    CHECKPOINTS,
+    PARTITION,
+    QUERIES,
+    SENT,
+    TASK,
+    empty_folder,
+    features_of,
+    filled_at_once,
+    queries_of,
+    require_file,
+    require_parent,
+    task_in,
+)
+from ziggurat.cli.pate._options import (
+    Aggregation,
+    AsJson,
+    Batch,
+    Delta,
+    Epochs,
+    Model,
+    MostAnswers,
+    Organisation,
+    Out,
+    Rehearse,
+    Split,
+)
+from ziggurat.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from ziggurat.data import Unit
+    from ziggurat.pate import Partition, PateAccount, Teachers
+    from ziggurat.randomness import Source
+    from ziggurat.release import Labelled, Task
+    from ziggurat.release.models import Rows as TaskRows
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    short_help="Teachers label queries under a budget; a student learns from the labels.",
+    help="Private aggregation of teacher ensembles: teachers on disjoint data vote, noise hides every single one, and\n"
+    "a student learns from the labels. Three stages, each with a result that is kept and can be replaced:\n\n"
+    "  ziggurat pate teach patients.csv --label smoker --teachers 100 --out teachers\n\n"
+    "  ziggurat pate label teachers public.csv --budget patients --analyst student --out labels.json\n\n"
+    "  ziggurat pate student teachers public.csv labels.json --features public --out student\n\n"
+    "A student with private data of its own protects them first with 'ziggurat pate privatise'.",
+)
+
+TableSource = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE", help="A CSV, Parquet or Arrow file, a public dataset, or the invented table clinic."
+    ),
+]
+Rows = Annotated[
+    str,
+    typer.Argument(metavar="QUERIES", help="A table with the teachers' columns, or a folder of 'pate privatise'."),
+]
+TeachersFolder = Annotated[str, typer.Argument(metavar="TEACHERS", help="The folder that 'pate teach' wrote.")]
+
+
+@app.command()
+def teach(
+    source: TableSource,
+    label: Annotated[str, typer.Option(help="The column to be named: a category or a truth value.")],
+    teachers: Annotated[int, typer.Option(help="Over how many teachers the people are dealt out.", min=2)],
+    out: Out,
+    schema: Annotated[str, typer.Option(help="The schema; by default the .yaml file beside the table.")] = "",
+    unreadable: Unreadable = "0",
+    column: Annotated[list[str] | None, typer.Option(help="A column to learn from, once for each; else all.")] = None,
+    model: Model = "logistic-regression",
+    l1: Annotated[bool, typer.Option("--l1", help="Divide every row by its l1 norm, for 'pate privatise'.")] = False,
+    split: Split = "hashed",
+    epochs: Epochs = 20,
+    batch: Batch = 64,
+    balanced: Annotated[bool, typer.Option(help="Let rare classes count more in networks.")] = False,
+    device: Annotated[list[str] | None, typer.Option(help="cpu, or cuda:0 and so on, once for each GPU.")] = None,
+    rehearse: Rehearse = "",
+) -> None:
+    """Train teachers on disjoint data; nothing leaves, so nothing is spent.
+
+    All rows of one unit of the schema go to one teacher, by a keyed hash of its name: adding or removing a person
+    changes one teacher and so one vote, which the usual budgets pay for (add-or-remove-one). The folder holds private
+    models, the split with its secret key, the manifest that proves it, and the task: the columns and how they become
+    numbers, by the public schema alone. A run that was killed goes on where it was if it is started again.
+    """
+    from ziggurat.cli._asked_tables import located
+    from ziggurat.cli.pate._options import followed, model_of, source_of
+    from ziggurat.data.engines import DuckDBEngine
+    from ziggurat.pate import Placement, Teachers, Training
+    from ziggurat.release import Task
+
+    if split not in ("hashed", "balanced"):
+        raise ParameterError("--split must be hashed or balanced.")
+    found = located(source, schema, unreadable=unreadable)
+    task = Task(found.schema, label, tuple(column or ()), l1)
+    learner = model_of(model, task.width, len(task.classes))
+    training = Training(epochs=epochs, batch=batch, class_weights="balanced" if balanced else None)
+    ensemble = Teachers(
+        learner,
+        classes=len(task.classes),
+        training=training,
+        placement=Placement(devices=tuple(device or ("cpu",))),
+    )
+    require_parent(out)
+    if Path(out).is_file() or (Path(out) / "teachers.json").exists():
+        raise DataError(f"{out!r} is there already; name another folder.")
+    _require_devices(ensemble)
+    rows = task.rows(found.open(DuckDBEngine()), units=True)
+    drawn = source_of(rehearse)
+    partition = _split(Path(out), rows, teachers, found.schema.unit, split == "balanced", drawn)
+    unfinished = Path(out) / CHECKPOINTS
+    with followed("Training teachers") as progress:
+        ensemble.fit(rows.features, rows.labels, partition, source=drawn, checkpoints=unfinished, progress=progress)
+    ensemble.save(out)
+    task.save(Path(out) / TASK)
+    shutil.rmtree(unfinished, ignore_errors=True)
+    typer.echo(
+        f"{teachers} teachers learned {label!r} ({len(task.classes)} classes) from {len(task.encoding.names)} columns; "
+        f"{partition.neighbours}. They are private; keep {out!r} to yourself."
+    )
+
+
+@app.command()
+def quote(
+    queries: Annotated[int, typer.Option(help="How many queries would be asked.", min=1)],
+    aggregator: Aggregation = "gumbel:0.05",
+    classes: Annotated[int, typer.Option(help="How many classes there are.", min=2)] = 2,
+    answers: Annotated[int | None, typer.Option(help="With 'confident': how many are answered at most.")] = None,
+    delta: Annotated[str, typer.Option(help="The failure probability at which to state them.")] = "1e-5",
+    organisation: Organisation = "",
+    as_json: AsJson = False,
+) -> None:
+    """Price labels before there are any: what they would promise, as published and as proven tightly.
+
+    One vote moves: somebody is added or removed. (In a balanced split somebody is replaced, at the same price; out of a
+    replace-one budget a hashed split costs two votes.) Nothing is read. The last column says what the papers' formula
+    would say of the same labels.
+    """
+    from rich.console import Console
+    from rich.table import Table as Grid
+
+    from ziggurat.cli.pate._options import unit_of
+    from ziggurat.pate import Ballot, account, aggregator_named
+    from ziggurat.privacy import in_words
+
+    chosen, (unit, owned) = aggregator_named(aggregator), unit_of(organisation)
+    counts = sorted({max(1, queries // 10), max(1, queries // 3), queries})
+
+    def priced(count: int) -> PateAccount:
+        given = None if chosen.test is None else min(count, answers or count)
+        about = {"organisation": unit, "teachers_owned": owned} if unit else {}
+        return account(chosen, Ballot(classes), delta=delta, queries=count, answered=given, **about)  # type: ignore[arg-type]
+
+    made = {count: priced(count) for count in counts}
+    if as_json:
+        typer.echo(json.dumps([_as_json(each) for each in made.values()], indent=1))
+        return
+    grid = Grid(header_style="dim", box=None, padding=(0, 1))
+    for heading in ("queries", "answers", "epsilon", *(["of one " + unit.name] if unit else []), "as published"):
+        grid.add_column(heading, justify="right")
+    for each in made.values():
+        promises = [each.record, *([each.organisation] if each.organisation else [])]
+        cells = [in_words(promise.epsilon) for promise in promises]
+        old = "-" if each.published is None else in_words(each.published)
+        grid.add_row(f"{each.queries:,}", f"{each.answers:,}", *cells, old)
+    typer.echo(f"{chosen!r}, {classes} classes, delta {delta}, add-or-remove-one:")
+    Console().print(grid)
+
+
+@app.command()
+def privatise(
+    teachers: Annotated[str, typer.Argument(metavar="TASK", help="Of the teachers: their folder, or its task.json.")],
+    source: TableSource,
+    rho: Annotated[str, typer.Option(help="Half the epsilon of each row, exact: noise Lap(1/rho) on every number.")],
+    out: Out,
+    ledger: Where = "",
+    budget: Annotated[str, typer.Option(help="The student's own budget; by default named as the table.")] = "",
+    analyst: Annotated[str, typer.Option(help="Who pays out of it.")] = "",
+    rehearse: Rehearse = "",
+) -> None:
+    """Protect a student's own rows before they leave as queries (document 001's curator B).
+
+    Every row is clipped to the l1 ball of radius 1 and gets Laplace noise of scale 1/rho on every number: 2 rho for
+    each row. This is promised to the people in the student's own table, out of its own budget, and not to the
+    teachers': the cost is reserved in the student's ledger before a report is made. All of them send a row, so that
+    the budget must be about replacing one:
+
+    ziggurat ledger budget mine --epsilon 8 --relation replace-one --ledger own.db
+    """
+    import pyarrow as pa
+
+    from ziggurat.cli._data import write_table
+    from ziggurat.cli._reports import Payer
+    from ziggurat.cli.pate._options import source_of
+    from ziggurat.files import write_text
+    from ziggurat.privacy import Neighbours, Relation
+    from ziggurat.release import QueryCurator
+
+    task = task_in(teachers)
+    folder = empty_folder(out)
+    rows = features_of(source, task)
+    named, free = budget or Path(source).name.split(".")[0], bool(rehearse) and not Path(source).exists()
+    payer = Payer(analyst, named, ledger, Neighbours(relation=Relation.REPLACE_ONE), free)
+    with filled_at_once(folder) as draft, payer.book() as book:
+        paying: dict[str, Any] = {} if book is None else {"ledger": book, "analyst": analyst, "budget": named}
+        curator = QueryCurator(rho, task.width, **paying, source=source_of(rehearse))
+        reports = curator.privatise(rows)
+        lists = pa.FixedSizeListArray.from_arrays(pa.array(reports.value.ravel()), task.width)
+        write_table(pa.table({"features": lists}), str(draft / QUERIES))
+        write_text(draft / SENT, json.dumps(curator.sent.to_dict(), indent=1))
+    if not task.l1:
+        typer.echo("Note: these teachers were taught without --l1, so clipped rows may look strange to them.", err=True)
+    typer.echo(
+        f"{len(rows):,} rows of the student's own people, each {curator.sent.promise}; this promises nothing to the "
+        f"teachers' people. They may leave in {out!r}."
+    )
+    entry = curator.sent.calls[-1].entry
+    typer.echo(payer.told(None if entry is None else entry.seq))
+
+
+@app.command()
+def label(
+    teachers: TeachersFolder,
+    queries: Rows,
+    budget: Annotated[str, typer.Option(help="The budget in the ledger that protects the teachers' people.")],
+    analyst: Annotated[str, typer.Option(help="Who asks and pays.")],
+    out: Out,
+    aggregator: Aggregation = "gumbel:0.05",
+    delta: Delta = "",
+    most_answers: MostAnswers = None,
+    organisation: Organisation = "",
+    ledger: Where = "",
+    rehearse: Rehearse = "",
+    quote_only: Annotated[bool, typer.Option("--quote", help="Only say what it would cost.")] = False,
+) -> None:
+    """Let the teachers label queries, and pay for it before they are asked.
+
+    The same queries again are labelled from the ledger, for nothing. Exit code 3 if it costs more than is left; no
+    teacher is asked then. The epsilon shown depends on no vote, and is stated at the delta of the grant. The budget
+    must protect the unit of the split, which 'pate teach' prints, for instance:
+
+    ziggurat ledger budget patients --epsilon 8 --delta 1e-5 --person patient_id
+    """
+    from ziggurat.cli._ledger import open_ledger
+    from ziggurat.cli.pate._options import source_of, told, unit_of
+    from ziggurat.pate import Partition, Teachers, aggregator_named
+    from ziggurat.release import Labelling
+
+    require_file(out)
+    task = task_in(teachers)
+    features = queries_of(queries, task)[0]
+    unit, owned = unit_of(organisation)
+    ensemble = Teachers.load(teachers)
+    if (Path(teachers) / PARTITION).exists():
+        Partition.load(Path(teachers) / PARTITION).verify(ensemble.manifest_)
+    with open_ledger(ledger) as book:
+        labelling = Labelling(
+            ensemble,
+            aggregator_named(aggregator),
+            book,
+            analyst,
+            budget=budget,
+            organisation=unit,
+            teachers_owned=owned,
+            source=source_of(rehearse),
+        )
+        quoted = labelling.quote(len(features), delta=delta or None, most_answers=most_answers)
+        if quote_only:
+            typer.echo(quoted)
+            raise typer.Exit(0 if quoted.fits else 3)
+        made = labelling.label(features, most_answers=most_answers, progress=told)
+        made.save(out)
+    _say_labelled(made, quoted, task, out)
+
+
+for each in (_pate_student.student, _pate_student.evaluate, _pate_student.certificate):
+    app.command()(each)
+
+
+def _require_devices(ensemble: Teachers) -> None:
+    """Refuse a device that is not there, or that classifiers cannot use, before anything is read."""
+    from ziggurat.pate import Network
+
+    place = ensemble.placement
+    if isinstance(ensemble.teacher, Network):
+        from ziggurat.pate.training import require_devices
+
+        require_devices(place)
+    elif not place.on_cpu:
+        raise ParameterError("Only networks use a --device; scikit-learn's classifiers run on the processor.")
+
+
+def _split(folder: Path, rows: TaskRows, teachers: int, unit: Unit, balanced: bool, source: Source) -> Partition:
+    """Deal the rows out, or take up the split of a run that was killed."""
+    import numpy as np
+
+    from ziggurat.pate import Partition
+    from ziggurat.privacy import Relation
+
+    path = folder / PARTITION
+    relation = Relation.REPLACE_ONE if balanced else Relation.ADD_OR_REMOVE_ONE
+    if path.exists() and (folder / CHECKPOINTS).exists():
+        split = Partition.load(path)
+        same_people = (split.units is None) == (rows.units is None) and np.array_equal(
+            np.asarray(split.units), np.asarray(rows.units)
+        )
+        facts = (split.teachers, split.total, split.unit, split.relation)
+        if facts != (teachers, len(rows), unit, relation) or not same_people:
+            raise DataError(f"An unfinished run of other rows or teachers is in {str(folder)!r}; name another --out.")
+        return split
+    drawn = source.child("partition") if not source.secure else source
+    if rows.units is None:
+        split = Partition.by_record(len(rows), teachers, balanced=balanced, source=drawn)
+    else:
+        split = Partition.by_unit(rows.units, teachers, unit=unit, balanced=balanced, source=drawn)
+    (folder / CHECKPOINTS).mkdir(parents=True, exist_ok=True)
+    split.save(path)
+    return split
+
+
+def _say_labelled(made: Labelled, account: PateAccount, task: Task, out: str) -> None:
+    import numpy as np
+
+    from ziggurat.pate import PateAccount
+
+    answered = int(made.labels.answered.sum())
+    again = "They were labelled before: nothing was spent. " if made.replayed else ""
+    typer.echo(f"{again}{answered:,} of {len(made.labels.labels):,} queries answered:")
+    counts = np.bincount(made.labels.labels[made.labels.answered], minlength=len(task.classes))
+    for name, count in zip(task.classes, counts.tolist(), strict=True):
+        typer.echo(f"  {task.label} = {name}: {count:,}")
+    typer.echo("\n".join(PateAccount.__str__(account).splitlines()[1:]))
+    if made.labels.rehearsal:
+        typer.echo("REHEARSAL: seeded randomness, not to be published.")
+    typer.echo(f"The labels are in {out!r}; they were paid for by {made.facts.entry}, where that stays for ever.")
+
+
+def _as_json(made: PateAccount) -> dict[str, Any]:
+    promises = {"epsilon": made.record, "organisation": made.organisation}
+    return {
+        "queries": made.queries,
+        "answers": made.answers,
+        **{name: None if each is None else str(each.epsilon) for name, each in promises.items()},
+        "delta": str(made.record.delta),
+        "published": None if made.published is None else str(made.published),
+    }

@@ -1,0 +1,184 @@
+"""The last stage of `ziggurat pate`: students, how good they are, and what they promise."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ziggurat.cli._ledger import Where
+from ziggurat.cli.pate._folders import (
+    CERTIFICATE,
+    TASK,
+    empty_folder,
+    filled_at_once,
+    queries_of,
+    require_same,
+    task_in,
+)
+from ziggurat.cli.pate._options import AsJson, Batch, Delta, Epochs, Model, Organisation, Out
+from ziggurat.errors import ParameterError
+
+if TYPE_CHECKING:
+    from ziggurat.pate import Student
+    from ziggurat.release import Labelled, Task
+    from ziggurat.release.models import Floats
+
+
+def student(
+    teachers: Annotated[str, typer.Argument(metavar="TASK", help="Of the teachers: their folder, or its task.json.")],
+    rows: Annotated[str, typer.Argument(metavar="ROWS", help="What it learns from, in the order of the labels.")],
+    labels: Annotated[str, typer.Argument(metavar="LABELS", help="The file that 'pate label' wrote.")],
+    out: Out,
+    features: Annotated[
+        str, typer.Option(help="What ROWS are: public; privatised; or original, of which the queries were protected.")
+    ],
+    queries: Annotated[str, typer.Option(help="With original rows: the folder of 'pate privatise' sent.")] = "",
+    model: Model = "logistic-regression",
+    threshold_rows: Annotated[
+        int, typer.Option(help="Two classes: keep so many of the last rows for choosing the threshold.", min=0)
+    ] = 0,
+    unlabelled: Annotated[str, typer.Option(help="Rows without an answer: drop, or spread labels to them.")] = "drop",
+    epochs: Epochs = 40,
+    batch: Batch = 64,
+    delta: Delta = "",
+    organisation: Organisation = "",
+    ledger: Where = "",
+    check: Annotated[bool, typer.Option("--check", help="Compare the labels with the teachers' ledger.")] = False,
+    student_ledger: Annotated[str, typer.Option(help="The student's own ledger, to compare with and note in.")] = "",
+    student_budget: Annotated[str, typer.Option(help="Its budget: where a release without promise is noted.")] = "",
+    seed: Annotated[int | None, typer.Option(help="A whole number makes the same student again.")] = None,
+) -> None:
+    """Train a student on labelled rows, and write its certificate.
+
+    The certificate says what the student promises to the teachers' people, at the delta that was paid for its labels,
+    and to those in its own rows. It is printed, and kept beside the student.
+    """
+    from contextlib import ExitStack
+
+    from ziggurat.cli._ledger import open_to_read
+    from ziggurat.cli.pate._options import unit_of
+    from ziggurat.ledger import Ledger
+    from ziggurat.release import Labelled, certify
+
+    if features not in ("public", "privatised", "original"):
+        raise ParameterError("--features must be public, privatised or original.")
+    task, folder, labelled = task_in(teachers), empty_folder(out), Labelled.load(labels)
+    matrix, sent = queries_of(rows, task)
+    if features == "original" and queries:
+        sent = queries_of(queries, task)[1]
+    require_same(matrix, labelled, features, sent)
+    unit, owned = unit_of(organisation)
+    with ExitStack() as stack:
+        book = stack.enter_context(open_to_read(ledger)) if check else None
+        own = stack.enter_context(Ledger.open(student_ledger, create=False)) if student_ledger else None
+        if own is not None and student_budget:
+            own.budget(student_budget)
+        learner = _taught(task, matrix, labelled, model, threshold_rows, unlabelled, epochs, batch, seed)
+        draft = stack.enter_context(filled_at_once(folder))
+        learner.save(draft)
+        task.save(draft / TASK)
+        certificate = certify(
+            labelled,
+            delta=delta or None,
+            features=features,  # type: ignore[arg-type]
+            queries=sent,
+            ledger=book,
+            students_ledger=own if sent is not None else None,
+            organisation=unit,
+            teachers_owned=owned,
+            files=draft,
+            about=f"It names {task.label!r} ({len(task.classes)} classes) by {', '.join(task.encoding.names)}.",
+        )
+        if own is not None and student_budget:
+            certificate = certificate.record(own, student_budget)
+        certificate.save(draft / CERTIFICATE)
+    typer.echo(certificate.text())
+    typer.echo(f"The student and its certificate are in {out!r}.")
+
+
+def evaluate(
+    student: Annotated[str, typer.Argument(metavar="STUDENT", help="The folder that 'pate student' wrote.")],
+    source: Annotated[str, typer.Argument(metavar="TABLE", help="A table with the columns and the true label.")],
+    schema: Annotated[str, typer.Option(help="Its schema; by default that of the task.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Compare a student's labels with the truth: confusion matrix, accuracy, true positive and negative rates.
+
+    The numbers are exact functions of the table: no release, unless the table is public.
+    """
+    from ziggurat.cli._asked_tables import located
+    from ziggurat.data import Schema, read
+    from ziggurat.data.engines import DuckDBEngine
+    from ziggurat.pate import Student
+
+    task = task_in(student)
+    if Path(source).exists():
+        table = read(source, Schema.from_yaml(Path(schema)) if schema else task.labelled_schema)
+    else:
+        table = located(source, schema).open(DuckDBEngine())
+    rows = task.rows(table)
+    found = Student.load(student).evaluate(rows.features, rows.labels)
+    if as_json:
+        typer.echo(json.dumps({"names": task.classes, **found.to_dict()}, indent=1))
+        return
+    typer.echo(f"{task.label}: " + ", ".join(f"{place} is {name}" for place, name in enumerate(task.classes)))
+    typer.echo(found)
+
+
+def certificate(
+    student: Annotated[str, typer.Argument(metavar="STUDENT", help="The student's folder, or its certificate.json.")],
+    ledger: Where = "",
+    check: Annotated[bool, typer.Option("--check", help="Compare it with the teachers' ledger.")] = False,
+    student_ledger: Annotated[str, typer.Option(help="Also compare it with the student's own ledger.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Read a certificate: what a student promises to whom, and where to check it.
+
+    One that claims less than its own facts prove, or that disagrees with a ledger, is refused.
+    """
+    from contextlib import ExitStack
+
+    from ziggurat.cli._ledger import open_to_read
+    from ziggurat.release import StudentCertificate
+
+    path = Path(student)
+    found = StudentCertificate.load(path / CERTIFICATE if path.is_dir() else path)
+    if path.is_dir():
+        found.require_files(path)
+    with ExitStack() as stack:
+        books = [
+            stack.enter_context(open_to_read(where)) if wanted else None
+            for where, wanted in ((ledger, check), (student_ledger, bool(student_ledger)))
+        ]
+        found = found.verify(*books)
+    typer.echo(json.dumps(found.to_dict(), indent=1) if as_json else found.text())
+
+
+def _taught(
+    task: Task, matrix: Floats, labelled: Labelled, model: str, threshold_rows: int, unlabelled: str, epochs: int,
+    batch: int, seed: int | None,
+) -> Student:  # fmt: skip
+    """Train a student; the last rows, if so many are kept for it, choose the threshold alone."""
+    from ziggurat.cli.pate._options import followed, model_of
+    from ziggurat.pate import Student, Training
+
+    if threshold_rows >= len(matrix) or (threshold_rows and len(task.classes) > 2):
+        raise ParameterError("--threshold-rows must leave rows to learn from, and needs two classes.")
+    learner = Student(
+        model_of(model, task.width, len(task.classes)),
+        training=Training(epochs=epochs, batch=batch),
+        unlabelled=unlabelled,
+        random_state=seed,
+    )
+    kept = slice(0, len(matrix) - threshold_rows)
+    aside = slice(len(matrix) - threshold_rows, len(matrix))
+    sample: dict[str, Any] = {}
+    if threshold_rows:
+        answered = labelled.labels.answered[aside]
+        truth = labelled.labels.labels[aside][answered]
+        sample = {"threshold_X": matrix[aside][answered], "threshold_y": truth}
+    with followed("Training the student") as progress:
+        return learner.fit(matrix[kept], labelled.labels.take(kept), **sample, progress=progress)

@@ -1,0 +1,49 @@
+"""A file of which only the schema is known until it is needed."""
+
+from collections.abc import Callable, Sequence
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ziggurat.data._conversion import Conversion
+from ziggurat.data._table import Table, _visible
+from ziggurat.data.engines import DuckDBEngine
+from ziggurat.data.expressions import reference
+from ziggurat.data.schema import Schema
+
+
+class LaterTable(Table):
+    """A table that is planned with by its schema alone, and opened and checked whole when it is first made `ready`.
+
+    So a question about it is parsed and planned once, and nothing is read of a file unless the question fits what is
+    left. Queries see a view of its name in the engine, which is there once the file is.
+
+    Parameters
+    ----------
+    engine
+        Where the file will be held.
+    schema
+        What is publicly known of it.
+    opened
+        Opens it in that engine.
+    """
+
+    def __init__(self, engine: DuckDBEngine, schema: Schema, opened: Callable[[], Table]) -> None:
+        self._engine, self._place, self._declared, self._opened = engine, engine, schema, opened
+        self._name = engine.name_for_later()
+        self._relation = exp.table_(self._name, quoted=True)
+        self._conversions = {each.name: Conversion(each, reference(each)) for each in schema.columns}
+        self._visible, self._left_out, self._lenient = _visible(schema), (), False
+        self._held: Table | None = None
+
+    def ready(self) -> None:
+        """Open the file and check it whole, the first time; then make sure that it is still the same."""
+        if self._held is None:
+            held = self._opened()
+            self._place.show(self._name, held._view(self.schema.names))
+            self._held, self._left_out, self._lenient = held, held.left_out, held.lenient
+        self._held.ready()
+
+    def at_hand(self, names: Sequence[str]) -> pa.Table | None:
+        """As the file gives them, once it is open."""
+        return None if self._held is None else self._held.at_hand(names)

@@ -1,0 +1,57 @@
+"""What is publicly known of a table: its columns, their roles and bounds, and its privacy unit."""
+
+from ziggurat.data.schema._column import (
+    INT64_LOWER,
+    INT64_UPPER,
+    Bounds,
+    BoundValue,
+    Categories,
+    Column,
+    Hierarchy,
+    Kind,
+    MissingCode,
+    Provenance,
+    Role,
+    Value,
+    sort_of,
+    written,
+)
+from ziggurat.data.schema._hierarchy_files import hierarchies_in, read_hierarchies, read_hierarchy, write_hierarchy
+from ziggurat.data.schema._hints import NUMBER_CODES, TEXT_CODES, names_a_counter, names_a_unit, telling
+from ziggurat.data.schema._kind_texts import GRAMMAR, LONGEST, PLAIN_TRUTH, TYPICAL, cell_reads_as, looks_like
+from ziggurat.data.schema._schema import Schema
+from ziggurat.data.schema._unit import Unit
+
+__all__ = [
+    "GRAMMAR",
+    "INT64_LOWER",
+    "INT64_UPPER",
+    "LONGEST",
+    "NUMBER_CODES",
+    "PLAIN_TRUTH",
+    "TEXT_CODES",
+    "TYPICAL",
+    "BoundValue",
+    "Bounds",
+    "Categories",
+    "Column",
+    "Hierarchy",
+    "Kind",
+    "MissingCode",
+    "Provenance",
+    "Role",
+    "Schema",
+    "Unit",
+    "Value",
+    "cell_reads_as",
+    "hierarchies_in",
+    "looks_like",
+    "names_a_counter",
+    "names_a_unit",
+    "read_hierarchies",
+    "read_hierarchy",
+    "sort_of",
+    "telling",
+    "write_hierarchy",
+    "written",
+]

@@ -1,0 +1,59 @@
+"""Schemas on disk, as YAML."""
+
+import re
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ziggurat.errors import SchemaError
+from ziggurat.located_yaml import RESOLVERS
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes whatever either version of YAML would read as something other than text."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
+        return True
+
+
+def _quoted(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    # PyYAML folds the rarer line breaks unless the text stands in double quotes.
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if text.isprintable() else '"')
+
+
+_Dumper.add_representer(str, _quoted)
+for _tag, _pattern, _first in RESOLVERS:
+    _Dumper.add_implicit_resolver(_tag, re.compile(f"^(?:{_pattern})$"), list(_first))
+
+
+def dumped(data: dict[str, Any]) -> str:
+    """Return the plain form of a schema as YAML text; dates and hierarchies as people write them."""
+    columns = {name: _readable(column) for name, column in data["columns"].items()}
+    shown = {**data, "columns": columns}
+    return yaml.dump(shown, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
+
+
+def _readable(column: dict[str, Any]) -> dict[str, Any]:
+    shown, value = dict(column), date.fromisoformat if column["kind"] == "date" else _unchanged
+    if "hierarchy" in column:
+        shown["hierarchy"] = {value(row[0]): row[1:] for row in column["hierarchy"]}
+    if "bounds" in column:
+        shown["bounds"] = [value(end) for end in column["bounds"]]
+    return shown
+
+
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+def text_and_file(source: str | Path) -> tuple[str, Path | None]:
+    """Return the YAML text that `source` is or names, and the file in which it stands, if it does in one."""
+    if isinstance(source, str) and ("\n" in source or ": " in source):
+        return source, None
+    path = Path(source)
+    try:
+        return path.read_text(encoding="utf-8"), path
+    except (OSError, ValueError):
+        raise SchemaError(f"The schema file {str(path)!r} does not exist or cannot be read.") from None

@@ -1,0 +1,16 @@
+"""What a run found: tables, figures, a report, and trackers of others."""
+
+from ziggurat.experiments.showing._figures import draw
+from ziggurat.experiments.showing._report import inline_svg, report
+from ziggurat.experiments.showing._trackers import Guarded, MlflowTracker, Tracker, WandbTracker, resend
+
+__all__ = [
+    "Guarded",
+    "MlflowTracker",
+    "Tracker",
+    "WandbTracker",
+    "draw",
+    "inline_svg",
+    "report",
+    "resend",
+]

@@ -1,0 +1,95 @@
+"""What a ledger needs of a database: an append-only list of entries and one writer at a time."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from urllib.parse import unquote
+
+from ziggurat.errors import LedgerUseError
+from ziggurat.ledger._chain import Entry
+
+BATCH = 1000
+
+FOREIGN = "has a trigger or table that is not its own"
+UNPROTECTED = "has lost or changed what protects its entries, or their table"
+
+Append = Callable[[Entry], None]
+MakeFirst = Callable[[], Entry]
+
+
+class Store(ABC):
+    """Entries in a database.
+
+    Every implementation promises: `writing` admits one writer at a time, over all processes; inside it `entries`
+    sees everything committed before; when it ends without an exception, what was appended has reached the disk, and
+    was read back before, so that no trigger can swallow it; when it ends with one, nothing was appended, or (if the
+    connection broke at the very end) all of it was. Failures of the database are raised as `LedgerError` and quote
+    neither entries nor passwords.
+    """
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Where the entries are, without secrets."""
+
+    @property
+    @abstractmethod
+    def place(self) -> str:
+        """Where the entries are, spelled the same by everybody on this machine, without secrets."""
+
+    @abstractmethod
+    def entries(self, start: int, limit: int = BATCH) -> list[Entry]:
+        """Give at most `limit` entries whose number is at least `start`, in order."""
+
+    def version(self) -> int | None:
+        """Give a number that differs whenever another connection has committed in between; None if there is none."""
+        return None
+
+    @abstractmethod
+    def writing(self) -> AbstractContextManager[Append]:
+        """Become the one writer; yields the function that appends an entry."""
+
+    @abstractmethod
+    def rest(self) -> None:
+        """Wait until whoever is writing now has finished, without writing."""
+
+    @abstractmethod
+    def oddities(self) -> list[str]:
+        """Say what the database has that a ledger does not, or lacks; none if it is as it was created."""
+
+    @abstractmethod
+    def another(self) -> Store:
+        """Open the same entries once more, so that a long reading keeps nobody waiting."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the database."""
+
+    def after(self, seq: int) -> Iterator[Entry]:
+        """Give all entries after `seq`, in order, a batch at a time."""
+        while batch := self.entries(seq + 1):
+            yield from batch
+            seq = batch[-1].seq
+
+
+def open_store(where: str, create: bool, timeout: float, first: MakeFirst, read_only: bool = False) -> Store:
+    """Open the store that an address names; `first` makes the first entry of a new one."""
+    scheme = where.partition("://")[0] if "://" in where else ""
+    if scheme in ("postgresql", "postgres"):
+        from ziggurat.ledger.storage._postgres import PostgresStore
+
+        return PostgresStore(where, create, timeout, first, read_only)
+    from ziggurat.ledger.storage._sqlite import SqliteStore
+
+    if scheme not in ("", "sqlite"):
+        raise LedgerUseError("A ledger is named by a file, 'sqlite:///file' or 'postgresql://server/database'.")
+    if scheme == "sqlite" and not where.startswith("sqlite:///"):
+        raise LedgerUseError(
+            "Three slashes come before the file: sqlite:///ledger.db, or sqlite:////absolute/ledger.db."
+        )
+    path = unquote(where.removeprefix("sqlite:///")) if scheme else where
+    if path == ":memory:":
+        raise LedgerUseError("A ledger must last, so it cannot be kept in memory; name a file.")
+    return SqliteStore(path, create, timeout, first, read_only)

@@ -1,0 +1,37 @@
+"""How networks and classifiers are trained, many at once: what teachers and students stand on."""
+
+from ziggurat.pate.training._answers import Networks
+from ziggurat.pate.training._checkpoints import write_bytes
+from ziggurat.pate.training._classifiers import Classifiers, fit_classifiers, require_classifier
+from ziggurat.pate.training._cuts import best_cut
+from ziggurat.pate.training._ensemble import Job, Progress, require_devices
+from ziggurat.pate.training._networks import CNN, MLP, Network, require_torch
+from ziggurat.pate.training._rows import checked_features, checked_labels, seen_classes, split
+from ziggurat.pate.training._settings import Candidate, Placement, Search, Training, require_count
+from ziggurat.pate.training._stacked import require_stackable
+
+__all__ = [
+    "CNN",
+    "MLP",
+    "Candidate",
+    "Classifiers",
+    "Job",
+    "Network",
+    "Networks",
+    "Placement",
+    "Progress",
+    "Search",
+    "Training",
+    "best_cut",
+    "checked_features",
+    "checked_labels",
+    "fit_classifiers",
+    "require_classifier",
+    "require_count",
+    "require_devices",
+    "require_stackable",
+    "require_torch",
+    "seen_classes",
+    "split",
+    "write_bytes",
+]

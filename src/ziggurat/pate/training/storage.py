@@ -1,0 +1,189 @@
+"""Trained models in a folder, and the seeds of a run that may be killed: JSON, safetensors and skops, no pickle."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ziggurat.errors import ArtefactError, DataError
+from ziggurat.files import write_text
+from ziggurat.pate.training import _checkpoints, _networks
+from ziggurat.pate.training._classifiers import Classifiers, read_classifier, write_classifier
+from ziggurat.randomness import Source, secure
+
+_RUN = "run.json"
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a folder keeps: the name of its index, its format, how other files begin, and how to say it is absent."""
+
+    index: str
+    format: str
+    prefix: str
+    absent: str
+
+
+TEACHERS = Kept("teachers.json", "ziggurat/pate/teachers/2", "part", "There are no readable teachers")
+STUDENT = Kept("student.json", "ziggurat/pate/student/1", "student", "There is no readable student")
+
+
+def seeds(folder: Path | None, source: Source, teachers: int) -> tuple[int, ...]:
+    """Return a seed for the search and one for every teacher; a run with checkpoints notes them and finds them again.
+
+    A secure source never repeats itself, so without the note a run that was killed could not go on.
+    """
+    drawn = [_seed(source, "search", 0), *(_seed(source, "teacher", number) for number in range(teachers))]
+    if folder is None:
+        return tuple(drawn)
+    path = folder / _RUN
+    if path.exists():
+        return _noted(path, drawn, source)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(path, json.dumps({"origin": source.origin, "seeds": drawn}), mode=0o600)
+    return tuple(drawn)
+
+
+def fingerprint(model: Any, manifest: dict[str, Any]) -> str:
+    """Return a digest of what teachers learned, keyed with the salts of their manifest.
+
+    A plain digest would let anybody who guesses the rows train on them and compare; the salts stay with the curator.
+    """
+    key = "".join(entry["salt"] for entry in manifest["teachers"]).encode()
+    digest = hmac.new(key, model.seen.tobytes(), "sha256")
+    for part in _learned(model):
+        digest.update(hashlib.sha256(part).digest())
+    return digest.hexdigest()
+
+
+def _learned(model: Any) -> list[bytes]:
+    if isinstance(model, Classifiers):
+        return [_content(one) for one in model.fitted]
+    return [
+        part
+        for group in model.groups
+        for part in (
+            json.dumps([_networks.to_dict(group.network), group.members.tolist()]).encode(),
+            _checkpoints.packed(group.trained.tensors(), {}),
+        )
+    ]
+
+
+def _content(classifier: Any) -> bytes:
+    """A digest of a fitted classifier; of one that cannot be pickled nothing is known, so it is like no other."""
+    from joblib import hash as digest
+
+    try:
+        return str(digest(classifier, hash_name="sha1")).encode()
+    except Exception:  # noqa: BLE001 - pickling fails in many ways
+        return secure().words(4).tobytes()
+
+
+def save(folder: Path, facts: dict[str, Any], model: Any, kept: Kept = TEACHERS) -> None:
+    """Write an ensemble or a student; until the index is replaced, which is done last, a reader finds the old one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    saved = _saved_classifiers if isinstance(model, Classifiers) else _saved_groups
+    parts = saved(folder, model, kept.prefix)
+    index = {"format": kept.format, **facts, "seen": model.seen.astype(int).tolist(), **parts}
+    write_text(folder / kept.index, json.dumps(index), mode=0o600)
+    used = {part["file"] for part in parts["parts"]}
+    for path in folder.glob(f"{kept.prefix}-{'[0-9a-f]' * 24}.*"):
+        if path.name not in used:
+            path.unlink()
+
+
+def load(
+    folder: Path, network: _networks.Network | None, device: str, kept: Kept = TEACHERS
+) -> tuple[dict[str, Any], Any]:
+    """Read the facts and the trained models."""
+    try:
+        index = json.loads((folder / kept.index).read_text(encoding="utf-8"))
+        known = index["format"] == kept.format
+    except (OSError, ValueError, KeyError, TypeError):
+        raise ArtefactError(f"{kept.absent} in {str(folder)!r}.") from None
+    if not known:
+        raise ArtefactError(f"What is in {str(folder)!r} was saved by another version of Ziggurat.")
+    for part in index["parts"]:
+        _require_whole(folder / part["file"], part["digest"])
+    return index, _loaded(folder, index, network, device)
+
+
+def _loaded(folder: Path, index: dict[str, Any], network: _networks.Network | None, device: str) -> Any:
+    seen = np.array(index["seen"], dtype=bool)
+    if index["kind"] == "classifiers":
+        fitted: list[Any | None] = [None] * len(seen)
+        for part in index["parts"]:
+            fitted[part["teacher"]] = read_classifier(folder / part["file"])
+        return Classifiers(fitted, seen)
+    _networks.require_torch()
+    from ziggurat.pate.training._answers import Group, Networks
+    from ziggurat.pate.training._chunk import Trained
+
+    groups = [
+        Group(
+            _networks.from_dict(part["network"], network),
+            np.array(part["members"]),
+            Trained.of(_checkpoints.load(folder / part["file"]).tensors),
+        )
+        for part in index["parts"]
+    ]
+    return Networks(groups, seen, device)
+
+
+def _saved_groups(folder: Path, model: Any, prefix: str) -> dict[str, Any]:
+    parts = []
+    for group in model.groups:
+        content = _checkpoints.packed(group.trained.tensors(), {})
+        named = _written(folder, content, prefix, ".safetensors")
+        parts.append({**named, "network": _networks.to_dict(group.network), "members": group.members.tolist()})
+    return {"kind": "networks", "parts": parts}
+
+
+def _saved_classifiers(folder: Path, model: Classifiers, prefix: str) -> dict[str, Any]:
+    parts = []
+    for teacher, fitted in enumerate(model.fitted):
+        if fitted is not None:
+            parts.append({**_written(folder, write_classifier(fitted), prefix, ".skops"), "teacher": teacher})
+    return {"kind": "classifiers", "parts": parts}
+
+
+def _written(folder: Path, content: bytes, prefix: str, ending: str) -> dict[str, str]:
+    """Write under a name made of the content: files of another ensemble are never overwritten."""
+    digest = hashlib.sha256(content).hexdigest()
+    name = f"{prefix}-{digest[:24]}{ending}"
+    _checkpoints.write_bytes(folder / name, content)
+    return {"file": name, "digest": digest}
+
+
+def _require_whole(path: Path, digest: str) -> None:
+    try:
+        whole = hashlib.sha256(path.read_bytes()).hexdigest() == digest
+    except OSError:
+        whole = False
+    if not whole:
+        raise ArtefactError(f"{str(path)!r} is missing or damaged; restore a copy, or train again.")
+
+
+def _seed(source: Source, label: str, number: int) -> int:
+    return int(source.child(label, number).words(1)[0] >> np.uint64(1))
+
+
+def _noted(path: Path, drawn: list[int], source: Source) -> tuple[int, ...]:
+    try:
+        noted = json.loads(path.read_text(encoding="utf-8"))
+        found = tuple(int(seed) for seed in noted["seeds"])
+        same_origin = noted["origin"] == source.origin
+    except (OSError, ValueError, KeyError, TypeError):
+        raise ArtefactError(f"{str(path)!r} is damaged; choose an empty folder for checkpoints.") from None
+    if not same_origin or len(found) != len(drawn) or not (source.secure or found == tuple(drawn)):
+        raise DataError(
+            f"The checkpoints in {str(path.parent)!r} are of another run (another seed, or number of teachers); "
+            "choose an empty folder."
+        )
+    return found

@@ -1,0 +1,32 @@
+"""Votes and noisy labels: aggregators, the law of the winner, and the exact cost of a query."""
+
+from ziggurat.pate.voting._aggregators import UNANSWERED, Aggregator, Labels, Step, ThresholdTest
+from ziggurat.pate.voting._exact import ExactCosts
+from ziggurat.pate.voting._noisy_max import (
+    NAMED,
+    ConfidentGaussianMax,
+    GaussianNoisyMax,
+    GumbelNoisyMax,
+    LaplaceNoisyMax,
+    aggregator_named,
+)
+from ziggurat.pate.voting._votes import Ballot, Floats, Integers, Votes
+
+__all__ = [
+    "NAMED",
+    "UNANSWERED",
+    "Aggregator",
+    "Ballot",
+    "ConfidentGaussianMax",
+    "ExactCosts",
+    "Floats",
+    "GaussianNoisyMax",
+    "GumbelNoisyMax",
+    "Integers",
+    "Labels",
+    "LaplaceNoisyMax",
+    "Step",
+    "ThresholdTest",
+    "Votes",
+    "aggregator_named",
+]

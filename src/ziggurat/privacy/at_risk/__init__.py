@@ -1,0 +1,41 @@
+"""Privacy at risk: how likely the privacy loss of one release stays within epsilon."""
+
+from ziggurat.privacy.at_risk._at_risk import (
+    GaussianAtRisk,
+    LaplaceAtRisk,
+    LatticeLaplaceAtRisk,
+    PrivacyAtRisk,
+    Sided,
+    best_posterior,
+    exact_confidence,
+)
+from ziggurat.privacy.at_risk._loss import CurveAtRisk, PairAtRisk, privacy_at_risk
+from ziggurat.privacy.at_risk._sampled import (
+    Combined,
+    PrivateSamplingWarning,
+    SampledSensitivity,
+    dkw_confidence,
+    sample_sensitivity,
+    subsampled,
+)
+from ziggurat.privacy.at_risk._split import SplitLaplaceAtRisk
+
+__all__ = [
+    "Combined",
+    "CurveAtRisk",
+    "GaussianAtRisk",
+    "LaplaceAtRisk",
+    "LatticeLaplaceAtRisk",
+    "PairAtRisk",
+    "PrivacyAtRisk",
+    "PrivateSamplingWarning",
+    "SampledSensitivity",
+    "Sided",
+    "SplitLaplaceAtRisk",
+    "best_posterior",
+    "dkw_confidence",
+    "exact_confidence",
+    "privacy_at_risk",
+    "sample_sensitivity",
+    "subsampled",
+]

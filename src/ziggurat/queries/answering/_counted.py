@@ -1,0 +1,75 @@
+"""The rows that a question counts, as the engine is asked for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from ziggurat.data.expressions import constant
+from ziggurat.queries._question import Question
+from ziggurat.queries._value import Value
+from ziggurat.queries.answering._bounding import bounded
+from ziggurat.queries.answering._budget import has_private_keys
+from ziggurat.queries.answering._contribution import Contribution
+
+UNIT = "ziggurat_unit"
+
+
+def key_names(question: Question) -> list[str]:
+    """What the keys are called while the engine works on them."""
+    return [f"key_{place}" for place in range(len(question.keys))]
+
+
+def rows_of(question: Question, inputs: Mapping[str, exp.Expr], *, keys: bool = True) -> exp.Select:
+    """SELECT the unit (if it has a column), the keys and the inputs of the rows that count.
+
+    Rows without a unit belong to nobody and rows without a key to no group: both are left out.
+    """
+    relation, private = question.relation, has_private_keys(question)
+    columns: list[exp.Expr] = []
+    conditions: list[exp.Expr] = [] if question.where is None else [question.where.copy()]
+    if relation.unit_column is not None:
+        unit = exp.column(relation.unit_column, quoted=True)
+        columns.append(unit.as_(UNIT, quoted=True))
+        conditions.append(filled(unit))
+    if keys:
+        for name, key in zip(key_names(question), question.keys, strict=True):
+            columns.append(key.value.sql.copy().as_(name, quoted=True))
+            conditions.append(_declared(key.value) if private else filled(key.value.sql))
+    columns += [cell.copy().as_(name, quoted=True) for name, cell in inputs.items()]
+    source = relation.query.subquery("source", copy=True)
+    return exp.select(*(columns or [exp.Literal.number(1).as_("one")])).from_(source).where(*conditions)
+
+
+def counted_rows(question: Question, shared: Contribution, inputs: Mapping[str, exp.Expr], salt: int) -> exp.Select:
+    """The rows that count after bounding: what of one unit goes beyond its limits is left out by lot."""
+    rows = rows_of(question, inputs)
+    if not shared.bounding:
+        return rows
+    groups = shared.groups if question.keys else None
+    return bounded(rows, UNIT, list(inputs), key_names(question), rows=shared.rows, groups=groups, salt=salt)
+
+
+def grouped(rows: exp.Select, keys: Sequence[str], aggregates: Sequence[exp.Expr]) -> exp.Select:
+    """Aggregate rows by keys."""
+    columns = [exp.column(name, quoted=True) for name in keys]
+    query = exp.select(*columns, *aggregates).from_(rows.subquery("counted", copy=False))
+    return query.group_by(*(each.copy() for each in columns)) if columns else query
+
+
+def _declared(value: Value) -> exp.Expr:
+    """The condition that a key is there and, if its categories are declared, one of them.
+
+    Where all groups are known beforehand, others match none of them, and need no test.
+    """
+    if value.categories is None:
+        return filled(value.sql)
+    return exp.In(
+        this=exp.paren(value.sql.copy()), expressions=[constant(each, value.kind) for each in value.categories]
+    )
+
+
+def filled(cell: exp.Expr) -> exp.Expr:
+    """The condition that a cell is not NULL."""
+    return exp.not_(exp.Is(this=exp.paren(cell.copy()), expression=exp.Null()), copy=False)

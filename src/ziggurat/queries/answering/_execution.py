@@ -1,0 +1,323 @@
+"""Answering a planned question: the engine aggregates, noise is added, estimates are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from math import log
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sqlglot import exp
+
+from ziggurat.data.engines import DuckDBEngine
+from ziggurat.data.expressions import exact_sum
+from ziggurat.mechanisms import AdditiveNoise, Noisy
+from ziggurat.queries._answer import Answer, Effect, Estimate, counted
+from ziggurat.queries._question import Measure
+from ziggurat.queries._value import Constant, Value
+from ziggurat.queries.answering._additive import Measured, Need
+from ziggurat.queries.answering._averages import Averaged, Varied
+from ziggurat.queries.answering._bounding import Total, weighed
+from ziggurat.queries.answering._chosen import Chooser, Frequent
+from ziggurat.queries.answering._counted import UNIT, counted_rows, grouped, key_names, rows_of
+from ziggurat.queries.answering._effects import BUCKET, COUNT, Reach, Watch
+from ziggurat.queries.answering._plan import Plan
+from ziggurat.queries.answering._widening import widened
+from ziggurat.randomness import Source, secure, uniform_below
+
+Integers = npt.NDArray[np.int64]
+Group = tuple[Constant, ...]
+
+_LARGEST = 2**61
+
+
+class Execution:
+    """One run of a plan."""
+
+    def __init__(self, plan: Plan, source: Source | None, progress: Callable[[str], None] | None) -> None:
+        self.plan, self.question = plan, plan.question
+        self.source = secure() if source is None else source
+        self.tell = progress or (lambda _step: None)
+        self.salt = int(uniform_below(2**61, source=self.source))
+        self.statements: list[str] = []
+        self.notes: list[str] = []
+        self.averaged_over: dict[str, float] = {}
+
+    def answer(self) -> Answer:
+        """Do everything in order; the order of the draws is part of what a seed repeats."""
+        learned = self._learn()
+        estimators, choosers = self.plan.estimators(learned), self.plan.choosers(learned)
+        needs = self.plan.measured(estimators)
+        sums = self._sums([need for need, _ in needs])
+        groups, named = self._groups(sums)
+        measured = self._measured(needs, groups, sums)
+        estimates = self._named(named)
+        for name, estimator in estimators.items():
+            estimates[name] = estimator.estimates(measured, self.plan.confidence)
+            if isinstance(estimator, Averaged | Varied):
+                self.averaged_over[name] = float(measured[estimator.needs()[-1].identity].values.sum())
+        for name, chooser in choosers.items():
+            estimates[name] = self._chosen(name, chooser, groups)
+        effects, estimates = self._effects(estimates, named)
+        made = self._assembled(groups, estimates, effects)
+        return self._finished(made)
+
+    def _rows(self, inputs: Mapping[str, exp.Expr]) -> exp.Select:
+        return counted_rows(self.question, self.plan.shared, inputs, self.salt)
+
+    def _query(self, query: exp.Select, step: str) -> list[dict[str, Any]]:
+        engine = self.question.relation.engine
+        self.tell(step)
+        self.statements.append(engine.statement(query))
+        rows: list[dict[str, Any]] = engine.query(query, self.statements[-1]).to_pylist()
+        return rows
+
+    def _learn(self) -> dict[str, Value]:
+        learned: dict[str, Value] = {}
+        for column, ladder in self.plan.ladders.items():
+            rows = self._rows({BUCKET: ladder.cell})
+            counted = grouped(rows, [BUCKET], [exp.Count(this=exp.Star()).as_(COUNT)])
+            found = {row[BUCKET]: row[COUNT] for row in self._query(counted, f"learning the bounds of {column}")}
+            counts = np.array([found.get(place, 0) for place in range(ladder.size)], dtype=np.int64)
+            value = learned[column] = ladder.learn(counts, self.source)
+            self.notes.append(f"The bounds of {column}, {value.lower} to {value.upper}, were learned privately.")
+        return learned
+
+    def _sums(self, needs: Sequence[Need]) -> dict[Group, list[int]]:
+        """What the engine counts and adds up, by group; where groups are named, the last number is that of units."""
+        wanted = list(needs)
+        if self.plan.selection is not None:
+            wanted.append(Need("units", None, 1, Fraction(1)))
+        if not wanted:
+            return {}
+        read = [_same_presence(wanted, place) for place in range(len(wanted))]
+        inputs = {f"input_{place}": cell for place in read if (cell := wanted[place].input) is not None}
+        names = [f"input_{place}" if wanted[place].input is not None else None for place in read]
+        query = (self._weighed if self.plan.weighs else self._by_lot)(wanted, inputs, names)
+        keys = key_names(self.question)
+        return {
+            tuple(row[name] for name in keys): [_clipped(row[f"measured_{place}"]) for place in range(len(wanted))]
+            for row in self._query(query, "aggregating")
+        }
+
+    def _by_lot(self, needs: Sequence[Need], inputs: Mapping[str, exp.Expr], names: Sequence[str | None]) -> exp.Select:
+        """Aggregate the rows that count: all of them, or those that lots have left."""
+        columns = [
+            _combined(need, name, self._has_unit).as_(f"measured_{place}", quoted=True)
+            for place, (need, name) in enumerate(zip(needs, names, strict=True))
+        ]
+        return grouped(self._rows(inputs), key_names(self.question), columns)
+
+    def _weighed(
+        self, needs: Sequence[Need], inputs: Mapping[str, exp.Expr], names: Sequence[str | None]
+    ) -> exp.Select:
+        """Aggregate what every unit adds, in part where it has too many rows."""
+        shared, keys = self.plan.shared, key_names(self.question)
+        totals = [
+            Total(need.combine, name, need.largest * need.fineness * shared.rows, need.fineness)
+            for need, name in zip(needs, names, strict=True)
+        ]
+        groups = shared.groups if keys else None
+        added = weighed(
+            rows_of(self.question, inputs), UNIT, keys, totals, rows=shared.rows, groups=groups, salt=self.salt
+        )
+        columns = [
+            exact_sum(exp.column(f"total_{place}", quoted=True)).as_(f"measured_{place}", quoted=True)
+            for place in range(len(totals))
+        ]
+        return grouped(added, keys, columns)
+
+    @property
+    def _has_unit(self) -> bool:
+        return self.question.relation.unit_column is not None
+
+    def _groups(self, sums: Mapping[Group, list[int]]) -> tuple[list[Group], Noisy[dict[Any, int]] | None]:
+        """The groups to answer: all that are possible if that is public, otherwise those that may be named."""
+        if self.plan.selection is None:
+            return list(product(*(key.value.domain() or () for key in self.question.keys))), None
+        named = self.plan.selection.release({group: values[-1] for group, values in sums.items()}, self.source)
+        threshold = self.plan.selection.threshold
+        unit = self.question.relation.unit.name
+        self.notes.append(f"Groups are shown if their noisy number of units ({unit}) is at least {threshold}.")
+        return sorted(named.value, key=_sortable), named
+
+    def _named(self, named: Noisy[dict[Any, int]] | None) -> dict[str, list[Estimate]]:
+        """The aggregate that was answered by naming the groups."""
+        name, selection = self.plan.split.named_by, self.plan.selection
+        if named is None or name is None or selection is None:
+            return {}
+        half = int(selection.half_width(self.plan.confidence))
+        # A group is only seen if its noisy count passed. Just above the threshold that is likely for a group of any
+        # size below it, so there the interval reaches down to a single unit.
+        near = selection.threshold + float(selection.noise.scale) * log(2 / float(1 - self.plan.confidence))
+        return {
+            name: [
+                Estimate(count, 1 if count < near else max(count - half, 1), max(count + half, 1))
+                for _, count in sorted(named.value.items(), key=lambda pair: _sortable(pair[0]))
+            ]
+        }
+
+    def _measured(
+        self,
+        needs: Sequence[tuple[Need, AdditiveNoise]],
+        groups: Sequence[Group],
+        sums: Mapping[Group, list[int]],
+    ) -> dict[tuple[str, str], Measured]:
+        measured: dict[tuple[str, str], Measured] = {}
+        for place, (need, noise) in enumerate(needs):
+            exact = np.array([sums[group][place] if group in sums else 0 for group in groups], dtype=np.int64)
+            noisy = np.asarray(noise.release(exact, self.source).value, dtype=np.int64)
+            measured[need.identity] = Measured(noisy, noise, need.fineness)
+        return measured
+
+    def _chosen(self, name: str, chooser: Chooser, groups: Sequence[Group]) -> list[Estimate]:
+        keys = key_names(self.question)
+        rows = self._rows({"candidate": chooser.cell})
+        query = grouped(rows, [*keys, "candidate"], [exp.Count(this=exp.Star()).as_(COUNT)])
+        places = {candidate: place for place, candidate in enumerate(chooser.candidates)}
+        counts: dict[Group, list[tuple[int, int]]] = {}
+        for row in self._query(query, f"counting the candidates of {name}"):
+            place = places.get(row["candidate"])
+            if place is not None:
+                counts.setdefault(tuple(row[key] for key in keys), []).append((place, row[COUNT]))
+        confidence = self.plan.confidence
+        if isinstance(chooser, Frequent):
+            fewer = chooser.shortfall(confidence)
+            self.notes.append(
+                f"A value chosen for {name} has at most {counted(fewer, 'row')} fewer than the right one."
+            )
+        return [chooser.choose(_dense(counts.get(group, ()), len(places)), confidence, self.source) for group in groups]
+
+    def _effects(
+        self, estimates: dict[str, list[Estimate]], named: Noisy[dict[Any, int]] | None
+    ) -> tuple[list[Effect], dict[str, list[Estimate]]]:
+        shown = sum(named.value.values()) if named is not None else 0
+        effects: list[Effect] = []
+        for watch in self.plan.watches:
+            found = {row[BUCKET]: row[COUNT] for row in self._query(watch.query(), f"estimating {watch.title}")}
+            counts = np.array([found.get(place, 0) for place in range(watch.size)], dtype=np.int64)
+            noise = watch.noise(self.plan.split.effects / len(self.plan.watches))
+            noisy = np.asarray(noise.release(counts, self.source).value, dtype=np.int64)
+            effects.append(watch.effect(noisy, noise, shown))
+            estimates = self._widened(estimates, watch, watch.reach(noisy, noise))
+        return effects, estimates
+
+    def _widened(self, estimates: dict[str, list[Estimate]], watch: Watch, by: Reach) -> dict[str, list[Estimate]]:
+        """Stretch the intervals of a single group by the estimated effect; of several nobody knows whose it is."""
+        if self.question.keys or by == Reach():
+            return estimates
+        return {
+            each.name: [widened(estimates[each.name][0], each, watch, by, self.averaged_over.get(each.name))]
+            for each in self.question.aggregates
+        }
+
+    def _assembled(
+        self, groups: Sequence[Group], estimates: Mapping[str, list[Estimate]], effects: Sequence[Effect]
+    ) -> Answer:
+        names = tuple(each.name for each in self.question.aggregates)
+        return Answer(
+            question=self.question.text,
+            keys=tuple(key.name for key in self.question.keys),
+            aggregates=names,
+            groups=tuple(groups),
+            estimates={name: tuple(estimates[name]) for name in names},
+            confidence=self.plan.terms.confidence,
+            event=self.plan.event,
+            origin=self.source.origin,
+            effects=tuple(effects),
+            notes=(*self.notes, *self._general_notes()),
+            statements=tuple(self.statements),
+            columns=self.question.columns,
+            delta=self.plan.delta,
+        )
+
+    def _general_notes(self) -> list[str]:
+        notes = []
+        if self.plan.shared.bounding:
+            shared, unit = self.plan.shared, self.question.relation.unit.name
+            groups = f" in each of at most {counted(shared.groups, 'group')}" if self.question.keys else ""
+            how = "each counts in part" if self.plan.weighs else "lots decide"
+            limit = f"Of one {unit}, at most {counted(shared.rows, 'row')}{groups} may count"
+            notes.append(f"{limit}; where there are more, {how}.")
+        if self.question.keys and self.plan.watches:
+            notes.append(
+                "The interval of a group is about the rows that count, with cells within their bounds; whose the rows "
+                "and cells are that the estimates tell of, is not known."
+            )
+        if any(each.measure is Measure.QUANTILE for each in self.question.aggregates) and self.plan.shared.bounding:
+            notes.append("The interval of a quantile is about the rows that count.")
+        if self.question.keys:
+            notes.append("Rows whose key is missing or not among the declared values are in no group.")
+        return notes
+
+    def _finished(self, answer: Answer) -> Answer:
+        """Filter, sort and cut what is already noisy."""
+        places = list(range(len(answer)))
+        if self.question.having is not None:
+            places = _passing(answer, self.question.having)
+        for ordering in reversed(self.question.order):
+            column = answer[ordering.column]
+            places.sort(key=lambda place: _orderly(column[place]), reverse=ordering.descending)
+        if self.question.limit is not None:
+            places = places[: self.question.limit]
+        return replace(
+            answer,
+            groups=tuple(answer.groups[place] for place in places),
+            estimates={name: tuple(each[place] for place in places) for name, each in answer.estimates.items()},
+        )
+
+
+def _same_presence(needs: Sequence[Need], place: int) -> int:
+    """The need whose input is read for this one: a sum that is there where the counted value is, or itself."""
+    need = needs[place]
+    if need.combine != "count" or need.input is None:
+        return place
+    wanted = need.input.sql()
+    return next((other for other, each in enumerate(needs) if each.of is not None and each.of.sql() == wanted), place)
+
+
+def _combined(need: Need, name: str | None, has_unit: bool) -> exp.Expr:
+    cell = exp.column(name or "", quoted=True)
+    if need.combine == "sum":
+        return exact_sum(cell)
+    if need.combine == "distinct":
+        return exp.Count(this=exp.Distinct(expressions=[cell]))
+    if need.combine == "units" and has_unit:
+        unit: exp.Expr = exp.column(UNIT, quoted=True)
+        if name is not None:
+            counted = exp.not_(exp.Is(this=cell, expression=exp.Null()), copy=False)
+            unit = exp.Case(ifs=[exp.If(this=counted, true=unit)], default=exp.Null())
+        return exp.Count(this=exp.Distinct(expressions=[unit]))
+    return exp.Count(this=exp.Star() if name is None else cell)
+
+
+def _clipped(number: Any) -> int:
+    return max(min(int(number or 0), _LARGEST), -_LARGEST)
+
+
+def _dense(counts: Sequence[tuple[int, int]], size: int) -> Integers:
+    dense = np.zeros(size, dtype=np.int64)
+    for place, count in counts:
+        dense[place] = count
+    return dense
+
+
+def _sortable(group: Group) -> tuple[tuple[str, Any], ...]:
+    return tuple((type(part).__name__, part) for part in group)
+
+
+def _orderly(value: Any) -> tuple[bool, Any]:
+    return (value is None, str(value) if isinstance(value, list) else value)
+
+
+def _passing(answer: Answer, having: exp.Expr) -> list[int]:
+    table = answer.to_arrow(intervals=False)
+    table = table.append_column("ziggurat_row", [list(range(len(answer)))])
+    with DuckDBEngine() as engine:
+        name = engine.attach(table)
+        query = exp.select(exp.column("ziggurat_row", quoted=True)).from_(exp.table_(name)).where(having)
+        return sorted(engine.query(query).column(0).to_pylist())

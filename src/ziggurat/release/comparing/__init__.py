@@ -1,0 +1,20 @@
+"""Several ways to synthesise one table, judged on the same rows."""
+
+from ziggurat.release.comparing._candidate import RISK, UTILITY, Candidate, Candidates, plane
+from ziggurat.release.comparing._candidates import Steps, candidates
+from ziggurat.release.comparing._judging import Asked, judged, steps
+from ziggurat.release.comparing._plane import fill
+
+__all__ = [
+    "RISK",
+    "UTILITY",
+    "Asked",
+    "Candidate",
+    "Candidates",
+    "Steps",
+    "candidates",
+    "fill",
+    "judged",
+    "plane",
+    "steps",
+]

@@ -1,0 +1,24 @@
+"""Labels of teachers, queries of a student, and the certificate that leaves with a student."""
+
+from ziggurat.release.labels._described import features_digest
+from ziggurat.release.labels._labelled import Labelled, LabellingFacts
+from ziggurat.release.labels._labelling import MOST_QUERIES, Labelling, LabellingQuote, LabelPlan
+from ziggurat.release.labels._promised import StudentsSide, TeachersSide
+from ziggurat.release.labels._query_curator import Privatised, QueryCurator
+from ziggurat.release.labels._student_certificate import StudentCertificate, certify
+
+__all__ = [
+    "MOST_QUERIES",
+    "LabelPlan",
+    "Labelled",
+    "Labelling",
+    "LabellingFacts",
+    "LabellingQuote",
+    "Privatised",
+    "QueryCurator",
+    "StudentCertificate",
+    "StudentsSide",
+    "TeachersSide",
+    "certify",
+    "features_digest",
+]

@@ -1,0 +1,15 @@
+"""Questions and workloads that are paid for before anything is read."""
+
+from ziggurat.release.questions._asking import MOST_NUMBERS, TermOptions, flat
+from ziggurat.release.questions._session import Past, Session
+from ziggurat.release.questions._sweep import Sweep, sweep
+
+__all__ = [
+    "MOST_NUMBERS",
+    "Past",
+    "Session",
+    "Sweep",
+    "TermOptions",
+    "flat",
+    "sweep",
+]

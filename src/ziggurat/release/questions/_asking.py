@@ -1,0 +1,184 @@
+"""From a question and its terms to something that can be priced, paid for, answered and replayed."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+
+from ziggurat.data import Table
+from ziggurat.errors import ParameterError, QuestionError
+from ziggurat.privacy import Amount, ApproximateDP, Event, PureDP
+from ziggurat.queries import Answer, Bounding, Noise
+from ziggurat.queries.answering import GROUP_SIZE, Part
+from ziggurat.queries.answering import Plan as QuestionPlan
+from ziggurat.queries.workloads import WorkloadAnswer
+from ziggurat.release._paid import require_ready
+from ziggurat.release._plan import Plan, Progress
+from ziggurat.wording import nearest
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ziggurat.randomness import Source
+
+Bound = int | float | date
+
+MOST_NUMBERS = 20_000
+"""The most numbers of one answer: what is more may not fit into one entry of the ledger, where answers are kept."""
+
+_PUBLIC = "The question and its terms are public, and so are the names, bounds and categories of the columns."
+
+
+class TermOptions(TypedDict, total=False):
+    """The terms of a question besides epsilon and delta, as in `Terms`, and the bounds that the analyst states."""
+
+    shares: Mapping[str, Amount]
+    rows_per_unit: int | None
+    groups_per_unit: int | None
+    bounding: Bounding
+    noise: Noise
+    learn: Iterable[str]
+    effects: Amount
+    confidence: Amount
+    bounds: Mapping[str, tuple[Bound, Bound]]
+
+
+Given = TypeVar("Given", Answer, WorkloadAnswer)
+
+
+class Asking(Plan[Given]):
+    """A question on its terms: nothing has been read."""
+
+    paid_by_promise = True
+
+    @abstractmethod
+    def guarantee(self) -> PureDP | ApproximateDP:
+        """The tightest proven promise of the answer alone."""
+
+    @abstractmethod
+    def _identity(self) -> dict[str, Any]:
+        """What tells the question and its terms from all others."""
+
+    @abstractmethod
+    def _tables(self) -> Mapping[str, Table]:
+        """What it is asked of."""
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The tables it is asked of, private and public."""
+        return tuple(sorted(self._tables()))
+
+    def ready(self) -> None:
+        """Make sure that what it is asked of can be read, before it is paid for."""
+        require_ready(self._tables().values())
+
+    def identity(self) -> dict[str, Any]:
+        """What tells it from every other question, the tables by name and schema included."""
+        schemas = {name: table.declared.fingerprint() for name, table in self._tables().items()}
+        return {"kind": self.kind, **self._identity(), "tables": schemas}
+
+    def stored(self, output: Given) -> dict[str, Any]:
+        """The whole answer."""
+        return output.to_dict()
+
+    @property
+    def not_protected(self) -> tuple[str, ...]:
+        """What was asked, and the schema."""
+        return (_PUBLIC,)
+
+    def artefacts(self, output: Given, folder: Path) -> list[Path]:
+        """The answer as a table, and with all that is known of it as JSON."""
+        from ziggurat.data import write_csv
+        from ziggurat.files import write_text
+
+        files = [folder / "answer.csv", folder / "answer.json"]
+        write_csv(flat(output.to_arrow()), files[0])
+        write_text(files[1], json.dumps(output.to_dict(), indent=1, ensure_ascii=False) + "\n")
+        return files
+
+
+@dataclass(frozen=True)
+class AskedQuestion(Asking[Answer]):
+    """A question in SQL or from the builder."""
+
+    plan: QuestionPlan
+    tables: Mapping[str, Table]
+    kind = "question"
+
+    def __post_init__(self) -> None:
+        require_room(_numbers(self.plan))
+
+    @property
+    def event(self) -> Event:
+        """The plan's."""
+        return self.plan.event
+
+    @property
+    def text(self) -> str:
+        """Canonical SQL."""
+        return self.plan.question.text
+
+    def guarantee(self) -> PureDP | ApproximateDP:
+        """The plan's."""
+        return self.plan.guarantee()
+
+    def parts(self, group_size: int = GROUP_SIZE) -> tuple[Part, ...]:
+        """The plan's."""
+        return tuple(self.plan.parts(group_size))
+
+    def run(self, source: Source, progress: Progress | None) -> Answer:
+        """Run the plan."""
+        return self.plan.run(source, progress)
+
+    def again(self, stored: Mapping[str, Any]) -> Answer:
+        """The stored answer, marked as given before."""
+        return Answer.from_dict(stored).again()
+
+    def _identity(self) -> dict[str, Any]:
+        return self.plan.identity()
+
+    def _tables(self) -> Mapping[str, Table]:
+        return self.tables
+
+
+def _numbers(plan: QuestionPlan) -> int:
+    """How many numbers an answer has, where that is known before anything is read."""
+    if plan.selection is not None:
+        return 0
+    groups = prod(len(key.value.domain() or ()) for key in plan.question.keys)
+    limit = plan.question.limit
+    return (groups if limit is None else min(groups, limit)) * len(plan.question.aggregates)
+
+
+def require_room(numbers: int) -> None:
+    """Refuse a question whose answer could not be stored, before it is paid for."""
+    if numbers > MOST_NUMBERS:
+        raise QuestionError(
+            f"The answer would have {numbers:,} numbers, and at most {MOST_NUMBERS:,} are kept for one question; "
+            "group more coarsely, filter, or ask in several questions."
+        )
+
+
+def flat(table: pa.Table) -> pa.Table:
+    """A table as CSV can hold it: a list of values is written with semicolons."""
+    import pyarrow as pa
+
+    for place, field in enumerate(table.schema):
+        if pa.types.is_list(field.type):
+            joined = [None if each is None else "; ".join(map(str, each)) for each in table.column(place).to_pylist()]
+            table = table.set_column(place, field.name, pa.array(joined, pa.string()))
+    return table
+
+
+def known_options(options: TermOptions) -> dict[str, Any]:
+    """The options as a dictionary, or a sentence on one that nobody understands."""
+    for name in options:
+        if name not in TermOptions.__annotations__:
+            raise ParameterError(f"There is no term {name!r}; {nearest(name, TermOptions.__annotations__)}")
+    return dict(options)

@@ -1,0 +1,38 @@
+"""Tables that leave: anonymised, masked, synthetic, or as reports of people."""
+
+from ziggurat.release.tables._anonymised import (
+    CERTIFICATE,
+    AnonymisedPlan,
+    AnonymisedRelease,
+    checked_keep,
+    release_anonymised,
+)
+from ziggurat.release.tables._collected import CollectionPlan, reported_rows
+from ziggurat.release.tables._masked import NOT_PROMISED_OF_MASKS, MaskedPlan, release_masked
+from ziggurat.release.tables._synthetic import SyntheticRelease, plan_synthetic, release_synthetic
+from ziggurat.release.tables._synthetic_files import check_synthetic
+from ziggurat.release.tables._synthetic_private import (
+    PrivateSyntheticRelease,
+    plan_synthetic_private,
+    release_synthetic_private,
+)
+
+__all__ = [
+    "CERTIFICATE",
+    "NOT_PROMISED_OF_MASKS",
+    "AnonymisedPlan",
+    "AnonymisedRelease",
+    "CollectionPlan",
+    "MaskedPlan",
+    "PrivateSyntheticRelease",
+    "SyntheticRelease",
+    "check_synthetic",
+    "checked_keep",
+    "plan_synthetic",
+    "plan_synthetic_private",
+    "release_anonymised",
+    "release_masked",
+    "release_synthetic",
+    "release_synthetic_private",
+    "reported_rows",
+]
