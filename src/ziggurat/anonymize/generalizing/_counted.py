@@ -14,7 +14,7 @@ from sqlglot import exp
 from ziggurat.anonymize.generalizing._coded import Codes, Counted, Ladder, coded_cells, ladder
 from ziggurat.data import Hierarchy, Kind
 from ziggurat.data.coded import Coded, grouped
-from ziggurat.data.expressions import known
+from ziggurat.data.expressions import null_if_missing
 from ziggurat.errors import DataError
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _grouped(table: Table, names: Sequence[str | exp.Expr]) -> Coded:
 
 def _known(column: Column) -> str | exp.Expr:
     """A sensitive column, of which a code for missing cells is no value."""
-    return known(column) if column.missing or column.storage is Kind.REAL else column.name
+    return null_if_missing(column) if column.missing or column.storage is Kind.REAL else column.name
 
 
 def _with_population(answer: Coded, known: Coded | None, name: str) -> tuple[list[Any], npt.NDArray[np.int64]]:

@@ -10,7 +10,7 @@ from sqlglot import exp
 from ziggurat.data import Role, Table, read
 from ziggurat.data.coded import Coded, coded
 from ziggurat.data.coded import grouped as counted
-from ziggurat.data.engines import scrambled
+from ziggurat.data.engines import scramble
 from ziggurat.data.expressions import reference
 from ziggurat.errors import DataError, ParameterError
 
@@ -78,7 +78,7 @@ class Counts:
         parts = int(self._table.aggregate(many).column("many")[0].as_py()) // _VALUES
         if parts < 2:
             return self.of([by, of])
-        lot = exp.Mod(this=scrambled([value], 1), expression=exp.Literal.number(parts))
+        lot = exp.Mod(this=scramble([value], 1), expression=exp.Literal.number(parts))
         return grouped(self._table, [by, of], exp.EQ(this=lot, expression=exp.Literal.number(0)))
 
     def uniques(self, names: Sequence[str]) -> int:
