@@ -188,7 +188,7 @@ class Purse:
             plan.ready()
             return self._made(plan, paid(lambda: plan.run(self.source, progress), "nothing was spent"), event, seeded)
         question = plan.identity()
-        if not self.ledger.answered(self.population, self.analyst, event, question, seeded):
+        if not self.ledger.is_answered(self.population, self.analyst, event, question, seeded):
             self.require_room(event)
             plan.ready()
         whose = (self.population, self.analyst, event, question, plan.lifetime, seeded)
@@ -199,7 +199,7 @@ class Purse:
         entry = cite(self.ledger, spend.entry)
         if spend.replayed:
             output = plan.again(unpacked(spend.answer))
-        made = self._made(plan, output, self.ledger.counted(self.population, event, self.analyst), seeded, entry)
+        made = self._made(plan, output, self.ledger.as_counted(self.population, event, self.analyst), seeded, entry)
         budget = self.ledger.paying(self.population, event.neighbours, self.analyst)
         return replace(made, replayed=spend.replayed, budget=budget)
 

@@ -162,15 +162,15 @@ def _workload(desk: Desk, said: WorkloadSaid) -> Plan[Any]:
 
 
 def _reports(desk: Desk, said: ReportsSaid) -> Plan[Any]:
-    from ziggurat.local import Record, privatiser_for
+    from ziggurat.local import WholeRecord, privatizer_for
     from ziggurat.release.tables import CollectionPlan, reported_rows
 
     whom, parts = Neighbours(desk.schema.unit, Relation.REPLACE_ONE), {}
     for name, epsilon in said.columns.items():
         column, allowed = desk.schema[name], said.missing or bool(desk.schema[name].missing)
-        parts[name] = privatiser_for(column, epsilon, method=said.method, missing=allowed, neighbours=whom)
+        parts[name] = privatizer_for(column, epsilon, method=said.method, missing=allowed, neighbours=whom)
     table = desk.table()
-    return CollectionPlan(Record(parts), lambda: reported_rows(table, list(parts)))
+    return CollectionPlan(WholeRecord(parts), lambda: reported_rows(table, list(parts)))
 
 
 def _model(desk: Desk, said: ModelSaid) -> Plan[Any]:

@@ -16,7 +16,7 @@ from ziggurat.data import Schema, Table, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import MixedNeighboursError, ParameterError, PrivacyError
 from ziggurat.privacy import Event, Guarantee, whole
-from ziggurat.queries.answering import Part
+from ziggurat.queries.answering import QuotedPart
 from ziggurat.randomness import secure, seeded
 from ziggurat.release._certificate import NO_PROMISE, decision_of
 from ziggurat.release._cited import Cited
@@ -255,10 +255,10 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
         """How many copies, by which model."""
         return f"Synthetic table: {counted(self.task.copies, 'copy', 'copies')} by {type(self.task.maker).__name__}"
 
-    def parts(self, group_size: int = 0) -> tuple[Part, ...]:  # noqa: ARG002
+    def parts(self, group_size: int = 0) -> tuple[QuotedPart, ...]:  # noqa: ARG002
         """What is learned; how far off the counts of the copies will be depends on the table."""
         name = type(self.task.maker).__name__
-        return (Part("copies", name, stated(self.event, self.task.maker.delta).epsilon, None, note=DEPENDS),)
+        return (QuotedPart("copies", name, stated(self.event, self.task.maker.delta).epsilon, None, note=DEPENDS),)
 
     def guarantee(self) -> Guarantee:
         """The model's own, at its own delta."""
