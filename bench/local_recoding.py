@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from ziggurat.anonymize.generalizing._coded import Counted, coded_cells, ladder
 from ziggurat.anonymize.generalizing._local import recode
-from ziggurat.anonymize.generalizing._models import Asked, KAnonymity
+from ziggurat.anonymize.generalizing._models import KAnonymity, ModelNumbers
 from ziggurat.anonymize.generalizing._mondrian import mondrian
 from ziggurat.data import Hierarchy
 
@@ -64,7 +64,7 @@ def main() -> None:
     )
 
 
-def _beside_arx(adult: Counted, asked: list[Asked]) -> None:
+def _beside_arx(adult: Counted, asked: list[ModelNumbers]) -> None:
     recode(adult, asked, stop=np.ones(1, np.int64))
     start = time.perf_counter()
     found = recode(adult, asked)

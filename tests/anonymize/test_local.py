@@ -15,7 +15,14 @@ import pytest
 
 from ziggurat.anonymize.generalizing._coded import Counted, coded_cells, ladder
 from ziggurat.anonymize.generalizing._local import Recoded, recode
-from ziggurat.anonymize.generalizing._models import Asked, AverageRisk, HighestRisk, KAnonymity, LDiversity, TCloseness
+from ziggurat.anonymize.generalizing._models import (
+    AverageRisk,
+    HighestRisk,
+    KAnonymity,
+    LDiversity,
+    ModelNumbers,
+    TCloseness,
+)
 from ziggurat.data import Hierarchy
 from ziggurat.errors import PrivacyError
 
@@ -135,8 +142,8 @@ def test_every_class_satisfies_a_model_of_sensitive_values_and_k(name: str, seed
         assert holds(histogram(counted, who), whole)
 
 
-@pytest.mark.parametrize("asked", [Asked(1, 6), Asked(8, 0.2, 0.7)], ids=["k-map", "presence"])
-def test_people_of_a_population_are_those_recoded_alike(asked: Asked) -> None:
+@pytest.mark.parametrize("asked", [ModelNumbers(1, 6), ModelNumbers(8, 0.2, 0.7)], ids=["k-map", "presence"])
+def test_people_of_a_population_are_those_recoded_alike(asked: ModelNumbers) -> None:
     plain = table(1)
     people = plain.counts + np.random.default_rng(9).integers(1, 4, len(plain.counts))
     counted = Counted(plain.ladders, plain.codes, plain.counts, people, plain.sensitive, plain.values)

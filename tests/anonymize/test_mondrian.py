@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from ziggurat.anonymize.generalizing._coded import Counted, ladder
-from ziggurat.anonymize.generalizing._models import Asked, AverageRisk, KAnonymity, LDiversity, TCloseness
-from ziggurat.anonymize.generalizing._mondrian import Ranges, mondrian
+from ziggurat.anonymize.generalizing._models import AverageRisk, KAnonymity, LDiversity, ModelNumbers, TCloseness
+from ziggurat.anonymize.generalizing._mondrian import Boxes, mondrian
 from ziggurat.data import Hierarchy
 from ziggurat.errors import ParameterError, PrivacyError
 
@@ -27,7 +27,7 @@ def table(seed: int, rows: int = 200) -> Counted:
                    np.zeros(0, np.int64), codes[:, 2:].astype(np.int32), (("a", "b", "c"),))  # fmt: skip
 
 
-def classes(counted: Counted, found: Ranges) -> list[list[int]]:
+def classes(counted: Counted, found: Boxes) -> list[list[int]]:
     groups: dict[tuple[object, ...], list[int]] = defaultdict(list)
     for i, row in enumerate(zip(found.labels(counted, 0), found.labels(counted, 1), strict=True)):
         groups[row].append(i)
@@ -88,7 +88,7 @@ def test_people_of_a_population_are_counted() -> None:
     plain = table(3)
     people = plain.counts * 3
     counted = Counted(plain.ladders, plain.codes, plain.counts, people, plain.sensitive, plain.values)
-    found = mondrian(counted, [Asked(1, 9)], ordered=["age"])
+    found = mondrian(counted, [ModelNumbers(1, 9)], ordered=["age"])
     assert all(people[who].sum() >= 9 for who in classes(counted, found))
 
 

@@ -37,9 +37,9 @@ from ziggurat.anonymize.generalizing._coded import Counted, Ladder, ladder, ladd
 from ziggurat.anonymize.generalizing._counted import counted
 from ziggurat.anonymize.generalizing._local import judge_of
 from ziggurat.anonymize.generalizing._local_kernels import judged
-from ziggurat.anonymize.generalizing._models import Asked
+from ziggurat.anonymize.generalizing._models import ModelNumbers
 from ziggurat.anonymize.generalizing._problem import _pairs
-from ziggurat.anonymize.generalizing._search import Lattice, _Search
+from ziggurat.anonymize.generalizing._search import Lattice, _LatticeSearch
 from ziggurat.attacks import Claims, Counts, Cover, verified
 from ziggurat.data import Categories, Column, Hierarchy, Kind, Schema, Table
 from ziggurat.data.engines import DuckDBEngine
@@ -453,7 +453,7 @@ def test_a_search_that_is_stopped_knows_how_far_it_may_be_from_the_best(metric: 
     numbers = grid([4, 3, 3, 2], 200, seed=after)
     lattice = Lattice(numbers, [KAnonymity(4).asked()], metric(), 9)
     optimum = lattice.best()
-    search = _Search(lattice._problem, lattice._classes, lattice.nodes)
+    search = _LatticeSearch(lattice._problem, lattice._classes, lattice.nodes)
     search._descend(math.inf)
     depth, tasks = search._tasks()
     for _ in range(after):
@@ -474,7 +474,7 @@ def test_a_search_that_is_stopped_in_the_middle_bounds_what_it_left_out() -> Non
     optimum = lattice.best()
     assert optimum is not None
     for wait in (0.0, 0.001, 0.004, 0.016):
-        search = _Search(lattice._problem, lattice._classes, lattice.nodes)
+        search = _LatticeSearch(lattice._problem, lattice._classes, lattice.nodes)
         search._descend(math.inf)
         timer = threading.Timer(wait, lambda flag=search._stop: flag.__setitem__(0, 1))
         timer.start()
@@ -541,13 +541,13 @@ def skewed(seed: int) -> Counted:
 
 
 SENSITIVE = ladder_of("s", [["p", "q", "r"], ["pq", "pq", "r"], ["*", "*", "*"]])
-NOT_LASTING: dict[str, Asked] = {
+NOT_LASTING: dict[str, ModelNumbers] = {
     "entropy": LDiversity("s", 2.2, "entropy").asked(),
     "recursive": LDiversity("s", 2, "recursive", 1.2).asked(),
     "equal": TCloseness("s", 0.15).asked(),
     "ordered": TCloseness("s", 0.15, "ordered").asked(),
     "hierarchical": replace(TCloseness("s", 0.15, "hierarchical").asked(), tree=SENSITIVE),
-    "presence": Asked(kernels.PRESENCE, 0.0, 0.3),
+    "presence": ModelNumbers(kernels.PRESENCE, 0.0, 0.3),
     "average": AverageRisk(0.05).asked(),
 }
 

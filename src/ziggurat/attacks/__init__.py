@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         Cover,
         CurvePoint,
         Gain,
+        GivenAway,
         Homogeneity,
         Intersection,
         Linkage,
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
         Scoreboard,
         SinglingOut,
         Skewness,
-        Told,
         Undone,
         Verified,
         homogeneity,
@@ -76,7 +76,7 @@ else:
             """,
             "tables": """
                 Claims ColumnSet Counts Cover CurvePoint Gain Homogeneity Intersection Linkage PopulationUniques
-                RatingsCurve Reidentification RiskReport Scoreboard SinglingOut Skewness Told Undone Verified
+                RatingsCurve Reidentification RiskReport Scoreboard SinglingOut Skewness GivenAway Undone Verified
                 homogeneity homogeneity_of intersection invented_ratings linkage population_uniques ratings_curve risk
                 risk_of scoreboard singling_out skewness undone verified
             """,
@@ -98,6 +98,7 @@ __all__ = [
     "Excess",
     "Finding",
     "Gain",
+    "GivenAway",
     "Guesses",
     "Homogeneity",
     "Intersection",
@@ -115,7 +116,6 @@ __all__ = [
     "SinglingOut",
     "Skewness",
     "SyntheticSinglingOut",
-    "Told",
     "Undone",
     "Verified",
     "Within",

@@ -32,7 +32,7 @@ class Numbers:
 
 
 @dataclass(frozen=True, eq=False)
-class Categories:
+class CategoryMarks:
     """A column of categories: a mark for each common one."""
 
     name: str
@@ -61,7 +61,7 @@ class Ranks:
         return np.where(cells.codes == 0, cells.values, below)[:, None]
 
 
-Coder = Numbers | Categories | Ranks
+Coder = Numbers | CategoryMarks | Ranks
 
 
 def coded(fields: Sequence[Field], sheet: Sheet) -> list[Coder]:
@@ -88,8 +88,8 @@ def _numbers(field: Field, sheet: Sheet) -> Numbers:
     return Numbers(field.name, centre, scale or 1.0, len(field.labels))
 
 
-def _categories(field: Field, sheet: Sheet) -> Categories:
-    return Categories(field.name, _by_count(field, sheet)[:MOST_CATEGORIES])
+def _categories(field: Field, sheet: Sheet) -> CategoryMarks:
+    return CategoryMarks(field.name, _by_count(field, sheet)[:MOST_CATEGORIES])
 
 
 def _ranks(field: Field, sheets: Sequence[Sheet]) -> Ranks:

@@ -30,7 +30,7 @@ Statistic = Callable[[Sheet], tuple[float, float]]
 
 
 @dataclass(frozen=True)
-class Estimate:
+class ColumnEstimate:
     """One figure of one column.
 
     Attributes
@@ -64,7 +64,7 @@ class Estimates(Judgement):
         Of the intervals.
     """
 
-    figures: tuple[Estimate, ...]
+    figures: tuple[ColumnEstimate, ...]
     combining: str
     confidence: float
 
@@ -169,16 +169,16 @@ def estimates_of(
     return Estimates(tuple(figures), how.rule, confidence)
 
 
-def _estimate(sheets: Sheets, field: Field, figure: str, statistic: Statistic, how: Combiner) -> Estimate:
+def _estimate(sheets: Sheets, field: Field, figure: str, statistic: Statistic, how: Combiner) -> ColumnEstimate:
     (value, error), *others = [statistic(sheet) for sheet in sheets.all]
     original = around(value, error, normal_quantile(how.confidence))
     if not all(math.isfinite(part) for each in others for part in each):
         nothing = Interval(math.nan, math.nan, math.nan, math.nan)
-        return Estimate(field.name, figure, original, nothing, math.nan)
+        return ColumnEstimate(field.name, figure, original, nothing, math.nan)
     sizes = [sheet.rows for sheet in sheets.copies]
     values, errors = [each[0] for each in others], [each[1] for each in others]
     synthetic = how.combined(values, errors, sheets.original.rows, sizes)
-    return Estimate(field.name, figure, original, synthetic, overlap(original, synthetic))
+    return ColumnEstimate(field.name, figure, original, synthetic, overlap(original, synthetic))
 
 
 def _statistics(sheets: Sheets, field: Field, quantiles: Sequence[float]) -> Iterator[tuple[str, Statistic]]:

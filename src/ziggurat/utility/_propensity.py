@@ -148,11 +148,11 @@ def propensity_of(
         raise ParameterError("Permute the labels at least twice.")
     if model == "logistic":
         return _logistic(sheets)
-    found = [_Tree(sheets.fields, sheets.original, copy, draw) for copy in sheets.copies]
+    found = [_PropensityTree(sheets.fields, sheets.original, copy, draw) for copy in sheets.copies]
     errors = [tree.error(tree.labels) for tree in found]
     if chosen == "pairs":
         both = islice(combinations(sheets.copies, 2), _PAIRS)
-        null_errors = [(tree := _Tree(sheets.fields, *pair, draw)).error(tree.labels) for pair in both]
+        null_errors = [(tree := _PropensityTree(sheets.fields, *pair, draw)).error(tree.labels) for pair in both]
     else:
         trees = (found[place % len(found)] for place in range(permutations))
         null_errors = [tree.error(draw.permutation(tree.labels)) for tree in trees]
@@ -160,7 +160,7 @@ def propensity_of(
     return _judged(model, chosen, errors, [(expected, deviation)] * len(errors), 0, sheets.original.rows)
 
 
-class _Tree:
+class _PropensityTree:
     """A tree on the rows of two tables."""
 
     def __init__(self, fields: tuple[Field, ...], original: Sheet, synthetic: Sheet, draw: np.random.Generator) -> None:

@@ -48,7 +48,7 @@ class Coefficient:
 
 
 @dataclass(frozen=True)
-class Regression(Judgement):
+class ComparedRegression(Judgement):
     """A regression on the original and on the copies.
 
     Attributes
@@ -117,7 +117,7 @@ def regression(
     confidence: float = 0.95,
     rows: int = ROWS,
     source: Source | None = None,
-) -> Regression:
+) -> ComparedRegression:
     """Fit one regression on the original and on every copy, and compare the coefficients.
 
     Parameters
@@ -150,7 +150,7 @@ def regression(
 @one_thread()
 def regression_of(
     sheets: Sheets, formula: Formula, kind: RegressionKind, combining: Combining | None, confidence: float
-) -> Regression:
+) -> ComparedRegression:
     """Compare a regression on tables that were read already."""
     how = combiner(sheets, combining, confidence)
     coding = Coding.of(sheets, formula)
@@ -161,7 +161,7 @@ def regression_of(
     ]
     used = [size for _, size in fits]
     found = [_coefficient(place, coding, [fit for fit, _ in fits], used, how) for place in range(len(coding.names))]
-    return Regression(
+    return ComparedRegression(
         formula=f"{formula.target} ~ {' + '.join(formula.terms)}",
         kind=kind,
         combining=how.rule,

@@ -13,7 +13,7 @@ import pyarrow as pa
 from ziggurat.data import Column, Kind, Schema, Table, Unit, read
 from ziggurat.errors import DataError, ParameterError, SchemaError
 from ziggurat.randomness import Source, secure
-from ziggurat.synthesize import Origin, Synthetic, Written, facts_of, rows_of
+from ziggurat.synthesize import Origin, Synthetic, WrittenCopies, facts_of, rows_of
 from ziggurat.synthesize import opened as opened_table
 from ziggurat.utility._judgement import Codes, Reals, counted
 
@@ -133,7 +133,7 @@ class Sheets:
 
 def listed(synthetic: object) -> list[object]:
     """Return the copies as a list, of one if one was given."""
-    if isinstance(synthetic, Synthetic | Written):
+    if isinstance(synthetic, Synthetic | WrittenCopies):
         copies: list[object] = list(synthetic.tables if isinstance(synthetic, Synthetic) else synthetic.paths)
     else:
         copies = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
@@ -193,7 +193,7 @@ def opened(
 
 def _origin(synthetic: object) -> Origin | None:
     """Return where copies come from: they say it, or their files do."""
-    if isinstance(synthetic, Synthetic | Written):
+    if isinstance(synthetic, Synthetic | WrittenCopies):
         return synthetic.origin
     first = listed(synthetic)[0]
     return Origin.from_dict(facts_of(first)) if isinstance(first, str | Path) and Path(first).is_file() else None

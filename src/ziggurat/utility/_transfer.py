@@ -123,7 +123,7 @@ def transfer_of(sheets: Sheets, target: str, model: Predictor | Any, draw: np.ra
         raise ParameterError("There is no column to predict the target from; name more columns.")
     known = _with_target(sheets, field)
     learned, tested = _split(known, draw)
-    task = _Task(field, fields, learned, tested, model, int(draw.integers(2**31)))
+    task = _TransferTask(field, fields, learned, tested, model, int(draw.integers(2**31)))
     return Transfer(
         target=target,
         model=model if isinstance(model, str) else type(model).__name__,
@@ -159,7 +159,7 @@ def _split(sheets: Sheets, draw: np.random.Generator) -> tuple[Sheet, Sheet]:
     return sheets.original.take(order[size:]), sheets.original.take(order[:size])
 
 
-class _Task:
+class _TransferTask:
     """Predicting one column: which score, which model, and on which rows it is tested."""
 
     def __init__(

@@ -25,7 +25,7 @@ from ziggurat.errors import PrivacyError
 
 if TYPE_CHECKING:
     from ziggurat.anonymize.generalizing._coded import Counted, Ladder
-    from ziggurat.anonymize.generalizing._models import Asked
+    from ziggurat.anonymize.generalizing._models import ModelNumbers
 
 Integers = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -75,7 +75,7 @@ class Recoded:
 
 def recode(
     counted: Counted,
-    asked: Sequence[Asked],
+    asked: Sequence[ModelNumbers],
     *,
     weights: Mapping[str, float] | None = None,
     limit: int = 0,
@@ -116,7 +116,7 @@ def recode(
     least = 1
     with _limited(flag, seconds):
         while True:
-            search = _Search(counted, asked, shares, limit, least)
+            search = _LocalSearch(counted, asked, shares, limit, least)
             levels = search.levels(flag, progress or (lambda _: None))
             _check(counted, levels, *judge_of(counted, asked))
             found = summary(counted, levels, shares)
@@ -126,7 +126,9 @@ def recode(
             least = min(_next(search.judge.smallest), math.ceil(1 / risk - TOLERANCE))
 
 
-def judge_of(counted: Counted, asked: Sequence[Asked], least: int = 1) -> tuple[kernels.Judge, kernels.Parts]:
+def judge_of(
+    counted: Counted, asked: Sequence[ModelNumbers], least: int = 1
+) -> tuple[kernels.Judge, kernels.Combinations]:
     """Return models and combinations as arrays for the compiled loops; a class has at least `least` rows."""
     _, joint = classes_of(counted)
     r, smallest = rules_of(counted, asked, joint), max(smallest_of(asked), least)
@@ -135,7 +137,7 @@ def judge_of(counted: Counted, asked: Sequence[Asked], least: int = 1) -> tuple[
     )
     people = counted.people if counted.people.size else np.zeros(len(counted.counts))
     columns = (counted.codes, counted.counts, people, counted.sensitive)
-    return judge, kernels.Parts(*(np.ascontiguousarray(each, np.int64) for each in columns))
+    return judge, kernels.Combinations(*(np.ascontiguousarray(each, np.int64) for each in columns))
 
 
 def summary(counted: Counted, levels: Levels, shares: Reals) -> Recoded:
@@ -157,7 +159,7 @@ def _published(counted: Counted, levels: Levels) -> Integers:
     return np.stack(columns, 1)
 
 
-def _check(counted: Counted, levels: Levels, judge: kernels.Judge, parts: kernels.Parts) -> None:
+def _check(counted: Counted, levels: Levels, judge: kernels.Judge, parts: kernels.Combinations) -> None:
     """Judge the classes anew by what is published; nothing of the search is trusted here."""
     held = np.flatnonzero(levels[:, 0] >= 0)
     _, label = np.unique(_published(counted, levels)[held], axis=0, return_inverse=True)
@@ -187,7 +189,7 @@ def _names(ladder: Ladder) -> tuple[Integers, Integers]:
     return np.stack(names, 1), np.stack(leaves, 1)
 
 
-def _average(asked: Sequence[Asked]) -> float:
+def _average(asked: Sequence[ModelNumbers]) -> float:
     return min((each.first for each in asked if each.kind == AVERAGE), default=1.0)
 
 
@@ -208,10 +210,10 @@ def _limited(stop: Integers, seconds: float | None) -> Iterator[None]:
             timer.cancel()
 
 
-class _Search:
+class _LocalSearch:
     """One search with a given smallest class."""
 
-    def __init__(self, counted: Counted, asked: Sequence[Asked], shares: Reals, limit: int, least: int) -> None:
+    def __init__(self, counted: Counted, asked: Sequence[ModelNumbers], shares: Reals, limit: int, least: int) -> None:
         self.judge, self._parts = judge_of(counted, asked, least)
         self._trees = trees_of(counted.ladders, shares)
         self._limit = limit

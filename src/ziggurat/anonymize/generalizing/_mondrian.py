@@ -18,20 +18,20 @@ import numpy.typing as npt
 from ziggurat.anonymize.generalizing import _mondrian_kernels as cuts
 from ziggurat.anonymize.generalizing._kernels import AVERAGE, TOLERANCE
 from ziggurat.anonymize.generalizing._local import NOTHING_PASSES, column_loss, judge_of
-from ziggurat.anonymize.generalizing._local_kernels import Judge, Parts, judged
+from ziggurat.anonymize.generalizing._local_kernels import Combinations, Judge, judged
 from ziggurat.anonymize.generalizing._metrics import Loss
 from ziggurat.errors import ParameterError, PrivacyError
 
 if TYPE_CHECKING:
     from ziggurat.anonymize.generalizing._coded import Counted, Ladder
-    from ziggurat.anonymize.generalizing._models import Asked
+    from ziggurat.anonymize.generalizing._models import ModelNumbers
 
 Integers = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Ranges:
+class Boxes:
     """A table in which every distinct combination is published as a box.
 
     Parameters
@@ -70,12 +70,12 @@ class Ranges:
 
 def mondrian(
     counted: Counted,
-    asked: Sequence[Asked],
+    asked: Sequence[ModelNumbers],
     *,
     ordered: Sequence[str] = (),
     relaxed: bool = False,
     weights: Mapping[str, float] | None = None,
-) -> Ranges:
+) -> Boxes:
     """Cut the table into boxes that satisfy all models.
 
     Parameters
@@ -129,7 +129,7 @@ def axes_of(ladders: Sequence[Ladder], ordered: Sequence[bool]) -> cuts.Axes:
 class _Cutter:
     axes: cuts.Axes
     judge: Judge
-    parts: Parts
+    parts: Combinations
     shares: npt.NDArray[np.float64]
     relaxed: bool
 
@@ -198,7 +198,7 @@ def _joined(pieces: list[tuple[Integers, Integers]]) -> tuple[Integers, Integers
     return who, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def _published(counted: Counted, cutter: _Cutter, ranks: Sequence[Integers], who: Integers, starts: Integers) -> Ranges:
+def _published(counted: Counted, cutter: _Cutter, ranks: Sequence[Integers], who: Integers, starts: Integers) -> Boxes:
     low, high, width = cuts.boxes(cutter.axes, cutter.parts.codes, who, starts)
     if (high >= np.where(cutter.axes.ordered, cutter.axes.sizes, cutter.axes.heights)).any():
         raise PrivacyError(NOTHING_PASSES)
@@ -219,7 +219,7 @@ def _published(counted: Counted, cutter: _Cutter, ranks: Sequence[Integers], who
         lost += column_loss(leaves, ladder.size, counted.counts, float(cutter.shares[j]))
     rows = np.bincount(part, counted.counts, starts.size - 1)
     classes = len(np.unique(np.concatenate([low, boxes], 1)[rows > 0], axis=0))
-    return Ranges(tuple(map(bool, cutter.axes.ordered)), levels, lower, upper, math.expm1(lost), classes, 0)
+    return Boxes(tuple(map(bool, cutter.axes.ordered)), levels, lower, upper, math.expm1(lost), classes, 0)
 
 
 def _ranks(ladder: Ladder) -> Integers:

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from ziggurat.attacks._finding import Finding, Share, counted
 from ziggurat.attacks.synthetic._alike import Floats, Opened, Rows, classes, copies_named, encoded, together
-from ziggurat.attacks.synthetic._matching_risk_kernels import Index, Scores, Wanted, counts, indexed, scores
+from ziggurat.attacks.synthetic._matching_risk_kernels import Index, MatchTargets, Scores, counts, indexed, scores
 from ziggurat.attacks.synthetic._scenario import Exact, Knowledge, Scenario, Within
 from ziggurat.attacks.tables import _hypergeometric
 from ziggurat.data import Table
@@ -234,7 +234,7 @@ def _targets(original: Table, scenario: Scenario) -> Codes:
 
 def _prepared(
     scenario: Scenario, first: Rows, rest: Sequence[Rows], targets: Codes, copies: int, names: tuple[str, ...]
-) -> tuple[Wanted, tuple[Index, Index | None]]:
+) -> tuple[MatchTargets, tuple[Index, Index | None]]:
     """The targets and the tables, as classes of what must be alike and numbers that must be near."""
     tables = [first.take(targets), *rest]
     keys, numbers = [], []
@@ -248,7 +248,7 @@ def _prepared(
     lows, highs = _ends(scenario, numbers[0])
     index = indexed(ids[1 : copies + 1], number, numbers[1 : copies + 1])
     people = indexed(ids[copies + 1 :], number, numbers[copies + 1 :]) if len(tables) > copies + 1 else None
-    return Wanted(ids[0], lows, highs), (index, people)
+    return MatchTargets(ids[0], lows, highs), (index, people)
 
 
 def _key(scenario: Scenario, name: str, rule: Knowledge, rows: Rows, names: tuple[str, ...]) -> Floats:

@@ -16,7 +16,7 @@ from ziggurat.attacks.tables._ratings import (
     scoreboard,
 )
 from ziggurat.attacks.tables._risk import Reidentification, RiskReport, risk, risk_of
-from ziggurat.attacks.tables._undone import Told, Undone, undone
+from ziggurat.attacks.tables._undone import GivenAway, Undone, undone
 from ziggurat.attacks.tables._verified import Claims, Verified, verified
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Cover",
     "CurvePoint",
     "Gain",
+    "GivenAway",
     "Homogeneity",
     "Intersection",
     "Linkage",
@@ -36,7 +37,6 @@ __all__ = [
     "Scoreboard",
     "SinglingOut",
     "Skewness",
-    "Told",
     "Undone",
     "Verified",
     "_hypergeometric",

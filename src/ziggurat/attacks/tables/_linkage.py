@@ -92,7 +92,7 @@ class Linkage(Finding):
 
 
 @dataclass(frozen=True)
-class _People:
+class _RowOwners:
     """For each row which combination it has and whose it is."""
 
     combinations: Codes
@@ -158,15 +158,15 @@ def candidates(known: Coded, released: Coded, pairs: Matches) -> Codes:
     return sums(pairs.known, known.counts.size, released.counts[pairs.released])
 
 
-def _read(table: Table, names: tuple[str, ...], truth: str | None) -> tuple[Coded, _People]:
+def _read(table: Table, names: tuple[str, ...], truth: str | None) -> tuple[Coded, _RowOwners]:
     if truth is None:
-        return grouped(table, names), _People(np.empty(0, np.int64), [])
+        return grouped(table, names), _RowOwners(np.empty(0, np.int64), [])
     if truth in names:
         raise ParameterError("The column that tells people apart must not be among the columns to match.")
     held = rows(table, (*names, table.schema[truth].name))
     combinations, places = held.distinct(names)
     cells = held.values[-1].to_pylist()
-    return combinations, _People(places, [written(cells[code]) for code in held.codes[-1]])
+    return combinations, _RowOwners(places, [written(cells[code]) for code in held.codes[-1]])
 
 
 def _claims(known: Coded, fits: Codes) -> Share:
@@ -181,7 +181,7 @@ def _control(
     return _claims(known, candidates(known, released, matched(known, released, names, trees)))
 
 
-def _judged(ours: _People, theirs: _People, pairs: Matches, fits: Codes) -> tuple[int, float]:
+def _judged(ours: _RowOwners, theirs: _RowOwners, pairs: Matches, fits: Codes) -> tuple[int, float]:
     """How many claims are right, and the expected share of people found by picking a fitting row at random."""
     mine, his = _same_people(ours.names, theirs.names)
     width = 1 + max(theirs.combinations)

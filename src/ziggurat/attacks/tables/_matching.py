@@ -41,7 +41,7 @@ class Matches:
 
 
 @dataclass(frozen=True)
-class _Link:
+class _LabelFit:
     """How the values of one column fit its labels: by one label each (`single`, -1 for none), or by a matrix."""
 
     single: Codes | None
@@ -85,7 +85,7 @@ def _suppressed(released: Coded, names: Sequence[str]) -> Truths:
 
 def _link(
     known: Coded, here: int, released: Coded, there: int, kept: Codes, hierarchy: Hierarchy | None
-) -> tuple[_Link, Codes]:
+) -> tuple[_LabelFit, Codes]:
     used, codes = np.unique(released.codes[there][kept], return_inverse=True)
     values, labels = known.values[here], released.values[there]
     if (
@@ -95,13 +95,15 @@ def _link(
         and not values.null_count
     ):
         single = pc.index_in(values, value_set=labels.take(used)).fill_null(-1)
-        return _Link(single.to_numpy(zero_copy_only=False).astype(np.int64), np.empty((0, 0), np.bool_), used), codes
+        return _LabelFit(
+            single.to_numpy(zero_copy_only=False).astype(np.int64), np.empty((0, 0), np.bool_), used
+        ), codes
     if len(values) * used.size > _MOST_CELLS:
         raise DataError(f"Column {known.names[here]!r} has too many different values to match; leave it out.")
     fits = fitting(values, labels, used, hierarchy)
     alone = bool((fits.sum(axis=1) <= 1).all())
     single = np.where(fits.any(axis=1), fits.argmax(axis=1), -1).astype(np.int64) if alone and used.size else None
-    return _Link(single, fits, used), codes.astype(np.int64)
+    return _LabelFit(single, fits, used), codes.astype(np.int64)
 
 
 def _generalised(labels: pa.Array) -> bool:
@@ -112,11 +114,11 @@ def _generalised(labels: pa.Array) -> bool:
     return any("*" in text or text[:1] in "{[(" for text in texts)
 
 
-def _speaks(link: _Link) -> bool:
+def _speaks(link: _LabelFit) -> bool:
     return bool((link.single >= 0).any()) if link.single is not None else bool(link.allowed.any())
 
 
-def _joined(links: Sequence[_Link], ours: Sequence[Codes], theirs: Sequence[Codes]) -> tuple[Codes, Codes]:
+def _joined(links: Sequence[_LabelFit], ours: Sequence[Codes], theirs: Sequence[Codes]) -> tuple[Codes, Codes]:
     """Join by hash on columns where a value has one label; test the other columns pair by pair."""
     mine, his, number = np.zeros(ours[0].size, np.int64), np.zeros(theirs[0].size, np.int64), 1
     for link, our, their in zip(links, ours, theirs, strict=True):

@@ -33,7 +33,7 @@ _EVIDENCE = 10  # guesses; fewer say nothing
 
 
 @dataclass(frozen=True)
-class Told:
+class GivenAway:
     """How much one column says of what another was generalised to hide.
 
     Attributes
@@ -77,7 +77,7 @@ class Undone(Finding):
     untouched: Mapping[str, float]
     left_out: tuple[str, ...]
     declared_uniques: int
-    told: tuple[Told, ...]
+    told: tuple[GivenAway, ...]
     alone: tuple[str, ...]
     together: tuple[str, ...]
     together_uniques: int
@@ -194,12 +194,12 @@ def _together(released: Counts, known: list[str], names: list[str]) -> tuple[tup
     return tuple(telling[:gone]), total - before
 
 
-def _told(original: Counts, names: Sequence[str], covers: Mapping[str, Cover | None]) -> Iterator[Told]:
+def _told(original: Counts, names: Sequence[str], covers: Mapping[str, Cover | None]) -> Iterator[GivenAway]:
     for name in names:
         for of, cover in covers.items():
             share = _lambda(original.pairs(name, of), cover)
             if share >= TOLD:
-                yield Told(name, of, share)
+                yield GivenAway(name, of, share)
 
 
 def _lambda(pairs: Coded, cover: Cover | None) -> float:

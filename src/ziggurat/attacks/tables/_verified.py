@@ -95,11 +95,11 @@ class Claims:
 
 def verified(released: Coded, claims: Claims) -> tuple[Verified, ...]:
     """Judge every model by the counted cells of a table: quasi-identifiers and sensitive columns."""
-    classes = _Classes(released, claims)
+    classes = _PublishedClasses(released, claims)
     return tuple(_judged(model, classes) for model in claims.models)
 
 
-def _judged(model: PrivacyModel, classes: _Classes) -> Verified:
+def _judged(model: PrivacyModel, classes: _PublishedClasses) -> Verified:
     if isinstance(model, LDiversity):
         return _diversity(model, classes)
     if isinstance(model, TCloseness):
@@ -116,7 +116,7 @@ def _judged(model: PrivacyModel, classes: _Classes) -> Verified:
     raise ParameterError(f"There is no check of the model {type(model).__name__!r}, so that it cannot be promised.")
 
 
-class _Classes:
+class _PublishedClasses:
     """The classes of a table, and the values of its sensitive columns in each."""
 
     def __init__(self, released: Coded, claims: Claims) -> None:
@@ -124,7 +124,7 @@ class _Classes:
         self.shown, self.ids = released.distinct(claims.quasi_identifiers)
         self.sizes = self.shown.counts
 
-    def values(self, column: str, *, missing: bool) -> _Values:
+    def values(self, column: str, *, missing: bool) -> _SensitiveValues:
         """The values of a sensitive column; with `missing`, missing cells are one."""
         codes, held = _canonical(self.released, column, self.claims.schema)
         kinds = len(held)
@@ -132,7 +132,7 @@ class _Classes:
         counts = sums(inverse.ravel(), keys.size, self.released.counts)
         known = np.array([missing or value is not None for value in held], np.bool)[keys % kinds]
         unknown = _added(keys[~known] // kinds, counts[~known], self.sizes.size)
-        return _Values(keys[known] // kinds, keys[known] % kinds, counts[known], unknown, self.sizes, held)
+        return _SensitiveValues(keys[known] // kinds, keys[known] % kinds, counts[known], unknown, self.sizes, held)
 
     @cached_property
     def people(self) -> tuple[Codes, int]:
@@ -156,7 +156,7 @@ def _canonical(counted: Coded, column: str, schema: Schema) -> tuple[Codes, list
 
 
 @dataclass(frozen=True)
-class _Values:
+class _SensitiveValues:
     """The values of a sensitive column: the i-th value of class ids[i] is held[codes[i]], in counts[i] rows."""
 
     ids: Codes
@@ -183,7 +183,7 @@ class _Values:
         return _added(self.ids[chosen], self.counts[chosen], self.sizes.size)
 
 
-def _diversity(model: LDiversity, classes: _Classes) -> Verified:
+def _diversity(model: LDiversity, classes: _PublishedClasses) -> Verified:
     values = classes.values(model.column, missing=model.missing_is_a_value)
     if model.kind == "distinct":
         least = int(values.distinct.min())
@@ -199,13 +199,13 @@ def _diversity(model: LDiversity, classes: _Classes) -> Verified:
     return Verified(model.sentence, f"most frequent value of {model.column!r} over the tail, at most", ratio, held)
 
 
-def _entropies(values: _Values) -> Floats:
+def _entropies(values: _SensitiveValues) -> Floats:
     counts = values.counts + np.where(values.rank == 0, values.unknown[values.ids], 0.0)
     shares = counts / values.sizes[values.ids]
     return _added(values.ids, -shares * np.log(shares), values.sizes.size)
 
 
-def _closeness(model: TCloseness, classes: _Classes) -> Verified:
+def _closeness(model: TCloseness, classes: _PublishedClasses) -> Verified:
     original = classes.claims.original[model.column]
     column = classes.claims.schema[model.column]
     order = column.categories.values if column.categories is not None and column.categories.ordered else ()
@@ -235,7 +235,7 @@ def _ordered(held: Sequence[Any], order: Sequence[object], *, missing: bool) -> 
     return {value: place for place, value in enumerate(values)}
 
 
-def _farthest(values: _Values, places: Codes, overall: Floats, gone: float, cost: Any) -> Iterator[float]:
+def _farthest(values: _SensitiveValues, places: Codes, overall: Floats, gone: float, cost: Any) -> Iterator[float]:
     """The distance of the farthest class, some classes at a time."""
     step = max(1, _CELLS // overall.size)
     known = values.sizes - values.unknown
@@ -276,7 +276,7 @@ def _subtrees(hierarchy: Hierarchy | None, domain: list[Any]) -> list[Floats]:
     return found
 
 
-def _population(model: KMap | Presence, classes: _Classes) -> Verified:
+def _population(model: KMap | Presence, classes: _PublishedClasses) -> Verified:
     people, strangers = classes.people
     if isinstance(model, KMap):
         least = int(people.min())

@@ -17,7 +17,7 @@ _MANY = 50  # categories
 
 
 @dataclass(frozen=True)
-class Plan:
+class ColumnPlan:
     """A decision for every column.
 
     Parameters
@@ -76,7 +76,7 @@ def planned(
     predictors: Mapping[str, Sequence[str]],
     known: Sequence[str] = (),
     where: Mapping[str, Condition] | None = None,
-) -> Plan:
+) -> ColumnPlan:
     """Decide; ParameterError or DataError says what does not fit."""
     names = tuple(encodings)
     for part, what in ((methods, "methods"), (predictors, "predictors"), (known, "known")):
@@ -93,7 +93,7 @@ def planned(
     for name, wanted in predictors.items():
         if name in given:
             given[name] = _predictors(name, wanted, given[name], names)
-    return Plan(drawn, chosen, given, where)
+    return ColumnPlan(drawn, chosen, given, where)
 
 
 def _ordered(order: str | Sequence[str], targets: list[str], encodings: Mapping[str, Encoding]) -> tuple[str, ...]:

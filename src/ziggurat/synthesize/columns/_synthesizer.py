@@ -17,10 +17,10 @@ from ziggurat.randomness import Source, secure, seeded
 from ziggurat.synthesize._encoding import Encoding, encoding
 from ziggurat.synthesize._reading import opened, rows_of
 from ziggurat.synthesize._result import Origin, Synthesis, Synthetic
-from ziggurat.synthesize._writing import Written, write_copies
+from ziggurat.synthesize._writing import WrittenCopies, write_copies
 from ziggurat.synthesize.columns import _stored
 from ziggurat.synthesize.columns._copying import Drawing, Progress
-from ziggurat.synthesize.columns._drawing import Model
+from ziggurat.synthesize.columns._drawing import LearnedTable
 from ziggurat.synthesize.columns._fitting import either, keeping, rows_for
 from ziggurat.synthesize.columns._learning import learn
 from ziggurat.synthesize.columns._plan import conditions_of, planned
@@ -207,7 +207,7 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         batch: int = _BATCH,
         resume: bool = False,
         progress: Progress | None = None,
-    ) -> Written:
+    ) -> WrittenCopies:
         """Draw copies into files, a batch at a time, so that memory does not grow with the rows.
 
         Parameters
@@ -265,7 +265,7 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         fits = {name: rows_for(name, rows, where, rules, asked) for name in plan.order}
         kept, keep = keeping(checkpoint, plan, cells, fits)
         learned = learn(plan, encodings, cells, fits, self.smoothing, source, progress or _silent, kept, keep)
-        self.plan_, self.model_ = plan, Model(encodings, learned, rules)
+        self.plan_, self.model_ = plan, LearnedTable(encodings, learned, rules)
 
     def _encodings(
         self, held: Table, rows: pa.Table, names: tuple[str, ...], where: Mapping[str, Condition] | None
