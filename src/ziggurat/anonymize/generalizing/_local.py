@@ -128,7 +128,7 @@ def recode(
 
 def judge_of(
     counted: Combinations, asked: Sequence[ModelNumbers], least: int = 1
-) -> tuple[kernels.Judge, kernels.Combinations]:
+) -> tuple[kernels.Judge, kernels.CombinationArrays]:
     """Return models and combinations as arrays for the compiled loops; a class has at least `least` rows."""
     _, joint = classes_of(counted)
     r, smallest = rules_of(counted, asked, joint), max(smallest_of(asked), least)
@@ -137,7 +137,7 @@ def judge_of(
     )
     people = counted.people if counted.people.size else np.zeros(len(counted.counts))
     columns = (counted.codes, counted.counts, people, counted.sensitive)
-    return judge, kernels.Combinations(*(np.ascontiguousarray(each, np.int64) for each in columns))
+    return judge, kernels.CombinationArrays(*(np.ascontiguousarray(each, np.int64) for each in columns))
 
 
 def summary(counted: Combinations, levels: Levels, shares: Reals) -> Recoded:
@@ -159,7 +159,7 @@ def _published(counted: Combinations, levels: Levels) -> Integers:
     return np.stack(columns, 1)
 
 
-def _check(counted: Combinations, levels: Levels, judge: kernels.Judge, parts: kernels.Combinations) -> None:
+def _check(counted: Combinations, levels: Levels, judge: kernels.Judge, parts: kernels.CombinationArrays) -> None:
     """Judge the classes anew by what is published; nothing of the search is trusted here."""
     held = np.flatnonzero(levels[:, 0] >= 0)
     _, label = np.unique(_published(counted, levels)[held], axis=0, return_inverse=True)
@@ -213,7 +213,9 @@ def _limited(stop: Integers, seconds: float | None) -> Iterator[None]:
 class _LocalSearch:
     """One search with a given smallest class."""
 
-    def __init__(self, counted: Combinations, asked: Sequence[ModelNumbers], shares: Reals, limit: int, least: int) -> None:
+    def __init__(
+        self, counted: Combinations, asked: Sequence[ModelNumbers], shares: Reals, limit: int, least: int
+    ) -> None:
         self.judge, self._parts = judge_of(counted, asked, least)
         self._trees = trees_of(counted.ladders, shares)
         self._limit = limit

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ziggurat.anonymize.generalizing import _mondrian_kernels as cuts
 from ziggurat.anonymize.generalizing._kernels import AVERAGE, TOLERANCE
 from ziggurat.anonymize.generalizing._local import NOTHING_PASSES, column_loss, judge_of
-from ziggurat.anonymize.generalizing._local_kernels import Combinations, Judge, judged
+from ziggurat.anonymize.generalizing._local_kernels import CombinationArrays, Judge, judged
 from ziggurat.anonymize.generalizing._metrics import Loss
 from ziggurat.errors import ParameterError, PrivacyError
 
@@ -129,7 +129,7 @@ def axes_of(ladders: Sequence[Ladder], ordered: Sequence[bool]) -> cuts.Axes:
 class _Cutter:
     axes: cuts.Axes
     judge: Judge
-    parts: Combinations
+    parts: CombinationArrays
     shares: npt.NDArray[np.float64]
     relaxed: bool
 
