@@ -9,7 +9,7 @@ from ziggurat.errors import BudgetExceededError, GateError, LedgerUseError, Mixe
 from ziggurat.privacy import ApproximateDP, ApproximateEvent, Event, Neighbours, profile
 from ziggurat.queries.answering import GROUP_SIZE
 from ziggurat.randomness import Source, secure
-from ziggurat.release._certificate import Decision
+from ziggurat.release._certificate import StewardDecision
 from ziggurat.release._cited import Cited, cite
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._gate import Gate, Verdict
@@ -146,7 +146,7 @@ class Purse:
     def go_on(self, held: Release[Output], reason: str) -> Release[Output]:
         """Let go what the gate stopped, for a reason that certificate and ledger keep; a refuted promise is dropped."""
         said = held.verdict.went_on(_reason(reason))
-        made = replace(held, decision=Decision(tuple(said["stopped"]), said["reason"], said["refuted"]))
+        made = replace(held, decision=StewardDecision(tuple(said["stopped"]), said["reason"], said["refuted"]))
         if made.event is None:
             return self._noted(made)
         entry = self.decided(made.plan.remembered(made.output), made.verdict, reason)

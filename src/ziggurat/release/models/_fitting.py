@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ziggurat.learn import Private
     from ziggurat.randomness import Source
     from ziggurat.release._release import Release
-    from ziggurat.release.models._task import Rows, Task
+    from ziggurat.release.models._task import Task, TaskRows
 
 KIND = "model"
 DEPENDS = "how far off it is depends on the table; try it on an invented one (rehearse: 1)"
@@ -121,7 +121,7 @@ class TableModelPlan(ModelPlan):
     table: Table
     purse: Purse
     expected: int
-    rows: list[Rows] = field(default_factory=list, repr=False)
+    rows: list[TaskRows] = field(default_factory=list, repr=False)
 
     @classmethod
     def of(cls, model: Private, task: Task, table: Table, purse: Purse, expected: int) -> Self:

@@ -14,7 +14,7 @@ from ziggurat.privacy import ApproximateDP, Event, PureDP
 from ziggurat.queries.answering import GROUP_SIZE, QuotedPart
 from ziggurat.queries.workloads import Group, Ranges, Workload, WorkloadAnswer, WorkloadPlan
 from ziggurat.release._plan import Progress
-from ziggurat.release.questions._asking import Asking, TermOptions, require_room
+from ziggurat.release.questions._asking import AnswerPlan, TermOptions, require_room
 
 if TYPE_CHECKING:
     from ziggurat.queries import Terms
@@ -24,7 +24,7 @@ _UNDERSTOOD = ("rows_per_unit", "noise", "confidence")
 
 
 @dataclass(frozen=True)
-class AskedWorkload(Asking[WorkloadAnswer]):
+class AskedWorkload(AnswerPlan[WorkloadAnswer]):
     """Many counts, answered together."""
 
     plan: WorkloadPlan

@@ -52,7 +52,7 @@ class TermOptions(TypedDict, total=False):
 Given = TypeVar("Given", Answer, WorkloadAnswer)
 
 
-class Asking(Plan[Given]):
+class AnswerPlan(Plan[Given]):
     """A question on its terms: nothing has been read."""
 
     paid_by_promise = True
@@ -104,7 +104,7 @@ class Asking(Plan[Given]):
 
 
 @dataclass(frozen=True)
-class AskedQuestion(Asking[Answer]):
+class AskedQuestion(AnswerPlan[Answer]):
     """A question in SQL or from the builder."""
 
     plan: QuestionPlan
