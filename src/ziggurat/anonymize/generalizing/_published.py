@@ -17,8 +17,8 @@ from sqlglot import exp
 
 from ziggurat import randomness
 from ziggurat.data import Column, CsvWriter, Kind, Role
-from ziggurat.data.engines import scrambled
-from ziggurat.data.expressions import present
+from ziggurat.data.engines import scramble
+from ziggurat.data.expressions import is_present
 from ziggurat.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ class Publication:
         ]
         joined = query.join(self._lent(self._kept_labels(words), "labels", lent), on=exp.and_(*matched), copy=False)
         salt = randomness.uniform_below(_SALTS, source=randomness.secure())
-        return joined.order_by(scrambled([each.copy() for each in shown], salt), copy=False)
+        return joined.order_by(scramble([each.copy() for each in shown], salt), copy=False)
 
     def _lent(self, table: pa.Table, name: str, lent: list[exp.Expr]) -> exp.Expr:
         lent.append(self._table.engine.lend(table))
@@ -267,7 +267,7 @@ def _is_null(name: str) -> exp.Expr:
 
 def _is_missing(column: Column) -> exp.Expr:
     """Whether a sensitive cell was counted as missing: NULL, no number, or a code for missing cells."""
-    held = present(column).copy()
+    held = is_present(column).copy()
     for cell in held.find_all(exp.Column):
         cell.set("table", exp.to_identifier("seen", quoted=True))
     return exp.Not(this=exp.paren(held))

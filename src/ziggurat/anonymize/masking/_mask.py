@@ -14,7 +14,7 @@ from sqlglot import exp
 from ziggurat.anonymize.masking._technique import MaskRecord, Tally, Technique, checked_source, plain_columns
 from ziggurat.anonymize.masking._tokens import Tokens
 from ziggurat.data import Role, Table, write_csv
-from ziggurat.data.expressions import known
+from ziggurat.data.expressions import null_if_missing
 from ziggurat.data.reading import arrow_table, check_names
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.files import write_text
@@ -199,7 +199,7 @@ def rows_of(table: Any) -> pa.Table:
 
 def _rows_in_engine(table: Table) -> pa.Table:
     # Queries do not see identifiers, and here they are what is to be masked.
-    columns = [known(column) for column in table.declared.columns]
+    columns = [null_if_missing(column) for column in table.declared.columns]
     return table.query(exp.select(*columns, copy=False).from_(table._view(table.declared.names), copy=False))
 
 

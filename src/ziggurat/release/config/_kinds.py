@@ -116,11 +116,11 @@ def is_open(config: ReleaseConfig, base: Path) -> bool:
 
 def _invented(name: str) -> tuple[Any, Schema]:
     from ziggurat.data import datasets
-    from ziggurat.data.generators import invented
+    from ziggurat.data.generators import invent
 
     if name in datasets.names():
         return datasets.load(name), datasets.schema(name)
-    return invented(name, _INVENTED_ROWS, 0)
+    return invent(name, _INVENTED_ROWS, 0)
 
 
 def planned(desk: PlanDesk) -> Plan[Any]:

@@ -16,7 +16,7 @@ from ziggurat.errors import DataError, LedgerUseError, MixedNeighboursError, Par
 from ziggurat.ledger import Ledger, Quote
 from ziggurat.pate import UNANSWERED, Aggregator, Ballot, Labels, PateAccount, Teachers, Votes, account
 from ziggurat.pate.teachers import digest_of_body
-from ziggurat.privacy import Amount, Event, Neighbours, whole
+from ziggurat.privacy import Amount, Event, Neighbours, whole_number
 from ziggurat.queries.answering import QuotedPart
 from ziggurat.randomness import Source
 from ziggurat.release._certificate import promised
@@ -197,7 +197,7 @@ class Labelling:
 
         The epsilon is stated at the grant's own delta, unless another is asked for.
         """
-        event = self._planned(whole(queries, "queries"), most_answers)
+        event = self._planned(whole_number(queries, "queries"), most_answers)
         at = self._purse.grant(self._ballot.neighbours).grant.delta if delta is None else delta
         made = account(
             self._aggregator, self._ballot, delta=at, queries=queries, answered=most_answers or queries,
@@ -283,7 +283,7 @@ class Labelling:
     def _planned(self, queries: int, most_answers: int | None) -> Event:
         if _ballot_of(self._teachers) != self._dealt:
             raise DataError("The teachers were trained again on another kind of split; make a new Labelling.")
-        most = queries if most_answers is None else whole(most_answers, "most_answers")
+        most = queries if most_answers is None else whole_number(most_answers, "most_answers")
         return self._aggregator.planned(self._ballot, queries, most)
 
     def _question(self, features: Any, queries: int, most_answers: int | None) -> dict[str, Any]:
@@ -362,7 +362,7 @@ def _require_as_planned(drawn: Labels, queries: int, most_answers: int | None, c
 
 
 def _owned(organisation: Unit | None, teachers_owned: int, teachers: Teachers) -> int:
-    owned = whole(teachers_owned, "teachers_owned")
+    owned = whole_number(teachers_owned, "teachers_owned")
     if organisation is None and owned > 1:
         raise ParameterError("Say which organisation owns several teachers, such as Unit.of('site', 'hospital').")
     if owned > len(teachers.manifest_["teachers"]):

@@ -20,10 +20,10 @@ from ziggurat.privacy import (
     Relation,
     UnboundedEvent,
     compose,
-    composed,
+    compose_events,
     event_from_dict,
     exact,
-    whole,
+    whole_number,
 )
 from ziggurat.release._cited import Cited, other_spends, require_unbounded
 from ziggurat.release.labels._labelled import LabellingFacts
@@ -55,7 +55,7 @@ class Checked:
         """Read the JSON form."""
         if data is None:
             return None
-        return cls(Head(whole(data["seq"], "seq"), str(data["hash"])), whole(data["others"], "others", 0))
+        return cls(Head(whole_number(data["seq"], "seq"), str(data["hash"])), whole_number(data["others"], "others", 0))
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class TeachersSide:
     ) -> Self:
         """Compute the promise from the facts, at the delta that was paid unless another is asked for."""
         delta = paid_delta(labellings) if delta is None else delta
-        owned = whole(teachers_owned, "teachers_owned")
+        owned = whole_number(teachers_owned, "teachers_owned")
         if owned > min(each.question["voters"] for each in labellings):
             raise ParameterError("An organisation cannot own more teachers than there are.")
         if sanitised is not None:
@@ -116,7 +116,7 @@ class TeachersSide:
     def event(self) -> Event:
         """All that was planned and paid."""
         extra = () if self.sanitised is None else (self.sanitised.event,)
-        return composed([*(each.event for each in self.labellings), *extra])
+        return compose_events([*(each.event for each in self.labellings), *extra])
 
     @property
     def rehearsal(self) -> bool:
@@ -312,7 +312,7 @@ class StudentsSide:
             return None
         if self.features == "original":
             return UnboundedEvent(self.neighbours, UNPROTECTED)
-        return composed([each.event for each in self.queries])
+        return compose_events([each.event for each in self.queries])
 
     @property
     def rehearsal(self) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError, PrivacyError, ZigguratError
 from ziggurat.ledger import Ledger, Quote
-from ziggurat.privacy import Event, Guarantee, Neighbours, Relation, Unit, as_replace_one, renamed
+from ziggurat.privacy import Event, Guarantee, Neighbours, Relation, Unit, as_replace_one, rename_unit
 from ziggurat.queries.answering import QuotedPart
 from ziggurat.release._cited import Cited
 from ziggurat.release._plan import Plan, Progress, stated
@@ -347,7 +347,7 @@ def _about_labels(event: Event, label: str) -> Event:
     whom = event.neighbours
     if not label or whom.unit.name != "label":
         return event
-    return renamed(event, Unit.of(label, "label"))
+    return rename_unit(event, Unit.of(label, "label"))
 
 
 def _one_row_each(units: Any, rows: int) -> bool:
@@ -373,7 +373,7 @@ def _restated(model: Private, event: Event, budgeted: Neighbours, *, one_row_eac
         return event
     if not one_row_each:
         raise ParameterError(f"The budget protects {budgeted}; say which {budgeted.unit.name} each row is about.")
-    return renamed(event, budgeted.unit)
+    return rename_unit(event, budgeted.unit)
 
 
 def _by_replacing(model: Private, event: Event, budgeted: Neighbours) -> Event:
