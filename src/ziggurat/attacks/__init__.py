@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     )
     from ziggurat.attacks.tables import (
         Claims,
+        ColumnCounts,
         ColumnSet,
-        Counts,
         Cover,
         CurvePoint,
         Gain,
@@ -75,7 +75,7 @@ else:
                 SyntheticSinglingOut Within closest_records inference linkability match_risk synthetic_singling_out
             """,
             "tables": """
-                Claims ColumnSet Counts Cover CurvePoint Gain Homogeneity Intersection Linkage PopulationUniques
+                Claims ColumnSet ColumnCounts Cover CurvePoint Gain Homogeneity Intersection Linkage PopulationUniques
                 RatingsCurve Reidentification RiskReport Scoreboard SinglingOut Skewness GivenAway Undone Verified
                 homogeneity homogeneity_of intersection invented_ratings linkage population_uniques ratings_curve risk
                 risk_of scoreboard singling_out skewness undone verify_models
@@ -88,8 +88,8 @@ __all__ = [
     "Claims",
     "Closeness",
     "ClosestRecords",
+    "ColumnCounts",
     "ColumnSet",
-    "Counts",
     "Cover",
     "CurvePoint",
     "Difference",

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.utility._fits import dependent
 from ziggurat.utility._judgement import Codes, Reals, counted
-from ziggurat.utility._sheets import Field, Sheet, Sheets
+from ziggurat.utility._sheets import Sheet, SheetField, Sheets
 
 INTERCEPT = "intercept"
 _TERM = re.compile(r"`([^`]+)`|([^`~+]+)")
@@ -63,7 +63,7 @@ class Coding:
         The code of the reference of each, -1 for numbers.
     """
 
-    fields: tuple[Field, ...]
+    fields: tuple[SheetField, ...]
     levels: tuple[tuple[int, ...], ...]
     reference: tuple[int, ...]
 

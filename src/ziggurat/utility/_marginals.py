@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from ziggurat.data import Kind
 from ziggurat.randomness import Source
-from ziggurat.utility._binned import Binned, binned
+from ziggurat.utility._binned import Binned, cut_column
 from ziggurat.utility._distances import hellinger, kl_divergence, total_variation
 from ziggurat.utility._judgement import Codes, Judgement, Reals, Spread, average
-from ziggurat.utility._sheets import ROWS, Sheets, opened
+from ziggurat.utility._sheets import ROWS, Sheets, open_sheets
 
 BINS = 20
 SMOOTHING = 0.5
@@ -154,12 +154,12 @@ def marginals(
     source
         Of the draw of these rows.
     """
-    return marginals_of(opened(original, synthetic, columns, rows=rows, source=source))
+    return marginals_of(open_sheets(original, synthetic, columns, rows=rows, source=source))
 
 
 def marginals_of(sheets: Sheets) -> Marginals:
     """Compare single columns of tables that were read already."""
-    return Marginals(tuple(_marginal(sheets, binned(sheets, field, BINS)) for field in sheets.fields))
+    return Marginals(tuple(_marginal(sheets, cut_column(sheets, field, BINS)) for field in sheets.fields))
 
 
 def mean_spread(spreads: Sequence[Spread]) -> Spread:

@@ -27,7 +27,7 @@ from ziggurat.utility._design import learn_codes, learn_ranks, matrix
 from ziggurat.utility._fits import penalised_chances
 from ziggurat.utility._judgement import Codes, Judgement, Reals, Spread, counted
 from ziggurat.utility._pairs import expected_pmse
-from ziggurat.utility._sheets import Field, Sheet, Sheets, drawn, opened
+from ziggurat.utility._sheets import Sheet, SheetField, Sheets, make_generator, open_sheets
 
 Model = Literal["cart", "logistic"]
 Null = Literal["formula", "permutation", "pairs"]
@@ -133,8 +133,8 @@ def propensity(
     source
         Of the draw of these rows and of the permutations.
     """
-    draw = drawn(source)
-    sheets = opened(original, synthetic, columns, rows=rows, source=source)
+    draw = make_generator(source)
+    sheets = open_sheets(original, synthetic, columns, rows=rows, source=source)
     return propensity_of(sheets, model, null, permutations, draw)
 
 
@@ -163,7 +163,9 @@ def propensity_of(
 class _PropensityTree:
     """A tree on the rows of two tables."""
 
-    def __init__(self, fields: tuple[Field, ...], original: Sheet, synthetic: Sheet, draw: np.random.Generator) -> None:
+    def __init__(
+        self, fields: tuple[SheetField, ...], original: Sheet, synthetic: Sheet, draw: np.random.Generator
+    ) -> None:
         coding = learn_ranks(fields, (original, synthetic))
         self.labels: Codes = np.repeat([0, 1], [original.rows, synthetic.rows])
         both = np.concatenate([matrix(coding, original), matrix(coding, synthetic)])

@@ -18,7 +18,7 @@ from ziggurat.utility._fits import Fit, least_squares, logistic
 from ziggurat.utility._formula import Coding, Formula, complete
 from ziggurat.utility._intervals import Combiner, Combining, Interval, around, combiner, overlap
 from ziggurat.utility._judgement import Judgement, Reals, average, counted
-from ziggurat.utility._sheets import ROWS, Field, Sheet, Sheets, opened
+from ziggurat.utility._sheets import ROWS, Sheet, SheetField, Sheets, open_sheets
 
 RegressionKind = Literal["linear", "logistic"]
 
@@ -143,7 +143,7 @@ def regression(
     parsed = Formula.parse(formula)
     if kind not in ("linear", "logistic"):
         raise ParameterError("The kind of a regression is 'linear' or 'logistic'.")
-    sheets = opened(original, synthetic, parsed.columns, rows=rows, source=source)
+    sheets = open_sheets(original, synthetic, parsed.columns, rows=rows, source=source)
     return regression_of(sheets, parsed, kind, combining, confidence)
 
 
@@ -189,7 +189,7 @@ def _events(sheets: Sheets, formula: Formula, kind: RegressionKind) -> float | N
     return float(values[1])
 
 
-def _raw(field: Field, sheet: Sheet) -> Reals:
+def _raw(field: SheetField, sheet: Sheet) -> Reals:
     cells = sheet.cells[field.name]
     return cells.numbers if field.numeric else cells.codes.astype(np.float64)
 

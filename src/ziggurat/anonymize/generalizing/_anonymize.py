@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.anonymize.generalizing._asking import ProtectedColumns, hierarchies_for, question_of, value_orders
-from ziggurat.anonymize.generalizing._counted import counted
+from ziggurat.anonymize.generalizing._counted import count_combinations
 from ziggurat.anonymize.generalizing._kernels import TOLERANCE
 from ziggurat.anonymize.generalizing._local import Recoded, recode
 from ziggurat.anonymize.generalizing._metrics import Loss, Metric
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ziggurat.anonymize.generalizing._coded import Counted
+    from ziggurat.anonymize.generalizing._coded import Combinations
     from ziggurat.data import Hierarchy
 
 Recoding = Literal["global", "local", "mondrian"]
@@ -114,7 +114,9 @@ def anonymize(
         raise ParameterError("The time limit must be a number of seconds, at least 0.")
     ladders = hierarchies_for(held, question.quasi_identifiers, hierarchies)
     orders = value_orders(held, question.sensitive)
-    numbers = counted(held, question.quasi_identifiers, question.sensitive, ladders, question.population, orders)
+    numbers = count_combinations(
+        held, question.quasi_identifiers, question.sensitive, ladders, question.population, orders
+    )
     _require_enough_rows(question, numbers)
     asked = question.to_numbers(numbers, held)
     limit = int(share * numbers.rows)
@@ -206,7 +208,7 @@ class _Assignment:
     table: Table
     question: ProtectedColumns
     hierarchies: Mapping[str, Hierarchy]
-    counted: Counted
+    counted: Combinations
     asked: Sequence[ModelNumbers]
     limit: int
     time_limit: float | None
@@ -369,7 +371,7 @@ def _half(progress: Progress) -> Callable[[float], None]:
     return tell
 
 
-def _require_known(question: ProtectedColumns, counted: Counted) -> None:
+def _require_known(question: ProtectedColumns, counted: Combinations) -> None:
     """Where missing cells are no value, what they are may be farther from the table than t by their share alone."""
     for model in question.models:
         if not isinstance(model, TCloseness) or model.missing_is_a_value:
@@ -386,7 +388,7 @@ def _require_known(question: ProtectedColumns, counted: Counted) -> None:
             )
 
 
-def _require_enough_rows(question: ProtectedColumns, counted: Counted) -> None:
+def _require_enough_rows(question: ProtectedColumns, counted: Combinations) -> None:
     for model in question.models:
         least = model.to_numbers().smallest if isinstance(model, KAnonymity | HighestRisk) else 1
         if least > counted.rows:

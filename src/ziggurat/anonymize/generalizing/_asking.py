@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from ziggurat.anonymize.generalizing._coded import Counted, Ladder, ladder_of
-from ziggurat.anonymize.generalizing._counted import distinct
+from ziggurat.anonymize.generalizing._coded import Combinations, Ladder, code_levels
+from ziggurat.anonymize.generalizing._counted import count_values
 from ziggurat.anonymize.generalizing._models import LDiversity, ModelNumbers, PrivacyModel, TCloseness
 from ziggurat.anonymize.hierarchies import propose, reads_values
 from ziggurat.data import Hierarchy, Kind, Role, Table
@@ -31,11 +31,11 @@ class ProtectedColumns:
     sensitive: tuple[str, ...]
     population: Table | None
 
-    def to_numbers(self, counted: Counted, table: Table) -> list[ModelNumbers]:
+    def to_numbers(self, counted: Combinations, table: Table) -> list[ModelNumbers]:
         """Return the models in numbers."""
         return [self._numbers(model, counted, table) for model in self.models]
 
-    def _numbers(self, model: PrivacyModel, counted: Counted, table: Table) -> ModelNumbers:
+    def _numbers(self, model: PrivacyModel, counted: Combinations, table: Table) -> ModelNumbers:
         if not isinstance(model, LDiversity | TCloseness):
             return model.to_numbers()
         place, tree = self.sensitive.index(model.column), None
@@ -77,7 +77,7 @@ def hierarchies_for(table: Table, names: Sequence[str], given: Mapping[str, Hier
 
 
 def _propose(table: Table, name: str) -> Hierarchy:
-    values = distinct(table, name)
+    values = count_values(table, name)
     if not values and reads_values(table.schema[name]):
         raise DataError(
             f"Every cell of the quasi-identifier {name!r} is missing, so that it tells nobody apart; leave it out of "
@@ -180,4 +180,4 @@ def _tree(model: TCloseness, values: Sequence[Any], column: Column) -> Ladder:
         (*hierarchy.levels[value][:between], "*") if value is not None else (None,) * between + ("*",)
         for value in values
     ]
-    return ladder_of(model.column, [list(values), *map(list, zip(*paths, strict=True))])
+    return code_levels(model.column, [list(values), *map(list, zip(*paths, strict=True))])

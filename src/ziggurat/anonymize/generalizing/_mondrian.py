@@ -18,12 +18,12 @@ import numpy.typing as npt
 from ziggurat.anonymize.generalizing import _mondrian_kernels as cuts
 from ziggurat.anonymize.generalizing._kernels import AVERAGE, TOLERANCE
 from ziggurat.anonymize.generalizing._local import NOTHING_PASSES, column_loss, judge_of
-from ziggurat.anonymize.generalizing._local_kernels import Combinations, Judge, judge_groups
+from ziggurat.anonymize.generalizing._local_kernels import CombinationArrays, Judge, judge_groups
 from ziggurat.anonymize.generalizing._metrics import Loss
 from ziggurat.errors import ParameterError, PrivacyError
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Counted, Ladder
+    from ziggurat.anonymize.generalizing._coded import Combinations, Ladder
     from ziggurat.anonymize.generalizing._models import ModelNumbers
 
 Integers = npt.NDArray[np.int64]
@@ -58,7 +58,7 @@ class Boxes:
     classes: int
     suppressed: int
 
-    def labels(self, counted: Counted, column: int) -> tuple[object, ...]:
+    def labels(self, counted: Combinations, column: int) -> tuple[object, ...]:
         """Return what is published in one column for every combination."""
         ladder = counted.ladders[column]
         low, high = self.lower[:, column].tolist(), self.upper[:, column].tolist()
@@ -69,7 +69,7 @@ class Boxes:
 
 
 def mondrian(
-    counted: Counted,
+    counted: Combinations,
     asked: Sequence[ModelNumbers],
     *,
     ordered: Sequence[str] = (),
@@ -129,7 +129,7 @@ def axes_of(ladders: Sequence[Ladder], ordered: Sequence[bool]) -> cuts.Axes:
 class _Cutter:
     axes: cuts.Axes
     judge: Judge
-    parts: Combinations
+    parts: CombinationArrays
     shares: npt.NDArray[np.float64]
     relaxed: bool
 
@@ -198,7 +198,9 @@ def _join(pieces: list[tuple[Integers, Integers]]) -> tuple[Integers, Integers]:
     return who, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def _publish(counted: Counted, cutter: _Cutter, ranks: Sequence[Integers], who: Integers, starts: Integers) -> Boxes:
+def _publish(
+    counted: Combinations, cutter: _Cutter, ranks: Sequence[Integers], who: Integers, starts: Integers
+) -> Boxes:
     low, high, width = cuts.boxes(cutter.axes, cutter.parts.codes, who, starts)
     if (high >= np.where(cutter.axes.ordered, cutter.axes.sizes, cutter.axes.heights)).any():
         raise PrivacyError(NOTHING_PASSES)

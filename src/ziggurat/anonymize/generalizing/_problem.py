@@ -22,7 +22,7 @@ from ziggurat.anonymize.generalizing._kernels import (
 from ziggurat.anonymize.generalizing._pair_kernels import pairs_of
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Counted, Ladder
+    from ziggurat.anonymize.generalizing._coded import Combinations, Ladder
     from ziggurat.anonymize.generalizing._metrics import Metric
     from ziggurat.anonymize.generalizing._models import ModelNumbers
 
@@ -56,7 +56,7 @@ def pack_codes(codes: npt.NDArray[np.int32], word: Integers, shift: Words) -> Wo
     return keys
 
 
-def classes_of(counted: Counted) -> tuple[ClassParts, Integers]:
+def classes_of(counted: Combinations) -> tuple[ClassParts, Integers]:
     """Return the distinct combinations as classes, and the combinations of sensitive codes that occur."""
     word, shift, _ = fields(counted.ladders)
     joint, values = np.empty((0, 0), np.int64), np.empty(0, np.int64)
@@ -68,7 +68,7 @@ def classes_of(counted: Counted) -> tuple[ClassParts, Integers]:
 
 
 def problem_of(
-    counted: Counted,
+    counted: Combinations,
     asked: Sequence[ModelNumbers],
     metric: Metric,
     limit: int,
@@ -110,7 +110,7 @@ def problem_of(
     return SearchProblem(limit, shadows, shadow_at, pairs, rolls, rules, worth)
 
 
-def _pairs(counted: Counted, heights: Integers, smallest: int) -> Integers:
+def _pairs(counted: Combinations, heights: Integers, smallest: int) -> Integers:
     """Rows that must go because of two columns alone, for all levels of both."""
     sizes = np.array([ladder.size for ladder in counted.ladders], np.int64)
     starts = np.zeros((sizes.size, int(heights.max())), np.int64)
@@ -123,7 +123,7 @@ def _pairs(counted: Counted, heights: Integers, smallest: int) -> Integers:
     return pairs_of(np.ascontiguousarray(counted.codes.T), counted.counts, sizes, heights, starts, groups, smallest)
 
 
-def rules_of(counted: Counted, asked: Sequence[ModelNumbers], joint: Integers) -> Rules:
+def rules_of(counted: Combinations, asked: Sequence[ModelNumbers], joint: Integers) -> Rules:
     """Return what classes must satisfy."""
     overall, tree_at, tree, tree_heights = _sensitive(counted, asked)
     return Rules(
@@ -141,7 +141,7 @@ def rules_of(counted: Counted, asked: Sequence[ModelNumbers], joint: Integers) -
     )
 
 
-def _absent(asked: ModelNumbers, counted: Counted) -> int:
+def _absent(asked: ModelNumbers, counted: Combinations) -> int:
     values = counted.values[asked.about] if asked.about >= 0 else ()
     return values.index(None) if None in values and not asked.missing_is_a_value else -1
 
@@ -233,7 +233,7 @@ def _add_up(places: npt.NDArray[np.int32], amounts: Integers, many: int) -> Inte
 class _Groups:
     """Leaves and rows of the groups of every level, and how many values of each column occur."""
 
-    def __init__(self, counted: Counted, *, with_entropy: bool) -> None:
+    def __init__(self, counted: Combinations, *, with_entropy: bool) -> None:
         self._with_entropy = with_entropy
         self.used: list[int] = []
         many, tallest = len(counted.ladders), max(ladder.height for ladder in counted.ladders)
@@ -246,7 +246,7 @@ class _Groups:
         for j, ladder in enumerate(counted.ladders):
             self._column(j, ladder, counted)
 
-    def _column(self, j: int, ladder: Ladder, counted: Counted) -> None:
+    def _column(self, j: int, ladder: Ladder, counted: Combinations) -> None:
         values = _add_up(counted.codes[:, j], counted.counts, ladder.size)
         held = values > 0
         self.used.append(int(np.count_nonzero(held)))
@@ -268,7 +268,7 @@ class _Groups:
 
 
 def _sensitive(
-    counted: Counted, asked: Sequence[ModelNumbers]
+    counted: Combinations, asked: Sequence[ModelNumbers]
 ) -> tuple[npt.NDArray[np.float64], Integers, Integers, Integers]:
     """Shares of the sensitive values in the whole table, and the trees over them."""
     many = len(counted.values)

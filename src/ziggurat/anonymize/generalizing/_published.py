@@ -22,7 +22,7 @@ from ziggurat.data.expressions import present
 from ziggurat.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Counted
+    from ziggurat.anonymize.generalizing._coded import Combinations
     from ziggurat.data import Table
 
 Flags = npt.NDArray[np.bool]
@@ -94,7 +94,7 @@ class Publication:
     def __init__(
         self,
         table: Table,
-        counted: Counted,
+        counted: Combinations,
         labels: Sequence[PublishedLabels],
         kept: Flags,
         sensitive: Sequence[str] = (),

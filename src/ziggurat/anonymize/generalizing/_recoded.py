@@ -9,12 +9,12 @@ import numpy as np
 from ziggurat.anonymize.generalizing._published import PublishedLabels
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Counted
+    from ziggurat.anonymize.generalizing._coded import Combinations
     from ziggurat.anonymize.generalizing._local import Recoded
     from ziggurat.anonymize.generalizing._mondrian import Boxes
 
 
-def local_labels(counted: Counted, recoded: Recoded) -> list[PublishedLabels]:
+def local_labels(counted: Combinations, recoded: Recoded) -> list[PublishedLabels]:
     """Return what is published of every column: cells of one column may have different levels."""
     labels = []
     for place, ladder in enumerate(counted.ladders):
@@ -28,7 +28,7 @@ def local_labels(counted: Counted, recoded: Recoded) -> list[PublishedLabels]:
     return labels
 
 
-def range_labels(counted: Counted, boxes: Boxes) -> list[PublishedLabels]:
+def range_labels(counted: Combinations, boxes: Boxes) -> list[PublishedLabels]:
     """Return what is published of every column: ranges of numbers, and labels of hierarchies."""
     labels = []
     for place, ladder in enumerate(counted.ladders):

@@ -18,7 +18,7 @@ from ziggurat.anonymize.generalizing import _kernels as kernels
 from ziggurat.anonymize.generalizing._problem import classes_of, problem_of, state_for
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Counted
+    from ziggurat.anonymize.generalizing._coded import Combinations
     from ziggurat.anonymize.generalizing._kernels import ClassParts, SearchProblem, SearchState
     from ziggurat.anonymize.generalizing._metrics import Metric
     from ziggurat.anonymize.generalizing._models import ModelNumbers
@@ -70,7 +70,7 @@ class BestGeneralization:
 class Lattice:
     """All generalisations of a counted table, to be searched, surveyed and looked up."""
 
-    def __init__(self, counted: Counted, asked: Sequence[ModelNumbers], metric: Metric, limit: int) -> None:
+    def __init__(self, counted: Combinations, asked: Sequence[ModelNumbers], metric: Metric, limit: int) -> None:
         self.counted = counted
         self._classes, joint = classes_of(counted)
         self._problem = problem_of(counted, asked, metric, limit, self._classes, joint)

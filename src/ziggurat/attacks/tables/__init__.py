@@ -1,6 +1,6 @@
 """Attacks on tables whose rows are people: singling out, linking, inferring, undoing."""
 
-from ziggurat.attacks.tables._classes import Counts, chosen
+from ziggurat.attacks.tables._classes import ColumnCounts, choose_columns
 from ziggurat.attacks.tables._columns import ColumnSet, SinglingOut, affordable, singling_out
 from ziggurat.attacks.tables._covered import Cover
 from ziggurat.attacks.tables._inference import Gain, Homogeneity, Skewness, homogeneity, homogeneity_of, skewness
@@ -21,8 +21,8 @@ from ziggurat.attacks.tables._verified import Claims, Verified, verify_models
 
 __all__ = [
     "Claims",
+    "ColumnCounts",
     "ColumnSet",
-    "Counts",
     "Cover",
     "CurvePoint",
     "Gain",
@@ -41,7 +41,7 @@ __all__ = [
     "Verified",
     "_hypergeometric",
     "affordable",
-    "chosen",
+    "choose_columns",
     "homogeneity",
     "homogeneity_of",
     "intersection",

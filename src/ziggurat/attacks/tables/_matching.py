@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from ziggurat.attacks.tables._labels import Truths, fitting, says_nothing, write_cell
 from ziggurat.compiling import compiled
 from ziggurat.data import Hierarchy, Table
-from ziggurat.data.coded import Coded, Codes, refined
+from ziggurat.data.coded import CodedTable, Codes, refine_classes
 from ziggurat.errors import DataError, ParameterError
 
 _TEXTS = (pa.string(), pa.large_string(), pa.string_view())
@@ -58,7 +58,9 @@ def hierarchies_for(table: Table, names: Sequence[str], given: Mapping[str, Hier
     return {**{name: each for name, each in declared.items() if each is not None}, **(given or {})}
 
 
-def match(known: Coded, released: Coded, names: Sequence[str], hierarchies: Mapping[str, Hierarchy]) -> Matches:
+def match(
+    known: CodedTable, released: CodedTable, names: Sequence[str], hierarchies: Mapping[str, Hierarchy]
+) -> Matches:
     """Return which combinations of `released` fit which of `known`, in all of the columns `names`."""
     suppressed = _find_suppressed(released, names)
     kept = np.flatnonzero(~suppressed)
@@ -74,7 +76,7 @@ def match(known: Coded, released: Coded, names: Sequence[str], hierarchies: Mapp
     return Matches(pairs[0], kept[pairs[1]], suppressed, silent)
 
 
-def _find_suppressed(released: Coded, names: Sequence[str]) -> Truths:
+def _find_suppressed(released: CodedTable, names: Sequence[str]) -> Truths:
     silent = np.ones(released.counts.size, dtype=np.bool_)
     for name in names:
         place = released.names.index(name)
@@ -84,7 +86,7 @@ def _find_suppressed(released: Coded, names: Sequence[str]) -> Truths:
 
 
 def _link(
-    known: Coded, here: int, released: Coded, there: int, kept: Codes, hierarchy: Hierarchy | None
+    known: CodedTable, here: int, released: CodedTable, there: int, kept: Codes, hierarchy: Hierarchy | None
 ) -> tuple[_LabelFit, Codes]:
     used, codes = np.unique(released.codes[there][kept], return_inverse=True)
     values, labels = known.values[here], released.values[there]
@@ -124,7 +126,7 @@ def _join(links: Sequence[_LabelFit], ours: Sequence[Codes], theirs: Sequence[Co
     for link, our, their in zip(links, ours, theirs, strict=True):
         if link.single is not None:
             together = np.concatenate([link.single[our] + 1, their + 1])
-            ids, number = refined(np.concatenate([mine, his]), number, together, link.labels.size + 1)
+            ids, number = refine_classes(np.concatenate([mine, his]), number, together, link.labels.size + 1)
             mine, his = ids[: our.size], ids[our.size :]
     order = np.argsort(his, kind="stable")
     starts = np.searchsorted(his[order], np.arange(number + 1))

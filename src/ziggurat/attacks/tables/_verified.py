@@ -35,10 +35,10 @@ from ziggurat.anonymize import (
     PrivacyModel,
     TCloseness,
 )
-from ziggurat.attacks.tables._classes import Counts
+from ziggurat.attacks.tables._classes import ColumnCounts
 from ziggurat.attacks.tables._covered import Cover, people_in
 from ziggurat.data import Hierarchy, Schema
-from ziggurat.data.coded import Coded, Codes, sums
+from ziggurat.data.coded import CodedTable, Codes, sum_counts
 from ziggurat.errors import ParameterError
 
 Floats = npt.NDArray[np.float64]
@@ -87,13 +87,13 @@ class Claims:
 
     models: Sequence[PrivacyModel]
     quasi_identifiers: Sequence[str]
-    original: Mapping[str, Coded]
+    original: Mapping[str, CodedTable]
     schema: Schema
     covers: Mapping[str, Cover]
-    people: Counts | None = None
+    people: ColumnCounts | None = None
 
 
-def verify_models(released: Coded, claims: Claims) -> tuple[Verified, ...]:
+def verify_models(released: CodedTable, claims: Claims) -> tuple[Verified, ...]:
     """Judge every model by the counted cells of a table: quasi-identifiers and sensitive columns."""
     classes = _PublishedClasses(released, claims)
     return tuple(_judge(model, classes) for model in claims.models)
@@ -119,7 +119,7 @@ def _judge(model: PrivacyModel, classes: _PublishedClasses) -> Verified:
 class _PublishedClasses:
     """The classes of a table, and the values of its sensitive columns in each."""
 
-    def __init__(self, released: Coded, claims: Claims) -> None:
+    def __init__(self, released: CodedTable, claims: Claims) -> None:
         self.released, self.claims = released, claims
         self.shown, self.ids = released.distinct(claims.quasi_identifiers)
         self.sizes = self.shown.counts
@@ -129,7 +129,7 @@ class _PublishedClasses:
         codes, held = _canonical(self.released, column, self.claims.schema)
         kinds = len(held)
         keys, inverse = np.unique(self.ids * kinds + codes, return_inverse=True)
-        counts = sums(inverse.ravel(), keys.size, self.released.counts)
+        counts = sum_counts(inverse.ravel(), keys.size, self.released.counts)
         known = np.array([missing or value is not None for value in held], np.bool)[keys % kinds]
         unknown = _add_up(keys[~known] // kinds, counts[~known], self.sizes.size)
         return _SensitiveValues(keys[known] // kinds, keys[known] % kinds, counts[known], unknown, self.sizes, held)
@@ -143,7 +143,7 @@ class _PublishedClasses:
         return people_in(everybody, self.shown, self.claims.covers)
 
 
-def _canonical(counted: Coded, column: str, schema: Schema) -> tuple[Codes, list[Any]]:
+def _canonical(counted: CodedTable, column: str, schema: Schema) -> tuple[Codes, list[Any]]:
     """The cells of a column with all that means "missing" as one None: NULL, what is no number, and declared codes."""
     place = counted.names.index(column)
     codes = set(schema[column].missing)

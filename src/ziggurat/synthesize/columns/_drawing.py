@@ -12,7 +12,7 @@ import pyarrow as pa
 from ziggurat.data.engines import Engine
 from ziggurat.errors import DataError
 from ziggurat.synthesize._cells import Cells
-from ziggurat.synthesize._encoding import Encoding
+from ziggurat.synthesize._encoding import ColumnCoding
 from ziggurat.synthesize.columns._learning import LearnedColumn
 from ziggurat.synthesize.columns._rules import RowRule, set_where
 
@@ -36,7 +36,7 @@ class LearnedTable:
         What every row keeps.
     """
 
-    encodings: Mapping[str, Encoding]
+    encodings: Mapping[str, ColumnCoding]
     learned: Mapping[str, LearnedColumn]
     rules: tuple[RowRule, ...] = ()
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ziggurat.randomness import Source
 from ziggurat.synthesize._cells import Cells, Fitted, Method
-from ziggurat.synthesize._encoding import Encoding
+from ziggurat.synthesize._encoding import ColumnCoding
 from ziggurat.synthesize.columns._plan import ColumnPlan
 from ziggurat.synthesize.columns._smoothing import Smoother
 
@@ -42,7 +42,7 @@ class LearnedColumn:
         The code where there is one only.
     """
 
-    encoding: Encoding
+    encoding: ColumnCoding
     given: tuple[str, ...]
     which: Fitted | None
     number: Fitted | None
@@ -75,7 +75,7 @@ class LearnedColumn:
 
 def learn(
     plan: ColumnPlan,
-    encodings: Mapping[str, Encoding],
+    encodings: Mapping[str, ColumnCoding],
     cells: Mapping[str, Cells],
     rows: Mapping[str, Truths],
     smoothing: bool,
@@ -109,7 +109,7 @@ def learn(
 @dataclass(frozen=True)
 class _ColumnJob:
     method: Method
-    encoding: Encoding
+    encoding: ColumnCoding
     given: tuple[str, ...]
     smoothing: bool
 

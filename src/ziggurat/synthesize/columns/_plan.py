@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ziggurat.data import Condition
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.synthesize._cells import Method
-from ziggurat.synthesize._encoding import MOST_CATEGORIES, Encoding
+from ziggurat.synthesize._encoding import MOST_CATEGORIES, ColumnCoding
 from ziggurat.synthesize.learners import method_of, name_of
 
 ORDERS = ("table", "fewest-first")
@@ -69,7 +69,7 @@ def conditions_of(partial: object, columns: Sequence[str] | None, names: Sequenc
 
 
 def plan_columns(
-    encodings: Mapping[str, Encoding],
+    encodings: Mapping[str, ColumnCoding],
     method: object,
     methods: Mapping[str, object],
     order: str | Sequence[str],
@@ -96,7 +96,7 @@ def plan_columns(
     return ColumnPlan(drawn, chosen, given, where)
 
 
-def _order(order: str | Sequence[str], targets: list[str], encodings: Mapping[str, Encoding]) -> tuple[str, ...]:
+def _order(order: str | Sequence[str], targets: list[str], encodings: Mapping[str, ColumnCoding]) -> tuple[str, ...]:
     if order == "table":
         return tuple(targets)
     if order == "fewest-first":
@@ -109,7 +109,7 @@ def _order(order: str | Sequence[str], targets: list[str], encodings: Mapping[st
     return (*order, *(name for name in targets if name not in order))
 
 
-def _rank(made: Encoding) -> float:
+def _rank(made: ColumnCoding) -> float:
     """When a column is drawn: numbers last, and categories of many values before all others.
 
     Of a category that few rows hold, the rows that hold it would be told by what was drawn before it.
@@ -131,7 +131,7 @@ def _predictors(name: str, wanted: Sequence[str], before: tuple[str, ...], names
     return tuple(each for each in before if each in set(wanted))
 
 
-def _check_size(made: Encoding, method: Method) -> None:
+def _check_size(made: ColumnCoding, method: Method) -> None:
     if not made.numeric and made.size > MOST_CATEGORIES and name_of(method) != "sample":
         raise DataError(
             f"Column {made.name!r} has {made.size:,} categories, too many to learn what goes with them; "

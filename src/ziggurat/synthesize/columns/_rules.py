@@ -13,7 +13,7 @@ from ziggurat.data import Condition
 from ziggurat.data.engines import Engine
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.synthesize._cells import Codes, Reals
-from ziggurat.synthesize._encoding import Encoding
+from ziggurat.synthesize._encoding import ColumnCoding
 
 _ARROW = "->"
 
@@ -92,7 +92,7 @@ def check_rules(
 
 
 def set_where(
-    rule: RowRule, made: Encoding, applies: np.ndarray, codes: Codes, values: Reals | None
+    rule: RowRule, made: ColumnCoding, applies: np.ndarray, codes: Codes, values: Reals | None
 ) -> tuple[Codes, Reals | None]:
     """Return drawn cells with those fixed that the rule fixes."""
     fixed = rule.sets

@@ -8,7 +8,7 @@ from typing import Any
 
 from ziggurat.data import Condition
 from ziggurat.errors import DataError
-from ziggurat.synthesize._encoding import Encoding
+from ziggurat.synthesize._encoding import ColumnCoding
 from ziggurat.synthesize._saving import Array, read_archive, write_archive
 from ziggurat.synthesize.columns._drawing import LearnedTable
 from ziggurat.synthesize.columns._learning import LearnedColumn
@@ -47,7 +47,7 @@ def load(path: str | Path) -> tuple[dict[str, Any], dict[str, Any], LearnedTable
     """Return settings, facts, model and plan of a file."""
     facts, arrays = read_archive(path)
     try:
-        encodings = {each["name"]: Encoding.from_dict(each) for each in facts["encodings"]}
+        encodings = {each["name"]: ColumnCoding.from_dict(each) for each in facts["encodings"]}
         methods = {name: restore_method(each) for name, each in facts["methods"].items()}
         learned: dict[str, LearnedColumn] = {}
         for place, each in enumerate(facts["learned"]):

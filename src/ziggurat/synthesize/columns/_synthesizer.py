@@ -14,7 +14,7 @@ from ziggurat.data import Condition, Role, Table
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import Source, secure, seeded
-from ziggurat.synthesize._encoding import Encoding, encoding
+from ziggurat.synthesize._encoding import ColumnCoding, learn_coding
 from ziggurat.synthesize._reading import open_table, rows_of
 from ziggurat.synthesize._result import Origin, Synthesis, Synthetic
 from ziggurat.synthesize._writing import WrittenCopies, write_copies
@@ -269,11 +269,11 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
 
     def _encodings(
         self, held: Table, rows: pa.Table, names: tuple[str, ...], where: Mapping[str, Condition] | None
-    ) -> dict[str, Encoding]:
-        found: dict[str, Encoding] = {}
+    ) -> dict[str, ColumnCoding]:
+        found: dict[str, ColumnCoding] = {}
         for name in names:
             try:
-                found[name] = encoding(held.schema[name], rows.column(name), (self.missing or {}).get(name, ()))
+                found[name] = learn_coding(held.schema[name], rows.column(name), (self.missing or {}).get(name, ()))
             except DataError:
                 # What stays as it is need not be understood; it then predicts nothing.
                 if where is None or name in where:
