@@ -50,7 +50,7 @@ def _generated(rows: int) -> Combinations:
 
 def main() -> None:
     """Print loss, classes and seconds."""
-    asked = [KAnonymity(5).asked()]
+    asked = [KAnonymity(5).to_numbers()]
     if "ZIGGURAT_DATA" in os.environ:
         _beside_arx(_adult(Path(os.environ["ZIGGURAT_DATA"])), asked)
     else:

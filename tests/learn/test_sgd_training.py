@@ -16,7 +16,7 @@ from torch import nn  # noqa: E402
 
 from ziggurat.descent._calibration import Rounds, event_of, noise_multiplier  # noqa: E402
 from ziggurat.descent._checkpoints import Checkpoints  # noqa: E402
-from ziggurat.descent._gradients import Gradients, allowance, summed  # noqa: E402
+from ziggurat.descent._gradients import Gradients, allowance, sum_clipped  # noqa: E402
 from ziggurat.descent._noise import Draws, LatticeNoise  # noqa: E402
 from ziggurat.descent._training import Descent, DescentPlan, PrivateTraining  # noqa: E402
 from ziggurat.errors import ArtefactError, DataError, PrivacyError  # noqa: E402
@@ -131,14 +131,14 @@ class Shaky(Gradients):
 
     def _noted(self, rows: Any, targets: Any) -> Any:
         odd = torch.arange(len(rows)).unsqueeze(1) % 2
-        return super()._noted(rows * (1 - odd * 2.0**-22), targets)
+        return super()._collect_noted(rows * (1 - odd * 2.0**-22), targets)
 
 
 def test_what_rounding_by_places_adds_to_the_reach_of_a_row_is_in_the_sensitivity() -> None:
     plan = DescentPlan(Rounds(Fraction(1), 1), Fraction(1), Fraction(1), 256, 256)
     training, _ = one_weight(plan, 1, Shaky)
     rows = 1 - 2 * (torch.arange(256, dtype=torch.float64).unsqueeze(1) % 2)
-    found = [summed(training.gradients, rows, rows, torch.arange(first, 256), 256, 1.0) for first in (0, 1)]
+    found = [sum_clipped(training.gradients, rows, rows, torch.arange(first, 256), 256, 1.0) for first in (0, 1)]
     moved = float((found[0] - found[1]).norm())
     assert 1 + 2.0**-15 < moved <= training._lattice.mechanism.event.sensitivity
 
@@ -156,7 +156,7 @@ def test_samples_are_no_larger_than_rounding_is_allowed_for() -> None:
 def test_the_noise_has_the_stated_spread() -> None:
     lattice = LatticeNoise(Fraction(1), Fraction(2), 40_000)
     (draw,) = Draws(seeded(4), 1, Fraction(1), lattice).steps(0, 1)
-    noisy = lattice.protected(torch.full((40_000,), 5.0, dtype=torch.float64), torch.from_numpy(draw.noise))
+    noisy = lattice.protect(torch.full((40_000,), 5.0, dtype=torch.float64), torch.from_numpy(draw.noise))
     assert abs(float(noisy.mean()) - 5) < 6 * 2 / 200
     assert abs(float(noisy.std()) / 2 - 1) < 6 / np.sqrt(80_000)
 
@@ -283,5 +283,5 @@ def test_checkpoints_of_another_training_and_damaged_ones_are_refused(tmp_path: 
 
 
 def test_two_processes_cannot_train_from_one_checkpoint(tmp_path: Path) -> None:
-    with Checkpoints(tmp_path / "run", "20", ()).held(), pytest.raises(DataError, match="Another process"):
+    with Checkpoints(tmp_path / "run", "20", ()).hold(), pytest.raises(DataError, match="Another process"):
         ended_at(tmp_path / "run", None)

@@ -9,7 +9,7 @@ from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
     from ziggurat.attacks._epsilon import EpsilonBound, epsilon_bound
-    from ziggurat.attacks._finding import Difference, Finding, Share, counted
+    from ziggurat.attacks._finding import Difference, Finding, Share, count_noun
     from ziggurat.attacks._guesses import Excess, Guesses
     from ziggurat.attacks.synthetic import (
         AttributeInference,
@@ -61,14 +61,14 @@ if TYPE_CHECKING:
         singling_out,
         skewness,
         undone,
-        verified,
+        verify_models,
     )
 else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
             "_epsilon": "EpsilonBound epsilon_bound",
-            "_finding": "Difference Finding Share counted",
+            "_finding": "Difference Finding Share count_noun",
             "_guesses": "Excess Guesses",
             "synthetic": """
                 AttributeInference Closeness ClosestRecords Exact Linkability MatchRisk SameSide Scenario
@@ -78,7 +78,7 @@ else:
                 Claims ColumnSet ColumnCounts Cover CurvePoint Gain Homogeneity Intersection Linkage PopulationUniques
                 RatingsCurve Reidentification RiskReport Scoreboard SinglingOut Skewness GivenAway Undone Verified
                 homogeneity homogeneity_of intersection invented_ratings linkage population_uniques ratings_curve risk
-                risk_of scoreboard singling_out skewness undone verified
+                risk_of scoreboard singling_out skewness undone verify_models
             """,
         },
     )
@@ -120,7 +120,7 @@ __all__ = [
     "Verified",
     "Within",
     "closest_records",
-    "counted",
+    "count_noun",
     "epsilon_bound",
     "homogeneity",
     "homogeneity_of",
@@ -139,5 +139,5 @@ __all__ = [
     "skewness",
     "synthetic_singling_out",
     "undone",
-    "verified",
+    "verify_models",
 ]

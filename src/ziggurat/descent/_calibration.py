@@ -59,16 +59,16 @@ def noise_multiplier(epsilon: Fraction, delta: Fraction, rounds: Rounds) -> Frac
     wanted = float(epsilon) * (1 - _MARGIN)
 
     def beyond(logarithm: float) -> float:
-        return math.log(_epsilon(rounds, _rounded(math.exp(logarithm)), delta, wanted) / wanted)
+        return math.log(_epsilon(rounds, _round(math.exp(logarithm)), delta, wanted) / wanted)
 
     low, high = _bracket(beyond)
     found = brentq(beyond, low, high, xtol=1e-4) if low < high else high
     while beyond(found) > 0:
         found += 1e-4
-    return _rounded(math.exp(found))
+    return _round(math.exp(found))
 
 
-def _rounded(multiplier: float) -> Fraction:
+def _round(multiplier: float) -> Fraction:
     return math.ceil(Fraction(multiplier) / _UNIT) * _UNIT
 
 

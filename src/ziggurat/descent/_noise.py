@@ -45,7 +45,7 @@ class LatticeNoise:
         self.mechanism, self.coordinates = made, coordinates
         self.sigma_in_steps: Fraction = made.sigma / made.grid
 
-    def protected(self, total: Tensor, noise: Tensor) -> Tensor:
+    def protect(self, total: Tensor, noise: Tensor) -> Tensor:
         """Round a vector in double precision and add noise in steps; what comes out, in its place, may leave."""
         grid = float(self.mechanism.grid)  # a power of two: scaling by it is exact
         if not total.is_cuda:

@@ -78,10 +78,10 @@ def _gaussian(sensitivity: Fraction, mu: Fraction, coordinates: int, neighbours:
 
 def about_rows(relation: str) -> Neighbours:
     """Neighbours that differ in a row."""
-    return Neighbours(Unit.row(), Relation(relation)) if relation in set(Relation) else _refused()
+    return Neighbours(Unit.row(), Relation(relation)) if relation in set(Relation) else _refuse()
 
 
-def _refused() -> Neighbours:
+def _refuse() -> Neighbours:
     raise ParameterError("The relation must be 'replace-one' or 'add-or-remove-one'.")
 
 

@@ -10,7 +10,7 @@ from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
     from ziggurat.synthesize._combining import RULES, Combined, combine
-    from ziggurat.synthesize._reading import opened, rows_of
+    from ziggurat.synthesize._reading import open_table, rows_of
     from ziggurat.synthesize._result import NOT_PROMISED, Origin, Synthetic
     from ziggurat.synthesize._writing import WrittenCopies, facts_of, paths_of, write_copies
     from ziggurat.synthesize.columns import Synthesizer, synthesize
@@ -21,7 +21,7 @@ else:
         __name__,
         {
             "_combining": "Combined RULES combine",
-            "_reading": "opened rows_of",
+            "_reading": "open_table rows_of",
             "_result": "NOT_PROMISED Origin Synthetic",
             "_writing": "WrittenCopies facts_of paths_of write_copies",
             "columns": "Synthesizer synthesize",
@@ -47,7 +47,7 @@ __all__ = [
     "WrittenCopies",
     "combine",
     "facts_of",
-    "opened",
+    "open_table",
     "paths_of",
     "rows_of",
     "synthesize",

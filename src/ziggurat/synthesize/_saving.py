@@ -93,7 +93,7 @@ class ColumnCheckpoint:
             found.update(b"" if each.values is None else each.values.tobytes())
         self._prints[name] = found.hexdigest()
 
-    def kept(self, name: str, part: str, method: Method) -> Fitted | None:
+    def find(self, name: str, part: str, method: Method) -> Fitted | None:
         """Return what was kept of a part of a column, if it fits."""
         path = self._path(name, part)
         if not path.exists():

@@ -11,7 +11,7 @@ from ziggurat._lazy import lazy
 if TYPE_CHECKING:
     from ziggurat.utility._comparison import Comparison, compare
     from ziggurat.utility._correlations import Correlations, correlations
-    from ziggurat.utility._distances import hellinger, interval_overlap, kl_divergence, normalised_kl, total_variation
+    from ziggurat.utility._distances import hellinger, interval_overlap, kl_divergence, normalized_kl, total_variation
     from ziggurat.utility._estimates import ColumnEstimate, Estimates, estimates
     from ziggurat.utility._formula import Formula
     from ziggurat.utility._intervals import Combining, Interval
@@ -28,7 +28,7 @@ else:
         {
             "_comparison": "Comparison compare",
             "_correlations": "Correlations correlations",
-            "_distances": "hellinger interval_overlap kl_divergence normalised_kl total_variation",
+            "_distances": "hellinger interval_overlap kl_divergence normalized_kl total_variation",
             "_estimates": "ColumnEstimate Estimates estimates",
             "_formula": "Formula",
             "_intervals": "Combining Interval",
@@ -68,7 +68,7 @@ __all__ = [
     "interval_overlap",
     "kl_divergence",
     "marginals",
-    "normalised_kl",
+    "normalized_kl",
     "pairs",
     "propensity",
     "regression",

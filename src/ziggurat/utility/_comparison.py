@@ -174,6 +174,6 @@ def compare(
         transfer=None if target is None else transfer_of(sheets, target, model, draw),
         regression=None
         if formula is None
-        else regression_of(sheets, Formula.parsed(formula), kind, combining, confidence),
+        else regression_of(sheets, Formula.parse(formula), kind, combining, confidence),
         notes=sheets.notes,
     )

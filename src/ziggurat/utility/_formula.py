@@ -30,7 +30,7 @@ class Formula:
         return (self.target, *self.terms)
 
     @classmethod
-    def parsed(cls, text: str) -> Formula:
+    def parse(cls, text: str) -> Formula:
         """Read "target ~ column + column"; names with `~` or `+` stand in backquotes."""
         sides = _split(text, "~") if isinstance(text, str) else []
         if len(sides) != 2:

@@ -140,7 +140,7 @@ def regression(
     source
         Of the draw of these rows.
     """
-    parsed = Formula.parsed(formula)
+    parsed = Formula.parse(formula)
     if kind not in ("linear", "logistic"):
         raise ParameterError("The kind of a regression is 'linear' or 'logistic'.")
     sheets = open_sheets(original, synthetic, parsed.columns, rows=rows, source=source)
@@ -156,7 +156,7 @@ def regression_of(
     coding = Coding.of(sheets, formula)
     events = _events(sheets, formula, kind)
     fits = [
-        _fitted(sheets, formula, coding, sheet, events, "The original" if place == 0 else f"Synthetic copy {place}")
+        _fit(sheets, formula, coding, sheet, events, "The original" if place == 0 else f"Synthetic copy {place}")
         for place, sheet in enumerate(sheets.all)
     ]
     used = [size for _, size in fits]
@@ -194,7 +194,7 @@ def _raw(field: SheetField, sheet: Sheet) -> Reals:
     return cells.numbers if field.numeric else cells.codes.astype(np.float64)
 
 
-def _fitted(
+def _fit(
     sheets: Sheets, formula: Formula, coding: Coding, sheet: Sheet, event: float | None, where: str
 ) -> tuple[Fit, int]:
     design = coding.design(sheets, formula, sheet, where)
@@ -212,7 +212,7 @@ def _coefficient(place: int, coding: Coding, fits: list[Fit], used: list[int], h
     quantile = stats.t.ppf((1 + how.confidence) / 2, first.degrees)
     original = around(float(first.estimates[place]), float(first.errors[place]), float(quantile))
     values, errors = [float(each.estimates[place]) for each in others], [float(each.errors[place]) for each in others]
-    synthetic = how.combined(values, errors, used[0], used[1:])
+    synthetic = how.combine(values, errors, used[0], used[1:])
     gap = synthetic.estimate - original.estimate
     return Coefficient(
         name=coding.names[place],

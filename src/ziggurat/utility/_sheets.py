@@ -14,7 +14,7 @@ from ziggurat.data import Column, Kind, Schema, Table, Unit, read
 from ziggurat.errors import DataError, ParameterError, SchemaError
 from ziggurat.randomness import Source, secure
 from ziggurat.synthesize import Origin, Synthetic, WrittenCopies, facts_of, rows_of
-from ziggurat.synthesize import opened as opened_table
+from ziggurat.synthesize import open_table as opened_table
 from ziggurat.utility._judgement import Codes, Reals, counted
 
 ROWS = 100_000

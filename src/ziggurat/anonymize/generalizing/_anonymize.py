@@ -118,7 +118,7 @@ def anonymize(
         held, question.quasi_identifiers, question.sensitive, ladders, question.population, orders
     )
     _require_enough_rows(question, numbers)
-    asked = question.asked(numbers, held)
+    asked = question.to_numbers(numbers, held)
     limit = int(share * numbers.rows)
     _require_known(question, numbers)
     work = _Assignment(held, question, ladders, numbers, asked, limit, seconds, progress)
@@ -220,9 +220,9 @@ class _Assignment:
         if isinstance(metric, Analysis):
             if recoding != "global":
                 raise ParameterError("Your own analysis is tried on global recoding only.")
-            return self._tried(metric, lattice)
+            return self._try_analysis(metric, lattice)
         if recoding == "global":
-            best = self._searched(lattice)
+            best = self._search(lattice)
             return self._at(lattice, best.levels, best.score, metric.name, best)
         if not isinstance(metric, Loss):
             raise ParameterError("Local and Mondrian recoding minimise Loss; choose it, or global recoding.")
@@ -231,7 +231,7 @@ class _Assignment:
             raise ParameterError("Presence speaks of classes that share no people; it needs global recoding.")
         return self._local(lattice, metric) if recoding == "local" else self._mondrian(lattice, metric)
 
-    def _searched(self, lattice: Lattice) -> BestGeneralization:
+    def _search(self, lattice: Lattice) -> BestGeneralization:
         patience = self.time_limit
         if patience is None and lattice.nodes > _PATIENT:
             patience = _MINUTE
@@ -261,9 +261,9 @@ class _Assignment:
             "or give fewer quasi-identifiers."
         )
 
-    def _tried(self, analysis: Analysis, lattice: Lattice) -> Anonymised:
+    def _try_analysis(self, analysis: Analysis, lattice: Lattice) -> Anonymised:
         """Try the steward's own analysis on the generalisations that lose least by its guide."""
-        best = self._searched(lattice)
+        best = self._search(lattice)
         nodes = Solutions.of(lattice, self.question.quasi_identifiers).least(self.limit, analysis.tries)
         found: tuple[float, tuple[int, ...]] | None = None
         for place, levels in enumerate(nodes):
@@ -300,7 +300,7 @@ class _Assignment:
         for place, (ladder, level) in enumerate(zip(self.counted.ladders, levels, strict=True)):
             places = ladder.groups[level].take(self.counted.codes[:, place])
             labels.append(PublishedLabels(ladder.column, places, ladder.labels[level] if level else None))
-        return Publication(self.table, self.counted, labels, lattice.kept(levels), self.question.sensitive)
+        return Publication(self.table, self.counted, labels, lattice.find_kept(levels), self.question.sensitive)
 
     def _local(self, lattice: Lattice, metric: Loss) -> Anonymised:
         progress = None if self.progress is None else _half(self.progress)
@@ -365,10 +365,10 @@ def _stoppable(work: Callable[[npt.NDArray[np.int64]], Recoded]) -> Recoded:
 
 
 def _half(progress: Progress) -> Callable[[float], None]:
-    def told(share: float) -> None:
+    def tell(share: float) -> None:
         progress(share, float("inf"))
 
-    return told
+    return tell
 
 
 def _require_known(question: ProtectedColumns, counted: Combinations) -> None:
@@ -390,7 +390,7 @@ def _require_known(question: ProtectedColumns, counted: Combinations) -> None:
 
 def _require_enough_rows(question: ProtectedColumns, counted: Combinations) -> None:
     for model in question.models:
-        least = model.asked().smallest if isinstance(model, KAnonymity | HighestRisk) else 1
+        least = model.to_numbers().smallest if isinstance(model, KAnonymity | HighestRisk) else 1
         if least > counted.rows:
             raise ParameterError(
                 f"Every class must have {least:,} rows, but the table has {counted.rows:,} in all; ask for less."

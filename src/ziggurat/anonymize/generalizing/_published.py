@@ -153,7 +153,7 @@ class Publication:
         DataError if the table changed since it was counted.
         """
         seen = np.zeros(self._chosen.size, np.int64)
-        with self._asked() as query:
+        with self._lend_query() as query:
             for batch in self._table.engine.batches(query):
                 seen += np.bincount(batch.column(_PLACE).to_numpy(), minlength=seen.size)
                 yield batch.drop_columns([_PLACE])
@@ -194,11 +194,11 @@ class Publication:
 
     def _nothing(self) -> pa.Table:
         """A table of no rows, for the types of its columns."""
-        with self._asked() as query:
+        with self._lend_query() as query:
             return self._table.engine.query(query.limit(0)).drop_columns([_PLACE])
 
     @contextmanager
-    def _asked(self) -> Iterator[exp.Select]:
+    def _lend_query(self) -> Iterator[exp.Select]:
         """The query for the rows; what it needs is lent to the engine for so long."""
         lent: list[exp.Expr] = []
         try:
@@ -215,13 +215,13 @@ class Publication:
         query = exp.select(*(each.as_(name, quoted=True) for each, name in asked))
         query = query.from_(self._table.relation({*names, *(each.column for each in self._keyed)}), copy=False)
         for place, keyed in enumerate(self._keyed):
-            query = _looked_up(query, self._lent(self._lookup(keyed), f"codes_{place}", lent), place, keyed.column)
+            query = _look_up(query, self._lent(self._lookup(keyed), f"codes_{place}", lent), place, keyed.column)
         words = _words([keyed.size for keyed in self._keyed])
         matched = [
-            exp.EQ(this=_cell("labels", _key(number)), expression=_packed(self._keyed, word))
+            exp.EQ(this=_cell("labels", _key(number)), expression=_pack(self._keyed, word))
             for number, word in enumerate(words)
         ]
-        joined = query.join(self._lent(self._kept_labels(words), "labels", lent), on=exp.and_(*matched), copy=False)
+        joined = query.join(self._lent(self._label_kept(words), "labels", lent), on=exp.and_(*matched), copy=False)
         salt = randomness.uniform_below(_SALTS, source=randomness.secure())
         return joined.order_by(scramble([each.copy() for each in shown], salt), copy=False)
 
@@ -234,11 +234,11 @@ class Publication:
         used = [int(code) for code in np.unique(keyed.codes) if keyed.values[code] is not None]
         cells: list[Any] = [keyed.values[code] for code in used]
         storage = self._table.schema[keyed.column].storage
-        return pa.table({"value": _typed(cells, storage), "code": pa.array(used, pa.int64())})
+        return pa.table({"value": _cast(cells, storage), "code": pa.array(used, pa.int64())})
 
-    def _kept_labels(self, words: Sequence[Sequence[int]]) -> pa.Table:
+    def _label_kept(self, words: Sequence[Sequence[int]]) -> pa.Table:
         """The keys of the combinations that are kept, and their labels; memory grows with the combinations."""
-        keys = [_packed_codes(self._keyed, word)[self._chosen] for word in words]
+        keys = [_pack_codes(self._keyed, word)[self._chosen] for word in words]
         columns: dict[str, Any] = {_key(number): pa.array(key) for number, key in enumerate(keys)}
         columns |= {each.column: each.cells(self._chosen) for each in self._labels if not each.untouched}
         return pa.table({**columns, _PLACE: pa.array(np.arange(self._chosen.size, dtype=np.int64))})
@@ -252,7 +252,7 @@ def _writer(draft: Path, schema: pa.Schema) -> Any:
     return CsvWriter(draft, schema)
 
 
-def _looked_up(query: exp.Select, lookup: exp.Expr, place: int, column: str) -> exp.Select:
+def _look_up(query: exp.Select, lookup: exp.Expr, place: int, column: str) -> exp.Select:
     condition = exp.EQ(this=_cell("seen", column), expression=_cell(f"codes_{place}", "value"))
     return query.join(lookup, on=condition, join_type="left", copy=False)
 
@@ -287,7 +287,7 @@ def _words(sizes: Sequence[int]) -> list[list[int]]:
     return words
 
 
-def _packed(keyed: Sequence[_Keyed], word: Sequence[int]) -> exp.Expr:
+def _pack(keyed: Sequence[_Keyed], word: Sequence[int]) -> exp.Expr:
     """The codes of some columns as one number, in SQL; NULL, and so no label, for a cell that was not counted."""
     total: exp.Expr = exp.cast(exp.Literal.number(0), "BIGINT")
     for place in word:
@@ -303,14 +303,14 @@ def _packed(keyed: Sequence[_Keyed], word: Sequence[int]) -> exp.Expr:
     return total
 
 
-def _packed_codes(keyed: Sequence[_Keyed], word: Sequence[int]) -> Integers:
+def _pack_codes(keyed: Sequence[_Keyed], word: Sequence[int]) -> Integers:
     total = np.zeros(len(keyed[0].codes), np.int64)
     for place in word:
         total = total * keyed[place].size + keyed[place].codes
     return total
 
 
-def _typed(cells: list[Any], storage: Kind) -> pa.Array:
+def _cast(cells: list[Any], storage: Kind) -> pa.Array:
     types = {
         Kind.INTEGER: pa.int64(),
         Kind.REAL: pa.float64(),

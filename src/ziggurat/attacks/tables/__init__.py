@@ -17,7 +17,7 @@ from ziggurat.attacks.tables._ratings import (
 )
 from ziggurat.attacks.tables._risk import Reidentification, RiskReport, risk, risk_of
 from ziggurat.attacks.tables._undone import GivenAway, Undone, undone
-from ziggurat.attacks.tables._verified import Claims, Verified, verified
+from ziggurat.attacks.tables._verified import Claims, Verified, verify_models
 
 __all__ = [
     "Claims",
@@ -55,5 +55,5 @@ __all__ = [
     "singling_out",
     "skewness",
     "undone",
-    "verified",
+    "verify_models",
 ]

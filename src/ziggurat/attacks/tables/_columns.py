@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.attacks._finding import Finding, fraction, listed
+from ziggurat.attacks._finding import Finding, fraction, list_names
 from ziggurat.attacks.tables._classes import choose_columns, open_table, read_groups
 from ziggurat.data import Table
 from ziggurat.data.coded import CodedTable, Codes, refine_classes, sum_counts
@@ -107,7 +107,7 @@ class SinglingOut(Finding):
         if self.largest == 1:
             return f"{text}."
         few = self.best(min(3, self.largest))
-        text += f"; {listed(few.columns)} together single out {few.uniques / self.rows:.1%}"
+        text += f"; {list_names(few.columns)} together single out {few.uniques / self.rows:.1%}"
         if self.largest > 3:
             text += f", {self.largest} columns together {most.uniques / self.rows:.1%}"
         return f"{text}."
@@ -159,7 +159,7 @@ def singling_out_of(combinations: CodedTable, largest: int | None = None) -> Sin
         sizes = sum_counts(ids, number, combinations.counts)
         alone = sizes[ids[order]] == 1
         seen[mask] = np.packbits(alone)
-        found.append(_described(combinations, mask, sizes, seen))
+        found.append(_describe(combinations, mask, sizes, seen))
     found.sort(key=lambda each: (len(each.columns), -each.uniques, -each.classes, each.columns))
     return SinglingOut(combinations.rows, tuple(found))
 
@@ -198,7 +198,7 @@ def _walk(combinations: CodedTable, depth: int) -> Iterator[tuple[int, Codes, in
     yield from below(0, np.zeros(combinations.counts.size, dtype=np.int64), 1, len(codes), depth)
 
 
-def _described(combinations: CodedTable, mask: int, sizes: Codes, seen: dict[int, npt.NDArray[np.uint8]]) -> ColumnSet:
+def _describe(combinations: CodedTable, mask: int, sizes: Codes, seen: dict[int, npt.NDArray[np.uint8]]) -> ColumnSet:
     rows, places = combinations.rows, [i for i in range(len(combinations.names)) if mask >> i & 1]
     minimal = seen[mask].copy()
     for place in places:

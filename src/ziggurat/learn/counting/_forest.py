@@ -10,7 +10,7 @@ from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.learn._budget import Kind
-from ziggurat.learn._clipping import Floats, Integers, Scale, checked_rows
+from ziggurat.learn._clipping import Floats, Integers, Scale, check_rows
 from ziggurat.learn.counting._base import BoundedClassifier, CountingFacts, with_bounds
 from ziggurat.learn.counting._splits import (
     ONE_ROW,
@@ -108,7 +108,7 @@ class RandomForestClassifier(BoundedClassifier):
         where 0.083 is true.
         """
         check_is_fitted(self)
-        table = Scale(*self.bounds_).clipped(checked_rows(self, X))
+        table = Scale(*self.bounds_).clip(check_rows(self, X))
         grown = zip(self.feature_, self.threshold_, self.value_, strict=True)
         told = [np.log(value)[leaves_of(table, feature, threshold)] for feature, threshold, value in grown]
         prior = np.log(self.class_prior_)
@@ -149,7 +149,7 @@ class RandomForestClassifier(BoundedClassifier):
         draw = source.simulation()
         splits = [random_splits(scale, self._levels(facts), draw) for _ in range(self.trees)]
         self.feature_, self.threshold_ = (np.stack(part) for part in zip(*splits, strict=True))
-        counts = self._counts(scale.clipped(features), codes, facts.classes)
+        counts = self._counts(scale.clip(features), codes, facts.classes)
         noisy = np.asarray(noise.release(counts, source).value)
         total = np.maximum(noisy.sum(axis=(0, 1)), self.trees)
         self.class_prior_ = total / total.sum()

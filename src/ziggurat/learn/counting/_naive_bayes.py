@@ -33,7 +33,7 @@ from sklearn.utils.validation import check_is_fitted
 from ziggurat.data.withheld import RowsError
 from ziggurat.errors import ParameterError
 from ziggurat.learn._budget import FitBudget, Kind
-from ziggurat.learn._clipping import STEPS, Floats, Integers, Scale, checked_rows, declared, in_steps, root_above
+from ziggurat.learn._clipping import STEPS, Floats, Integers, Scale, check_rows, in_steps, read_bounds, root_above
 from ziggurat.learn.counting._base import (
     BoundedClassifier,
     CountingClassifier,
@@ -85,7 +85,7 @@ class ClassSums:
         changed = (1 + 2 * self.columns) * (1 + (self.relation is Relation.REPLACE_ONE))
         return budget.noise(self.sensitivity, changed)
 
-    def summed(self, steps: Integers, codes: Integers, classes: int) -> Integers:
+    def sum_up(self, steps: Integers, codes: Integers, classes: int) -> Integers:
         """The exact sums: a row for each class with its count, its sums of x and its sums of squares."""
         first, second, shift = self.polynomials
         if len(steps) * max(first, second, self.weight) * _UNIT > _LARGEST:
@@ -187,8 +187,8 @@ class GaussianNB(BoundedClassifier):
         """Return the probability of every class, row by row; rows are moved into the bounds first."""
         check_is_fitted(self)
         scale = Scale(*self.bounds_)
-        inside = scale.scaled(checked_rows(self, X))[:, None, :]
-        means, spread = scale.scaled(self.theta_), self.var_ / scale.half**2
+        inside = scale.scale(check_rows(self, X))[:, None, :]
+        means, spread = scale.scale(self.theta_), self.var_ / scale.half**2
         densities = -((inside - means) ** 2 / spread + np.log(spread)).sum(axis=2) / 2
         return np.asarray(softmax(densities + np.log(self.class_prior_), axis=1))
 
@@ -204,7 +204,7 @@ class GaussianNB(BoundedClassifier):
 
     def _require_squares(self, columns: int) -> None:
         public_number(self.least_spread, "least_spread")
-        half = declared((-1, 1) if self.bounds is None else self.bounds, columns, "bounds").half
+        half = read_bounds((-1, 1) if self.bounds is None else self.bounds, columns, "bounds").half
         if half.min() < _NARROWEST or half.max() > _WIDEST:
             raise ParameterError("The bounds are too close or too far apart for variances; change the unit.")
 
@@ -223,7 +223,7 @@ class GaussianNB(BoundedClassifier):
     def _learn(self, features: Floats, codes: Integers, facts: CountingFacts, source: Source) -> None:
         bounds_noise, sums, noise = self._plan(facts)
         scale = self._scale(features, bounds_noise, source)
-        exactly = sums.summed(in_steps(scale.scaled(features)), codes, facts.classes)
+        exactly = sums.sum_up(in_steps(scale.scale(features)), codes, facts.classes)
         noisy = np.asarray(noise.release(exactly, source).value)
         rows = facts.rows if sums.relation is Relation.REPLACE_ONE else None
         counts, totals, squares = sums.read(noisy, rows)
@@ -298,7 +298,7 @@ class CategoricalNB(CountingClassifier):
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
         """Return the probability of every class, row by row."""
         check_is_fitted(self)
-        places = self._places(checked_rows(self, X))
+        places = self._places(check_rows(self, X))
         told = [np.log(table[:, place].T) for table, place in zip(self.feature_prob_, places.T, strict=True)]
         return np.asarray(softmax(np.sum(told, axis=0) + np.log(self.class_prior_), axis=1))
 

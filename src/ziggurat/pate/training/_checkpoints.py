@@ -27,10 +27,10 @@ class TensorFile:
 
 def write(path: Path, tensors: Mapping[str, Tensor], facts: Mapping[str, str]) -> None:
     """Replace the file at `path`, which only its owner may read: parameters remember rows."""
-    write_bytes(path, packed(tensors, facts))
+    write_bytes(path, pack(tensors, facts))
 
 
-def packed(tensors: Mapping[str, Tensor], facts: Mapping[str, str]) -> bytes:
+def pack(tensors: Mapping[str, Tensor], facts: Mapping[str, str]) -> bytes:
     """Give tensors and facts as safetensors."""
     from safetensors.torch import save
 

@@ -239,7 +239,7 @@ class Labelling:
 
     def plan(self, X: Any, *, most_answers: int | None = None) -> LabelPlan:  # noqa: N803
         """Plan the labels of queries, as `label` takes them; no teacher is asked."""
-        features = self._teachers.checked(X)
+        features = self._teachers.check(X)
         _require_room(len(features))
         event = self._planned(len(features), most_answers)
         return LabelPlan(self, features, event, self._question(X, len(features), most_answers), most_answers)
@@ -262,14 +262,14 @@ class Labelling:
 
         The teachers vote again on the same features, which gives the same votes. Nothing is spent, because nothing
         leaves: the data-dependent epsilons are `PrivateEpsilon`s, which only the steward may open, and which are in no
-        certificate. To publish one, release it with `ziggurat.pate.sanitised`.
+        certificate. To publish one, release it with `ziggurat.pate.sanitize`.
         """
         facts = labelled.facts
-        self._teachers.checked(X)
+        self._teachers.check(X)
         asked = {**self._question(X, facts.queries, facts.question["most_answers"]), "once": facts.question["once"]}
         if asked != dict(facts.question):
             raise DataError("These labels were given for other features, by other teachers or with other noise.")
-        votes = paid(lambda: self._votes(self._teachers.checked(X)), "nothing was spent")
+        votes = paid(lambda: self._votes(self._teachers.check(X)), "nothing was spent")
         at = facts.grant.delta if delta is None else delta
         return account(
             self._aggregator, votes, delta=at, answered=labelled.labels.answered,

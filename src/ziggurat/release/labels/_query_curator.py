@@ -15,7 +15,7 @@ from ziggurat.data import Unit, write_csv
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError
 from ziggurat.ledger import Ledger
 from ziggurat.local import Reports, VectorNoise
-from ziggurat.pate.teachers import checked_units
+from ziggurat.pate.teachers import check_units
 from ziggurat.privacy import (
     Amount,
     Event,
@@ -317,7 +317,7 @@ class QueryCurator:
             return
         if units is None or len(units) != rows:
             raise DataError(f"Give the unit ({self._neighbours.unit.name}) of every row.")
-        _, counts = np.unique(checked_units(units), return_counts=True)
+        _, counts = np.unique(check_units(units), return_counts=True)
         if counts.min() != self._rows or counts.max() != self._rows:
             raise DataError(f"Every {self._neighbours.unit.name} must have exactly {self._rows} of the rows.")
 

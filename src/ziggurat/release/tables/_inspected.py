@@ -19,7 +19,7 @@ from ziggurat.attacks import (
     homogeneity_of,
     risk_of,
     undone,
-    verified,
+    verify_models,
 )
 from ziggurat.data import Column, Kind, Role, Schema, Table
 from ziggurat.data.engines import DuckDBEngine
@@ -122,7 +122,7 @@ def _verified(anonymised: Anonymised, released: ColumnCounts, original: ColumnCo
         covers={name: _cover(anonymised, name) for name in question.quasi_identifiers},
         people=None if question.population is None else ColumnCounts(question.population, question.quasi_identifiers),
     )
-    held = verified(released.of([*question.quasi_identifiers, *question.sensitive]), claims)
+    held = verify_models(released.of([*question.quasi_identifiers, *question.sensitive]), claims)
     wrong = [f"{each.model} (measured: {each.figure} {each.measured:.5g})" for each in held if not each.held]
     if released.rows != anonymised.publication.rows:
         wrong.append(f"it has {released.rows:,} rows and should have {anonymised.publication.rows:,}")

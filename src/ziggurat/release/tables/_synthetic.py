@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.base import clone
 
-from ziggurat.attacks import Scenario, counted
+from ziggurat.attacks import Scenario, count_noun
 from ziggurat.data import Table, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import ParameterError, PrivacyError
@@ -41,7 +41,7 @@ from ziggurat.release.tables._synthetic_files import (
 )
 from ziggurat.release.tables._synthetic_parts import TableSplit, checked_share, kept_source, parts_of, shown_schema
 from ziggurat.synthesize import Synthesizer, paths_of
-from ziggurat.synthesize.learners import described as described_method
+from ziggurat.synthesize.learners import describe_method as described_method
 
 if TYPE_CHECKING:
     from ziggurat.ledger import Ledger
@@ -275,7 +275,7 @@ class SyntheticPlan(Plan[SyntheticDraft]):
     @property
     def text(self) -> str:
         """How many copies."""
-        return f"Synthetic table: {counted(self.todo.copies, 'copy', 'copies')} by {type(self.maker).__name__}"
+        return f"Synthetic table: {count_noun(self.todo.copies, 'copy', 'copies')} by {type(self.maker).__name__}"
 
     @property
     def rehearsal(self) -> bool:

@@ -16,7 +16,7 @@ from ziggurat.synthesize._saving import ColumnCheckpoint
 from ziggurat.synthesize.columns._learning import Keep, Kept, Truths
 from ziggurat.synthesize.columns._plan import ColumnPlan
 from ziggurat.synthesize.columns._rules import RowRule
-from ziggurat.synthesize.learners import described
+from ziggurat.synthesize.learners import describe_method
 
 
 def either(where: Mapping[str, Condition], names: Sequence[str]) -> Condition:
@@ -57,5 +57,5 @@ def keeping(
     held = ColumnCheckpoint(folder)
     for name in plan.order:
         used = [cells[name], *(cells[each] for each in plan.given[name])]
-        held.about(name, described(plan.methods[name]), [each.take(fits[name]) for each in used])
-    return (lambda name, part: held.kept(name, part, plan.methods[name])), held.keep
+        held.about(name, describe_method(plan.methods[name]), [each.take(fits[name]) for each in used])
+    return (lambda name, part: held.find(name, part, plan.methods[name])), held.keep

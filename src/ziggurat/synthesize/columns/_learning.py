@@ -68,7 +68,7 @@ class LearnedColumn:
         if self.number is not None and there.size:
             drawn = np.asarray(self.number.sample([each.take(there) for each in given], there.size, draw), np.float64)
             if self.smoother is not None:
-                drawn = self.smoother.smoothed(drawn, made.rounded, draw)
+                drawn = self.smoother.smooth(drawn, made.rounded, draw)
             values[there] = made.rounded(drawn)
         return Cells(codes, made.size, values)
 
@@ -95,7 +95,7 @@ def learn(
         # The last columns have most predictors and take longest.
         for name in reversed(plan.order):
             job = _ColumnJob(plan.methods[name], encodings[name], plan.given[name], smoothing)
-            jobs[pool.submit(job.learned, cells, rows.get(name), source.child("fit", name), kept, keep)] = name
+            jobs[pool.submit(job.learn, cells, rows.get(name), source.child("fit", name), kept, keep)] = name
         try:
             for done in as_completed(jobs):
                 found[jobs[done]] = done.result()
@@ -113,7 +113,7 @@ class _ColumnJob:
     given: tuple[str, ...]
     smoothing: bool
 
-    def learned(
+    def learn(
         self, cells: Mapping[str, Cells], rows: Truths | None, source: Source, kept: Kept, keep: Keep
     ) -> LearnedColumn:
         """Learn the code of the column, and its number where it holds one."""
@@ -125,18 +125,18 @@ class _ColumnJob:
         parts = iter(source.spawn(2))
         if used.size > 1:
             chosen = Cells(target.codes, target.size, None, target.ordered)
-            which = self._fitted("which", chosen, given, parts, kept, keep)
+            which = self._fit("which", chosen, given, parts, kept, keep)
         if target.values is not None:
             there = target.codes == 0
             values = target.values[there]
             if values.size:
                 alone = Cells(np.zeros(values.size, np.int32), 1, values)
-                number = self._fitted("number", alone, [each.take(there) for each in given], parts, kept, keep)
+                number = self._fit("number", alone, [each.take(there) for each in given], parts, kept, keep)
                 smoother = Smoother.of(values) if self.smoothing else None
         only = int(used[0]) if used.size == 1 else 0
         return LearnedColumn(self.encoding, self.given, which, number, smoother, only)
 
-    def _fitted(
+    def _fit(
         self, part: str, target: Cells, given: list[Cells], sources: Iterator[Source], kept: Kept, keep: Keep
     ) -> Fitted:
         found = kept(self.encoding.name, part)

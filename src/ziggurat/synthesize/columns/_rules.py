@@ -74,7 +74,7 @@ class RowRule:
         return self.applies(rows, engine) & ~self.then.holds(rows, unknown=True, engine=engine)
 
 
-def checked_rules(
+def check_rules(
     texts: Iterable[str], known: Sequence[str], rows: pa.Table, engine: Engine | None = None
 ) -> tuple[RowRule, ...]:
     """Read rules, and refuse those that the table itself does not keep."""
