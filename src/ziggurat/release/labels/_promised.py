@@ -27,7 +27,7 @@ from ziggurat.privacy import (
 )
 from ziggurat.release._cited import Cited, other_spends, require_unbounded
 from ziggurat.release.labels._labelled import LabellingFacts
-from ziggurat.release.labels._query_curator import Privatised
+from ziggurat.release.labels._query_curator import PrivatizedQueries
 
 Features = Literal["public", "privatised", "original"]
 
@@ -273,7 +273,7 @@ class StudentsSide:
     """
 
     features: Features
-    queries: tuple[Privatised, ...] = ()
+    queries: tuple[PrivatizedQueries, ...] = ()
     matched: bool = False
     checked: Checked | None = None
     recorded: Cited | None = None
@@ -281,7 +281,7 @@ class StudentsSide:
     def __post_init__(self) -> None:
         if self.features not in get_args(Features):
             raise ParameterError("features must be 'public', 'privatised' or 'original'.")
-        if not all(isinstance(each, Privatised) and each.calls for each in self.queries):
+        if not all(isinstance(each, PrivatizedQueries) and each.calls for each in self.queries):
             raise ParameterError("Give a QueryCurator that has privatised something, or what it has `sent`.")
         if self.features == "privatised" and not self.queries:
             raise ParameterError("Say who privatised the features: queries=the QueryCurator.")
@@ -345,6 +345,6 @@ class StudentsSide:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read the facts."""
-        queries = tuple(Privatised.from_dict(each) for each in data["queries"])
+        queries = tuple(PrivatizedQueries.from_dict(each) for each in data["queries"])
         recorded = None if data["recorded"] is None else Cited.from_dict(data["recorded"])
         return cls(data["features"], queries, data["matched"], Checked.from_dict(data["checked"]), recorded)

@@ -26,7 +26,7 @@ from ziggurat.release._plan import Plan, stated
 from ziggurat.release._purse import Purse
 from ziggurat.release._synthetic_attacks import Attackers, Claim, attack_fully, attackers_of, attacks_planned
 from ziggurat.release.models import DEPENDS, in_words
-from ziggurat.release.tables._anonymised import _checked, _private_folder
+from ziggurat.release.tables._anonymized import _checked, _private_folder
 from ziggurat.release.tables._synthetic import Progress, _require_copies, _silent
 from ziggurat.release.tables._synthetic_files import (
     FORMAT,
