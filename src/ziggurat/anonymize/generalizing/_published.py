@@ -20,6 +20,7 @@ from ziggurat.data import Column, CsvWriter, Kind, Role
 from ziggurat.data.engines import scramble
 from ziggurat.data.expressions import is_present
 from ziggurat.errors import DataError, ParameterError
+from ziggurat.files import replacing
 
 if TYPE_CHECKING:
     from ziggurat.anonymize.generalizing._coded import Combinations
@@ -170,24 +171,15 @@ class Publication:
         target = Path(path)
         if target.suffix.lower() not in (".parquet", ".csv"):
             raise DataError("The output must be a .parquet or a .csv file.")
-        draft = target.with_name(f".{target.name}.new")
-        failed = False
-        try:
-            self._write(draft)
-            draft.replace(target)
-        except OSError:
-            failed = True
-        finally:
-            draft.unlink(missing_ok=True)
-        if failed:
-            raise DataError(f"The file {str(target)!r} could not be written; check the folder and the space in it.")
+        with replacing(target) as draft:
+            self._write(draft, target.suffix.lower())
 
-    def _write(self, draft: Path) -> None:
+    def _write(self, draft: Path, ending: str) -> None:
         batches = self.batches()
         first = next(batches, None)
         if first is None:
             first = pa.RecordBatch.from_pylist([], schema=self._nothing().schema)
-        with _writer(draft, first.schema) as writer:
+        with _writer(draft, ending, first.schema) as writer:
             writer.write_batch(first)
             for batch in batches:
                 writer.write_batch(batch)
@@ -244,10 +236,10 @@ class Publication:
         return pa.table({**columns, _PLACE: pa.array(np.arange(self._chosen.size, dtype=np.int64))})
 
 
-def _writer(draft: Path, schema: pa.Schema) -> Any:
+def _writer(draft: Path, ending: str, schema: pa.Schema) -> Any:
     import pyarrow.parquet as parquet
 
-    if draft.suffixes[-2].lower() == ".parquet":
+    if ending == ".parquet":
         return parquet.ParquetWriter(draft, schema)
     return CsvWriter(draft, schema)
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ziggurat.errors import DataError
+from ziggurat.files import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,10 +20,4 @@ def drawn(file: str, width: float, height: float) -> Iterator[Figure]:
     with sheet(width, height) as page:
         yield page
         content = rendered(page, "svg" if file.lower().endswith(".svg") else "png")
-    draft = Path(file).with_name(f".{Path(file).name}.new")
-    try:
-        draft.write_bytes(content)
-        draft.replace(file)
-    except OSError:
-        draft.unlink(missing_ok=True)
-        raise DataError(f"The picture {file!r} could not be written; check the folder.") from None
+    write_bytes(file, content)

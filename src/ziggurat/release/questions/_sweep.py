@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from ziggurat.data import Kind
 from ziggurat.drawing import NOISY, TRUE, rendered, sheet
-from ziggurat.errors import DataError, ParameterError, QuestionError
+from ziggurat.errors import ParameterError, QuestionError
+from ziggurat.files import write_bytes
 from ziggurat.privacy import Amount, exact_epsilon, in_words
 from ziggurat.queries import Aggregate, Answer, Measure, in_figures
 from ziggurat.queries.language import Query
@@ -92,11 +93,7 @@ class Sweep:
 
     def save(self, path: str | Path) -> None:
         """Draw into a file, as PNG if its name ends so and otherwise as SVG; an existing one is replaced."""
-        target = Path(path)
-        try:
-            target.write_bytes(self.draw("png" if target.suffix.lower() == ".png" else "svg"))
-        except OSError:
-            raise DataError(f"The picture {str(path)!r} could not be written; check the folder.") from None
+        write_bytes(path, self.draw("png" if Path(path).suffix.lower() == ".png" else "svg"))
 
     def __str__(self) -> str:
         """One line for each epsilon."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ziggurat.anonymize import NOT_PROMISED, Anonymised
 from ziggurat.attacks import Finding, Homogeneity, RiskReport, Undone, Verified
 from ziggurat.errors import DataError, ParameterError, PrivacyError
-from ziggurat.files import write_text
+from ziggurat.files import check_output, place, write_text
 from ziggurat.release._certificate import decision_of
 from ziggurat.release._cited import Cited
 from ziggurat.release._evidence import Evidence
@@ -184,7 +184,7 @@ def release_anonymized(
         made = plan.released(release)
         written = Path(folder) / made.certificate.name
         write_text(written, json.dumps(made.to_dict(), indent=1) + "\n", mode=_OWNER_ONLY)
-        _let_go({plan.draft: target, written: made.certificate})
+        place({plan.draft: target, written: made.certificate})
     return made
 
 
@@ -335,10 +335,7 @@ def _checked(path: str | Path, ledger: Ledger | None, table: str, note: str) -> 
     target = Path(path)
     if target.suffix.lower() not in (".parquet", ".csv"):
         raise DataError("The output must be a .parquet or a .csv file.")
-    if not target.absolute().parent.is_dir():
-        raise DataError(f"The folder of {str(target)!r} does not exist; create it first.")
-    if target.is_dir():
-        raise DataError(f"{str(target)!r} is a folder; name a file.")
+    check_output(target, force=True)
     if ledger is not None and not table:
         raise ParameterError("Name the table, as the ledger should remember it.")
     if ledger is None and table:
@@ -402,12 +399,3 @@ def copied(file: Path, folder: Path) -> Path:
 def _digest(file: Path) -> str:
     with file.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
-
-
-def _let_go(drafts: Mapping[Path, Path]) -> None:
-    try:
-        for draft, target in drafts.items():
-            draft.replace(target)
-    except OSError:
-        names = " and ".join(repr(str(target)) for target in drafts.values())
-        raise DataError(f"Not both of {names} could be written; check the folder, and release again.") from None
