@@ -209,11 +209,11 @@ def exact(module: nn.Module, rows: Tensor, targets: Tensor, batch: int, size: in
 
     from ziggurat.descent._calibration import Rounds
     from ziggurat.descent._gradients import Gradients
-    from ziggurat.descent._training import Descent, Plan, Training
+    from ziggurat.descent._training import Descent, DescentPlan, PrivateTraining
     from ziggurat.randomness import secure
 
-    plan = Plan(Rounds(Fraction(batch, len(rows)), 10**6), Fraction(1), Fraction(1), size, len(rows))
-    training = Training(Gradients(module, losses, "noted"), plan, Descent(0.1, "sgd", 0.0, False), secure())
+    plan = DescentPlan(Rounds(Fraction(batch, len(rows)), 10**6), Fraction(1), Fraction(1), size, len(rows))
+    training = PrivateTraining(Gradients(module, losses, "noted"), plan, Descent(0.1, "sgd", 0.0, False), secure())
     for _ in training.steps(rows, targets, 0, 10**6):
         yield
 

@@ -13,9 +13,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ziggurat.anonymize.generalizing._coded import Counted, coded_cells, ladder
+from ziggurat.anonymize.generalizing._coded import Combinations, code_hierarchy, find_codes
 from ziggurat.anonymize.generalizing._local import Recoded, recode
-from ziggurat.anonymize.generalizing._models import Asked, AverageRisk, HighestRisk, KAnonymity, LDiversity, TCloseness
+from ziggurat.anonymize.generalizing._models import (
+    AverageRisk,
+    HighestRisk,
+    KAnonymity,
+    LDiversity,
+    ModelNumbers,
+    TCloseness,
+)
 from ziggurat.data import Hierarchy
 from ziggurat.errors import PrivacyError
 
@@ -27,18 +34,18 @@ def tree(size: int) -> Hierarchy:
     return Hierarchy({str(v): (f"p{v // 2}", f"q{v // 4}", "*") for v in range(size)})
 
 
-def table(seed: int, rows: int = 120, sizes: tuple[int, ...] = (8, 8, 4), sensitive: bool = False) -> Counted:
+def table(seed: int, rows: int = 120, sizes: tuple[int, ...] = (8, 8, 4), sensitive: bool = False) -> Combinations:
     draw = np.random.default_rng(seed)
     cells = np.stack([draw.integers(0, size, rows) for size in sizes] + [draw.integers(0, 4, rows)] * sensitive, 1)
     codes, counts = np.unique(cells, axis=0, return_counts=True)
     many = len(sizes)
-    ladders = tuple(ladder(f"c{j}", tree(size)) for j, size in enumerate(sizes))
+    ladders = tuple(code_hierarchy(f"c{j}", tree(size)) for j, size in enumerate(sizes))
     values = (("a", "b", "c", "d"),) if sensitive else ()
-    return Counted(ladders, codes[:, :many].astype(np.int32), counts, np.zeros(0, np.int64),
+    return Combinations(ladders, codes[:, :many].astype(np.int32), counts, np.zeros(0, np.int64),
                    codes[:, many:].astype(np.int32), values)  # fmt: skip
 
 
-def classes(counted: Counted, found: Recoded) -> dict[tuple[object, ...], list[int]]:
+def classes(counted: Combinations, found: Recoded) -> dict[tuple[object, ...], list[int]]:
     columns = [found.labels(counted, j) for j in range(len(counted.ladders))]
     groups: dict[tuple[object, ...], list[int]] = defaultdict(list)
     for i, row in enumerate(zip(*columns, strict=True)):
@@ -47,14 +54,14 @@ def classes(counted: Counted, found: Recoded) -> dict[tuple[object, ...], list[i
     return groups
 
 
-def histogram(counted: Counted, who: list[int]) -> Counter[int]:
+def histogram(counted: Combinations, who: list[int]) -> Counter[int]:
     counts: Counter[int] = Counter()
     for i in who:
         counts[int(counted.sensitive[i, 0])] += int(counted.counts[i])
     return counts
 
 
-def loss(counted: Counted, found: Recoded) -> float:
+def loss(counted: Combinations, found: Recoded) -> float:
     """The loss as issue 7 writes it, cell by cell."""
     n, product = counted.rows, 1.0
     for j, rungs in enumerate(counted.ladders):
@@ -127,7 +134,7 @@ WITHIN = {
 def test_every_class_satisfies_a_model_of_sensitive_values_and_k(name: str, seed: int) -> None:
     counted = table(seed, sensitive=True)
     model, holds = WITHIN[name]
-    pairs = ladder("s", Hierarchy({v: (w, "*") for v, w in zip("abcd", "xxyy", strict=True)}))
+    pairs = code_hierarchy("s", Hierarchy({v: (w, "*") for v, w in zip("abcd", "xxyy", strict=True)}))
     found = recode(counted, [KAnonymity(3).asked(), replace(model.asked(), about=0, tree=pairs)])
     whole = histogram(counted, list(range(len(counted.counts))))
     for who in classes(counted, found).values():
@@ -135,11 +142,11 @@ def test_every_class_satisfies_a_model_of_sensitive_values_and_k(name: str, seed
         assert holds(histogram(counted, who), whole)
 
 
-@pytest.mark.parametrize("asked", [Asked(1, 6), Asked(8, 0.2, 0.7)], ids=["k-map", "presence"])
-def test_people_of_a_population_are_those_recoded_alike(asked: Asked) -> None:
+@pytest.mark.parametrize("asked", [ModelNumbers(1, 6), ModelNumbers(8, 0.2, 0.7)], ids=["k-map", "presence"])
+def test_people_of_a_population_are_those_recoded_alike(asked: ModelNumbers) -> None:
     plain = table(1)
     people = plain.counts + np.random.default_rng(9).integers(1, 4, len(plain.counts))
-    counted = Counted(plain.ladders, plain.codes, plain.counts, people, plain.sensitive, plain.values)
+    counted = Combinations(plain.ladders, plain.codes, plain.counts, people, plain.sensitive, plain.values)
     for who in classes(counted, recode(counted, [asked])).values():
         crowd, rows = sum(people[i] for i in who), sum(counted.counts[i] for i in who)
         assert crowd >= 6 if asked.kind == 1 else 0.2 - 1e-9 <= rows / crowd <= 0.7 + 1e-9
@@ -165,7 +172,7 @@ def test_k_above_the_table_is_refused_in_a_sentence() -> None:
 
 def test_rows_that_are_all_alike_lose_nothing() -> None:
     one = table(0, rows=1)
-    counted = Counted(one.ladders, one.codes, np.array([7]), one.people, one.sensitive, one.values)
+    counted = Combinations(one.ladders, one.codes, np.array([7]), one.people, one.sensitive, one.values)
     found = recode(counted, [KAnonymity(5).asked()])
     assert (found.score, found.classes, found.levels.tolist()) == (0.0, 1, [[0, 0, 0]])
 
@@ -190,10 +197,10 @@ def test_adult_loses_less_than_the_mark() -> None:
         for name, value, *above in list(csv.reader(file))[1:]:
             levels[name][value] = tuple(label for label in above if label)
     frame = pq.read_table(Path(DATA or "") / "arx_adult.parquet").to_pydict()
-    ladders = tuple(ladder(name, Hierarchy(rungs)) for name, rungs in levels.items())
-    codes = np.stack([coded_cells(each, [str(cell) for cell in frame[each.column]]) for each in ladders], 1)
+    ladders = tuple(code_hierarchy(name, Hierarchy(rungs)) for name, rungs in levels.items())
+    codes = np.stack([find_codes(each, [str(cell) for cell in frame[each.column]]) for each in ladders], 1)
     codes, counts = np.unique(codes, axis=0, return_counts=True)
-    counted = Counted(ladders, codes, counts, np.zeros(0, np.int64), np.zeros((len(codes), 0), np.int32), ())
+    counted = Combinations(ladders, codes, counts, np.zeros(0, np.int64), np.zeros((len(codes), 0), np.int32), ())
     found = recode(counted, [KAnonymity(5).asked()])
     assert found.score <= 0.055
     assert found.score == pytest.approx(loss(counted, found), rel=1e-6)

@@ -33,14 +33,14 @@ from ziggurat.anonymize import (
 from ziggurat.anonymize.generalizing import _kernels as kernels
 from ziggurat.anonymize.generalizing import _search as searching
 from ziggurat.anonymize.generalizing._asking import question_of
-from ziggurat.anonymize.generalizing._coded import Counted, Ladder, ladder, ladder_of
-from ziggurat.anonymize.generalizing._counted import counted
+from ziggurat.anonymize.generalizing._coded import Combinations, Ladder, code_hierarchy, code_levels
+from ziggurat.anonymize.generalizing._counted import count_combinations
 from ziggurat.anonymize.generalizing._local import judge_of
 from ziggurat.anonymize.generalizing._local_kernels import judged
-from ziggurat.anonymize.generalizing._models import Asked
+from ziggurat.anonymize.generalizing._models import ModelNumbers
 from ziggurat.anonymize.generalizing._problem import _pairs
-from ziggurat.anonymize.generalizing._search import Lattice, _Search
-from ziggurat.attacks import Claims, Counts, Cover, verified
+from ziggurat.anonymize.generalizing._search import Lattice, _LatticeSearch
+from ziggurat.attacks import Claims, ColumnCounts, Cover, verified
 from ziggurat.data import Categories, Column, Hierarchy, Kind, Schema, Table
 from ziggurat.data.engines import DuckDBEngine
 
@@ -285,17 +285,17 @@ def problems(draw: st.DrawFn) -> tuple[Case, list[PrivacyModel], Metric, int]:
     return case, models, metric, draw(st.sampled_from([0, 0, 1, 2, len(case.rows) // 2, len(case.rows)]))
 
 
-def counted_case(case: Case, models: Sequence[PrivacyModel]) -> tuple[Counted, list[Any]]:
+def counted_case(case: Case, models: Sequence[PrivacyModel]) -> tuple[Combinations, list[Any]]:
     table = table_of(
         (*case.names, "s", "r"), [(*row, *more) for row, more in zip(case.rows, case.private, strict=True)]
     )
     question = question_of(table, models, case.names)
     hierarchies = {name: Hierarchy(tree) for name, tree in zip(case.names, case.trees, strict=True)}
-    numbers = counted(table, case.names, question.sensitive, hierarchies, question.population)
+    numbers = count_combinations(table, case.names, question.sensitive, hierarchies, question.population)
     return numbers, question.asked(numbers, table)
 
 
-def row_flags(numbers: Counted, flags: np.ndarray[Any, Any], case: Case, sensitive: Sequence[str]) -> set[int]:
+def row_flags(numbers: Combinations, flags: np.ndarray[Any, Any], case: Case, sensitive: Sequence[str]) -> set[int]:
     """The rows of the case whose combination is flagged."""
     chosen = {}
     for at in np.flatnonzero(numbers.counts > 0):
@@ -343,12 +343,12 @@ def test_what_is_read_back_is_judged_as_by_the_definitions(
     claims = Claims(
         models=models,
         quasi_identifiers=case.names,
-        original={name: Counts(original, names).of([name]) for name in "sr"},
+        original={name: ColumnCounts(original, names).of([name]) for name in "sr"},
         schema=original.schema,
         covers={name: Cover(*each) for name, *each in zip(case.names, trees, levels, strict=True)},
-        people=None if people is None else Counts(people, case.names),
+        people=None if people is None else ColumnCounts(people, case.names),
     )
-    for model, found in zip(models, verified(Counts(released, names).of(names), claims), strict=True):
+    for model, found in zip(models, verified(ColumnCounts(released, names).of(names), claims), strict=True):
         assert found.held == (len(kept_rows(case, [model], levels)) == len(case.rows))
 
 
@@ -379,7 +379,7 @@ def test_the_best_is_that_of_looking_at_every_generalisation(
         assert survey[nodes.index(best.levels), :3].tolist() == [best.suppressed, best.classes, best.score]
 
 
-def grid(heights: Sequence[int], rows: int, values: int = 8, seed: int = 1) -> Counted:
+def grid(heights: Sequence[int], rows: int, values: int = 8, seed: int = 1) -> Combinations:
     """Random codes under binary trees: level a joins 2**a neighbours, and the top joins all."""
     rng = np.random.default_rng(seed)
     ladders = []
@@ -387,14 +387,14 @@ def grid(heights: Sequence[int], rows: int, values: int = 8, seed: int = 1) -> C
         labels = {
             str(v): tuple("*" if a == height - 1 else f"{a}:{v >> a}" for a in range(1, height)) for v in range(values)
         }
-        ladders.append(ladder(str(column), Hierarchy(labels)))
+        ladders.append(code_hierarchy(str(column), Hierarchy(labels)))
     codes = np.sort(rng.integers(0, values, (rows, len(heights), 2)), axis=2)[:, :, 0].astype(np.int32)
     different, counts = np.unique(codes, axis=0, return_counts=True)
     none = np.zeros((len(different), 0), np.int32)
-    return Counted(tuple(ladders), different, counts.astype(np.int64), np.empty(0, np.int64), none, ())
+    return Combinations(tuple(ladders), different, counts.astype(np.int64), np.empty(0, np.int64), none, ())
 
 
-def plain_best(numbers: Counted, k: int, limit: int) -> float:
+def plain_best(numbers: Combinations, k: int, limit: int) -> float:
     """The least loss by numpy alone."""
     scores = []
     for levels in itertools.product(*(range(each.height) for each in numbers.ladders)):
@@ -453,7 +453,7 @@ def test_a_search_that_is_stopped_knows_how_far_it_may_be_from_the_best(metric: 
     numbers = grid([4, 3, 3, 2], 200, seed=after)
     lattice = Lattice(numbers, [KAnonymity(4).asked()], metric(), 9)
     optimum = lattice.best()
-    search = _Search(lattice._problem, lattice._classes, lattice.nodes)
+    search = _LatticeSearch(lattice._problem, lattice._classes, lattice.nodes)
     search._descend(math.inf)
     depth, tasks = search._tasks()
     for _ in range(after):
@@ -474,7 +474,7 @@ def test_a_search_that_is_stopped_in_the_middle_bounds_what_it_left_out() -> Non
     optimum = lattice.best()
     assert optimum is not None
     for wait in (0.0, 0.001, 0.004, 0.016):
-        search = _Search(lattice._problem, lattice._classes, lattice.nodes)
+        search = _LatticeSearch(lattice._problem, lattice._classes, lattice.nodes)
         search._descend(math.inf)
         timer = threading.Timer(wait, lambda flag=search._stop: flag.__setitem__(0, 1))
         timer.start()
@@ -520,7 +520,7 @@ def test_a_progress_that_fails_ends_the_search() -> None:
         lattice.best(progress=fail)
 
 
-def skewed(seed: int) -> Counted:
+def skewed(seed: int) -> Combinations:
     """Sensitive values that are mixed in some groups and all the same in others; a population three times as large."""
     rng = np.random.default_rng(seed)
     base, rows = grid([3, 3, 2], 1, values=4), 60
@@ -530,7 +530,7 @@ def skewed(seed: int) -> Counted:
     people = np.concatenate([codes, rng.integers(0, 4, (2 * rows, 3)).astype(np.int32)])
     known, counts = np.unique(np.column_stack([codes, values]), axis=0, return_counts=True)
     different, many = np.unique(people, axis=0, return_counts=True)
-    return Counted(
+    return Combinations(
         base.ladders,
         np.concatenate([known[:, :3], different]),
         np.concatenate([counts, np.zeros(len(different), np.int64)]),
@@ -540,14 +540,14 @@ def skewed(seed: int) -> Counted:
     )
 
 
-SENSITIVE = ladder_of("s", [["p", "q", "r"], ["pq", "pq", "r"], ["*", "*", "*"]])
-NOT_LASTING: dict[str, Asked] = {
+SENSITIVE = code_levels("s", [["p", "q", "r"], ["pq", "pq", "r"], ["*", "*", "*"]])
+NOT_LASTING: dict[str, ModelNumbers] = {
     "entropy": LDiversity("s", 2.2, "entropy").asked(),
     "recursive": LDiversity("s", 2, "recursive", 1.2).asked(),
     "equal": TCloseness("s", 0.15).asked(),
     "ordered": TCloseness("s", 0.15, "ordered").asked(),
     "hierarchical": replace(TCloseness("s", 0.15, "hierarchical").asked(), tree=SENSITIVE),
-    "presence": Asked(kernels.PRESENCE, 0.0, 0.3),
+    "presence": ModelNumbers(kernels.PRESENCE, 0.0, 0.3),
     "average": AverageRisk(0.05).asked(),
 }
 
@@ -570,9 +570,9 @@ def test_what_two_columns_demand_is_what_counting_them_says() -> None:
     draw = np.random.default_rng(7)
     codes = draw.integers(0, 4, (60, 3)).astype(np.int32)
     counts = draw.integers(1, 4, 60).astype(np.int64)
-    steps = ladder_of("a", [["u", "v", "w", "x"], ["uv", "uv", "wx", "wx"], ["*"] * 4])
+    steps = code_levels("a", [["u", "v", "w", "x"], ["uv", "uv", "wx", "wx"], ["*"] * 4])
     ladders = tuple(replace(steps, column=name) for name in "abc")
-    held = Counted(ladders, codes, counts, np.empty(0, np.int64), np.zeros((60, 0), np.int32), ())
+    held = Combinations(ladders, codes, counts, np.empty(0, np.int64), np.zeros((60, 0), np.int32), ())
     pairs = _pairs(held, np.array([3, 3, 3], np.int64), 9)
     for j, a, i, b in itertools.product(range(3), repeat=4):
         seen: Counter[tuple[int, int]] = Counter()

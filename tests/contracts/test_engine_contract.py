@@ -19,7 +19,7 @@ from sqlglot import exp, select
 
 from ziggurat.data import Bounds, Categories, Column, Kind, Schema, Table, Unit, suggest_schema
 from ziggurat.data.engines import DuckDBEngine, Engine, PostgresEngine, SparkEngine
-from ziggurat.data.expressions import clamped, count_where, exact_sum, present, quantised, quantised_bounds, ratio
+from ziggurat.data.expressions import clamped, count_where, exact_sum, present, quantize, quantize_bounds, ratio
 from ziggurat.errors import DataError, EngineError, NotPublicError, SchemaError
 
 Load = Callable[[pa.Table], str]
@@ -228,7 +228,7 @@ def test_a_cell_of_a_parquet_file_that_is_no_number_is_missing(
     column = Column("x", Kind.REAL, bounds=Bounds(0, 10))
     table = Table(engine, _load_through_parquet(engine, load, cells, tmp_path), Schema((column,)))
     asked = {
-        "total": exact_sum(quantised(column, Fraction(1, 2))),
+        "total": exact_sum(quantize(column, Fraction(1, 2))),
         "yes": count_where(present(column)),
         "no": count_where(exp.not_(present(column))),
         "largest": exp.Max(this=clamped(column)),
@@ -301,7 +301,7 @@ def test_sums_of_quantised_values_are_identical_on_every_engine(held: tuple[Engi
     engine, load = held
     cells = _awkward_cells()
     name = load(pa.table({"x": pa.array(cells, pa.float64(), from_pandas=False)}))
-    index = quantised(_AWKWARD, _GRID)
+    index = quantize(_AWKWARD, _GRID)
     (answer,) = _rows(
         engine,
         select(
@@ -312,7 +312,7 @@ def test_sums_of_quantised_values_are_identical_on_every_engine(held: tuple[Engi
     )
     expected = [value for value in map(_expected_index, cells) if value is not None]
     assert answer == {"s": sum(expected), "lower": min(expected), "upper": max(expected)}
-    assert quantised_bounds(_AWKWARD, _GRID) == (min(expected), max(expected))
+    assert quantize_bounds(_AWKWARD, _GRID) == (min(expected), max(expected))
 
 
 def test_integers_are_quantised_without_a_detour_through_floats(held: tuple[Engine, Load]) -> None:
@@ -320,7 +320,7 @@ def test_integers_are_quantised_without_a_detour_through_floats(held: tuple[Engi
     wide = 2**62 + 1
     name = load(pa.table({"x": pa.array([wide, wide - 2, -5], pa.int64())}))
     column = Column("x", Kind.INTEGER, bounds=Bounds(0, 2**63 - 1))
-    query = select(exact_sum(quantised(column, Fraction(1))).as_("s")).from_(name)
+    query = select(exact_sum(quantize(column, Fraction(1))).as_("s")).from_(name)
     assert int(_rows(engine, query)[0]["s"]) == 2 * wide - 2
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ziggurat.errors import ExperimentError
 from ziggurat.experiments._results import Results
-from ziggurat.experiments._types import Expected, Experiment, Figure, Module, Record
+from ziggurat.experiments._types import Expected, Experiment, Figure, Module, NodeRecord
 from ziggurat.experiments.showing._axes import levels, marks, points, reference
 from ziggurat.experiments.showing._figures import draw
 
@@ -33,7 +33,7 @@ EXPERIMENT = Experiment("example", (Module("control", "classify", metrics=("accu
 def record(node, varied=None, status="done", **metrics):
     module = node.rpartition("/")[2].partition("[")[0].partition("#")[0]
     parent = node.rpartition("/")[0] or None
-    return Record(node, module, varied or {}, {}, parent, status, False, "", 0.5, None, metrics, {}, "k")
+    return NodeRecord(node, module, varied or {}, {}, parent, status, False, "", 0.5, None, metrics, {}, "k")
 
 
 def runs():

@@ -6,7 +6,7 @@ import pytest
 from ziggurat.errors import ParameterError
 from ziggurat.learn import LinearRegression, LogisticRegression
 from ziggurat.learn._bounds import bucket_counts, changed_counts, histogram_noise, learned
-from ziggurat.learn._budget import Budget, about_rows
+from ziggurat.learn._budget import FitBudget, about_rows
 from ziggurat.learn._clipping import declared
 from ziggurat.randomness import seeded
 
@@ -14,7 +14,7 @@ EXTREMES = [0.0, -0.0, 1e-300, 0.5, 1.0, -1.0, 2.0**40, 2.0**41, -(2.0**41), 1e3
 
 
 def _budget(relation="replace-one", kind="laplace"):
-    return Budget(Fraction(1), Fraction(1, 10**6), kind, about_rows(relation))
+    return FitBudget(Fraction(1), Fraction(1, 10**6), kind, about_rows(relation))
 
 
 def _counts(table):

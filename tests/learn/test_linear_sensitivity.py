@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ziggurat.learn._budget import Budget, about_rows
+from ziggurat.learn._budget import FitBudget, about_rows
 from ziggurat.learn._clipping import STEPS, in_steps, shortened
 from ziggurat.learn._moments import Moments
-from ziggurat.learn.linear._methods import Facts, Output, Statistics, ridge_sensitivity
+from ziggurat.learn.linear._methods import LinearFacts, Output, Statistics, ridge_sensitivity
 from ziggurat.privacy import Relation
 
 REPLACE, ADD = Relation.REPLACE_ONE, Relation.ADD_OR_REMOVE_ONE
@@ -29,8 +29,8 @@ def _facts(
     columns, *, rows=100, intercept=False, norm=None, ridge=1.0, kind="gaussian", epsilon=1, relation="replace-one"
 ):
     delta = Fraction(1, 10**6) if kind == "gaussian" else Fraction(0)
-    budget = Budget(Fraction(epsilon), delta, kind, about_rows(relation))
-    return Facts(rows, columns, Fraction(columns) if norm is None else norm, intercept, ridge, budget, rows)
+    budget = FitBudget(Fraction(epsilon), delta, kind, about_rows(relation))
+    return LinearFacts(rows, columns, Fraction(columns) if norm is None else norm, intercept, ridge, budget, rows)
 
 
 def _released(moments, rows):

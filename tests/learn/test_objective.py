@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from ziggurat.learn._budget import Budget, about_rows
+from ziggurat.learn._budget import FitBudget, about_rows
 from ziggurat.learn.linear._logistic import slopes_for
 from ziggurat.learn.linear._objective import Objective, newton
 from ziggurat.privacy import ApproximateEvent, PureEvent
@@ -21,7 +21,7 @@ CROWD = 200  # rows that hold the minimum near 0, where two rows pull apart hard
 
 
 def _budget(epsilon=1, delta="1e-2", relation="replace-one"):
-    return Budget(Fraction(epsilon), Fraction(delta), "laplace", about_rows(relation))
+    return FitBudget(Fraction(epsilon), Fraction(delta), "laplace", about_rows(relation))
 
 
 def _objective(loss, budget, rows=1, ridge=0.1):

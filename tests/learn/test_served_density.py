@@ -13,7 +13,7 @@ from ziggurat.errors import ParameterError
 from ziggurat.learn import KernelDensity, ServedHistogram
 from ziggurat.learn.served._base import COUNTED, added_by_a_row, in_features, moved_by_a_row, published_constant, summed
 from ziggurat.learn.served._fourier import Fourier
-from ziggurat.learn.served._kernels import Expansion, gaussian_kernel
+from ziggurat.learn.served._kernels import KernelExpansion, gaussian_kernel
 from ziggurat.mechanisms import Gaussian, empirical_epsilon
 from ziggurat.privacy import GaussianEvent, LaplaceEvent, Relation, gaussian_mu
 from ziggurat.randomness import seeded
@@ -59,7 +59,9 @@ def _furthest(model, columns, pairs):
     found = 0.0
     for one, other in pairs:
         tables = [model._clipped(np.vstack([base, row])) for row in (one, other)]
-        first, second = (Expansion(rows, np.full((7, 1), model._peak(columns) / 7), model._width) for rows in tables)
+        first, second = (
+            KernelExpansion(rows, np.full((7, 1), model._peak(columns) / 7), model._width) for rows in tables
+        )
         found = max(found, first.distance(second))
     return found / model._moved(7, columns)
 
@@ -110,7 +112,7 @@ def test_no_row_more_moves_kernels_and_count_further_than_a_path_allows_for_and_
     claimed = float(model._mechanism(0, 2).event.sensitivity)
     rows = np.random.default_rng(1).random((6, 2))
     for row in itertools.product((0.0, 0.3, 1.0), repeat=2):
-        few, many = (Expansion(one, np.ones((len(one), 1)), 0.4) for one in (rows, np.vstack([rows, row])))
+        few, many = (KernelExpansion(one, np.ones((len(one), 1)), 0.4) for one in (rows, np.vstack([rows, row])))
         moved = math.hypot(many.distance(few), 1 / 4)
         assert 0.99 * claimed < moved <= claimed
 

@@ -11,7 +11,7 @@ from ziggurat.errors import NotPublicError, ParameterError, PrivacyError, Ziggur
 from ziggurat.learn import KernelSVM
 from ziggurat.learn.served._fourier import Fourier
 from ziggurat.learn.served._hinge import SLACK, kernel_machine, linear_machine
-from ziggurat.learn.served._kernels import Expansion, gaussian_kernel
+from ziggurat.learn.served._kernels import KernelExpansion, gaussian_kernel
 from ziggurat.mechanisms import Gaussian, empirical_epsilon
 from ziggurat.privacy import Relation, UnboundedEvent
 from ziggurat.randomness import seeded
@@ -72,7 +72,7 @@ def test_no_row_moves_the_machine_in_the_kernels_space_further_than_claimed():
     for last, sign in ((0.0, 1.0), (0.0, -1.0)):
         rows, signs = _balanced(last, sign, 40)
         coefficients = kernel_machine(gaussian_kernel(rows, rows, 1.0), signs, COST)
-        found.append(Expansion(rows, coefficients[:, None], 1.0))
+        found.append(KernelExpansion(rows, coefficients[:, None], 1.0))
     assert REPLACED._moved() / 2 < found[0].distance(found[1]) <= REPLACED._moved()
 
 

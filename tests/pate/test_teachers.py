@@ -16,7 +16,7 @@ from ziggurat.pate.teachers._partition import Partition
 from ziggurat.pate.teachers._teachers import Teachers
 from ziggurat.pate.training._networks import CNN, MLP, Network
 from ziggurat.pate.training._rows import checked_features, checked_labels
-from ziggurat.pate.training._settings import Placement, Search, Training
+from ziggurat.pate.training._settings import Placement, RandomSearch, Training
 from ziggurat.randomness import seeded
 
 QUICK = Training(epochs=6, batch=16, learning_rate=0.01)
@@ -129,7 +129,7 @@ def test_saved_teachers_come_back_with_every_answer(teacher, tmp_path):
 
 
 def test_a_searched_ensemble_of_several_widths_comes_back(tmp_path):
-    search = Search(4, hidden=((3,), (20,)))
+    search = RandomSearch(4, hidden=((3,), (20,)))
     made, features, _ = _fitted(MLP(6, (2,), 3), search=search)
     made.save(tmp_path)
     assert (Teachers.load(tmp_path).predict(features) == made.predict(features)).all()

@@ -9,7 +9,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from ziggurat.anonymize import Anonymised, KAnonymity, LDiversity, Loss, anonymize
-from ziggurat.attacks import Counts
+from ziggurat.attacks import ColumnCounts
 from ziggurat.attacks.tables import _classes as coded
 from ziggurat.data import Column, Hierarchy, Kind, Role, Schema, Table, read
 from ziggurat.errors import ParameterError, PrivacyError
@@ -183,9 +183,9 @@ def test_a_decision_that_means_nothing_is_refused(tmp_path: Path, options: Any, 
 def test_a_large_table_is_asked_and_a_small_one_read_with_the_same_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
     table: Table = read(people(), described())
     names = ["age", "city", "illness"]
-    small = Counts(table, names)
+    small = ColumnCounts(table, names)
     monkeypatch.setattr(coded, "_AT_ONCE", 0)
-    large = Counts(table, names)
+    large = ColumnCounts(table, names)
     for chosen in (["age"], ["age", "city"], names):
         assert small.uniques(chosen) == large.uniques(chosen)
         one, other = small.of(chosen), large.of(chosen)

@@ -10,11 +10,11 @@ import pytest
 from ziggurat.privacy import Neighbours
 from ziggurat.randomness import seeded
 from ziggurat.synthesize.marginals._cliques import drawn, rows_from
-from ziggurat.synthesize.marginals._counts import Contribution, Counts, Measured, candidates, score, total_of
+from ziggurat.synthesize.marginals._counts import CountedUnit, ExactCounts, NoisyCounts, candidates, score, total_of
 from ziggurat.synthesize.marginals._folding import folded
 from ziggurat.synthesize.marginals._solver import (
+    DualObjective,
     Junction,
-    Objective,
     fitted,
     joined,
     model_cells,
@@ -69,10 +69,10 @@ def test_the_gradient_is_that_of_the_value_and_log_z_is_right(sets):
     junction = Junction(SIZES, sets, 50.0)
     assert junction.tables(potentials)[1] == pytest.approx(math.log(_whole(sets, potentials).sum()))
     measured = [
-        Measured(each, np.rint(20 * table).astype(int), Fraction(3))
+        NoisyCounts(each, np.rint(20 * table).astype(int), Fraction(3))
         for each, table in zip(sets, potentials, strict=True)
     ]
-    objective = Objective(junction, targets(measured))
+    objective = DualObjective(junction, targets(measured))
     here = objective.scaled(potentials)
     slope = objective(here)[1]
     for place in (0, here.size // 2, here.size - 1):
@@ -98,8 +98,8 @@ def _measured(sigma, seed=3, rows=4000):
     first = draw.integers(0, 3, rows)
     second = (first + (draw.random(rows) < 0.2)) % 3
     third = np.where(draw.random(rows) < 0.7, second, 0)
-    counts = Counts({"x": first, "y": second, "z": third}, dict.fromkeys("xyz", 3))
-    noise = Contribution(Neighbours()).noise(Fraction(1) / (2 * Fraction(sigma) ** 2))
+    counts = ExactCounts({"x": first, "y": second, "z": third}, dict.fromkeys("xyz", 3))
+    noise = CountedUnit(Neighbours()).noise(Fraction(1) / (2 * Fraction(sigma) ** 2))
     sets = [("x",), ("y",), ("z",), ("x", "y"), ("y", "z"), ("x", "z")]
     return counts, [counts.measured(each, noise, seeded(seed)) for each in sets]
 
@@ -129,7 +129,7 @@ def test_a_fit_may_start_where_the_last_one_ended():
 
 
 def test_repeated_measurements_are_averaged_by_their_exactness():
-    pair = [Measured(("x",), np.array([10, 20]), Fraction(1)), Measured(("x",), np.array([20, 20]), Fraction(2))]
+    pair = [NoisyCounts(("x",), np.array([10, 20]), Fraction(1)), NoisyCounts(("x",), np.array([20, 20]), Fraction(2))]
     (target,) = targets(pair)
     assert target.counts == pytest.approx([12, 20])
     assert target.weights == pytest.approx([1.25, 1.25])
@@ -150,12 +150,12 @@ def test_rows_have_the_pairs_of_the_model():
     tree = Junction(SIZES, sets, 20_000.0).tree(_potentials(sets))
     rows = rows_from(tree.chain(), SIZES, 20_000, np.random.default_rng(1))
     for columns in combinations(SIZES, 2):
-        found = Counts(rows, SIZES).by(columns)
+        found = ExactCounts(rows, SIZES).by(columns)
         assert np.abs(found - tree.marginal(columns)).sum() / 40_000 < 0.02
 
 
 def test_cells_in_doubt_are_taken_together_and_drawn_by_their_noisy_counts():
-    measured = Measured(("x",), np.array([100, 2, 80, -3, 6]), Fraction(10))
+    measured = NoisyCounts(("x",), np.array([100, 2, 80, -3, 6]), Fraction(10))
     how = folded(measured)
     assert how.places.tolist() == [0, 2, 1, 2, 2]
     assert measured.folded(how.places).counts.tolist() == [100, 80, 5]
@@ -163,7 +163,7 @@ def test_cells_in_doubt_are_taken_together_and_drawn_by_their_noisy_counts():
     assert set(cells[:400]) == {0}
     assert set(cells[400:800]) == {2}
     assert np.bincount(cells[800:], minlength=5)[4] == pytest.approx(300, abs=60)
-    sure = folded(Measured(("x",), np.array([100, 2, 80]), Fraction(10)))
+    sure = folded(NoisyCounts(("x",), np.array([100, 2, 80]), Fraction(10)))
     assert sure.places.tolist() == [0, 1, 2]
 
 

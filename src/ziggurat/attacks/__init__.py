@@ -30,11 +30,12 @@ if TYPE_CHECKING:
     )
     from ziggurat.attacks.tables import (
         Claims,
+        ColumnCounts,
         ColumnSet,
-        Counts,
         Cover,
         CurvePoint,
         Gain,
+        GivenAway,
         Homogeneity,
         Intersection,
         Linkage,
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
         Scoreboard,
         SinglingOut,
         Skewness,
-        Told,
         Undone,
         Verified,
         homogeneity,
@@ -75,8 +75,8 @@ else:
                 SyntheticSinglingOut Within closest_records inference linkability match_risk synthetic_singling_out
             """,
             "tables": """
-                Claims ColumnSet Counts Cover CurvePoint Gain Homogeneity Intersection Linkage PopulationUniques
-                RatingsCurve Reidentification RiskReport Scoreboard SinglingOut Skewness Told Undone Verified
+                Claims ColumnSet ColumnCounts Cover CurvePoint Gain Homogeneity Intersection Linkage PopulationUniques
+                RatingsCurve Reidentification RiskReport Scoreboard SinglingOut Skewness GivenAway Undone Verified
                 homogeneity homogeneity_of intersection invented_ratings linkage population_uniques ratings_curve risk
                 risk_of scoreboard singling_out skewness undone verified
             """,
@@ -88,8 +88,8 @@ __all__ = [
     "Claims",
     "Closeness",
     "ClosestRecords",
+    "ColumnCounts",
     "ColumnSet",
-    "Counts",
     "Cover",
     "CurvePoint",
     "Difference",
@@ -98,6 +98,7 @@ __all__ = [
     "Excess",
     "Finding",
     "Gain",
+    "GivenAway",
     "Guesses",
     "Homogeneity",
     "Intersection",
@@ -115,7 +116,6 @@ __all__ = [
     "SinglingOut",
     "Skewness",
     "SyntheticSinglingOut",
-    "Told",
     "Undone",
     "Verified",
     "Within",

@@ -117,7 +117,7 @@ def clamped(column: Column) -> exp.Expr:
     return either(present(column), moved)
 
 
-def quantised(column: Column, grid: Fraction) -> exp.Expr:
+def quantize(column: Column, grid: Fraction) -> exp.Expr:
     """Return the index of the grid point nearest to the clamped cell: floor(x / grid + 1/2), as an integer.
 
     Parameters
@@ -127,7 +127,7 @@ def quantised(column: Column, grid: Fraction) -> exp.Expr:
     grid
         The step, a power of two, so that dividing by it is exact.
     """
-    quantised_bounds(column, grid)
+    quantize_bounds(column, grid)
     value = clamped(column)
     if column.kind is Kind.INTEGER and grid == 1:
         return value
@@ -136,8 +136,8 @@ def quantised(column: Column, grid: Fraction) -> exp.Expr:
     return exp.cast(exp.Floor(this=shifted), "BIGINT")
 
 
-def quantised_bounds(column: Column, grid: Fraction) -> tuple[int, int]:
-    """Return the smallest and the largest index that `quantised` can give, by the same arithmetic."""
+def quantize_bounds(column: Column, grid: Fraction) -> tuple[int, int]:
+    """Return the smallest and the largest index that `quantize` can give, by the same arithmetic."""
     step = _power_of_two(grid)
     if column.kind not in (Kind.INTEGER, Kind.REAL):
         raise SchemaError(f"Column {column.name!r} is {column.kind}; only integer and real columns have a grid.")

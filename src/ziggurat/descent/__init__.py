@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from ziggurat.descent._calibration import Rounds, event_of, noise_multiplier, warn_of_noise
     from ziggurat.descent._checkpoints import Checkpoints
     from ziggurat.descent._gradients import Gradients, chosen
-    from ziggurat.descent._training import Descent, Plan, Progress, Training, parameters_of
+    from ziggurat.descent._training import Descent, DescentPlan, PrivateTraining, Progress, parameters_of
 else:
     __getattr__, __dir__ = lazy(
         __name__,
@@ -16,18 +16,18 @@ else:
             "_calibration": "Rounds event_of noise_multiplier warn_of_noise",
             "_checkpoints": "Checkpoints",
             "_gradients": "Gradients chosen",
-            "_training": "Descent Plan Progress Training parameters_of",
+            "_training": "Descent DescentPlan Progress PrivateTraining parameters_of",
         },
     )
 
 __all__ = [
     "Checkpoints",
     "Descent",
+    "DescentPlan",
     "Gradients",
-    "Plan",
+    "PrivateTraining",
     "Progress",
     "Rounds",
-    "Training",
     "chosen",
     "event_of",
     "noise_multiplier",

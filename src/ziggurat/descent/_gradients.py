@@ -26,7 +26,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
-from ziggurat.descent._parts import RULES, Part, Written, has_rule
+from ziggurat.descent._parts import RULES, GradientPart, WrittenGradients, has_rule
 from ziggurat.errors import ParameterError
 
 Losses = Callable[[Tensor, Tensor], Tensor]
@@ -137,7 +137,7 @@ class Gradients:
         for part, total in zip(parts, totals, strict=True):
             part.add_to(total, weights)
 
-    def _noted(self, rows: Tensor, targets: Tensor) -> list[Part]:
+    def _noted(self, rows: Tensor, targets: Tensor) -> list[GradientPart]:
         layers = [layer for layer in self.module.modules() if _trained(layer)]
         self._notes = {layer: [] for layer in layers}
         handles = [layer.register_forward_hook(self._note) for layer in layers]
@@ -148,7 +148,7 @@ class Gradients:
                 handle.remove()
         notes = [self._the_note(layer) for layer in layers]
         slopes = torch.autograd.grad(losses.sum(), [output for _, output, _ in notes])
-        found: dict[int, Part] = {}
+        found: dict[int, GradientPart] = {}
         for layer, (inputs, _, _), slope in zip(layers, notes, slopes, strict=True):
             found |= {id(at): part for at, part in RULES[type(layer)](layer, inputs, slope) if at is not None}
         self._notes = {}
@@ -164,7 +164,7 @@ class Gradients:
             raise ParameterError("A layer is used more than once, or its output is overwritten in place.")
         return notes[0]
 
-    def _mapped(self, rows: Tensor, targets: Tensor) -> list[Part]:
+    def _mapped(self, rows: Tensor, targets: Tensor) -> list[GradientPart]:
         values = dict(zip(self.names, (each.detach() for each in self.parameters), strict=True))
         fixed = {name: value.detach() for name, value in self.module.named_parameters() if not value.requires_grad}
         fixed |= {name: value.clone() for name, value in self.buffers.items()}
@@ -176,7 +176,7 @@ class Gradients:
             return self.losses(outputs, target.unsqueeze(0)).sum()
 
         written = vmap(grad(loss), in_dims=(None, 0, 0), randomness="same")(values, rows, targets)
-        return [Written(written[name]) for name in self.names]
+        return [WrittenGradients(written[name]) for name in self.names]
 
 
 def summed(gradients: Gradients, rows: Tensor, targets: Tensor, places: Tensor, block: int, clip: float) -> Tensor:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from ziggurat.descent._calibration import Rounds
 from ziggurat.descent._checkpoints import Checkpoint, Checkpoints
 from ziggurat.descent._gradients import Gradients, allowance, summed
-from ziggurat.descent._noise import Draws, Lattice
+from ziggurat.descent._noise import Draws, LatticeNoise
 from ziggurat.privacy import Relation
 from ziggurat.privacy.accounting import Size
 from ziggurat.randomness import Source
@@ -42,7 +42,7 @@ class Descent:
 
 
 @dataclass(frozen=True)
-class Plan:
+class DescentPlan:
     """Whatever the guarantee depends on: the rounds, the noise, the clipping, the size of a block of rows.
 
     `rows` is the declared number of rows: how many there are is private, and proofs allow for twice as many.
@@ -61,7 +61,7 @@ class Plan:
         return self.clip * (1 + allowance(most, self.block, self.rounds.sampling))
 
 
-class Training:
+class PrivateTraining:
     """Trains a module on private rows.
 
     Promise: the parameters after every step, together, are what `event_of(plan.rounds, plan.multiplier)` says. Each
@@ -70,10 +70,10 @@ class Training:
     never by the realised one, and a step whose sample is empty is taken like any other.
     """
 
-    def __init__(self, gradients: Gradients, plan: Plan, descent: Descent, source: Source) -> None:
+    def __init__(self, gradients: Gradients, plan: DescentPlan, descent: Descent, source: Source) -> None:
         self.gradients, self.plan, self._descent = gradients, plan, descent
         self._sizes = [value.numel() for value in gradients.parameters]
-        self._lattice, self._source = Lattice(plan.sensitivity, plan.multiplier, sum(self._sizes)), source
+        self._lattice, self._source = LatticeNoise(plan.sensitivity, plan.multiplier, sum(self._sizes)), source
         self._optimiser = descent.start(gradients.parameters)
         self._means = [value.detach().double().clone() for value in gradients.parameters]
         self.taken = 0

@@ -39,7 +39,7 @@ import numpy as np
 
 from ziggurat import randomness
 from ziggurat.errors import ParameterError, PrivacyError
-from ziggurat.learn._budget import Budget, Kind
+from ziggurat.learn._budget import FitBudget, Kind
 from ziggurat.learn._clipping import STEPS, Floats, Integers
 from ziggurat.learn._moments import Quadratic
 from ziggurat.mechanisms import Selection
@@ -119,10 +119,10 @@ def judged_by_copies(
     return int(np.argmin(errors))
 
 
-def each_of(rounds: int, budget: Budget, kind_of: Callable[[Fraction, Fraction], Kind]) -> Budget:
+def each_of(rounds: int, budget: FitBudget, kind_of: Callable[[Fraction, Fraction], Kind]) -> FitBudget:
     """One of so many equal parts of what is left of a budget, with the noise that suits so much."""
     epsilon, delta = budget.epsilon * budget.share / rounds, budget.delta / rounds
-    return Budget(epsilon, delta, kind_of(epsilon, delta), budget.neighbours)
+    return FitBudget(epsilon, delta, kind_of(epsilon, delta), budget.neighbours)
 
 
 class Contested:
@@ -149,7 +149,7 @@ class Contested:
         errors: Callable[[Any, Any], Floats],
         rows: int,
         ridges: Sequence[float],
-        budget: Budget,
+        budget: FitBudget,
         *,
         again: bool,
         likely: int | None = None,
@@ -187,7 +187,7 @@ class Contested:
         return [np.sort(part) for part in np.split(order, np.cumsum(sizes)[:-1])]
 
 
-def covering(events: Sequence[Event], budget: Budget) -> Event:
+def covering(events: Sequence[Event], budget: FitBudget) -> Event:
     """One event that states what each of these keeps, whichever is chosen: the epsilon and delta they were made for."""
     accounts = [compose(event) for event in events]
     if any(account.approximate(budget.delta).epsilon > budget.epsilon for account in accounts):

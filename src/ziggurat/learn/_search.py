@@ -30,7 +30,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.errors import NotPublicError, ParameterError, PrivacyError
 from ziggurat.learn._base import Private
-from ziggurat.learn._budget import Budget, exact_share
+from ziggurat.learn._budget import FitBudget, exact_share
 from ziggurat.learn._choosing import covering, scores
 from ziggurat.learn._clipping import STEPS, Floats, checked_pairs, checked_rows, declared
 from ziggurat.mechanisms import Selection
@@ -44,7 +44,7 @@ _STEPS_UP = 32
 
 
 @dataclass(frozen=True)
-class Plan:
+class SearchPlan:
     """What a search will do: candidates with their parts of epsilon and delta, and a choice among them."""
 
     candidates: tuple[Any, ...]
@@ -222,7 +222,7 @@ class PrivateSearch(MetaEstimatorMixin, Private):  # type: ignore[misc]  # sciki
             )
         return found
 
-    def _plan(self, rows: int, columns: int) -> Plan:
+    def _plan(self, rows: int, columns: int) -> SearchPlan:
         """Share epsilon by the sum rule, and then more of it as long as all events together are affordable."""
         self._require_settings()
         share, count = exact_share(self.choice_share, "choice_share"), len(self._grid())
@@ -231,13 +231,13 @@ class PrivateSearch(MetaEstimatorMixin, Private):  # type: ignore[misc]  # sciki
         whom = fits[0].neighbours
         rising = whom.relation is Relation.ADD_OR_REMOVE_ONE  # another row adds errors to all
         choice = Selection(self._epsilon * share, STEPS, monotone=rising, neighbours=whom)
-        stated = covering(fits, Budget(each, self._delta / count, "laplace", whom))
-        plan = Plan(candidates, fits, choice, composed([*[stated] * count, choice.event]))
+        stated = covering(fits, FitBudget(each, self._delta / count, "laplace", whom))
+        plan = SearchPlan(candidates, fits, choice, composed([*[stated] * count, choice.event]))
         low, high = 0, _STEPS_UP
         while high - low > 1:
             middle = (low + high) // 2
             candidates, fits = self._priced(each + (together - each) * Fraction(middle, _STEPS_UP), rows, columns)
-            more = Plan(candidates, fits, choice, composed([*fits, choice.event]))
+            more = SearchPlan(candidates, fits, choice, composed([*fits, choice.event]))
             low, high, plan = (middle, high, more) if self._affords(more.event) else (low, middle, plan)
         return plan
 

@@ -19,17 +19,17 @@ from ziggurat.errors import MissingExtraError, MixedNeighboursError, ParameterEr
 from ziggurat.learn._base import Private
 from ziggurat.learn._budget import about_rows
 from ziggurat.learn._clipping import checked_pairs, checked_rows, declared
-from ziggurat.learn._storage import Stored
+from ziggurat.learn._storage import StoredModel
 from ziggurat.privacy import Amount, Relation, SampledGaussianEvent, exact_positive, whole
 from ziggurat.privacy.accounting import Size, fewest, require_declared
 
 if TYPE_CHECKING:
-    from ziggurat.descent import Gradients, Progress, Training
+    from ziggurat.descent import Gradients, PrivateTraining, Progress
 
 Array = npt.NDArray[Any]
 
 
-class PrivateSGD(Stored, Private):
+class PrivateSGD(StoredModel, Private):
     """A module trained by private gradient descent; see `PrivateSGDClassifier` for the promise and the parameters."""
 
     n_features_in_: int
@@ -82,7 +82,7 @@ class PrivateSGD(Stored, Private):
         check_is_fitted(self)
         shown = copy.copy(self)
         shown.module = shown.checkpoint = None
-        Stored.save(shown, path)
+        StoredModel.save(shown, path)
 
     @classmethod
     def load(cls, path: str | Path, *, module: Any = None) -> Self:
@@ -141,11 +141,11 @@ class PrivateSGD(Stored, Private):
         self.noise_multiplier_, self.sampling_, self.steps_ = event.noise_multiplier, event.sampling, event.steps
         self._released(event, source)
 
-    def _prepared(self, event: SampledGaussianEvent, rows: int, columns: int, source: Any) -> Training:
+    def _prepared(self, event: SampledGaussianEvent, rows: int, columns: int, source: Any) -> PrivateTraining:
         """Make the module and everything that trains it, and try it on invented rows."""
         import torch
 
-        from ziggurat.descent import Descent, Plan, Training, chosen, modules, parameters_of
+        from ziggurat.descent import Descent, DescentPlan, PrivateTraining, chosen, modules, parameters_of
 
         modules.require_device(self.device)
         module = modules.built(self.module, columns, self._outputs(), tuple(self.hidden)).to(self.device)
@@ -157,8 +157,8 @@ class PrivateSGD(Stored, Private):
         rounds = Rounds(event.sampling, event.steps)
         warn_of_noise(rounds, event.noise_multiplier, rows, parameters_of(module))
         block = self._block(rounds, rows, gradients)
-        plan = Plan(rounds, event.noise_multiplier, exact_positive(self.clip, "clip"), block, rows)
-        return Training(gradients, plan, self._descent(Descent, rounds), source)
+        plan = DescentPlan(rounds, event.noise_multiplier, exact_positive(self.clip, "clip"), block, rows)
+        return PrivateTraining(gradients, plan, self._descent(Descent, rounds), source)
 
     def _block(self, rounds: Rounds, rows: int, gradients: Gradients) -> int:
         """How many rows to compute at once; looks at public facts alone."""
@@ -176,7 +176,7 @@ class PrivateSGD(Stored, Private):
             raise ParameterError("The momentum must be at least 0 and below 1.")
         return kind(rate, self.optimiser, float(momentum), bool(self.average))
 
-    def _checkpoints(self, event: SampledGaussianEvent, table: Array, targets: Array, training: Training) -> Any:
+    def _checkpoints(self, event: SampledGaussianEvent, table: Array, targets: Array, training: PrivateTraining) -> Any:
         from ziggurat.descent import Checkpoints
 
         assert self.checkpoint is not None

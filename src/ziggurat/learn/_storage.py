@@ -22,7 +22,7 @@ _INDEX = "model"
 _ORIGINS = ("secure", "seeded")
 
 
-class Stored:
+class StoredModel:
     """A model whose parameters and fitted attributes (those that end in an underscore) can be kept in a file.
 
     The file says how often the model and its copies were fitted, too.

@@ -253,7 +253,7 @@ class Hold(Record):
 
 
 @dataclass(frozen=True)
-class Answer(Record):
+class Commit(Record):
     """The answer to a reservation; a rehearsal's answer is marked, because it may never be published."""
 
     kind: ClassVar[str] = "commit"
@@ -336,7 +336,7 @@ _RECORDS: dict[str, type[Record]] = {
         Grant,
         Closing,
         Hold,
-        Answer,
+        Commit,
         Abandonment,
         Unbounded,
         WentOn,

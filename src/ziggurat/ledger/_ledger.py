@@ -15,9 +15,9 @@ from ziggurat.ledger._arguments import address, first_entry, lifetime, patience
 from ziggurat.ledger._chain import Entry, Head, intact, now, timestamp
 from ziggurat.ledger._entries import (
     Abandonment,
-    Answer,
     Budget,
     Closing,
+    Commit,
     Grant,
     Hold,
     Membership,
@@ -123,23 +123,23 @@ class Ledger:
 
     def create_budget(
         self,
-        table: str,
+        budget: str,
         epsilon: Amount,
         delta: Amount = 0,
         neighbours: Neighbours = Neighbours(),  # noqa: B008 - frozen
         schema_fingerprint: str | None = None,
         population: str | None = None,
     ) -> Budget:
-        """Set what may be spent on a table, or on all tables of a population; it cannot be changed later.
+        """Set what may be spent on the table of that name, or on all of a population; it cannot be changed later.
 
         There is one budget under each promise. A second one of the same `population`, under another name, is for what
         cannot be proven under the first; the two promises are shown side by side and never added up.
         """
-        budget = Budget(table, exact_epsilon(epsilon), exact_delta(delta), neighbours, schema_fingerprint)
-        if population is not None and population != table:
-            self._journal.append(lambda state, _moment: _joining(state, budget, population))
-        self._append(budget)
-        return budget
+        made = Budget(budget, exact_epsilon(epsilon), exact_delta(delta), neighbours, schema_fingerprint)
+        if population is not None and population != budget:
+            self._journal.append(lambda state, _moment: _joining(state, made, population))
+        self._append(made)
+        return made
 
     def register(self, table: str, population: str, column: str | None = None) -> None:
         """Declare that a table, or a budget, is about the people of a population; it cannot be changed later.
@@ -149,7 +149,7 @@ class Ledger:
         """
         self._append(Membership(table, population, column))
 
-    def grant(self, table: str, analyst: str, epsilon: Amount, delta: Amount = 0, rule: str | None = None) -> Grant:
+    def grant(self, budget: str, analyst: str, epsilon: Amount, delta: Amount = 0, rule: str | None = None) -> Grant:
         """Give an analyst a piece of a budget, to be spent under `rule` (see `make_filter`).
 
         A table without a budget of its own means the first one of its population. A grant that does not fit what is
@@ -158,43 +158,45 @@ class Ledger:
         rule_made, given = make_filter(epsilon, delta, rule), []
 
         def decide(state: State, _moment: datetime) -> Grant:
-            account = state.budget(table).table
-            given.append(Grant(account, analyst, rule_made.epsilon, rule_made.delta, rule_made.name))
+            paid_from = state.budget(budget).table
+            given.append(Grant(paid_from, analyst, rule_made.epsilon, rule_made.delta, rule_made.name))
             return given[-1]
 
         self._journal.append(decide)
         return given[-1]
 
-    def close_grant(self, table: str, analyst: str) -> None:
+    def close_grant(self, budget: str, analyst: str) -> None:
         """End a grant; under the sum rule what was not spent returns to the budget, under others nothing does."""
-        self._append(Closing(table, analyst))
+        self._append(Closing(budget, analyst))
 
-    def record_unbounded(self, table: str, what: str) -> Entry:
+    def record_unbounded(self, budget: str, what: str) -> Entry:
         """Write down a release that carries no differential-privacy promise; statements will mention it for ever."""
-        return self._append(Unbounded(table, what))
+        return self._append(Unbounded(budget, what))
 
-    def record_decision(self, table: str, what: str) -> Entry:
+    def record_decision(self, budget: str, what: str) -> Entry:
         """Write down that the steward let a release go although `what`; statements will say so for ever."""
-        entry = self._journal.append(lambda _state, _moment: WentOn(table, what))
+        entry = self._journal.append(lambda _state, _moment: WentOn(budget, what))
         assert entry is not None  # a decision is never declined
         return entry
 
-    def quote(self, table: str, analyst: str, event: Event, question: Any = None, rehearsal: bool = False) -> Quote:
+    def quote(self, budget: str, analyst: str, event: Event, question: Any = None, rehearsal: bool = False) -> Quote:
         """Say what a question would cost, without reading data and without spending."""
         asked, wanted = checked_question(question), as_stored(event)
         with self._journal.current() as state:
-            hold = _held(state, table, analyst, wanted, asked, _NEVER, rehearsal)
+            hold = _held(state, budget, analyst, wanted, asked, _NEVER, rehearsal)
             return make_quote(state.grant(hold.table, analyst), hold.event, bool(_answered(state, hold)))
 
-    def answered(self, table: str, analyst: str, event: Event, question: Any = None, rehearsal: bool = False) -> bool:
+    def is_answered(
+        self, budget: str, analyst: str, event: Event, question: Any = None, rehearsal: bool = False
+    ) -> bool:
         """Tell whether a question was answered before, so that `reserve` would give that answer again."""
         asked, wanted = checked_question(question), as_stored(event)
         with self._journal.current() as state:
-            return bool(_answered(state, _held(state, table, analyst, wanted, asked, _NEVER, rehearsal)))
+            return bool(_answered(state, _held(state, budget, analyst, wanted, asked, _NEVER, rehearsal)))
 
     def reserve(
         self,
-        table: str,
+        budget: str,
         analyst: str,
         event: Event,
         question: Any = None,
@@ -222,8 +224,8 @@ class Ledger:
         PendingError
             The same question is reserved and not yet answered.
         """
-        asking = _Asking(table, analyst, as_stored(event), checked_question(question), lifetime(ttl), rehearsal)
-        self._prove_first(table, analyst, asking.event)
+        asking = _ReserveCall(budget, analyst, as_stored(event), checked_question(question), lifetime(ttl), rehearsal)
+        self._prove_first(budget, analyst, asking.event)
         entry = self._journal.append(asking.decide)
         if entry is None:
             return Replay(self.entry(asking.answered))
@@ -232,7 +234,7 @@ class Ledger:
     @contextmanager
     def spend(
         self,
-        table: str,
+        budget: str,
         analyst: str,
         event: Event,
         question: Any = None,
@@ -244,7 +246,7 @@ class Ledger:
         A block that ends without an answer has spent its cost all the same; its reservation is given up, so that the
         question can be asked (and paid for) again at once.
         """
-        outcome = self.reserve(table, analyst, event, question, ttl, rehearsal)
+        outcome = self.reserve(budget, analyst, event, question, ttl, rehearsal)
         spend = Spend(outcome)
         try:
             yield spend
@@ -261,7 +263,7 @@ class Ledger:
         """
         self._abandon(whole(reservation, "reservation"))
 
-    def left(self, table: str, analyst: str) -> Fraction:
+    def left(self, budget: str, analyst: str) -> Fraction:
         """Give the exact epsilon that an analyst certainly has left by plain addition.
 
         Questions that are epsilon-DP and add up to at most this fit, under every rule. Under the zcdp and gaussian
@@ -269,16 +271,16 @@ class Ledger:
         `share_left` takes that into account.
         """
         with self._journal.current() as state:
-            grant = state.grant(state.budget(table).table, analyst)
+            grant = state.grant(state.budget(budget).table, analyst)
             return grant.filter.left(grant.spent)
 
-    def share_left(self, table: str, analyst: str) -> Fraction:
+    def share_left(self, budget: str, analyst: str) -> Fraction:
         """Give how much of a grant is left, from 0 to 1, by the measure of its rule of which most is left.
 
         0 means that no further question fits.
         """
         with self._journal.current() as state:
-            grant = state.grant(state.budget(table).table, analyst)
+            grant = state.grant(state.budget(budget).table, analyst)
             return share_left(grant.filter, grant.spent)
 
     def tables(self) -> list[str]:
@@ -309,14 +311,14 @@ class Ledger:
         with self._journal.current() as state:
             return paying(state, table, neighbours, analyst)
 
-    def counted(self, table: str, event: Event, analyst: str | None = None) -> Event:
+    def as_counted(self, table: str, event: Event, analyst: str | None = None) -> Event:
         """State an event as the budget that would pay for it counts it (see `paying`)."""
         return counted(event, self.paying(table, event.neighbours, analyst).neighbours)
 
-    def statement(self, table: str) -> Statement:
-        """State what was granted, spent and left of a table's budget, as of now."""
+    def statement(self, budget: str) -> Statement:
+        """State what was granted, spent and left of a budget, or of that of a table, as of now."""
         with self._journal.current() as state:
-            name = state.account(table)
+            name = state.account(budget)
             return make_statement(name, state.table(name), timestamp(now()))
 
     def account(self, name: str) -> PopulationStatement:
@@ -324,15 +326,15 @@ class Ledger:
         with self._journal.current() as state:
             return make_population_statement(state, name, timestamp(now()))
 
-    def history(self, table: str | None = None, analyst: str | None = None) -> list[Entry]:
-        """Give the entries, all or those about a table, an analyst or both; they include the stored answers.
+    def history(self, budget: str | None = None, analyst: str | None = None) -> list[Entry]:
+        """Give the entries, all or those about a budget, an analyst or both; they include the stored answers.
 
         A name that the ledger does not know raises `LedgerUseError`.
         """
         with self._journal.current() as state:
-            state.require_known(table, analyst)
+            state.require_known(budget, analyst)
             entries = list(self._journal.store.after(0))
-            return [entry for entry in entries if _concerns(state, entry, table, analyst)]
+            return [entry for entry in entries if _concerns(state, entry, budget, analyst)]
 
     def entry(self, seq: int) -> Entry:
         """Give one entry by its number, and read no other; one that is not there raises `LedgerUseError`."""
@@ -344,7 +346,7 @@ class Ledger:
             raise LedgerCorruptError(f"{self._journal.store.name} has lost or changed entry {seq}; verify it.")
         return found[0]
 
-    def granted(self, reservation: int) -> Grant:
+    def grant_of(self, reservation: int) -> Grant:
         """Give the grant that paid for a reservation, named by the number of its entry."""
         with self._journal.current() as state:
             return state.hold(reservation).owner.grant
@@ -406,14 +408,14 @@ class Ledger:
                 fits(grant, counted(event, budget.neighbours))
 
     def _commit(self, reservation: int, answer: Any, rehearsal: bool) -> Entry:
-        return self._append(Answer(reservation, checked_answer(answer), rehearsal))
+        return self._append(Commit(reservation, checked_answer(answer), rehearsal))
 
     def _abandon(self, reservation: int) -> None:
         self._append(Abandonment(reservation))
 
 
 @dataclass
-class _Asking:
+class _ReserveCall:
     """One call of `reserve`, and what came of it: a reservation, or the entry that answered the question before."""
 
     table: str

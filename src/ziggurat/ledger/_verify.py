@@ -23,7 +23,7 @@ RECEIPT = "No witness is named or known here; the receipt vouches for entry"
 
 
 @dataclass(frozen=True)
-class Problem:
+class LedgerProblem:
     """Something wrong at entry `seq`; 0 stands for `subject`, by default the database that holds the entries."""
 
     seq: int
@@ -53,7 +53,7 @@ class Verification:
     """
 
     entries: int
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[LedgerProblem] = field(default_factory=list)
     omitted: int = 0
     notes: list[str] = field(default_factory=list)
 
@@ -100,14 +100,14 @@ class Auditor:
         self.expected, self.count, self.omitted = 1, 0, 0
         self.previous = Head()
         self.receipt, self.signed_hash = receipt, None if receipt is None else ""
-        self.problems: list[Problem] = []
+        self.problems: list[LedgerProblem] = []
         self.links: dict[int, tuple[str, str]] = {}
         self.rests_on = UNWITNESSED if receipt is None else f"{RECEIPT} {receipt.seq} and all before it."
 
     def report(self, seq: int, what: str, subject: str = "The database") -> None:
         """Write down what is wrong with an entry, or with something else."""
         if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(Problem(seq, what, subject))
+            self.problems.append(LedgerProblem(seq, what, subject))
         else:
             self.omitted += 1
 

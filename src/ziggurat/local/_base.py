@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError
-from ziggurat.local._estimates import Estimate
+from ziggurat.local._estimates import LocalEstimate
 from ziggurat.mechanisms import Mechanism, Noisy, about, drawing_from
 from ziggurat.privacy import Amount, Neighbours, Relation, compose, exact_epsilon, in_words
 from ziggurat.randomness import Source
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-_KINDS: dict[str, type[Privatiser]] = {}
+_KINDS: dict[str, type[Privatizer]] = {}
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Reports(Noisy[Any]):
         return len(self.value)
 
 
-class Privatiser(Mechanism):
+class Privatizer(Mechanism):
     """Protects each record on its own, before anybody collects it (the local model).
 
     Promise: epsilon-differential privacy of one report under replace-one neighbours: whatever the record was, no
@@ -66,7 +66,7 @@ class Privatiser(Mechanism):
         """The exact epsilon promised for one report."""
         return compose(self.event).pure().epsilon
 
-    def privatise(self, values: Any, source: Source | None = None) -> Reports:
+    def privatize(self, values: Any, source: Source | None = None) -> Reports:
         """Make one report of every value; all values are checked before anything is drawn.
 
         Parameters
@@ -80,13 +80,13 @@ class Privatiser(Mechanism):
         return Reports(self._randomised(self._read(values), drawn_from), self.event, drawn_from.origin)
 
     @abstractmethod
-    def estimate(self, reports: Any, confidence: Amount = "0.95", *, population: bool = False) -> Estimate:
+    def estimate(self, reports: Any, confidence: Amount = "0.95", *, population: bool = False) -> LocalEstimate:
         """Estimate without bias what the reports are about, with intervals.
 
         Parameters
         ----------
         reports
-            From `privatise`, or its `value` as it was sent.
+            From `privatize`, or its `value` as it was sent.
         confidence
             With which each interval holds its truth.
         population
@@ -100,7 +100,7 @@ class Privatiser(Mechanism):
         return {**stated, "neighbours": self.neighbours.to_dict()}
 
     @staticmethod
-    def from_dict(data: Any) -> Privatiser:
+    def from_dict(data: Any) -> Privatizer:
         """Make the privatiser that `to_dict` described; anything else raises `ParameterError`."""
         made = _KINDS.get(str(data.get("kind"))) if isinstance(data, Mapping) else None
         if made is None:

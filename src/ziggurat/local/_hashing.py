@@ -11,7 +11,7 @@ import numpy as np
 
 from ziggurat import randomness
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.local._base import Integers, Privatiser
+from ziggurat.local._base import Integers, Privatizer
 from ziggurat.local._categories import PublicList, Stated
 from ziggurat.local._draw import Exchange
 from ziggurat.local._estimates import Frequencies, Label
@@ -28,7 +28,7 @@ _MOST_BUCKETS = 1 << 24
 _BUCKET_BITS = 31
 
 
-class LocalHashing(Privatiser):
+class LocalHashing(Privatizer):
     """Hash the category to one of g buckets with a seed of one's own, and send the seed and the randomised bucket.
 
     Promise: epsilon-differential privacy of one report, replace-one. Proof: the seed does not depend on the category,

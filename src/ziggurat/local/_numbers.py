@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.local._base import Floats, Integers, Privatiser
+from ziggurat.local._base import Floats, Integers, Privatizer
 from ziggurat.local._columns import as_numbers, filled
 from ziggurat.local._estimates import Frequencies, Mean
 from ziggurat.local._intervals import inverted_interval, inwards, normal_reach, student_reach
@@ -25,7 +25,7 @@ _LARGEST_COUNT = 1 << 53
 _MOST_BARS = 1_000
 
 
-class Noise:
+class LaplaceMoments:
     """The moments of discrete Laplace noise of a scale in steps, which is the difference of two geometric variates."""
 
     def __init__(self, scale: Fraction) -> None:
@@ -38,7 +38,7 @@ class Noise:
         self.kurtosis = (1 + 4 * self.falling + self.falling**2) / (2 * self.falling) if self.falling else 0.0
 
 
-def mean_interval(spread: Any, noise: Noise, people: int, confidence: Fraction, rounding: float) -> Any:
+def mean_interval(spread: Any, noise: LaplaceMoments, people: int, confidence: Fraction, rounding: float) -> Any:
     """Half the width of the interval around a mean of `people` reports, whose noises' variances add up to `spread`."""
     reach = normal_reach(confidence, noise.kurtosis / people)
     return reach * np.sqrt(spread) / people + rounding
@@ -52,7 +52,7 @@ def sample_half_width(values: npt.NDArray[Any], confidence: Fraction) -> Any:
     return student_reach(confidence, people) * values.std(axis=0, ddof=1) / math.sqrt(people)
 
 
-class CountNoise(Privatiser):
+class CountNoise(Privatizer):
     """Truncated geometric noise on a whole number within public bounds.
 
     Promise: epsilon-differential privacy of one report, replace-one. Proof: a record moves by at most upper - lower, so
@@ -96,7 +96,7 @@ class CountNoise(Privatiser):
         )
         self.lower, self.upper = self._noisy.lower, self._noisy.upper
         self.event: Event = self._noisy.event
-        self._moments = Noise(self._noisy.scale)
+        self._moments = LaplaceMoments(self._noisy.scale)
 
     def estimate(self, reports: Any, confidence: Amount = "0.95", *, population: bool = False) -> Mean:
         """Estimate the mean without bias; see the class.
@@ -182,7 +182,7 @@ class CountNoise(Privatiser):
         return numbers.astype(np.int64)
 
 
-class RecordLaplace(Privatiser):
+class RecordLaplace(Privatizer):
     """Laplace noise on a real number within public bounds.
 
     Promise: epsilon-differential privacy of one report, replace-one. Proof: a record moves by at most upper - lower;
@@ -222,7 +222,7 @@ class RecordLaplace(Privatiser):
         if max(abs(self.lower), abs(self.upper)) > self._noisy.limit:
             raise ParameterError("The bounds lie too far from 0 for their width; subtract a public number first.")
         self.event: Event = self._noisy.event
-        self._moments = Noise(self._noisy.scale / self._noisy.grid)
+        self._moments = LaplaceMoments(self._noisy.scale / self._noisy.grid)
 
     def estimate(self, reports: Any, confidence: Amount = "0.95", *, population: bool = False) -> Mean:
         """Estimate the mean; the bias is at most half a step of the grid, which the interval includes."""

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.local._base import Integers, Privatiser, Reports
+from ziggurat.local._base import Integers, Privatizer, Reports
 from ziggurat.local._categories import PublicList, Stated
 from ziggurat.local._draw import carried_down, unlikely
 from ziggurat.local._estimates import Frequencies
@@ -30,7 +30,7 @@ _BITS_AT_A_TIME = 1 << 18
 _SHARES = 1024
 
 
-class UnaryEncoding(Privatiser):
+class UnaryEncoding(Privatizer):
     """Send a bit for every category: the bit of the one held is 1 with probability p, every other with q.
 
     p = 1 / (1 + e^-a) and q = 1 / (1 + e^b) with a + b = epsilon.

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.local._base import Floats, Privatiser, Reports
+from ziggurat.local._base import Floats, Privatizer, Reports
 from ziggurat.local._columns import as_column
 from ziggurat.local._estimates import Mean
-from ziggurat.local._numbers import Noise, mean_interval, sample_half_width
+from ziggurat.local._numbers import LaplaceMoments, mean_interval, sample_half_width
 from ziggurat.mechanisms import Laplace, as_array, exact_confidence
 from ziggurat.privacy import Amount, Event, Neighbours, exact_positive, whole
 from ziggurat.randomness import Source
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _ENTRIES_AT_A_TIME = 1 << 17  # one megabyte, which stays in a cache
 
 
-class VectorNoise(Privatiser):
+class VectorNoise(Privatizer):
     """Shrink each vector into the l1 ball of radius `norm`, then add Laplace noise of scale 2 norm/epsilon.
 
     Promise: epsilon-differential privacy of one vector, a row of the matrix, replace-one. Proof: two vectors of the
@@ -67,7 +67,7 @@ class VectorNoise(Privatiser):
             self._asked, 2 * self.norm, coordinates=self.dimension, neighbours=self.neighbours
         )
         self.event: Event = self._noisy.event
-        self._moments = Noise(self._noisy.scale / self._noisy.grid)
+        self._moments = LaplaceMoments(self._noisy.scale / self._noisy.grid)
 
     def estimate(self, reports: Any, confidence: Amount = "0.95", *, population: bool = False) -> Mean:
         """Estimate the mean of every entry; the bias, at most half a step of the grid, is in the intervals."""

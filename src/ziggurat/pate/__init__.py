@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     )
     from ziggurat.pate.student import Evaluation, Student
     from ziggurat.pate.teachers import Partition, Teachers
-    from ziggurat.pate.training import CNN, MLP, Network, Placement, Search, Training
+    from ziggurat.pate.training import CNN, MLP, Network, Placement, RandomSearch, Training
     from ziggurat.pate.voting import (
         UNANSWERED,
         Aggregator,
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
         GumbelNoisyMax,
         Labels,
         LaplaceNoisyMax,
-        Step,
         ThresholdTest,
         Votes,
+        VotingStep,
         aggregator_named,
     )
 else:
@@ -43,9 +43,9 @@ else:
             """,
             "student": "Evaluation Student",
             "teachers": "Partition Teachers",
-            "training": "CNN MLP Network Placement Search Training",
+            "training": "CNN MLP Network Placement RandomSearch Training",
             "voting": """
-                Aggregator Ballot ConfidentGaussianMax GaussianNoisyMax GumbelNoisyMax Labels LaplaceNoisyMax Step
+                Aggregator Ballot ConfidentGaussianMax GaussianNoisyMax GumbelNoisyMax Labels LaplaceNoisyMax VotingStep
                 ThresholdTest UNANSWERED Votes aggregator_named
             """,
         },
@@ -68,14 +68,14 @@ __all__ = [
     "PateAccount",
     "Placement",
     "PrivateEpsilon",
+    "RandomSearch",
     "Sanitised",
-    "Search",
-    "Step",
     "Student",
     "Teachers",
     "ThresholdTest",
     "Training",
     "Votes",
+    "VotingStep",
     "account",
     "aggregator_named",
     "answer_probabilities",

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
         whole,
     )
     from ziggurat.privacy.at_risk import (
-        Combined,
+        CombinedConfidence,
         CurveAtRisk,
         GaussianAtRisk,
         LaplaceAtRisk,
@@ -74,17 +74,17 @@ if TYPE_CHECKING:
         subsampled,
     )
     from ziggurat.privacy.cost import (
-        Candidate,
         Cheapest,
         CostModel,
         Decision,
+        EpsilonCandidate,
         GaussianNoise,
         GeometricNoise,
         LaplaceNoise,
         Levels,
         Money,
-        Noise,
         NotAGuaranteeWarning,
+        PricedNoise,
         Stakeholders,
         Wanted,
         probabilistic_tolerance,
@@ -112,13 +112,13 @@ else:
                 gaussian_delta gaussian_epsilon gaussian_mu in_words make_filter profile renamed whole
             """,
             "at_risk": """
-                Combined CurveAtRisk GaussianAtRisk LaplaceAtRisk LatticeLaplaceAtRisk PairAtRisk PrivacyAtRisk
-                PrivateSamplingWarning SampledSensitivity SplitLaplaceAtRisk best_posterior dkw_confidence
+                CombinedConfidence CurveAtRisk GaussianAtRisk LaplaceAtRisk LatticeLaplaceAtRisk PairAtRisk
+                PrivacyAtRisk PrivateSamplingWarning SampledSensitivity SplitLaplaceAtRisk best_posterior dkw_confidence
                 exact_confidence privacy_at_risk sample_sensitivity subsampled
             """,
             "cost": """
-                Candidate Cheapest CostModel Decision GaussianNoise GeometricNoise LaplaceNoise Levels Money Noise
-                NotAGuaranteeWarning Stakeholders Wanted probabilistic_tolerance published_cheapest
+                Cheapest CostModel Decision EpsilonCandidate GaussianNoise GeometricNoise LaplaceNoise Levels Money
+                NotAGuaranteeWarning PricedNoise Stakeholders Wanted probabilistic_tolerance published_cheapest
                 published_combined_confidence published_confidence published_confidence_by_series published_epsilon
                 published_level published_overlap published_sampled_confidence samples_for why_not
             """,
@@ -130,14 +130,14 @@ __all__ = [
     "Amount",
     "ApproximateDP",
     "ApproximateEvent",
-    "Candidate",
     "Cheapest",
-    "Combined",
+    "CombinedConfidence",
     "ComposedEvent",
     "CostModel",
     "CurveAtRisk",
     "Decision",
     "DiscreteGaussianEvent",
+    "EpsilonCandidate",
     "Event",
     "ExponentialEvent",
     "Filter",
@@ -155,10 +155,10 @@ __all__ = [
     "Levels",
     "Money",
     "Neighbours",
-    "Noise",
     "NotAGuaranteeWarning",
     "PairAtRisk",
     "ParallelEvent",
+    "PricedNoise",
     "PrivacyAtRisk",
     "PrivacyLoss",
     "PrivateSamplingWarning",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
-    from ziggurat.release._certificate import Artefact, Certificate, Decision
+    from ziggurat.release._certificate import Artefact, Certificate, StewardDecision
     from ziggurat.release._cited import Cited, recorded
     from ziggurat.release._evidence import Evidence
     from ziggurat.release._gate import NOT_PROTECTED_BY_GATE, Gate, Stop, Verdict, Weighed
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
         FittedModel,
         ModelPlan,
         Points,
-        Rows,
         Serving,
         Task,
+        TaskRows,
         fit_model,
         plan_model,
         quote_model,
@@ -62,7 +62,7 @@ else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "_certificate": "Artefact Certificate Decision",
+            "_certificate": "Artefact Certificate StewardDecision",
             "_cited": "Cited recorded",
             "_evidence": "Evidence",
             "_gate": "Gate NOT_PROTECTED_BY_GATE Stop Verdict Weighed",
@@ -77,7 +77,7 @@ else:
                 LabelPlan Labelled Labelling LabellingFacts LabellingQuote MOST_QUERIES Privatised QueryCurator
                 StudentCertificate StudentsSide TeachersSide certify
             """,
-            "models": "FittedModel ModelPlan Points Rows Serving Task fit_model plan_model quote_model serve_model",
+            "models": "FittedModel ModelPlan Points TaskRows Serving Task fit_model plan_model quote_model serve_model",
             "questions": "MOST_NUMBERS Past Session Sweep TermOptions sweep",
             "tables": """
                 AnonymisedRelease CERTIFICATE CollectionPlan MaskedPlan NOT_PROMISED_OF_MASKS PrivateSyntheticRelease
@@ -100,7 +100,6 @@ __all__ = [
     "Certificate",
     "Cited",
     "CollectionPlan",
-    "Decision",
     "Evidence",
     "ExactCopies",
     "FittedModel",
@@ -122,15 +121,16 @@ __all__ = [
     "Quotation",
     "QuotedQuestion",
     "Release",
-    "Rows",
     "Serving",
     "Session",
+    "StewardDecision",
     "Stop",
     "StudentCertificate",
     "StudentsSide",
     "Sweep",
     "SyntheticRelease",
     "Task",
+    "TaskRows",
     "TeachersSide",
     "TermOptions",
     "Verdict",

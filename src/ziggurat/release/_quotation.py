@@ -10,7 +10,7 @@ from typing import Any
 from ziggurat.errors import LedgerUseError, ParameterError
 from ziggurat.ledger import GrantStatement, Ledger
 from ziggurat.privacy import ApproximateDP, Event, PureDP, compose, composed, in_words, make_filter, profile
-from ziggurat.queries.answering import GROUP_SIZE, Part
+from ziggurat.queries.answering import GROUP_SIZE, QuotedPart
 from ziggurat.release._certificate import promised
 from ziggurat.release._plan import Plan
 
@@ -34,7 +34,7 @@ class QuotedQuestion:
     question: str
     event: Event
     guarantee: PureDP | ApproximateDP
-    parts: tuple[Part, ...]
+    parts: tuple[QuotedPart, ...]
     replayed: bool
 
     @property
@@ -148,7 +148,7 @@ def make_quotation(
     grant = open_grant(ledger, ledger.paying(population, _priced(events[0]).neighbours, analyst).table, analyst)
     for plan, given in zip(plans, events, strict=True):
         event = _priced(given)
-        counted = ledger.counted(population, event, analyst)
+        counted = ledger.as_counted(population, event, analyst)
         question, seeded = plan.identity(), rehearsal or plan.rehearsal
         key = (repr(question), counted)
         replayed = ledger.quote(population, analyst, event, question, seeded).replayed

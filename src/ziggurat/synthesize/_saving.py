@@ -66,7 +66,7 @@ def read_archive(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
     return facts, arrays
 
 
-class Checkpoint:
+class ColumnCheckpoint:
     """A folder in which every column is kept as soon as it has been learned.
 
     A column is taken up again only if settings and rows are the same as when it was kept.

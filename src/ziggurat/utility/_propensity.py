@@ -27,7 +27,7 @@ from ziggurat.utility._design import coded, matrix, ranked
 from ziggurat.utility._fits import penalised_chances
 from ziggurat.utility._judgement import Codes, Judgement, Reals, Spread, counted
 from ziggurat.utility._pairs import expected_pmse
-from ziggurat.utility._sheets import Field, Sheet, Sheets, drawn, opened
+from ziggurat.utility._sheets import Sheet, SheetField, Sheets, make_generator, open_sheets
 
 Model = Literal["cart", "logistic"]
 Null = Literal["formula", "permutation", "pairs"]
@@ -133,8 +133,8 @@ def propensity(
     source
         Of the draw of these rows and of the permutations.
     """
-    draw = drawn(source)
-    sheets = opened(original, synthetic, columns, rows=rows, source=source)
+    draw = make_generator(source)
+    sheets = open_sheets(original, synthetic, columns, rows=rows, source=source)
     return propensity_of(sheets, model, null, permutations, draw)
 
 
@@ -148,11 +148,11 @@ def propensity_of(
         raise ParameterError("Permute the labels at least twice.")
     if model == "logistic":
         return _logistic(sheets)
-    found = [_Tree(sheets.fields, sheets.original, copy, draw) for copy in sheets.copies]
+    found = [_PropensityTree(sheets.fields, sheets.original, copy, draw) for copy in sheets.copies]
     errors = [tree.error(tree.labels) for tree in found]
     if chosen == "pairs":
         both = islice(combinations(sheets.copies, 2), _PAIRS)
-        null_errors = [(tree := _Tree(sheets.fields, *pair, draw)).error(tree.labels) for pair in both]
+        null_errors = [(tree := _PropensityTree(sheets.fields, *pair, draw)).error(tree.labels) for pair in both]
     else:
         trees = (found[place % len(found)] for place in range(permutations))
         null_errors = [tree.error(draw.permutation(tree.labels)) for tree in trees]
@@ -160,10 +160,12 @@ def propensity_of(
     return _judged(model, chosen, errors, [(expected, deviation)] * len(errors), 0, sheets.original.rows)
 
 
-class _Tree:
+class _PropensityTree:
     """A tree on the rows of two tables."""
 
-    def __init__(self, fields: tuple[Field, ...], original: Sheet, synthetic: Sheet, draw: np.random.Generator) -> None:
+    def __init__(
+        self, fields: tuple[SheetField, ...], original: Sheet, synthetic: Sheet, draw: np.random.Generator
+    ) -> None:
         coding = ranked(fields, (original, synthetic))
         self.labels: Codes = np.repeat([0, 1], [original.rows, synthetic.rows])
         both = np.concatenate([matrix(coding, original), matrix(coding, synthetic)])

@@ -15,7 +15,7 @@ from ziggurat.randomness import Source
 from ziggurat.threads import one_thread
 from ziggurat.utility._design import coded, matrix, ranked
 from ziggurat.utility._judgement import Judgement, Reals, Spread, counted
-from ziggurat.utility._sheets import ROWS, Field, Sheet, Sheets, drawn, opened
+from ziggurat.utility._sheets import ROWS, Sheet, SheetField, Sheets, make_generator, open_sheets
 
 Predictor = Literal["boosting", "forest", "linear"]
 
@@ -106,9 +106,9 @@ def transfer(
     source
         Of the draw of these rows, of the split and of the models.
     """
-    draw = drawn(source)
+    draw = make_generator(source)
     wanted = None if columns is None else [*((columns,) if isinstance(columns, str) else columns), target]
-    sheets = opened(original, synthetic, wanted, holdout=holdout, rows=rows, source=source)
+    sheets = open_sheets(original, synthetic, wanted, holdout=holdout, rows=rows, source=source)
     return transfer_of(sheets, target, model, draw)
 
 
@@ -123,7 +123,7 @@ def transfer_of(sheets: Sheets, target: str, model: Predictor | Any, draw: np.ra
         raise ParameterError("There is no column to predict the target from; name more columns.")
     known = _with_target(sheets, field)
     learned, tested = _split(known, draw)
-    task = _Task(field, fields, learned, tested, model, int(draw.integers(2**31)))
+    task = _TransferTask(field, fields, learned, tested, model, int(draw.integers(2**31)))
     return Transfer(
         target=target,
         model=model if isinstance(model, str) else type(model).__name__,
@@ -137,7 +137,7 @@ def transfer_of(sheets: Sheets, target: str, model: Predictor | Any, draw: np.ra
     )
 
 
-def _with_target(sheets: Sheets, field: Field) -> Sheets:
+def _with_target(sheets: Sheets, field: SheetField) -> Sheets:
     """Return the tables without the rows that lack the target."""
 
     def kept(sheet: Sheet, what: str) -> Sheet:
@@ -159,11 +159,11 @@ def _split(sheets: Sheets, draw: np.random.Generator) -> tuple[Sheet, Sheet]:
     return sheets.original.take(order[size:]), sheets.original.take(order[:size])
 
 
-class _Task:
+class _TransferTask:
     """Predicting one column: which score, which model, and on which rows it is tested."""
 
     def __init__(
-        self, field: Field, fields: tuple[Field, ...], learned: Sheet, tested: Sheet, model: Any, seed: int
+        self, field: SheetField, fields: tuple[SheetField, ...], learned: Sheet, tested: Sheet, model: Any, seed: int
     ) -> None:
         self._field, self._seed, self._model = field, seed, model
         trees = model in ("boosting", "forest") if isinstance(model, str) else False

@@ -24,8 +24,8 @@ from ziggurat.anonymize.generalizing._problem import classes_of, rules_of, small
 from ziggurat.errors import PrivacyError
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Counted, Ladder
-    from ziggurat.anonymize.generalizing._models import Asked
+    from ziggurat.anonymize.generalizing._coded import Combinations, Ladder
+    from ziggurat.anonymize.generalizing._models import ModelNumbers
 
 Integers = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -66,7 +66,7 @@ class Recoded:
     classes: int
     suppressed: int
 
-    def labels(self, counted: Counted, column: int) -> tuple[object, ...]:
+    def labels(self, counted: Combinations, column: int) -> tuple[object, ...]:
         """Return what is published in one column for every combination; None where it is suppressed."""
         ladder = counted.ladders[column]
         cells = zip(self.levels[:, column].tolist(), counted.codes[:, column].tolist(), strict=True)
@@ -74,8 +74,8 @@ class Recoded:
 
 
 def recode(
-    counted: Counted,
-    asked: Sequence[Asked],
+    counted: Combinations,
+    asked: Sequence[ModelNumbers],
     *,
     weights: Mapping[str, float] | None = None,
     limit: int = 0,
@@ -116,7 +116,7 @@ def recode(
     least = 1
     with _limited(flag, seconds):
         while True:
-            search = _Search(counted, asked, shares, limit, least)
+            search = _LocalSearch(counted, asked, shares, limit, least)
             levels = search.levels(flag, progress or (lambda _: None))
             _check(counted, levels, *judge_of(counted, asked))
             found = summary(counted, levels, shares)
@@ -126,7 +126,9 @@ def recode(
             least = min(_next(search.judge.smallest), math.ceil(1 / risk - TOLERANCE))
 
 
-def judge_of(counted: Counted, asked: Sequence[Asked], least: int = 1) -> tuple[kernels.Judge, kernels.Parts]:
+def judge_of(
+    counted: Combinations, asked: Sequence[ModelNumbers], least: int = 1
+) -> tuple[kernels.Judge, kernels.CombinationArrays]:
     """Return models and combinations as arrays for the compiled loops; a class has at least `least` rows."""
     _, joint = classes_of(counted)
     r, smallest = rules_of(counted, asked, joint), max(smallest_of(asked), least)
@@ -135,10 +137,10 @@ def judge_of(counted: Counted, asked: Sequence[Asked], least: int = 1) -> tuple[
     )
     people = counted.people if counted.people.size else np.zeros(len(counted.counts))
     columns = (counted.codes, counted.counts, people, counted.sensitive)
-    return judge, kernels.Parts(*(np.ascontiguousarray(each, np.int64) for each in columns))
+    return judge, kernels.CombinationArrays(*(np.ascontiguousarray(each, np.int64) for each in columns))
 
 
-def summary(counted: Counted, levels: Levels, shares: Reals) -> Recoded:
+def summary(counted: Combinations, levels: Levels, shares: Reals) -> Recoded:
     """Score levels and count their classes by what is published, not by how it was found."""
     kept = levels[:, 0] >= 0
     lost = 0.0
@@ -151,13 +153,13 @@ def summary(counted: Counted, levels: Levels, shares: Reals) -> Recoded:
     return Recoded(levels, math.expm1(lost), classes, int(counted.counts[~kept].sum()))
 
 
-def _published(counted: Counted, levels: Levels) -> Integers:
+def _published(counted: Combinations, levels: Levels) -> Integers:
     """[i, j]: a number for every text that is published; what stands for suppressed combinations means nothing."""
     columns = [_names(each)[0][counted.codes[:, j], levels[:, j]] for j, each in enumerate(counted.ladders)]
     return np.stack(columns, 1)
 
 
-def _check(counted: Counted, levels: Levels, judge: kernels.Judge, parts: kernels.Parts) -> None:
+def _check(counted: Combinations, levels: Levels, judge: kernels.Judge, parts: kernels.CombinationArrays) -> None:
     """Judge the classes anew by what is published; nothing of the search is trusted here."""
     held = np.flatnonzero(levels[:, 0] >= 0)
     _, label = np.unique(_published(counted, levels)[held], axis=0, return_inverse=True)
@@ -187,7 +189,7 @@ def _names(ladder: Ladder) -> tuple[Integers, Integers]:
     return np.stack(names, 1), np.stack(leaves, 1)
 
 
-def _average(asked: Sequence[Asked]) -> float:
+def _average(asked: Sequence[ModelNumbers]) -> float:
     return min((each.first for each in asked if each.kind == AVERAGE), default=1.0)
 
 
@@ -208,10 +210,12 @@ def _limited(stop: Integers, seconds: float | None) -> Iterator[None]:
             timer.cancel()
 
 
-class _Search:
+class _LocalSearch:
     """One search with a given smallest class."""
 
-    def __init__(self, counted: Counted, asked: Sequence[Asked], shares: Reals, limit: int, least: int) -> None:
+    def __init__(
+        self, counted: Combinations, asked: Sequence[ModelNumbers], shares: Reals, limit: int, least: int
+    ) -> None:
         self.judge, self._parts = judge_of(counted, asked, least)
         self._trees = trees_of(counted.ladders, shares)
         self._limit = limit
@@ -290,7 +294,7 @@ def _marks(first: int, many: int) -> Integers:
     return (mixed >> np.uint64(2)).astype(np.int64)
 
 
-def _nodes(counted: Counted, shares: Reals) -> tuple[Integers, Reals, int]:
+def _nodes(counted: Combinations, shares: Reals) -> tuple[Integers, Reals, int]:
     """Nodes of the lattice in ascending order of their mean loss, the least loss of each, and how many end the list.
 
     The last ones are a chain from the bottom to the top, so that rows meet even if the lattice was cut short.
@@ -302,7 +306,7 @@ def _nodes(counted: Counted, shares: Reals) -> tuple[Integers, Reals, int]:
     return nodes, np.array([sum(floors[j][a] for j, a in enumerate(node)) for node in nodes]), len(chain)
 
 
-def _level_costs(counted: Counted, shares: Reals) -> tuple[list[list[float]], list[list[float]]]:
+def _level_costs(counted: Combinations, shares: Reals) -> tuple[list[list[float]], list[list[float]]]:
     means, floors = [], []
     for j, ladder in enumerate(counted.ladders):
         values = np.bincount(counted.codes[:, j], counted.counts, ladder.size) / max(counted.rows, 1)

@@ -63,7 +63,7 @@ class Judge(NamedTuple):
     tree_heights: Integers
 
 
-class Parts(NamedTuple):
+class CombinationArrays(NamedTuple):
     """The distinct combinations."""
 
     codes: Integers  # [i, j]
@@ -165,7 +165,7 @@ def _diverse(kind: Int, first: Real, second: Real, absent: Int, histogram: Integ
 
 
 @compiled
-def _fits(g: Judge, parts: Parts, who: Integers) -> Truth:
+def _fits(g: Judge, parts: CombinationArrays, who: Integers) -> Truth:
     """Whether these combinations, published alike, satisfy all models; the average risk is not one class's matter."""
     rows, people = 0, 0
     for i in who:
@@ -195,7 +195,7 @@ def _fits(g: Judge, parts: Parts, who: Integers) -> Truth:
 
 
 @compiled
-def judged(g: Judge, parts: Parts, who: Integers, starts: Integers) -> npt.NDArray[np.bool_]:
+def judged(g: Judge, parts: CombinationArrays, who: Integers, starts: Integers) -> npt.NDArray[np.bool_]:
     """Say for every group who[starts[c]:starts[c + 1]] of combinations whether it satisfies all models."""
     kept = np.zeros(starts.size - 1, np.bool_)
     for c in range(kept.size):
@@ -204,7 +204,7 @@ def judged(g: Judge, parts: Parts, who: Integers, starts: Integers) -> npt.NDArr
 
 
 @compiled
-def _boxed(t: Trees, parts: Parts, left: Integers, node: Integers, slots: Integers, stamp: Int,
+def _boxed(t: Trees, parts: CombinationArrays, left: Integers, node: Integers, slots: Integers, stamp: Int,
            where: Integers, keys: Integers, rows: Integers, cost: Reals) -> Int:  # fmt: skip
     """Number the boxes that the combinations in `left` are in at a node; return how many.
 
@@ -258,7 +258,7 @@ def _kept(left: Integers, of: Integers) -> Int:
 
 
 @compiled
-def filled(t: Trees, g: Judge, parts: Parts, nodes: Integers, floors: Reals, most: Real, last: Int,
+def filled(t: Trees, g: Judge, parts: CombinationArrays, nodes: Integers, floors: Reals, most: Real, last: Int,
            of: Integers, clusters: Int, slots: Integers, stamp: Integers, stop: Integers) -> Int:  # fmt: skip
     """Give rows that have no box yet to boxes of at most this cost, node by node; return the number of clusters.
 
@@ -290,7 +290,7 @@ def filled(t: Trees, g: Judge, parts: Parts, nodes: Integers, floors: Reals, mos
 
 
 @compiled
-def _put(t: Trees, parts: Parts, s: Clusters, i: Int, c: Int) -> None:
+def _put(t: Trees, parts: CombinationArrays, s: Clusters, i: Int, c: Int) -> None:
     head = s.head[c]
     s.of[i], s.after[i], s.before[i], s.head[c] = c, head, -1, i
     if head >= 0:
@@ -306,7 +306,7 @@ def _put(t: Trees, parts: Parts, s: Clusters, i: Int, c: Int) -> None:
 
 
 @compiled
-def _joined(t: Trees, parts: Parts, s: Clusters, c: Int, i: Int, head: Int) -> Real:
+def _joined(t: Trees, parts: CombinationArrays, s: Clusters, c: Int, i: Int, head: Int) -> Real:
     """What a row of a cluster would cost with one combination more."""
     total = 0.0
     for j in range(parts.codes.shape[1]):
@@ -317,7 +317,7 @@ def _joined(t: Trees, parts: Parts, s: Clusters, c: Int, i: Int, head: Int) -> R
 
 
 @compiled
-def _widened(t: Trees, parts: Parts, s: Clusters, c: Int, i: Int, most: Real) -> Real:
+def _widened(t: Trees, parts: CombinationArrays, s: Clusters, c: Int, i: Int, most: Real) -> Real:
     """As `_joined`, or anything not below `most` if it is that."""
     total = s.cost[c]
     head = s.head[c]
@@ -333,7 +333,7 @@ def _widened(t: Trees, parts: Parts, s: Clusters, c: Int, i: Int, most: Real) ->
 
 
 @compiled
-def _take(parts: Parts, s: Clusters, i: Int) -> None:
+def _take(parts: CombinationArrays, s: Clusters, i: Int) -> None:
     c, before, after = s.of[i], s.before[i], s.after[i]
     if before >= 0:
         s.after[before] = after
@@ -346,7 +346,7 @@ def _take(parts: Parts, s: Clusters, i: Int) -> None:
 
 
 @compiled
-def _tighten(t: Trees, parts: Parts, s: Clusters, c: Int) -> None:
+def _tighten(t: Trees, parts: CombinationArrays, s: Clusters, c: Int) -> None:
     """Publish a cluster at the lowest levels at which its combinations meet."""
     if c == s.head.size - 1:
         return
@@ -381,7 +381,7 @@ def _members(s: Clusters, c: Int, without: Int, extra: Int) -> Integers:
 
 
 @compiled
-def _home(t: Trees, g: Judge, parts: Parts, s: Clusters, i: Int, most: Real) -> tuple[Int, float]:
+def _home(t: Trees, g: Judge, parts: CombinationArrays, s: Clusters, i: Int, most: Real) -> tuple[Int, float]:
     """The cluster that one more combination costs least, all its rows counted, if it costs less than `most`."""
     best = -1
     many = parts.counts[i]
@@ -398,14 +398,14 @@ def _home(t: Trees, g: Judge, parts: Parts, s: Clusters, i: Int, most: Real) -> 
 
 
 @compiled
-def gathered(t: Trees, parts: Parts, of: Integers, s: Clusters) -> None:
+def gathered(t: Trees, parts: CombinationArrays, of: Integers, s: Clusters) -> None:
     """Make lists of the clusters that were filled; what has none goes to the last."""
     for i in range(of.size):
         _put(t, parts, s, i, of[i] if of[i] >= 0 else s.head.size - 1)
 
 
 @compiled
-def housed(t: Trees, g: Judge, parts: Parts, s: Clusters, limit: Int) -> None:
+def housed(t: Trees, g: Judge, parts: CombinationArrays, s: Clusters, limit: Int) -> None:
     """Give every suppressed combination to the cluster it costs least, unless it may stay and that is cheaper."""
     last = s.head.size - 1
     for i in _members(s, last, _NONE, _NONE):
@@ -418,7 +418,7 @@ def housed(t: Trees, g: Judge, parts: Parts, s: Clusters, limit: Int) -> None:
 
 
 @compiled
-def forced(t: Trees, g: Judge, parts: Parts, s: Clusters) -> Truth:
+def forced(t: Trees, g: Judge, parts: CombinationArrays, s: Clusters) -> Truth:
     """Join what is left with the nearest clusters, one after the other, until all models hold; False if they never do.
 
     Each time the nearest is the one with which the rows cost least.
@@ -443,7 +443,7 @@ def forced(t: Trees, g: Judge, parts: Parts, s: Clusters) -> Truth:
 
 
 @compiled
-def _both(t: Trees, parts: Parts, s: Clusters, one: Int, other: Int) -> Real:
+def _both(t: Trees, parts: CombinationArrays, s: Clusters, one: Int, other: Int) -> Real:
     total = 0.0
     for j in range(parts.codes.shape[1]):
         code = parts.codes[s.head[one], j]
@@ -454,7 +454,7 @@ def _both(t: Trees, parts: Parts, s: Clusters, one: Int, other: Int) -> Real:
 
 
 @compiled
-def mended(t: Trees, g: Judge, parts: Parts, s: Clusters, order: Integers, stop: Integers) -> Real:
+def mended(t: Trees, g: Judge, parts: CombinationArrays, s: Clusters, order: Integers, stop: Integers) -> Real:
     """Move rows out of costly clusters, or give one up altogether, where others lose less; return what was gained."""
     gained = 0.0
     for c in order:
@@ -469,7 +469,7 @@ def mended(t: Trees, g: Judge, parts: Parts, s: Clusters, order: Integers, stop:
 
 
 @compiled
-def _left(t: Trees, g: Judge, parts: Parts, s: Clusters, c: Int) -> Real:
+def _left(t: Trees, g: Judge, parts: CombinationArrays, s: Clusters, c: Int) -> Real:
     """Move single combinations that a cluster can spare."""
     gained = 0.0
     for i in _members(s, c, _NONE, _NONE):
@@ -487,7 +487,7 @@ def _left(t: Trees, g: Judge, parts: Parts, s: Clusters, c: Int) -> Real:
 
 
 @compiled
-def _given_up(t: Trees, g: Judge, parts: Parts, s: Clusters, c: Int) -> Real:
+def _given_up(t: Trees, g: Judge, parts: CombinationArrays, s: Clusters, c: Int) -> Real:
     """Give all combinations of a cluster to others if that is cheaper; each is placed with those before it in place."""
     was = s.rows[c] * s.cost[c] - TOLERANCE
     who = _members(s, c, _NONE, _NONE)

@@ -18,20 +18,20 @@ import numpy.typing as npt
 from ziggurat.anonymize.generalizing import _mondrian_kernels as cuts
 from ziggurat.anonymize.generalizing._kernels import AVERAGE, TOLERANCE
 from ziggurat.anonymize.generalizing._local import NOTHING_PASSES, column_loss, judge_of
-from ziggurat.anonymize.generalizing._local_kernels import Judge, Parts, judged
+from ziggurat.anonymize.generalizing._local_kernels import CombinationArrays, Judge, judged
 from ziggurat.anonymize.generalizing._metrics import Loss
 from ziggurat.errors import ParameterError, PrivacyError
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Counted, Ladder
-    from ziggurat.anonymize.generalizing._models import Asked
+    from ziggurat.anonymize.generalizing._coded import Combinations, Ladder
+    from ziggurat.anonymize.generalizing._models import ModelNumbers
 
 Integers = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Ranges:
+class Boxes:
     """A table in which every distinct combination is published as a box.
 
     Parameters
@@ -58,7 +58,7 @@ class Ranges:
     classes: int
     suppressed: int
 
-    def labels(self, counted: Counted, column: int) -> tuple[object, ...]:
+    def labels(self, counted: Combinations, column: int) -> tuple[object, ...]:
         """Return what is published in one column for every combination."""
         ladder = counted.ladders[column]
         low, high = self.lower[:, column].tolist(), self.upper[:, column].tolist()
@@ -69,13 +69,13 @@ class Ranges:
 
 
 def mondrian(
-    counted: Counted,
-    asked: Sequence[Asked],
+    counted: Combinations,
+    asked: Sequence[ModelNumbers],
     *,
     ordered: Sequence[str] = (),
     relaxed: bool = False,
     weights: Mapping[str, float] | None = None,
-) -> Ranges:
+) -> Boxes:
     """Cut the table into boxes that satisfy all models.
 
     Parameters
@@ -129,7 +129,7 @@ def axes_of(ladders: Sequence[Ladder], ordered: Sequence[bool]) -> cuts.Axes:
 class _Cutter:
     axes: cuts.Axes
     judge: Judge
-    parts: Parts
+    parts: CombinationArrays
     shares: npt.NDArray[np.float64]
     relaxed: bool
 
@@ -198,7 +198,9 @@ def _joined(pieces: list[tuple[Integers, Integers]]) -> tuple[Integers, Integers
     return who, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def _published(counted: Counted, cutter: _Cutter, ranks: Sequence[Integers], who: Integers, starts: Integers) -> Ranges:
+def _published(
+    counted: Combinations, cutter: _Cutter, ranks: Sequence[Integers], who: Integers, starts: Integers
+) -> Boxes:
     low, high, width = cuts.boxes(cutter.axes, cutter.parts.codes, who, starts)
     if (high >= np.where(cutter.axes.ordered, cutter.axes.sizes, cutter.axes.heights)).any():
         raise PrivacyError(NOTHING_PASSES)
@@ -219,7 +221,7 @@ def _published(counted: Counted, cutter: _Cutter, ranks: Sequence[Integers], who
         lost += column_loss(leaves, ladder.size, counted.counts, float(cutter.shares[j]))
     rows = np.bincount(part, counted.counts, starts.size - 1)
     classes = len(np.unique(np.concatenate([low, boxes], 1)[rows > 0], axis=0))
-    return Ranges(tuple(map(bool, cutter.axes.ordered)), levels, lower, upper, math.expm1(lost), classes, 0)
+    return Boxes(tuple(map(bool, cutter.axes.ordered)), levels, lower, upper, math.expm1(lost), classes, 0)
 
 
 def _ranks(ladder: Ladder) -> Integers:

@@ -22,7 +22,7 @@ from ziggurat.data.expressions import present
 from ziggurat.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Counted
+    from ziggurat.anonymize.generalizing._coded import Combinations
     from ziggurat.data import Table
 
 Flags = npt.NDArray[np.bool]
@@ -34,7 +34,7 @@ _PLACE = "ziggurat place"
 
 
 @dataclass(frozen=True)
-class Labels:
+class PublishedLabels:
     """What stands in place of a quasi-identifier's cells: for every combination the place of its label.
 
     Parameters
@@ -92,7 +92,12 @@ class Publication:
     """
 
     def __init__(
-        self, table: Table, counted: Counted, labels: Sequence[Labels], kept: Flags, sensitive: Sequence[str] = ()
+        self,
+        table: Table,
+        counted: Combinations,
+        labels: Sequence[PublishedLabels],
+        kept: Flags,
+        sensitive: Sequence[str] = (),
     ) -> None:
         self._table, self._counted, self._labels, self._kept = table, counted, tuple(labels), kept
         keyed = [

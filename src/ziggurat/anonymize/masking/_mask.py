@@ -28,7 +28,7 @@ _RECORD_SUFFIX = ".mask.json"
 
 
 @dataclass(frozen=True)
-class _Step:
+class _MaskStep:
     """One technique for one column, or for several together."""
 
     columns: tuple[str, ...]
@@ -84,7 +84,9 @@ class MaskedBatches:
     Iterate once. `schema` is known from the start, so that a writer can be opened with it.
     """
 
-    def __init__(self, batches: Iterable[pa.RecordBatch], given: pa.Schema, steps: list[_Step], source: Source) -> None:
+    def __init__(
+        self, batches: Iterable[pa.RecordBatch], given: pa.Schema, steps: list[_MaskStep], source: Source
+    ) -> None:
         self._batches, self._given, self._steps, self._source = batches, given, steps, source
         self._tallies = [Tally() for _ in steps]
         self._rows, self._state = 0, "new"
@@ -201,7 +203,7 @@ def _rows_in_engine(table: Table) -> pa.Table:
     return table.query(exp.select(*columns, copy=False).from_(table._view(table.declared.names), copy=False))
 
 
-def _steps(techniques: Plan, names: Sequence[str]) -> list[_Step]:
+def _steps(techniques: Plan, names: Sequence[str]) -> list[_MaskStep]:
     if not isinstance(techniques, Mapping) or not techniques:
         raise ParameterError("Give for at least one column, by its name, how to mask it.")
     steps = []
@@ -212,7 +214,7 @@ def _steps(techniques: Plan, names: Sequence[str]) -> list[_Step]:
                 raise DataError(f"The table has no column {name!r}; {nearest(name, names)}")
         if not columns or len(set(columns)) != len(columns):
             raise ParameterError("Name at least one column for a technique, and each once.")
-        steps += [_Step(columns, each) for each in _listed(given, columns)]
+        steps += [_MaskStep(columns, each) for each in _listed(given, columns)]
     return steps
 
 
@@ -223,7 +225,7 @@ def _listed(given: object, columns: tuple[str, ...]) -> list[Technique]:
     return cast(list[Technique], listed)
 
 
-def _run(table: pa.Table, steps: list[_Step], source: Source) -> tuple[pa.Table, list[Tally]]:
+def _run(table: pa.Table, steps: list[_MaskStep], source: Source) -> tuple[pa.Table, list[Tally]]:
     tallies = []
     for step in steps:
         table, tally = step.technique.masked(plain_columns(table, step.columns), step.columns, source)
@@ -231,12 +233,12 @@ def _run(table: pa.Table, steps: list[_Step], source: Source) -> tuple[pa.Table,
     return table, tallies
 
 
-def _untouched(names: Iterable[str], steps: list[_Step]) -> tuple[str, ...]:
+def _untouched(names: Iterable[str], steps: list[_MaskStep]) -> tuple[str, ...]:
     touched = {name for step in steps for name in step.columns}
     return tuple(name for name in names if name not in touched)
 
 
-def _vaults(steps: list[_Step]) -> tuple[Path, ...]:
+def _vaults(steps: list[_MaskStep]) -> tuple[Path, ...]:
     used = [step.technique.vault.path for step in steps if isinstance(step.technique, Tokens)]
     return tuple(dict.fromkeys(used))
 

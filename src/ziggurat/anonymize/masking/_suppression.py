@@ -17,7 +17,7 @@ from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import Source
 
 
-class Rule(ABC):
+class SuppressionRule(ABC):
     """Which cells to suppress. A missing cell meets no rule, save as part of a rare combination."""
 
     name: ClassVar[str]
@@ -32,7 +32,7 @@ class Rule(ABC):
         """Return for each of the columns which of its cells meet the rule."""
 
 
-class _CellRule(Rule):
+class _CellRule(SuppressionRule):
     """A rule that looks at one cell at a time."""
 
     def met(self, table: pa.Table, columns: tuple[str, ...]) -> list[pa.ChunkedArray]:
@@ -102,7 +102,7 @@ class Outside(_CellRule):
 
 
 @dataclass(frozen=True)
-class Rare(Rule):
+class Rare(SuppressionRule):
     """Values, or combinations over several columns, of fewer than `fewer_than` rows.
 
     Missing cells count as a value of their own in a combination. It must see the whole table.
@@ -140,10 +140,10 @@ def _codes(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 @dataclass(frozen=True)
 class _Suppression(Technique):
-    rule: Rule
+    rule: SuppressionRule
 
     def __post_init__(self) -> None:
-        if not isinstance(self.rule, Rule):
+        if not isinstance(self.rule, SuppressionRule):
             raise ParameterError("Suppression needs a rule: Among(...), Outside(...) or Rare(...).")
 
     @property

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ziggurat.anonymize.masking._technique import CellTechnique, Tally, distinct_of, identifier_text, looked_up
-from ziggurat.anonymize.masking._vault import Drawing, Vault
+from ziggurat.anonymize.masking._vault import Vault, VaultTransaction
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import Source, uniform_below
 
@@ -72,7 +72,7 @@ class Tokens(CellTechnique):
 
 
 def _tokens(
-    drawing: Drawing, domain: str, originals: list[str], name: str, source: Source
+    drawing: VaultTransaction, domain: str, originals: list[str], name: str, source: Source
 ) -> tuple[dict[str, str], int]:
     known = drawing.known(domain, originals)
     new = [original for original in originals if original not in known]
@@ -88,7 +88,7 @@ def format_of(text: str) -> str:
     return text.translate(_CLASSES)
 
 
-class _Classes(dict[int, str]):
+class _CharacterClasses(dict[int, str]):
     """The class of every character, worked out when it is first met."""
 
     def __missing__(self, code: int) -> str:
@@ -102,7 +102,7 @@ class _Classes(dict[int, str]):
         return self[code]
 
 
-_CLASSES = _Classes()
+_CLASSES = _CharacterClasses()
 
 
 def _size(form: str) -> int:
@@ -112,7 +112,7 @@ def _size(form: str) -> int:
     return size
 
 
-def _check_room(drawing: Drawing, domain: str, formats: list[str], name: str) -> None:
+def _check_room(drawing: VaultTransaction, domain: str, formats: list[str], name: str) -> None:
     """Refuse formats of which tokens and values would take more than half, so that a draw soon finds a free one."""
     most = _ROOM * (drawing.count(domain) + len(formats))
     for form, count in Counter(formats).items():
@@ -127,7 +127,9 @@ def _check_room(drawing: Drawing, domain: str, formats: list[str], name: str) ->
             )
 
 
-def _drawn(drawing: Drawing, domain: str, originals: list[str], formats: list[str], source: Source) -> dict[str, str]:
+def _drawn(
+    drawing: VaultTransaction, domain: str, originals: list[str], formats: list[str], source: Source
+) -> dict[str, str]:
     """Draw until every value has a token that is nobody's: rejecting leaves the free ones equally likely."""
     own, used, found = set(originals), set[str](), {}
     open_ = dict(zip(originals, formats, strict=True))

@@ -69,13 +69,13 @@ class Vault:
         return [None if token is None else known[token] for token in wanted]
 
     @contextlib.contextmanager
-    def changing(self, origin: str) -> Iterator[Drawing]:
+    def changing(self, origin: str) -> Iterator[VaultTransaction]:
         """Open the vault for more tokens; all of them are kept, or none if anything fails."""
         with self._opened() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 _check_origin(connection, origin)
-                yield Drawing(connection)
+                yield VaultTransaction(connection)
             except BaseException:
                 connection.rollback()
                 raise
@@ -115,7 +115,7 @@ class Vault:
         return f"Vault({str(self.path)!r})"
 
 
-class Drawing:
+class VaultTransaction:
     """An open transaction on a vault."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:

@@ -12,7 +12,15 @@ import pyarrow as pa
 
 from ziggurat.attacks._finding import CONFIDENCE, Finding, Share, counted
 from ziggurat.attacks._guesses import FEWEST, whole
-from ziggurat.attacks.synthetic._alike import Floats, Rows, alike, classes, copies_named, drawing, scaled
+from ziggurat.attacks.synthetic._alike import (
+    ComparedRows,
+    Floats,
+    class_rows,
+    make_generator,
+    name_copies,
+    read_alike,
+    scale_rows,
+)
 from ziggurat.attacks.synthetic._closest_kernels import nearest
 from ziggurat.data import Table
 from ziggurat.data.coded import Codes
@@ -158,16 +166,16 @@ def closest_records(
         A seed for a rehearsal; by default the choices are secret.
     """
     most = whole(at_most, "The largest number of rows")
-    first, outside, *copies = alike(original, [("the hold-out", holdout), *copies_named(synthetic)], columns)
-    made = Rows(first.names, first.numeric, np.concatenate([copy.cells for copy in copies]))
-    draw = drawing(random_state)
+    first, outside, *copies = read_alike(original, [("the hold-out", holdout), *name_copies(synthetic)], columns)
+    made = ComparedRows(first.names, first.numeric, np.concatenate([copy.cells for copy in copies]))
+    draw = make_generator(random_state)
     size = min(len(first), len(outside), most)
     ours, theirs = (draw.permutation(len(each))[:size] for each in (first, outside))
     asked = made.take(draw.permutation(len(made))[:most])
-    mine, other, queries = scaled([first.take(ours), outside.take(theirs), asked], [first, outside])
+    mine, other, queries = scale_rows([first.take(ours), outside.take(theirs), asked], [first, outside])
     near, far = (nearest(each, queries, 2, draw.permutation(size)) for each in (mine, other))
     closer, chance, luck = _closer(near, far, 2 * size, draw)
-    kinds = classes([first.cells, outside.cells, made.cells])
+    kinds = class_rows([first.cells, outside.cells, made.cells])
     return ClosestRecords(
         synthetic_rows=len(asked),
         rows=size,

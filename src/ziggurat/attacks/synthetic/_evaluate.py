@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from ziggurat.attacks._finding import Finding, Share, counted
 from ziggurat.attacks._guesses import Guesses, judged, pooled, whole
-from ziggurat.attacks.synthetic._alike import Floats, Rows, alike, copies_named, drawing, scaled
+from ziggurat.attacks.synthetic._alike import ComparedRows, Floats, make_generator, name_copies, read_alike, scale_rows
 from ziggurat.attacks.synthetic._closest_kernels import nearest
 from ziggurat.attacks.synthetic._predicates import (
     Draw,
@@ -33,7 +33,7 @@ from ziggurat.errors import ParameterError
 
 Truths = npt.NDArray[np.bool_]
 Orders = tuple[Codes, Codes]
-Attack = Callable[[Rows, Rows, Orders], Truths]
+Attack = Callable[[ComparedRows, ComparedRows, Orders], Truths]
 
 GUESSES = 2_000
 
@@ -165,8 +165,8 @@ def synthetic_singling_out(
         A seed for a rehearsal; by default the choices are secret.
     """
     wanted, wide = whole(guesses, "The number of guesses"), whole(width, "The width of predicates")
-    first, outside, *copies = alike(original, [("the control table", control), *copies_named(synthetic)], columns)
-    draw = drawing(random_state)
+    first, outside, *copies = read_alike(original, [("the control table", control), *name_copies(synthetic)], columns)
+    draw = make_generator(random_state)
     size = min(len(first), len(outside))
     mine, theirs = (each.take(draw.permutation(len(each))[:size]) for each in (first, outside))
     kinds: list[tuple[Guesses, Share]] = []
@@ -206,14 +206,14 @@ def linkability(
         A seed for a rehearsal; by default the choices are secret.
     """
     ours, theirs = (_names(part) for part in _two(known))
-    near, draw = whole(neighbours, "The number of neighbours"), drawing(random_state)
-    tables = alike(original, [("the control table", control), *copies_named(synthetic)], (*ours, *theirs))
+    near, draw = whole(neighbours, "The number of neighbours"), make_generator(random_state)
+    tables = read_alike(original, [("the control table", control), *name_copies(synthetic)], (*ours, *theirs))
 
-    def attack(copy: Rows, people: Rows, orders: Orders) -> Truths:
+    def attack(copy: ComparedRows, people: ComparedRows, orders: Orders) -> Truths:
         parts = zip((ours, theirs), orders, strict=True)
         return _common(*(_closest(copy.select(part), people.select(part), near, order) for part, order in parts))
 
-    def blind(copy: Rows, people: Rows, _orders: Orders) -> Truths:
+    def blind(copy: ComparedRows, people: ComparedRows, _orders: Orders) -> Truths:
         size = (len(people), min(near, len(copy)))
         return _common(draw.integers(len(copy), size=size), draw.integers(len(copy), size=size))
 
@@ -250,25 +250,25 @@ def inference(
     random_state
         A seed for a rehearsal; by default the choices are secret.
     """
-    names, draw = _names(known), drawing(random_state)
+    names, draw = _names(known), make_generator(random_state)
     if secret in names:
         raise ParameterError(f"Column {secret!r} is named both as secret and as known.")
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance < 1:
         raise ParameterError("The tolerance must be a share of at least 0 and below 1.")
-    tables = alike(original, [("the control table", control), *copies_named(synthetic)], (*names, secret))
+    tables = read_alike(original, [("the control table", control), *name_copies(synthetic)], (*names, secret))
     slack = float(tolerance) if tables[0].numeric[-1] else 0.0
 
-    def attack(copy: Rows, people: Rows, orders: Orders) -> Truths:
+    def attack(copy: ComparedRows, people: ComparedRows, orders: Orders) -> Truths:
         places = _closest(copy.select(names), people.select(names), 1, orders[0])[:, 0]
         return _learned(copy.column(secret)[places], people.column(secret), slack)
 
-    def blind(copy: Rows, people: Rows, _orders: Orders) -> Truths:
+    def blind(copy: ComparedRows, people: ComparedRows, _orders: Orders) -> Truths:
         return _learned(np.array(_commonest(copy.column(secret), slack)), people.column(secret), slack)
 
     return AttributeInference(names, secret, slack, _tried(tables, attack, blind, guesses, draw))
 
 
-def _tried(tables: Sequence[Rows], attack: Attack, blind: Attack, guesses: int, draw: Draw) -> Guesses:
+def _tried(tables: Sequence[ComparedRows], attack: Attack, blind: Attack, guesses: int, draw: Draw) -> Guesses:
     """Attack people of the original and of the control, each with one of the copies.
 
     Which of equally near rows comes first is drawn once for both: it decides the guesses about many people together,
@@ -278,7 +278,7 @@ def _tried(tables: Sequence[Rows], attack: Attack, blind: Attack, guesses: int, 
     wanted = whole(guesses, "The number of guesses")
     orders = [(draw.permutation(len(copy)), draw.permutation(len(copy))) for copy in copies]
 
-    def share(people: Rows, way: Attack) -> Share:
+    def share(people: ComparedRows, way: Attack) -> Share:
         drawn = draw.permutation(len(people))[:wanted]
         parts = zip(copies, np.array_split(drawn, len(copies)), orders, strict=True)
         hits = [way(copy, people.take(part), order) for copy, part, order in parts if part.size]
@@ -287,18 +287,18 @@ def _tried(tables: Sequence[Rows], attack: Attack, blind: Attack, guesses: int, 
     return judged(share(original, attack), share(control, attack), share(original, blind))
 
 
-def _dealt(copies: Sequence[Rows], wanted: int) -> list[tuple[Rows, int]]:
+def _dealt(copies: Sequence[ComparedRows], wanted: int) -> list[tuple[ComparedRows, int]]:
     parts = [len(part) for part in np.array_split(np.arange(wanted), len(copies))]
     return [(copy, part) for copy, part in zip(copies, parts, strict=True) if part]
 
 
-def _predicates(copy: Rows, wanted: int, many: int, draw: Draw) -> tuple[list[Predicate], list[Predicate]]:
+def _predicates(copy: ComparedRows, wanted: int, many: int, draw: Draw) -> tuple[list[Predicate], list[Predicate]]:
     made = of_one_column(copy, wanted, draw) if many == 1 else of_several_columns(copy, wanted, many, draw)
     return made, naive(copy, wanted, many, draw)
 
 
-def _closest(copy: Rows, people: Rows, neighbours: int, order: Codes) -> Codes:
-    base, asked = scaled([copy, people], [copy])
+def _closest(copy: ComparedRows, people: ComparedRows, neighbours: int, order: Codes) -> Codes:
+    base, asked = scale_rows([copy, people], [copy])
     return nearest(base, asked, min(neighbours, len(copy)), order)[0]
 
 

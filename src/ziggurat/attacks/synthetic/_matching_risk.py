@@ -20,8 +20,16 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ziggurat.attacks._finding import Finding, Share, counted
-from ziggurat.attacks.synthetic._alike import Floats, Opened, Rows, classes, copies_named, encoded, together
-from ziggurat.attacks.synthetic._matching_risk_kernels import Index, Scores, Wanted, counts, indexed, scores
+from ziggurat.attacks.synthetic._alike import (
+    ComparedRows,
+    Floats,
+    Opened,
+    class_rows,
+    encode_alike,
+    name_copies,
+    open_alike,
+)
+from ziggurat.attacks.synthetic._matching_risk_kernels import Index, MatchTargets, Scores, counts, indexed, scores
 from ziggurat.attacks.synthetic._scenario import Exact, Knowledge, Scenario, Within
 from ziggurat.attacks.tables import _hypergeometric
 from ziggurat.data import Table
@@ -135,12 +143,12 @@ def match_risk(
         names: 1/F by its expectation given f of a sample (Franconi and Polettini 2004, as mu-Argus does).
     """
     _check_population(scenario, population)
-    named = copies_named(copies)
+    named = name_copies(copies)
     if isinstance(copies, Synthetic) and copies.kind == "fully":
         raise ParameterError(f"These copies are fully synthetic; {_INSTEAD}.")
-    tables = together(original, [*named, *([] if population is None else [("the population", population)])])
+    tables = open_alike(original, [*named, *([] if population is None else [("the population", population)])])
     _check_correspondence(tables[: len(named) + 1])
-    first, *rest = encoded(tables, tuple(scenario.known))
+    first, *rest = encode_alike(tables, tuple(scenario.known))
     targets = _targets(tables[0].table, scenario)
     wanted, (index, people) = _prepared(scenario, first, rest, targets, len(named), tables[0].names)
     floors = np.zeros(targets.size, np.int64) if people is None else counts(people, wanted)
@@ -187,7 +195,7 @@ def _check_correspondence(tables: Sequence[Opened]) -> None:
     names = [name for name in tables[0].names if all(name in copy.names for copy in tables)]
     if not names:
         raise DataError("The copies have none of the columns of the original.")
-    first, *rest = encoded(tables, names)
+    first, *rest = encode_alike(tables, names)
     for each, copy in zip(tables[1:], rest, strict=True):
         if len(copy) != len(first):
             raise DataError(
@@ -201,13 +209,13 @@ def _check_correspondence(tables: Sequence[Opened]) -> None:
             )
 
 
-def _paired(first: Rows, copy: Rows) -> bool:
+def _paired(first: ComparedRows, copy: ComparedRows) -> bool:
     """Whether some column, or whole rows, agree row by row more often than if rows were paired at random.
 
     Of a partially synthetic table some columns, or the rows that no rule marks, are the original's.
     """
     alone = [(first.cells[:, [place]], copy.cells[:, [place]]) for place in range(len(first.names))]
-    found = [_agree(*classes(both)) for both in (*alone, (first.cells, copy.cells))]
+    found = [_agree(*class_rows(both)) for both in (*alone, (first.cells, copy.cells))]
     return any(found) or all(each is None for each in found)
 
 
@@ -233,8 +241,13 @@ def _targets(original: Table, scenario: Scenario) -> Codes:
 
 
 def _prepared(
-    scenario: Scenario, first: Rows, rest: Sequence[Rows], targets: Codes, copies: int, names: tuple[str, ...]
-) -> tuple[Wanted, tuple[Index, Index | None]]:
+    scenario: Scenario,
+    first: ComparedRows,
+    rest: Sequence[ComparedRows],
+    targets: Codes,
+    copies: int,
+    names: tuple[str, ...],
+) -> tuple[MatchTargets, tuple[Index, Index | None]]:
     """The targets and the tables, as classes of what must be alike and numbers that must be near."""
     tables = [first.take(targets), *rest]
     keys, numbers = [], []
@@ -243,15 +256,15 @@ def _prepared(
         keys.append(np.stack(sides, axis=1))
         near = [each.column(name) for name, rule in scenario.known.items() if isinstance(rule, Within)]
         numbers.append(np.nan_to_num(np.stack(near, axis=1)) if near else np.empty((len(each), 0)))
-    ids = classes(keys)
+    ids = class_rows(keys)
     number = 1 + max(int(part.max()) for part in ids)
     lows, highs = _ends(scenario, numbers[0])
     index = indexed(ids[1 : copies + 1], number, numbers[1 : copies + 1])
     people = indexed(ids[copies + 1 :], number, numbers[copies + 1 :]) if len(tables) > copies + 1 else None
-    return Wanted(ids[0], lows, highs), (index, people)
+    return MatchTargets(ids[0], lows, highs), (index, people)
 
 
-def _key(scenario: Scenario, name: str, rule: Knowledge, rows: Rows, names: tuple[str, ...]) -> Floats:
+def _key(scenario: Scenario, name: str, rule: Knowledge, rows: ComparedRows, names: tuple[str, ...]) -> Floats:
     """What of a column must be alike in a match: the cell, its side, or at least whether it is missing."""
     cells = rows.column(name)
     if isinstance(rule, Exact):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ziggurat.data import Hierarchy
-from ziggurat.data.coded import Coded, Codes, sums
+from ziggurat.data.coded import CodedTable, Codes, sum_counts
 from ziggurat.data.schema import written
 
 _PAIRS = 20_000_000  # of classes and people that are compared together
@@ -76,7 +76,7 @@ def _within(cell: Any, values: Sequence[Any]) -> Any:
     return np.zeros(len(values), np.bool)
 
 
-def people_in(people: Coded, shown: Coded, covers: Mapping[str, Cover]) -> tuple[Codes, int]:
+def people_in(people: CodedTable, shown: CodedTable, covers: Mapping[str, Cover]) -> tuple[Codes, int]:
     """Return how many people of a population each class of a table may be, and how many of them look like no class."""
     names = shown.names
     if all(covers[name].level is not None for name in names):
@@ -95,7 +95,7 @@ def people_in(people: Coded, shown: Coded, covers: Mapping[str, Cover]) -> tuple
     return found, int(people.counts[~seen].sum())
 
 
-def _joined(people: Coded, shown: Coded, covers: Mapping[str, Cover]) -> tuple[Codes, int]:
+def _joined(people: CodedTable, shown: CodedTable, covers: Mapping[str, Cover]) -> tuple[Codes, int]:
     """The same where every value has one label: an equality join."""
     columns, keys = [], []
     for j, name in enumerate(shown.names):
@@ -107,5 +107,5 @@ def _joined(people: Coded, shown: Coded, covers: Mapping[str, Cover]) -> tuple[C
     whole = np.concatenate([np.stack(keys, 1), np.stack(columns, 1)])
     _, ids = np.unique(whole, axis=0, return_inverse=True)
     mine, theirs = np.split(ids.ravel(), [shown.counts.size])
-    counts = sums(theirs, int(ids.max()) + 1, people.counts)
+    counts = sum_counts(theirs, int(ids.max()) + 1, people.counts)
     return counts[mine], int(people.counts[~np.isin(theirs, mine)].sum())

@@ -17,9 +17,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ziggurat.attacks._finding import Finding, Share, counted, fraction
-from ziggurat.attacks.tables._classes import chosen, grouped, opened
+from ziggurat.attacks.tables._classes import choose_columns, open_table, read_groups
 from ziggurat.data import Table
-from ziggurat.data.coded import Coded, Codes, sums
+from ziggurat.data.coded import CodedTable, Codes, sum_counts
 from ziggurat.errors import ParameterError
 from ziggurat.randomness import seeded
 
@@ -189,14 +189,14 @@ def homogeneity(
     return homogeneity_of(_read(table, sensitive, quasi_identifiers), certainty=certainty)
 
 
-def homogeneity_of(counts: Coded, *, certainty: float = 1.0) -> Homogeneity:
+def homogeneity_of(counts: CodedTable, *, certainty: float = 1.0) -> Homogeneity:
     """Judge combinations that were counted already, the sensitive column last, see `homogeneity`."""
     sure = fraction(certainty, "The certainty")
     ids, number = counts.classes(counts.names[:-1])
     codes = counts.codes[-1]
     held = np.array([value is not None for value in counts.values[-1].to_pylist()], np.bool)[codes]
     known = np.where(held, counts.counts, 0)
-    sizes, most = sums(ids, number, known), _largest(ids, number, known)
+    sizes, most = sum_counts(ids, number, known), _largest(ids, number, known)
     given = (most > 0) & (most >= sure * sizes * (1 - 1e-12))
     groups = sizes > 1
     overall = np.bincount(codes, weights=known)
@@ -236,7 +236,7 @@ def skewness(
     limit = fraction(threshold, "The threshold")
     counts = _read(table, sensitive, quasi_identifiers)
     ids, number = counts.classes(counts.names[:-1])
-    sizes = sums(ids, number, counts.counts)
+    sizes = sum_counts(ids, number, counts.counts)
     overall = np.bincount(counts.codes[-1], weights=counts.counts) / counts.rows
     before, after = overall[counts.codes[-1]], counts.counts / sizes[ids]
     rise = after - before
@@ -257,12 +257,12 @@ def skewness(
     )
 
 
-def _read(table: Table | pa.Table, sensitive: str, quasi_identifiers: Iterable[str] | None) -> Coded:
-    held = opened(table)
-    names = chosen(held, quasi_identifiers)
+def _read(table: Table | pa.Table, sensitive: str, quasi_identifiers: Iterable[str] | None) -> CodedTable:
+    held = open_table(table)
+    names = choose_columns(held, quasi_identifiers)
     if sensitive in names:
         raise ParameterError(f"Column {sensitive!r} is named both as sensitive and as a quasi-identifier.")
-    return grouped(held, (*names, held.schema[sensitive].name))
+    return read_groups(held, (*names, held.schema[sensitive].name))
 
 
 def _largest(ids: Codes, number: int, values: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from ziggurat.attacks.tables._labels import Truths, fitting, says_nothing, written
 from ziggurat.compiling import compiled
 from ziggurat.data import Hierarchy, Table
-from ziggurat.data.coded import Coded, Codes, refined
+from ziggurat.data.coded import CodedTable, Codes, refine_classes
 from ziggurat.errors import DataError, ParameterError
 
 _TEXTS = (pa.string(), pa.large_string(), pa.string_view())
@@ -41,7 +41,7 @@ class Matches:
 
 
 @dataclass(frozen=True)
-class _Link:
+class _LabelFit:
     """How the values of one column fit its labels: by one label each (`single`, -1 for none), or by a matrix."""
 
     single: Codes | None
@@ -58,7 +58,9 @@ def hierarchies_for(table: Table, names: Sequence[str], given: Mapping[str, Hier
     return {**{name: each for name, each in declared.items() if each is not None}, **(given or {})}
 
 
-def matched(known: Coded, released: Coded, names: Sequence[str], hierarchies: Mapping[str, Hierarchy]) -> Matches:
+def matched(
+    known: CodedTable, released: CodedTable, names: Sequence[str], hierarchies: Mapping[str, Hierarchy]
+) -> Matches:
     """Return which combinations of `released` fit which of `known`, in all of the columns `names`."""
     suppressed = _suppressed(released, names)
     kept = np.flatnonzero(~suppressed)
@@ -74,7 +76,7 @@ def matched(known: Coded, released: Coded, names: Sequence[str], hierarchies: Ma
     return Matches(pairs[0], kept[pairs[1]], suppressed, silent)
 
 
-def _suppressed(released: Coded, names: Sequence[str]) -> Truths:
+def _suppressed(released: CodedTable, names: Sequence[str]) -> Truths:
     silent = np.ones(released.counts.size, dtype=np.bool_)
     for name in names:
         place = released.names.index(name)
@@ -84,8 +86,8 @@ def _suppressed(released: Coded, names: Sequence[str]) -> Truths:
 
 
 def _link(
-    known: Coded, here: int, released: Coded, there: int, kept: Codes, hierarchy: Hierarchy | None
-) -> tuple[_Link, Codes]:
+    known: CodedTable, here: int, released: CodedTable, there: int, kept: Codes, hierarchy: Hierarchy | None
+) -> tuple[_LabelFit, Codes]:
     used, codes = np.unique(released.codes[there][kept], return_inverse=True)
     values, labels = known.values[here], released.values[there]
     if (
@@ -95,13 +97,15 @@ def _link(
         and not values.null_count
     ):
         single = pc.index_in(values, value_set=labels.take(used)).fill_null(-1)
-        return _Link(single.to_numpy(zero_copy_only=False).astype(np.int64), np.empty((0, 0), np.bool_), used), codes
+        return _LabelFit(
+            single.to_numpy(zero_copy_only=False).astype(np.int64), np.empty((0, 0), np.bool_), used
+        ), codes
     if len(values) * used.size > _MOST_CELLS:
         raise DataError(f"Column {known.names[here]!r} has too many different values to match; leave it out.")
     fits = fitting(values, labels, used, hierarchy)
     alone = bool((fits.sum(axis=1) <= 1).all())
     single = np.where(fits.any(axis=1), fits.argmax(axis=1), -1).astype(np.int64) if alone and used.size else None
-    return _Link(single, fits, used), codes.astype(np.int64)
+    return _LabelFit(single, fits, used), codes.astype(np.int64)
 
 
 def _generalised(labels: pa.Array) -> bool:
@@ -112,17 +116,17 @@ def _generalised(labels: pa.Array) -> bool:
     return any("*" in text or text[:1] in "{[(" for text in texts)
 
 
-def _speaks(link: _Link) -> bool:
+def _speaks(link: _LabelFit) -> bool:
     return bool((link.single >= 0).any()) if link.single is not None else bool(link.allowed.any())
 
 
-def _joined(links: Sequence[_Link], ours: Sequence[Codes], theirs: Sequence[Codes]) -> tuple[Codes, Codes]:
+def _joined(links: Sequence[_LabelFit], ours: Sequence[Codes], theirs: Sequence[Codes]) -> tuple[Codes, Codes]:
     """Join by hash on columns where a value has one label; test the other columns pair by pair."""
     mine, his, number = np.zeros(ours[0].size, np.int64), np.zeros(theirs[0].size, np.int64), 1
     for link, our, their in zip(links, ours, theirs, strict=True):
         if link.single is not None:
             together = np.concatenate([link.single[our] + 1, their + 1])
-            ids, number = refined(np.concatenate([mine, his]), number, together, link.labels.size + 1)
+            ids, number = refine_classes(np.concatenate([mine, his]), number, together, link.labels.size + 1)
             mine, his = ids[: our.size], ids[our.size :]
     order = np.argsort(his, kind="stable")
     starts = np.searchsorted(his[order], np.arange(number + 1))

@@ -17,7 +17,7 @@ import pyarrow as pa
 from scipy import sparse
 
 from ziggurat.attacks._finding import Finding, Share, counted
-from ziggurat.attacks.tables._classes import opened
+from ziggurat.attacks.tables._classes import open_table
 from ziggurat.data import Kind, Table
 from ziggurat.errors import ParameterError
 from ziggurat.randomness import Source, secure
@@ -324,7 +324,7 @@ def _matrix(given: Any) -> Any:
 
 
 def _dense(table: Table | pa.Table) -> Floats:
-    held = opened(table)
+    held = open_table(table)
     for column in held.schema.columns:
         if column.storage not in (Kind.INTEGER, Kind.REAL):
             raise ParameterError(f"Column {column.name!r} holds no numbers; leave it out of the ratings.")

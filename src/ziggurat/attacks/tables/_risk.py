@@ -16,11 +16,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ziggurat.attacks._finding import Finding, counted, fraction
-from ziggurat.attacks.tables._classes import chosen, grouped, opened
+from ziggurat.attacks.tables._classes import choose_columns, open_table, read_groups
 from ziggurat.attacks.tables._matching import hierarchies_for, matched
 from ziggurat.attacks.tables._population import PopulationUniques, expected_inverse_sizes, population_uniques
 from ziggurat.data import Hierarchy, Table
-from ziggurat.data.coded import Coded
+from ziggurat.data.coded import CodedTable
 
 Numbers = npt.NDArray[np.int64]
 
@@ -169,13 +169,13 @@ def risk(
     hierarchies
         For generalised columns of the table, when the population's are raw.
     """
-    held = opened(table)
-    names = chosen(held, quasi_identifiers)
-    combinations = grouped(held, names)
+    held = open_table(table)
+    names = choose_columns(held, quasi_identifiers)
+    combinations = read_groups(held, names)
     if population is None:
         return risk_of(combinations, threshold=threshold, sampling_fraction=sampling_fraction)
-    others = opened(population)
-    everyone = grouped(others, chosen(others, names))
+    others = open_table(population)
+    everyone = read_groups(others, choose_columns(others, names))
     pairs = matched(everyone, combinations, names, hierarchies_for(held, names, hierarchies))
     weights = everyone.counts[pairs.known].astype(float)
     sizes = np.bincount(pairs.released, weights=weights, minlength=combinations.counts.size).astype(np.int64)
@@ -184,7 +184,7 @@ def risk(
 
 
 def risk_of(
-    combinations: Coded,
+    combinations: CodedTable,
     *,
     threshold: float = 0.2,
     sampling_fraction: float | None = None,

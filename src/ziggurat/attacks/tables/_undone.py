@@ -22,10 +22,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ziggurat.attacks._finding import Finding, counted, listed
-from ziggurat.attacks.tables._classes import Counts
+from ziggurat.attacks.tables._classes import ColumnCounts
 from ziggurat.attacks.tables._covered import Cover
 from ziggurat.data import Role, Schema
-from ziggurat.data.coded import Coded, Codes, sums
+from ziggurat.data.coded import CodedTable, Codes, sum_counts
 
 TOLD = 0.5  # a column that puts right half of the wrong guesses says what was to be hidden
 ALONE = 0.01  # a sensitive column that finds more people than this by itself is known to somebody
@@ -33,7 +33,7 @@ _EVIDENCE = 10  # guesses; fewer say nothing
 
 
 @dataclass(frozen=True)
-class Told:
+class GivenAway:
     """How much one column says of what another was generalised to hide.
 
     Attributes
@@ -77,7 +77,7 @@ class Undone(Finding):
     untouched: Mapping[str, float]
     left_out: tuple[str, ...]
     declared_uniques: int
-    told: tuple[Told, ...]
+    told: tuple[GivenAway, ...]
     alone: tuple[str, ...]
     together: tuple[str, ...]
     together_uniques: int
@@ -130,8 +130,8 @@ class Undone(Finding):
 
 
 def undone(
-    released: Counts,
-    original: Counts,
+    released: ColumnCounts,
+    original: ColumnCounts,
     schema: Schema,
     quasi_identifiers: Sequence[str],
     *,
@@ -181,7 +181,7 @@ def undone(
     )
 
 
-def _together(released: Counts, known: list[str], names: list[str]) -> tuple[tuple[str, ...], int]:
+def _together(released: ColumnCounts, known: list[str], names: list[str]) -> tuple[tuple[str, ...], int]:
     """Which columns must go until the others single out nobody beside the quasi-identifiers, the most telling first."""
     before = released.uniques(known)  # of these no other column is to blame
     total = released.uniques([*known, *names]) if names else before
@@ -194,24 +194,24 @@ def _together(released: Counts, known: list[str], names: list[str]) -> tuple[tup
     return tuple(telling[:gone]), total - before
 
 
-def _told(original: Counts, names: Sequence[str], covers: Mapping[str, Cover | None]) -> Iterator[Told]:
+def _told(original: ColumnCounts, names: Sequence[str], covers: Mapping[str, Cover | None]) -> Iterator[GivenAway]:
     for name in names:
         for of, cover in covers.items():
             share = _lambda(original.pairs(name, of), cover)
             if share >= TOLD:
-                yield Told(name, of, share)
+                yield GivenAway(name, of, share)
 
 
-def _lambda(pairs: Coded, cover: Cover | None) -> float:
+def _lambda(pairs: CodedTable, cover: Cover | None) -> float:
     """The share of wrong guesses that the first column puts right, see the module."""
     (first, second), counts = pairs.codes, pairs.counts
     shown = _label_codes(pairs.values[1].to_pylist(), cover)
     labels = shown[second]
     ids, number = _numbered(first * (int(labels.max()) + 1) + labels)
-    sizes = sums(ids, number, counts)
+    sizes = sum_counts(ids, number, counts)
     enough = sizes[ids] > 1  # who has a value of U to themselves is not guessed by it
     right = enough & (counts - 1 > _best_of_others(ids, counts))
-    plain = enough & _most_common(shown, sums(second, shown.size, counts))[second]
+    plain = enough & _most_common(shown, sum_counts(second, shown.size, counts))[second]
     wrong = int(counts[enough].sum()) - int(counts[plain].sum())
     return (int(counts[right].sum()) - int(counts[plain].sum())) / wrong if wrong >= _EVIDENCE else 0.0
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ziggurat.errors import ParameterError
 
 if TYPE_CHECKING:
-    from ziggurat.privacy import Noise
+    from ziggurat.privacy import PricedNoise
 
 MECHANISMS = ("laplace", "geometric", "gaussian")
 QUERIES = ("count", "sum", "mean")
@@ -67,7 +67,7 @@ def _bounds(text: str) -> tuple[Fraction, Fraction]:
     return low, high
 
 
-def noise(mechanism: str, sensitivity: Fraction, dimensions: int, delta: str) -> Noise:
+def noise(mechanism: str, sensitivity: Fraction, dimensions: int, delta: str) -> PricedNoise:
     """The noise of a name; only Gaussian noise has a delta."""
     from ziggurat.privacy import GaussianNoise, GeometricNoise, LaplaceNoise, exact_delta, whole
 

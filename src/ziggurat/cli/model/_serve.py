@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from ziggurat.cli._asked_tables import Located
     from ziggurat.learn import Private
-    from ziggurat.release import Points, Rows, Serving
+    from ziggurat.release import Points, Serving, TaskRows
 
 _MOST_SHOWN = 20
 _WIDTHS = {"kernel-density": 0.1}  # bandwidths unless stated, as shares of the public ranges
@@ -174,7 +174,7 @@ def _asked(kind: str, questions: str, points: Points) -> dict[str, Any]:
     return {"questions": points.questions(read(questions, points.asked_schema))[1]}
 
 
-def _made(kind: str, points: Points, rows: Rows, given: dict[str, Any], options: list[str] | None) -> Private:
+def _made(kind: str, points: Points, rows: TaskRows, given: dict[str, Any], options: list[str] | None) -> Private:
     """The model, with parameters that suit columns scaled to 0..1.
 
     All of them are public. The number of rows is among them where inputs are, and where it is private no kind has a
@@ -193,7 +193,7 @@ def _made(kind: str, points: Points, rows: Rows, given: dict[str, Any], options:
     return made
 
 
-def _units(kind: str, rows: Rows) -> Any:
+def _units(kind: str, rows: TaskRows) -> Any:
     """Whose each row is; where labels are protected one by one nobody asks."""
     return None if kind in ("gaussian-process", "cloaked") else rows.units
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ziggurat.pate import Partition, PateAccount, Teachers
     from ziggurat.randomness import Source
     from ziggurat.release import Labelled, Task
-    from ziggurat.release.models import Rows as TaskRows
+    from ziggurat.release.models import TaskRows as TaskRows
 
 app = typer.Typer(
     no_args_is_help=True,

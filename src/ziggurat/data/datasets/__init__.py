@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ziggurat.data.datasets._canonical import content_digest
-from ziggurat.data.datasets._info import DatasetInfo, Source
+from ziggurat.data.datasets._info import DatasetInfo, PublishedFile
 from ziggurat.data.datasets._registry import REGISTRY
 from ziggurat.data.datasets._store import obtained
 from ziggurat.data.schema import Schema
@@ -24,7 +24,7 @@ from ziggurat.wording import nearest
 
 __all__ = [
     "DatasetInfo",
-    "Source",
+    "PublishedFile",
     "byte_matrix",
     "content_digest",
     "info",

@@ -15,7 +15,7 @@ from ziggurat.data.datasets._canonical import canonical, content_digest
 from ziggurat.data.datasets._converters.arrays import prepared_mnist
 from ziggurat.data.datasets._converters.tabular import prepared_hierarchies
 from ziggurat.data.datasets._download import fetched
-from ziggurat.data.datasets._info import Converter, DatasetInfo, Source
+from ziggurat.data.datasets._info import Converter, DatasetInfo, PublishedFile
 from ziggurat.errors import DataError
 
 DATA_VARIABLE = "ZIGGURAT_DATA"
@@ -63,17 +63,17 @@ def downloaded(info: DatasetInfo, *, progress: bool, offline: bool) -> pa.Table:
             f"{info.name} is not on this machine and downloads are off; put {info.file} into the folder named "
             f"by {DATA_VARIABLE}, or load it once without offline."
         )
-    files = {source.name: _checked(source, progress=progress) for source in info.sources}
+    files = {file.name: _fetch(file, progress=progress) for file in info.files}
     table = _converted(info.name, info.convert, files)
     if content_digest(table) != info.content_sha256:
         raise DataError(f"The download of {info.name} differs from the registered content; nothing was kept.")
     return table
 
 
-def _checked(source: Source, *, progress: bool) -> bytes:
-    content = fetched(source.urls, progress=progress)
-    if source.sha256 is not None and hashlib.sha256(content).hexdigest() != source.sha256:
-        raise DataError(f"The download of {source.name} does not have the registered checksum; nothing was kept.")
+def _fetch(file: PublishedFile, *, progress: bool) -> bytes:
+    content = fetched(file.urls, progress=progress)
+    if file.sha256 is not None and hashlib.sha256(content).hexdigest() != file.sha256:
+        raise DataError(f"The download of {file.name} does not have the registered checksum; nothing was kept.")
     return content
 
 

@@ -64,12 +64,12 @@ class Engine(ABC):
         """Reach the engine again, or say that it cannot be reached from here."""
         raise EngineError(f"{self.title} does not answer any more; connect again and open the table anew.")
 
-    def attach(self, source: object) -> str:  # noqa: ARG002
+    def attach(self, data: object) -> str:  # noqa: ARG002
         """Make outside data visible to queries and return the name of the relation.
 
         Parameters
         ----------
-        source
+        data
             A file, a frame or an Arrow table; which of them depends on the engine.
         """
         raise DataError(f"{self.title} reads only tables that it holds; name one with table=.")

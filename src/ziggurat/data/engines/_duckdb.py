@@ -32,9 +32,9 @@ _ARROW_SUFFIXES = (".arrow", ".feather")
 FILE_SUFFIXES = (*TEXT_SUFFIXES, ".parquet", *_ARROW_SUFFIXES)
 
 
-def is_dataset(source: object) -> bool:
+def is_dataset(data: object) -> bool:
     """Return whether an object is an Arrow dataset, without importing them (which imports pandas)."""
-    return type(source).__module__ == "pyarrow._dataset"
+    return type(data).__module__ == "pyarrow._dataset"
 
 
 class _DuckDB(Engine):
@@ -80,24 +80,24 @@ class DuckDBEngine(_DuckDB):
         self._lines: dict[str, tuple[Header, dict[str, int]]] = {}
         self._columns: dict[str, pa.Table | list[str]] = {}
 
-    def attach(self, source: object) -> str:
+    def attach(self, data: object) -> str:
         """Make a file (CSV, TSV, Parquet, Arrow), an Arrow table, dataset or reader visible to queries.
 
         The cells of a CSV or TSV file are text here; a schema says what to read them as.
         """
         name = self.name_for_later()
-        if isinstance(source, str | Path):
-            self._attach_file(str(source), name)
-        elif isinstance(source, pa.Table):
-            table = prepared(source)
+        if isinstance(data, str | Path):
+            self._attach_file(str(data), name)
+        elif isinstance(data, pa.Table):
+            table = prepared(data)
             self._withheld(lambda: self._connection.register(name, table), "Attaching an Arrow table")
             self._columns[name] = table
-        elif is_dataset(source):
-            self._withheld(lambda: self._dataset_view(source, name), "Attaching an Arrow dataset")
-        elif isinstance(source, pa.RecordBatchReader):
-            self._withheld(lambda: self._consume(source, name), "Reading the record batches")
+        elif is_dataset(data):
+            self._withheld(lambda: self._dataset_view(data, name), "Attaching an Arrow dataset")
+        elif isinstance(data, pa.RecordBatchReader):
+            self._withheld(lambda: self._consume(data, name), "Reading the record batches")
         else:
-            raise DataError(f"DuckDB cannot attach a {type(source).__name__}; pass a file or an Arrow table.")
+            raise DataError(f"DuckDB cannot attach a {type(data).__name__}; pass a file or an Arrow table.")
         return name
 
     def name_for_later(self) -> str:

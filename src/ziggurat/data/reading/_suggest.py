@@ -42,7 +42,7 @@ class Suggestion:
 
 
 @dataclass(frozen=True)
-class _Facts:
+class _ColumnFacts:
     """What the engine says of the cells of one column."""
 
     rows: int
@@ -101,7 +101,7 @@ def suggest_schema(table: Table) -> Suggestion:
     return Suggestion(Schema(tuple(columns), table.unit, table.schema.name), reasons)
 
 
-def _looked_at(table: Table) -> list[tuple[Column, _Facts]]:
+def _looked_at(table: Table) -> list[tuple[Column, _ColumnFacts]]:
     columns = table.schema.columns
     unreadable = table.unreadable() if table.lenient else {}
     first = _tallied(table, {f"{key} {name}": asked for name, key, asked in _first_questions(columns)})
@@ -112,7 +112,7 @@ def _looked_at(table: Table) -> list[tuple[Column, _Facts]]:
     ]
     second = _tallied(table, dict(_second_questions(columns, facts)))
     return [
-        (column, _Facts(rows=rows, **(known | _answered(column, second))))
+        (column, _ColumnFacts(rows=rows, **(known | _answered(column, second))))
         for column, known in zip(columns, facts, strict=True)
     ]
 
@@ -187,7 +187,7 @@ def _answered(column: Column, second: Mapping[str, Any]) -> dict[str, Any]:
     return {"lower": rest, "codes": codes}
 
 
-def _proposed(column: Column, facts: _Facts) -> tuple[Column, str]:
+def _proposed(column: Column, facts: _ColumnFacts) -> tuple[Column, str]:
     role, reason = _role(column, facts)
     missing = tuple(dict.fromkeys((*column.missing, *facts.codes)))
     reasons = [reason, *_remarks(missing, facts)]
@@ -201,7 +201,7 @@ def _proposed(column: Column, facts: _Facts) -> tuple[Column, str]:
     return Column(column.name, kind, role, bounds, categories, missing=missing), "; ".join(reasons)
 
 
-def _remarks(missing: tuple[MissingCode, ...], facts: _Facts) -> list[str]:
+def _remarks(missing: tuple[MissingCode, ...], facts: _ColumnFacts) -> list[str]:
     remarks = []
     if missing:
         listed = ", ".join(repr(code) for code in missing)
@@ -212,7 +212,7 @@ def _remarks(missing: tuple[MissingCode, ...], facts: _Facts) -> list[str]:
     return remarks
 
 
-def _role(column: Column, facts: _Facts) -> tuple[Role, str]:
+def _role(column: Column, facts: _ColumnFacts) -> tuple[Role, str]:
     hint = telling(column.name)
     if hint is not None:
         return hint[0], f"its name says {hint[1]!r}"
@@ -226,7 +226,7 @@ def _role(column: Column, facts: _Facts) -> tuple[Role, str]:
     return Role.QUASI_IDENTIFIER, "nothing is known of it, so treat it as telling until you decide"
 
 
-def _identifier(column: Column, facts: _Facts) -> str:
+def _identifier(column: Column, facts: _ColumnFacts) -> str:
     """Why a column of text or integers is an identifier; nothing if it is not."""
     word = names_a_unit(column.name)
     if word and facts.filled <= 1:

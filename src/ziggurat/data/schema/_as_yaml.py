@@ -48,11 +48,11 @@ def _unchanged(value: Any) -> Any:
     return value
 
 
-def text_and_file(source: str | Path) -> tuple[str, Path | None]:
-    """Return the YAML text that `source` is or names, and the file in which it stands, if it does in one."""
-    if isinstance(source, str) and ("\n" in source or ": " in source):
-        return source, None
-    path = Path(source)
+def text_and_file(written: str | Path) -> tuple[str, Path | None]:
+    """Return the YAML text that `written` is or names, and the file in which it stands, if it does in one."""
+    if isinstance(written, str) and ("\n" in written or ": " in written):
+        return written, None
+    path = Path(written)
     try:
         return path.read_text(encoding="utf-8"), path
     except (OSError, ValueError):

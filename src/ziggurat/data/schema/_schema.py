@@ -106,14 +106,14 @@ class Schema:
         return text
 
     @classmethod
-    def from_yaml(cls, source: str | Path) -> "Schema":
+    def from_yaml(cls, written: str | Path) -> "Schema":
         """Read a schema from a YAML file or from YAML text.
 
         A `Path`, or text of one line without a colon and a space, names a file; other text is the YAML
         itself. An error names the file, the line and the nearest key that would have been understood. In a file,
         `hierarchy: {file: age.csv}` names a hierarchy beside it, which `read_hierarchy` reads.
         """
-        text, file = _schema_yaml.text_and_file(source)
+        text, file = _schema_yaml.text_and_file(written)
         data, locate = loaded(text, str(file or "schema"), SchemaError)
         fields = parsed(data, locate, file.parent if file else None)
         try:

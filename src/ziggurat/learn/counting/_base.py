@@ -11,17 +11,17 @@ from sklearn.base import ClassifierMixin
 from ziggurat.errors import ParameterError
 from ziggurat.learn._base import Private
 from ziggurat.learn._bounds import histogram_noise, learned
-from ziggurat.learn._budget import Budget, Kind, about_rows, exact_share, warn_of_noise
+from ziggurat.learn._budget import FitBudget, Kind, about_rows, exact_share, warn_of_noise
 from ziggurat.learn._classes import Labels, coded, public_classes
 from ziggurat.learn._clipping import Floats, Integers, Scale, checked_pairs, declared
-from ziggurat.learn._storage import Stored
+from ziggurat.learn._storage import StoredModel
 from ziggurat.mechanisms import AdditiveNoise
 from ziggurat.privacy import Amount, Event, Neighbours, Relation, composed, whole
 from ziggurat.privacy.accounting import Size, fewest
 from ziggurat.randomness import Source
 
 
-class Facts(NamedTuple):
+class CountingFacts(NamedTuple):
     """What is public before a row is read; of the rows about how many there are, None if nobody said."""
 
     rows: int | None
@@ -29,7 +29,7 @@ class Facts(NamedTuple):
     classes: int
 
 
-class CountingClassifier(Stored, ClassifierMixin, Private):  # type: ignore[misc]  # scikit-learn has no types
+class CountingClassifier(StoredModel, ClassifierMixin, Private):  # type: ignore[misc]  # scikit-learn has no types
     """A classifier that counts private rows, adds noise, and publishes what follows from the noisy counts."""
 
     classes: Any
@@ -88,20 +88,20 @@ class CountingClassifier(Stored, ClassifierMixin, Private):  # type: ignore[misc
         features, labels = checked_pairs(self, X, y, numeric=False, least=fewest(self.relation))
         return features, coded(labels, public_classes(self.classes))
 
-    def _facts(self, rows: int, columns: int) -> Facts:
+    def _facts(self, rows: int, columns: int) -> CountingFacts:
         likely = Size.of(self.relation, rows, self.expected_rows).likely
-        return Facts(likely, columns, public_classes(self.classes).size)
+        return CountingFacts(likely, columns, public_classes(self.classes).size)
 
     @abstractmethod
-    def _costs(self, facts: Facts) -> Event:
+    def _costs(self, facts: CountingFacts) -> Event:
         """Say what learning will cost."""
 
     @abstractmethod
-    def _doubt(self, facts: Facts, rows: int) -> float:
+    def _doubt(self, facts: CountingFacts, rows: int) -> float:
         """How much noise outweighs what so many rows can tell, by public facts alone."""
 
     @abstractmethod
-    def _learn(self, features: Floats, codes: Integers, facts: Facts, source: Source) -> None:
+    def _learn(self, features: Floats, codes: Integers, facts: CountingFacts, source: Source) -> None:
         """Count, add noise, and keep what follows."""
 
     def _forget_cost(self) -> None:
@@ -129,9 +129,9 @@ class BoundedClassifier(CountingClassifier):
     bounds_share: Amount
     bounds_: Floats
 
-    def _shares(self, columns: int, kind: Kind) -> tuple[AdditiveNoise | None, Budget]:
+    def _shares(self, columns: int, kind: Kind) -> tuple[AdditiveNoise | None, FitBudget]:
         """Noise for bounds that have to be paid for, and the budget that is left."""
-        whole_budget = Budget(self._epsilon, self._delta, kind, self._neighbours)
+        whole_budget = FitBudget(self._epsilon, self._delta, kind, self._neighbours)
         if self.bounds is not None:
             declared(self.bounds, columns, "bounds")
             return None, whole_budget

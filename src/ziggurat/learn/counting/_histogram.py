@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ziggurat.learn._budget import Budget
+from ziggurat.learn._budget import FitBudget
 from ziggurat.learn._clipping import Floats
 from ziggurat.learn.linear import lesser
 from ziggurat.learn.served import ServedHistogram
@@ -103,7 +103,7 @@ class Histogram(ServedHistogram):
         whom = self._neighbours()
         changed = 2 if whom.relation is Relation.REPLACE_ONE else 1
         kind = lesser(changed, math.sqrt(changed), self._epsilon, self._delta)
-        return Budget(self._epsilon, self._delta, kind, whom).whole_noise(changed, changed)
+        return FitBudget(self._epsilon, self._delta, kind, whom).whole_noise(changed, changed)
 
 
 def nearest_shares(noisy: Floats) -> Floats:

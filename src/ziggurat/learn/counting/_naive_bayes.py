@@ -32,9 +32,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.data.withheld import RowsError
 from ziggurat.errors import ParameterError
-from ziggurat.learn._budget import Budget, Kind
+from ziggurat.learn._budget import FitBudget, Kind
 from ziggurat.learn._clipping import STEPS, Floats, Integers, Scale, checked_rows, declared, in_steps, root_above
-from ziggurat.learn.counting._base import BoundedClassifier, CountingClassifier, Facts, public_number, with_bounds
+from ziggurat.learn.counting._base import (
+    BoundedClassifier,
+    CountingClassifier,
+    CountingFacts,
+    public_number,
+    with_bounds,
+)
 from ziggurat.learn.linear import deviation, lesser
 from ziggurat.mechanisms import AdditiveNoise, Gaussian, Laplace
 from ziggurat.privacy import Amount, Event, Relation, whole
@@ -74,7 +80,7 @@ class ClassSums:
         square = 576 * self.columns if replaced else self.weight**2 + 169 * self.columns
         return root_above(Fraction(square * _UNIT**2))
 
-    def noise(self, budget: Budget) -> Laplace | Gaussian:
+    def noise(self, budget: FitBudget) -> Laplace | Gaussian:
         """Noise for all sums at once."""
         changed = (1 + 2 * self.columns) * (1 + (self.relation is Relation.REPLACE_ONE))
         return budget.noise(self.sensitivity, changed)
@@ -186,7 +192,7 @@ class GaussianNB(BoundedClassifier):
         densities = -((inside - means) ** 2 / spread + np.log(spread)).sum(axis=2) / 2
         return np.asarray(softmax(densities + np.log(self.class_prior_), axis=1))
 
-    def _plan(self, facts: Facts) -> tuple[AdditiveNoise | None, ClassSums, Laplace | Gaussian]:
+    def _plan(self, facts: CountingFacts) -> tuple[AdditiveNoise | None, ClassSums, Laplace | Gaussian]:
         self._require_squares(facts.columns)
         kinds: list[Kind] = ["laplace", "gaussian"]
         relation, columns = self._neighbours.relation, facts.columns
@@ -202,19 +208,19 @@ class GaussianNB(BoundedClassifier):
         if half.min() < _NARROWEST or half.max() > _WIDEST:
             raise ParameterError("The bounds are too close or too far apart for variances; change the unit.")
 
-    def _costs(self, facts: Facts) -> Event:
+    def _costs(self, facts: CountingFacts) -> Event:
         bounds_noise, _, noise = self._plan(facts)
         return with_bounds(bounds_noise, noise.event)
 
-    def _doubt(self, facts: Facts, rows: int) -> float:
+    def _doubt(self, facts: CountingFacts, rows: int) -> float:
         return 4 * self._deviation(facts) * facts.classes / rows
 
-    def _deviation(self, facts: Facts) -> float:
+    def _deviation(self, facts: CountingFacts) -> float:
         """The standard deviation of the noise on a sum of scaled features."""
         _, sums, noise = self._plan(facts)
         return deviation(noise) / (sums.polynomials[0] * _UNIT)
 
-    def _learn(self, features: Floats, codes: Integers, facts: Facts, source: Source) -> None:
+    def _learn(self, features: Floats, codes: Integers, facts: CountingFacts, source: Source) -> None:
         bounds_noise, sums, noise = self._plan(facts)
         scale = self._scale(features, bounds_noise, source)
         exactly = sums.summed(in_steps(scale.scaled(features)), codes, facts.classes)
@@ -306,19 +312,19 @@ class CategoricalNB(CountingClassifier):
         most = np.array(self._sizes(table.shape[1])) - 1.0
         return np.clip(np.floor(table), 0.0, most).astype(np.int64)
 
-    def _noise(self, facts: Facts) -> Laplace | Gaussian:
+    def _noise(self, facts: CountingFacts) -> Laplace | Gaussian:
         self._sizes(facts.columns)
         changed = self._changed * facts.columns
         kind = lesser(changed, math.sqrt(changed), self._epsilon, self._delta)
-        return Budget(self._epsilon, self._delta, kind, self._neighbours).whole_noise(changed, changed)
+        return FitBudget(self._epsilon, self._delta, kind, self._neighbours).whole_noise(changed, changed)
 
-    def _costs(self, facts: Facts) -> Event:
+    def _costs(self, facts: CountingFacts) -> Event:
         return self._noise(facts).event
 
-    def _doubt(self, facts: Facts, rows: int) -> float:
+    def _doubt(self, facts: CountingFacts, rows: int) -> float:
         return 4 * deviation(self._noise(facts)) * facts.classes / rows
 
-    def _learn(self, features: Floats, codes: Integers, facts: Facts, source: Source) -> None:
+    def _learn(self, features: Floats, codes: Integers, facts: CountingFacts, source: Source) -> None:
         sizes, noise = self._sizes(facts.columns), self._noise(facts)
         exactly = category_counts(self._places(features), codes, sizes, facts.classes)
         noisy = np.asarray(noise.release(exactly, source).value, dtype=np.float64)

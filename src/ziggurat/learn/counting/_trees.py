@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.errors import ParameterError
-from ziggurat.learn._budget import Budget, exact_share
+from ziggurat.learn._budget import FitBudget, exact_share
 from ziggurat.learn._clipping import Floats, Integers, Scale, checked_rows
-from ziggurat.learn.counting._base import BoundedClassifier, Facts, with_bounds
+from ziggurat.learn.counting._base import BoundedClassifier, CountingFacts, with_bounds
 from ziggurat.learn.counting._growing import CRITERIA, Growth, binned, public_grid
 from ziggurat.learn.counting._splits import ONE_ROW, exact_depth, leaf_counts, leaf_probabilities, leaves_of
 from ziggurat.learn.linear import deviation
@@ -29,11 +29,11 @@ from ziggurat.privacy import (
 from ziggurat.randomness import Source
 
 
-class Plan:
+class TreePlan:
     """What growing a tree will do, and what it costs, before a row is read."""
 
     def __init__(
-        self, bounds_noise: AdditiveNoise | None, grow: Budget, leaves: AdditiveNoise, depth: int, criterion: str
+        self, bounds_noise: AdditiveNoise | None, grow: FitBudget, leaves: AdditiveNoise, depth: int, criterion: str
     ) -> None:
         self.bounds_noise, self.leaves, self.depth = bounds_noise, leaves, depth
         whom = grow.neighbours
@@ -134,24 +134,24 @@ class DecisionTreeClassifier(BoundedClassifier):
         table = Scale(*self.bounds_).clipped(checked_rows(self, X))
         return np.asarray(self.value_[leaves_of(table, self.feature_, self.threshold_)])
 
-    def _plan(self, facts: Facts) -> Plan:
+    def _plan(self, facts: CountingFacts) -> TreePlan:
         whole(self.thresholds, "thresholds")
         if self.criterion not in CRITERIA:
             raise ParameterError("criterion must be 'majority' or 'gini'.")
         bounds_noise, left = self._shares(facts.columns, "laplace")
         leaves, grow = left.split(exact_share(self.leaf_share, "leaf_share"))
         noise = leaves.whole_noise(self._changed, self._changed)
-        return Plan(bounds_noise, grow, noise, exact_depth(self.depth), self.criterion)
+        return TreePlan(bounds_noise, grow, noise, exact_depth(self.depth), self.criterion)
 
-    def _costs(self, facts: Facts) -> Event:
+    def _costs(self, facts: CountingFacts) -> Event:
         return self._plan(facts).event
 
-    def _doubt(self, facts: Facts, rows: int) -> float:
+    def _doubt(self, facts: CountingFacts, rows: int) -> float:
         """The noise in all classes of a leaf but one beside its part of the rows."""
         plan = self._plan(facts)
         return float(deviation(plan.leaves) * (facts.classes - 1) * 2**plan.depth / rows)
 
-    def _learn(self, features: Floats, codes: Integers, facts: Facts, source: Source) -> None:
+    def _learn(self, features: Floats, codes: Integers, facts: CountingFacts, source: Source) -> None:
         plan = self._plan(facts)
         scale = self._scale(features, plan.bounds_noise, source)
         table = scale.clipped(features)

@@ -38,7 +38,7 @@ import numpy as np
 
 from ziggurat import randomness
 from ziggurat.errors import PrivacyError
-from ziggurat.learn._budget import Budget, Kind
+from ziggurat.learn._budget import FitBudget, Kind
 from ziggurat.learn._clipping import Floats
 from ziggurat.mechanisms import Gaussian, Laplace
 from ziggurat.privacy import ApproximateEvent, Event, PureEvent, Relation, gaussian_mu
@@ -87,7 +87,7 @@ class Objective:
     slope: float
     curvature: float
     ridge: float
-    budget: Budget
+    budget: FitBudget
 
     @property
     def event(self) -> Event:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ziggurat.errors import ParameterError
 from ziggurat.learn._base import Private
 from ziggurat.learn._bounds import histogram_noise, learned
-from ziggurat.learn._budget import Budget, about_rows, exact_share, warn_of_noise
+from ziggurat.learn._budget import FitBudget, about_rows, exact_share, warn_of_noise
 from ziggurat.learn._choosing import Contested, is_private, public_grid, weight_of
 from ziggurat.learn._clipping import (
     Floats,
@@ -26,8 +26,8 @@ from ziggurat.learn._clipping import (
     norm_squared,
     shortened,
 )
-from ziggurat.learn._storage import Stored
-from ziggurat.learn.linear._methods import METHODS, RELEASED, Facts, Given, Route, noise_kind, route
+from ziggurat.learn._storage import StoredModel
+from ziggurat.learn.linear._methods import METHODS, RELEASED, LinearFacts, LinearRows, Route, noise_kind, route
 from ziggurat.learn.linear._quadratic import Penalty
 from ziggurat.mechanisms import AdditiveNoise
 from ziggurat.privacy import Amount, Event, composed, whole
@@ -38,7 +38,7 @@ _UP_TO_SOME_ROWS = ("objective", "output")
 
 
 @dataclass(frozen=True)
-class Plan:
+class LinearPlan:
     """What a fit will do: noise for the bounds that have to be paid for, and a route to the weights."""
 
     bounds_noise: AdditiveNoise | None
@@ -51,7 +51,7 @@ class Plan:
         return composed([*paid, self.route.event]) if paid else self.route.event
 
 
-class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # scikit-learn has no types
+class _LinearModel(StoredModel, RegressorMixin, Private):  # type: ignore[misc]  # scikit-learn has no types
     """What linear models share."""
 
     _methods: tuple[str, ...] = METHODS
@@ -125,7 +125,7 @@ class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # sc
         scaled = shortened(scale.scaled(features), exact_norm(self.clip_norm))
         ready = aim.scaled(target[:, None])[:, 0]
         penalties = tuple(self._penalty(weight, scale, aim) for weight in candidates)
-        weights, constant, place = plan.route.learn(Given(scaled, ready, penalties), source)
+        weights, constant, place = plan.route.learn(LinearRows(scaled, ready, penalties), source)
         self._map_back(weights, constant, scale, aim)
         self._note(candidates[place])
         self._released(plan.event, source)
@@ -171,7 +171,7 @@ class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # sc
         square, absolute = self._penalised(weight)
         return Penalty(square / scale.half**2, absolute / (scale.half * aim.half[0]), self._per_row())
 
-    def _plan(self, rows: int, columns: int) -> Plan:
+    def _plan(self, rows: int, columns: int) -> LinearPlan:
         if self.method not in self._methods:
             raise ParameterError(f"The method of {type(self).__name__} must be one of {', '.join(self._methods)}.")
         size = columns + bool(self.fit_intercept)
@@ -179,7 +179,7 @@ class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # sc
         # A contest uses delta up, so bounds beside it must be pure.
         contest = len(ridges) > 1 and self.method not in RELEASED
         kind = "laplace" if contest else noise_kind(self.method, size, self._epsilon, self._delta)
-        main = Budget(self._epsilon, self._delta, kind, about_rows(self.relation))
+        main = FitBudget(self._epsilon, self._delta, kind, about_rows(self.relation))
         likely, most = self._size(rows)
         unknown = (columns if self.bounds is None else 0) + (self.y_bounds is None)
         bounds_noise = None
@@ -189,8 +189,8 @@ class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # sc
         if self._per_row() and not self.fit_intercept:
             require_declared(self.relation, likely, "A penalty beside the mean, without an intercept,")
         norm = norm_squared(exact_norm(self.clip_norm), columns)
-        facts = Facts(most, columns, norm, bool(self.fit_intercept), ridges[0], main, likely)
-        return Plan(bounds_noise, route(self.method, facts, ridges))
+        facts = LinearFacts(most, columns, norm, bool(self.fit_intercept), ridges[0], main, likely)
+        return LinearPlan(bounds_noise, route(self.method, facts, ridges))
 
     def _scales(
         self, features: Floats, target: Floats, noise: AdditiveNoise | None, source: Source

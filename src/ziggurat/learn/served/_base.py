@@ -23,9 +23,9 @@ from sklearn.utils.validation import check_is_fitted
 from ziggurat.errors import ParameterError
 from ziggurat.learn._base import Private
 from ziggurat.learn._clipping import declared, root_above
-from ziggurat.learn._storage import Stored
+from ziggurat.learn._storage import StoredModel
 from ziggurat.learn.served._fourier import MARGIN, Fourier
-from ziggurat.learn.served._kernels import Array, Expansion
+from ziggurat.learn.served._kernels import Array, KernelExpansion
 from ziggurat.learn.served._path_file import PathFile
 from ziggurat.learn.served._paths import LazyPath
 from ziggurat.mechanisms import Gaussian
@@ -61,7 +61,7 @@ def published_constant(delta: Amount) -> float:
     return math.sqrt(2 * math.log(2 / amount))
 
 
-class Served(Stored, Private):
+class Served(StoredModel, Private):
     """A model whose answers leave without limit, because noise was added to the function that gives them, once.
 
     A subclass has the parameters `bandwidth`, `bounds`, `features`, `path` and `as_published` besides the common ones.
@@ -165,7 +165,7 @@ class Served(Stored, Private):
         self.frequencies_, self.frequency_weights_ = features.frequencies, features.weights
         self.weights_, self.noise_scale_, self.facts_ = weights, noise, self._facts()
 
-    def _serve_path(self, function: Expansion, source: Source, noise: float) -> None:
+    def _serve_path(self, function: KernelExpansion, source: Source, noise: float) -> None:
         """Keep the function itself, which must never leave, and start the path that hides it.
 
         Where the path cannot be started nothing is changed: a model that goes on with an older path, but with other
@@ -203,7 +203,7 @@ class Served(Stored, Private):
             centre = self._centre(rows.shape[1])
             features = Fourier(self.frequencies_, self.frequency_weights_, least=-1.0, centre=centre)
             return np.asarray(features.of(asked) @ self.weights_)
-        function, scale = Expansion(self.centres_, self.coefficients_, self._width), self.noise_scale_
+        function, scale = KernelExpansion(self.centres_, self.coefficients_, self._width), self.noise_scale_
         return self._opened().answers(asked, lambda points: function.at(points) / scale) * scale
 
     def _opened(self) -> LazyPath:
@@ -212,9 +212,9 @@ class Served(Stored, Private):
         return self._lazy
 
     def save(self, path: str | Path) -> None:
-        """Write the fitted model to a file, as `Stored` says; the place of a noise path is kept as text."""
+        """Write the fitted model to a file, as `StoredModel` says; the place of a noise path is kept as text."""
         kept = self if self.path is None else copy.copy(self).set_params(path=str(self.path))
-        Stored.save(kept, path)
+        StoredModel.save(kept, path)
 
 
 def warn_of_noise(noise: float, useful: float, what: str) -> None:

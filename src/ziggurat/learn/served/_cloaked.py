@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from ziggurat.learn._clipping import checked_pairs
-from ziggurat.learn._storage import Stored
+from ziggurat.learn._storage import StoredModel
 from ziggurat.learn.served._base import warn_of_noise
 from ziggurat.learn.served._cloaking import Cloak, cloak
 from ziggurat.learn.served._gaussian_process import LABEL, span_of
@@ -20,7 +20,7 @@ from ziggurat.mechanisms import Gaussian
 from ziggurat.privacy import Amount, Event, exact_positive, whole
 
 
-class CloakedRegression(RegressorMixin, Stored, Questioned):  # type: ignore[misc]  # scikit-learn has no types
+class CloakedRegression(RegressorMixin, StoredModel, Questioned):  # type: ignore[misc]  # scikit-learn has no types
     """Gaussian-process regression at questions that are fixed beforehand, with the least noise there.
 
     Formal guarantee: (epsilon, delta)-DP for one *label* under replace-one; rows, questions, bandwidth and noise

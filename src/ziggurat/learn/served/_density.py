@@ -14,7 +14,7 @@ from ziggurat.errors import ParameterError
 from ziggurat.learn._base import Private
 from ziggurat.learn._budget import about_rows
 from ziggurat.learn._clipping import Scale, checked_rows, declared, root_above
-from ziggurat.learn._storage import Stored
+from ziggurat.learn._storage import StoredModel
 from ziggurat.learn.served._base import (
     COUNTED,
     FOR_FLOATS,
@@ -27,7 +27,7 @@ from ziggurat.learn.served._base import (
     warn_of_noise,
 )
 from ziggurat.learn.served._fourier import MARGIN
-from ziggurat.learn.served._kernels import Array, Expansion
+from ziggurat.learn.served._kernels import Array, KernelExpansion
 from ziggurat.mechanisms import Gaussian, Laplace
 from ziggurat.privacy import Amount, Event, Neighbours, Relation, whole
 from ziggurat.privacy.accounting import Size, fewest
@@ -168,7 +168,7 @@ class KernelDensity(_Density, Served):
             self._serve_features(features, weights[:, None], deviation * peak / count)
         else:
             count = self._count_beside(len(rows), mechanism, source)
-            kernels = Expansion(rows, np.full((len(rows), 1), peak / count), self._width)
+            kernels = KernelExpansion(rows, np.full((len(rows), 1), peak / count), self._width)
             self._serve_path(kernels, source, deviation * peak / count)
         self.count_ = count
         self._released(self._stated(mechanism, len(rows)), source)
@@ -230,12 +230,12 @@ class KernelDensity(_Density, Served):
     def _true_answers(self, rows: Array, labels: Any, asked: Array) -> tuple[Array, Array]:  # noqa: ARG002
         """The exact density at the questions, and how far a row moves each of them; for `OutputPerturbation`."""
         step = self._peak(rows.shape[1]) / (len(rows) if self._replaced else 1)
-        function = Expansion(self._clipped(rows), np.full((len(rows), 1), step), self._width)
+        function = KernelExpansion(self._clipped(rows), np.full((len(rows), 1), step), self._width)
         values = function.at(self._clipped(asked, MARGIN))[:, 0]
         return _with_count(self._further(), values, np.full(len(values), step * (1 + 1e-9)), len(rows))
 
 
-class ServedHistogram(_Density, Stored, Private):
+class ServedHistogram(_Density, StoredModel, Private):
     """A histogram over a public grid of bins that answers without limit.
 
     Formal guarantee: for one row, add-or-remove-one by default (the number of rows is private), (epsilon, delta)-DP

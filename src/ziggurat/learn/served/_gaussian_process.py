@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ziggurat.errors import ParameterError
 from ziggurat.learn._clipping import Scale, checked_pairs, checked_rows, declared
 from ziggurat.learn.served._base import Served, warn_of_noise
-from ziggurat.learn.served._kernels import Array, Expansion, gaussian_kernel
+from ziggurat.learn.served._kernels import Array, KernelExpansion, gaussian_kernel
 from ziggurat.learn.served._posterior import SAFELY, Posterior, in_features, in_kernel
 from ziggurat.privacy import Amount, Event, Neighbours, Relation, Unit, exact_positive
 
@@ -103,7 +103,7 @@ class GaussianProcessRegression(RegressorMixin, Served):  # type: ignore[misc]  
             weights = noisy if mean.outward is None else mean.outward @ noisy
             self._serve_features(self._map(rows.shape[1]), weights[:, None], noise)
         else:
-            self._serve_path(Expansion(rows, found[:, None] * half, self._width), source, noise)
+            self._serve_path(KernelExpansion(rows, found[:, None] * half, self._width), source, noise)
         self._released(self._stated(mechanism, len(rows)), source)
         return self
 

@@ -15,7 +15,7 @@ from ziggurat.learn._classes import coded, public_classes
 from ziggurat.learn._clipping import checked_pairs, checked_rows
 from ziggurat.learn.served._base import Served, warn_of_noise
 from ziggurat.learn.served._hinge import SLACK, kernel_machine, linear_machine, require_soluble
-from ziggurat.learn.served._kernels import Array, Expansion, gaussian_kernel
+from ziggurat.learn.served._kernels import Array, KernelExpansion, gaussian_kernel
 from ziggurat.mechanisms import Gaussian
 from ziggurat.privacy import Amount, Neighbours, Relation, exact_positive
 from ziggurat.privacy.accounting import Size, fewest
@@ -107,7 +107,7 @@ class KernelSVM(ClassifierMixin, Served):  # type: ignore[misc]  # scikit-learn 
         else:
             gram = gaussian_kernel(rows, rows, self._width)
             found = [kernel_machine(gram, each, self._cost) for each in signs]
-            self._serve_path(Expansion(rows, np.column_stack(found), self._width), source, noise)
+            self._serve_path(KernelExpansion(rows, np.column_stack(found), self._width), source, noise)
         self.classes_ = public_classes(self.classes)
         self._released(self._stated(mechanism, len(rows)), source)
         return self
@@ -150,7 +150,7 @@ class KernelSVM(ClassifierMixin, Served):  # type: ignore[misc]  # scikit-learn 
         require_soluble(self._cost, self._public(len(rows)))
         centres, (signs,) = self._clipped(rows), self._signs(labels)
         found = kernel_machine(gaussian_kernel(centres, centres, self._width), signs, self._cost)
-        values = Expansion(centres, found[:, None], self._width).at(self._clipped(asked))[:, 0]
+        values = KernelExpansion(centres, found[:, None], self._width).at(self._clipped(asked))[:, 0]
         return values, np.full(len(values), self._moved())
 
     @property

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from ziggurat.errors import LedgerCorruptError, LedgerError, LedgerUseError, WitnessError
 from ziggurat.ledger._chain import Entry, Head
-from ziggurat.ledger._entries import Abandonment, Answer, Hold, Record, WitnessNamed
+from ziggurat.ledger._entries import Abandonment, Commit, Hold, Record, WitnessNamed
 from ziggurat.ledger._state import State
 from ziggurat.ledger.witness._known import known_for, signing_key, told
 from ziggurat.ledger.witness._place import Seen, Witness, open_witness, see
@@ -30,7 +30,7 @@ from ziggurat.ledger.witness._place import Seen, Witness, open_witness, see
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-LATER = frozenset({Answer.kind, Abandonment.kind})
+LATER = frozenset({Commit.kind, Abandonment.kind})
 MISSING = "cut off, or an older copy was put back"
 _TRIES = 100
 

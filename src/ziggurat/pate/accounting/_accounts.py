@@ -15,7 +15,7 @@ from ziggurat.data import Unit
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.pate.accounting._orders import Curve, least_epsilon
 from ziggurat.pate.accounting._private_epsilon import PrivateEpsilon
-from ziggurat.pate.voting import Aggregator, Ballot, ExactCosts, Floats, Step, Votes
+from ziggurat.pate.voting import Aggregator, Ballot, ExactCosts, Floats, Votes, VotingStep
 from ziggurat.privacy import Amount, ApproximateDP, Event, compose, exact_delta, in_words, whole
 from ziggurat.privacy.accounting import upward
 
@@ -141,9 +141,9 @@ def asked_and_answered(
     return len(votes), mask
 
 
-def steps_taken(aggregator: Aggregator, every: Any, answered: Any) -> list[tuple[Step, Any]]:
+def steps_taken(aggregator: Aggregator, every: Any, answered: Any) -> list[tuple[VotingStep, Any]]:
     """Give each step with how often it is taken: a test on every query, the answer on those that are answered."""
-    tests: list[tuple[Step, Any]] = [] if aggregator.test is None else [(aggregator.test, every)]
+    tests: list[tuple[VotingStep, Any]] = [] if aggregator.test is None else [(aggregator.test, every)]
     return [*tests, (aggregator, answered)]
 
 
@@ -204,7 +204,7 @@ def published_curve(aggregator: Aggregator, votes: Votes, answered: Weights) -> 
     return _added(_published_step(step, votes, times) for step, times in taken)
 
 
-def _published_step(step: Step, votes: Votes, times: Weights) -> Curve:
+def _published_step(step: VotingStep, votes: Votes, times: Weights) -> Curve:
     bound, gaps = step.published(), step.gaps(votes)
     if bound is None:
         raise PrivacyError("Nothing is published about this aggregator; use its exact account.")
@@ -218,7 +218,7 @@ def exact_curve(aggregator: Aggregator, votes: Votes, answered: Weights) -> Curv
     return _added(_exact_step(step, votes, times) for step, times in taken)
 
 
-def _exact_step(step: Step, votes: Votes, times: Floats) -> Curve:
+def _exact_step(step: VotingStep, votes: Votes, times: Floats) -> Curve:
     paid = times > 0
     if not paid.any():
         return np.zeros_like

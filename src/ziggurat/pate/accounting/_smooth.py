@@ -21,7 +21,7 @@ from ziggurat import randomness
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.mechanisms import drawing_from
 from ziggurat.pate.accounting._accounts import asked_and_answered, steps_taken
-from ziggurat.pate.voting import Aggregator, Floats, Integers, Step, Votes
+from ziggurat.pate.voting import Aggregator, Floats, Integers, Votes, VotingStep
 from ziggurat.privacy import Amount, Event, RenyiEvent, exact, exact_delta, exact_positive
 from ziggurat.privacy.accounting import renyi_to_epsilon, upward
 from ziggurat.randomness import Source
@@ -154,7 +154,7 @@ def smooth_sensitivity(
     return cost, float(np.max(np.exp(-beta * np.arange(local.size)) * local))
 
 
-def _tabulated(step: Step, votes: Votes, order: float) -> tuple[Integers, Floats]:
+def _tabulated(step: VotingStep, votes: Votes, order: float) -> tuple[Integers, Floats]:
     """The cell of each query's equivalent gap, rounded down, and the cost of each cell, which never rises."""
     bound, gaps = step.published(), step.gaps(votes)
     if bound is None:

@@ -28,14 +28,14 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Rule:
+class StudentRule:
     """Class 1 of two is named above this number: of its "score" (a decision value or logit) or its "probability"."""
 
     kind: str
     at: float
 
     @classmethod
-    def best(cls, model: Any, features: Array, codes: Integers) -> Rule:
+    def best(cls, model: Any, features: Array, codes: Integers) -> StudentRule:
         """Return the one with the largest true less false positive rate on labelled rows."""
         return cls("score", best_cut(scores(model, features), codes))
 
@@ -84,11 +84,11 @@ def fit_network(
     network: Network, training: Training, features: Array, codes: Integers, seed: int, progress: Progress | None
 ) -> Networks:
     """Train by the program of the teachers, with one member that has all rows."""
-    from ziggurat.pate.training import Job, Networks
+    from ziggurat.pate.training import Networks, TrainingJob
 
     own = (np.arange(len(codes)),)
     place = Placement(chunk=1, executor="inline")
-    job = Job([(network, training)], features, codes, own, (seed,), place, progress=progress)
+    job = TrainingJob([(network, training)], features, codes, own, (seed,), place, progress=progress)
     return Networks(job.run(), seen_classes(codes, own, network.classes))
 
 

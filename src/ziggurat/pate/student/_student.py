@@ -21,7 +21,7 @@ from ziggurat.pate.student import _rows as rows
 from ziggurat.pate.student._evaluation import Evaluation
 from ziggurat.pate.student._model import (
     Progress,
-    Rule,
+    StudentRule,
     fit_classifier,
     fit_network,
     is_semi_supervised,
@@ -272,14 +272,14 @@ class Student(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             return None
         return features[known], rows.codes_of(labels[known], classes)
 
-    def _learnable(self, features: Array, found: rows.Target) -> tuple[Array, rows.Target]:
+    def _learnable(self, features: Array, found: rows.StudentTarget) -> tuple[Array, rows.StudentTarget]:
         if self._takes_gaps:
             return features, found
         if self.unlabelled == "spread":
             found = rows.spread(features, found)
-        return features[found.labelled], rows.Target(found.classes, found.codes[found.labelled])
+        return features[found.labelled], rows.StudentTarget(found.classes, found.codes[found.labelled])
 
-    def _learned(self, features: Array, found: rows.Target, seed: int, progress: Progress | None) -> Any:
+    def _learned(self, features: Array, found: rows.StudentTarget, seed: int, progress: Progress | None) -> Any:
         if self._network is not None:
             training = replace(self.training or Training(), threshold="half")
             return fit_network(self._network, training, features, found.codes, seed, progress)
@@ -294,13 +294,13 @@ class Student(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         held = split(codes, (self.training or Training()).held_out, seed)[1]
         return (features[held], codes[held]) if held.size else None
 
-    def _chosen_rule(self, sample: tuple[Array, Array] | None) -> Rule | None:
+    def _chosen_rule(self, sample: tuple[Array, Array] | None) -> StudentRule | None:
         """Say when class 1 of two is named; None leaves it to the model, which is one half."""
         if self.classes_.size != 2 or self._model.seen.sum() != 2 or self.threshold == "half":
             return None
         if self.threshold != "tpr-fpr":
-            return Rule("probability", float(self.threshold))
-        return None if sample is None else Rule.best(self._model, *sample)
+            return StudentRule("probability", float(self.threshold))
+        return None if sample is None else StudentRule.best(self._model, *sample)
 
     def _in_probability(self) -> float | None:
         if self.classes_.size != 2:
@@ -342,7 +342,7 @@ class Student(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             student.feature_names_in_ = np.array(index["columns"]["names"], dtype=object)
         student.event_ = None if index["event"] is None else event_from_dict(index["event"])
         student.origin_ = index["origin"]
-        student._model, student._rule = model, None if index["rule"] is None else Rule(**index["rule"])
+        student._model, student._rule = model, None if index["rule"] is None else StudentRule(**index["rule"])
         student.threshold_ = student._in_probability()
         return student
 

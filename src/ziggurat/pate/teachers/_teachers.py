@@ -15,7 +15,7 @@ from ziggurat.pate.training import (
     Classifiers,
     Network,
     Placement,
-    Search,
+    RandomSearch,
     Training,
     checked_features,
     checked_labels,
@@ -76,7 +76,7 @@ class Teachers:
         *,
         classes: int | None = None,
         training: Training | None = None,
-        search: Search | None = None,
+        search: RandomSearch | None = None,
         placement: Placement | None = None,
     ) -> None:
         self.teacher = teacher
@@ -237,6 +237,6 @@ class Teachers:
         return self.search.candidates(self.teacher, self.training, seeded(seed).simulation())
 
     def _networks(self, *job: Any) -> Networks:
-        from ziggurat.pate.training import Job, Networks
+        from ziggurat.pate.training import Networks, TrainingJob
 
-        return Networks(Job(*job).run(), self.seen_, self.placement.devices[0])
+        return Networks(TrainingJob(*job).run(), self.seen_, self.placement.devices[0])

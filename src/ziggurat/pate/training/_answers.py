@@ -10,7 +10,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from ziggurat.pate.training._chunk import Trained
+from ziggurat.pate.training._chunk import TrainedChunk
 from ziggurat.pate.training._networks import Network
 from ziggurat.pate.training._stacked import Stack, one_thread
 
@@ -21,12 +21,12 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Group:
+class TeacherGroup:
     """Teachers of one architecture and what they learned; `members` are their numbers in the ensemble."""
 
     network: Network
     members: Integers
-    trained: Trained
+    trained: TrainedChunk
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Networks:
     A teacher without rows is in no group, and names class 0.
     """
 
-    groups: list[Group]
+    groups: list[TeacherGroup]
     seen: npt.NDArray[np.bool_]
     device: str = "cpu"
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Checkpoint:
+class TensorFile:
     """What a file holds: tensors by name, and a few facts as text."""
 
     tensors: dict[str, Tensor]
@@ -53,18 +53,18 @@ def write_bytes(path: Path, content: bytes) -> None:
         raise DataError(f"{str(path)!r} could not be written ({reason}).") from None
 
 
-def load(path: Path) -> Checkpoint:
+def load(path: Path) -> TensorFile:
     """Read a file that `write` wrote."""
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, "pt") as file:
-            return Checkpoint({name: file.get_tensor(name) for name in file.keys()}, dict(file.metadata() or {}))  # noqa: SIM118 - not a mapping
+            return TensorFile({name: file.get_tensor(name) for name in file.keys()}, dict(file.metadata() or {}))  # noqa: SIM118 - not a mapping
     except (OSError, SafetensorError):
         raise ArtefactError(f"{str(path)!r} is missing or damaged; train again, or restore a copy.") from None
 
 
-def read(path: Path, mark: str) -> Checkpoint | None:
+def read(path: Path, mark: str) -> TensorFile | None:
     """Read a checkpoint, or return None if there is none; refuse one of other rows or settings."""
     if not path.exists():
         return None

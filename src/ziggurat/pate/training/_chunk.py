@@ -19,7 +19,7 @@ from ziggurat.pate.training._networks import Network, to_dict
 from ziggurat.pate.training._settings import Training
 from ziggurat.pate.training._shuffling import orders
 from ziggurat.pate.training._stacked import Stack
-from ziggurat.pate.training._steps import Steps, computing_on, losses
+from ziggurat.pate.training._steps import TrainingSteps, computing_on, losses
 
 _BLOCK = 128  # rows judged at a time: always as many, so that no teacher's digits depend on another's number of rows
 
@@ -57,7 +57,7 @@ class Chunk:
 
 
 @dataclass
-class Trained:
+class TrainedChunk:
     """What a chunk learned: stacked parameters and, for every teacher, its cut, its best epoch and its loss there.
 
     A logit at or above the cut means class 1; with more than two classes the cut has no meaning.
@@ -69,11 +69,11 @@ class Trained:
     epochs: Tensor
     losses: Tensor
 
-    def at(self, device: str) -> Trained:
+    def at(self, device: str) -> TrainedChunk:
         """Give the same with the parameters on a device; the numbers stay on the processor."""
         parameters = {name: value.to(device) for name, value in self.parameters.items()}
         buffers = {name: value.to(device) for name, value in self.buffers.items()}
-        return Trained(parameters, buffers, self.cuts, self.epochs, self.losses)
+        return TrainedChunk(parameters, buffers, self.cuts, self.epochs, self.losses)
 
     def tensors(self) -> dict[str, Tensor]:
         """Give all of it under flat names."""
@@ -81,13 +81,13 @@ class Trained:
         return {**named, "cuts": self.cuts, "epochs": self.epochs, "losses": self.losses}
 
     @classmethod
-    def of(cls, tensors: dict[str, Tensor]) -> Trained:
+    def of(cls, tensors: dict[str, Tensor]) -> TrainedChunk:
         """Read the flat form."""
         groups = (_group(tensors, "parameter"), _group(tensors, "buffer"))
         return cls(*groups, tensors["cuts"], tensors["epochs"], tensors["losses"])
 
 
-def train(chunk: Chunk, tell: Tell | None = None) -> Trained:
+def train(chunk: Chunk, tell: Tell | None = None) -> TrainedChunk:
     """Train a chunk, or go on where its checkpoint stopped; the result is the same.
 
     This thread computes with one thread from then on: sums then have one order, and chunks that run at the same time
@@ -111,8 +111,10 @@ class Program:
         self.features = torch.from_numpy(chunk.features).to(device)
         self.labels = torch.from_numpy(chunk.labels).to(device)
         self.seeds = torch.tensor(chunk.seeds, dtype=torch.int64, device=device)
-        self.steps = Steps(self.stack, self.features, self.labels, chunk.training, self.seeds, graph=chunk.graph)
-        self.rows = _Rows(chunk, device)
+        self.steps = TrainingSteps(
+            self.stack, self.features, self.labels, chunk.training, self.seeds, graph=chunk.graph
+        )
+        self.rows = _ChunkRows(chunk, device)
         self.best = {name: value.detach().clone() for name, value in self.stack.parameters.items()}
         count = len(chunk.seeds)
         self.lowest = np.full(count, np.inf)
@@ -120,14 +122,14 @@ class Program:
         self.waited = np.zeros(count, dtype=np.int64)
         self.done = 0
 
-    def run(self, tell: Tell | None) -> Trained:
+    def run(self, tell: Tell | None) -> TrainedChunk:
         """Train for all epochs, or until every teacher has stopped."""
         path, mark = self.chunk.checkpoint, ""
         if path is not None:
             mark = self.chunk.fingerprint()
             if found := _checkpoints.read(path, mark):
                 if found.facts["finished"] == "yes":
-                    return self._told(Trained.of(found.tensors).at(self.chunk.home), tell)
+                    return self._told(TrainedChunk.of(found.tensors).at(self.chunk.home), tell)
                 self._restore(found)
         while self.done < self.chunk.training.epochs and not self._all_stopped():
             self._epoch()
@@ -140,7 +142,7 @@ class Program:
             _checkpoints.write(path, trained.tensors(), {"mark": mark, "finished": "yes"})
         return self._told(trained, tell)
 
-    def _told(self, trained: Trained, tell: Tell | None) -> Trained:
+    def _told(self, trained: TrainedChunk, tell: Tell | None) -> TrainedChunk:
         """Say that all epochs are done, also when the last of them were not needed."""
         if tell is not None and self.done < self.chunk.training.epochs:
             tell(self.chunk.training.epochs)
@@ -184,13 +186,13 @@ class Program:
         blocks = [self.stack.logits(self.features[places[:, at : at + _BLOCK]]) for at in starts]
         return torch.cat(blocks, dim=1) if blocks else torch.zeros((len(places), 0, 1), device=places.device)
 
-    def _trained(self) -> Trained:
+    def _trained(self) -> TrainedChunk:
         if not self.chunk.training.held_out:
             self.best = {name: value.detach() for name, value in self.stack.parameters.items()}
             self.epochs[:] = self.done
         self.stack.parameters = self.best
         numbers = (torch.from_numpy(self._cuts()), torch.from_numpy(self.epochs), torch.from_numpy(self.lowest))
-        return Trained(self.best, self.stack.buffers, *numbers).at(self.chunk.home)
+        return TrainedChunk(self.best, self.stack.buffers, *numbers).at(self.chunk.home)
 
     def _cuts(self) -> Floats:
         """Judge in the logits, where scores that round to the same probability still differ."""
@@ -216,7 +218,7 @@ class Program:
         return groups | numbers | {"taken": self.steps.taken}
 
     @torch.no_grad()
-    def _restore(self, found: _checkpoints.Checkpoint) -> None:
+    def _restore(self, found: _checkpoints.TensorFile) -> None:
         stored = found.tensors
         for name, parameter in self.stack.parameters.items():
             parameter.copy_(stored[f"parameter/{name}"])
@@ -228,7 +230,7 @@ class Program:
         self.done = int(found.facts["done"])
 
 
-class _Rows:
+class _ChunkRows:
     """The places of every teacher's rows, filled up with its own first row, which then has no weight."""
 
     def __init__(self, chunk: Chunk, device: str) -> None:

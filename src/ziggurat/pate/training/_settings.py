@@ -71,7 +71,7 @@ class Training:
 
 
 @dataclass(frozen=True)
-class Search:
+class RandomSearch:
     """A random search: every teacher tries the same public candidates and keeps its best, by its own held-out rows.
 
     Parameters

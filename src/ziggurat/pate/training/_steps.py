@@ -27,7 +27,7 @@ def losses(logits: Tensor, labels: Tensor) -> Tensor:
     return functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none").view(labels.shape)
 
 
-class Steps:
+class TrainingSteps:
     """Takes training steps; the sum over teachers of their losses gives each the gradient of its own loss alone.
 
     Parameters

@@ -21,7 +21,7 @@ _RUN = "run.json"
 
 
 @dataclass(frozen=True)
-class Kept:
+class FolderFormat:
     """What a folder keeps: the name of its index, its format, how other files begin, and how to say it is absent."""
 
     index: str
@@ -30,8 +30,8 @@ class Kept:
     absent: str
 
 
-TEACHERS = Kept("teachers.json", "ziggurat/pate/teachers/2", "part", "There are no readable teachers")
-STUDENT = Kept("student.json", "ziggurat/pate/student/1", "student", "There is no readable student")
+TEACHERS = FolderFormat("teachers.json", "ziggurat/pate/teachers/2", "part", "There are no readable teachers")
+STUDENT = FolderFormat("student.json", "ziggurat/pate/student/1", "student", "There is no readable student")
 
 
 def seeds(folder: Path | None, source: Source, teachers: int) -> tuple[int, ...]:
@@ -85,7 +85,7 @@ def _content(classifier: Any) -> bytes:
         return secure().words(4).tobytes()
 
 
-def save(folder: Path, facts: dict[str, Any], model: Any, kept: Kept = TEACHERS) -> None:
+def save(folder: Path, facts: dict[str, Any], model: Any, kept: FolderFormat = TEACHERS) -> None:
     """Write an ensemble or a student; until the index is replaced, which is done last, a reader finds the old one."""
     folder.mkdir(parents=True, exist_ok=True)
     saved = _saved_classifiers if isinstance(model, Classifiers) else _saved_groups
@@ -99,7 +99,7 @@ def save(folder: Path, facts: dict[str, Any], model: Any, kept: Kept = TEACHERS)
 
 
 def load(
-    folder: Path, network: _networks.Network | None, device: str, kept: Kept = TEACHERS
+    folder: Path, network: _networks.Network | None, device: str, kept: FolderFormat = TEACHERS
 ) -> tuple[dict[str, Any], Any]:
     """Read the facts and the trained models."""
     try:
@@ -122,14 +122,14 @@ def _loaded(folder: Path, index: dict[str, Any], network: _networks.Network | No
             fitted[part["teacher"]] = read_classifier(folder / part["file"])
         return Classifiers(fitted, seen)
     _networks.require_torch()
-    from ziggurat.pate.training._answers import Group, Networks
-    from ziggurat.pate.training._chunk import Trained
+    from ziggurat.pate.training._answers import Networks, TeacherGroup
+    from ziggurat.pate.training._chunk import TrainedChunk
 
     groups = [
-        Group(
+        TeacherGroup(
             _networks.from_dict(part["network"], network),
             np.array(part["members"]),
-            Trained.of(_checkpoints.load(folder / part["file"]).tensors),
+            TrainedChunk.of(_checkpoints.load(folder / part["file"]).tensors),
         )
         for part in index["parts"]
     ]

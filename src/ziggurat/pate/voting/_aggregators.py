@@ -71,7 +71,7 @@ class Labels:
         return replace(self, labels=self.labels[chosen], answered=self.answered[chosen])
 
 
-class Step(ABC):
+class VotingStep(ABC):
     """One noisy use of the votes on a query, with all that an accountant needs to know of it."""
 
     @abstractmethod
@@ -110,7 +110,7 @@ class Step(ABC):
         return float(teachers)
 
 
-class ThresholdTest(Step):
+class ThresholdTest(VotingStep):
     """Whether the largest count, with Gaussian noise, reaches a threshold.
 
     Promise: (1/sigma)-Gaussian DP for one moved vote, because the largest count then moves by at most 1.
@@ -159,7 +159,7 @@ class ThresholdTest(Step):
         return f"ThresholdTest({in_words(self.threshold)}, sigma {in_words(self.sigma)})"
 
 
-class Aggregator(Step):
+class Aggregator(VotingStep):
     """A way to label queries by the votes of teachers; the root of all aggregators, and the place to plug in others.
 
     A subclass states the event of one answer (`event`), its exact law (`log_law`) and how it is drawn (`draw`); all
@@ -199,7 +199,7 @@ class Aggregator(Step):
         given = asked if answers is None else whole(answers, "answers", 0)
         if given > asked or (self.test is None and given != asked):
             raise ParameterError("Without a test every query is answered, and never more queries than are asked.")
-        parts: list[tuple[Step | None, int]] = [(self.test, asked), (self, given)]
+        parts: list[tuple[VotingStep | None, int]] = [(self.test, asked), (self, given)]
         return composed(_times(step.event(ballot), count) for step, count in parts if step is not None and count)
 
 

@@ -11,7 +11,7 @@ from ziggurat.privacy.at_risk._at_risk import (
 )
 from ziggurat.privacy.at_risk._loss import CurveAtRisk, PairAtRisk, privacy_at_risk
 from ziggurat.privacy.at_risk._sampled import (
-    Combined,
+    CombinedConfidence,
     PrivateSamplingWarning,
     SampledSensitivity,
     dkw_confidence,
@@ -21,7 +21,7 @@ from ziggurat.privacy.at_risk._sampled import (
 from ziggurat.privacy.at_risk._split import SplitLaplaceAtRisk
 
 __all__ = [
-    "Combined",
+    "CombinedConfidence",
     "CurveAtRisk",
     "GaussianAtRisk",
     "LaplaceAtRisk",

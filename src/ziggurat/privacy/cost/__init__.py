@@ -2,9 +2,9 @@
 
 from ziggurat.privacy.cost._binding import why_not
 from ziggurat.privacy.cost._cost import Cheapest, CostModel, Levels, Stakeholders
-from ziggurat.privacy.cost._decision import GRID, PRIORS, Candidate, Decision, Wanted, edge, rounded
+from ziggurat.privacy.cost._decision import GRID, PRIORS, Decision, EpsilonCandidate, Wanted, edge, rounded
 from ziggurat.privacy.cost._money import Money
-from ziggurat.privacy.cost._noise import GaussianNoise, GeometricNoise, LaplaceNoise, Noise
+from ziggurat.privacy.cost._noise import GaussianNoise, GeometricNoise, LaplaceNoise, PricedNoise
 from ziggurat.privacy.cost._published import (
     NotAGuaranteeWarning,
     probabilistic_tolerance,
@@ -22,17 +22,17 @@ from ziggurat.privacy.cost._published import (
 __all__ = [
     "GRID",
     "PRIORS",
-    "Candidate",
     "Cheapest",
     "CostModel",
     "Decision",
+    "EpsilonCandidate",
     "GaussianNoise",
     "GeometricNoise",
     "LaplaceNoise",
     "Levels",
     "Money",
-    "Noise",
     "NotAGuaranteeWarning",
+    "PricedNoise",
     "Stakeholders",
     "Wanted",
     "edge",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ziggurat.errors import ParameterError
 from ziggurat.privacy.at_risk import best_posterior
 from ziggurat.privacy.cost._money import Money
-from ziggurat.privacy.cost._noise import Noise
+from ziggurat.privacy.cost._noise import PricedNoise
 
 if TYPE_CHECKING:
     from ziggurat.privacy.cost._cost import Cheapest, CostModel
@@ -38,7 +38,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class EpsilonCandidate:
     """One epsilon: what it does to the answer, to people and to the purse.
 
     `confidence` is that the loss stays within `promised`; `unmet` names the constraints that are not met.
@@ -67,18 +67,18 @@ class Limit:
 class Decision:
     """Something to release with some noise, for people who may have to be compensated."""
 
-    noise: Noise
+    noise: PricedNoise
     wanted: Wanted
     cost: CostModel | None = None
 
-    def candidates(self, epsilons: Sequence[Fraction]) -> list[Candidate]:
+    def candidates(self, epsilons: Sequence[Fraction]) -> list[EpsilonCandidate]:
         """Judge every epsilon, in increasing order."""
         return [self.judged(epsilon) for epsilon in sorted(set(epsilons))]
 
-    def judged(self, epsilon: Fraction) -> Candidate:
+    def judged(self, epsilon: Fraction) -> EpsilonCandidate:
         """Judge one epsilon."""
         promised = self.wanted.within or epsilon / 2
-        return Candidate(
+        return EpsilonCandidate(
             epsilon,
             self.noise.error(epsilon),
             self.noise.within(epsilon, self.wanted.confidence),
@@ -135,7 +135,7 @@ class Decision:
             raise ParameterError("A budget needs to know who is compensated: how many people, and what each is owed.")
         return owed <= budget
 
-    def recommended(self, candidates: Sequence[Candidate]) -> Candidate | None:
+    def recommended(self, candidates: Sequence[EpsilonCandidate]) -> EpsilonCandidate | None:
         """The most private candidate that is precise enough, or the most precise one where no error is given."""
         good = [each for each in candidates if not each.unmet]
         if not good or (not self.wanted.anything and len(candidates) > 1):

@@ -59,7 +59,7 @@ def bounded(
 
 
 @dataclass(frozen=True)
-class Total:
+class UnitTotal:
     """What a unit adds in a group: the sum of a column, the count of its values, or at most 1 for being there.
 
     `combine` is "sum", "count", "rows" or "units"; `limit` is the most that may be added, in steps of 1/fineness.
@@ -75,7 +75,7 @@ def weighed(
     query: exp.Select,
     unit: str,
     keys: Sequence[str],
-    totals: Sequence[Total],
+    totals: Sequence[UnitTotal],
     *,
     rows: int,
     groups: int | None,
@@ -103,14 +103,14 @@ def weighed(
     return _from(_from(summed, [exp.Star(), rank]), [*key_columns, *named]).where(_at_most(_GROUP, groups))
 
 
-def _summed(total: Total) -> exp.Expr:
+def _summed(total: UnitTotal) -> exp.Expr:
     if total.column is None:
         return exp.Count(this=exp.Star())
     cell = _column(total.column)
     return exact_sum(cell) if total.combine == "sum" else exp.Count(this=cell)
 
 
-def _in_part(total: Total, found: exp.Expr, rows: int) -> exp.Expr:
+def _in_part(total: UnitTotal, found: exp.Expr, rows: int) -> exp.Expr:
     """The total if no more than `rows` rows are in it, otherwise its part, in whole steps and within the limit."""
     if total.combine == "units":
         return exp.Least(this=exp.cast(found, "BIGINT"), expressions=[_whole(1)], ignore_nulls=True)

@@ -24,7 +24,7 @@ from ziggurat.queries._question import Aggregate
 from ziggurat.queries._value import Constant, Value
 from ziggurat.queries.answering._additive import power_of_two_above, where
 from ziggurat.queries.answering._contribution import Contribution
-from ziggurat.queries.answering._grid import quantised_range, quantised_value
+from ziggurat.queries.answering._grid import quantize_range, quantize_value
 from ziggurat.randomness import Source
 
 Integers = npt.NDArray[np.int64]
@@ -78,7 +78,7 @@ class Ranked(Chooser):
         self.share = share
         self.grid = _bin_width(value)
         if value.is_number:
-            quantised_range(value, self.grid)  # refuses bounds that no grid spans, before anything is paid for
+            quantize_range(value, self.grid)  # refuses bounds that no grid spans, before anything is paid for
         moved = max(share.numerator, share.denominator - share.numerator) * shared.rows
         each = epsilon / shared.groups
         self.point = Selection(each / 3, moved, neighbours=neighbours)
@@ -89,14 +89,14 @@ class Ranked(Chooser):
         """The index on the grid, or the date."""
         if self.value.kind is Kind.DATE:
             return where(self.value.sql, self.aggregate.where)
-        return where(quantised_value(self.value, self.grid), self.aggregate.where)
+        return where(quantize_value(self.value, self.grid), self.aggregate.where)
 
     @property
     def candidates(self) -> tuple[Constant, ...] | range:
         """Every point of the grid between the bounds."""
         if self.value.kind is Kind.DATE:
             return self.value.domain(MOST_CANDIDATES) or ()
-        lower, upper = quantised_range(self.value, self.grid)
+        lower, upper = quantize_range(self.value, self.grid)
         return range(lower, upper + 1)
 
     def choose(self, counts: Integers, confidence: Fraction, source: Source) -> Estimate:

@@ -38,8 +38,8 @@ def rows_of(question: Question, inputs: Mapping[str, exp.Expr], *, keys: bool = 
             columns.append(key.value.sql.copy().as_(name, quoted=True))
             conditions.append(_declared(key.value) if private else filled(key.value.sql))
     columns += [cell.copy().as_(name, quoted=True) for name, cell in inputs.items()]
-    source = relation.query.subquery("source", copy=True)
-    return exp.select(*(columns or [exp.Literal.number(1).as_("one")])).from_(source).where(*conditions)
+    rows = relation.query.subquery("source", copy=True)
+    return exp.select(*(columns or [exp.Literal.number(1).as_("one")])).from_(rows).where(*conditions)
 
 
 def counted_rows(question: Question, shared: Contribution, inputs: Mapping[str, exp.Expr], salt: int) -> exp.Select:

@@ -19,13 +19,13 @@ from ziggurat.mechanisms import AdditiveNoise, Noisy
 from ziggurat.queries._answer import Answer, Effect, Estimate, counted
 from ziggurat.queries._question import Measure
 from ziggurat.queries._value import Constant, Value
-from ziggurat.queries.answering._additive import Measured, Need
-from ziggurat.queries.answering._averages import Averaged, Varied
-from ziggurat.queries.answering._bounding import Total, weighed
+from ziggurat.queries.answering._additive import Need, NoisyTotals
+from ziggurat.queries.answering._averages import MeanEstimator, VarianceEstimator
+from ziggurat.queries.answering._bounding import UnitTotal, weighed
 from ziggurat.queries.answering._chosen import Chooser, Frequent
 from ziggurat.queries.answering._counted import UNIT, counted_rows, grouped, key_names, rows_of
 from ziggurat.queries.answering._effects import BUCKET, COUNT, Reach, Watch
-from ziggurat.queries.answering._plan import Plan
+from ziggurat.queries.answering._plan import QuestionPlan
 from ziggurat.queries.answering._widening import widened
 from ziggurat.randomness import Source, secure, uniform_below
 
@@ -38,7 +38,7 @@ _LARGEST = 2**61
 class Execution:
     """One run of a plan."""
 
-    def __init__(self, plan: Plan, source: Source | None, progress: Callable[[str], None] | None) -> None:
+    def __init__(self, plan: QuestionPlan, source: Source | None, progress: Callable[[str], None] | None) -> None:
         self.plan, self.question = plan, plan.question
         self.source = secure() if source is None else source
         self.tell = progress or (lambda _step: None)
@@ -58,7 +58,7 @@ class Execution:
         estimates = self._named(named)
         for name, estimator in estimators.items():
             estimates[name] = estimator.estimates(measured, self.plan.confidence)
-            if isinstance(estimator, Averaged | Varied):
+            if isinstance(estimator, MeanEstimator | VarianceEstimator):
                 self.averaged_over[name] = float(measured[estimator.needs()[-1].identity].values.sum())
         for name, chooser in choosers.items():
             estimates[name] = self._chosen(name, chooser, groups)
@@ -118,7 +118,7 @@ class Execution:
         """Aggregate what every unit adds, in part where it has too many rows."""
         shared, keys = self.plan.shared, key_names(self.question)
         totals = [
-            Total(need.combine, name, need.largest * need.fineness * shared.rows, need.fineness)
+            UnitTotal(need.combine, name, need.largest * need.fineness * shared.rows, need.fineness)
             for need, name in zip(needs, names, strict=True)
         ]
         groups = shared.groups if keys else None
@@ -166,12 +166,12 @@ class Execution:
         needs: Sequence[tuple[Need, AdditiveNoise]],
         groups: Sequence[Group],
         sums: Mapping[Group, list[int]],
-    ) -> dict[tuple[str, str], Measured]:
-        measured: dict[tuple[str, str], Measured] = {}
+    ) -> dict[tuple[str, str], NoisyTotals]:
+        measured: dict[tuple[str, str], NoisyTotals] = {}
         for place, (need, noise) in enumerate(needs):
             exact = np.array([sums[group][place] if group in sums else 0 for group in groups], dtype=np.int64)
             noisy = np.asarray(noise.release(exact, self.source).value, dtype=np.int64)
-            measured[need.identity] = Measured(noisy, noise, need.fineness)
+            measured[need.identity] = NoisyTotals(noisy, noise, need.fineness)
         return measured
 
     def _chosen(self, name: str, chooser: Chooser, groups: Sequence[Group]) -> list[Estimate]:

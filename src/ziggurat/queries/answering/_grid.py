@@ -8,14 +8,14 @@ from fractions import Fraction
 from sqlglot import exp
 
 from ziggurat.data import Bounds, Column, Kind
-from ziggurat.data.expressions import as_type, constant, either, filled, quantised_bounds
+from ziggurat.data.expressions import as_type, constant, either, filled, quantize_bounds
 from ziggurat.errors import ParameterError
 from ziggurat.queries._value import Value
 
 _TINY = 1e-150
 
 
-def quantised_value(value: Value, grid: Fraction, less: int = 0) -> exp.Expr:
+def quantize_value(value: Value, grid: Fraction, less: int = 0) -> exp.Expr:
     """Return the index of the grid point nearest to a value, less a whole number: floor(x / grid + (1/2 - less)).
 
     It is an integer, and NULL where the value is missing.
@@ -29,7 +29,7 @@ def quantised_value(value: Value, grid: Fraction, less: int = 0) -> exp.Expr:
     less
         What is taken off every index, so that sums of deviations need no step of their own.
     """
-    ends = quantised_range(value, grid, less)
+    ends = quantize_range(value, grid, less)
     if value.raw is not None:
         return _of_cell(value, value.raw, grid, less, ends)
     # The range is proven. Held to it all the same, a flaw in that proof would cost accuracy and not privacy.
@@ -41,15 +41,15 @@ def quantised_value(value: Value, grid: Fraction, less: int = 0) -> exp.Expr:
     return either(filled(value.sql), held)
 
 
-def quantised_range(value: Value, grid: Fraction, less: int = 0) -> tuple[int, int]:
-    """Return the smallest and the largest index that `quantised_value` can give, by the same arithmetic.
+def quantize_range(value: Value, grid: Fraction, less: int = 0) -> tuple[int, int]:
+    """Return the smallest and the largest index that `quantize_value` can give, by the same arithmetic.
 
     Dividing, adding and rounding down are monotone in doubles, too, so the ends of the range give the ends of it.
     """
     if not value.is_number or value.lower is None or value.upper is None:
         raise ParameterError("Only a number with a lower and an upper bound has a grid.")
     named = Column(value.column or "value", value.kind, bounds=Bounds(value.lower, value.upper))
-    lower, upper = quantised_bounds(named, grid)
+    lower, upper = quantize_bounds(named, grid)
     if less == 0 or _stays(value.kind, grid):
         return lower - less, upper - less
     ends = (math.floor(float(end) / float(grid) + (0.5 - less)) for end in (value.lower, value.upper))  # type: ignore[arg-type]

@@ -25,7 +25,7 @@ _EMPTY = Fraction(99, 100)
 _EXPONENTS = {Kind.INTEGER: range(62), Kind.REAL: range(-20, 60)}
 
 
-class Ladder:
+class MagnitudeBuckets:
     """The buckets of one column, and the noise on their counts."""
 
     def __init__(self, value: Value, epsilon: Fraction, shared: Contribution, neighbours: Neighbours) -> None:

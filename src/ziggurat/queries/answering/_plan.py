@@ -15,8 +15,8 @@ from ziggurat.queries._answer import Answer, in_figures
 from ziggurat.queries._question import Aggregate, Measure, Question
 from ziggurat.queries._terms import Terms
 from ziggurat.queries._value import Value
-from ziggurat.queries.answering._additive import SUM_BITS, Counted, Estimator, Need, Summed
-from ziggurat.queries.answering._averages import Averaged, Varied
+from ziggurat.queries.answering._additive import SUM_BITS, CountEstimator, Estimator, Need, SumEstimator
+from ziggurat.queries.answering._averages import MeanEstimator, VarianceEstimator
 from ziggurat.queries.answering._budget import (
     ADDITIVE,
     LEARNING,
@@ -29,7 +29,7 @@ from ziggurat.queries.answering._budget import (
 from ziggurat.queries.answering._chosen import Chooser, Frequent, Ranked
 from ziggurat.queries.answering._contribution import Contribution, contribution
 from ziggurat.queries.answering._effects import Watch, watches_of
-from ziggurat.queries.answering._learning import Ladder, placeholder
+from ziggurat.queries.answering._learning import MagnitudeBuckets, placeholder
 from ziggurat.randomness import Source
 
 GROUP_SIZE = 1_000
@@ -37,7 +37,7 @@ GROUP_SIZE = 1_000
 
 
 @dataclass(frozen=True)
-class Part:
+class QuotedPart:
     """One line of a quote: what is measured, how, at what cost, and how far off it will be.
 
     Attributes
@@ -86,7 +86,7 @@ class Part:
         }
 
 
-class Plan:
+class QuestionPlan:
     """What answering a question will do, promise and cost; made without reading a private table.
 
     Promise: `event`, under add-or-remove-one of the unit of the question's relation. Proof: the relation has at most
@@ -137,7 +137,7 @@ class Plan:
         """What tells this question, on these terms, from every other: equal ones may share an answer."""
         return {"question": self.question.text, "terms": self.terms.to_dict()}
 
-    def parts(self, group_size: int = GROUP_SIZE) -> list[Part]:
+    def parts(self, group_size: int = GROUP_SIZE) -> list[QuotedPart]:
         """What is measured, at what cost and how precisely, before anything is read.
 
         Parameters
@@ -146,9 +146,9 @@ class Plan:
             For how large a group to say it, in units with one value each, where the error depends on that: of means,
             variances and deviations. It changes nothing in the answer, and is no part of the question.
         """
-        from ziggurat.queries.answering._parts import Parts
+        from ziggurat.queries.answering._parts import QuoteLines
 
-        return Parts(self, group_size).lines()
+        return QuoteLines(self, group_size).lines()
 
     def run(self, source: Source | None = None, progress: Callable[[str], None] | None = None) -> Answer:
         """Read the table and answer; whoever calls this has reserved `event` first.
@@ -202,11 +202,11 @@ class Plan:
         return self.shared.bounding and self.terms.bounding == "weigh" and not distinct
 
     @cached_property
-    def ladders(self) -> dict[str, Ladder]:
+    def ladders(self) -> dict[str, MagnitudeBuckets]:
         """The histograms from which bounds are learned, by column."""
         found = {each.value.column: each.value for each in self.asked if each.value and self.learns(each)}
         return {
-            column: Ladder(value, self.learning[column], self.shared, self.neighbours)
+            column: MagnitudeBuckets(value, self.learning[column], self.shared, self.neighbours)
             for column, value in found.items()
             if column is not None
         }
@@ -244,13 +244,13 @@ class Plan:
 
     def _estimator(self, aggregate: Aggregate, learned: Mapping[str, Value]) -> Estimator:
         if aggregate.measure in (Measure.COUNT, Measure.COUNT_UNITS, Measure.COUNT_DISTINCT):
-            return Counted(aggregate)
+            return CountEstimator(aggregate)
         value, learns = self._value(aggregate, learned), self.learns(aggregate)
         if aggregate.measure is Measure.SUM:
-            return Summed(aggregate, value, self._bits(aggregate.name), learns)
+            return SumEstimator(aggregate, value, self._bits(aggregate.name), learns)
         if aggregate.measure is Measure.MEAN:
-            return Averaged(aggregate, value, self._bits(aggregate.name), learns)
-        return Varied(aggregate, value, learns)
+            return MeanEstimator(aggregate, value, self._bits(aggregate.name), learns)
+        return VarianceEstimator(aggregate, value, learns)
 
     def _bits(self, name: str) -> int:
         """How finely a bounded number is laid on a grid: so that the noise spans at most 2**48 of its steps."""

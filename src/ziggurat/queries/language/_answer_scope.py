@@ -11,7 +11,7 @@ from ziggurat.errors import QuestionError
 from ziggurat.queries._question import Aggregate, Key, Measure, Ordering
 from ziggurat.queries._value import Value
 from ziggurat.queries.language._aggregates import is_aggregate, read_aggregate, same
-from ziggurat.queries.language._rows import Rows
+from ziggurat.queries.language._rows import SelectedRows
 from ziggurat.queries.language._totals import item_at
 from ziggurat.queries.language.expressions import Cell, Expressions, Literal, only, shown
 from ziggurat.wording import nearest
@@ -28,7 +28,7 @@ class AnswerScope:
         What the answer consists of.
     """
 
-    def __init__(self, rows: Rows, keys: list[Key], aggregates: list[Aggregate]) -> None:
+    def __init__(self, rows: SelectedRows, keys: list[Key], aggregates: list[Aggregate]) -> None:
         self._rows, self._keys, self._aggregates = rows, keys, aggregates
         self._names = [*(key.name for key in keys), *(each.name for each in aggregates)]
 

@@ -72,11 +72,11 @@ class Query:
         """
         if how not in ("inner", "left"):
             raise QuestionError("how must be 'inner' or 'left'; begin with the table whose rows are kept.")
-        source = _source(other, name)
+        item = _item(other, name)
         shared = [on] if isinstance(on, str) and on.isidentifier() else on
         if isinstance(shared, str | Expression):
-            return self._next(self._tree.join(source, on=tree_of(shared), join_type=how))
-        return self._next(self._tree.join(source, using=[_identifier(each) for each in shared], join_type=how))
+            return self._next(self._tree.join(item, on=tree_of(shared), join_type=how))
+        return self._next(self._tree.join(item, using=[_identifier(each) for each in shared], join_type=how))
 
     def group_by(self, *keys: Written, **named: Written) -> Query:
         """Return the question asked of every group; keys are expressions, or named ones: `decade="BIN(age, 10)"`."""
@@ -200,7 +200,7 @@ class Query:
         return made
 
 
-def _source(other: str | Query, name: str | None) -> exp.Expr:
+def _item(other: str | Query, name: str | None) -> exp.Expr:
     if isinstance(other, Query):
         if name is None:
             raise QuestionError("A query that is joined needs a name; pass name='totals', say.")

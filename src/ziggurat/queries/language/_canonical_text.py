@@ -9,7 +9,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from ziggurat.queries._question import Aggregate, Measure, Question
-from ziggurat.queries.language._sources import NAMED, UNIT
+from ziggurat.queries.language._from_items import NAMED, UNIT
 from ziggurat.queries.language.expressions import WRITTEN
 
 _WORDS = {

@@ -15,7 +15,7 @@ from ziggurat.queries.language._answer_scope import AnswerScope
 from ziggurat.queries.language._canonical_text import canonical
 from ziggurat.queries.language._catalogue import Catalogue
 from ziggurat.queries.language._relations import Names, checked_name, rows_of
-from ziggurat.queries.language._rows import Rows
+from ziggurat.queries.language._rows import SelectedRows
 from ziggurat.queries.language._totals import item_at
 from ziggurat.queries.language.expressions import (
     Cell,
@@ -89,7 +89,7 @@ def _refuse_clauses(select: exp.Select) -> None:
         raise QuestionError(f"A question has at most {_MOST_COLUMNS} columns; ask several.")
 
 
-def _keys(select: exp.Select, rows: Rows) -> list[Value]:
+def _keys(select: exp.Select, rows: SelectedRows) -> list[Value]:
     group = select.args.get("group")
     if group is None:
         return []
@@ -98,7 +98,7 @@ def _keys(select: exp.Select, rows: Rows) -> list[Value]:
     return [key for place, key in enumerate(keys) if all(key.sql != before.sql for before in keys[:place])]
 
 
-def _key(select: exp.Select, rows: Rows, node: exp.Expr) -> Value:
+def _key(select: exp.Select, rows: SelectedRows, node: exp.Expr) -> Value:
     if isinstance(node, exp.Literal) and not node.is_string:
         node = item_at(select, str(node.this), "GROUP BY").unalias()
     elif isinstance(node, exp.Column) and not node.table:
@@ -113,7 +113,7 @@ def _key(select: exp.Select, rows: Rows, node: exp.Expr) -> Value:
     return _as_key(Expressions(rows).value(node))
 
 
-def _unless_column(select: exp.Select, rows: Rows, node: exp.Column) -> exp.Expr:
+def _unless_column(select: exp.Select, rows: SelectedRows, node: exp.Column) -> exp.Expr:
     """The column of SELECT with that alias, unless a table has a column of that name."""
     for item in select.expressions:
         if isinstance(item, exp.Alias) and item.alias.lower() == node.name.lower() and not rows.has(node):
@@ -132,7 +132,7 @@ def _as_key(value: Value) -> Value:
     return plain(value)
 
 
-def _items(select: exp.Select, rows: Rows, keys: list[Value]) -> tuple[list[str], list[Key], list[Aggregate]]:
+def _items(select: exp.Select, rows: SelectedRows, keys: list[Value]) -> tuple[list[str], list[Key], list[Aggregate]]:
     columns: list[str] = []
     named: dict[int, Key] = {}
     aggregates: list[Aggregate] = []
@@ -163,7 +163,7 @@ def _check(columns: list[str], named: dict[int, Key], aggregates: list[Aggregate
         raise QuestionError("Rows are grouped by something that is not shown; add every key of GROUP BY to SELECT.")
 
 
-def _place(rows: Rows, keys: list[Value], item: exp.Expr) -> int:
+def _place(rows: SelectedRows, keys: list[Value], item: exp.Expr) -> int:
     node = item.unalias()
     if isinstance(node, exp.Star):
         raise QuestionError("SELECT * would show rows of single people; ask for aggregates such as COUNT(*).")

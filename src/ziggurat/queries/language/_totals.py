@@ -17,10 +17,10 @@ from ziggurat.data.schema import INT64_LOWER, INT64_UPPER
 from ziggurat.errors import QuestionError
 from ziggurat.queries._question import Aggregate, Measure
 from ziggurat.queries._value import Value
-from ziggurat.queries.answering import quantised_range, quantised_value
+from ziggurat.queries.answering import quantize_range, quantize_value
 from ziggurat.queries.language._aggregates import holds_aggregate, is_aggregate, read_aggregate
-from ziggurat.queries.language._rows import Rows
-from ziggurat.queries.language._sources import UNIT, Source, carried, derived_source
+from ziggurat.queries.language._from_items import UNIT, FromItem, carried, derive_item
+from ziggurat.queries.language._rows import SelectedRows
 from ziggurat.queries.language.expressions import Expressions, enclosed, only, plain, shown, within
 
 _BITS = 44  # how finely reals are laid on a grid, relative to their bounds
@@ -28,7 +28,7 @@ _FINEST = Fraction(1, 2**500)
 
 
 @dataclass(frozen=True)
-class _Total:
+class _TotalColumn:
     """One aggregate per unit: how it is computed, and what is known of it."""
 
     sql: exp.Expr
@@ -40,10 +40,10 @@ class _Total:
         return Value(self.sql, self.kind, self.lower, self.upper)
 
 
-def totals(select: exp.Select, rows: Rows) -> tuple[Source, list[exp.Expr], exp.Expr | None]:
-    """Return a source with one row per unit (and per combination of further keys), and what is selected from it.
+def totals(select: exp.Select, rows: SelectedRows) -> tuple[FromItem, list[exp.Expr], exp.Expr | None]:
+    """Return an item of FROM with one row per unit (and per combination of further keys), and what is selected from it.
 
-    The selected expressions and the condition refer to the columns of the source.
+    The selected expressions and the condition refer to the columns of that item.
     """
     keys = _keys(select, rows)
     computed: dict[str, Value] = {}
@@ -56,10 +56,10 @@ def totals(select: exp.Select, rows: Rows) -> tuple[Source, list[exp.Expr], exp.
     condition = None if having is None else named(having.this.transform(lambda node: _aliased(select, node)))
     query = _grouped(select, rows, keys, computed)
     privacy = replace(carried(rows.privacy), rows=_most_rows(keys))
-    return derived_source(query, {**keys, **computed}, privacy), items, condition
+    return derive_item(query, {**keys, **computed}, privacy), items, condition
 
 
-def _keys(select: exp.Select, rows: Rows) -> dict[str, Value]:
+def _keys(select: exp.Select, rows: SelectedRows) -> dict[str, Value]:
     """The keys besides the unit, under new names."""
     group = select.args.get("group")
     if group is not None:
@@ -98,7 +98,7 @@ def item_at(select: exp.Select, place: str, clause: str) -> exp.Expr:
     return found
 
 
-def _rewritten(node: exp.Expr, rows: Rows, keys: dict[str, Value], computed: dict[str, Value]) -> exp.Expr:
+def _rewritten(node: exp.Expr, rows: SelectedRows, keys: dict[str, Value], computed: dict[str, Value]) -> exp.Expr:
     """An expression over aggregates and keys, as one over the columns of the totals."""
     if isinstance(node, exp.Alias):
         return exp.alias_(_rewritten(node.this, rows, keys, computed), node.alias, quoted=True)
@@ -127,7 +127,7 @@ def _column(name: str) -> exp.Column:
     return exp.column(name)
 
 
-def _key(node: exp.Expr, rows: Rows, keys: dict[str, Value]) -> str | None:
+def _key(node: exp.Expr, rows: SelectedRows, keys: dict[str, Value]) -> str | None:
     if not any(isinstance(each, exp.Column) for each in node.walk()):
         return None
     sql = Expressions(rows).value(node).sql
@@ -139,7 +139,7 @@ def _key(node: exp.Expr, rows: Rows, keys: dict[str, Value]) -> str | None:
     return None
 
 
-def _remembered(computed: dict[str, Value], total: _Total) -> str:
+def _remembered(computed: dict[str, Value], total: _TotalColumn) -> str:
     for name, value in computed.items():
         if value.sql == total.sql:
             return name
@@ -148,7 +148,7 @@ def _remembered(computed: dict[str, Value], total: _Total) -> str:
     return name
 
 
-def _grouped(select: exp.Select, rows: Rows, keys: dict[str, Value], computed: dict[str, Value]) -> exp.Select:
+def _grouped(select: exp.Select, rows: SelectedRows, keys: dict[str, Value], computed: dict[str, Value]) -> exp.Select:
     unit = exp.column(UNIT, quoted=True)
     chosen: list[exp.Expr] = [unit.as_(UNIT, quoted=True)]
     chosen += [value.sql.as_(name, quoted=True) for name, value in {**keys, **computed}.items()]
@@ -171,7 +171,7 @@ def _most_rows(keys: dict[str, Value]) -> int | None:
     return most
 
 
-def _total(rows: Rows, node: exp.Expr) -> _Total:
+def _total(rows: SelectedRows, node: exp.Expr) -> _TotalColumn:
     where, inner = None, node
     if isinstance(node, exp.Filter):
         where, inner = Expressions(rows).condition(node.expression.this), node.this
@@ -188,26 +188,26 @@ def _kept(sql: exp.Expr, where: exp.Expr | None) -> exp.Expr:
     return sql if where is None else either(where, sql)
 
 
-def _extreme(rows: Rows, node: exp.Expr, where: exp.Expr | None) -> _Total:
+def _extreme(rows: SelectedRows, node: exp.Expr, where: exp.Expr | None) -> _TotalColumn:
     only(node, "this")
     value = Expressions(rows).value(node.this)
     if value.kind not in (Kind.INTEGER, Kind.REAL, Kind.DATE):
         raise QuestionError(f"MIN and MAX per unit need numbers or dates, not values of kind {value.kind}.")
-    return _Total(type(node)(this=_kept(value.sql, where)), value.kind, value.lower, value.upper)
+    return _TotalColumn(type(node)(this=_kept(value.sql, where)), value.kind, value.lower, value.upper)
 
 
-def _count(aggregate: Aggregate, most: int | None) -> _Total:
+def _count(aggregate: Aggregate, most: int | None) -> _TotalColumn:
     of = exp.Literal.number(1) if aggregate.value is None else aggregate.value.sql
-    return _Total(as_type(exp.Count(this=_kept(of, aggregate.where)), "BIGINT"), Kind.INTEGER, 0, most)
+    return _TotalColumn(as_type(exp.Count(this=_kept(of, aggregate.where)), "BIGINT"), Kind.INTEGER, 0, most)
 
 
-def _count_distinct(aggregate: Aggregate, most: int | None) -> _Total:
+def _count_distinct(aggregate: Aggregate, most: int | None) -> _TotalColumn:
     assert aggregate.value is not None
     distinct = exp.Distinct(expressions=[_kept(aggregate.value.sql, aggregate.where)])
-    return _Total(as_type(exp.Count(this=distinct), "BIGINT"), Kind.INTEGER, 0, most)
+    return _TotalColumn(as_type(exp.Count(this=distinct), "BIGINT"), Kind.INTEGER, 0, most)
 
 
-def _sum(aggregate: Aggregate, most: int | None) -> _Total:
+def _sum(aggregate: Aggregate, most: int | None) -> _TotalColumn:
     value = _summable(aggregate)
     if value.kind is Kind.REAL:
         return _real_sum(value, aggregate.where, most)
@@ -216,7 +216,7 @@ def _sum(aggregate: Aggregate, most: int | None) -> _Total:
     if lower is None or upper is None or lower < INT64_LOWER or upper > INT64_UPPER:
         total = _fitted(total)
         lower, upper = (0 if lower == 0 else None), (0 if upper == 0 else None)
-    return _Total(as_type(total, "BIGINT"), Kind.INTEGER, lower, upper)
+    return _TotalColumn(as_type(total, "BIGINT"), Kind.INTEGER, lower, upper)
 
 
 def _summable(aggregate: Aggregate) -> Value:
@@ -254,29 +254,29 @@ def _grid_of(value: Value) -> Fraction:
     return max(Fraction(2) ** (math.frexp(float(largest))[1] - _BITS), _FINEST)
 
 
-def _real_sum(value: Value, where: exp.Expr | None, most: int | None) -> _Total:
+def _real_sum(value: Value, where: exp.Expr | None, most: int | None) -> _TotalColumn:
     grid = _grid_of(value)
-    steps = as_type(exact_sum(_kept(quantised_value(value, grid), where)), "DOUBLE")
-    first, last = quantised_range(value, grid)
+    steps = as_type(exact_sum(_kept(quantize_value(value, grid), where)), "DOUBLE")
+    first, last = quantize_range(value, grid)
     ends = [None if end is None else float(end * grid) for end in _sum_ends(first, last, most)]
-    return _Total(exp.Mul(this=steps, expression=constant(float(grid), Kind.REAL)), Kind.REAL, *ends)
+    return _TotalColumn(exp.Mul(this=steps, expression=constant(float(grid), Kind.REAL)), Kind.REAL, *ends)
 
 
-def _mean(aggregate: Aggregate, _: int | None) -> _Total:
+def _mean(aggregate: Aggregate, _: int | None) -> _TotalColumn:
     value = _summable(aggregate)
     grid = Fraction(1) if value.kind is Kind.INTEGER else _grid_of(value)
-    kept = _kept(value.sql if value.kind is Kind.INTEGER else quantised_value(value, grid), aggregate.where)
+    kept = _kept(value.sql if value.kind is Kind.INTEGER else quantize_value(value, grid), aggregate.where)
     mean = ratio(exact_sum(kept), exp.Count(this=kept))
     if not value.bounded:
-        return _Total(mean, Kind.REAL)
-    first, last = (value.lower, value.upper) if value.kind is Kind.INTEGER else quantised_range(value, grid)
+        return _TotalColumn(mean, Kind.REAL)
+    first, last = (value.lower, value.upper) if value.kind is Kind.INTEGER else quantize_range(value, grid)
     scaled = mean if grid == 1 else exp.Mul(this=mean, expression=constant(float(grid), Kind.REAL))
     ends = (float(first * grid), float(last * grid))  # type: ignore[operator]
     # Rounded twice, a mean may come out beside the values it is of.
-    return _Total(within(enclosed(scaled), *ends, Kind.REAL), Kind.REAL, *ends)
+    return _TotalColumn(within(enclosed(scaled), *ends, Kind.REAL), Kind.REAL, *ends)
 
 
-_RULES: dict[Measure, Callable[[Aggregate, int | None], _Total]] = {
+_RULES: dict[Measure, Callable[[Aggregate, int | None], _TotalColumn]] = {
     Measure.COUNT: _count,
     Measure.COUNT_DISTINCT: _count_distinct,
     Measure.SUM: _sum,

@@ -26,7 +26,7 @@ Edge = int | float | date
 
 
 @dataclass(frozen=True)
-class Cells:
+class ColumnCells:
     """What the cells of one column are; every row is in exactly one of them.
 
     Cells 0 to size - 1 hold public values. Cell `size` holds every row whose value is missing or outside the public
@@ -145,7 +145,7 @@ class Cells:
         return constant(value, self.column.storage)
 
 
-def cells_of(column: Column, edges: Sequence[Edge] | None = None, bins: int | None = None) -> Cells:
+def cells_of(column: Column, edges: Sequence[Edge] | None = None, bins: int | None = None) -> ColumnCells:
     """Return the cells of a column, or raise if its domain is not public and finite."""
     if edges is not None and bins is not None:
         raise ParameterError(f"Give edges or bins for column {column.name!r}, not both.")
@@ -154,10 +154,10 @@ def cells_of(column: Column, edges: Sequence[Edge] | None = None, bins: int | No
     if column.kind not in (Kind.INTEGER, Kind.REAL, Kind.DATE):
         raise ParameterError(f"Column {column.name!r} is {column.kind}; only numbers and dates have edges or bins.")
     chosen = _checked_edges(column, edges) if edges is not None else _even(column, whole(bins, "bins"))
-    return _small_enough(Cells(column, chosen))
+    return _small_enough(ColumnCells(column, chosen))
 
 
-def _unbinned(column: Column) -> Cells:
+def _unbinned(column: Column) -> ColumnCells:
     if column.kind in (Kind.REAL, Kind.DATE):
         raise ParameterError(f"Column {column.name!r} is {column.kind}; state edges= or bins= for it.")
     if column.kind is Kind.TEXT:
@@ -166,10 +166,10 @@ def _unbinned(column: Column) -> Cells:
         column.public_bounds()
     else:
         column.public_categories()
-    return Cells(column)
+    return ColumnCells(column)
 
 
-def _small_enough(cells: Cells) -> Cells:
+def _small_enough(cells: ColumnCells) -> ColumnCells:
     if cells.size >= MOST_CELLS:
         raise ParameterError(f"Column {cells.column.name!r} has more than {MOST_CELLS - 1:,} cells; state bins for it.")
     return cells

@@ -12,13 +12,13 @@ from sqlglot import exp
 from ziggurat.data import Table
 from ziggurat.data.expressions import reference
 from ziggurat.queries.answering import bounded
-from ziggurat.queries.workloads._cells import Cells
+from ziggurat.queries.workloads._cells import ColumnCells
 
 _UNIT, _COUNT = "ziggurat_unit", "ziggurat_count"
 
 
 def counting(
-    table: Table, cells: Mapping[str, Cells], sets: Sequence[Sequence[str]], rows_per_unit: int, salt: int
+    table: Table, cells: Mapping[str, ColumnCells], sets: Sequence[Sequence[str]], rows_per_unit: int, salt: int
 ) -> exp.Select:
     """Return the query that counts rows by the cells of every set of columns.
 

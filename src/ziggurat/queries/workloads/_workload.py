@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ziggurat.data import Schema, Unit
 from ziggurat.errors import ParameterError
 from ziggurat.privacy import Amount, exact_positive, whole
-from ziggurat.queries.workloads._cells import MOST_CELLS, Cells, Edge, Label, cells_of
+from ziggurat.queries.workloads._cells import MOST_CELLS, ColumnCells, Edge, Label, cells_of
 
 if TYPE_CHECKING:
     from ziggurat.queries.workloads._plan import WorkloadPlan
@@ -65,11 +65,11 @@ class Group:
         """The columns that its queries name."""
         return tuple(self.factors)
 
-    def shape(self, cells: Mapping[str, Cells]) -> tuple[int, ...]:
+    def shape(self, cells: Mapping[str, ColumnCells]) -> tuple[int, ...]:
         """How many cells or ranges of each column are asked for."""
         return tuple(cells[name].size if each is None else len(each) for name, each in self.factors.items())
 
-    def labels(self, cells: Mapping[str, Cells]) -> dict[str, list[Label]]:
+    def labels(self, cells: Mapping[str, ColumnCells]) -> dict[str, list[Label]]:
         """Name what is asked for, column by column."""
         return {
             name: cells[name].labels()
@@ -107,7 +107,7 @@ class Workload:
             raise ParameterError("A workload is about a schema: give table.schema.")
         self._schema, self._edges, self._bins = schema, dict(edges or {}), dict(bins or {})
         self._groups: tuple[Group, ...] = ()
-        self._cells: dict[str, Cells] = {}
+        self._cells: dict[str, ColumnCells] = {}
         for name in (*self._edges, *self._bins):
             self._cells[name] = self._made(name)
 
@@ -122,7 +122,7 @@ class Workload:
         return self._groups
 
     @property
-    def cells(self) -> dict[str, Cells]:
+    def cells(self) -> dict[str, ColumnCells]:
         """The cells of every column that is asked about, in the order of the schema."""
         used = {name for group in self._groups for name in group.columns}
         return {name: self._cells[name] for name in self._schema.names if name in used}
@@ -243,10 +243,10 @@ class Workload:
             raise ParameterError("A column is named twice.")
         return names
 
-    def _of(self, name: str) -> Cells:
+    def _of(self, name: str) -> ColumnCells:
         return self._cells[name] if name in self._cells else self._made(name)
 
-    def _made(self, name: str) -> Cells:
+    def _made(self, name: str) -> ColumnCells:
         return cells_of(self._schema[name], self._edges.get(name), self._bins.get(name))
 
     def _ordered(self, column: str) -> int:
@@ -256,7 +256,7 @@ class Workload:
         return cells.size
 
 
-def _check_sizes(group: Group, cells: Mapping[str, Cells]) -> None:
+def _check_sizes(group: Group, cells: Mapping[str, ColumnCells]) -> None:
     joint = math.prod(cells[name].size + 1 for name in group.columns)
     if joint > MOST_CELLS:
         raise ParameterError(

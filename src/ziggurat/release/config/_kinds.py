@@ -47,7 +47,7 @@ KINDS: dict[str, type[BaseModel]] = {
 
 
 @dataclass(frozen=True)
-class Desk:
+class PlanDesk:
     """Where a plan is made: the file's words, its folder, the purse that pays, and a private folder for drafts."""
 
     config: ReleaseConfig
@@ -123,13 +123,13 @@ def _invented(name: str) -> tuple[Any, Schema]:
     return invented(name, _INVENTED_ROWS, 0)
 
 
-def planned(desk: Desk) -> Plan[Any]:
+def planned(desk: PlanDesk) -> Plan[Any]:
     """Make the plan that a file describes."""
-    maker: Callable[[Desk, Any], Plan[Any]] = _MAKERS[type(desk.config.release)]
+    maker: Callable[[PlanDesk, Any], Plan[Any]] = _MAKERS[type(desk.config.release)]
     return maker(desk, desk.config.release)
 
 
-def _question(desk: Desk, said: QuestionSaid) -> Plan[Any]:
+def _question(desk: PlanDesk, said: QuestionSaid) -> Plan[Any]:
     bounds: dict[str, Any] = {name: tuple(ends) for name, ends in said.bounds.items()}
     same = ("rows_per_unit", "groups_per_unit", "bounding", "noise", "effects", "confidence", "shares")
     terms: dict[str, Any] = {name: getattr(said, name) for name in same}
@@ -138,7 +138,7 @@ def _question(desk: Desk, said: QuestionSaid) -> Plan[Any]:
     return session.plan(said.sql, said.epsilon, said.delta, **terms, bounds=bounds, learn=tuple(said.learn))
 
 
-def _session(desk: Desk, public: dict[str, Table] | None = None) -> Session:
+def _session(desk: PlanDesk, public: dict[str, Table] | None = None) -> Session:
     from ziggurat.release.questions import Session
 
     purse = desk.purse
@@ -149,7 +149,7 @@ def _session(desk: Desk, public: dict[str, Table] | None = None) -> Session:
     return Session(purse.ledger, purse.analyst, tables, public=public, budget=budget, source=purse.source)
 
 
-def _workload(desk: Desk, said: WorkloadSaid) -> Plan[Any]:
+def _workload(desk: PlanDesk, said: WorkloadSaid) -> Plan[Any]:
     from ziggurat.queries import Workload
 
     session = _session(desk)
@@ -161,19 +161,19 @@ def _workload(desk: Desk, said: WorkloadSaid) -> Plan[Any]:
     return session.plan(asked.total() if said.total else asked, said.epsilon, said.delta, **terms)
 
 
-def _reports(desk: Desk, said: ReportsSaid) -> Plan[Any]:
-    from ziggurat.local import Record, privatiser_for
+def _reports(desk: PlanDesk, said: ReportsSaid) -> Plan[Any]:
+    from ziggurat.local import WholeRecord, privatizer_for
     from ziggurat.release.tables import CollectionPlan, reported_rows
 
     whom, parts = Neighbours(desk.schema.unit, Relation.REPLACE_ONE), {}
     for name, epsilon in said.columns.items():
         column, allowed = desk.schema[name], said.missing or bool(desk.schema[name].missing)
-        parts[name] = privatiser_for(column, epsilon, method=said.method, missing=allowed, neighbours=whom)
+        parts[name] = privatizer_for(column, epsilon, method=said.method, missing=allowed, neighbours=whom)
     table = desk.table()
-    return CollectionPlan(Record(parts), lambda: reported_rows(table, list(parts)))
+    return CollectionPlan(WholeRecord(parts), lambda: reported_rows(table, list(parts)))
 
 
-def _model(desk: Desk, said: ModelSaid) -> Plan[Any]:
+def _model(desk: PlanDesk, said: ModelSaid) -> Plan[Any]:
     from ziggurat.release.models import TableModelPlan, Task, model_name, named_model
 
     task = Task(desk.schema, said.label, tuple(said.columns))
@@ -184,7 +184,7 @@ def _model(desk: Desk, said: ModelSaid) -> Plan[Any]:
     return TableModelPlan.of(model, task, desk.table(), desk.purse, said.expected_rows or 1_000)
 
 
-def _labels(desk: Desk, said: LabelsSaid) -> Plan[Any]:
+def _labels(desk: PlanDesk, said: LabelsSaid) -> Plan[Any]:
     from ziggurat.pate import Partition, Teachers, aggregator_named
     from ziggurat.release.labels import Labelling
     from ziggurat.release.models import Task
@@ -203,7 +203,7 @@ def _labels(desk: Desk, said: LabelsSaid) -> Plan[Any]:
     return labelling.plan(queries, most_answers=said.most_answers)
 
 
-def _anonymised(desk: Desk, said: AnonymisedSaid) -> Plan[Any]:
+def _anonymised(desk: PlanDesk, said: AnonymisedSaid) -> Plan[Any]:
     from ziggurat.anonymize import METRICS, anonymize
     from ziggurat.data import hierarchies_in
     from ziggurat.release.tables import AnonymisedPlan, checked_keep
@@ -244,7 +244,7 @@ def _models(said: AnonymisedSaid, trees: dict[str, Any]) -> list[Any]:
     return found
 
 
-def _masked(desk: Desk, said: MaskedSaid) -> Plan[Any]:
+def _masked(desk: PlanDesk, said: MaskedSaid) -> Plan[Any]:
     from ziggurat.anonymize import mask, mask_plan, require_harmless, require_named, safe_harbor
     from ziggurat.release.tables import MaskedPlan
 
@@ -260,7 +260,7 @@ def _masked(desk: Desk, said: MaskedSaid) -> Plan[Any]:
     return MaskedPlan(masked, desk.place / said.out, table)
 
 
-def _synthetic(desk: Desk, said: SyntheticSaid) -> Plan[Any]:
+def _synthetic(desk: PlanDesk, said: SyntheticSaid) -> Plan[Any]:
     known, secret = said.known or None, said.secret or None
     asked: dict[str, Any] = {"copies": said.copies, "rows": said.rows, "holdout": said.holdout}
     asked |= {"known": known, "secret": secret, "note": desk.config.note, "place": desk.place, "engine": desk.engine}
@@ -285,7 +285,7 @@ def _synthetic(desk: Desk, said: SyntheticSaid) -> Plan[Any]:
     return plan_synthetic_private(table, target, made, purse=desk.purse, **asked)
 
 
-_MAKERS: dict[type[Any], Callable[[Desk, Any], Any]] = {
+_MAKERS: dict[type[Any], Callable[[PlanDesk, Any], Any]] = {
     QuestionSaid: _question,
     WorkloadSaid: _workload,
     ReportsSaid: _reports,

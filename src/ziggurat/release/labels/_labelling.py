@@ -17,7 +17,7 @@ from ziggurat.ledger import Ledger, Quote
 from ziggurat.pate import UNANSWERED, Aggregator, Ballot, Labels, PateAccount, Teachers, Votes, account
 from ziggurat.pate.teachers import digest_of_body
 from ziggurat.privacy import Amount, Event, Neighbours, whole
-from ziggurat.queries.answering import Part
+from ziggurat.queries.answering import QuotedPart
 from ziggurat.randomness import Source
 from ziggurat.release._certificate import promised
 from ziggurat.release._paid import paid
@@ -84,7 +84,7 @@ class LabelPlan(Plan[Labels]):
         """Whether the teachers were trained with a seed."""
         return self.labelling.rehearsal
 
-    def parts(self, group_size: int = 0) -> tuple[Part, ...]:  # noqa: ARG002
+    def parts(self, group_size: int = 0) -> tuple[QuotedPart, ...]:  # noqa: ARG002
         """How often noise names another class, where the winner leads by a tenth of the teachers."""
         voters, aggregator = int(self.question["voters"]), self.labelling._aggregator
         most = (voters + max(1, voters // 10) + 1) // 2
@@ -95,7 +95,7 @@ class LabelPlan(Plan[Labels]):
             f"where {most:,} teachers say one class and {voters - most:,} another, {wrong:.2g} of the labels are wrong"
         )
         delta = self.labelling._purse.grant(self.event.neighbours).grant.delta
-        return (Part("labels", repr(aggregator), promised(self.event, delta).epsilon, None, note=note),)
+        return (QuotedPart("labels", repr(aggregator), promised(self.event, delta).epsilon, None, note=note),)
 
     @property
     def reads(self) -> tuple[str, ...]:

@@ -171,7 +171,7 @@ class PrivatisedPlan(Plan[Reports]):
 
     def run(self, source: Source, progress: Progress | None) -> Reports:  # noqa: ARG002
         """Protect every row on its own."""
-        return self.noise.privatise(self.rows, source)
+        return self.noise.privatize(self.rows, source)
 
     def stored(self, output: Reports) -> dict[str, Any]:
         """The number of rows and the digest of the reports; none of the rows, by which a guess could be checked."""

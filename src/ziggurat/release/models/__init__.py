@@ -16,7 +16,7 @@ from ziggurat.release.models._points import Points
 from ziggurat.release.models._serving import Serving, serve_model
 from ziggurat.release.models._serving_folder import is_served
 from ziggurat.release.models._serving_words import KINDS, not_protected, promised
-from ziggurat.release.models._task import Floats, Rows, Task
+from ziggurat.release.models._task import Floats, Task, TaskRows
 
 __all__ = [
     "CLASSES",
@@ -27,10 +27,10 @@ __all__ = [
     "Floats",
     "ModelPlan",
     "Points",
-    "Rows",
     "Serving",
     "TableModelPlan",
     "Task",
+    "TaskRows",
     "fit_model",
     "in_words",
     "is_served",

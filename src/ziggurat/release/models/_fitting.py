@@ -13,7 +13,7 @@ import numpy as np
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError, PrivacyError, ZigguratError
 from ziggurat.ledger import Ledger, Quote
 from ziggurat.privacy import Event, Guarantee, Neighbours, Relation, Unit, as_replace_one, renamed
-from ziggurat.queries.answering import Part
+from ziggurat.queries.answering import QuotedPart
 from ziggurat.release._cited import Cited
 from ziggurat.release._plan import Plan, Progress, stated
 from ziggurat.release._purse import Purse
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ziggurat.learn import Private
     from ziggurat.randomness import Source
     from ziggurat.release._release import Release
-    from ziggurat.release.models._task import Rows, Task
+    from ziggurat.release.models._task import Task, TaskRows
 
 KIND = "model"
 DEPENDS = "how far off it is depends on the table; try it on an invented one (rehearse: 1)"
@@ -52,11 +52,11 @@ class ModelPlan(Plan["Private"]):
         """Which model."""
         return f"A private model: {type(self.model).__name__}"
 
-    def parts(self, group_size: int = 0) -> tuple[Part, ...]:  # noqa: ARG002
+    def parts(self, group_size: int = 0) -> tuple[QuotedPart, ...]:  # noqa: ARG002
         """What is fitted; how far off it will be depends on the table."""
         name = self.label or type(self.model).__name__
         epsilon = stated(self.event, self.model.delta).epsilon
-        return (Part(name, type(self.model).__name__, epsilon, None, note=DEPENDS),)
+        return (QuotedPart(name, type(self.model).__name__, epsilon, None, note=DEPENDS),)
 
     def guarantee(self) -> Guarantee:
         """What fitting promises at the model's own delta."""
@@ -121,7 +121,7 @@ class TableModelPlan(ModelPlan):
     table: Table
     purse: Purse
     expected: int
-    rows: list[Rows] = field(default_factory=list, repr=False)
+    rows: list[TaskRows] = field(default_factory=list, repr=False)
 
     @classmethod
     def of(cls, model: Private, task: Task, table: Table, purse: Purse, expected: int) -> Self:

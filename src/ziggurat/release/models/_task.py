@@ -29,7 +29,7 @@ Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Rows:
+class TaskRows:
     """What a table gives to a task: features, and where they were asked for, labels and units; all of it is raw."""
 
     features: Floats
@@ -125,7 +125,7 @@ class Task:
         """How many numbers a row of features has."""
         return self.encoding.width
 
-    def rows(self, table: Table, *, labels: bool = True, units: bool = False, least: int = 1) -> Rows:
+    def rows(self, table: Table, *, labels: bool = True, units: bool = False, least: int = 1) -> TaskRows:
         """Read a table; what comes back is raw, for a method to protect.
 
         Raises
@@ -138,7 +138,7 @@ class Task:
         cells = table.query(table.select(*(known(table.schema[name]) for name in names)))
         if cells.num_rows < least:
             raise DataError("The table has no rows.")
-        return Rows(
+        return TaskRows(
             self.features(cells),
             self._labels(cells) if labels else None,
             None if unit is None else np.asarray(cells[unit].to_numpy(zero_copy_only=False)),

@@ -10,7 +10,7 @@ from typing import Any
 from ziggurat.anonymize import Anonymised
 from ziggurat.attacks import (
     Claims,
-    Counts,
+    ColumnCounts,
     Cover,
     Homogeneity,
     RiskReport,
@@ -65,8 +65,8 @@ def inspected(
     with DuckDBEngine() as engine:
         relation = engine.attach(file)
         _require_columns(raw, schema, list(engine.columns(relation)))
-        released = Counts(Table(engine, relation, schema, on_bad_cell="missing"), schema.names)
-        original = Counts(raw, schema.names)
+        released = ColumnCounts(Table(engine, relation, schema, on_bad_cell="missing"), schema.names)
+        original = ColumnCounts(raw, schema.names)
         held = _verified(anonymised, released, original)
         options: dict[str, Any] = {
             "shown": schema.names,
@@ -111,7 +111,7 @@ def _require_columns(raw: Table, schema: Schema, shown: Sequence[str]) -> None:
             raise PrivacyError(f"The file shows column {name!r}, which should not leave; nothing was released.")
 
 
-def _verified(anonymised: Anonymised, released: Counts, original: Counts) -> tuple[Verified, ...]:
+def _verified(anonymised: Anonymised, released: ColumnCounts, original: ColumnCounts) -> tuple[Verified, ...]:
     """What a file shows is judged by other code than what made it; both must agree."""
     question = anonymised.question
     claims = Claims(
@@ -120,7 +120,7 @@ def _verified(anonymised: Anonymised, released: Counts, original: Counts) -> tup
         original={name: original.of([name]) for name in question.sensitive},
         schema=anonymised.publication.source.schema,
         covers={name: _cover(anonymised, name) for name in question.quasi_identifiers},
-        people=None if question.population is None else Counts(question.population, question.quasi_identifiers),
+        people=None if question.population is None else ColumnCounts(question.population, question.quasi_identifiers),
     )
     held = verified(released.of([*question.quasi_identifiers, *question.sensitive]), claims)
     wrong = [f"{each.model} (measured: {each.figure} {each.measured:.5g})" for each in held if not each.held]

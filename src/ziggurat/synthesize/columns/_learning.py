@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from ziggurat.randomness import Source
 from ziggurat.synthesize._cells import Cells, Fitted, Method
-from ziggurat.synthesize._encoding import Encoding
-from ziggurat.synthesize.columns._plan import Plan
+from ziggurat.synthesize._encoding import ColumnCoding
+from ziggurat.synthesize.columns._plan import ColumnPlan
 from ziggurat.synthesize.columns._smoothing import Smoother
 
 Truths = npt.NDArray[np.bool_]
@@ -23,7 +23,7 @@ Keep = Callable[[str, str, Fitted], None]
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnedColumn:
     """What was learned of one column.
 
     Parameters
@@ -42,14 +42,14 @@ class Learned:
         The code where there is one only.
     """
 
-    encoding: Encoding
+    encoding: ColumnCoding
     given: tuple[str, ...]
     which: Fitted | None
     number: Fitted | None
     smoother: Smoother | None
     only: int = 0
 
-    def posterior(self, draw: np.random.Generator) -> Learned:
+    def posterior(self, draw: np.random.Generator) -> LearnedColumn:
         """Return it with the parameters of one copy."""
         which = None if self.which is None else self.which.posterior(draw)
         number = None if self.number is None else self.number.posterior(draw)
@@ -74,8 +74,8 @@ class Learned:
 
 
 def learn(
-    plan: Plan,
-    encodings: Mapping[str, Encoding],
+    plan: ColumnPlan,
+    encodings: Mapping[str, ColumnCoding],
     cells: Mapping[str, Cells],
     rows: Mapping[str, Truths],
     smoothing: bool,
@@ -83,18 +83,18 @@ def learn(
     progress: Progress,
     kept: Kept,
     keep: Keep,
-) -> dict[str, Learned]:
+) -> dict[str, LearnedColumn]:
     """Learn every column of the plan from the rows named for it; the columns are independent of each other.
 
     `kept` returns what was learned before an interruption, and `keep` stores what has been learned.
     """
-    found: dict[str, Learned] = {}
+    found: dict[str, LearnedColumn] = {}
     workers = min(os.cpu_count() or 1, max(len(plan.order), 1))
     with ThreadPoolExecutor(workers) as pool:
-        jobs: dict[Future[Learned], str] = {}
+        jobs: dict[Future[LearnedColumn], str] = {}
         # The last columns have most predictors and take longest.
         for name in reversed(plan.order):
-            job = _Job(plan.methods[name], encodings[name], plan.given[name], smoothing)
+            job = _ColumnJob(plan.methods[name], encodings[name], plan.given[name], smoothing)
             jobs[pool.submit(job.learned, cells, rows.get(name), source.child("fit", name), kept, keep)] = name
         try:
             for done in as_completed(jobs):
@@ -107,15 +107,15 @@ def learn(
 
 
 @dataclass(frozen=True)
-class _Job:
+class _ColumnJob:
     method: Method
-    encoding: Encoding
+    encoding: ColumnCoding
     given: tuple[str, ...]
     smoothing: bool
 
     def learned(
         self, cells: Mapping[str, Cells], rows: Truths | None, source: Source, kept: Kept, keep: Keep
-    ) -> Learned:
+    ) -> LearnedColumn:
         """Learn the code of the column, and its number where it holds one."""
         name = self.encoding.name
         target = _at(cells[name], rows)
@@ -134,7 +134,7 @@ class _Job:
                 number = self._fitted("number", alone, [each.take(there) for each in given], parts, kept, keep)
                 smoother = Smoother.of(values) if self.smoothing else None
         only = int(used[0]) if used.size == 1 else 0
-        return Learned(self.encoding, self.given, which, number, smoother, only)
+        return LearnedColumn(self.encoding, self.given, which, number, smoother, only)
 
     def _fitted(
         self, part: str, target: Cells, given: list[Cells], sources: Iterator[Source], kept: Kept, keep: Keep

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ziggurat.data import Condition
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.synthesize._cells import Method
-from ziggurat.synthesize._encoding import MOST_CATEGORIES, Encoding
+from ziggurat.synthesize._encoding import MOST_CATEGORIES, ColumnCoding
 from ziggurat.synthesize.learners import method_of, name_of
 
 ORDERS = ("table", "fewest-first")
@@ -17,7 +17,7 @@ _MANY = 50  # categories
 
 
 @dataclass(frozen=True)
-class Plan:
+class ColumnPlan:
     """A decision for every column.
 
     Parameters
@@ -69,14 +69,14 @@ def conditions_of(partial: object, columns: Sequence[str] | None, names: Sequenc
 
 
 def planned(
-    encodings: Mapping[str, Encoding],
+    encodings: Mapping[str, ColumnCoding],
     method: object,
     methods: Mapping[str, object],
     order: str | Sequence[str],
     predictors: Mapping[str, Sequence[str]],
     known: Sequence[str] = (),
     where: Mapping[str, Condition] | None = None,
-) -> Plan:
+) -> ColumnPlan:
     """Decide; ParameterError or DataError says what does not fit."""
     names = tuple(encodings)
     for part, what in ((methods, "methods"), (predictors, "predictors"), (known, "known")):
@@ -93,10 +93,10 @@ def planned(
     for name, wanted in predictors.items():
         if name in given:
             given[name] = _predictors(name, wanted, given[name], names)
-    return Plan(drawn, chosen, given, where)
+    return ColumnPlan(drawn, chosen, given, where)
 
 
-def _ordered(order: str | Sequence[str], targets: list[str], encodings: Mapping[str, Encoding]) -> tuple[str, ...]:
+def _ordered(order: str | Sequence[str], targets: list[str], encodings: Mapping[str, ColumnCoding]) -> tuple[str, ...]:
     if order == "table":
         return tuple(targets)
     if order == "fewest-first":
@@ -109,7 +109,7 @@ def _ordered(order: str | Sequence[str], targets: list[str], encodings: Mapping[
     return (*order, *(name for name in targets if name not in order))
 
 
-def _rank(made: Encoding) -> float:
+def _rank(made: ColumnCoding) -> float:
     """When a column is drawn: numbers last, and categories of many values before all others.
 
     Of a category that few rows hold, the rows that hold it would be told by what was drawn before it.
@@ -131,7 +131,7 @@ def _predictors(name: str, wanted: Sequence[str], before: tuple[str, ...], names
     return tuple(each for each in before if each in set(wanted))
 
 
-def _check_size(made: Encoding, method: Method) -> None:
+def _check_size(made: ColumnCoding, method: Method) -> None:
     if not made.numeric and made.size > MOST_CATEGORIES and name_of(method) != "sample":
         raise DataError(
             f"Column {made.name!r} has {made.size:,} categories, too many to learn what goes with them; "

@@ -14,13 +14,13 @@ from ziggurat.data import Condition, Role, Table
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import Source, secure, seeded
-from ziggurat.synthesize._encoding import Encoding, encoding
+from ziggurat.synthesize._encoding import ColumnCoding, learn_coding
 from ziggurat.synthesize._reading import opened, rows_of
 from ziggurat.synthesize._result import Origin, Synthesis, Synthetic
-from ziggurat.synthesize._writing import Written, write_copies
+from ziggurat.synthesize._writing import WrittenCopies, write_copies
 from ziggurat.synthesize.columns import _stored
 from ziggurat.synthesize.columns._copying import Drawing, Progress
-from ziggurat.synthesize.columns._drawing import Model
+from ziggurat.synthesize.columns._drawing import LearnedTable
 from ziggurat.synthesize.columns._fitting import either, keeping, rows_for
 from ziggurat.synthesize.columns._learning import learn
 from ziggurat.synthesize.columns._plan import conditions_of, planned
@@ -207,7 +207,7 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         batch: int = _BATCH,
         resume: bool = False,
         progress: Progress | None = None,
-    ) -> Written:
+    ) -> WrittenCopies:
         """Draw copies into files, a batch at a time, so that memory does not grow with the rows.
 
         Parameters
@@ -265,15 +265,15 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         fits = {name: rows_for(name, rows, where, rules, asked) for name in plan.order}
         kept, keep = keeping(checkpoint, plan, cells, fits)
         learned = learn(plan, encodings, cells, fits, self.smoothing, source, progress or _silent, kept, keep)
-        self.plan_, self.model_ = plan, Model(encodings, learned, rules)
+        self.plan_, self.model_ = plan, LearnedTable(encodings, learned, rules)
 
     def _encodings(
         self, held: Table, rows: pa.Table, names: tuple[str, ...], where: Mapping[str, Condition] | None
-    ) -> dict[str, Encoding]:
-        found: dict[str, Encoding] = {}
+    ) -> dict[str, ColumnCoding]:
+        found: dict[str, ColumnCoding] = {}
         for name in names:
             try:
-                found[name] = encoding(held.schema[name], rows.column(name), (self.missing or {}).get(name, ()))
+                found[name] = learn_coding(held.schema[name], rows.column(name), (self.missing or {}).get(name, ()))
             except DataError:
                 # What stays as it is need not be understood; it then predicts nothing.
                 if where is None or name in where:

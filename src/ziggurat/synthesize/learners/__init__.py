@@ -2,7 +2,7 @@
 
 from ziggurat.synthesize.learners._linear import Linear
 from ziggurat.synthesize.learners._methods import NAMES, described, method_of, name_of, restored
-from ziggurat.synthesize.learners._network import Network
+from ziggurat.synthesize.learners._network import SmallNetwork
 from ziggurat.synthesize.learners._sampling import Sample
 from ziggurat.synthesize.learners._trees import Cart, Forest
 
@@ -11,8 +11,8 @@ __all__ = [
     "Cart",
     "Forest",
     "Linear",
-    "Network",
     "Sample",
+    "SmallNetwork",
     "described",
     "method_of",
     "name_of",

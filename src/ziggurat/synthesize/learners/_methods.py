@@ -14,7 +14,7 @@ _HOMES = {
     "linear": ("_linear", "Linear"),
     "cart": ("_trees", "Cart"),
     "forest": ("_trees", "Forest"),
-    "network": ("_network", "Network"),
+    "network": ("_network", "SmallNetwork"),
 }
 NAMES = tuple(_HOMES)
 

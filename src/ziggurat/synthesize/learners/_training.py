@@ -31,7 +31,7 @@ class Lesson:
 
 
 @dataclass(frozen=True)
-class Schedule:
+class NetworkSchedule:
     """How networks are built and trained; see `Network`."""
 
     hidden: tuple[int, ...]
@@ -46,7 +46,7 @@ def scores_of(layers: list[Floats], rows: Floats) -> Floats:
     return _passed(layers, rows)[-1]
 
 
-def trained(lesson: Lesson, schedule: Schedule, draw: np.random.Generator) -> list[Floats]:
+def trained(lesson: Lesson, schedule: NetworkSchedule, draw: np.random.Generator) -> list[Floats]:
     """Return the layers of networks, each trained on its own Bayesian bootstrap of the rows."""
     layers = _begun(lesson, schedule, draw)
     if len(lesson.shares) == 1:
@@ -55,7 +55,7 @@ def trained(lesson: Lesson, schedule: Schedule, draw: np.random.Generator) -> li
     aside = int(_HELD_OUT * len(rows))
     aside = aside if aside >= _FEWEST_HELD_OUT else 0
     weights = draw.standard_exponential((schedule.members, len(rows)), dtype=np.float32)
-    best, waited, adam = _Best(layers), 0, _Adam(layers, schedule)
+    best, waited, adam = _BestLayers(layers), 0, _Adam(layers, schedule)
     for _ in range(schedule.epochs):
         _epoch(adam, lesson, weights, draw.permutation(rows[aside:]))
         waited = 0 if best.improved(adam.layers, _losses(adam.layers, lesson, weights, rows[:aside])) else waited + 1
@@ -76,7 +76,7 @@ def _level(layers: list[Floats], lesson: Lesson, weights: Floats, rows: Labels) 
         layers[-1][member] += levelled(scores, counts * (own.sum() / counts.sum()), own).astype(np.float32)
 
 
-def _begun(lesson: Lesson, schedule: Schedule, draw: np.random.Generator) -> list[Floats]:
+def _begun(lesson: Lesson, schedule: NetworkSchedule, draw: np.random.Generator) -> list[Floats]:
     """Return random layers that know nothing but the shares of the classes."""
     widths = [lesson.matrix.shape[1], *schedule.hidden, len(lesson.shares)]
     layers: list[Floats] = []
@@ -132,7 +132,7 @@ def _epoch(adam: _Adam, lesson: Lesson, weights: Floats, rows: Labels) -> None:
 class _Adam:
     """Steps by running moments of the slopes (Kingma and Ba 2015), with weights that decay apart from them."""
 
-    def __init__(self, layers: list[Floats], schedule: Schedule) -> None:
+    def __init__(self, layers: list[Floats], schedule: NetworkSchedule) -> None:
         self.layers = [layer.copy() for layer in layers]
         self._rate, self._kept = schedule.rate, np.float32(max(0.0, 1 - schedule.rate * schedule.decay))
         self._means = [np.zeros_like(layer) for layer in layers]
@@ -151,7 +151,7 @@ class _Adam:
             layer -= rate * mean / (np.sqrt(square) + np.float32(_TINY))
 
 
-class _Best:
+class _BestLayers:
     """The layers of each network at the epoch at which it predicted best."""
 
     def __init__(self, layers: list[Floats]) -> None:

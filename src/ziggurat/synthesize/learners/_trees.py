@@ -14,7 +14,7 @@ from ziggurat.synthesize._cells import Arrays, Cells, Codes, Reals
 from ziggurat.synthesize.learners._binning import Binner, Bins, binned, packed, unpacked
 from ziggurat.synthesize.learners._leaves import follow, pick
 from ziggurat.synthesize.learners._tree_kernels import grow
-from ziggurat.synthesize.learners._tree_shapes import Limits, Rows, Sample, Tree
+from ziggurat.synthesize.learners._tree_shapes import Limits, Rows, TreeNodes, TreeSample
 
 _DEEP = 2**31 - 1
 
@@ -42,7 +42,7 @@ class Grown:
     """
 
     binners: tuple[Binner, ...]
-    tree: Tree
+    tree: TreeNodes
     roots: npt.NDArray[np.int64]
     donors: Rows
     cells: Codes | Reals
@@ -215,7 +215,7 @@ def _deepest(depth: int | None) -> int:
     return _DEEP if depth is None else min(depth, _DEEP)
 
 
-def _sample(target: Cells, bins: Bins) -> Sample:
+def _sample(target: Cells, bins: Bins) -> TreeSample:
     if target.rows == 0:
         raise DataError("A tree needs at least one row to learn from.")
     _check_rows(bins, target.rows)
@@ -223,10 +223,10 @@ def _sample(target: Cells, bins: Bins) -> Sample:
     ordered = np.array([each.ordered for each in bins.binners], np.int64)
     nobody = np.empty(0, np.uint32)
     if target.values is not None:
-        return Sample(bins.cells, at, ordered, _scaled(target.values), nobody, 0)
+        return TreeSample(bins.cells, at, ordered, _scaled(target.values), nobody, 0)
     if target.size == 2:
-        return Sample(bins.cells, at, ordered, target.codes.astype(np.float64), nobody, 0)
-    return Sample(bins.cells, at, ordered, np.empty(0), target.codes.astype(np.uint32), target.size)
+        return TreeSample(bins.cells, at, ordered, target.codes.astype(np.float64), nobody, 0)
+    return TreeSample(bins.cells, at, ordered, np.empty(0), target.codes.astype(np.uint32), target.size)
 
 
 def _scaled(values: Reals) -> Reals:
@@ -245,7 +245,7 @@ def _resampled(rows: int, draw: np.random.Generator) -> Rows:
     return np.repeat(np.arange(rows, dtype=np.uint32), times)
 
 
-def _gathered(target: Cells, bins: Bins, grown: Sequence[tuple[Tree, Rows]]) -> Grown:
+def _gathered(target: Cells, bins: Bins, grown: Sequence[tuple[TreeNodes, Rows]]) -> Grown:
     """Put the nodes and rows of all trees behind one another."""
     trees, orders = [tree for tree, _ in grown], [order for _, order in grown]
     starts = np.cumsum([0, *(len(tree.column) for tree in trees)])[:-1]
@@ -253,7 +253,7 @@ def _gathered(target: Cells, bins: Bins, grown: Sequence[tuple[Tree, Rows]]) -> 
         tree._replace(below=tree.below + start, first=tree.first + place, last=tree.last + place)
         for tree, start, place in zip(trees, starts, range(0, len(trees) * target.rows, target.rows), strict=True)
     ]
-    nodes = Tree(*(np.concatenate(parts) for parts in zip(*moved, strict=True)))
+    nodes = TreeNodes(*(np.concatenate(parts) for parts in zip(*moved, strict=True)))
     cells = target.codes if target.values is None else target.values
     shares = np.arange(1, len(trees) + 1) / len(trees)
     return Grown(bins.binners, nodes, starts, np.concatenate(orders), cells.copy(), np.empty(0), shares)
@@ -261,6 +261,6 @@ def _gathered(target: Cells, bins: Bins, grown: Sequence[tuple[Tree, Rows]]) -> 
 
 def _restored(state: Arrays) -> Grown:
     held = cast(Mapping[str, npt.NDArray[Any]], state)
-    tree = Tree(*(held[name] for name in Tree._fields))
+    tree = TreeNodes(*(held[name] for name in TreeNodes._fields))
     rest = (held[name] for name in ("roots", "donors", "cells", "weights", "shares"))
     return Grown(unpacked(state), tree, *rest)

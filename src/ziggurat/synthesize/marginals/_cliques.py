@@ -22,7 +22,7 @@ Named = tuple[Floats, Clique]
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class CliqueNode:
     """A clique of the tree: its columns, the place of its parent (None for a root), and its expected counts."""
 
     columns: Clique
@@ -31,7 +31,7 @@ class Node:
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class CliqueTree:
     """Calibrated tables of cliques, each after its parent; parts of a forest are independent of each other.
 
     Attributes
@@ -42,7 +42,7 @@ class Tree:
         How many rows every table stands for.
     """
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[CliqueNode, ...]
     total: float
 
     def marginal(self, columns: Clique) -> Floats:

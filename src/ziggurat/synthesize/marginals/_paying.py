@@ -22,7 +22,7 @@ from ziggurat.mechanisms import DiscreteGaussian, PartitionSelection
 from ziggurat.privacy import Event
 from ziggurat.randomness import Source
 from ziggurat.synthesize.marginals._cliques import Integers
-from ziggurat.synthesize.marginals._counts import Contribution, part_of, root_below
+from ziggurat.synthesize.marginals._counts import CountedUnit, part_of, root_below
 from ziggurat.synthesize.marginals._domain import Axis, Bins, cut, listed
 
 _SURELY = Fraction(99, 100)
@@ -42,7 +42,7 @@ class Price:
         return [each.event for each in self.mechanisms.values()]
 
 
-def priced(columns: list[Column], rho: Fraction, delta: Fraction, unit: Contribution) -> Price:
+def priced(columns: list[Column], rho: Fraction, delta: Fraction, unit: CountedUnit) -> Price:
     """Share rho evenly among the columns, and delta among those whose categories are looked for.
 
     Laplace noise of epsilon is epsilon^2/2-zCDP (Bun & Steinke 2016), so epsilon is the root of twice the share.

@@ -45,13 +45,13 @@ from ziggurat.randomness import Source, secure, seeded
 from ziggurat.synthesize._reading import opened
 from ziggurat.synthesize._saving import Array, read_archive, write_archive
 from ziggurat.synthesize.marginals._cliques import Clique, Floats, rows_from
-from ziggurat.synthesize.marginals._counts import Contribution, Counts, Measured, part_of, total_of
+from ziggurat.synthesize.marginals._counts import CountedUnit, ExactCounts, NoisyCounts, part_of, total_of
 from ziggurat.synthesize.marginals._decoding import decoded
 from ziggurat.synthesize.marginals._domain import Axis, Bins, axis_of, checked_bins, is_public, require_public
 from ziggurat.synthesize.marginals._folding import Folded
 from ziggurat.synthesize.marginals._paying import Price, is_listed, priced
 from ziggurat.synthesize.marginals._reading_codes import paid_axes, read_codes
-from ziggurat.synthesize.marginals._solver import Model, fitted
+from ziggurat.synthesize.marginals._solver import Distribution, fitted
 from ziggurat.threads import one_thread
 
 Progress = Callable[[str], None]
@@ -62,11 +62,11 @@ _BATCH = 1 << 20
 
 
 @dataclass(frozen=True)
-class Terms:
+class CopyTerms:
     """What is decided before a row is read: all of it follows from the parameters and the public schema."""
 
     names: tuple[str, ...]
-    unit: Contribution
+    unit: CountedUnit
     rho: Fraction
     price: Price | None
     bins: Bins
@@ -108,20 +108,20 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
     axes_: tuple[Axis, ...]
     folded_: tuple[Folded, ...]
     chain_: tuple[tuple[Clique, Clique, Floats], ...]
-    measurements_: tuple[Measured, ...]
+    measurements_: tuple[NoisyCounts, ...]
     total_: float
     spent_: Fraction
     event_: Event
     origin_: str
 
     @abstractmethod
-    def _events(self, terms: Terms) -> list[Event]:
+    def _events(self, terms: CopyTerms) -> list[Event]:
         """Say what measuring will cost."""
 
     @abstractmethod
     def _measure(
-        self, counts: Counts, terms: Terms, total: float | None, source: Source, progress: Progress
-    ) -> tuple[list[Measured], list[Folded], Model, Fraction]:
+        self, counts: ExactCounts, terms: CopyTerms, total: float | None, source: Source, progress: Progress
+    ) -> tuple[list[NoisyCounts], list[Folded], Distribution, Fraction]:
         """Measure, and fit a model; the rho that was spent comes last."""
 
     def planned(self, schema: Schema) -> Event:
@@ -148,7 +148,7 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         self._require_solver()
         axes = paid_axes(held, self._axes(held.schema, terms), terms, source)
         codes, rows = read_codes(held, axes, terms.unit, source)
-        counts = Counts(codes, {axis.name: axis.size for axis in axes})
+        counts = ExactCounts(codes, {axis.name: axis.size for axis in axes})
         public = held.unit.is_row and terms.unit.neighbours.relation is Relation.REPLACE_ONE
         told = progress or (lambda text: None)  # noqa: ARG005
         with one_thread():
@@ -233,37 +233,37 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             (tuple(given), tuple(new), arrays[f"chain{place}"]) for place, (given, new) in enumerate(facts["chain"])
         )
         self.measurements_ = tuple(
-            Measured.restored(tuple(columns), Fraction(sigma), f"measured{place}", arrays)
+            NoisyCounts.restored(tuple(columns), Fraction(sigma), f"measured{place}", arrays)
             for place, (columns, sigma) in enumerate(facts["measurements"])
         )
         self.total_, self.spent_ = float(facts["total"]), Fraction(facts["spent"])
         self.event_, self.origin_ = event_from_dict(facts["event"]), str(facts["origin"])
         return self
 
-    def _event(self, terms: Terms) -> Event:
+    def _event(self, terms: CopyTerms) -> Event:
         return composed([*(terms.price.events if terms.price else []), *self._events(terms)])
 
-    def _terms(self, schema: Schema) -> Terms:
+    def _terms(self, schema: Schema) -> CopyTerms:
         epsilon, delta = exact_epsilon(self.epsilon), exact_delta(self.delta)
         if delta == 0:
             raise ParameterError("These methods add Gaussian noise, which needs a delta above 0, such as '1e-9'.")
         whole(self.max_cells, "max_cells")
         names = _chosen(self.columns, schema)
         bins = checked_bins(self.bins, names)
-        unit = Contribution(self._neighbours(schema), self._rows(schema))
+        unit = CountedUnit(self._neighbours(schema), self._rows(schema))
         missing = frozenset(names if self.missing is None else _inside(self.missing, names))
         unknown = [schema[name] for name in names if not is_public(schema[name], bins)]
         if self.domain not in ("public", "pay"):
             raise ParameterError("domain must be 'public' (declared in the schema) or 'pay'.")
         if self.domain == "public" or not unknown:
             require_public(schema, names, bins)
-            return Terms(names, unit, _rho(epsilon, delta), None, bins, missing)
+            return CopyTerms(names, unit, _rho(epsilon, delta), None, bins, missing)
         looked_for = delta / 2 if any(map(is_listed, unknown)) else Fraction(0)
         rho, share = _rho(epsilon, delta - looked_for), _share(self.domain_share)
         price = priced(unknown, part_of(rho, share), looked_for, unit)
-        return Terms(names, unit, part_of(rho, 1 - share), price, bins, missing)
+        return CopyTerms(names, unit, part_of(rho, 1 - share), price, bins, missing)
 
-    def _axes(self, schema: Schema, terms: Terms) -> list[Axis | None]:
+    def _axes(self, schema: Schema, terms: CopyTerms) -> list[Axis | None]:
         paid = terms.price.mechanisms if terms.price else {}
         return [
             None if name in paid else axis_of(schema[name], terms.bins, name in terms.missing) for name in terms.names
@@ -290,8 +290,13 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             require_mbi()
 
     def _fitted(
-        self, counts: Counts, measured: Sequence[Measured], total: float | None, start: Model | None, steps: int
-    ) -> Model:
+        self,
+        counts: ExactCounts,
+        measured: Sequence[NoisyCounts],
+        total: float | None,
+        start: Distribution | None,
+        steps: int,
+    ) -> Distribution:
         rows = total_of(measured) if total is None else max(total, 1.0)
         if self.solver == "mbi":
             from ziggurat.synthesize.marginals import _mbi

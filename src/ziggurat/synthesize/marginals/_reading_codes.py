@@ -13,17 +13,17 @@ from ziggurat.data import Table
 from ziggurat.data.expressions import known
 from ziggurat.randomness import Source, shuffle
 from ziggurat.synthesize.marginals._cliques import Integers
-from ziggurat.synthesize.marginals._counts import Contribution
+from ziggurat.synthesize.marginals._counts import CountedUnit
 from ziggurat.synthesize.marginals._domain import Axis
 from ziggurat.synthesize.marginals._paying import learned
 
 if TYPE_CHECKING:
-    from ziggurat.synthesize.marginals._private import Terms
+    from ziggurat.synthesize.marginals._private import CopyTerms
 
 _UNIT = "ziggurat_unit"
 
 
-def paid_axes(table: Table, axes: Sequence[Axis | None], terms: Terms, source: Source) -> list[Axis]:
+def paid_axes(table: Table, axes: Sequence[Axis | None], terms: CopyTerms, source: Source) -> list[Axis]:
     """Learn the cells of the columns that have none yet, as was planned."""
     unknown = [name for name, axis in zip(terms.names, axes, strict=True) if axis is None]
     if terms.price is None or not unknown:
@@ -40,7 +40,7 @@ def paid_axes(table: Table, axes: Sequence[Axis | None], terms: Terms, source: S
 
 
 def read_codes(
-    table: Table, axes: Sequence[Axis], unit: Contribution, source: Source
+    table: Table, axes: Sequence[Axis], unit: CountedUnit, source: Source
 ) -> tuple[Mapping[str, Integers], int]:
     """Return for every column the cells of the rows that count, and how many rows there are."""
     query = table.select(*_asked(table, [axis.name for axis in axes]))

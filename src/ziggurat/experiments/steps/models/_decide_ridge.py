@@ -100,7 +100,7 @@ def ridge_sensitivities(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivateSamplingWarning)
         draw = subsampled(rows)
-    found = sample_sensitivity(lambda tables: ridge(tables, penalty), draw, size, pairs, random, vectorised=True)
+    found = sample_sensitivity(lambda tables: ridge(tables, penalty), draw, size, pairs, random, vectorized=True)
     return {
         "sensitivities": found.values,
         "largest": float(found.values[-1]),

@@ -57,13 +57,13 @@ class Literal(Value):
     constant: Constant
 
 
-class Written:
+class PlainMeaning:
     """What a guarded expression means, as one would write it; copies of the expression share it."""
 
     def __init__(self, node: exp.Expr) -> None:
         self.node = node
 
-    def __deepcopy__(self, _: object) -> Written:
+    def __deepcopy__(self, _: object) -> PlainMeaning:
         return self
 
 
@@ -94,7 +94,7 @@ def made(
 def as_written(value: Value, written: exp.Expr | None) -> Value:
     """Return a value that the canonical text shows as `written`."""
     if written is not None:
-        value.sql.meta[WRITTEN] = Written(enclosed(written))
+        value.sql.meta[WRITTEN] = PlainMeaning(enclosed(written))
     return value
 
 
@@ -215,7 +215,7 @@ def _present(column: Column, raw: exp.Column) -> exp.Expr:
     if not conditions:
         return raw
     present = either(exp.and_(*conditions, copy=False), raw)
-    present.meta[WRITTEN] = Written(raw)
+    present.meta[WRITTEN] = PlainMeaning(raw)
     return present
 
 
