@@ -25,7 +25,9 @@ else:
 _KEY, _SIGNATURE = re.compile("[0-9a-f]{64}"), re.compile("[0-9a-f]{128}")
 
 PrivateKey: TypeAlias = "ed25519.Ed25519PrivateKey | str | os.PathLike[str]"
+"""An Ed25519 key to sign with, or the PEM file that holds it."""
 PublicKey: TypeAlias = "ed25519.Ed25519PublicKey | str | os.PathLike[str]"
+"""The public half of a key, or the PEM file that holds it."""
 
 
 def settings() -> Path:
