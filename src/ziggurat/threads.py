@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any
 
 
-class _Hold:
+class _OneThreadHold:
     """Who holds the libraries of linear algebra to one thread: the first sets them, the last sets them back."""
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class _Hold:
                 self._limits.restore_original_limits()
 
 
-_HOLD = _Hold()
+_HOLD = _OneThreadHold()
 
 
 @contextmanager

@@ -19,13 +19,14 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from ziggurat.data import Unit
 from ziggurat.errors import DataError, MissingExtraError, MixedNeighboursError, ParameterError, ZigguratError
 from ziggurat.pate import CNN, MLP, GumbelNoisyMax, Student, Training, Votes
 from ziggurat.pate.student._rows import spread, target
 from ziggurat.pate.training._cuts import best_cut
 from ziggurat.pate.training._rows import split
 from ziggurat.pate.voting._aggregators import Labels
-from ziggurat.privacy import Neighbours, PureEvent, Relation, Unit, compose
+from ziggurat.privacy import Neighbours, PureEvent, Relation, compose
 from ziggurat.randomness import seeded
 
 QUICK = Training(epochs=15, batch=16, learning_rate=0.01)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
+from ziggurat.data import Unit
 from ziggurat.errors import ParameterError
 from ziggurat.learn._clipping import root_above
 from ziggurat.mechanisms import Gaussian, Laplace, TooWideError
-from ziggurat.privacy import Amount, Neighbours, Relation, Unit, exact, gaussian_mu, in_words
+from ziggurat.privacy import Amount, Neighbours, Relation, exact, gaussian_mu, in_words
 
 Kind = Literal["laplace", "gaussian"]
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ziggurat.release import Candidates
-    from ziggurat.utility import Coefficient, MarginalHistogram, Marginal, ComparedRegression
+    from ziggurat.utility import Coefficient, ComparedRegression, Marginal, MarginalHistogram
 
 _ORIGINAL, _SYNTHETIC = COLOURS[:2]
 _NO_VALUE = "#e8ebee"

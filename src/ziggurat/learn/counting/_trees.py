@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ziggurat.data import Unit
 from ziggurat.errors import ParameterError
 from ziggurat.learn._budget import FitBudget, exact_share
 from ziggurat.learn._clipping import Floats, Integers, Scale, check_rows
@@ -22,7 +23,6 @@ from ziggurat.privacy import (
     ParallelEvent,
     Relation,
     RepeatedEvent,
-    Unit,
     compose_events,
     whole_number,
 )
