@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from ziggurat.anonymize import NOT_PROMISED, Anonymised
+from ziggurat.anonymize import NOT_PROMISED, Anonymized
 from ziggurat.attacks import Finding, Homogeneity, RiskReport, Undone, Verified
 from ziggurat.errors import DataError, ParameterError, PrivacyError
 from ziggurat.files import write_text
@@ -75,7 +75,7 @@ class AnonymisedRelease:
     path: Path
     certificate: Path
     sha256: str
-    anonymised: Anonymised
+    anonymised: Anonymized
     before: RiskReport
     after: RiskReport
     homogeneity: Mapping[str, Homogeneity]
@@ -133,7 +133,7 @@ class AnonymisedRelease:
 
 
 def release_anonymised(
-    anonymised: Anonymised,
+    anonymised: Anonymized,
     path: str | Path,
     *,
     ledger: Ledger | None = None,
@@ -161,8 +161,8 @@ def release_anonymised(
     note
         What it is for, in a sentence.
     keep
-        Columns that may leave as they are although they undo something (see `attacks.undone`), best with the reason for
-        each: {"cost": "known to the insurer only"}. Both stand in the certificate and in the ledger.
+        Columns that may leave as they are although they undo something (see `attacks.find_undone`), best with the
+        reason for each: {"cost": "known to the insurer only"}. Both stand in the certificate and in the ledger.
     drop
         Columns that do not leave.
     gate, go_on
@@ -210,7 +210,7 @@ class AnonymisedPlan(Plan[Drafted]):
         As for `release_anonymised`.
     """
 
-    anonymised: Anonymised
+    anonymised: Anonymized
     draft: Path
     target: Path
     kept: Mapping[str, str]
@@ -222,7 +222,7 @@ class AnonymisedPlan(Plan[Drafted]):
     @classmethod
     def of(
         cls,
-        anonymised: Anonymised,
+        anonymised: Anonymized,
         draft: Path,
         target: Path,
         kept: Mapping[str, str],
@@ -349,11 +349,11 @@ def _checked(path: str | Path, ledger: Ledger | None, table: str, note: str) -> 
 
 
 def checked_keep(
-    anonymised: Anonymised, keep: Mapping[str, str] | Sequence[str], drop: Sequence[str]
+    anonymised: Anonymized, keep: Mapping[str, str] | Sequence[str], drop: Sequence[str]
 ) -> dict[str, str]:
     if isinstance(keep, str) or isinstance(drop, str):
         raise ParameterError("Give the columns to keep or to drop as a list of names.")
-    raw = anonymised.publication.source
+    raw = anonymised.publication.original
     kept = dict(keep) if isinstance(keep, Mapping) else dict.fromkeys(keep, "")
     for name in kept:
         if name in anonymised.question.quasi_identifiers or tells_people_apart(raw, raw.declared[name]):
@@ -381,9 +381,9 @@ def _require_decided(left: Undone) -> None:
         )
 
 
-def _not_shown(anonymised: Anonymised, found: Undone) -> tuple[str, ...]:
+def _not_shown(anonymised: Anonymized, found: Undone) -> tuple[str, ...]:
     shown = {*anonymised.question.quasi_identifiers, *found.untouched}
-    return tuple(each.name for each in anonymised.publication.source.declared.columns if each.name not in shown)
+    return tuple(each.name for each in anonymised.publication.original.declared.columns if each.name not in shown)
 
 
 def _private_folder(target: Path) -> tempfile.TemporaryDirectory[str]:
