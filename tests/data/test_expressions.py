@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ziggurat.data import Bounds, Column, Kind, Table, read
-from ziggurat.data.expressions import clamped, quantize, quantize_bounds
+from ziggurat.data.expressions import clamp, quantize, quantize_bounds
 from ziggurat.errors import NotPublicError, ParameterError, SchemaError
 
 X = Column("x", "real", bounds=Bounds(-1, 10))
@@ -30,7 +30,7 @@ def test_dates_and_text_have_no_grid() -> None:
         quantize(Column("d", "date", bounds=Bounds(date.min, date.max)), Fraction(1))
 
 
-@pytest.mark.parametrize("build", [clamped, lambda column: quantize(column, Fraction(1))])
+@pytest.mark.parametrize("build", [clamp, lambda column: quantize(column, Fraction(1))])
 def test_learned_or_absent_bounds_are_refused(build: object) -> None:
     for column in (Column("x", "real"), Column("x", "real", bounds=Bounds(0, 1, "learned"))):
         with pytest.raises(NotPublicError):

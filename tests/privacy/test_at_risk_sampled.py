@@ -9,8 +9,8 @@ from ziggurat.privacy import (
     PrivateSamplingWarning,
     SampledSensitivity,
     dkw_confidence,
+    draw_from_table,
     sample_sensitivity,
-    subsampled,
 )
 
 
@@ -45,7 +45,7 @@ def test_progress_is_told_after_every_batch():
 
 def test_sampling_from_private_rows_warns_that_it_is_a_leak():
     with pytest.warns(PrivateSamplingWarning, match="leak"):
-        draw = subsampled(np.arange(20.0))
+        draw = draw_from_table(np.arange(20.0))
     assert len(set(draw(np.random.default_rng(4), 20))) == 20
     with pytest.raises(DataError, match="too small"):
         draw(np.random.default_rng(4), 21)

@@ -15,9 +15,9 @@ from ziggurat.errors import ParameterError, ZigguratError
 from ziggurat.queries._terms import Terms
 from ziggurat.queries.answering._additive import NoisyTotals
 from ziggurat.queries.answering._execution import Execution
-from ziggurat.queries.answering._learning import _clamped
+from ziggurat.queries.answering._learning import _clamp
 from ziggurat.queries.answering._plan import QuestionPlan, QuotedPart
-from ziggurat.queries.answering._ratios import NoiseLaw, reached
+from ziggurat.queries.answering._ratios import NoiseLaw, least_reach
 from ziggurat.queries.language._catalogue import Catalogue
 from ziggurat.queries.language._select import parse
 from ziggurat.queries.workloads._workload import Workload
@@ -158,9 +158,9 @@ def test_what_is_told_of_values_spread_evenly_is_what_they_get(aggregate, terms)
 
 
 def test_reach_is_where_the_tail_of_the_noise_ends():
-    assert reached([NoiseLaw(5.0, gaussian=False)], [2.0], 0.05) == pytest.approx(10 * np.log(20) + 1)
+    assert least_reach([NoiseLaw(5.0, gaussian=False)], [2.0], 0.05) == pytest.approx(10 * np.log(20) + 1)
     pair = [NoiseLaw(3.0, gaussian=True), NoiseLaw(4.0, gaussian=True)]
-    assert reached(pair, [1.0, 1.0], 0.05) == pytest.approx(5 * 1.959964 + 1, rel=1e-6)
+    assert least_reach(pair, [1.0, 1.0], 0.05) == pytest.approx(5 * 1.959964 + 1, rel=1e-6)
 
 
 def test_larger_groups_are_answered_more_exactly_and_small_ones_not_at_all():
@@ -241,7 +241,7 @@ def test_where_bounds_are_learned_the_error_is_a_share_of_them(aggregate, ends):
     values = np.full(SIZE, 100.0)
     plan = planned(f"SELECT {aggregate} AS it FROM people", people(values, bounds=None), epsilon="1", learn=["x"])
     bounds, quoted = plan.parts(SIZE)
-    estimates = drawn(plan, {"x": _clamped(plan.ladders["x"].value, *map(Fraction, ends))})
+    estimates = drawn(plan, {"x": _clamp(plan.ladders["x"].value, *map(Fraction, ends))})
     scale = {"SUM(x)": ends[1], "VAR_POP(x)": (ends[1] - ends[0]) ** 2}.get(aggregate, ends[1] - ends[0])
     truth = SIZE * 100.0 if aggregate == "SUM(x)" else TRUTHS[aggregate](values)
     fine = 1e-9 * quoted.half_width * scale

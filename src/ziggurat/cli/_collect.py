@@ -228,7 +228,7 @@ def _report_table(file: str, record: WholeRecord) -> pa.Table:
     import pyarrow.csv as csv
     import pyarrow.parquet as parquet
 
-    from ziggurat.data import unmarked_table
+    from ziggurat.data import unmark_table
 
     require_known_ending(file)
     types = {name: part.arrow_type for name, part in record.parts.items()}
@@ -239,7 +239,7 @@ def _report_table(file: str, record: WholeRecord) -> pa.Table:
             column_types=types, strings_can_be_null=True, quoted_strings_can_be_null=False, null_values=[""]
         )
         lines = csv.ParseOptions(newlines_in_values=True)
-        return unmarked_table(csv.read_csv(file, parse_options=lines, convert_options=known))
+        return unmark_table(csv.read_csv(file, parse_options=lines, convert_options=known))
     except (OSError, pa.ArrowException):
         pass
     raise DataError(f"The reports in {file!r} cannot be read; check the name of the file and its ending.")

@@ -19,6 +19,7 @@ from ziggurat.privacy.accounting import Size
 from ziggurat.randomness import Source
 
 Progress = Callable[[int, int], None]
+"""Called with the steps done and the steps in all."""
 
 # Products of a block below this many are over before a second thread has begun; noise is drawn beside them anyway.
 _SMALL = 1 << 24

@@ -43,7 +43,16 @@ from ziggurat.learn._budget import FitBudget, Kind
 from ziggurat.learn._clipping import STEPS, Floats, Integers
 from ziggurat.learn._moments import Quadratic
 from ziggurat.mechanisms import Selection
-from ziggurat.privacy import Account, ApproximateEvent, Event, ParallelEvent, PureEvent, Relation, compose, composed
+from ziggurat.privacy import (
+    Account,
+    ApproximateEvent,
+    Event,
+    ParallelEvent,
+    PureEvent,
+    Relation,
+    compose,
+    compose_events,
+)
 from ziggurat.randomness import Source
 
 # Pairs of copies over which errors are averaged; 32 were no better than 8 on wine quality.
@@ -166,7 +175,7 @@ class Contested:
         parts = (*[entry] * len(ridges), self.selection.event)
         # Which ridge is used is known only afterwards, so what any of them keeps is stated.
         final = [covering([way.event for way in self.finals], budget)] if again else []
-        self.event = composed([ParallelEvent(budget.neighbours, parts, may_move=False), *final])
+        self.event = compose_events([ParallelEvent(budget.neighbours, parts, may_move=False), *final])
         self.doubt = float(min(way.doubt for way in self.finals or self.entrants))
 
     def learn(self, data: Any, source: Source) -> Any:

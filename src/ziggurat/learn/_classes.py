@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ziggurat.data.withheld import RowsError, cells_withheld
 from ziggurat.errors import NotPublicError, ParameterError
-from ziggurat.privacy import whole
+from ziggurat.privacy import whole_number
 
 Labels = npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]
@@ -27,7 +27,7 @@ def public_classes(given: Any) -> Labels:
     if given is None:
         raise NotPublicError("Declare the classes, which the data may not tell for free: classes=[...] or a number.")
     if isinstance(given, Integral):
-        return np.arange(whole(given, "classes", 2))
+        return np.arange(whole_number(given, "classes", 2))
     try:
         known = np.asarray(given)
         # Of labels of two kinds NumPy would make one in silence.

@@ -34,8 +34,8 @@ from ziggurat.learn._budget import FitBudget, exact_share
 from ziggurat.learn._choosing import covering, scores
 from ziggurat.learn._clipping import STEPS, Floats, check_pairs, check_rows, read_bounds
 from ziggurat.mechanisms import Selection
-from ziggurat.privacy import Amount, Event, Relation, compose, composed, whole
-from ziggurat.privacy.accounting import fewest
+from ziggurat.privacy import Amount, Event, Relation, compose, compose_events, whole_number
+from ziggurat.privacy.accounting import fewest_rows
 from ziggurat.randomness import Source
 
 _OWN = ("epsilon", "delta", "random_state")
@@ -126,7 +126,7 @@ class PrivateSearch(MetaEstimatorMixin, Private):  # type: ignore[misc]  # sciki
 
     def planned(self, rows: int, columns: int) -> Event:
         """Say what a search of a table of this public shape will cost; nothing is read."""
-        return self._plan(whole(rows, "rows", 0), whole(columns, "columns")).event
+        return self._plan(whole_number(rows, "rows", 0), whole_number(columns, "columns")).event
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - as in scikit-learn
         """Fit every candidate on private rows, and choose one.
@@ -188,7 +188,7 @@ class PrivateSearch(MetaEstimatorMixin, Private):  # type: ignore[misc]  # sciki
     def _check_rows(self, X: Any, y: Any) -> tuple[Floats, Any]:  # noqa: N803
         """Read the rows, and let every candidate look at them as it would before it learns."""
         self._require_settings()
-        least = fewest(getattr(self.estimator, "relation", Relation.REPLACE_ONE))
+        least = fewest_rows(getattr(self.estimator, "relation", Relation.REPLACE_ONE))
         table, target = check_pairs(self, X, y, numeric=is_regressor(self.estimator), least=least)
         for parameters in self._grid():
             self.estimator.fresh().set_params(**parameters).check(table, target)
@@ -232,12 +232,12 @@ class PrivateSearch(MetaEstimatorMixin, Private):  # type: ignore[misc]  # sciki
         rising = whom.relation is Relation.ADD_OR_REMOVE_ONE  # another row adds errors to all
         choice = Selection(self._epsilon * share, STEPS, monotone=rising, neighbours=whom)
         stated = covering(fits, FitBudget(each, self._delta / count, "laplace", whom))
-        plan = SearchPlan(candidates, fits, choice, composed([*[stated] * count, choice.event]))
+        plan = SearchPlan(candidates, fits, choice, compose_events([*[stated] * count, choice.event]))
         low, high = 0, _STEPS_UP
         while high - low > 1:
             middle = (low + high) // 2
             candidates, fits = self._price(each + (together - each) * Fraction(middle, _STEPS_UP), rows, columns)
-            more = SearchPlan(candidates, fits, choice, composed([*fits, choice.event]))
+            more = SearchPlan(candidates, fits, choice, compose_events([*fits, choice.event]))
             low, high, plan = (middle, high, more) if self._affords(more.event) else (low, middle, plan)
         return plan
 

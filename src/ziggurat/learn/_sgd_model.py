@@ -20,8 +20,8 @@ from ziggurat.learn._base import Private
 from ziggurat.learn._budget import about_rows
 from ziggurat.learn._clipping import check_pairs, check_rows, read_bounds
 from ziggurat.learn._storage import StoredModel
-from ziggurat.privacy import Amount, Relation, SampledGaussianEvent, exact_positive, whole
-from ziggurat.privacy.accounting import Size, fewest, require_declared
+from ziggurat.privacy import Amount, Relation, SampledGaussianEvent, exact_positive, whole_number
+from ziggurat.privacy.accounting import Size, fewest_rows, require_declared
 
 if TYPE_CHECKING:
     from ziggurat.descent import Gradients, PrivateTraining, Progress
@@ -102,11 +102,11 @@ class PrivateSGD(StoredModel, Private):
                 "--relation add-or-remove-one."
             )
         require_declared(self.relation, self.expected_rows, "Private gradient descent")
-        return whole(self.expected_rows, "expected_rows")
+        return whole_number(self.expected_rows, "expected_rows")
 
     def _pairs(self, X: Any, y: Any, *, numeric: bool) -> tuple[Array, Array]:  # noqa: N803 - as in scikit-learn
         expected = self._expected()
-        table, targets = check_pairs(self, X, y, numeric=numeric, least=fewest(self.relation))
+        table, targets = check_pairs(self, X, y, numeric=numeric, least=fewest_rows(self.relation))
         Size.of(self.relation, len(table), expected).require(len(table))
         return table, targets
 
@@ -135,7 +135,7 @@ class PrivateSGD(StoredModel, Private):
             rows = torch.from_numpy(self._scale_rows(table)).to(self.device)
             kept = None if self.checkpoint is None else self._checkpoints(event, table, targets, training)
             goal = torch.from_numpy(targets).to(self.device)
-            training.run(rows, goal, kept, whole(self.checkpoint_every, "checkpoint_every"), progress or _silent)
+            training.run(rows, goal, kept, whole_number(self.checkpoint_every, "checkpoint_every"), progress or _silent)
         self.weights_ = weights_of(training.gradients.module, training.gradients.buffers)
         self.own_module_ = self.module is not None
         self.noise_multiplier_, self.sampling_, self.steps_ = event.noise_multiplier, event.sampling, event.steps
@@ -165,7 +165,7 @@ class PrivateSGD(StoredModel, Private):
     def _block(self, rounds: Rounds, rows: int, gradients: Gradients) -> int:
         """How many rows to compute at once; looks at public facts alone."""
         if self.microbatch is not None:
-            return whole(self.microbatch, "microbatch")
+            return whole_number(self.microbatch, "microbatch")
         return gradients.fitting_block(float(rounds.sampling * rows))
 
     def _descent(self, kind: Any, rounds: Rounds) -> Any:

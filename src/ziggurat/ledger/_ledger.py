@@ -25,13 +25,13 @@ from ziggurat.ledger._entries import (
     Unbounded,
     WentOn,
     as_stored,
-    checked_answer,
-    checked_question,
+    check_answer,
+    check_question,
 )
 from ziggurat.ledger._journal import Journal
 from ziggurat.ledger._keys import PrivateKey, PublicKey
 from ziggurat.ledger._left import share_left
-from ziggurat.ledger._populations import counted, paying
+from ziggurat.ledger._populations import count_for, paying
 from ziggurat.ledger._rules import fits, require_new
 from ziggurat.ledger._signing import Receipt, sign
 from ziggurat.ledger._spend import Replay, Reservation, Spend
@@ -47,7 +47,7 @@ from ziggurat.ledger._statement import (
 from ziggurat.ledger._verify import Auditor, Verification, verify_entries
 from ziggurat.ledger.storage import Store, open_store
 from ziggurat.ledger.witness import Naming, WitnessStatement, hear, state_witness
-from ziggurat.privacy import Amount, Event, Neighbours, exact_delta, exact_epsilon, make_filter, whole
+from ziggurat.privacy import Amount, Event, Neighbours, exact_delta, exact_epsilon, make_filter, whole_number
 
 _NEVER = timestamp(datetime.max.replace(tzinfo=UTC))
 _BEFORE_ALL = -(2**63) - 1
@@ -181,18 +181,18 @@ class Ledger:
 
     def quote(self, budget: str, analyst: str, event: Event, question: Any = None, rehearsal: bool = False) -> Quote:
         """Say what a question would cost, without reading data and without spending."""
-        asked, wanted = checked_question(question), as_stored(event)
+        asked, wanted = check_question(question), as_stored(event)
         with self._journal.current() as state:
-            hold = _held(state, budget, analyst, wanted, asked, _NEVER, rehearsal)
-            return make_quote(state.grant(hold.table, analyst), hold.event, bool(_answered(state, hold)))
+            hold = _make_hold(state, budget, analyst, wanted, asked, _NEVER, rehearsal)
+            return make_quote(state.grant(hold.table, analyst), hold.event, bool(_find_answer(state, hold)))
 
     def is_answered(
         self, budget: str, analyst: str, event: Event, question: Any = None, rehearsal: bool = False
     ) -> bool:
         """Tell whether a question was answered before, so that `reserve` would give that answer again."""
-        asked, wanted = checked_question(question), as_stored(event)
+        asked, wanted = check_question(question), as_stored(event)
         with self._journal.current() as state:
-            return bool(_answered(state, _held(state, budget, analyst, wanted, asked, _NEVER, rehearsal)))
+            return bool(_find_answer(state, _make_hold(state, budget, analyst, wanted, asked, _NEVER, rehearsal)))
 
     def reserve(
         self,
@@ -224,7 +224,7 @@ class Ledger:
         PendingError
             The same question is reserved and not yet answered.
         """
-        asking = _ReserveCall(budget, analyst, as_stored(event), checked_question(question), lifetime(ttl), rehearsal)
+        asking = _ReserveCall(budget, analyst, as_stored(event), check_question(question), lifetime(ttl), rehearsal)
         self._prove_first(budget, analyst, asking.event)
         entry = self._journal.append(asking.decide)
         if entry is None:
@@ -261,7 +261,7 @@ class Ledger:
         Its cost stays spent. The same question can then be asked, and paid for, again at once. One that is answered,
         given up or unknown raises `LedgerUseError`.
         """
-        self._abandon(whole(reservation, "reservation"))
+        self._abandon(whole_number(reservation, "reservation"))
 
     def left(self, budget: str, analyst: str) -> Fraction:
         """Give the exact epsilon that an analyst certainly has left by plain addition.
@@ -313,7 +313,7 @@ class Ledger:
 
     def as_counted(self, table: str, event: Event, analyst: str | None = None) -> Event:
         """State an event as the budget that would pay for it counts it (see `paying`)."""
-        return counted(event, self.paying(table, event.neighbours, analyst).neighbours)
+        return count_for(event, self.paying(table, event.neighbours, analyst).neighbours)
 
     def statement(self, budget: str) -> Statement:
         """State what was granted, spent and left of a budget, or of that of a table, as of now."""
@@ -339,7 +339,7 @@ class Ledger:
     def entry(self, seq: int) -> Entry:
         """Give one entry by its number, and read no other; one that is not there raises `LedgerUseError`."""
         with self._journal.current() as state:
-            if not 1 <= whole(seq, "entry") <= state.head.seq:
+            if not 1 <= whole_number(seq, "entry") <= state.head.seq:
                 raise LedgerUseError(f"There is no entry {seq}; the newest one is {state.head.seq}.")
             found = self._journal.store.entries(seq, 1)
         if not found or found[0].seq != seq or not intact(found[0]):
@@ -391,7 +391,7 @@ class Ledger:
         """
         store = self._journal.store.another()
         try:
-            return _verified(store, public_key, receipt, self._throwaway)
+            return _verify_store(store, public_key, receipt, self._throwaway)
         finally:
             store.close()
 
@@ -405,10 +405,10 @@ class Ledger:
             budget = paying(seen, table, event.neighbours, analyst)
             grant = seen.grant(budget.table, analyst)
             if grant.spent.count == 0:
-                fits(grant, counted(event, budget.neighbours))
+                fits(grant, count_for(event, budget.neighbours))
 
     def _commit(self, reservation: int, answer: Any, rehearsal: bool) -> Entry:
-        return self._append(Commit(reservation, checked_answer(answer), rehearsal))
+        return self._append(Commit(reservation, check_answer(answer), rehearsal))
 
     def _abandon(self, reservation: int) -> None:
         self._append(Abandonment(reservation))
@@ -430,8 +430,8 @@ class _ReserveCall:
     def decide(self, state: State, moment: datetime) -> Record | None:
         """Make the reservation, unless the question has been answered."""
         expires = timestamp(moment + self.life)
-        self.hold = _held(state, self.table, self.analyst, self.event, self.question, expires, self.rehearsal)
-        self.answered = _answered(state, self.hold)
+        self.hold = _make_hold(state, self.table, self.analyst, self.event, self.question, expires, self.rehearsal)
+        self.answered = _find_answer(state, self.hold)
         return None if self.answered else self.hold
 
 
@@ -444,12 +444,12 @@ def verify_ledger(
     """
     store = open_store(address(where), False, 30.0, first_entry, read_only=True)
     try:
-        return _verified(store, public_key, receipt)
+        return _verify_store(store, public_key, receipt)
     finally:
         store.close()
 
 
-def _verified(
+def _verify_store(
     store: Store, public_key: PublicKey | None, receipt: Receipt | None, throwaway: bool = False
 ) -> Verification:
     def ask(auditor: Auditor) -> None:
@@ -464,10 +464,12 @@ def _verified(
     return verify_entries(store.after(_BEFORE_ALL), store.oddities, public_key, receipt, ask)
 
 
-def _held(state: State, name: str, analyst: str, event: Event, question: Any, expires: str, rehearsal: bool) -> Hold:
+def _make_hold(
+    state: State, name: str, analyst: str, event: Event, question: Any, expires: str, rehearsal: bool
+) -> Hold:
     """Make a reservation on the budget that pays for a table, and state the event as that budget counts it."""
     budget = paying(state, name, event.neighbours, analyst)
-    return Hold(budget.table, analyst, counted(event, budget.neighbours), question, expires, rehearsal)
+    return Hold(budget.table, analyst, count_for(event, budget.neighbours), question, expires, rehearsal)
 
 
 def _joining(state: State, budget: Budget, population: str) -> Membership | None:
@@ -477,7 +479,7 @@ def _joining(state: State, budget: Budget, population: str) -> Membership | None
     return None if known is not None and known.population == population else Membership(budget.table, population)
 
 
-def _answered(state: State, hold: Hold) -> int:
+def _find_answer(state: State, hold: Hold) -> int:
     """Find the entry that answers the same question; 0 if there is none."""
     key = hold.key
     earlier = None if key is None else state.questions.get(key)

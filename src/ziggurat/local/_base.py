@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError
 from ziggurat.local._estimates import LocalEstimate
-from ziggurat.mechanisms import Mechanism, Noisy, about, drawing_from
+from ziggurat.mechanisms import Mechanism, Noisy, choose_source, neighbours_or_usual
 from ziggurat.privacy import Amount, Neighbours, Relation, compose, exact_epsilon, in_words
 from ziggurat.randomness import Source
 
@@ -76,8 +76,8 @@ class Privatizer(Mechanism):
         source
             Secure randomness unless a rehearsal passes its own.
         """
-        drawn_from = drawing_from(source)
-        return Reports(self._randomised(self._read(values), drawn_from), self.event, drawn_from.origin)
+        drawn_from = choose_source(source)
+        return Reports(self._randomize(self._read(values), drawn_from), self.event, drawn_from.origin)
 
     @abstractmethod
     def estimate(self, reports: Any, confidence: Amount = "0.95", *, population: bool = False) -> LocalEstimate:
@@ -115,11 +115,11 @@ class Privatizer(Mechanism):
         """Give the reports as an Arrow column, ready to be written to a file."""
         import pyarrow as pa
 
-        return pa.array(self._sent(reports), self.arrow_type)
+        return pa.array(self._read_sent(reports), self.arrow_type)
 
     def from_arrow(self, column: pa.Array | pa.ChunkedArray, origin: str) -> Reports:
         """Read reports back from an Arrow column, as `to_arrow` gave it."""
-        return Reports(self._sent(column), self.event, origin)
+        return Reports(self._read_sent(column), self.event, origin)
 
     @property
     @abstractmethod
@@ -135,24 +135,24 @@ class Privatizer(Mechanism):
         """Check the values and bring them into the public domain."""
 
     @abstractmethod
-    def _randomised(self, values: Any, source: Source) -> npt.NDArray[Any]:
+    def _randomize(self, values: Any, source: Source) -> npt.NDArray[Any]:
         """Draw the reports."""
 
     @abstractmethod
-    def _checked(self, sent: Any) -> npt.NDArray[Any]:
+    def _check(self, sent: Any) -> npt.NDArray[Any]:
         """Refuse what this privatiser cannot have sent, and give the reports as an array."""
 
-    def _sent(self, reports: Any) -> npt.NDArray[Any]:
+    def _read_sent(self, reports: Any) -> npt.NDArray[Any]:
         """The reports as an array; those of a privatiser that promises something else are refused."""
         if isinstance(reports, Reports):
             if reports.event != self.event:
                 raise DataError("These reports were made by another privatiser; estimate with the one that made them.")
-            return self._checked(reports.value)
-        return self._checked(reports)
+            return self._check(reports.value)
+        return self._check(reports)
 
     def _some(self, reports: Any) -> npt.NDArray[Any]:
         """The reports to estimate from: at least one."""
-        sent = self._sent(reports)
+        sent = self._read_sent(reports)
         if len(sent) == 0:
             raise DataError("There are no reports to estimate from.")
         return sent
@@ -162,7 +162,7 @@ class Privatizer(Mechanism):
 
 
 def _replacing_one(neighbours: Neighbours | None) -> Neighbours:
-    whom = about(neighbours, Relation.REPLACE_ONE)
+    whom = neighbours_or_usual(neighbours, Relation.REPLACE_ONE)
     if whom.relation is not Relation.REPLACE_ONE:
         raise MixedNeighboursError(
             "Everybody sends a report, so adding or removing somebody shows; state replace-one neighbours."

@@ -111,14 +111,14 @@ class RecordChoice(Privatizer):
     def _read(self, values: Any) -> Integers:
         return self.list.read(values)
 
-    def _randomised(self, values: Integers, source: Source) -> npt.NDArray[Any]:
+    def _randomize(self, values: Integers, source: Source) -> npt.NDArray[Any]:
         drawn, gaps = np.empty_like(values), _gaps(self._steps)
         for held in range(len(self.list)):
             where = np.flatnonzero(values == held)
             drawn[where] = randomness.exponential_choice(gaps[held], self._rate, size=where.size, source=source)
         return self.list.answers(drawn)
 
-    def _checked(self, sent: Any) -> npt.NDArray[Any]:
+    def _check(self, sent: Any) -> npt.NDArray[Any]:
         return self.list.answers(self.list.sent(sent))
 
 

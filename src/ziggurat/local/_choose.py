@@ -14,7 +14,7 @@ from ziggurat.local._hashing import LocalHashing
 from ziggurat.local._numbers import CountNoise, RecordLaplace
 from ziggurat.local._response import Response
 from ziggurat.local._unary import UnaryEncoding
-from ziggurat.mechanisms import one_of
+from ziggurat.mechanisms import require_one_of
 from ziggurat.privacy import Amount, Neighbours
 
 METHODS: dict[str, Any] = {
@@ -101,7 +101,7 @@ def privatizer_for(
     neighbours
         The unit, under replace-one.
     """
-    one_of(method, ("auto", *METHODS), "method")
+    require_one_of(method, ("auto", *METHODS), "method")
     if column.kind in (Kind.CATEGORY, Kind.BOOLEAN):
         public = column.public_categories()
         if method == "auto":

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.local._base import Floats, Integers, Privatizer
-from ziggurat.local._columns import as_numbers, filled
+from ziggurat.local._columns import as_numbers, fill_missing
 from ziggurat.local._estimates import Frequencies, Mean
 from ziggurat.local._intervals import inverted_interval, inwards, normal_reach, student_reach
 from ziggurat.mechanisms import Laplace, TruncatedGeometric, exact_confidence
@@ -105,7 +105,7 @@ class CountNoise(Privatizer):
         """
         level = exact_confidence(confidence)
         sent = self._some(reports)
-        unbiased = self._restored(sent)
+        unbiased = self._restore(sent)
         value = float(unbiased.mean())
         if population:
             half = float(sample_half_width(unbiased, level))
@@ -130,7 +130,7 @@ class CountNoise(Privatizer):
         numbers = tuple(range(self.lower, self.upper + 1))
         return Frequencies(sent.size, level, population, numbers, counts, low, high)
 
-    def _restored(self, sent: Integers) -> Floats:
+    def _restore(self, sent: Integers) -> Floats:
         ends = (sent == self.upper).astype(np.float64) - (sent == self.lower)
         return np.asarray(sent + self._moments.beyond * ends)
 
@@ -166,15 +166,15 @@ class CountNoise(Privatizer):
 
     def _read(self, values: Any) -> Integers:
         middle = self.lower + (self.upper - self.lower) // 2
-        inside = np.clip(filled(as_numbers(values), self.missing, middle), self.lower, self.upper)
+        inside = np.clip(fill_missing(as_numbers(values), self.missing, middle), self.lower, self.upper)
         if not bool(np.all(inside == np.floor(inside))):
             raise DataError("Some values are not whole; round them, or use RecordLaplace for real numbers.")
         return inside.astype(np.int64)
 
-    def _randomised(self, values: Integers, source: Source) -> Integers:
+    def _randomize(self, values: Integers, source: Source) -> Integers:
         return np.asarray(self._noisy.release(values, source).value)
 
-    def _checked(self, sent: Any) -> Integers:
+    def _check(self, sent: Any) -> Integers:
         numbers = as_numbers(sent)
         within = (numbers >= self.lower) & (numbers <= self.upper) & (numbers == np.floor(numbers))
         if not bool(np.all(within)):
@@ -248,13 +248,13 @@ class RecordLaplace(Privatizer):
 
     def _read(self, values: Any) -> Floats:
         low, high = _float_inside(self.lower, 1), _float_inside(self.upper, -1)
-        numbers = filled(as_numbers(values), self.missing, float((self.lower + self.upper) / 2))
+        numbers = fill_missing(as_numbers(values), self.missing, float((self.lower + self.upper) / 2))
         return np.clip(numbers, low, high)
 
-    def _randomised(self, values: Floats, source: Source) -> Floats:
+    def _randomize(self, values: Floats, source: Source) -> Floats:
         return np.asarray(self._noisy.release(values, source).value)
 
-    def _checked(self, sent: Any) -> Floats:
+    def _check(self, sent: Any) -> Floats:
         numbers = as_numbers(sent)
         if not bool(np.all(np.isfinite(numbers))):
             raise DataError("The reports must be finite numbers; these belong to another collection.")

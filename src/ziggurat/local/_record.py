@@ -10,7 +10,7 @@ from ziggurat.errors import DataError, ParameterError
 from ziggurat.local._base import Privatizer, Reports
 from ziggurat.local._estimates import LocalEstimate
 from ziggurat.local._vectors import VectorNoise
-from ziggurat.mechanisms import Mechanism, drawing_from
+from ziggurat.mechanisms import Mechanism, choose_source
 from ziggurat.privacy import Amount, Event, Neighbours, compose
 from ziggurat.randomness import Source
 
@@ -56,10 +56,10 @@ class WholeRecord(Mechanism):
         Every column is checked before anything is drawn. The reports are an Arrow table of the same columns; columns
         of the frame that have no privatiser stay behind.
         """
-        drawn_from = drawing_from(source)
+        drawn_from = choose_source(source)
         read = self._all_read(frame)
         drawn = {
-            name: Reports(part._randomised(read[name], drawn_from), part.event, drawn_from.origin)
+            name: Reports(part._randomize(read[name], drawn_from), part.event, drawn_from.origin)
             for name, part in self.parts.items()
         }
         return Reports(_columns(self, drawn), self.event, drawn_from.origin)

@@ -86,8 +86,8 @@ class Response(Privatizer):
     def _read(self, values: Any) -> Integers:
         return self.list.read(values)
 
-    def _randomised(self, values: Integers, source: Source) -> npt.NDArray[Any]:
+    def _randomize(self, values: Integers, source: Source) -> npt.NDArray[Any]:
         return self.list.answers(self._exchange.draw(values, source))
 
-    def _checked(self, sent: Any) -> npt.NDArray[Any]:
+    def _check(self, sent: Any) -> npt.NDArray[Any]:
         return self.list.answers(self.list.sent(sent))

@@ -7,7 +7,14 @@ from ziggurat._lazy import lazy
 if TYPE_CHECKING:
     from ziggurat.mechanisms._additive import AdditiveNoise, TooWideError
     from ziggurat.mechanisms._audit import SelfCheck, empirical_epsilon, self_test
-    from ziggurat.mechanisms._base import Mechanism, Noisy, about, drawing_from, exact_confidence, one_of
+    from ziggurat.mechanisms._base import (
+        Mechanism,
+        Noisy,
+        choose_source,
+        exact_confidence,
+        neighbours_or_usual,
+        require_one_of,
+    )
     from ziggurat.mechanisms._gaussian import DiscreteGaussian, Gaussian
     from ziggurat.mechanisms._laplace import Laplace, TruncatedGeometric
     from ziggurat.mechanisms._lattice import as_array
@@ -20,7 +27,7 @@ else:
         {
             "_additive": "AdditiveNoise TooWideError",
             "_audit": "SelfCheck empirical_epsilon self_test",
-            "_base": "Mechanism Noisy about drawing_from exact_confidence one_of",
+            "_base": "Mechanism Noisy choose_source exact_confidence neighbours_or_usual require_one_of",
             "_gaussian": "DiscreteGaussian Gaussian",
             "_laplace": "Laplace TruncatedGeometric",
             "_lattice": "as_array",
@@ -44,11 +51,11 @@ __all__ = [
     "TooWideError",
     "TopK",
     "TruncatedGeometric",
-    "about",
     "as_array",
-    "drawing_from",
+    "choose_source",
     "empirical_epsilon",
     "exact_confidence",
-    "one_of",
+    "neighbours_or_usual",
+    "require_one_of",
     "self_test",
 ]

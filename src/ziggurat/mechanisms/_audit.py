@@ -16,7 +16,7 @@ from ziggurat.mechanisms._base import exact_confidence
 from ziggurat.mechanisms._gaussian import Gaussian
 from ziggurat.mechanisms._laplace import Laplace
 from ziggurat.mechanisms._lattice import as_array
-from ziggurat.privacy import Amount, exact_delta, whole
+from ziggurat.privacy import Amount, exact_delta, whole_number
 from ziggurat.randomness import Source
 
 Draws = npt.NDArray[Any]
@@ -106,7 +106,7 @@ def self_test(source: Source | None = None, draws: int = 100_000) -> list[SelfCh
     Secure randomness by default. A sound installation fails with probability at most about 5e-6 with the usual number
     of draws: three spreads at five standard errors, 6e-7 each, and three audits, at most 1e-6 each.
     """
-    whole(draws, "draws", _FEWEST)
+    whole_number(draws, "draws", _FEWEST)
     stream = randomness.secure() if source is None else source
     grid = np.arange(-2000, 2001, dtype=np.float64)
     gaussian = np.exp(-(grid**2) / 200)
@@ -118,7 +118,7 @@ def self_test(source: Source | None = None, draws: int = 100_000) -> list[SelfCh
         ),
         _spread("discrete Gaussian, sigma 10", randomness.discrete_gaussian(10, size=draws, source=stream), gaussian),
         _spread(
-            "rounded Gaussian, sigma 10", randomness.rounded_gaussian(10, size=draws, source=stream), _rounded(grid)
+            "rounded Gaussian, sigma 10", randomness.rounded_gaussian(10, size=draws, source=stream), _round_cells(grid)
         ),
         _promise("Laplace at epsilon 1", Laplace.calibrated(1, values="integers", coordinates=1), draws, stream),
         _promise("Gaussian, sigma 1", Gaussian(1, 1, values="integers", coordinates=1), draws, stream, "0.1"),
@@ -126,7 +126,7 @@ def self_test(source: Source | None = None, draws: int = 100_000) -> list[SelfCh
     ]
 
 
-def _rounded(grid: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _round_cells(grid: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Cell probabilities of a normal deviate of standard deviation 10, rounded."""
     from scipy.special import ndtr
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ziggurat.errors import LedgerUseError, ParameterError
 from ziggurat.ledger import GrantStatement, Ledger
-from ziggurat.privacy import ApproximateDP, Event, PureDP, compose, composed, in_words, make_filter, profile
+from ziggurat.privacy import ApproximateDP, Event, PureDP, compose, compose_events, in_words, make_filter, profile
 from ziggurat.queries.answering import GROUP_SIZE, QuotedPart
 from ziggurat.release._certificate import promised
 from ziggurat.release._plan import Plan
@@ -186,7 +186,7 @@ def _totalled(
     if not fresh:
         sentence = "All of this has been answered before; asking it again costs nothing."
         return Quotation(quoted, None, None, True, before, before, used, used, sentence)
-    event = composed(each.event for each in fresh)
+    event = compose_events(each.event for each in fresh)
     cost = ledger.quote(grant.grant.table, grant.grant.analyst, event)
     sentence = cost.sentence if len(fresh) == 1 else _verdict(len(fresh), fits, grant, cost.left_after)
     return Quotation(

@@ -40,6 +40,7 @@ from ziggurat.errors import ParameterError
 
 CombiningRule = Literal["fully", "partially", "simple"]
 COMBINING_RULES: tuple[CombiningRule, ...] = ("fully", "partially", "simple")
+"""The rules by which estimates from several copies become one."""
 
 
 @dataclass(frozen=True)

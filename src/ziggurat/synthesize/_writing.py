@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +13,7 @@ import pyarrow.parquet as pq
 
 from ziggurat.data import CsvWriter
 from ziggurat.errors import DataError, ParameterError
+from ziggurat.files import replacing
 from ziggurat.synthesize._result import Origin
 
 KEY = b"ziggurat/synthetic/1"
@@ -76,22 +75,8 @@ def read_facts(path: str | Path) -> dict[str, Any]:
 
 
 def _write(target: Path, pieces: Iterator[pa.Table], facts: Mapping[str, Any]) -> int:
-    try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        os.close(descriptor)
-        try:
-            rows = _stream(Path(name), target.suffix, pieces, facts)
-            mask = os.umask(0)
-            os.umask(mask)
-            Path(name).chmod(0o666 & ~mask)
-            Path(name).replace(target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else "unknown reason"
-        raise DataError(f"{str(target)!r} could not be written ({reason}); it was left as it was.") from None
-    return rows
+    with replacing(target) as draft:
+        return _stream(draft, target.suffix, pieces, facts)
 
 
 def _stream(path: Path, suffix: str, pieces: Iterator[pa.Table], facts: Mapping[str, Any]) -> int:

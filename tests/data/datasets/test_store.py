@@ -10,7 +10,7 @@ from pyarrow import parquet
 from ziggurat.data import datasets
 from ziggurat.data.datasets import PublishedFile, content_digest
 from ziggurat.data.datasets._registry import REGISTRY
-from ziggurat.data.datasets._store import _converted, obtained
+from ziggurat.data.datasets._store import _convert, obtain
 from ziggurat.errors import DataError
 
 HOWELL = b'"height";"weight";"age";"male"\n151.765;47.8256065;63;1\n139.7;36.4858065;63;0\n'
@@ -26,7 +26,7 @@ def small(url, **changes):
 
 
 def get(info, *, folder=None, offline=False):
-    return obtained(info, folder=folder, progress=False, offline=offline)
+    return obtain(info, folder=folder, progress=False, offline=offline)
 
 
 def left_over(folder):
@@ -142,7 +142,7 @@ def test_a_cache_that_cannot_be_written_is_named(server, tmp_path, monkeypatch):
 def outcome(name, content):
     """What the converter makes of `content` in the place of every file: a table, or the error."""
     try:
-        return _converted(name, REGISTRY[name].convert, dict.fromkeys(SOURCES[name], content))
+        return _convert(name, REGISTRY[name].convert, dict.fromkeys(SOURCES[name], content))
     except DataError as error:
         return error
 

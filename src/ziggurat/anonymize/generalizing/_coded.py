@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.data import Hierarchy
-from ziggurat.data.schema import written
+from ziggurat.data.schema import write_value
 from ziggurat.errors import DataError
 
 Codes = npt.NDArray[np.int32]
@@ -94,8 +94,8 @@ def _number_labels(level: Sequence[object]) -> tuple[Codes, tuple[object, ...]]:
 def find_codes(ladder: Ladder, cells: Sequence[Any]) -> Codes:
     """Return the codes of distinct cells; DataError names the column if a value is not in its hierarchy."""
     places: dict[object, int] = {value: code for code, value in enumerate(ladder.values)}
-    texts = {written(value): code for code, value in enumerate(ladder.values) if value is not None}  # type: ignore[arg-type]
-    codes = [places.get(cell, -1 if cell is None else texts.get(written(cell), -1)) for cell in cells]
+    texts = {write_value(value): code for code, value in enumerate(ladder.values) if value is not None}  # type: ignore[arg-type]
+    codes = [places.get(cell, -1 if cell is None else texts.get(write_value(cell), -1)) for cell in cells]
     absent = codes.count(-1)
     if any(isinstance(cell, float) and cell != cell for cell in cells):
         raise DataError(f"Column {ladder.column!r} holds NaN, which is no number; make these cells missing first.")

@@ -14,7 +14,7 @@ from sqlglot import exp
 from ziggurat.anonymize.generalizing._coded import Codes, Combinations, Ladder, code_hierarchy, find_codes
 from ziggurat.data import Hierarchy, Kind
 from ziggurat.data.coded import CodedTable, group_rows
-from ziggurat.data.expressions import known
+from ziggurat.data.expressions import null_if_missing
 from ziggurat.errors import DataError
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _group_people(table: Table, names: Sequence[str | exp.Expr]) -> CodedTable:
 
 def _select_known(column: Column) -> str | exp.Expr:
     """A sensitive column, of which a code for missing cells is no value."""
-    return known(column) if column.missing or column.storage is Kind.REAL else column.name
+    return null_if_missing(column) if column.missing or column.storage is Kind.REAL else column.name
 
 
 def _join_population(

@@ -17,9 +17,10 @@ from sqlglot import exp
 
 from ziggurat import randomness
 from ziggurat.data import Column, CsvWriter, Kind, Role
-from ziggurat.data.engines import scrambled
-from ziggurat.data.expressions import present
+from ziggurat.data.engines import scramble
+from ziggurat.data.expressions import is_present
 from ziggurat.errors import DataError, ParameterError
+from ziggurat.files import replacing
 
 if TYPE_CHECKING:
     from ziggurat.anonymize.generalizing._coded import Combinations
@@ -198,24 +199,15 @@ class Publication:
         target = Path(path)
         if target.suffix.lower() not in (".parquet", ".csv"):
             raise DataError("The output must be a .parquet or a .csv file.")
-        draft = target.with_name(f".{target.name}.new")
-        failed = False
-        try:
-            self._write(draft)
-            draft.replace(target)
-        except OSError:
-            failed = True
-        finally:
-            draft.unlink(missing_ok=True)
-        if failed:
-            raise DataError(f"The file {str(target)!r} could not be written; check the folder and the space in it.")
+        with replacing(target) as draft:
+            self._write(draft, target.suffix.lower())
 
-    def _write(self, draft: Path) -> None:
+    def _write(self, draft: Path, ending: str) -> None:
         batches = self.batches()
         first = next(batches, None)
         if first is None:
             first = pa.RecordBatch.from_pylist([], schema=self._nothing().schema)
-        with _writer(draft, first.schema) as writer:
+        with _writer(draft, ending, first.schema) as writer:
             writer.write_batch(first)
             for batch in batches:
                 writer.write_batch(batch)
@@ -251,7 +243,7 @@ class Publication:
         ]
         joined = query.join(self._lent(self._label_kept(words), "labels", lent), on=exp.and_(*matched), copy=False)
         salt = randomness.uniform_below(_SALTS, source=randomness.secure())
-        return joined.order_by(scrambled([each.copy() for each in shown], salt), copy=False)
+        return joined.order_by(scramble([each.copy() for each in shown], salt), copy=False)
 
     def _lent(self, table: pa.Table, name: str, lent: list[exp.Expr]) -> exp.Expr:
         lent.append(self._table.engine.lend(table))
@@ -272,10 +264,10 @@ class Publication:
         return pa.table({**columns, _PLACE: pa.array(np.arange(self._chosen.size, dtype=np.int64))})
 
 
-def _writer(draft: Path, schema: pa.Schema) -> Any:
+def _writer(draft: Path, ending: str, schema: pa.Schema) -> Any:
     import pyarrow.parquet as parquet
 
-    if draft.suffixes[-2].lower() == ".parquet":
+    if ending == ".parquet":
         return parquet.ParquetWriter(draft, schema)
     return CsvWriter(draft, schema)
 
@@ -295,7 +287,7 @@ def _is_null(name: str) -> exp.Expr:
 
 def _is_missing(column: Column) -> exp.Expr:
     """Whether a sensitive cell was counted as missing: NULL, no number, or a code for missing cells."""
-    held = present(column).copy()
+    held = is_present(column).copy()
     for cell in held.find_all(exp.Column):
         cell.set("table", exp.to_identifier("seen", quoted=True))
     return exp.Not(this=exp.paren(held))

@@ -9,7 +9,7 @@ from typing import Any
 
 from ziggurat.anonymize.hierarchies._values import TOP, Values, assemble, count_values, require_whole
 from ziggurat.data import Hierarchy
-from ziggurat.data.schema import Value, sort_of, written
+from ziggurat.data.schema import Value, kind_of_values, write_value
 from ziggurat.errors import DataError, ParameterError, SchemaError
 from ziggurat.located_yaml import loaded
 
@@ -63,14 +63,14 @@ class FrequentFirst:
             require_whole(count, "The number of values kept", 1)
         if not self.kept or any(more <= fewer for more, fewer in zip(self.kept, self.kept[1:], strict=False)):
             raise ParameterError("Every level must keep fewer values than the one below it.")
-        if sort_of((self.other,)) != "text" or not self.other:
+        if kind_of_values((self.other,)) != "text" or not self.other:
             raise ParameterError("The others need a name.")
 
     def build(self, values: Values) -> Hierarchy:
         """Return the hierarchy of these values; pass them with their numbers of rows, or each as often as it occurs."""
         _, counts = count_values(values)
         ranks = {value: rank for rank, value in enumerate(sorted(counts, key=lambda value: -counts[value]))}
-        names = [written(value) for value in counts]
+        names = [write_value(value) for value in counts]
         levels = [
             [name if ranks[value] < kept else self.other for value, name in zip(counts, names, strict=True)]
             for kept in self.kept
@@ -115,7 +115,7 @@ class NeighbouringGroups:
         object.__setattr__(self, "order", tuple(self.order))
         require_whole(self.size, "The size of groups", 2)
         require_whole(self.factor, "The factor", 2)
-        if sort_of(self.order) not in ("text", "integer") or len(set(self.order)) != len(self.order):
+        if kind_of_values(self.order) not in ("text", "integer") or len(set(self.order)) != len(self.order):
             raise ParameterError("The order must name each category once, all text or all whole numbers.")
 
     def build(self, values: Values = ()) -> Hierarchy:
@@ -133,7 +133,7 @@ class NeighbouringGroups:
 
     def _group(self, size: int) -> list[str]:
         groups = [self.order[start : start + size] for start in range(0, len(self.order), size)]
-        names = [written(group[0]) if len(group) == 1 else f"{group[0]} to {group[-1]}" for group in groups]
+        names = [write_value(group[0]) if len(group) == 1 else f"{group[0]} to {group[-1]}" for group in groups]
         if len(set(names)) != len(names):  # a category may be called like a group of others
             names = [f"group {place}" for place in range(1, len(groups) + 1)]
         return [names[place // size] for place in range(len(self.order))]

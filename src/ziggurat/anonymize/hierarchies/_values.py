@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.data import Hierarchy, Kind
-from ziggurat.data.schema import Value, sort_of
+from ziggurat.data.schema import Value, kind_of_values
 from ziggurat.errors import DataError, ParameterError
 
 Values = Iterable[Value | None] | Mapping[Value | None, int]
@@ -60,7 +60,7 @@ def count_values(values: Values, *kinds: Kind) -> tuple[Kind, dict[Value, int]]:
         del filled[value]
     if not filled:
         raise DataError("There are no values to build a hierarchy of.")
-    sort = sort_of(tuple(filled))
+    sort = kind_of_values(tuple(filled))
     if sort is None or (kinds and sort not in kinds):
         wanted = " or ".join(f"all {_NAMES[kind]}" for kind in kinds or _NAMES)
         raise ParameterError(f"The values must be {wanted}.")

@@ -14,10 +14,10 @@ from sqlglot import exp
 from ziggurat.anonymize.masking._technique import MaskRecord, Tally, Technique, check_source, plain_columns
 from ziggurat.anonymize.masking._tokens import Tokens
 from ziggurat.data import Role, Table, write_csv
-from ziggurat.data.expressions import known
+from ziggurat.data.expressions import null_if_missing
 from ziggurat.data.reading import arrow_table, check_names
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.files import write_text
+from ziggurat.files import replacing, write_text
 from ziggurat.randomness import Source
 from ziggurat.wording import nearest
 
@@ -199,7 +199,7 @@ def rows_of(table: Any) -> pa.Table:
 
 def _rows_in_engine(table: Table) -> pa.Table:
     # Queries do not see identifiers, and here they are what is to be masked.
-    columns = [known(column) for column in table.declared.columns]
+    columns = [null_if_missing(column) for column in table.declared.columns]
     return table.query(exp.select(*columns, copy=False).from_(table._view(table.declared.names), copy=False))
 
 
@@ -260,20 +260,16 @@ def _write(table: pa.Table, target: Path) -> None:
         raise DataError(f"The file {str(target)!r} has no known ending; use .parquet or .csv.")
     # The footer of a Parquet file would otherwise keep what pandas knew of the columns before.
     bare = table.replace_schema_metadata(None)
-    draft = target.with_name(f".{target.name}.draft")
     try:
-        if suffix == ".csv":
-            write_csv(bare, draft)
-        else:
-            from pyarrow import parquet
+        with replacing(target) as draft:
+            if suffix == ".csv":
+                write_csv(bare, draft)
+            else:
+                from pyarrow import parquet
 
-            parquet.write_table(bare, draft)
-        draft.replace(target)
-    except (OSError, pa.ArrowException):
-        kind = suffix.removeprefix(".")
-        raise DataError(f"{str(target)!r} could not be written; is its folder there, and can {kind} hold it?") from None
-    finally:
-        draft.unlink(missing_ok=True)
+                parquet.write_table(bare, draft)
+    except pa.ArrowException:
+        raise DataError(f"{str(target)!r} could not be written; a {suffix} file cannot hold its columns.") from None
 
 
 def _name_columns(columns: tuple[str, ...]) -> str:

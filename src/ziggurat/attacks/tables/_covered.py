@@ -11,7 +11,7 @@ import numpy as np
 
 from ziggurat.data import Hierarchy
 from ziggurat.data.coded import CodedTable, Codes, sum_counts
-from ziggurat.data.schema import written
+from ziggurat.data.schema import write_value
 
 _PAIRS = 20_000_000  # of classes and people that are compared together
 
@@ -56,12 +56,12 @@ class Cover:
         if value is None:
             tops = {labels[-1] for labels in levels.values()}
             return (None,) * self.hierarchy.depth + (tops.pop() if len(tops) == 1 else None,)
-        return (value, *(levels.get(value) or self._by_text[written(value)]))
+        return (value, *(levels.get(value) or self._by_text[write_value(value)]))
 
     @cached_property
     def _by_text(self) -> dict[str, tuple[str, ...]]:
         """Labels by how people write their value: a hierarchy may hold 7 as text, and a table as a number."""
-        return {written(value): labels for value, labels in self.hierarchy.levels.items()}
+        return {write_value(value): labels for value, labels in self.hierarchy.levels.items()}
 
 
 def _within(cell: Any, values: Sequence[Any]) -> Any:

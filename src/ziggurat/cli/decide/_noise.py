@@ -69,11 +69,11 @@ def _bounds(text: str) -> tuple[Fraction, Fraction]:
 
 def noise(mechanism: str, sensitivity: Fraction, dimensions: int, delta: str) -> PricedNoise:
     """The noise of a name; only Gaussian noise has a delta."""
-    from ziggurat.privacy import GaussianNoise, GeometricNoise, LaplaceNoise, exact_delta, whole
+    from ziggurat.privacy import GaussianNoise, GeometricNoise, LaplaceNoise, exact_delta, whole_number
 
     if mechanism not in MECHANISMS:
         raise ParameterError(f"--mechanism must be one of {', '.join(MECHANISMS)}.")
-    numbers = whole(dimensions, "dimensions")
+    numbers = whole_number(dimensions, "dimensions")
     if mechanism == "gaussian":
         allowed = exact_delta(delta or "1e-6")
         if not allowed:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ziggurat.privacy.cost import PRIORS, Decision, EpsilonCandidate, LaplaceNoise, rounded
+from ziggurat.privacy.cost import PRIORS, Decision, EpsilonCandidate, LaplaceNoise, round_to_digits
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -206,7 +206,7 @@ def _plain(amount: Any) -> str:
 def _short(value: float) -> str:
     if value == 0:
         return "0"
-    return f"{rounded(value):f}" if 1e-4 < value < 1e6 else f"{rounded(value):.2e}"
+    return f"{round_to_digits(value):f}" if 1e-4 < value < 1e6 else f"{round_to_digits(value):.2e}"
 
 
 def _percent(share: float, up: bool = True) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ziggurat.cli.terminal import drawn
-from ziggurat.privacy.cost import Decision, EpsilonCandidate, LaplaceNoise, edge
+from ziggurat.privacy.cost import Decision, EpsilonCandidate, LaplaceNoise, edge_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,7 +95,7 @@ def _dressed(axes: Axes, page: Page) -> None:
 def _band(decision: Decision) -> tuple[float, float] | None:
     low, high = 0.0, np.inf
     for limit in decision.limits():
-        place = edge(limit)
+        place = edge_of(limit)
         if place is None:
             return None
         low, high = (max(low, place), high) if limit.from_below else (low, min(high, place))

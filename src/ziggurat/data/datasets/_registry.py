@@ -40,7 +40,7 @@ _PATE_CITATION = (
 )
 
 
-def _pinned(place: tuple[str, str], path: str, name: str = "") -> PublishedFile:
+def _pin(place: tuple[str, str], path: str, name: str = "") -> PublishedFile:
     """A file of a public repository at a fixed commit, whose content therefore never changes."""
     repository, commit = place
     url = f"https://raw.githubusercontent.com/{repository}/{commit}/{path}"
@@ -65,7 +65,7 @@ _ENTRIES = (
         content_sha256="6f1c042c01b1b3acb0f40e592b2a0ac614175924c4c72e787011f7f5a33bba82",
         origin="https://doi.org/10.18434/mds2-2895",
         note="Not applicable is null; PINCP is the income in dollars.",
-        files=(_pinned(_COHERENCE, "national2019.csv"),),
+        files=(_pin(_COHERENCE, "national2019.csv"),),
         convert=tabular.acs2019,
     ),
     DatasetInfo(
@@ -105,7 +105,7 @@ _ENTRIES = (
         file_sha256="614d5bd2f62431efae99783d3a877381564b2a25af785f7bbbcbdbbd4d9a489b",
         content_sha256="ae21fb558795ec792d47e461b923e2852b36d27a2602c111ee6f7e4ae1130dcd",
         origin="https://github.com/arx-deidentifier/arx",
-        files=(_pinned(_ARX, "data/adult.csv"),),
+        files=(_pin(_ARX, "data/adult.csv"),),
         convert=tabular.arx_adult,
     ),
     DatasetInfo(
@@ -120,7 +120,7 @@ _ENTRIES = (
         content_sha256="4141617b3af132f7c0faf7b04d6a048072cdd107dcd43c5eca4428b3d8e0891c",
         origin="https://github.com/arx-deidentifier/arx",
         note="Long form: attribute, then level0 (the value) to level4; levels an attribute lacks are null.",
-        files=tuple(_pinned(_ARX, f"data/adult_hierarchy_{attribute}.csv") for attribute in tabular.ARX_ATTRIBUTES),
+        files=tuple(_pin(_ARX, f"data/adult_hierarchy_{attribute}.csv") for attribute in tabular.ARX_ATTRIBUTES),
         convert=tabular.arx_adult_hierarchies,
     ),
     DatasetInfo(
@@ -134,7 +134,7 @@ _ENTRIES = (
         file_sha256="2724fa6c8a9aacc80a4cdf209b77015dcb69408a2a222a659ff59e6f1a591907",
         content_sha256="d300574fb43c5a919348d46d31231c3615187eea4f18b1213fe3ceb14c521a36",
         origin="https://sites.google.com/site/yangdingqi/home/foursquare-dataset",
-        files=(_pinned(_STAN, "data/NYC_POI.npy"),),
+        files=(_pin(_STAN, "data/NYC_POI.npy"),),
         convert=arrays.foursquare_pois,
     ),
     DatasetInfo(
@@ -149,7 +149,7 @@ _ENTRIES = (
         content_sha256="aa0fbd3f27c50eaaf1657d99cc124d76b2f8ab344c31c846e39075db3c4551f3",
         origin="https://sites.google.com/site/yangdingqi/home/foursquare-dataset",
         note="Minutes count from about 3 April 2012, 18:00 UTC (inferred); rarer places were dropped upstream.",
-        files=(_pinned(_STAN, "data/NYC.npy"),),
+        files=(_pin(_STAN, "data/NYC.npy"),),
         convert=arrays.foursquare_visits,
     ),
     DatasetInfo(
@@ -168,11 +168,11 @@ _ENTRIES = (
         origin="https://github.com/logpai/loghub",
         note="label 1 is abnormal. The normal test part of DeepLog is not included; the splits overlap.",
         files=(
-            _pinned(_DEEPLOG, "data/hdfs_train"),
-            _pinned(_DEEPLOG, "data/hdfs_test_abnormal"),
-            _pinned(_LOGDEEP, "data/hdfs/robust_log_train.csv"),
-            _pinned(_LOGDEEP, "data/hdfs/robust_log_valid.csv"),
-            _pinned(_AECID, "hdfs_loghub/hdfs_train", "aecid_hdfs_train"),
+            _pin(_DEEPLOG, "data/hdfs_train"),
+            _pin(_DEEPLOG, "data/hdfs_test_abnormal"),
+            _pin(_LOGDEEP, "data/hdfs/robust_log_train.csv"),
+            _pin(_LOGDEEP, "data/hdfs/robust_log_valid.csv"),
+            _pin(_AECID, "hdfs_loghub/hdfs_train", "aecid_hdfs_train"),
         ),
         convert=sequences.hdfs,
     ),
@@ -187,7 +187,7 @@ _ENTRIES = (
         file_sha256="db7b1c9a616ecec7f619bccd7659cbe7eaad7d403dcf4eb0824db1c682c69ae3",
         content_sha256="3c7511e7ac83354c451429f79bdee7711ede80eb1c2680feebbcb50ddb43f4d7",
         origin="https://github.com/rmcelreath/rethinking",
-        files=(_pinned(_RETHINKING, "data/Howell1.csv"),),
+        files=(_pin(_RETHINKING, "data/Howell1.csv"),),
         convert=tabular.howell1,
     ),
     DatasetInfo(
@@ -244,8 +244,8 @@ _ENTRIES = (
         origin="https://github.com/npapernot/multiple-teachers-for-privacy",
         note="Row i is MNIST test image i; the aggregation was Laplace with epsilon 1/20 a query.",
         files=(
-            _pinned(_PATE_2017, "mnist_250_student_labels_lap_20.npy"),
-            _pinned(_PATE_2017, "mnist_250_teachers_100_indices_used_by_student.npy"),
+            _pin(_PATE_2017, "mnist_250_student_labels_lap_20.npy"),
+            _pin(_PATE_2017, "mnist_250_teachers_100_indices_used_by_student.npy"),
         ),
         convert=arrays.student_labels,
     ),
@@ -261,7 +261,7 @@ _ENTRIES = (
         content_sha256="afb162efb84cd1007e51552084228d7d20f8e41626cc2dbd5d894ef263d624e4",
         origin="https://github.com/frhrdr/patepy",
         note="Row i is test row i of adult_uci; c0 counts votes for <=50K, c1 for >50K.",
-        files=(_pinned(_PATE_2018, "test_application/pate2018_test_data/adult_250_teachers.npy"),),
+        files=(_pin(_PATE_2018, "test_application/pate2018_test_data/adult_250_teachers.npy"),),
         convert=arrays.votes,
     ),
     DatasetInfo(
@@ -276,7 +276,7 @@ _ENTRIES = (
         content_sha256="7f13ff06620f66eb5e50b7fabadd4d56b81761dfd2ab71227b7b2c1759f2fcbe",
         origin="https://github.com/frhrdr/patepy",
         note="Row i is MNIST test image i; no vote is unanimous.",
-        files=(_pinned(_PATE_2018, "test_application/pate2018_test_data/mnist_250_teachers.npy"),),
+        files=(_pin(_PATE_2018, "test_application/pate2018_test_data/mnist_250_teachers.npy"),),
         convert=arrays.votes,
     ),
     DatasetInfo(
@@ -324,12 +324,12 @@ _ENTRIES = (
         origin="https://github.com/Morzeux/HttpParamsDataset and the repositories named in files",
         note="httpparams holds parameter values only; faizann24_data2 has no harmless class.",
         files=(
-            _pinned(_CSIC, "normal.txt"),
-            _pinned(_CSIC, "anomalous.txt"),
-            _pinned(_FWAF, "badqueries.txt"),
-            _pinned(_FWAF_GOOD, "data/goodqueries.txt"),
-            _pinned(_HTTP_PARAMS, "payload_full.csv"),
-            _pinned(_BAD_URLS, "data/data2.csv"),
+            _pin(_CSIC, "normal.txt"),
+            _pin(_CSIC, "anomalous.txt"),
+            _pin(_FWAF, "badqueries.txt"),
+            _pin(_FWAF_GOOD, "data/goodqueries.txt"),
+            _pin(_HTTP_PARAMS, "payload_full.csv"),
+            _pin(_BAD_URLS, "data/data2.csv"),
         ),
         convert=sequences.web_requests,
     ),
@@ -351,7 +351,7 @@ _ENTRIES = (
             PublishedFile(
                 "winequality-white.csv",
                 (
-                    *_pinned(_BROWNLEE, "winequality-white.csv").urls,
+                    *_pin(_BROWNLEE, "winequality-white.csv").urls,
                     f"{_UCI}/wine-quality/winequality-white.csv",
                 ),
             ),

@@ -19,12 +19,12 @@ def arrow_table(data: object) -> pa.Table:
     """Return a pandas, Polars or other frame that narwhals knows as an Arrow table, without a pandas index."""
     if nw.dependencies.is_pandas_dataframe(data):
         _check_pandas_columns(data)
-    table = _collected(_known(data))
+    table = _collect(_recognize(data))
     check_names(table.column_names)
     return table
 
 
-def _known(data: Any) -> Any:
+def _recognize(data: Any) -> Any:
     try:
         return nw.from_native(data)
     except TypeError:
@@ -55,7 +55,7 @@ def _check_pandas_columns(frame: Any) -> None:
     check_names(str(name) if isinstance(name, int) else name for name in frame.columns)  # pandas counts from 0
 
 
-def _collected(frame: Any) -> pa.Table:
+def _collect(frame: Any) -> pa.Table:
     try:
         eager = frame.collect(backend="pyarrow") if isinstance(frame, nw.LazyFrame) else frame
         return eager.to_arrow().select([str(name) for name in eager.columns])  # a pandas index is not a column

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ziggurat.data._table import OnBadCell, Share, Table, inferred_schema
+from ziggurat.data._table import OnBadCell, Share, Table, infer_schema
 from ziggurat.data.engines import (
     DuckDBEngine,
     DuckDBRelationEngine,
@@ -18,7 +18,7 @@ from ziggurat.data.engines import (
     is_text_file,
 )
 from ziggurat.data.reading._frames import arrow_table, check_names
-from ziggurat.data.reading._guess import guessed_schema
+from ziggurat.data.reading._guess import guess_schema
 from ziggurat.data.reading._later import LaterTable
 from ziggurat.data.schema import Schema, Unit
 from ziggurat.errors import DataError, ParameterError
@@ -83,10 +83,10 @@ def read(
         if isinstance(place, DuckDBEngine):
             options: dict[str, Any] = {"engine": place, "on_bad_cell": on_bad_cell, "unreadable": unreadable}
             return LaterTable(place, seen, lambda: read(data, seen, **options))
-    holder, relation = _held(data, engine, table)
+    holder, relation = _hold(data, engine, table)
     if declared is None:
         is_text = isinstance(data, str | Path) and is_text_file(str(data))
-        declared = (guessed_schema if is_text else inferred_schema)(holder, relation)
+        declared = (guess_schema if is_text else infer_schema)(holder, relation)
     seen = declared if per is None else declared.with_unit(per)
     return Table(holder, relation, seen, on_bad_cell=on_bad_cell, unreadable=unreadable, later=later)
 
@@ -109,7 +109,7 @@ def _unit(given: object) -> Unit | None:
     raise ParameterError("The unit must be a Unit or the name of the column that tells persons apart.")
 
 
-def _held(data: object, engine: Engine | None, table: str | None) -> tuple[Engine, str]:
+def _hold(data: object, engine: Engine | None, table: str | None) -> tuple[Engine, str]:
     server = _server(data)
     if server is not None:
         if table is None:
@@ -119,14 +119,14 @@ def _held(data: object, engine: Engine | None, table: str | None) -> tuple[Engin
         raise ParameterError(
             "A table is named (by table=, or --table on the command line) in a database; a file or a frame has none."
         )
-    held = None if isinstance(data, str | Path | pa.Table) else _held_elsewhere(data, engine)
+    held = None if isinstance(data, str | Path | pa.Table) else _hold_elsewhere(data, engine)
     if held is not None:
         return held
     holder = engine or DuckDBEngine()
     return holder, holder.attach(_attachable(data))
 
 
-def _held_elsewhere(data: object, engine: Engine | None) -> tuple[Engine, str] | None:
+def _hold_elsewhere(data: object, engine: Engine | None) -> tuple[Engine, str] | None:
     from narwhals import dependencies
 
     if dependencies.is_duckdb_relation(data):

@@ -16,8 +16,8 @@ from ziggurat.learn._classes import Labels, code_labels, public_classes
 from ziggurat.learn._clipping import Floats, Integers, Scale, check_pairs, read_bounds
 from ziggurat.learn._storage import StoredModel
 from ziggurat.mechanisms import AdditiveNoise
-from ziggurat.privacy import Amount, Event, Neighbours, Relation, composed, whole
-from ziggurat.privacy.accounting import Size, fewest
+from ziggurat.privacy import Amount, Event, Neighbours, Relation, compose_events, whole_number
+from ziggurat.privacy.accounting import Size, fewest_rows
 from ziggurat.randomness import Source
 
 
@@ -40,7 +40,7 @@ class CountingClassifier(StoredModel, ClassifierMixin, Private):  # type: ignore
 
     def planned(self, rows: int, columns: int) -> Event:
         """Say what fitting a table of this shape will cost; nothing is read."""
-        return self._costs(self._facts(rows, whole(columns, "columns")))
+        return self._costs(self._facts(rows, whole_number(columns, "columns")))
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - as in scikit-learn
         """Learn from private rows.
@@ -85,7 +85,7 @@ class CountingClassifier(StoredModel, ClassifierMixin, Private):  # type: ignore
         return tags
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Floats, Integers]:  # noqa: N803
-        features, labels = check_pairs(self, X, y, numeric=False, least=fewest(self.relation))
+        features, labels = check_pairs(self, X, y, numeric=False, least=fewest_rows(self.relation))
         return features, code_labels(labels, public_classes(self.classes))
 
     def _facts(self, rows: int, columns: int) -> CountingFacts:
@@ -147,7 +147,7 @@ class BoundedClassifier(CountingClassifier):
 
 def with_bounds(noise: AdditiveNoise | None, event: Event) -> Event:
     """Add what bounds cost."""
-    return event if noise is None else composed([noise.event, event])
+    return event if noise is None else compose_events([noise.event, event])
 
 
 def public_number(value: Any, name: str) -> float:

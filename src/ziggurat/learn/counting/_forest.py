@@ -21,7 +21,7 @@ from ziggurat.learn.counting._splits import (
     random_splits,
 )
 from ziggurat.mechanisms import AdditiveNoise, Gaussian, Laplace
-from ziggurat.privacy import Amount, Event, whole
+from ziggurat.privacy import Amount, Event, whole_number
 from ziggurat.randomness import Source
 
 _MOST, _DEPTH, _QUIET = 10, 6, 0.2
@@ -114,7 +114,7 @@ class RandomForestClassifier(BoundedClassifier):
         return np.asarray(softmax(prior + _SHARPER * (np.mean(told, axis=0) - prior), axis=1))
 
     def _plan(self, facts: CountingFacts) -> tuple[AdditiveNoise | None, Laplace | Gaussian]:
-        changed = self._changed * whole(self.trees, "trees")
+        changed = self._changed * whole_number(self.trees, "trees")
         kind: Kind = lesser_noise(changed, math.sqrt(changed), self._epsilon, self._delta)
         bounds_noise, left = self._shares(facts.columns, kind)
         return bounds_noise, left.whole_noise(changed, changed)

@@ -42,7 +42,7 @@ from ziggurat.learn.counting._base import (
     with_bounds,
 )
 from ziggurat.mechanisms import AdditiveNoise, Gaussian, Laplace
-from ziggurat.privacy import Amount, Event, Relation, whole
+from ziggurat.privacy import Amount, Event, Relation, whole_number
 from ziggurat.randomness import Source
 
 _LARGEST = 1 << 61
@@ -305,7 +305,7 @@ class CategoricalNB(CountingClassifier):
         given = [self.categories] * columns if np.ndim(self.categories) == 0 else list(self.categories)
         if self.categories is None or len(given) != columns:
             raise ParameterError(f"State how many categories columns have: a number, or one for each of {columns}.")
-        return [whole(size, "categories", 2) for size in given]
+        return [whole_number(size, "categories", 2) for size in given]
 
     def _places(self, table: Floats) -> Integers:
         most = np.array(self._sizes(table.shape[1])) - 1.0

@@ -22,8 +22,8 @@ from ziggurat.privacy import (
     Relation,
     RepeatedEvent,
     Unit,
-    composed,
-    whole,
+    compose_events,
+    whole_number,
 )
 from ziggurat.randomness import Source
 
@@ -48,7 +48,7 @@ class TreePlan:
     def event(self) -> Event:
         """What bounds, splits and leaves cost together."""
         levels = RepeatedEvent(self.level.neighbours, self.level, self.depth)
-        return with_bounds(self.bounds_noise, composed([levels, self.leaves.event]))
+        return with_bounds(self.bounds_noise, compose_events([levels, self.leaves.event]))
 
 
 class DecisionTreeClassifier(BoundedClassifier):
@@ -134,7 +134,7 @@ class DecisionTreeClassifier(BoundedClassifier):
         return np.asarray(self.value_[leaves_of(table, self.feature_, self.threshold_)])
 
     def _plan(self, facts: CountingFacts) -> TreePlan:
-        whole(self.thresholds, "thresholds")
+        whole_number(self.thresholds, "thresholds")
         if self.criterion not in CRITERIA:
             raise ParameterError("criterion must be 'majority' or 'gini'.")
         bounds_noise, left = self._shares(facts.columns, "laplace")

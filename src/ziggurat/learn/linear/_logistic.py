@@ -36,8 +36,8 @@ from ziggurat.learn._storage import StoredModel
 from ziggurat.learn.linear._methods import LinearFacts
 from ziggurat.learn.linear._objective import Objective, Slopes, newton, precision
 from ziggurat.mechanisms import AdditiveNoise
-from ziggurat.privacy import Amount, Event, RepeatedEvent, composed, exact_positive, whole
-from ziggurat.privacy.accounting import Size, fewest
+from ziggurat.privacy import Amount, Event, RepeatedEvent, compose_events, exact_positive, whole_number
+from ziggurat.privacy.accounting import Size, fewest_rows
 from ziggurat.randomness import Source
 
 _METHODS = ("objective", "output")
@@ -165,7 +165,9 @@ class LogisticPlan:
     @property
     def event(self) -> Event:
         """What both cost."""
-        return self.way.event if self.bounds_noise is None else composed([self.bounds_noise.event, self.way.event])
+        return (
+            self.way.event if self.bounds_noise is None else compose_events([self.bounds_noise.event, self.way.event])
+        )
 
 
 class LogisticRegression(StoredModel, ClassifierMixin, Private):  # type: ignore[misc]  # scikit-learn has no types
@@ -262,7 +264,7 @@ class LogisticRegression(StoredModel, ClassifierMixin, Private):  # type: ignore
 
     def planned(self, rows: int, columns: int) -> Event:
         """Say what fitting a table of this shape will cost; nothing is read."""
-        return self._plan(rows, whole(columns, "columns"), public_classes(self.classes).size).event
+        return self._plan(rows, whole_number(columns, "columns"), public_classes(self.classes).size).event
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
         """Learn from private rows.
@@ -325,7 +327,7 @@ class LogisticRegression(StoredModel, ClassifierMixin, Private):  # type: ignore
         return tags
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Floats, Integers]:  # noqa: N803
-        features, labels = check_pairs(self, X, y, numeric=False, least=fewest(self.relation))
+        features, labels = check_pairs(self, X, y, numeric=False, least=fewest_rows(self.relation))
         Size.of(self.relation, len(features), self.expected_rows).require(len(features))
         return features, code_labels(labels, public_classes(self.classes))
 

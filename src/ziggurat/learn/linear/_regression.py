@@ -30,8 +30,8 @@ from ziggurat.learn._storage import StoredModel
 from ziggurat.learn.linear._methods import METHODS, RELEASED, LinearFacts, LinearRows, Route, noise_kind, route
 from ziggurat.learn.linear._quadratic import Penalty
 from ziggurat.mechanisms import AdditiveNoise
-from ziggurat.privacy import Amount, Event, composed, whole
-from ziggurat.privacy.accounting import Size, fewest, require_declared
+from ziggurat.privacy import Amount, Event, compose_events, whole_number
+from ziggurat.privacy.accounting import Size, fewest_rows, require_declared
 from ziggurat.randomness import Source
 
 _UP_TO_SOME_ROWS = ("objective", "output")
@@ -48,7 +48,7 @@ class LinearPlan:
     def event(self) -> Event:
         """What both cost."""
         paid = [] if self.bounds_noise is None else [self.bounds_noise.event]
-        return composed([*paid, self.route.event]) if paid else self.route.event
+        return compose_events([*paid, self.route.event]) if paid else self.route.event
 
 
 class _LinearModel(StoredModel, RegressorMixin, Private):  # type: ignore[misc]  # scikit-learn has no types
@@ -98,7 +98,7 @@ class _LinearModel(StoredModel, RegressorMixin, Private):  # type: ignore[misc] 
 
     def planned(self, rows: int, columns: int) -> Event:
         """Say what fitting a table of this shape will cost; nothing is read."""
-        return self._plan(rows, whole(columns, "columns")).event
+        return self._plan(rows, whole_number(columns, "columns")).event
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - as in scikit-learn
         """Learn from private rows.
@@ -143,7 +143,7 @@ class _LinearModel(StoredModel, RegressorMixin, Private):  # type: ignore[misc] 
         return tags
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Floats, Floats]:  # noqa: N803
-        features, target = check_pairs(self, X, y, numeric=True, least=fewest(self.relation))
+        features, target = check_pairs(self, X, y, numeric=True, least=fewest_rows(self.relation))
         if self.method in _UP_TO_SOME_ROWS:
             self._size(len(features)).require(len(features))
         return features, target

@@ -37,9 +37,9 @@ from ziggurat.privacy import (
     UnboundedEvent,
     exact_delta,
     exact_positive,
-    whole,
+    whole_number,
 )
-from ziggurat.privacy.accounting import fewest
+from ziggurat.privacy.accounting import fewest_rows
 from ziggurat.randomness import Source
 
 _FAR = 1e9  # bandwidths from the centre at which all rows are clipped, so that angles stay finite
@@ -113,8 +113,8 @@ class Served(StoredModel, Private):
 
     def planned(self, rows: int, columns: int) -> Event:
         """Say what fitting so many rows will cost; nothing is read."""
-        rows = whole(rows, "rows", fewest(self._neighbours().relation))
-        return self._state_event(self._mechanism(rows, whole(columns, "columns")), rows)
+        rows = whole_number(rows, "rows", fewest_rows(self._neighbours().relation))
+        return self._state_event(self._mechanism(rows, whole_number(columns, "columns")), rows)
 
     def _mechanism(self, rows: int, columns: int) -> Gaussian:
         """Noise for what is protected, scaled to sensitivity 1."""
@@ -139,7 +139,7 @@ class Served(StoredModel, Private):
 
     def _map(self, columns: int) -> Fourier:
         """The public feature map: a lattice where bounds are declared and there is room for it, else drawn."""
-        most, made = whole(self.features, "features", 2), None
+        most, made = whole_number(self.features, "features", 2), None
         if self.bounds is not None:
             made = Fourier.lattice(2 * read_bounds(self.bounds, columns, "bounds").half, self._width, most)
         return replace(made or Fourier.draw(columns, self._width, most), centre=self._centre(columns))

@@ -17,7 +17,7 @@ from ziggurat.learn.served._kernels import Array, gaussian_kernel
 from ziggurat.learn.served._posterior import ROUNDING, SAFELY, in_kernel
 from ziggurat.learn.served._questions import Questioned
 from ziggurat.mechanisms import Gaussian
-from ziggurat.privacy import Amount, Event, exact_positive, whole
+from ziggurat.privacy import Amount, Event, exact_positive, whole_number
 
 
 class CloakedRegression(RegressorMixin, StoredModel, Questioned):  # type: ignore[misc]  # scikit-learn has no types
@@ -87,8 +87,8 @@ class CloakedRegression(RegressorMixin, StoredModel, Questioned):  # type: ignor
 
     def planned(self, rows: int, columns: int) -> Event:
         """Say what fitting so many rows will cost; nothing is read."""
-        whole(rows, "rows")
-        whole(columns, "columns")
+        whole_number(rows, "rows")
+        whole_number(columns, "columns")
         return self._mechanism().event
 
     def _mechanism(self) -> Gaussian:

@@ -29,8 +29,8 @@ from ziggurat.learn.served._base import (
 from ziggurat.learn.served._fourier import MARGIN
 from ziggurat.learn.served._kernels import Array, KernelExpansion
 from ziggurat.mechanisms import Gaussian, Laplace
-from ziggurat.privacy import Amount, Event, Neighbours, Relation, whole
-from ziggurat.privacy.accounting import Size, fewest
+from ziggurat.privacy import Amount, Event, Neighbours, Relation, whole_number
+from ziggurat.privacy.accounting import Size, fewest_rows
 from ziggurat.randomness import Source
 
 _MOST_BINS = 1 << 24
@@ -45,7 +45,7 @@ class _Density(DensityMixin):  # type: ignore[misc]  # scikit-learn has no types
     expected_rows: int | None
 
     def _check_rows(self, X: Any, y: Any) -> Array:  # noqa: ARG002, N803
-        return check_rows(self, X, reset=True, least=fewest(self.relation))
+        return check_rows(self, X, reset=True, least=fewest_rows(self.relation))
 
     def _neighbours(self) -> Neighbours:
         return about_rows(self.relation)
@@ -320,7 +320,9 @@ class ServedHistogram(_Density, StoredModel, Private):
 
     def planned(self, rows: int, columns: int) -> Event:
         """Say what fitting so many rows will cost; nothing is read."""
-        return self._mechanism(whole(rows, "rows", fewest(self.relation)), whole(columns, "columns")).event
+        return self._mechanism(
+            whole_number(rows, "rows", fewest_rows(self.relation)), whole_number(columns, "columns")
+        ).event
 
     def _mechanism(self, rows: int, columns: int) -> Gaussian | Laplace:  # noqa: ARG002
         self._shape(columns)
@@ -346,7 +348,7 @@ class ServedHistogram(_Density, StoredModel, Private):
         given = [self.bins] * columns if np.ndim(self.bins) == 0 else list(self.bins)
         if len(given) != columns:
             raise ParameterError(f"Give one number of bins, or one for each of the {columns} columns.")
-        shape = tuple(whole(count, "bins") for count in given)
+        shape = tuple(whole_number(count, "bins") for count in given)
         if math.prod(shape) > _MOST_BINS:
             raise ParameterError("The grid has more than 2**24 bins; take fewer bins or columns.")
         return shape

@@ -12,8 +12,8 @@ from ziggurat.learn._clipping import check_pairs, check_rows, root_above
 from ziggurat.learn.served._kernels import Array
 from ziggurat.learn.served._questions import Questioned
 from ziggurat.mechanisms import Gaussian, Laplace
-from ziggurat.privacy import Amount, Event, Neighbours, whole
-from ziggurat.privacy.accounting import fewest
+from ziggurat.privacy import Amount, Event, Neighbours, whole_number
+from ziggurat.privacy.accounting import fewest_rows
 
 
 class _Answering(Protocol):
@@ -78,12 +78,12 @@ class OutputPerturbation(Questioned):
 
     def planned(self, rows: int, columns: int) -> Event:
         """Say what fitting so many rows will cost; nothing is read."""
-        whole(rows, "rows", fewest(self._choose()._neighbours().relation))
-        whole(columns, "columns")
+        whole_number(rows, "rows", fewest_rows(self._choose()._neighbours().relation))
+        whole_number(columns, "columns")
         return self._mechanism().event
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Array, Any]:  # noqa: N803
-        least = fewest(self._choose()._neighbours().relation)
+        least = fewest_rows(self._choose()._neighbours().relation)
         clone(self.model).check(X, y)
         if y is None:
             return check_rows(self, X, reset=True, least=least), None

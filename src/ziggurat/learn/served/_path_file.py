@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.errors import ArtefactError, ParameterError
+from ziggurat.files import create, sync, sync_path
 
 Integers = npt.NDArray[np.int64]
 
@@ -51,18 +52,14 @@ class PathFile:
             raise ParameterError("The path must be the name of a new file, text or a Path.")
         identity = secrets.token_hex(16)
         try:
-            descriptor = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+            create(file, _MAGIC + bytes(8) + json.dumps({"identity": identity, **facts}).encode() + b"\n")
+            sync_path(Path(file).absolute().parent)
         except FileExistsError:
             raise ParameterError(f"The noise path {str(file)!r} belongs to another fit; name a new file.") from None
         except (OSError, ValueError):
             raise ParameterError(
                 "The noise path cannot be written there; name a new file in a folder of yours."
             ) from None
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(_MAGIC + bytes(8) + json.dumps({"identity": identity, **facts}).encode() + b"\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-        _sync_folder(Path(file))
         return cls(file, identity)
 
     @contextmanager
@@ -150,12 +147,4 @@ def _write_at(stream: BinaryIO, place: int, content: bytes) -> None:
     view = memoryview(content)
     while view:
         view = view[stream.write(view) :]
-    os.fsync(stream.fileno())
-
-
-def _sync_folder(file: Path) -> None:
-    descriptor = os.open(file.parent, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync(stream.fileno())

@@ -18,7 +18,7 @@ from ziggurat.learn.served._hinge import SLACK, kernel_machine, linear_machine, 
 from ziggurat.learn.served._kernels import Array, KernelExpansion, gaussian_kernel
 from ziggurat.mechanisms import Gaussian
 from ziggurat.privacy import Amount, Neighbours, Relation, exact_positive
-from ziggurat.privacy.accounting import Size, fewest
+from ziggurat.privacy.accounting import Size, fewest_rows
 from ziggurat.randomness import Source
 
 
@@ -113,7 +113,7 @@ class KernelSVM(ClassifierMixin, Served):  # type: ignore[misc]  # scikit-learn 
         return self
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Array, list[Array]]:  # noqa: N803
-        table, labels = check_pairs(self, X, y, numeric=False, least=fewest(self.relation))
+        table, labels = check_pairs(self, X, y, numeric=False, least=fewest_rows(self.relation))
         require_soluble(self._cost, self._public(len(table)))
         return table, self._signs(labels)
 

@@ -16,8 +16,8 @@ from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.pate.accounting._orders import Curve, least_epsilon
 from ziggurat.pate.accounting._private_epsilon import PrivateEpsilon
 from ziggurat.pate.voting import Aggregator, Ballot, ExactCosts, Floats, Votes, VotingStep
-from ziggurat.privacy import Amount, ApproximateDP, Event, compose, exact_delta, in_words, whole
-from ziggurat.privacy.accounting import upward
+from ziggurat.privacy import Amount, ApproximateDP, Event, compose, exact_delta, in_words, whole_number
+from ziggurat.privacy.accounting import upper_rational
 
 Weights = npt.NDArray[Any]
 
@@ -129,8 +129,8 @@ def count_asked(
 ) -> tuple[int, Weights | int]:
     """Give how many queries were asked, and which (or, without votes, how many) of them were answered."""
     if isinstance(votes, Ballot):
-        asked = whole(queries, "queries")
-        return asked, asked if answered is None and aggregator.test is None else whole(answered, "answered", 0)
+        asked = whole_number(queries, "queries")
+        return asked, asked if answered is None and aggregator.test is None else whole_number(answered, "answered", 0)
     if queries is not None:
         raise ParameterError("The votes tell how many queries there were; leave queries out.")
     if answered is None and aggregator.test is None:
@@ -162,7 +162,7 @@ def _published_independent(aggregator: Aggregator, queries: int, answers: int, d
     if len(known) < len(taken) or not exact_delta(delta):
         return None
     curve = _add(_times(bound.independent, count) for bound, count in known)
-    return upward(least_epsilon(curve, delta, conversion="classic").epsilon)
+    return upper_rational(least_epsilon(curve, delta, conversion="classic").epsilon)
 
 
 def _promise(aggregator: Aggregator, ballot: Ballot, queries: int, answers: int, delta: Amount) -> ApproximateDP:
@@ -173,8 +173,8 @@ def _promise(aggregator: Aggregator, ballot: Ballot, queries: int, answers: int,
     taken = steps_taken(aggregator, queries, answers)
     curve = _add(_times(partial(step.curve, ballot), count) for step, count in taken)
     own = least_epsilon(curve, delta).epsilon
-    if np.isfinite(own) and upward(own) < proven.epsilon * (1 - _BETTER):
-        return ApproximateDP(ballot.neighbours, upward(own), exact_delta(delta), "exact")
+    if np.isfinite(own) and upper_rational(own) < proven.epsilon * (1 - _BETTER):
+        return ApproximateDP(ballot.neighbours, upper_rational(own), exact_delta(delta), "exact")
     return proven
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 
 from ziggurat.errors import ParameterError
-from ziggurat.mechanisms import one_of
+from ziggurat.mechanisms import require_one_of
 from ziggurat.pate.voting import Floats
 from ziggurat.privacy import Amount, exact_delta
 from ziggurat.privacy.accounting import renyi_to_epsilon
@@ -40,7 +40,7 @@ def least_epsilon(
     1,200 queries at gamma 0.05 and delta 1e-5, whole l give 23.51 (at l = 1) where real l give 22.62, and for 900
     queries at delta 1e-6 they give 20.41 (at l = 2) instead of 20.27: the plateaus of the printed tables.
     """
-    one_of(conversion, ("improved", "classic"), "conversion")
+    require_one_of(conversion, ("improved", "classic"), "conversion")
     allowed = float(exact_delta(delta))
     if allowed <= 0:
         raise ParameterError("A Rényi curve gives an epsilon only at a delta greater than 0, such as 1e-5.")

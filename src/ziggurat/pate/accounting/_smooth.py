@@ -19,11 +19,11 @@ import numpy.typing as npt
 
 from ziggurat import randomness
 from ziggurat.errors import ParameterError, PrivacyError
-from ziggurat.mechanisms import drawing_from
+from ziggurat.mechanisms import choose_source
 from ziggurat.pate.accounting._accounts import count_asked, steps_taken
 from ziggurat.pate.voting import Aggregator, Floats, Integers, Votes, VotingStep
 from ziggurat.privacy import Amount, Event, RenyiEvent, exact, exact_delta, exact_positive
-from ziggurat.privacy.accounting import renyi_to_epsilon, upward
+from ziggurat.privacy.accounting import renyi_to_epsilon, upper_rational
 from ziggurat.randomness import Source
 
 _CELLS_PER_VOTE = 8
@@ -90,14 +90,14 @@ def sanitize(
     fade = 1 / (4 * at) if beta is None else exact_positive(beta, "beta")
     shift = float(width) * NormalDist().inv_cdf(float(sure))
     price = smooth_cost(float(at), float(fade), float(width) / (1 + shift * math.expm1(float(fade))))
-    event = RenyiEvent(votes.ballot.neighbours, (at,), (upward(price),))
+    event = RenyiEvent(votes.ballot.neighbours, (at,), (upper_rational(price),))
     cost, sensitivity = smooth_sensitivity(aggregator, votes, float(at), float(fade), answered)
-    drawn_from = drawing_from(source)
+    drawn_from = choose_source(source)
     deviate = Fraction(randomness.rounded_gaussian(2**_FINE, source=drawn_from), 2**_FINE)
     noisy = Fraction(cost) + Fraction(sensitivity) * (width * deviate + Fraction(shift))
     shown = max(math.ceil(noisy / _SHOWN) * _SHOWN, Fraction(0))
     total = np.array([float(shown) + price])
-    epsilon = upward(renyi_to_epsilon(np.array([float(at)]), total, float(exact_positive(delta, "delta"))))
+    epsilon = upper_rational(renyi_to_epsilon(np.array([float(at)]), total, float(exact_positive(delta, "delta"))))
     return Sanitized(epsilon, exact_delta(delta), at, shown, event, sure, drawn_from.origin)
 
 

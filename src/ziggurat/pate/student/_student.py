@@ -31,7 +31,7 @@ from ziggurat.pate.student._model import (
 )
 from ziggurat.pate.training import Classifiers, Network, Training, check_features, split_rows, storage
 from ziggurat.pate.voting import Labels
-from ziggurat.privacy import Account, Event, compose, composed, event_from_dict
+from ziggurat.privacy import Account, Event, compose, compose_events, event_from_dict
 from ziggurat.randomness import secure, seeded
 
 Array = npt.NDArray[Any]
@@ -355,7 +355,7 @@ def _compose_promise(*given: Any) -> tuple[Event | None, str | None]:
     if not released:
         return None, None
     origin = "seeded" if any(labels.rehearsal for labels in released) else "secure"
-    return composed(labels.event for labels in released), origin
+    return compose_events(labels.event for labels in released), origin
 
 
 def _untie(value: Any) -> Any:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ziggurat import randomness
 from ziggurat.errors import ParameterError
-from ziggurat.mechanisms import drawing_from
+from ziggurat.mechanisms import choose_source
 from ziggurat.pate.voting._published import Bound, GaussianBound
 from ziggurat.pate.voting._votes import Ballot, Floats, Integers, Votes
 from ziggurat.privacy import (
@@ -20,12 +20,12 @@ from ziggurat.privacy import (
     Event,
     GaussianEvent,
     RepeatedEvent,
-    composed,
+    compose_events,
     exact,
     exact_positive,
     in_words,
     profile,
-    whole,
+    whole_number,
 )
 from ziggurat.randomness import Source
 
@@ -180,10 +180,10 @@ class Aggregator(VotingStep):
         Smith & Thakurta 2022 for Gaussian DP), as a ledger's grant is; `planned` is what to reserve. With
         `most_answers` only the first so many that pass are answered.
         """
-        drawn_from = drawing_from(source)
+        drawn_from = choose_source(source)
         answered = self._test(votes, drawn_from)
         if most_answers is not None:
-            answered &= np.cumsum(answered) <= whole(most_answers, "most_answers")
+            answered &= np.cumsum(answered) <= whole_number(most_answers, "most_answers")
         labels = np.full(len(votes), UNANSWERED, dtype=np.int64)
         if answered.any():
             labels[answered] = self.draw(votes.take(answered), drawn_from)
@@ -195,12 +195,12 @@ class Aggregator(VotingStep):
 
     def planned(self, ballot: Ballot, queries: int, answers: int | None = None) -> Event:
         """Give the event of so many queries, of which at most `answers` are answered; all of them by default."""
-        asked = whole(queries, "queries")
-        given = asked if answers is None else whole(answers, "answers", 0)
+        asked = whole_number(queries, "queries")
+        given = asked if answers is None else whole_number(answers, "answers", 0)
         if given > asked or (self.test is None and given != asked):
             raise ParameterError("Without a test every query is answered, and never more queries than are asked.")
         parts: list[tuple[VotingStep | None, int]] = [(self.test, asked), (self, given)]
-        return composed(_times(step.event(ballot), count) for step, count in parts if step is not None and count)
+        return compose_events(_times(step.event(ballot), count) for step, count in parts if step is not None and count)
 
 
 def _times(event: Event, count: int) -> Event:

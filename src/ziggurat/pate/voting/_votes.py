@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from ziggurat.data import Unit
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError
-from ziggurat.mechanisms import one_of
-from ziggurat.privacy import Neighbours, Relation, whole
+from ziggurat.mechanisms import require_one_of
+from ziggurat.privacy import Neighbours, Relation, whole_number
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -60,8 +60,8 @@ class Ballot:
     relation: Relation = Relation.ADD_OR_REMOVE_ONE
 
     def __post_init__(self) -> None:
-        whole(self.classes, "classes", 2)
-        whole(self.moved, "moved")
+        whole_number(self.classes, "classes", 2)
+        whole_number(self.moved, "moved")
         object.__setattr__(self, "relation", self.neighbours.relation)
 
     @property
@@ -86,7 +86,7 @@ class Ballot:
 
     def owned_by(self, unit: Unit, teachers: int) -> Ballot:
         """Give the same votes as seen by a unit that owns `teachers` teachers, under the same relation."""
-        return replace(self, unit=unit, moved=whole(teachers, "teachers"))
+        return replace(self, unit=unit, moved=whole_number(teachers, "teachers"))
 
 
 class Votes:
@@ -134,7 +134,7 @@ class Votes:
         relation: Relation = Relation.ADD_OR_REMOVE_ONE,
     ) -> Votes:
         """Count labels, a matrix teachers x queries of class numbers 0, 1, ..., classes-1."""
-        matrix, known = _array(labels), whole(classes, "classes", 2)
+        matrix, known = _array(labels), whole_number(classes, "classes", 2)
         if matrix.ndim != 2 or matrix.dtype.kind not in "iub":
             raise DataError("Labels must be a matrix of whole class numbers, one row for each teacher.")
         if matrix.size and (matrix.min() < 0 or matrix.max() >= known):
@@ -158,7 +158,7 @@ class Votes:
         probabilities are rounded to whole parts of a vote that sum to exactly one vote, so that one teacher moves no
         count by more than one vote and all counts together by at most two, however its probabilities change.
         """
-        one_of(how, ("argmax", "rounded"), "how")
+        require_one_of(how, ("argmax", "rounded"), "how")
         cube = _check_probabilities(probabilities)
         if how == "argmax":
             return cls.from_labels(np.argmax(cube, axis=2), cube.shape[2], unit=unit, relation=relation)
@@ -193,7 +193,7 @@ class Votes:
 
 
 def _check_parts(given: int, name: str) -> int:
-    parts = whole(given, name)
+    parts = whole_number(given, name)
     if parts > FINEST_PARTS or parts & (parts - 1):
         raise ParameterError(f"{name} must be a power of two of at most {FINEST_PARTS}.")
     return parts

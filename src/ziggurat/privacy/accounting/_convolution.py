@@ -143,7 +143,7 @@ class _Sum:
         slope = tilt * self.step
         tilted = [_TiltedPart.of(losses, count, slope) for losses, count in self.parts]
         window = _window(tilted, self.lowest, self.highest)
-        found = _convolved(tilted, window)
+        found = _convolve(tilted, window)
         log_scale = sum(part.count * part.scale for part in tilted)
         return self._bounds(tilted, window, found, slope, log_scale)
 
@@ -239,7 +239,7 @@ class _WindowLaw:
     error: float
 
 
-def _convolved(tilted: list[_TiltedPart], window: _Window) -> _WindowLaw:
+def _convolve(tilted: list[_TiltedPart], window: _Window) -> _WindowLaw:
     """Convolve on a circle of a power of two cells, and bound the round-off (see the module)."""
     cells = window.cells
     gamma = 10 * UNIT * math.log2(cells)
@@ -292,7 +292,7 @@ class Cumulative:
         tilted = [_TiltedPart.of(losses, count, 0.0) for losses, count in parts]
         lowest, highest = (sum(n * int(item.places[end]) for item, n in parts) for end in (0, -1))
         window = _window(tilted, lowest, highest)
-        found = _convolved(tilted, window)
+        found = _convolve(tilted, window)
         scale = math.exp(sum(part.count * part.scale for part in tilted))
         relative = sum(part.count * (4 * part.size + 20 + len(part.weights)) for part in tilted) + 8 * window.cells
         error = math.sqrt(window.cells) * found.error + math.expm1(2 * UNIT * relative)

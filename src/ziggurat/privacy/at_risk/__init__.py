@@ -15,8 +15,8 @@ from ziggurat.privacy.at_risk._sampled import (
     PrivateSamplingWarning,
     SampledSensitivity,
     dkw_confidence,
+    draw_from_table,
     sample_sensitivity,
-    subsampled,
 )
 from ziggurat.privacy.at_risk._split import SplitLaplaceAtRisk
 
@@ -34,8 +34,8 @@ __all__ = [
     "SplitLaplaceAtRisk",
     "best_posterior",
     "dkw_confidence",
+    "draw_from_table",
     "exact_confidence",
     "privacy_at_risk",
     "sample_sensitivity",
-    "subsampled",
 ]

@@ -2,7 +2,15 @@
 
 from ziggurat.privacy.cost._binding import why_not
 from ziggurat.privacy.cost._cost import Cheapest, CostModel, Levels, Stakeholders
-from ziggurat.privacy.cost._decision import GRID, PRIORS, Decision, EpsilonCandidate, Wanted, edge, rounded
+from ziggurat.privacy.cost._decision import (
+    EPSILON_GRID,
+    PRIORS,
+    Decision,
+    EpsilonCandidate,
+    Wanted,
+    edge_of,
+    round_to_digits,
+)
 from ziggurat.privacy.cost._money import Money
 from ziggurat.privacy.cost._noise import GaussianNoise, GeometricNoise, LaplaceNoise, PricedNoise
 from ziggurat.privacy.cost._published import (
@@ -20,7 +28,7 @@ from ziggurat.privacy.cost._published import (
 )
 
 __all__ = [
-    "GRID",
+    "EPSILON_GRID",
     "PRIORS",
     "Cheapest",
     "CostModel",
@@ -35,7 +43,7 @@ __all__ = [
     "PricedNoise",
     "Stakeholders",
     "Wanted",
-    "edge",
+    "edge_of",
     "probabilistic_tolerance",
     "published_cheapest",
     "published_combined_confidence",
@@ -45,7 +53,7 @@ __all__ = [
     "published_level",
     "published_overlap",
     "published_sampled_confidence",
-    "rounded",
+    "round_to_digits",
     "samples_for",
     "why_not",
 ]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ziggurat.privacy.cost._cost import Cheapest, CostModel
 
 PRIORS = ("0.01", "0.1", "0.5")
-GRID = ("0.05", "0.1", "0.2", "0.5", "1", "2", "5")
+EPSILON_GRID = ("0.05", "0.1", "0.2", "0.5", "1", "2", "5")
 LEAST, MOST = Fraction(1, 10**6), 600
 
 
@@ -144,11 +144,11 @@ class Decision:
 
     def least_for_error(self) -> list[Fraction]:
         """The least epsilon that meets the error, three digits rounded up, if one does."""
-        found = [edge(limit) for limit in self.limits() if limit.from_below]
-        return [Fraction(rounded(each, 3)) for each in found if each is not None]
+        found = [edge_of(limit) for limit in self.limits() if limit.from_below]
+        return [Fraction(round_to_digits(each, 3)) for each in found if each is not None]
 
 
-def edge(limit: Limit) -> float | None:
+def edge_of(limit: Limit) -> float | None:
     """Where a constraint begins or ceases to be met, on the side where it is; None if no epsilon meets it."""
 
     def holds(x: float) -> bool:
@@ -166,7 +166,7 @@ def edge(limit: Limit) -> float | None:
     return good
 
 
-def rounded(value: float, digits: int = 3, up: bool = True) -> Decimal:
+def round_to_digits(value: float, digits: int = 3, up: bool = True) -> Decimal:
     """A number to so many digits, up or down; a last digit that is only round-off does not count."""
     near = Decimal(repr(value)) * (1 + Decimal("1e-10") * (-1 if up else 1))
     return Context(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR).plus(near)

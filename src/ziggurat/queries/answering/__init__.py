@@ -1,6 +1,6 @@
 """Answering a question: planned and priced first, then aggregated by the engine, noised and estimated."""
 
-from ziggurat.queries.answering._bounding import bounded
+from ziggurat.queries.answering._bounding import bound_rows
 from ziggurat.queries.answering._grid import quantize_range, quantize_value
 from ziggurat.queries.answering._plan import GROUP_SIZE, QuestionPlan, QuotedPart
 
@@ -8,7 +8,7 @@ __all__ = [
     "GROUP_SIZE",
     "QuestionPlan",
     "QuotedPart",
-    "bounded",
+    "bound_rows",
     "quantize_range",
     "quantize_value",
 ]

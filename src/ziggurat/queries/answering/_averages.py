@@ -78,15 +78,15 @@ class MeanEstimator(Estimator):
         total, count = (foreseen.spread(need) for need in self.needs())
         ends = _fewest_steps(self.ends, self.fixed)
         reach = mean_reach(foreseen.values, total, count, ends, float(1 - foreseen.confidence), foreseen.spare)
-        return self._quoted(reach)
+        return self._quote(reach)
 
     @property
     def widest(self) -> float:
         """How far off it can be: as far as the bounds are apart."""
         ends = _fewest_steps(self.ends, self.fixed)
-        return self._quoted(ends[1] - ends[0])
+        return self._quote(ends[1] - ends[0])
 
-    def _quoted(self, reach: float) -> float:
+    def _quote(self, reach: float) -> float:
         """Steps in units, or as a share of the learned range; laying values on the grid moves them by half a step."""
         ends = _fewest_steps(self.ends, self.fixed)
         unit = float(self.grid) if self.fixed is None else 1 / (ends[1] - ends[0])
@@ -157,7 +157,7 @@ class VarianceEstimator(Estimator):
         surely = fewest(foreseen.values, count, foreseen.spare) - count.reach(miss / 20)
         factor = float(_sample(np.maximum(surely, 2.0), self.sample))
         most = (ends[1] - ends[0]) ** 2 / 4
-        return self._quoted(min(factor * reach + (factor - 1) * most, most * (1 + self.sample)))
+        return self._quote(min(factor * reach + (factor - 1) * most, most * (1 + self.sample)))
 
     def evenly(self, foreseen: Foreseen) -> float:
         """Half the width of the interval where values are spread evenly between the bounds, without noise in the sums.
@@ -176,9 +176,9 @@ class VarianceEstimator(Estimator):
     def widest(self) -> float:
         """How far off it can be: by the largest variance that the bounds allow, or its root."""
         ends = _fewest_steps(self.ends, self.fixed)
-        return self._quoted((ends[1] - ends[0]) ** 2 / 4 * (1 + self.sample))
+        return self._quote((ends[1] - ends[0]) ** 2 / 4 * (1 + self.sample))
 
-    def _quoted(self, reach: float) -> float:
+    def _quote(self, reach: float) -> float:
         """A reach in squared steps, in units or as a share of what is learned.
 
         Laying values on the grid moves them by half a step r, a deviation d by as much, and a variance by 2 d r + r^2;

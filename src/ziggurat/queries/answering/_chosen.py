@@ -107,7 +107,7 @@ class Ranked(Chooser):
         fall = self._fall(counts.size, confidence)
         low = self._end(reach, -fall - 1, source)
         high = self._end(reach, fall, source)
-        return Estimate(self._shown(place), self._edge(min(low, place), -1), self._edge(max(high, place), 1))
+        return Estimate(self._show(place), self._edge(min(low, place), -1), self._edge(max(high, place), 1))
 
     def reach(self, candidates: int, confidence: Fraction) -> Fraction:
         """How many ranks off the quantile the interval reaches, and the value lies, at most, with this confidence.
@@ -130,7 +130,7 @@ class Ranked(Chooser):
 
     def _edge(self, place: int, side: int) -> int | float | date:
         """The end of what lies on a point of the grid: half a step beyond it, within the bounds."""
-        shown = self._shown(place)
+        shown = self._show(place)
         if isinstance(shown, date) or (self.value.kind is Kind.INTEGER and self.grid == 1):
             return shown
         lower, upper = Fraction(self.value.lower), Fraction(self.value.upper)  # type: ignore[arg-type]
@@ -139,7 +139,7 @@ class Ranked(Chooser):
             return math.floor(edge) if side < 0 else math.ceil(edge)
         return float(edge)
 
-    def _shown(self, place: int) -> int | float | date:
+    def _show(self, place: int) -> int | float | date:
         candidate = self.candidates[place]
         if isinstance(candidate, date):
             return candidate

@@ -15,7 +15,7 @@ from math import ceil, floor, log10
 from ziggurat.data import Unit
 from ziggurat.errors import ParameterError
 from ziggurat.mechanisms import AdditiveNoise
-from ziggurat.privacy import whole
+from ziggurat.privacy import whole_number
 from ziggurat.queries._answer import counted, in_figures
 from ziggurat.queries._question import Aggregate, Measure
 from ziggurat.queries.answering._additive import Estimator, Foreseen, Need, width_of
@@ -37,7 +37,7 @@ class QuoteLines:
     """The lines of a quote for one plan, for groups of a stated size."""
 
     def __init__(self, plan: QuestionPlan, group_size: int) -> None:
-        self.plan, self.size = plan, whole(group_size, "group_size")
+        self.plan, self.size = plan, whole_number(group_size, "group_size")
         if self.size > _MOST_UNITS:
             raise ParameterError("group_size must be at most 2**61; no more units are counted.")
         self.estimators, self.choosers = plan.estimators({}), plan.choosers({})
@@ -67,21 +67,21 @@ class QuoteLines:
 
     def _aggregate(self, aggregate: Aggregate) -> QuotedPart:
         if aggregate.name in self.choosers:
-            return self._chosen(aggregate, self.choosers[aggregate.name])
-        return self._estimated(aggregate, self.estimators[aggregate.name])
+            return self._quote_choice(aggregate, self.choosers[aggregate.name])
+        return self._quote_estimate(aggregate, self.estimators[aggregate.name])
 
-    def _estimated(self, aggregate: Aggregate, estimator: Estimator) -> QuotedPart:
+    def _quote_estimate(self, aggregate: Aggregate, estimator: Estimator) -> QuotedPart:
         half, cost = estimator.half_width(self.foreseen), self.plan.spendable(aggregate.name)
         unit = _OF_LEARNED[aggregate.measure] if self.plan.learns(aggregate) else ""
         if isinstance(estimator, MeanEstimator | VarianceEstimator):
             shown = f"{_upwards(100 * half)}% {unit}" if unit else _upwards(half)
             evenly = estimator.evenly(self.foreseen) if isinstance(estimator, VarianceEstimator) and not unit else None
-            note = self._sized(half >= estimator.widest and estimator.ends[0] < estimator.ends[1], shown, evenly)
+            note = self._say_size(half >= estimator.widest and estimator.ends[0] < estimator.ends[1], shown, evenly)
             return QuotedPart(aggregate.name, self._noise(estimator), cost, half, self.size, unit, note, evenly)
         note = f"± {_upwards(half)} {unit}" if unit else ""
         return QuotedPart(aggregate.name, self._noise(estimator), cost, half, None, unit, note)
 
-    def _sized(self, hidden: bool, half: str, evenly: float | None) -> str:
+    def _say_size(self, hidden: bool, half: str, evenly: float | None) -> str:
         group = f"in a group of {self._units(self.size)}"
         if hidden:
             return f"{group} the noise hides it: anything that the bounds allow"
@@ -94,22 +94,22 @@ class QuoteLines:
         if self.plan.learns(estimator.aggregate):
             return f"{_kind(used[0][1])} noise, in steps of what is learned"
         step = float(getattr(estimator, "grid", 1))
-        return ", ".join(dict.fromkeys(_told(need, noise, step) for need, noise in used))
+        return ", ".join(dict.fromkeys(_tell_noise(need, noise, step) for need, noise in used))
 
-    def _chosen(self, aggregate: Aggregate, chooser: Chooser) -> QuotedPart:
+    def _quote_choice(self, aggregate: Aggregate, chooser: Chooser) -> QuotedPart:
         cost, confidence = self.plan.spendable(aggregate.name), self.plan.confidence
         if isinstance(chooser, Ranked):
             candidates = MOST_CANDIDATES if self.plan.learns(aggregate) else len(chooser.candidates)
             ranks = chooser.reach(candidates, confidence)
             return QuotedPart(
-                aggregate.name, repr(chooser.point), cost, float(ranks), unit="ranks", note=self._ranked(ranks)
+                aggregate.name, repr(chooser.point), cost, float(ranks), unit="ranks", note=self._say_ranks(ranks)
             )
         assert isinstance(chooser, Frequent)
         fewer = chooser.shortfall(confidence)
         note = f"at most {counted(fewer, 'row')} fewer than the right one"
         return QuotedPart(aggregate.name, repr(chooser.mechanism), cost, float(fewer), unit="rows", note=note)
 
-    def _ranked(self, ranks: Fraction) -> str:
+    def _say_ranks(self, ranks: Fraction) -> str:
         group = f"a group of {self._units(self.size)}"
         share = f"{_upwards(float(100 * ranks / self.size))}% of {group}"
         return f"± {_upwards(float(ranks))} ranks, {share if ranks < self.size else f'more than {group} has'}"
@@ -146,7 +146,7 @@ def _kind(noise: AdditiveNoise) -> str:
     return type(noise).__name__
 
 
-def _told(need: Need, noise: AdditiveNoise, step: float) -> str:
+def _tell_noise(need: Need, noise: AdditiveNoise, step: float) -> str:
     """The noise on something measured, in the units of the answer."""
     unit = step if need.combine == "sum" else 1.0
     what = "sum" if need.combine == "sum" else "count"

@@ -10,7 +10,7 @@ from typing import Any
 
 from ziggurat.errors import QuestionError
 from ziggurat.mechanisms import AdditiveNoise, PartitionSelection
-from ziggurat.privacy import ApproximateDP, Event, Neighbours, PureDP, PureEvent, compose, composed
+from ziggurat.privacy import ApproximateDP, Event, Neighbours, PureDP, PureEvent, compose, compose_events
 from ziggurat.queries._answer import Answer, in_figures
 from ziggurat.queries._question import Aggregate, Measure, Question
 from ziggurat.queries._terms import Terms
@@ -24,7 +24,7 @@ from ziggurat.queries.answering._budget import (
     has_private_keys,
     noises,
     selection_of_keys,
-    split,
+    split_cost,
 )
 from ziggurat.queries.answering._chosen import Chooser, Frequent, Ranked
 from ziggurat.queries.answering._contribution import Contribution, contribution
@@ -90,7 +90,7 @@ class QuestionPlan:
     """What answering a question will do, promise and cost; made without reading a private table.
 
     Promise: `event`, under add-or-remove-one of the unit of the question's relation. Proof: the relation has at most
-    so many rows of one unit (proven, or enforced by `bounded`), every part is a mechanism of `ziggurat.mechanisms`
+    so many rows of one unit (proven, or enforced by `bound_rows`), every part is a mechanism of `ziggurat.mechanisms`
     with the sensitivity that follows, and parts compose.
 
     Parameters
@@ -106,12 +106,12 @@ class QuestionPlan:
         self.neighbours = Neighbours(question.relation.unit)
         self.shared: Contribution = contribution(question, terms)
         self.watches: tuple[Watch, ...] = watches_of(question, terms, self.shared, self.neighbours)
-        self.split: Split = split(question, terms, self.shared, bool(self.watches))
+        self.split: Split = split_cost(question, terms, self.shared, bool(self.watches))
         self._check_learning()
         self.selection: PartitionSelection | None = None
         if has_private_keys(question):
             self.selection = selection_of_keys(self.split, question, self.shared, self.neighbours)
-        self._event = composed(self._events())
+        self._event = compose_events(self._events())
 
     @property
     def event(self) -> Event:

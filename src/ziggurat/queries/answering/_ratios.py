@@ -57,7 +57,7 @@ def surprise(noises: Sequence[NoiseLaw], factors: Sequence[Floats], at: Floats) 
     return _laplace_tail(scales, beyond)
 
 
-def reached(noises: Sequence[NoiseLaw], factors: Sequence[float], miss: float) -> float:
+def least_reach(noises: Sequence[NoiseLaw], factors: Sequence[float], miss: float) -> float:
     """The least value that |sum of factor * noise| exceeds with at most this probability, as `surprise` bounds it.
 
     It grows with every factor: so do the slack and the scales, and with these the tail.
@@ -143,7 +143,7 @@ def mean_reach(
     width, least = ends[1] - ends[0], fewest(values, count, spare)
     if least <= count.reach(miss):
         return width
-    return min(reached((total, count), (1.0, max(-ends[0], ends[1])), miss) / least, width)
+    return min(least_reach((total, count), (1.0, max(-ends[0], ends[1])), miss) / least, width)
 
 
 def variance_interval(
@@ -204,6 +204,6 @@ def variance_reach(
     part, least = miss * _MEAN_PART, fewest(values, noises[2], spare)
     if least <= noises[2].reach(part / 2):
         return most
-    off = reached(noises[1:], (1.0, furthest_out), part) / least
+    off = least_reach(noises[1:], (1.0, furthest_out), part) / least
     last = max(shift + furthest_out**2, most - shift)
-    return min(reached(noises, (1.0, 2 * furthest_out, last), miss - part) / least + 2 * off**2, most)
+    return min(least_reach(noises, (1.0, 2 * furthest_out, last), miss - part) / least + 2 * off**2, most)

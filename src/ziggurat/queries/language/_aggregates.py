@@ -14,7 +14,7 @@ from ziggurat.errors import QuestionError
 from ziggurat.queries._question import Aggregate, Measure
 from ziggurat.queries._value import Value
 from ziggurat.queries.language._rows import SelectedRows
-from ziggurat.queries.language.expressions import Cell, Expressions, is_nothing, only, plain, shown, truth_as_number
+from ziggurat.queries.language.expressions import Cell, Expressions, is_nothing, only, plain, show, truth_as_number
 
 _MOST_RANKED = 1_000
 
@@ -70,10 +70,10 @@ def _count_if(expressions: Expressions, node: exp.Expr, where: exp.Expr | None, 
 
 def _call(rows: SelectedRows, expressions: Expressions, node: exp.Expr) -> _Call:
     if isinstance(node, exp.Anonymous):
-        return _named(expressions, node)
+        return _call_own(expressions, node)
     rule = _CALLS.get(type(node))
     if rule is None:
-        raise QuestionError(f"The aggregate {shown(node)} is not understood; docs/reference/sql.md lists what is.")
+        raise QuestionError(f"The aggregate {show(node)} is not understood; docs/reference/sql.md lists what is.")
     return rule(rows, expressions, node)
 
 
@@ -158,7 +158,7 @@ def _top(expressions: Expressions, of: exp.Expr, count: exp.Expr | None) -> _Cal
     return _Call(Measure.TOP, of, Fraction(wanted))
 
 
-def _named(expressions: Expressions, node: exp.Anonymous) -> _Call:
+def _call_own(expressions: Expressions, node: exp.Anonymous) -> _Call:
     name, given = str(node.this).upper(), node.expressions
     if len(given) != _NAMED[name][0]:
         raise QuestionError(f"{name} is written {_NAMED[name][1]}.")
@@ -198,7 +198,7 @@ def _fitting(measure: Measure, value: Value) -> Value:
     if is_nothing(value):
         raise QuestionError("An aggregate of NULL has no value; name a column.")
     if measure is Measure.COUNT:
-        return _counted(value)
+        return _count_values(value)
     if measure in _SUMMED and value.kind is Kind.BOOLEAN:
         value = truth_as_number(value)
     if measure in _SUMMED and not value.is_number:
@@ -216,7 +216,7 @@ def _fitting(measure: Measure, value: Value) -> Value:
     return plain(value)
 
 
-def _counted(value: Value) -> Value:
+def _count_values(value: Value) -> Value:
     if isinstance(value, Cell) and value.categories is None:
         return replace(plain(value), sql=value.present)
     return plain(value)

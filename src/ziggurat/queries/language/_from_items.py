@@ -12,7 +12,7 @@ from ziggurat.data.engines import Engine
 from ziggurat.queries._value import Value
 from ziggurat.queries.language._catalogue import PrivateTable
 from ziggurat.queries.language._public import PublicTable
-from ziggurat.queries.language.expressions import Cell, Seen, cell_of, derived, refuse_large
+from ziggurat.queries.language.expressions import Cell, Seen, cell_of, derive, refuse_large
 
 UNIT = "ziggurat_unit"
 """What the column that tells units apart is called in every relation."""
@@ -86,7 +86,7 @@ def _private(table: PrivateTable) -> FromItem:
     unit = table.table.unit
 
     def base(names: list[str], _: Engine) -> exp.Subquery:
-        return _marked(table.table.relation(names), table.name)
+        return _mark(table.table.relation(names), table.name)
 
     columns = {name: cell_of(column) for name, column in table.columns.items() if name != unit.column}
     seen = None if unit.column is None else _unit_seen(cell_of(table.columns[unit.column]))
@@ -108,18 +108,18 @@ def _unit_seen(seen: Seen) -> Seen:
 
 def _public(table: PublicTable) -> FromItem:
     def base(names: list[str], engine: Engine) -> exp.Subquery:
-        return _marked(table.relation(names, engine), table.name)
+        return _mark(table.relation(names, engine), table.name)
 
     columns = {name: table.seen(column) for name, column in table.columns.items()}
     return FromItem(columns, base, public=table)
 
 
-def _marked(base: exp.Subquery, name: str) -> exp.Subquery:
+def _mark(base: exp.Subquery, name: str) -> exp.Subquery:
     base.meta[NAMED] = name
     return base
 
 
-def carried(privacy: Privacy) -> Privacy:
+def carry_out(privacy: Privacy) -> Privacy:
     """Return whom rows are about when they are seen from outside of the query that selects them."""
     if privacy.seen is None:
         return privacy
@@ -134,4 +134,4 @@ def derive_item(query: exp.Select, columns: Mapping[str, Value], privacy: Privac
     def base(_: list[str], __: Engine) -> exp.Subquery:
         return query.subquery(copy=False)
 
-    return FromItem({name: derived(value) for name, value in columns.items()}, base, privacy)
+    return FromItem({name: derive(value) for name, value in columns.items()}, base, privacy)

@@ -11,7 +11,7 @@ from ziggurat.queries._value import Value
 from ziggurat.queries.language._from_items import FromItem, Privacy
 from ziggurat.queries.language._public import PublicTable
 from ziggurat.queries.language._rows import Joined, SelectedRows
-from ziggurat.queries.language.expressions import aligned, chained, compare, only, shown
+from ziggurat.queries.language.expressions import align, chain, compare, only, show
 
 _SIDES = {("", ""): "", ("", "INNER"): "", ("LEFT", ""): "LEFT", ("LEFT", "OUTER"): "LEFT"}
 
@@ -27,7 +27,7 @@ def side_of(join: exp.Join) -> str:
     return _SIDES[given]
 
 
-def joined(rows: SelectedRows, name: str, item: FromItem, join: exp.Join) -> SelectedRows:
+def join_item(rows: SelectedRows, name: str, item: FromItem, join: exp.Join) -> SelectedRows:
     """Return rows with one more item, if every row still belongs to one unit."""
     side = side_of(join)
     using = [each.name for each in join.args.get("using") or []]
@@ -35,7 +35,7 @@ def joined(rows: SelectedRows, name: str, item: FromItem, join: exp.Join) -> Sel
     wider = SelectedRows(rows.privacy, [*rows.joined, Joined(name, item, side=side)], rows.public_values)
     pairs = [_pair(wider, *sides) for sides in _equalities(wider, join, using)]
     wider.joined[-1].merged = merged
-    wider.joined[-1].on = chained(exp.And, [pair.condition for pair in pairs]).sql
+    wider.joined[-1].on = chain(exp.And, [pair.condition for pair in pairs]).sql
     if item.public is not None:
         wider.privacy = _with_public(rows.privacy, item.public, pairs)
     elif item.privacy is not None:
@@ -63,7 +63,7 @@ def _equalities(rows: SelectedRows, join: exp.Join, using: list[str]) -> list[tu
         sides = (plain.this, plain.expression) if type(plain) is exp.EQ else ()
         if not sides or not all(isinstance(each, exp.Column) for each in sides):
             raise QuestionError(
-                f"The join condition {shown(plain)} is not an equality of two columns; "
+                f"The join condition {show(plain)} is not an equality of two columns; "
                 "put other conditions into WHERE, or compute the column in a sub-query."
             )
         pairs.append(sides)
@@ -91,18 +91,18 @@ def _pair(rows: SelectedRows, left: exp.Column, right: exp.Column) -> _Pair:
     on_unit = places[0][2] and places[1][2] and before.kind is new.kind
     if before.is_number and new.is_number:
         # Public rows are counted by what is compared: as reals, different whole numbers may be equal.
-        before, new = aligned(before, new, "A join")
+        before, new = align(before, new, "A join")
     return _Pair(before, new, on_unit)
 
 
 def _with_public(privacy: Privacy, table: PublicTable, pairs: list[_Pair]) -> Privacy:
     """A row meets as many public rows as share its key: that many times the rows of a unit."""
-    keys = [_unqualified(pair.new) for pair in pairs]
+    keys = [_unqualify(pair.new) for pair in pairs]
     most = max(table.most_rows(keys), 1)
     return replace(privacy, rows=None if privacy.rows is None else privacy.rows * most)
 
 
-def _unqualified(value: Value) -> exp.Expr:
+def _unqualify(value: Value) -> exp.Expr:
     def bare(node: exp.Expr) -> exp.Expr:
         return exp.column(node.name, quoted=True) if isinstance(node, exp.Column) else node
 

@@ -11,12 +11,12 @@ from ziggurat.errors import QuestionError
 from ziggurat.queries._value import Value
 from ziggurat.queries.language._aggregates import holds_aggregate
 from ziggurat.queries.language._catalogue import RESERVED, Catalogue
-from ziggurat.queries.language._from_items import UNIT, FromItem, carried, derive_item, item_of
-from ziggurat.queries.language._joins import joined, side_of
+from ziggurat.queries.language._from_items import UNIT, FromItem, carry_out, derive_item, item_of
+from ziggurat.queries.language._joins import join_item, side_of
 from ziggurat.queries.language._public import MOST_LISTED, PublicTable
 from ziggurat.queries.language._rows import Joined, SelectedRows
 from ziggurat.queries.language._totals import totals
-from ziggurat.queries.language.expressions import Cell, Expressions, Literal, literal, only, shown
+from ziggurat.queries.language.expressions import Cell, Expressions, Literal, literal, only, show
 
 _LONGEST_NAME = 60  # PostgreSQL cuts names at 63 bytes
 
@@ -40,7 +40,7 @@ class Names:
         names = self
         for each in clause.expressions:
             only(each, "this", "alias")
-            name = checked_name(each.alias)
+            name = check_name(each.alias)
             names = replace(names, named={**names.named, name.lower(): sub_query(each.this, names)})
         return names
 
@@ -61,7 +61,7 @@ def rows_of(select: exp.Select, names: Names) -> SelectedRows:
     for (name, item), join in zip(items[1:], joins, strict=True):
         if any(each.name.lower() == name.lower() for each in rows.joined):
             raise QuestionError(f"Two things in FROM are called {name!r}; give one another name with AS.")
-        rows = joined(rows, name, item, join)
+        rows = join_item(rows, name, item, join)
     return rows
 
 
@@ -81,14 +81,14 @@ def _name_item(node: exp.Expr, names: Names) -> tuple[str, FromItem]:
         only(alias, "this")
     if isinstance(node, exp.Subquery):
         only(node, "this", "alias")
-        return checked_name(node.alias or "query"), sub_query(node.this, names)
+        return check_name(node.alias or "query"), sub_query(node.this, names)
     if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
-        raise QuestionError(f"{shown(node)} cannot stand in FROM; name a table, or write a sub-query in parentheses.")
+        raise QuestionError(f"{show(node)} cannot stand in FROM; name a table, or write a sub-query in parentheses.")
     only(node, "this", "alias")
-    return checked_name(node.alias or node.name), names.find(node.name)
+    return check_name(node.alias or node.name), names.find(node.name)
 
 
-def checked_name(name: str) -> str:
+def check_name(name: str) -> str:
     """Return a name that the analyst gives, if every engine can hold it."""
     if not name or not name.isprintable() or len(name.encode()) > _LONGEST_NAME or name.lower().startswith(RESERVED):
         raise QuestionError(
@@ -140,7 +140,7 @@ def sub_query(query: exp.Expr, names: Names) -> FromItem:
     if select.args.get("having") is not None:
         raise QuestionError("HAVING needs GROUP BY; write WHERE.")
     where = select.args.get("where")
-    return _projected(rows, select.expressions, None if where is None else where.this)
+    return _project(rows, select.expressions, None if where is None else where.this)
 
 
 def _over_totals(select: exp.Select, rows: SelectedRows) -> FromItem:
@@ -149,14 +149,14 @@ def _over_totals(select: exp.Select, rows: SelectedRows) -> FromItem:
     if item.privacy is None:
         raise QuestionError("A sub-query needs private rows.")
     inner = SelectedRows(item.privacy, [Joined("totals", item)], rows.public_values)
-    return _projected(inner, chosen, having)
+    return _project(inner, chosen, having)
 
 
-def _projected(rows: SelectedRows, items: list[exp.Expr], where: exp.Expr | None) -> FromItem:
+def _project(rows: SelectedRows, items: list[exp.Expr], where: exp.Expr | None) -> FromItem:
     expressions = Expressions(rows)
     columns: dict[str, Value] = {}
     unit_names = set(rows.privacy.names)
-    for item in _expanded(rows, items):
+    for item in _expand(rows, items):
         if rows.is_unit(item.unalias()):
             unit_names.add(item.alias_or_name.lower())
             continue
@@ -168,18 +168,18 @@ def _projected(rows: SelectedRows, items: list[exp.Expr], where: exp.Expr | None
     condition = None if where is None else expressions.condition(where)
     query = _selecting(rows, columns, condition)
     names = frozenset(unit_names - {name.lower() for name in columns})
-    return derive_item(query, columns, replace(carried(rows.privacy), names=names))
+    return derive_item(query, columns, replace(carry_out(rows.privacy), names=names))
 
 
-def _expanded(rows: SelectedRows, items: list[exp.Expr]) -> list[exp.Expr]:
+def _expand(rows: SelectedRows, items: list[exp.Expr]) -> list[exp.Expr]:
     return [each for item in items for each in (rows.every_column() if isinstance(item, exp.Star) else [item])]
 
 
 def _item_name(item: exp.Expr, value: Value) -> str:
     name = item.alias or (value.column if isinstance(item, exp.Column) else None)
     if not name:
-        raise QuestionError(f"The column {shown(item)} of a sub-query needs a name; write it with AS.")
-    return checked_name(name)
+        raise QuestionError(f"The column {show(item)} of a sub-query needs a name; write it with AS.")
+    return check_name(name)
 
 
 def _selecting(rows: SelectedRows, columns: Mapping[str, Value], where: exp.Expr | None) -> exp.Select:

@@ -69,7 +69,7 @@ class SelectedRows:
                 f"it may stand in COUNT(DISTINCT {node.name}), in joins and in GROUP BY of a sub-query."
             )
         place = self._find(node)
-        return self._seen(place)(exp.column(self._named(place), quoted=True))
+        return self._seen(place)(exp.column(self._name(place), quoted=True))
 
     def is_unit(self, node: exp.Expr) -> bool:
         """Return whether an expression is the column that tells units apart."""
@@ -77,7 +77,7 @@ class SelectedRows:
             return str(node.this).upper() == "UNIT" and not node.expressions and self.privacy.column is not None
         if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
             return False
-        return any(self._holds_unit(each, node) for each in self.joined if _meant(each, node))
+        return any(self._holds_unit(each, node) for each in self.joined if _is_meant(each, node))
 
     def has(self, node: exp.Column) -> bool:
         """Return whether an item has a column of that name."""
@@ -94,7 +94,7 @@ class SelectedRows:
 
     def relation(self) -> UnitRows:
         """Return the rows with those columns that were looked up."""
-        query = exp.select(*self._selected()).from_(self._base(0), copy=False)
+        query = exp.select(*self._select()).from_(self._base(0), copy=False)
         for number, each in enumerate(self.joined[1:], start=1):
             query = query.join(self._base(number), on=each.on, join_type=each.side or "INNER", copy=False)
         if len(self.joined) == 1 and all(place.name == name for place, name in self._names.items()):
@@ -105,12 +105,12 @@ class SelectedRows:
         unit = None if held.column is None else UNIT
         return UnitRows(query, columns, held.unit, unit, held.rows, held.engine, held.tables)
 
-    def _selected(self) -> list[exp.Expr]:
+    def _select(self) -> list[exp.Expr]:
         chosen: list[exp.Expr] = [
-            qualified(place.item, place.name).as_(name, quoted=True) for place, name in self._names.items()
+            qualify(place.item, place.name).as_(name, quoted=True) for place, name in self._names.items()
         ]
         if self.privacy.column is not None and self.privacy.seen is not None:
-            unit = self.privacy.seen(qualified(0, self.privacy.column))
+            unit = self.privacy.seen(qualify(0, self.privacy.column))
             chosen.append(unit.sql.as_(UNIT, quoted=True))
         return chosen or [exp.Literal.number(1).as_("ziggurat_row", quoted=True)]
 
@@ -135,19 +135,19 @@ class SelectedRows:
             ItemColumn(number, name)
             for number, each in enumerate(self.joined)
             for name in each.item.columns
-            if name.lower() == wanted and _meant(each, node)
+            if name.lower() == wanted and _is_meant(each, node)
         ]
         if len(found) > 1:
             raise QuestionError(f"Column {node.name[:60]!r} is in several tables; write the name of one before it.")
         if not found:
-            visible = [name for each in self.joined if _meant(each, node) for name in each.item.columns]
+            visible = [name for each in self.joined if _is_meant(each, node) for name in each.item.columns]
             raise QuestionError(f"There is no column {node.name[:60]!r}; {nearest(node.name, visible)}")
         return found[0]
 
     def place_of(self, node: exp.Column) -> tuple[int, str, bool]:
         """Return in which item a column of a join condition is, its name there, and whether it is the unit."""
         for number, each in enumerate(self.joined):
-            if _meant(each, node) and self._holds_unit(each, node) and each.item.privacy is not None:
+            if _is_meant(each, node) and self._holds_unit(each, node) and each.item.privacy is not None:
                 return number, str(each.item.privacy.column), True
         place = self._find(node)
         return place.item, place.name, False
@@ -157,8 +157,8 @@ class SelectedRows:
         each = self.joined[number]
         each.use(name)
         if is_unit and each.item.privacy is not None and each.item.privacy.seen is not None:
-            return each.item.privacy.seen(qualified(number, name))
-        return each.item.columns[name](qualified(number, name))
+            return each.item.privacy.seen(qualify(number, name))
+        return each.item.columns[name](qualify(number, name))
 
     @staticmethod
     def _holds_unit(each: Joined, node: exp.Column) -> bool:
@@ -168,7 +168,7 @@ class SelectedRows:
     def _seen(self, place: ItemColumn) -> Callable[[exp.Column], Value]:
         return self.joined[place.item].item.columns[place.name]
 
-    def _named(self, place: ItemColumn) -> str:
+    def _name(self, place: ItemColumn) -> str:
         """The name of a column in the relation: its own, unless another item has one of that name."""
         if place not in self._names:
             taken = {name.lower() for name in self._names.values()}
@@ -180,13 +180,13 @@ class SelectedRows:
         return self._names[place]
 
 
-def _meant(each: Joined, node: exp.Column) -> bool:
+def _is_meant(each: Joined, node: exp.Column) -> bool:
     if node.table:
         return each.name.lower() == node.table.lower()
     return node.name.lower() not in each.merged
 
 
-def qualified(number: int, name: str) -> exp.Column:
+def qualify(number: int, name: str) -> exp.Column:
     """Return a column of the item of that number."""
     return exp.column(name, table=exp.to_identifier(_alias(number), quoted=True), quoted=True)
 

@@ -14,7 +14,7 @@ from ziggurat.queries.language._aggregates import holds_aggregate, is_aggregate,
 from ziggurat.queries.language._answer_scope import AnswerScope
 from ziggurat.queries.language._canonical_text import canonical
 from ziggurat.queries.language._catalogue import Catalogue
-from ziggurat.queries.language._relations import Names, checked_name, rows_of
+from ziggurat.queries.language._relations import Names, check_name, rows_of
 from ziggurat.queries.language._rows import SelectedRows
 from ziggurat.queries.language._totals import item_at
 from ziggurat.queries.language.expressions import (
@@ -25,7 +25,7 @@ from ziggurat.queries.language.expressions import (
     plain,
     read_select,
     refuse_large,
-    shown,
+    show,
 )
 
 _MOST_COLUMNS = 100
@@ -109,7 +109,7 @@ def _key(select: exp.Select, rows: SelectedRows, node: exp.Expr) -> Value:
             "or take totals per unit in a sub-query in FROM."
         )
     if holds_aggregate(node):
-        raise QuestionError(f"{shown(node)} is an aggregate; rows cannot be grouped by it.")
+        raise QuestionError(f"{show(node)} is an aggregate; rows cannot be grouped by it.")
     return _as_key(Expressions(rows).value(node))
 
 
@@ -137,7 +137,7 @@ def _items(select: exp.Select, rows: SelectedRows, keys: list[Value]) -> tuple[l
     named: dict[int, Key] = {}
     aggregates: list[Aggregate] = []
     for item in select.expressions:
-        name = checked_name(item.alias) if item.alias else None
+        name = check_name(item.alias) if item.alias else None
         if is_aggregate(item.unalias()):
             aggregates.append(read_aggregate(rows, item.unalias(), name))
             columns.append(aggregates[-1].name)
@@ -154,7 +154,7 @@ def _items(select: exp.Select, rows: SelectedRows, keys: list[Value]) -> tuple[l
 def _check(columns: list[str], named: dict[int, Key], aggregates: list[Aggregate], keys: list[Value]) -> None:
     lowered = [name.lower() for name in columns]
     for name in columns:
-        checked_name(name)
+        check_name(name)
         if lowered.count(name.lower()) > 1:
             raise QuestionError(f"Two columns of the answer are called {name!r}; name one with AS.")
     if not aggregates:
@@ -169,7 +169,7 @@ def _place(rows: SelectedRows, keys: list[Value], item: exp.Expr) -> int:
         raise QuestionError("SELECT * would show rows of single people; ask for aggregates such as COUNT(*).")
     if holds_aggregate(node):
         raise QuestionError(
-            f"Arithmetic over aggregates, as in {shown(node)}, is not understood; ask for each of them and compute "
+            f"Arithmetic over aggregates, as in {show(node)}, is not understood; ask for each of them and compute "
             "with the answers, which costs nothing (for SUM(x) / COUNT(x) there is AVG(x))."
         )
     value = Expressions(rows).value(node)
@@ -177,7 +177,7 @@ def _place(rows: SelectedRows, keys: list[Value], item: exp.Expr) -> int:
     for place, key in enumerate(keys):
         if key.sql in (wanted, value.sql):
             return place
-    raise QuestionError(f"{shown(node)} is one person's value; put it into an aggregate or into GROUP BY.")
+    raise QuestionError(f"{show(node)} is one person's value; put it into an aggregate or into GROUP BY.")
 
 
 def _limit(select: exp.Select) -> int | None:

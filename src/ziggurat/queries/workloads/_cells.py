@@ -12,9 +12,9 @@ from typing import Any
 from sqlglot import exp
 
 from ziggurat.data import Bounds, Column, Kind
-from ziggurat.data.expressions import constant, present, reference
+from ziggurat.data.expressions import constant, is_present, reference
 from ziggurat.errors import NotPublicError, ParameterError
-from ziggurat.privacy import whole
+from ziggurat.privacy import whole_number
 
 MOST_CELLS = 1 << 22
 """The most cells that are counted together."""
@@ -93,7 +93,7 @@ class ColumnCells:
             return exp.cast(chosen, "BIGINT")
         lower, upper = (self.edges[0], self.edges[-1]) if self.edges else self._whole_bounds
         inside = exp.and_(
-            present(self.column), exp.GTE(this=cell, expression=self._constant(lower)),
+            is_present(self.column), exp.GTE(this=cell, expression=self._constant(lower)),
             exp.LTE(this=cell, expression=self._constant(upper)), copy=False,
         )  # fmt: skip
         place = self._bin(0, self.size) if self.edges else exp.Sub(this=cell, expression=self._constant(lower))
@@ -150,14 +150,14 @@ def cells_of(column: Column, edges: Sequence[Edge] | None = None, bins: int | No
     if edges is not None and bins is not None:
         raise ParameterError(f"Give edges or bins for column {column.name!r}, not both.")
     if edges is None and bins is None:
-        return _small_enough(_unbinned(column))
+        return _small_enough(_cells_unbinned(column))
     if column.kind not in (Kind.INTEGER, Kind.REAL, Kind.DATE):
         raise ParameterError(f"Column {column.name!r} is {column.kind}; only numbers and dates have edges or bins.")
-    chosen = _checked_edges(column, edges) if edges is not None else _even(column, whole(bins, "bins"))
+    chosen = _check_edges(column, edges) if edges is not None else _even(column, whole_number(bins, "bins"))
     return _small_enough(ColumnCells(column, chosen))
 
 
-def _unbinned(column: Column) -> ColumnCells:
+def _cells_unbinned(column: Column) -> ColumnCells:
     if column.kind in (Kind.REAL, Kind.DATE):
         raise ParameterError(f"Column {column.name!r} is {column.kind}; state edges= or bins= for it.")
     if column.kind is Kind.TEXT:
@@ -175,7 +175,7 @@ def _small_enough(cells: ColumnCells) -> ColumnCells:
     return cells
 
 
-def _checked_edges(column: Column, edges: Sequence[Edge]) -> tuple[Edge, ...]:
+def _check_edges(column: Column, edges: Sequence[Edge]) -> tuple[Edge, ...]:
     if isinstance(edges, str | bytes) or not isinstance(edges, Sequence):
         raise ParameterError(f"The edges of column {column.name!r} must be a list.")
     try:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ziggurat.drawing import rendered, sheet
+from ziggurat.drawing import encode, sheet
 from ziggurat.errors import DataError
+from ziggurat.files import write_bytes
 from ziggurat.release.comparing._candidate import Candidate, Candidates
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ def drawn(candidates: Candidates, kind: Literal["svg", "png"]) -> bytes:
     """Draw the plane as a file; DataError if no candidate has a measured risk."""
     with sheet(6.6, 4.4) as page:
         fill(page.add_subplot(), candidates)
-        return rendered(page, kind)
+        return encode(page, kind)
 
 
 def fill(axes: Axes, candidates: Candidates) -> None:
@@ -53,14 +52,7 @@ def save(candidates: Candidates, file: Path) -> None:
     kind: Literal["svg", "png"] = "svg" if file.suffix.lower() == ".svg" else "png"
     if file.suffix.lower() not in (".svg", ".png"):
         raise DataError("The plane is drawn into a .png or a .svg file; name one of these.")
-    content = drawn(candidates, kind)
-    try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.absolute().parent)
-        with os.fdopen(descriptor, "wb") as draft:
-            draft.write(content)
-        Path(name).replace(file)
-    except OSError:
-        raise DataError(f"The picture {str(file)!r} could not be written; check the folder.") from None
+    write_bytes(file, drawn(candidates, kind), mode=0o600)
 
 
 def _point(axes: Axes, each: Candidate, i: int, best: bool) -> None:

@@ -19,7 +19,7 @@ from ziggurat.privacy import Amount, ApproximateDP
 from ziggurat.release._purse import Purse
 from ziggurat.release.labels._labelled import Labelled, LabellingFacts, facts_of, read_json, reading
 from ziggurat.release.labels._promised import UNPROTECTED, Features, StudentsSide, TeachersSide
-from ziggurat.release.labels._query_curator import Privatised, QueryCurator
+from ziggurat.release.labels._query_curator import PrivatizedQueries, QueryCurator
 from ziggurat.release.labels._student_certificate_text import certificate_text
 
 FORMAT = "ziggurat/certificate/1"
@@ -151,7 +151,7 @@ def certify(
     *,
     delta: Amount | None = None,
     features: Features,
-    queries: QueryCurator | Privatised | Sequence[Privatised] | None = None,
+    queries: QueryCurator | PrivatizedQueries | Sequence[PrivatizedQueries] | None = None,
     ledger: Ledger | None = None,
     students_ledger: Ledger | None = None,
     organisation: Unit | None = None,
@@ -212,7 +212,7 @@ def _several(given: Any) -> Sequence[Any]:
     return given
 
 
-def _sent(queries: Any) -> tuple[Privatised, ...]:
+def _sent(queries: Any) -> tuple[PrivatizedQueries, ...]:
     if queries is None:
         return ()
     several = queries if isinstance(queries, Sequence) else [queries]
@@ -221,7 +221,7 @@ def _sent(queries: Any) -> tuple[Privatised, ...]:
 
 def _matched(facts: Sequence[LabellingFacts], sent: Sequence[Any]) -> bool:
     """Whether what curator A labelled is what curator B sent; reports that were divided cannot be told."""
-    known = {call.digest for each in sent if isinstance(each, Privatised) for call in each.calls}
+    known = {call.digest for each in sent if isinstance(each, PrivatizedQueries) for call in each.calls}
     return all(each.question["features"] in known for each in facts)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ziggurat.data import Table, write_csv
-from ziggurat.data.expressions import known, reference
+from ziggurat.data.expressions import null_if_missing, reference
 from ziggurat.errors import DataError
 from ziggurat.local import Privatizer, Reports, Support, WholeRecord
 from ziggurat.privacy import ApproximateDP, Event, PureDP
@@ -136,7 +136,7 @@ def reported_rows(table: Table, names: list[str]) -> pa.Table:
         seen = table.aggregate(different, exp.Count(this=exp.Star()).as_("rows")).to_pylist()[0]
         if seen["units"] != seen["rows"]:
             raise DataError(f"Some rows share their {table.unit.name}; collect one row for each, or the promise fails.")
-    rows = table.query(table.select(*(known(table.schema[name]) for name in names))).combine_chunks()
+    rows = table.query(table.select(*(null_if_missing(table.schema[name]) for name in names))).combine_chunks()
     if rows.num_rows == 0:
         raise DataError("The table has no rows; there is nothing to collect.")
     return rows

@@ -27,7 +27,7 @@ from ziggurat.release._synthetic_attacks import (
     attackers_of,
     attacks_planned,
 )
-from ziggurat.release.tables._anonymised import _checked, _private_folder
+from ziggurat.release.tables._anonymized import _checked, _private_folder
 from ziggurat.release.tables._synthetic_files import (
     FORMAT,
     File,

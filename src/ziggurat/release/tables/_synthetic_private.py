@@ -15,7 +15,7 @@ from ziggurat.attacks import count_noun
 from ziggurat.data import Schema, Table, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import MixedNeighboursError, ParameterError, PrivacyError
-from ziggurat.privacy import Event, Guarantee, whole
+from ziggurat.privacy import Event, Guarantee, whole_number
 from ziggurat.queries.answering import QuotedPart
 from ziggurat.randomness import secure, seeded
 from ziggurat.release._certificate import NO_PROMISE, decision_of
@@ -26,7 +26,7 @@ from ziggurat.release._plan import Plan, stated
 from ziggurat.release._purse import Purse
 from ziggurat.release._synthetic_attacks import Attackers, Claim, attack_fully, attackers_of, attacks_planned
 from ziggurat.release.models import DEPENDS, in_words
-from ziggurat.release.tables._anonymised import _checked, _private_folder
+from ziggurat.release.tables._anonymized import _checked, _private_folder
 from ziggurat.release.tables._synthetic import Progress, _require_copies, _silent
 from ziggurat.release.tables._synthetic_files import (
     FORMAT,
@@ -339,7 +339,7 @@ def _require_possible(maker: Any, names: Sequence[str], holdout: object, rows: i
     """Refuse what would fail only once it was paid for."""
     maker._require_solver()
     if rows is not None:
-        whole(rows, "rows")
+        whole_number(rows, "rows")
     if isinstance(holdout, Table):
         holdout.schema.select(names)
     else:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ziggurat.mechanisms import DiscreteGaussian
-from ziggurat.privacy import Amount, Event, ZeroConcentratedEvent, whole
+from ziggurat.privacy import Amount, Event, ZeroConcentratedEvent, whole_number
 from ziggurat.randomness import Source
 from ziggurat.synthesize.marginals._cliques import Clique, Integers
 from ziggurat.synthesize.marginals._counts import (
@@ -124,7 +124,7 @@ class AIM(PrivateSynthesis):
         return [ZeroConcentratedEvent(terms.unit.neighbours, terms.rho)]
 
     def _rounds(self, terms: CopyTerms) -> int:
-        return _ROUNDS_PER_COLUMN * len(terms.names) if self.rounds is None else whole(self.rounds, "rounds")
+        return _ROUNDS_PER_COLUMN * len(terms.names) if self.rounds is None else whole_number(self.rounds, "rounds")
 
     def _measure(
         self, counts: ExactCounts, terms: CopyTerms, total: float | None, source: Source, progress: Progress

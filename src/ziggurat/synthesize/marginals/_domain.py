@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from ziggurat.data import Column, Kind, Provenance, Schema
 from ziggurat.errors import NotPublicError, ParameterError
-from ziggurat.privacy import whole
+from ziggurat.privacy import whole_number
 from ziggurat.synthesize.marginals._cliques import Integers
 
 MOST_CELLS = 1 << 17
@@ -153,7 +153,7 @@ def list_cells(column: Column, values: Sequence[Label], missing: bool) -> Axis:
 def cut_bounds(column: Column, lower: float, upper: float, bins: Bins, missing: bool) -> Axis:
     """Cut bounds into cells that are as equal as the kind of value allows."""
     wanted = bins if isinstance(bins, int) else bins.get(column.name, 32)
-    count = whole(wanted, f"The number of bins of column {column.name!r}")
+    count = whole_number(wanted, f"The number of bins of column {column.name!r}")
     if column.kind is Kind.REAL:
         places = np.unique(np.linspace(float(lower), float(upper), count + 1))
         edges: list[Any] = places.tolist() if places.size > 1 else [float(lower), float(upper)]
@@ -209,4 +209,4 @@ def check_bins(bins: object, names: Sequence[str]) -> Bins:
         if unknown:
             raise ParameterError(f"bins names {unknown[0]!r}, which is no column to synthesise.")
         return dict(bins)
-    return whole(bins, "bins")
+    return whole_number(bins, "bins")

@@ -38,9 +38,9 @@ from ziggurat.privacy import (
     exact,
     exact_delta,
     exact_epsilon,
-    whole,
+    whole_number,
 )
-from ziggurat.privacy.accounting import composed, zcdp_rho
+from ziggurat.privacy.accounting import compose_events, zcdp_rho
 from ziggurat.randomness import Source, secure, seeded
 from ziggurat.synthesize._reading import open_table
 from ziggurat.synthesize._saving import Array, read_archive, write_archive
@@ -165,7 +165,7 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         Drawn anew each time or, with a whole number, the same ones again.
         """
         check_is_fitted(self)
-        wanted = max(round(self.total_), 1) if rows is None else whole(rows, "rows")
+        wanted = max(round(self.total_), 1) if rows is None else whole_number(rows, "rows")
         draw = (secure() if random_state is None else seeded(random_state)).simulation()
         sizes = [min(_BATCH, wanted - start) for start in range(0, wanted, _BATCH)]
         return pa.concat_tables([self._batch(size, draw) for size in sizes])
@@ -241,13 +241,13 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         return self
 
     def _event(self, terms: CopyTerms) -> Event:
-        return composed([*(terms.price.events if terms.price else []), *self._events(terms)])
+        return compose_events([*(terms.price.events if terms.price else []), *self._events(terms)])
 
     def _terms(self, schema: Schema) -> CopyTerms:
         epsilon, delta = exact_epsilon(self.epsilon), exact_delta(self.delta)
         if delta == 0:
             raise ParameterError("These methods add Gaussian noise, which needs a delta above 0, such as '1e-9'.")
-        whole(self.max_cells, "max_cells")
+        whole_number(self.max_cells, "max_cells")
         names = _choose(self.columns, schema)
         bins = check_bins(self.bins, names)
         unit = CountedUnit(self._neighbours(schema), self._rows(schema))
@@ -279,7 +279,7 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             return 1
         if self.rows_per_unit is None:
             raise ParameterError(f"State rows_per_unit=..., how many rows of {schema.unit} may count at most.")
-        return whole(self.rows_per_unit, "rows_per_unit")
+        return whole_number(self.rows_per_unit, "rows_per_unit")
 
     def _require_solver(self) -> None:
         if self.solver not in ("tree", "mbi"):

@@ -10,7 +10,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ziggurat.data import Table
-from ziggurat.data.expressions import known
+from ziggurat.data.expressions import null_if_missing
 from ziggurat.randomness import Source, shuffle
 from ziggurat.synthesize.marginals._cliques import Integers
 from ziggurat.synthesize.marginals._counts import CountedUnit
@@ -64,7 +64,7 @@ def read_codes(
 
 def _select(table: Table, names: Sequence[str]) -> list[exp.Expr | str]:
     """The columns, with NULL for what is missing, and the one that tells units apart."""
-    cells: list[exp.Expr | str] = [known(table.schema[name]) for name in names]
+    cells: list[exp.Expr | str] = [null_if_missing(table.schema[name]) for name in names]
     return cells if table.unit.column is None else [*cells, table.unit.column]
 
 
