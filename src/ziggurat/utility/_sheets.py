@@ -13,7 +13,7 @@ import pyarrow as pa
 from ziggurat.data import Column, Kind, Schema, Table, Unit, read
 from ziggurat.errors import DataError, ParameterError, SchemaError
 from ziggurat.randomness import Source, secure
-from ziggurat.synthesize import Origin, Synthetic, WrittenCopies, facts_of, rows_of
+from ziggurat.synthesize import Origin, Synthetic, WrittenCopies, read_facts, sample_rows
 from ziggurat.synthesize import open_table as opened_table
 from ziggurat.utility._judgement import Codes, Reals, counted
 
@@ -196,7 +196,7 @@ def _origin(synthetic: object) -> Origin | None:
     if isinstance(synthetic, Synthetic | WrittenCopies):
         return synthetic.origin
     first = list_copies(synthetic)[0]
-    return Origin.from_dict(facts_of(first)) if isinstance(first, str | Path) and Path(first).is_file() else None
+    return Origin.from_dict(read_facts(first)) if isinstance(first, str | Path) and Path(first).is_file() else None
 
 
 def make_generator(source: Source | None) -> np.random.Generator:
@@ -246,7 +246,7 @@ def _check_same(wanted: Column, held: Column) -> None:
 
 
 def _read(table: Table, names: Sequence[str], rows: int, source: Source, what: str) -> tuple[pa.Table, int]:
-    found, total = rows_of(table, names, rows, source)
+    found, total = sample_rows(table, names, rows, source)
     if total == 0:
         raise DataError(f"{what} has no rows; there is nothing to compare.")
     return found, total

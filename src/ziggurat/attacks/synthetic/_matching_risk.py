@@ -31,7 +31,7 @@ from ziggurat.attacks.synthetic._alike import (
 )
 from ziggurat.attacks.synthetic._matching_risk_kernels import Index, MatchTargets, Scores, counts, index_tables, scores
 from ziggurat.attacks.synthetic._scenario import Exact, Knowledge, Scenario, Within
-from ziggurat.attacks.tables import _hypergeometric
+from ziggurat.attacks.tables import hypergeometric
 from ziggurat.data import Table
 from ziggurat.data.coded import Codes
 from ziggurat.data.engines import DuckDBEngine
@@ -295,5 +295,5 @@ def _inverse(rows: int, most: int, population: int | None) -> Floats:
         return 1 / sizes
     share = min(1.0, rows / population)
     parts = np.array_split(sizes, 1 + sizes.size // _BATCH)  # the series of many sizes at once takes much memory
-    factors = np.concatenate([_hypergeometric(1.0, part + 1, 1 - share) for part in parts])
+    factors = np.concatenate([hypergeometric(1.0, part + 1, 1 - share) for part in parts])
     return np.asarray(np.minimum(share / sizes * factors, 1 / sizes))
