@@ -22,7 +22,7 @@ from ziggurat.data.expressions import present
 from ziggurat.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Combinations
+    from ziggurat.anonymize.generalizing._combinations import Combinations
     from ziggurat.data import Table
 
 Flags = npt.NDArray[np.bool]

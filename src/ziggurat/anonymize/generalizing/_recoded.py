@@ -9,7 +9,7 @@ import numpy as np
 from ziggurat.anonymize.generalizing._published import Labels
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Combinations
+    from ziggurat.anonymize.generalizing._combinations import Combinations
     from ziggurat.anonymize.generalizing._local import Recoded
     from ziggurat.anonymize.generalizing._mondrian import Ranges
 

@@ -18,7 +18,7 @@ from ziggurat.anonymize.generalizing import _kernels as kernels
 from ziggurat.anonymize.generalizing._problem import classes_of, found_for, problem_of
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Combinations
+    from ziggurat.anonymize.generalizing._combinations import Combinations
     from ziggurat.anonymize.generalizing._kernels import Classes, Found, Problem
     from ziggurat.anonymize.generalizing._metrics import Metric
     from ziggurat.anonymize.generalizing._models import Asked
