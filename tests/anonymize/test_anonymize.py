@@ -22,7 +22,7 @@ from ziggurat.anonymize import (
     TCloseness,
     anonymize,
 )
-from ziggurat.anonymize.generalizing._counted import count_combinations
+from ziggurat.anonymize.generalizing._combinations import count_combinations
 from ziggurat.data import Column, Hierarchy, Kind, Schema, Table, Unit, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, ParameterError, PrivacyError, SchemaError, ZigguratError

@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 from scipy import stats
 
-from ziggurat.data import Condition, Kind
+from ziggurat.data import Condition
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.synthesize._combining import Combined, CombiningRule, combine_estimates
-from ziggurat.synthesize._encoding import numbers_of
+from ziggurat.synthesize._encoding import finite_numbers
 
 Synthesis = Literal["fully", "partially"]
 Estimator = Callable[[pa.Table], tuple[float, float]]
@@ -208,10 +208,9 @@ class Synthetic:
                 f"There is no column {column!r}; known: {', '.join(map(repr, table.column_names[:12]))}."
             )
         cells = table.column(column)
-        kind = Kind.DATE if pa.types.is_date(cells.type) else Kind.REAL
-        if not (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type) or kind is Kind.DATE):
+        if not any(is_kind(cells.type) for is_kind in (pa.types.is_integer, pa.types.is_floating, pa.types.is_date)):
             raise ParameterError(f"Column {column!r} holds no numbers.")
-        values = numbers_of(cells, kind)
+        values = finite_numbers(cells)
         return values[~np.isnan(values) & ~np.isin(values, [float(code) for code in self.missing.get(column, ())])]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.anonymize.generalizing._asking import ProtectedColumns, hierarchies_for, question_of, value_orders
-from ziggurat.anonymize.generalizing._counted import count_combinations
+from ziggurat.anonymize.generalizing._combinations import count_combinations
 from ziggurat.anonymize.generalizing._kernels import TOLERANCE
 from ziggurat.anonymize.generalizing._local import Recoded, recode
 from ziggurat.anonymize.generalizing._metrics import Loss, Metric
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ziggurat.anonymize.generalizing._coded import Combinations
+    from ziggurat.anonymize.generalizing._combinations import Combinations
     from ziggurat.data import Hierarchy
 
 Recoding = Literal["global", "local", "mondrian"]

@@ -23,7 +23,7 @@ from ziggurat.compiling import compiled
 from ziggurat.errors import ParameterError, PrivacyError
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Combinations, Ladder
+    from ziggurat.anonymize.generalizing._combinations import Combinations, Ladder
     from ziggurat.anonymize.generalizing._models import ModelNumbers
 
 Integers = npt.NDArray[np.int64]

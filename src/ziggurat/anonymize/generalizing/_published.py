@@ -23,7 +23,7 @@ from ziggurat.errors import DataError, ParameterError
 from ziggurat.files import replacing
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Combinations
+    from ziggurat.anonymize.generalizing._combinations import Combinations
     from ziggurat.anonymize.generalizing._local import Recoded
     from ziggurat.anonymize.generalizing._mondrian import Boxes
     from ziggurat.data import Table

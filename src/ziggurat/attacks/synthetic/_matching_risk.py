@@ -24,9 +24,9 @@ from ziggurat.attacks.synthetic._alike import (
     ComparedRows,
     Floats,
     Opened,
-    class_rows,
     encode_alike,
     name_copies,
+    number_alike,
     open_alike,
 )
 from ziggurat.attacks.synthetic._matching_risk_kernels import Index, MatchTargets, Scores, counts, index_tables, scores
@@ -215,7 +215,7 @@ def _are_paired(first: ComparedRows, copy: ComparedRows) -> bool:
     Of a partially synthetic table some columns, or the rows that no rule marks, are the original's.
     """
     alone = [(first.cells[:, [place]], copy.cells[:, [place]]) for place in range(len(first.names))]
-    found = [_agree(*class_rows(both)) for both in (*alone, (first.cells, copy.cells))]
+    found = [_agree(*number_alike(both)) for both in (*alone, (first.cells, copy.cells))]
     return any(found) or all(each is None for each in found)
 
 
@@ -256,7 +256,7 @@ def _prepare(
         keys.append(np.stack(sides, axis=1))
         near = [each.column(name) for name, rule in scenario.known.items() if isinstance(rule, Within)]
         numbers.append(np.nan_to_num(np.stack(near, axis=1)) if near else np.empty((len(each), 0)))
-    ids = class_rows(keys)
+    ids = number_alike(keys)
     number = 1 + max(int(part.max()) for part in ids)
     lows, highs = _ends(scenario, numbers[0])
     index = index_tables(ids[1 : copies + 1], number, numbers[1 : copies + 1])

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any, cast
 
 from ziggurat.errors import ParameterError
-from ziggurat.synthesize._cells import Method
+from ziggurat.synthesize._method import Method
 
 _HOMES = {
     "sample": ("_sampling", "Sample"),
