@@ -133,7 +133,7 @@ def _counted(file: str, name: str, frame: Any) -> str:
     if name in ("parse", "parse_one") and file.endswith("sqlglot/__init__.py") and _ours(frame.f_back):
         return "parses"
     made = frame.f_locals.get("self") if name == "__init__" else None
-    return "plans" if type(made).__name__ == "Plan" and "queries" in file else ""
+    return "plans" if type(made).__name__ == "QuestionPlan" and "queries" in file else ""
 
 
 def _ours(frame: Any) -> bool:

@@ -9,7 +9,7 @@ from ziggurat.randomness import seeded
 from ziggurat.utility import propensity
 from ziggurat.utility._fits import penalised_chances
 from ziggurat.utility._propensity import propensity_of
-from ziggurat.utility._sheets import Sheets, opened
+from ziggurat.utility._sheets import Sheets, open_sheets
 
 
 def _normal(draw, rows):
@@ -22,7 +22,7 @@ def _normal(draw, rows):
 @pytest.mark.parametrize(("resampled", "wanted"), [(True, 1.0), (False, 2.0)])
 def test_the_logistic_ratio_has_its_expectation(resampled, wanted):
     draw = np.random.default_rng(5)
-    population = opened(_normal(draw, 160_000), _normal(draw, 2), rows=200_000)
+    population = open_sheets(_normal(draw, 160_000), _normal(draw, 2), rows=200_000)
     rows, ratios = draw.permutation(160_000).reshape(200, 2, 400), []
     for first, second in rows:
         copy = draw.choice(first, 400) if resampled else second

@@ -107,7 +107,7 @@ def test_formulas_that_make_no_sense_are_refused(original, formula, kind, error)
 
 
 def test_names_with_signs_stand_in_backquotes():
-    assert Formula.parsed("`a~b` ~ `c + d` + e f") == Formula("a~b", ("c + d", "e f"))
+    assert Formula.parse("`a~b` ~ `c + d` + e f") == Formula("a~b", ("c + d", "e f"))
 
 
 def test_fewer_rows_than_coefficients_are_refused():

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
         Analysis,
         Anonymised,
         AverageRisk,
-        Best,
+        BestGeneralization,
         ClassSize,
         Discernibility,
         Entropy,
@@ -90,9 +90,9 @@ else:
         __name__,
         {
             "generalizing": """
-                Analysis Anonymised AverageRisk Best ClassSize Discernibility Entropy HighestRisk KAnonymity KMap
-                LDiversity Loss METRICS Metric NOT_PROMISED Precision Presence PrivacyModel Publication Solutions
-                TCloseness anonymize
+                Analysis Anonymised AverageRisk BestGeneralization ClassSize Discernibility Entropy HighestRisk
+                KAnonymity KMap LDiversity Loss METRICS Metric NOT_PROMISED Precision Presence PrivacyModel Publication
+                Solutions TCloseness anonymize
             """,
             "hierarchies": """
                 AllOrNothing Builder CalendarParts FrequentFirst GivenTree HierarchyProposal Intervals MaskedEnds
@@ -120,7 +120,7 @@ __all__ = [
     "Analysis",
     "Anonymised",
     "AverageRisk",
-    "Best",
+    "BestGeneralization",
     "BottomCode",
     "Builder",
     "CalendarParts",

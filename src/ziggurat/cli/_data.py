@@ -73,14 +73,14 @@ def invent(
     """Invent data with no person in it: clinic patients, log sequences or commuters."""
     from rich.console import Console
 
-    from ziggurat.data.generators import invented
+    from ziggurat.data.generators import invent
 
     for wanted in filter(None, (out, schema)):
         if not Path(wanted).absolute().parent.is_dir():
             raise DataError(f"The folder of {wanted!r} does not exist; create it first.")
     require_known_ending(out)
     with Console(stderr=True).status("Inventing …"):
-        table, described = invented(what, rows, seed)
+        table, described = invent(what, rows, seed)
         write_table(table, out)
     typer.echo(f"{table.num_rows:,} rows are in {out}.")
     if schema:

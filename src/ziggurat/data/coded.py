@@ -29,7 +29,7 @@ _WORD = 2**62  # codes of several columns are one number below it
 
 
 @dataclass(frozen=True)
-class Coded:
+class CodedTable:
     """Distinct combinations, or rows, of a table.
 
     Attributes
@@ -59,18 +59,18 @@ class Coded:
         ids, first = self._numbered(self.names.index(name) for name in names)
         return ids, first.size
 
-    def distinct(self, names: Sequence[str]) -> tuple[Coded, Codes]:
+    def distinct(self, names: Sequence[str]) -> tuple[CodedTable, Codes]:
         """Return the distinct combinations of `names`, and for each combination held here its place among them."""
         places = [self.names.index(name) for name in names]
         ids, first = self._numbered(places)
         codes, values = (self.codes[place][first] for place in places), (self.values[place] for place in places)
-        return Coded(tuple(names), tuple(codes), tuple(values), sums(ids, first.size, self.counts)), ids
+        return CodedTable(tuple(names), tuple(codes), tuple(values), sum_counts(ids, first.size, self.counts)), ids
 
     def _numbered(self, places: Iterable[int]) -> tuple[Codes, Codes]:
-        return _classes([(self.codes[place], len(self.values[place])) for place in places], self.counts.size)
+        return _class_rows([(self.codes[place], len(self.values[place])) for place in places], self.counts.size)
 
 
-def grouped(table: Table, keys: Sequence[str | exp.Expr], where: exp.Expr | None = None) -> Coded:
+def group_rows(table: Table, keys: Sequence[str | exp.Expr], where: exp.Expr | None = None) -> CodedTable:
     """Count the rows of each combination of cells; NULL is a cell like any other.
 
     Parameters
@@ -85,31 +85,33 @@ def grouped(table: Table, keys: Sequence[str | exp.Expr], where: exp.Expr | None
     names = [key for key in keys if isinstance(key, str)]
     cells = table.at_hand(names) if where is None and len(names) == len(keys) else None
     if cells is not None:
-        return _counted(cells)
+        return _count_rows(cells)
     answer = table.aggregate(exp.Count(this=exp.Star()).as_(_COUNT, quoted=True), group_by=keys, where=where)
     last = answer.num_columns - 1
-    return coded(answer.remove_column(last), answer.column(last).to_numpy().astype(np.int64))
+    return code_rows(answer.remove_column(last), answer.column(last).to_numpy().astype(np.int64))
 
 
-def coded(cells: pa.Table, counts: Codes | None = None) -> Coded:
+def code_rows(cells: pa.Table, counts: Codes | None = None) -> CodedTable:
     """Return rows of cells, each standing for so many rows of a table, as codes."""
-    both = [_column(column) for column in cells.columns]
+    both = [_code_cells(column) for column in cells.columns]
     each = np.ones(cells.num_rows, dtype=np.int64) if counts is None else counts
-    return Coded(tuple(cells.column_names), tuple(codes for codes, _ in both), tuple(held for _, held in both), each)
+    return CodedTable(
+        tuple(cells.column_names), tuple(codes for codes, _ in both), tuple(held for _, held in both), each
+    )
 
 
-def sums(ids: Codes, number: int, counts: Codes) -> Codes:
+def sum_counts(ids: Codes, number: int, counts: Codes) -> Codes:
     """Return the rows of each class, from the rows of each combination."""
     return np.bincount(ids, weights=counts, minlength=number).astype(np.int64)
 
 
-def refined(ids: Codes, number: int, codes: Codes, kinds: int) -> tuple[Codes, int]:
+def refine_classes(ids: Codes, number: int, codes: Codes, kinds: int) -> tuple[Codes, int]:
     """Split classes by one more column; return the new classes and their number."""
-    finer, first = _numbered(ids * kinds + codes, number * kinds)
+    finer, first = _number_keys(ids * kinds + codes, number * kinds)
     return finer, first.size
 
 
-def _column(cells: pa.ChunkedArray) -> tuple[Codes, pa.Array]:
+def _code_cells(cells: pa.ChunkedArray) -> tuple[Codes, pa.Array]:
     held = _whole(cells).dictionary_encode(null_encoding="encode")
     return held.indices.to_numpy(zero_copy_only=False).astype(np.int64), held.dictionary
 
@@ -120,16 +122,18 @@ def _whole(cells: pa.ChunkedArray) -> pa.Array:
     return pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
 
 
-def _counted(cells: pa.Table) -> Coded:
+def _count_rows(cells: pa.Table) -> CodedTable:
     """The distinct rows of cells that may be codes of a dictionary already."""
-    held = [_listed(column) for column in cells.columns]
-    ids, first = _classes([(codes, len(values)) for codes, values in held], cells.num_rows)
-    both = [_used(codes.take(first), values) for codes, values in held]
+    held = [_list_values(column) for column in cells.columns]
+    ids, first = _class_rows([(codes, len(values)) for codes, values in held], cells.num_rows)
+    both = [_drop_unused(codes.take(first), values) for codes, values in held]
     counts = np.bincount(ids, minlength=first.size)
-    return Coded(tuple(cells.column_names), tuple(codes for codes, _ in both), tuple(held for _, held in both), counts)
+    return CodedTable(
+        tuple(cells.column_names), tuple(codes for codes, _ in both), tuple(held for _, held in both), counts
+    )
 
 
-def _listed(cells: pa.ChunkedArray) -> tuple[npt.NDArray[np.int32], pa.Array]:
+def _list_values(cells: pa.ChunkedArray) -> tuple[npt.NDArray[np.int32], pa.Array]:
     """Cells as places in a list of values; NULL, and values that a dictionary names twice, have one place each."""
     if pa.types.is_dictionary(cells.type) and any(chunk.dictionary.null_count for chunk in cells.chunks):
         cells = cells.cast(cells.type.value_type)  # dictionaries with NULL cannot be joined
@@ -147,7 +151,7 @@ def _listed(cells: pa.ChunkedArray) -> tuple[npt.NDArray[np.int32], pa.Array]:
     return codes if len(once.dictionary) == len(values) else once.indices.to_numpy()[codes], once.dictionary
 
 
-def _used(codes: npt.NDArray[np.int32], values: pa.Array) -> tuple[Codes, pa.Array]:
+def _drop_unused(codes: npt.NDArray[np.int32], values: pa.Array) -> tuple[Codes, pa.Array]:
     """The same without values that no cell has, in canonical types."""
     used = np.bincount(codes, minlength=len(values)) > 0
     if not used.all():
@@ -155,7 +159,7 @@ def _used(codes: npt.NDArray[np.int32], values: pa.Array) -> tuple[Codes, pa.Arr
     return codes.astype(np.int64), canonical_column(pa.chunked_array([values])).combine_chunks()
 
 
-def _classes(columns: Iterable[tuple[npt.NDArray[Any], int]], rows: int) -> tuple[Codes, Codes]:
+def _class_rows(columns: Iterable[tuple[npt.NDArray[Any], int]], rows: int) -> tuple[Codes, Codes]:
     """For each row the class of rows that are alike in all columns, and for each class its first row.
 
     A column is the codes of its cells, and how many codes there are.
@@ -163,24 +167,24 @@ def _classes(columns: Iterable[tuple[npt.NDArray[Any], int]], rows: int) -> tupl
     keys, span = np.zeros(rows, np.int64), min(1, rows)
     for codes, many in columns:
         if span * many >= _WORD:
-            keys, first = _numbered(keys, span)
+            keys, first = _number_keys(keys, span)
             span = first.size
         keys *= many
         keys += codes
         span *= many
-    return _numbered(keys, span)
+    return _number_keys(keys, span)
 
 
-def _numbered(keys: Codes, span: int) -> tuple[Codes, Codes]:
+def _number_keys(keys: Codes, span: int) -> tuple[Codes, Codes]:
     """Numbers from 0 on for keys below `span`, in the order in which they first occur, and where each does."""
     if span <= max(1024, 8 * keys.size):
-        return _numbered_directly(keys, np.full(span, -1, dtype=np.int64))
+        return _number_directly(keys, np.full(span, -1, dtype=np.int64))
     bits = max(4, int(2 * keys.size - 1).bit_length())
-    return _numbered_by_hash(keys, np.full(1 << bits, -1, dtype=np.int64), 64 - bits)
+    return _number_by_hash(keys, np.full(1 << bits, -1, dtype=np.int64), 64 - bits)
 
 
 @compiled
-def _numbered_directly(keys: Codes, seen: Codes) -> tuple[Codes, Codes]:
+def _number_directly(keys: Codes, seen: Codes) -> tuple[Codes, Codes]:
     numbers, first, found = np.empty(keys.size, dtype=np.int64), np.empty(keys.size, dtype=np.int64), 0
     for i in range(keys.size):
         if seen[keys[i]] < 0:
@@ -192,7 +196,7 @@ def _numbered_directly(keys: Codes, seen: Codes) -> tuple[Codes, Codes]:
 
 
 @compiled
-def _numbered_by_hash(keys: Codes, seen: Codes, shift: int) -> tuple[Codes, Codes]:
+def _number_by_hash(keys: Codes, seen: Codes, shift: int) -> tuple[Codes, Codes]:
     numbers, first, found = np.empty(keys.size, dtype=np.int64), np.empty(keys.size, dtype=np.int64), 0
     for i in range(keys.size):
         # The high bits of the product hang on all bits of the key, the low ones on its low bits only.

@@ -57,7 +57,7 @@ class Checkpoints:
         self._seal = ""
 
     @contextlib.contextmanager
-    def held(self) -> Iterator[None]:
+    def hold(self) -> Iterator[None]:
         """Keep other processes out for a while."""
         lock = self._path.with_name(f".{self._path.name}.lock")
         try:
@@ -76,7 +76,7 @@ class Checkpoints:
         """Replace the file; only its owner may read it."""
         from safetensors.torch import save
 
-        self._seal = self._seal or _sealed(secrets.token_hex(32), self._rows)
+        self._seal = self._seal or _seal(secrets.token_hex(32), self._rows)
         plain = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
         content = save(plain, {"mark": self._mark, "counted": str(counted), "rows": self._seal})
         write_bytes(self._path, content, mode=0o600)  # durable with its folder: no step is taken before it is counted
@@ -97,12 +97,12 @@ class Checkpoints:
         if facts.get("mark") != self._mark:
             raise DataError(f"{str(self._path)!r} is of another training; choose another path for this one.")
         self._seal = facts.get("rows", "")
-        if not hmac.compare_digest(self._seal, _sealed(self._seal.partition(":")[0], self._rows)):
+        if not hmac.compare_digest(self._seal, _seal(self._seal.partition(":")[0], self._rows)):
             raise DataError(f"{str(self._path)!r} was learned from other rows; choose another path for these.")
         return Checkpoint(tensors, counted)
 
 
-def _sealed(salt: str, rows: tuple[npt.NDArray[Any], ...]) -> str:
+def _seal(salt: str, rows: tuple[npt.NDArray[Any], ...]) -> str:
     """Digest arrays, with their shapes and types, under a salt, which comes first."""
     digest = hashlib.sha256(salt.encode())
     for values in rows:

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 
 from ziggurat.descent._calibration import Rounds
 from ziggurat.descent._checkpoints import Checkpoint, Checkpoints
-from ziggurat.descent._gradients import Gradients, allowance, summed
-from ziggurat.descent._noise import Draws, Lattice
+from ziggurat.descent._gradients import Gradients, allowance, sum_clipped
+from ziggurat.descent._noise import Draws, LatticeNoise
 from ziggurat.privacy import Relation
 from ziggurat.privacy.accounting import Size
 from ziggurat.randomness import Source
@@ -41,7 +41,7 @@ class Descent:
 
 
 @dataclass(frozen=True)
-class Plan:
+class DescentPlan:
     """Whatever the guarantee depends on: the rounds, the noise, the clipping, the size of a block of rows.
 
     `rows` is the declared number of rows: how many there are is private, and proofs allow for twice as many.
@@ -60,7 +60,7 @@ class Plan:
         return self.clip * (1 + allowance(most, self.block, self.rounds.sampling))
 
 
-class Training:
+class PrivateTraining:
     """Trains a module on private rows.
 
     Promise: the parameters after every step, together, are what `event_of(plan.rounds, plan.multiplier)` says. Each
@@ -69,10 +69,10 @@ class Training:
     never by the realised one, and a step whose sample is empty is taken like any other.
     """
 
-    def __init__(self, gradients: Gradients, plan: Plan, descent: Descent, source: Source) -> None:
+    def __init__(self, gradients: Gradients, plan: DescentPlan, descent: Descent, source: Source) -> None:
         self.gradients, self.plan, self._descent = gradients, plan, descent
         self._sizes = [value.numel() for value in gradients.parameters]
-        self._lattice, self._source = Lattice(plan.sensitivity, plan.multiplier, sum(self._sizes)), source
+        self._lattice, self._source = LatticeNoise(plan.sensitivity, plan.multiplier, sum(self._sizes)), source
         self._optimiser = descent.start(gradients.parameters)
         self._means = [value.detach().double().clone() for value in gradients.parameters]
         self.taken = 0
@@ -80,8 +80,8 @@ class Training:
     def run(self, rows: Tensor, targets: Tensor, kept: Checkpoints | None, every: int, progress: Progress) -> None:
         """Take all steps that are not counted yet, and end with the averaged parameters."""
         small = sum(self._sizes) * self.plan.block < _SMALL
-        with kept.held() if kept is not None else contextlib.nullcontext(), one_thread(small and not rows.is_cuda):
-            first = self._resumed(kept)
+        with kept.hold() if kept is not None else contextlib.nullcontext(), one_thread(small and not rows.is_cuda):
+            first = self._resume(kept)
             last = self.plan.rounds.steps
             for start in range(first, last, every):
                 stop = min(start + every, last)
@@ -103,7 +103,7 @@ class Training:
                 kept.write(self._state(), done)
             raise
 
-    def _resumed(self, kept: Checkpoints | None) -> int:
+    def _resume(self, kept: Checkpoints | None) -> int:
         found = None if kept is None else kept.read()
         if found is None:
             return 0
@@ -116,8 +116,8 @@ class Training:
         draws = Draws(self._source, len(rows), self.plan.rounds.sampling, self._lattice)
         for draw in draws.steps(first, last):
             places = torch.from_numpy(draw.places).to(rows.device)
-            total = summed(self.gradients, rows, targets, places, self.plan.block, float(self.plan.clip))
-            noisy = self._lattice.protected(total, torch.from_numpy(draw.noise).to(rows.device))
+            total = sum_clipped(self.gradients, rows, targets, places, self.plan.block, float(self.plan.clip))
+            noisy = self._lattice.protect(total, torch.from_numpy(draw.noise).to(rows.device))
             self._move(noisy.div_(expected))
             yield
 

@@ -19,7 +19,7 @@ _KEPT_BACK = Fraction(1, 10**8)
 
 
 @dataclass(frozen=True)
-class Budget:
+class FitBudget:
     """A share of what a fit may spend.
 
     Of Laplace noise epsilons add up. Of Gaussian noise the squares of mu add up, which is exact (Dong, Roth & Su
@@ -32,11 +32,11 @@ class Budget:
     neighbours: Neighbours
     share: Fraction = Fraction(1)
 
-    def split(self, part: Fraction) -> tuple[Budget, Budget]:
+    def split(self, part: Fraction) -> tuple[FitBudget, FitBudget]:
         """Give this part of the share, and what is left."""
         return (
-            Budget(self.epsilon, self.delta, self.kind, self.neighbours, self.share * part),
-            Budget(self.epsilon, self.delta, self.kind, self.neighbours, self.share * (1 - part)),
+            FitBudget(self.epsilon, self.delta, self.kind, self.neighbours, self.share * part),
+            FitBudget(self.epsilon, self.delta, self.kind, self.neighbours, self.share * (1 - part)),
         )
 
     def noise(self, sensitivity: Fraction, coordinates: int) -> Laplace | Gaussian:
@@ -78,10 +78,10 @@ def _gaussian(sensitivity: Fraction, mu: Fraction, coordinates: int, neighbours:
 
 def about_rows(relation: str) -> Neighbours:
     """Neighbours that differ in a row."""
-    return Neighbours(Unit.row(), Relation(relation)) if relation in set(Relation) else _refused()
+    return Neighbours(Unit.row(), Relation(relation)) if relation in set(Relation) else _refuse()
 
 
-def _refused() -> Neighbours:
+def _refuse() -> Neighbours:
     raise ParameterError("The relation must be 'replace-one' or 'add-or-remove-one'.")
 
 

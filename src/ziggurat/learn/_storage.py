@@ -21,7 +21,7 @@ _INDEX = "model"
 _ORIGINS = ("secure", "seeded")
 
 
-class Stored:
+class StoredModel:
     """A model whose parameters and fitted attributes (those that end in an underscore) can be kept in a file.
 
     The file says how often the model and its copies were fitted, too.
@@ -70,7 +70,7 @@ class Stored:
             with np.load(Path(path), allow_pickle=False) as arrays:
                 index = json.loads(str(arrays[_INDEX]))
                 known = (index["format"], index["class"]) == (_FORMAT, cls.__name__)
-                made = cls._restored(index, arrays) if known else None
+                made = cls._restore(index, arrays) if known else None
         except Exception:  # noqa: BLE001 - a damaged file fails in many ways
             raise ArtefactError(f"There is no readable model in {str(path)!r}; restore a copy, or fit again.") from None
         if made is None:
@@ -78,7 +78,7 @@ class Stored:
         return made
 
     @classmethod
-    def _restored(cls, index: dict[str, Any], arrays: Any) -> Self:
+    def _restore(cls, index: dict[str, Any], arrays: Any) -> Self:
         made = cls(**{name: _value(item, arrays) for name, item in index["parameters"].items()})
         for name, item in index["fitted"].items():
             if not name.endswith("_") or name.startswith("_"):

@@ -80,32 +80,32 @@ def generate_key(path: str | os.PathLike[str]) -> Path:
     return public
 
 
-def load_private_key(source: PrivateKey) -> ed25519.Ed25519PrivateKey:
+def load_private_key(key: PrivateKey) -> ed25519.Ed25519PrivateKey:
     """Read a private key from its PEM file, unless it is one already."""
-    if isinstance(source, ed25519.Ed25519PrivateKey):
-        return source
+    if isinstance(key, ed25519.Ed25519PrivateKey):
+        return key
     try:
-        key = pem.load_pem_private_key(_read(source), password=None)
+        loaded = pem.load_pem_private_key(_read(key), password=None)
     except (ValueError, TypeError, exceptions.UnsupportedAlgorithm):
         raise LedgerUseError("The private key cannot be read; make one with 'ziggurat ledger keygen'.") from None
-    if not isinstance(key, ed25519.Ed25519PrivateKey):
+    if not isinstance(loaded, ed25519.Ed25519PrivateKey):
         raise LedgerUseError("The private key must be an Ed25519 key; make one with 'ziggurat ledger keygen'.")
-    return key
+    return loaded
 
 
-def load_public_key(source: PublicKey) -> ed25519.Ed25519PublicKey:
+def load_public_key(key: PublicKey) -> ed25519.Ed25519PublicKey:
     """Read a public key from its PEM file, unless it is one already."""
-    if isinstance(source, ed25519.Ed25519PublicKey):
-        return source
+    if isinstance(key, ed25519.Ed25519PublicKey):
+        return key
     try:
-        key = pem.load_pem_public_key(_read(source))
+        loaded = pem.load_pem_public_key(_read(key))
     except (ValueError, TypeError, exceptions.UnsupportedAlgorithm):
         raise LedgerUseError(
             "The public key cannot be read; give the '.pub' file that 'ziggurat ledger keygen' made."
         ) from None
-    if not isinstance(key, ed25519.Ed25519PublicKey):
+    if not isinstance(loaded, ed25519.Ed25519PublicKey):
         raise LedgerUseError("The public key must be an Ed25519 key; make one with 'ziggurat ledger keygen'.")
-    return key
+    return loaded
 
 
 def public_text(key: ed25519.Ed25519PublicKey) -> str:

@@ -20,7 +20,7 @@ def as_column(values: Any) -> pa.Array:
     if isinstance(values, (str, bytes, dict)):
         raise DataError("The values must be a list, an array or a series, one entry for each record.")
     try:
-        return _combined(_arrow(values))
+        return _combine(_arrow(values))
     except Exception:  # noqa: BLE001  (Arrow and the frames quote cells in what they raise)
         reason = "The values must be a list, an array or a series of one kind, one entry for each record."
     raise DataError(reason)
@@ -34,7 +34,7 @@ def _arrow(values: Any) -> Any:
     return nw.from_native(values, series_only=True).to_arrow()
 
 
-def _combined(column: Any) -> pa.Array:
+def _combine(column: Any) -> pa.Array:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
@@ -48,7 +48,7 @@ def as_numbers(values: Any) -> Floats:
     return np.array(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def filled(numbers: Floats, missing: bool, stand_in: float) -> Floats:
+def fill_missing(numbers: Floats, missing: bool, stand_in: float) -> Floats:
     """Put the public stand-in where values are missing, or refuse them."""
     absent = np.isnan(numbers)
     if not missing and bool(absent.any()):

@@ -19,7 +19,7 @@ from ziggurat.privacy import (
     compose,
     exact,
     exact_delta,
-    whole,
+    whole_number,
 )
 from ziggurat.randomness import Source, secure
 
@@ -73,7 +73,7 @@ class Mechanism(ABC):
         """Say which mechanism this is, with its parameters."""
 
 
-def drawing_from(source: Source | None) -> Source:
+def choose_source(source: Source | None) -> Source:
     """Give the source to draw from: secure unless a rehearsal passes its own."""
     return secure() if source is None else source
 
@@ -86,16 +86,16 @@ def exact_confidence(confidence: Amount, answers: int = 1) -> Fraction:
     value = exact(confidence, "confidence")
     if not 0 < value < 1:
         raise ParameterError("confidence must lie strictly between 0 and 1, for instance 0.95.")
-    return 1 - (1 - value) / whole(answers, "answers")
+    return 1 - (1 - value) / whole_number(answers, "answers")
 
 
-def one_of(value: object, choices: tuple[str, ...], name: str) -> None:
+def require_one_of(value: object, choices: tuple[str, ...], name: str) -> None:
     """Refuse what is none of the words that may be chosen."""
     if not isinstance(value, str) or value not in choices:
         raise ParameterError(f"{name} must be one of {', '.join(map(repr, choices))}.")
 
 
-def about(neighbours: Neighbours | None, relation: Relation = Relation.ADD_OR_REMOVE_ONE) -> Neighbours:
+def neighbours_or_usual(neighbours: Neighbours | None, relation: Relation = Relation.ADD_OR_REMOVE_ONE) -> Neighbours:
     """Give the neighbours stated, or the usual ones."""
     if neighbours is None:
         return Neighbours(relation=relation)
@@ -104,7 +104,7 @@ def about(neighbours: Neighbours | None, relation: Relation = Relation.ADD_OR_RE
     return neighbours
 
 
-def carried_rate(rate: Fraction) -> Fraction:
+def round_rate(rate: Fraction) -> Fraction:
     """Round the rate of a choice down to what the samplers carry; one that is too small comes of a small epsilon."""
     try:
         return randomness.carry_rate(rate)

@@ -10,22 +10,22 @@ from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
     from ziggurat.synthesize._combining import RULES, Combined, combine
-    from ziggurat.synthesize._reading import opened, rows_of
+    from ziggurat.synthesize._reading import open_table, rows_of
     from ziggurat.synthesize._result import NOT_PROMISED, Origin, Synthetic
-    from ziggurat.synthesize._writing import Written, facts_of, paths_of, write_copies
+    from ziggurat.synthesize._writing import WrittenCopies, facts_of, paths_of, write_copies
     from ziggurat.synthesize.columns import Synthesizer, synthesize
-    from ziggurat.synthesize.learners import Cart, Forest, Linear, Network, Sample
+    from ziggurat.synthesize.learners import Cart, Forest, Linear, Sample, SmallNetwork
     from ziggurat.synthesize.marginals import AIM, MST
 else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
             "_combining": "Combined RULES combine",
-            "_reading": "opened rows_of",
+            "_reading": "open_table rows_of",
             "_result": "NOT_PROMISED Origin Synthetic",
-            "_writing": "Written facts_of paths_of write_copies",
+            "_writing": "WrittenCopies facts_of paths_of write_copies",
             "columns": "Synthesizer synthesize",
-            "learners": "Cart Forest Linear Network Sample",
+            "learners": "Cart Forest Linear SmallNetwork Sample",
             "marginals": "AIM MST",
         },
     )
@@ -39,15 +39,15 @@ __all__ = [
     "Combined",
     "Forest",
     "Linear",
-    "Network",
     "Origin",
     "Sample",
+    "SmallNetwork",
     "Synthesizer",
     "Synthetic",
-    "Written",
+    "WrittenCopies",
     "combine",
     "facts_of",
-    "opened",
+    "open_table",
     "paths_of",
     "rows_of",
     "synthesize",

@@ -110,7 +110,7 @@ def combine(
     confidence
         Of the interval.
     """
-    q, u = _checked(estimates, variances, rule, confidence)
+    q, u = _check_copies(estimates, variances, rule, confidence)
     ratio = _ratio(rows, synthetic_rows)
     m, within, between = len(q), fmean(u), variance(q) if len(q) > 1 else 0.0
     if rule == "fully":
@@ -152,7 +152,7 @@ def _ratio(rows: int | None, synthetic_rows: int | None) -> float:
     return synthetic_rows / rows
 
 
-def _checked(
+def _check_copies(
     estimates: Sequence[float], variances: Sequence[float], rule: str, confidence: float
 ) -> tuple[list[float], list[float]]:
     q, u = [float(each) for each in estimates], [float(each) for each in variances]

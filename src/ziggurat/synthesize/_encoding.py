@@ -30,7 +30,7 @@ _TYPES = {
 
 
 @dataclass(frozen=True)
-class Encoding:
+class ColumnCoding:
     """How the cells of one column are coded.
 
     Parameters
@@ -112,7 +112,7 @@ class Encoding:
         return {**vars(self), "kind": self.kind.value, "labels": labels}
 
     @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> Encoding:
+    def from_dict(cls, facts: Mapping[str, Any]) -> ColumnCoding:
         """Return what `to_dict` described."""
         kind = Kind(facts["kind"])
         labels = tuple(
@@ -156,7 +156,7 @@ def numbers_of(column: pa.ChunkedArray, kind: Kind) -> Reals:
     return np.where(np.isfinite(values), values, math.nan)
 
 
-def encoding(column: Column, cells: pa.ChunkedArray, missing: Iterable[object] = ()) -> Encoding:
+def learn_coding(column: Column, cells: pa.ChunkedArray, missing: Iterable[object] = ()) -> ColumnCoding:
     """Learn how a column is coded from its cells; what cannot be synthesised is refused with advice.
 
     `missing` are codes for missing cells besides those that the schema declares.
@@ -164,11 +164,11 @@ def encoding(column: Column, cells: pa.ChunkedArray, missing: Iterable[object] =
     kind = column.storage
     if kind in (Kind.INTEGER, Kind.REAL, Kind.DATE) and column.kind is not Kind.CATEGORY:
         codes = [each for each in (*column.missing, *missing) if not isinstance(each, str)]
-        return _of_numbers(column.name, kind, cells, codes)
-    return _of_categories(column, cells)
+        return _learn_numbers(column.name, kind, cells, codes)
+    return _learn_categories(column, cells)
 
 
-def _of_numbers(name: str, kind: Kind, cells: pa.ChunkedArray, codes: Sequence[Any]) -> Encoding:
+def _learn_numbers(name: str, kind: Kind, cells: pa.ChunkedArray, codes: Sequence[Any]) -> ColumnCoding:
     values = numbers_of(cells, kind)
     used = [code for code in dict.fromkeys(codes) if (values == _as_number(code)).any()]
     labels = (*((None,) if np.isnan(values).any() else ()), *used)
@@ -178,10 +178,10 @@ def _of_numbers(name: str, kind: Kind, cells: pa.ChunkedArray, codes: Sequence[A
             f"Column {name!r} holds numbers beyond 2^53, which are rather codes; "
             "declare it as an identifier or a category in the schema, or leave it out."
         )
-    return Encoding(name, kind, labels, numeric=True, decimals=_resolution(rest) if kind is Kind.REAL else 0)
+    return ColumnCoding(name, kind, labels, numeric=True, decimals=_resolution(rest) if kind is Kind.REAL else 0)
 
 
-def _of_categories(column: Column, cells: pa.ChunkedArray) -> Encoding:
+def _learn_categories(column: Column, cells: pa.ChunkedArray) -> ColumnCoding:
     counted = pc.value_counts(cells.combine_chunks() if cells.num_chunks != 1 else cells.chunk(0))
     counts = dict(zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True))
     present = [each for each in counts if each is not None]
@@ -197,7 +197,7 @@ def _of_categories(column: Column, cells: pa.ChunkedArray) -> Encoding:
     else:
         present.sort()
     labels: tuple[Any, ...] = (*present, *((None,) if None in counts else ()))
-    made = Encoding(column.name, column.storage, labels, ordered=declared is not None and declared.ordered)
+    made = ColumnCoding(column.name, column.storage, labels, ordered=declared is not None and declared.ordered)
     return replace(made, usual=labels.index(max(counts, key=lambda label: counts[label])) if counts else 0)
 
 

@@ -54,7 +54,7 @@ class Origin:
         """
         return "simple" if self.kind == "fully" and not self.known else self.kind
 
-    def drawn(self, size: int) -> int:
+    def count_drawn(self, size: int) -> int:
         """Return how many rows of a copy of this size were drawn from what was learned."""
         if self.kind == "fully":
             return size
@@ -175,7 +175,7 @@ class Synthetic:
             [variance for _, variance in found],
             rule or self.rule,
             rows=self.rows,
-            synthetic_rows=self.origin.drawn(size),
+            synthetic_rows=self.origin.count_drawn(size),
             proper=self.proper,
             confidence=confidence,
         )

@@ -53,7 +53,7 @@ def read_archive(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
     return facts, arrays
 
 
-class Checkpoint:
+class ColumnCheckpoint:
     """A folder in which every column is kept as soon as it has been learned.
 
     A column is taken up again only if settings and rows are the same as when it was kept.
@@ -80,7 +80,7 @@ class Checkpoint:
             found.update(b"" if each.values is None else each.values.tobytes())
         self._prints[name] = found.hexdigest()
 
-    def kept(self, name: str, part: str, method: Method) -> Fitted | None:
+    def find(self, name: str, part: str, method: Method) -> Fitted | None:
         """Return what was kept of a part of a column, if it fits."""
         path = self._path(name, part)
         if not path.exists():

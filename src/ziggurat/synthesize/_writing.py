@@ -20,7 +20,7 @@ KEY = b"ziggurat/synthetic/1"
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenCopies:
     """Files that were written.
 
     Attributes
@@ -57,13 +57,13 @@ def paths_of(path: str | Path, copies: int) -> tuple[Path, ...]:
 
 def write_copies(
     path: str | Path, copies: Iterator[Iterator[pa.Table]], count: int, facts: Mapping[str, Any], *, resume: bool
-) -> Written:
+) -> WrittenCopies:
     """Write every copy to its file."""
     paths = paths_of(path, count)
     rows = []
     for target, pieces in zip(paths, copies, strict=True):
         rows.append(0 if resume and target.exists() else _write(target, pieces, facts))
-    return Written(paths, tuple(rows), dict(facts))
+    return WrittenCopies(paths, tuple(rows), dict(facts))
 
 
 def facts_of(path: str | Path) -> dict[str, Any]:

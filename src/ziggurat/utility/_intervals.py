@@ -43,7 +43,7 @@ class Combiner:
     looked_at: int
     made: Origin | None = None
 
-    def combined(
+    def combine(
         self, estimates: Sequence[float], errors: Sequence[float], rows: int, synthetic_rows: Sequence[int]
     ) -> Interval:
         """Combine the estimates of the copies, made from so many rows of the original and so many of each copy."""
@@ -70,7 +70,7 @@ class Combiner:
         if self.made is None:
             return max(1, rows), size
         if self.made.kind == "partially":
-            return self.made.rows, self.made.drawn(size)
+            return self.made.rows, self.made.count_drawn(size)
         return max(1, round(self.made.rows * rows / self.looked_at)), size
 
 

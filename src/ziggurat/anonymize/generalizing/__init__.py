@@ -21,7 +21,7 @@ from ziggurat.anonymize.generalizing._models import (
     TCloseness,
 )
 from ziggurat.anonymize.generalizing._published import Publication
-from ziggurat.anonymize.generalizing._search import Best
+from ziggurat.anonymize.generalizing._search import BestGeneralization
 from ziggurat.anonymize.generalizing._solutions import Analysis, Solutions
 
 __all__ = [
@@ -30,7 +30,7 @@ __all__ = [
     "Analysis",
     "Anonymised",
     "AverageRisk",
-    "Best",
+    "BestGeneralization",
     "ClassSize",
     "Discernibility",
     "Entropy",

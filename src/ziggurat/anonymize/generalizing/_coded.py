@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.data import Hierarchy
-from ziggurat.data.schema import written
+from ziggurat.data.schema import write_value
 from ziggurat.errors import DataError
 
 Codes = npt.NDArray[np.int32]
@@ -59,7 +59,7 @@ class Ladder:
         return steps
 
 
-def ladder(column: str, hierarchy: Hierarchy, *, missing: bool = False) -> Ladder:
+def code_hierarchy(column: str, hierarchy: Hierarchy, *, missing: bool = False) -> Ladder:
     """Return a hierarchy in codes.
 
     Parameters
@@ -76,26 +76,26 @@ def ladder(column: str, hierarchy: Hierarchy, *, missing: bool = False) -> Ladde
     if missing:
         top = columns[-1][0] if len(set(columns[-1])) == 1 else None
         columns = [[*level, None] for level in columns[:-1]] + [[*columns[-1], top]]
-    return ladder_of(column, columns)
+    return code_levels(column, columns)
 
 
-def ladder_of(column: str, levels: Sequence[Sequence[object]]) -> Ladder:
+def code_levels(column: str, levels: Sequence[Sequence[object]]) -> Ladder:
     """Return what stands at every level over each value, the values themselves first, in codes."""
-    coded = [_numbered(level) for level in levels]
+    coded = [_number_labels(level) for level in levels]
     return Ladder(column, tuple(levels[0]), tuple(codes for codes, _ in coded), tuple(names for _, names in coded))
 
 
-def _numbered(level: Sequence[object]) -> tuple[Codes, tuple[object, ...]]:
+def _number_labels(level: Sequence[object]) -> tuple[Codes, tuple[object, ...]]:
     numbers: dict[object, int] = {}
     codes = [numbers.setdefault(label, len(numbers)) for label in level]
     return np.array(codes, np.int32), tuple(numbers)
 
 
-def coded_cells(ladder: Ladder, cells: Sequence[Any]) -> Codes:
+def find_codes(ladder: Ladder, cells: Sequence[Any]) -> Codes:
     """Return the codes of distinct cells; DataError names the column if a value is not in its hierarchy."""
     places: dict[object, int] = {value: code for code, value in enumerate(ladder.values)}
-    texts = {written(value): code for code, value in enumerate(ladder.values) if value is not None}  # type: ignore[arg-type]
-    codes = [places.get(cell, -1 if cell is None else texts.get(written(cell), -1)) for cell in cells]
+    texts = {write_value(value): code for code, value in enumerate(ladder.values) if value is not None}  # type: ignore[arg-type]
+    codes = [places.get(cell, -1 if cell is None else texts.get(write_value(cell), -1)) for cell in cells]
     absent = codes.count(-1)
     if any(isinstance(cell, float) and cell != cell for cell in cells):
         raise DataError(f"Column {ladder.column!r} holds NaN, which is no number; make these cells missing first.")
@@ -109,7 +109,7 @@ def coded_cells(ladder: Ladder, cells: Sequence[Any]) -> Codes:
 
 
 @dataclass(frozen=True)
-class Counted:
+class Combinations:
     """A table as the search sees it: every distinct combination of codes, and how many rows have it.
 
     Parameters

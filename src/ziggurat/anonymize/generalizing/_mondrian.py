@@ -18,20 +18,20 @@ import numpy.typing as npt
 from ziggurat.anonymize.generalizing import _mondrian_kernels as cuts
 from ziggurat.anonymize.generalizing._kernels import AVERAGE, TOLERANCE
 from ziggurat.anonymize.generalizing._local import NOTHING_PASSES, column_loss, judge_of
-from ziggurat.anonymize.generalizing._local_kernels import Judge, Parts, judged
+from ziggurat.anonymize.generalizing._local_kernels import CombinationArrays, Judge, judge_groups
 from ziggurat.anonymize.generalizing._metrics import Loss
 from ziggurat.errors import ParameterError, PrivacyError
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Counted, Ladder
-    from ziggurat.anonymize.generalizing._models import Asked
+    from ziggurat.anonymize.generalizing._coded import Combinations, Ladder
+    from ziggurat.anonymize.generalizing._models import ModelNumbers
 
 Integers = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Ranges:
+class Boxes:
     """A table in which every distinct combination is published as a box.
 
     Parameters
@@ -58,7 +58,7 @@ class Ranges:
     classes: int
     suppressed: int
 
-    def labels(self, counted: Counted, column: int) -> tuple[object, ...]:
+    def labels(self, counted: Combinations, column: int) -> tuple[object, ...]:
         """Return what is published in one column for every combination."""
         ladder = counted.ladders[column]
         low, high = self.lower[:, column].tolist(), self.upper[:, column].tolist()
@@ -69,13 +69,13 @@ class Ranges:
 
 
 def mondrian(
-    counted: Counted,
-    asked: Sequence[Asked],
+    counted: Combinations,
+    asked: Sequence[ModelNumbers],
     *,
     ordered: Sequence[str] = (),
     relaxed: bool = False,
     weights: Mapping[str, float] | None = None,
-) -> Ranges:
+) -> Boxes:
     """Cut the table into boxes that satisfy all models.
 
     Parameters
@@ -111,7 +111,7 @@ def mondrian(
     codes = np.stack([rank[counted.codes[:, j]] for j, rank in enumerate(ranks)], 1).astype(np.int64)
     shares = Loss(weights or {}).shares(names)
     cutter = _Cutter(axes_of(counted.ladders, numeric), judge, parts._replace(codes=codes), shares, relaxed)
-    return _published(counted, cutter, ranks, *cutter.cut())
+    return _publish(counted, cutter, ranks, *cutter.cut())
 
 
 def axes_of(ladders: Sequence[Ladder], ordered: Sequence[bool]) -> cuts.Axes:
@@ -129,7 +129,7 @@ def axes_of(ladders: Sequence[Ladder], ordered: Sequence[bool]) -> cuts.Axes:
 class _Cutter:
     axes: cuts.Axes
     judge: Judge
-    parts: Parts
+    parts: CombinationArrays
     shares: npt.NDArray[np.float64]
     relaxed: bool
 
@@ -137,7 +137,7 @@ class _Cutter:
         """All combinations in the order of their partitions, and where each begins."""
         who = np.arange(len(self.parts.counts), dtype=np.int64)
         starts = np.array([0, who.size], np.int64)
-        if not who.size or not judged(self.judge, self.parts, who, starts)[0]:
+        if not who.size or not judge_groups(self.judge, self.parts, who, starts)[0]:
             raise PrivacyError(NOTHING_PASSES)
         done: list[Integers] = []
         while starts.size > 1:
@@ -154,17 +154,17 @@ class _Cutter:
             column = order[:, turn]
             able = width[np.arange(column.size), column] > 0
             done += [who[starts[p] : starts[p + 1]] for p in np.flatnonzero(~able)]
-            who, starts, rest = _chosen(who, starts, able, order, lower, upper, width, column)
+            who, starts, rest = _choose(who, starts, able, order, lower, upper, width, column)
             order, lower, upper, width, column = rest
             if not column.size:
                 break
-            passed, pieces = self._tried(who, starts, column, lower, upper)
+            passed, pieces = self._try_cuts(who, starts, column, lower, upper)
             fresh.append(pieces)
-            who, starts, (order, lower, upper, width) = _chosen(who, starts, ~passed, order, lower, upper, width)
+            who, starts, (order, lower, upper, width) = _choose(who, starts, ~passed, order, lower, upper, width)
         done += [who[a:b] for a, b in pairwise(starts)]
-        return _joined(fresh)
+        return _join(fresh)
 
-    def _tried(
+    def _try_cuts(
         self, who: Integers, starts: Integers, column: Integers, lower: Integers, upper: Integers
     ) -> tuple[npt.NDArray[np.bool_], tuple[Integers, Integers]]:
         """Cut every partition along its column: which cuts are allowed, and the pieces of those."""
@@ -177,14 +177,14 @@ class _Cutter:
         edges = np.append(np.flatnonzero(first), who.size).astype(np.int64)
         owner = part[edges[:-1]]
         rows = np.add.reduceat(self.parts.counts[who], edges[:-1])
-        fails = ~judged(self.judge, self.parts, who, edges) & (rows > 0)
+        fails = ~judge_groups(self.judge, self.parts, who, edges) & (rows > 0)
         held = np.bincount(owner, rows > 0, column.size)
         passed = (held > 1) & (np.bincount(owner, fails, column.size) == 0)
-        kept = _chosen(who, edges, passed[owner])
+        kept = _choose(who, edges, passed[owner])
         return passed, (kept[0], kept[1])
 
 
-def _chosen(
+def _choose(
     who: Integers, starts: Integers, keep: npt.NDArray[np.bool_], *others: Any
 ) -> tuple[Integers, Integers, list[Any]]:
     sizes = np.diff(starts)
@@ -192,13 +192,15 @@ def _chosen(
     return who[np.repeat(keep, sizes)], edges, [each[keep] for each in others]
 
 
-def _joined(pieces: list[tuple[Integers, Integers]]) -> tuple[Integers, Integers]:
+def _join(pieces: list[tuple[Integers, Integers]]) -> tuple[Integers, Integers]:
     sizes = np.concatenate([np.zeros(0, np.int64), *(np.diff(starts) for _, starts in pieces)])
     who = np.concatenate([np.zeros(0, np.int64), *(each for each, _ in pieces)])
     return who, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def _published(counted: Counted, cutter: _Cutter, ranks: Sequence[Integers], who: Integers, starts: Integers) -> Ranges:
+def _publish(
+    counted: Combinations, cutter: _Cutter, ranks: Sequence[Integers], who: Integers, starts: Integers
+) -> Boxes:
     low, high, width = cuts.boxes(cutter.axes, cutter.parts.codes, who, starts)
     if (high >= np.where(cutter.axes.ordered, cutter.axes.sizes, cutter.axes.heights)).any():
         raise PrivacyError(NOTHING_PASSES)
@@ -219,7 +221,7 @@ def _published(counted: Counted, cutter: _Cutter, ranks: Sequence[Integers], who
         lost += column_loss(leaves, ladder.size, counted.counts, float(cutter.shares[j]))
     rows = np.bincount(part, counted.counts, starts.size - 1)
     classes = len(np.unique(np.concatenate([low, boxes], 1)[rows > 0], axis=0))
-    return Ranges(tuple(map(bool, cutter.axes.ordered)), levels, lower, upper, math.expm1(lost), classes, 0)
+    return Boxes(tuple(map(bool, cutter.axes.ordered)), levels, lower, upper, math.expm1(lost), classes, 0)
 
 
 def _ranks(ladder: Ladder) -> Integers:

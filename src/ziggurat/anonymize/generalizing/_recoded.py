@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ziggurat.anonymize.generalizing._published import Labels
+from ziggurat.anonymize.generalizing._published import PublishedLabels
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Counted
+    from ziggurat.anonymize.generalizing._coded import Combinations
     from ziggurat.anonymize.generalizing._local import Recoded
-    from ziggurat.anonymize.generalizing._mondrian import Ranges
+    from ziggurat.anonymize.generalizing._mondrian import Boxes
 
 
-def local_labels(counted: Counted, recoded: Recoded) -> list[Labels]:
+def local_labels(counted: Combinations, recoded: Recoded) -> list[PublishedLabels]:
     """Return what is published of every column: cells of one column may have different levels."""
     labels = []
     for place, ladder in enumerate(counted.ladders):
@@ -24,11 +24,11 @@ def local_labels(counted: Counted, recoded: Recoded) -> list[Labels]:
         names = tuple(name for level in ladder.labels for name in level)
         untouched = not levels[recoded.levels[:, place] >= 0].any()
         places = (starts[levels] + groups).astype(np.int32)
-        labels.append(Labels(ladder.column, places, None if untouched else names))
+        labels.append(PublishedLabels(ladder.column, places, None if untouched else names))
     return labels
 
 
-def range_labels(counted: Counted, boxes: Ranges) -> list[Labels]:
+def range_labels(counted: Combinations, boxes: Boxes) -> list[PublishedLabels]:
     """Return what is published of every column: ranges of numbers, and labels of hierarchies."""
     labels = []
     for place, ladder in enumerate(counted.ladders):
@@ -36,5 +36,5 @@ def range_labels(counted: Counted, boxes: Ranges) -> list[Labels]:
         cells = boxes.labels(counted, place)
         places = np.array([numbers.setdefault(cell, len(numbers)) for cell in cells], np.int32)
         alone = bool((boxes.levels[:, place] == 0).all() and (boxes.lower[:, place] == boxes.upper[:, place]).all())
-        labels.append(Labels(ladder.column, places, None if alone else tuple(numbers)))
+        labels.append(PublishedLabels(ladder.column, places, None if alone else tuple(numbers)))
     return labels

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as kinds
 
-from ziggurat.anonymize.masking._technique import chunked
+from ziggurat.anonymize.masking._technique import as_column
 from ziggurat.errors import DataError
 
 Reals = npt.NDArray[np.float64]
@@ -47,10 +47,10 @@ def column_of(values: Reals, there: Truths, like: pa.DataType) -> pa.ChunkedArra
     Whole numbers are rounded to the nearest; one that leaves its type or 2**53 comes out as that end.
     """
     if not kinds.is_integer(like):
-        return chunked(pa.array(values, type=pa.float64(), mask=~there))
+        return as_column(pa.array(values, type=pa.float64(), mask=~there))
     low, high = _ends(like)
     whole = np.clip(np.rint(values), max(low, -_LARGEST_WHOLE), min(high, _LARGEST_WHOLE))
-    return chunked(pa.array(whole.astype(np.int64), mask=~there).cast(like))
+    return as_column(pa.array(whole.astype(np.int64), mask=~there).cast(like))
 
 
 def _ends(like: pa.DataType) -> tuple[float, float]:

@@ -1,6 +1,6 @@
 """Attacks on tables whose rows are people: singling out, linking, inferring, undoing."""
 
-from ziggurat.attacks.tables._classes import Counts, chosen
+from ziggurat.attacks.tables._classes import ColumnCounts, choose_columns
 from ziggurat.attacks.tables._columns import ColumnSet, SinglingOut, affordable, singling_out
 from ziggurat.attacks.tables._covered import Cover
 from ziggurat.attacks.tables._inference import Gain, Homogeneity, Skewness, homogeneity, homogeneity_of, skewness
@@ -16,16 +16,17 @@ from ziggurat.attacks.tables._ratings import (
     scoreboard,
 )
 from ziggurat.attacks.tables._risk import Reidentification, RiskReport, risk, risk_of
-from ziggurat.attacks.tables._undone import Told, Undone, undone
-from ziggurat.attacks.tables._verified import Claims, Verified, verified
+from ziggurat.attacks.tables._undone import GivenAway, Undone, undone
+from ziggurat.attacks.tables._verified import Claims, Verified, verify_models
 
 __all__ = [
     "Claims",
+    "ColumnCounts",
     "ColumnSet",
-    "Counts",
     "Cover",
     "CurvePoint",
     "Gain",
+    "GivenAway",
     "Homogeneity",
     "Intersection",
     "Linkage",
@@ -36,12 +37,11 @@ __all__ = [
     "Scoreboard",
     "SinglingOut",
     "Skewness",
-    "Told",
     "Undone",
     "Verified",
     "_hypergeometric",
     "affordable",
-    "chosen",
+    "choose_columns",
     "homogeneity",
     "homogeneity_of",
     "intersection",
@@ -55,5 +55,5 @@ __all__ = [
     "singling_out",
     "skewness",
     "undone",
-    "verified",
+    "verify_models",
 ]

@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
     from ziggurat.anonymize import Anonymised
     from ziggurat.attacks import RiskReport
-    from ziggurat.release import AnonymisedRelease
+    from ziggurat.release import AnonymizedRelease
 
 _MOST_LABELS = 3
 _TELLING = 0.01
 
 
-def show(console: Console, release: AnonymisedRelease) -> None:
+def show(console: Console, release: AnonymizedRelease) -> None:
     """Print what was done, what attackers make of it, and what may be promised."""
-    console.print(_columns(release.anonymised))
-    for line in outcome(release.anonymised):
+    console.print(_columns(release.anonymized))
+    for line in outcome(release.anonymized):
         console.print(Text(line))
     console.print()
     console.print(_risks(release.before, release.after))
@@ -47,7 +47,7 @@ def outcome(made: Anonymised) -> Iterator[str]:
     yield f"{made.metric.capitalize()} {made.score:.5g}: {_how_good(made)}"
 
 
-def told(release: AnonymisedRelease) -> Iterator[str]:
+def told(release: AnonymizedRelease) -> Iterator[str]:
     """What was verified on the file, and which columns left as they were or not at all."""
     for each in release.verified:
         yield f"Verified on the file: {each.model} ({each.figure}: {each.measured:.5g})."

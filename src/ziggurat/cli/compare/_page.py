@@ -20,7 +20,7 @@ from ziggurat.release.comparing import RISK, UTILITY
 
 if TYPE_CHECKING:
     from ziggurat.release import Candidate, Candidates
-    from ziggurat.utility import Comparison, Marginal, Regression
+    from ziggurat.utility import ComparedRegression, Comparison, Marginal
 
 _GRID = "display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,17.5rem),1fr));gap:1.4rem 2rem"
 _NARROWER = "max-width:40rem"
@@ -249,7 +249,7 @@ def _figure(picture: str, said: str, caption: str = "", style: str = "") -> str:
     return f'<figure role="img" aria-label="{escape(said, quote=True)}"{how}>\n{caption}{picture}\n</figure>\n'
 
 
-def _regression(found: Regression | None, prefix: str) -> str:
+def _regression(found: ComparedRegression | None, prefix: str) -> str:
     if found is None:
         return ""
     heads = [("coefficient", ""), ("original", "number"), ("synthetic", "number"), ("overlap", "number")]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ziggurat.release import Candidates
-    from ziggurat.utility import Coefficient, Histogram, Marginal, Regression
+    from ziggurat.utility import Coefficient, ComparedRegression, Marginal, MarginalHistogram
 
 ORIGINAL, SYNTHETIC = look.COLOURS[0], look.COLOURS[1]
 _INK, _SOFT, _LINE = "#1f2933", "#5b6773", "#dde3e9"
@@ -51,7 +51,7 @@ def _rect(x: float, y: float, width: float, height: float, fill: str) -> str:
     return f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(0.0, width):.1f}" height="{height:.1f}" fill="{fill}"/>'
 
 
-def _categories(held: Histogram) -> str:
+def _categories(held: MarginalHistogram) -> str:
     """Two bars for each category, the original's above."""
     rows = _largest(held)
     label, room = 88.0, _WIDE - 88.0 - 40
@@ -68,7 +68,7 @@ def _categories(held: Histogram) -> str:
     return "".join(parts)
 
 
-def _largest(held: Histogram) -> list[tuple[str, float, float]]:
+def _largest(held: MarginalHistogram) -> list[tuple[str, float, float]]:
     rows = list(zip(held.labels, held.original, held.synthetic, strict=True))
     if len(rows) <= _SHOWN:
         return rows
@@ -77,7 +77,7 @@ def _largest(held: Histogram) -> list[tuple[str, float, float]]:
     return [*rows[: _SHOWN - 1], ("others", sum(row[1] for row in rest), sum(row[2] for row in rest))]
 
 
-def _numbers(held: Histogram) -> str:
+def _numbers(held: MarginalHistogram) -> str:
     """Densities: the original filled, the copies as an outline; wide ends are drawn narrower."""
     edges = [float(date.fromisoformat(each).toordinal()) if isinstance(each, str) else each for each in held.edges]
     bins = len(edges) - 1
@@ -114,7 +114,7 @@ def _outline(places: npt.NDArray[np.float64], heights: npt.NDArray[np.float64], 
     return "".join(steps) + f"L{places[-1]:.1f} {floor:.1f}Z"
 
 
-def _middle(held: Histogram, places: npt.NDArray[np.float64]) -> str:
+def _middle(held: MarginalHistogram, places: npt.NDArray[np.float64]) -> str:
     """A label at the edge that halves the original, if there is room for it."""
     shares = np.cumsum(held.original[: len(places) - 1])
     place = int(np.searchsorted(shares, shares[-1] / 2)) + 1
@@ -219,7 +219,7 @@ def _scale(x: float, y: float, top: float, signed: bool) -> str:
     return bars + frame + "".join(_text(place, y + 20, words, 10, anchor) for place, words, anchor in said)
 
 
-def whiskers(found: Regression, prefix: str) -> str:
+def whiskers(found: ComparedRegression, prefix: str) -> str:
     """Draw the coefficients of both with their intervals, in standard errors of the original."""
     shown = found.coefficients[:_MOST_COEFFICIENTS]
     return _drawn(lambda axes: _whiskers(axes, shown), 1.3 + 0.36 * len(shown), prefix)

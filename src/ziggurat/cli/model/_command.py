@@ -83,7 +83,7 @@ def fit(
     from ziggurat.cli._ledger import open_ledger
     from ziggurat.data.engines import DuckDBEngine
     from ziggurat.files import filling, write_text
-    from ziggurat.release import Task, fit_model, quote_model
+    from ziggurat.release import ModelPlan, Purse, Task, fit_model
     from ziggurat.release.models import model_name, named_model, require_same_unit
 
     found = located(source, schema, unreadable=unreadable)
@@ -96,9 +96,8 @@ def fit(
         require_same_unit(found.schema.unit, whom.unit)
         rows = task.rows(found.open(DuckDBEngine()), units=True, least=fewest(whom))
         if quote:
-            _, quoted = quote_model(
-                estimator, *rows.features.shape, ledger=book, analyst=analyst, budget=budget
-            )  # fmt: skip
+            purse = Purse(book, budget, analyst)
+            quoted = purse.quote(ModelPlan.by_shape(estimator, *rows.features.shape, purse=purse))
             typer.echo(quoted.sentence)
             raise typer.Exit(0 if quoted.fits else 3)
         with filling(folder) as draft:

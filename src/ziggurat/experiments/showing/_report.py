@@ -13,8 +13,8 @@ from typing import Any
 
 from ziggurat.errors import ExperimentError
 from ziggurat.experiments._as_json import experiment_to_dict
-from ziggurat.experiments._results import Comparison, Results, lineages
-from ziggurat.experiments._types import Figure, Record
+from ziggurat.experiments._results import PrintedComparison, Results, lineages
+from ziggurat.experiments._types import Figure, NodeRecord
 from ziggurat.experiments._values import conditions, in_words, well_formed
 from ziggurat.experiments.showing._figures import draw
 from ziggurat.experiments.storing import Run
@@ -99,7 +99,7 @@ def _opening(results: Results, title: str) -> str:
     return heading + _verdict(results.comparisons()) + _counts(results.counts())
 
 
-def _verdict(compared: Sequence[Comparison]) -> str:
+def _verdict(compared: Sequence[PrintedComparison]) -> str:
     if not compared:
         return '<div class="verdict"><strong>There is no expected value to compare with.</strong></div>\n'
     good = sum(each.reproduced for each in compared)
@@ -123,7 +123,7 @@ def _counts(counts: Mapping[str, int]) -> str:
     return f'<ul class="counts">{items}</ul>\n'
 
 
-def _comparisons(compared: Sequence[Comparison]) -> str:
+def _comparisons(compared: Sequence[PrintedComparison]) -> str:
     if not compared:
         return ""
     heads = [("value", "wide"), ("expected", "number"), ("tolerance", "number"), ("ours", "number")]
@@ -131,7 +131,7 @@ def _comparisons(compared: Sequence[Comparison]) -> str:
     return "<h2>Expected values beside ours</h2>\n" + laid_out(heads, [_comparison(each) for each in compared])
 
 
-def _comparison(each: Comparison) -> list[str]:
+def _comparison(each: PrintedComparison) -> list[str]:
     expected, ours = each.expected, each.ours
     remark = " ".join(text for text in (expected.remark, each.reason) if text)
     return [
@@ -153,7 +153,7 @@ def _signed(difference: float) -> str:
     return f"{'−' if difference < 0 else '+'}{abs(difference):.3g}"
 
 
-def _mark(each: Comparison) -> str:
+def _mark(each: PrintedComparison) -> str:
     if each.ours is None:
         return '<span class="mark">– no value</span>'
     kind, words = ("good", "✓ reproduced") if each.reproduced else ("bad", "✗ differs")
@@ -224,7 +224,7 @@ def _failures(results: Results) -> str:
     failed, skipped = results.failures(), results.skipped()
     if not failed and not skipped:
         return ""
-    groups: dict[str, list[Record]] = {}
+    groups: dict[str, list[NodeRecord]] = {}
     for record in failed:
         groups.setdefault(record.error or "No error was recorded.", []).append(record)
     body = [
@@ -238,7 +238,7 @@ def _failures(results: Results) -> str:
     return "<h2>Failures</h2>\n" + laid_out([("run", "wide"), ("error", "wide")], body) + more + tail
 
 
-def _others(runs: Sequence[Record]) -> str:
+def _others(runs: Sequence[NodeRecord]) -> str:
     return f'<br><span class="soft">and {len(runs) - 1} more</span>' if len(runs) > 1 else ""
 
 

@@ -26,7 +26,7 @@ from ziggurat.experiments._as_json import (
     record_to_row,
 )
 from ziggurat.experiments._results import Results
-from ziggurat.experiments._types import Experiment, Record
+from ziggurat.experiments._types import Experiment, NodeRecord
 from ziggurat.experiments._values import well_formed
 from ziggurat.experiments.storing._history_file import HistoryFile, hold, is_held
 from ziggurat.files import replacing, write_text
@@ -127,7 +127,7 @@ class History:
             connection.execute(_START, (run_id, well_formed(experiment.name), experiment.digest, _stamp(now), *told))
         return run_id
 
-    def record(self, run_id: str, record: Record) -> None:
+    def record(self, run_id: str, record: NodeRecord) -> None:
         """Write down what became of a node.
 
         Parameters
@@ -194,7 +194,7 @@ class History:
             raise ExperimentError(f"{len(meant)} runs begin with {run_id!r}; write more of the one you mean.")
         raise self._unknown(run_id)
 
-    def records(self, run_id: str) -> list[Record]:
+    def records(self, run_id: str) -> list[NodeRecord]:
         """Everything recorded of a run, in the order in which it was recorded.
 
         Parameters

@@ -63,7 +63,7 @@ class PathFile:
         return cls(file, identity)
 
     @contextmanager
-    def opened(self) -> Iterator[OpenedPath]:
+    def open(self) -> Iterator[OpenedPath]:
         """Wait for this program's turn with the file; whatever the system says of it is told in a sentence."""
         try:
             with self.file.open("r+b", buffering=0) as stream:
@@ -79,7 +79,7 @@ class PathFile:
         """Give the check that a record at this place must carry."""
         return hashlib.sha256(f"{self.identity}/{place}/".encode() + record).digest()[:_CHECK]
 
-    def damaged(self) -> ArtefactError:
+    def damage_error(self) -> ArtefactError:
         """Say that what was counted is not there any more."""
         return ArtefactError(
             f"The noise path {str(self.file)!r} is damaged; restore it from a copy that is not older, or fit the model "
@@ -116,7 +116,7 @@ class OpenedPath:
         self._stream.seek(self._start + known * self._size)
         body = self._stream.read(max(0, count - known) * self._size)
         if count < known or len(body) != (count - known) * self._size:
-            raise self._path.damaged()
+            raise self._path.damage_error()
         self._verify(body, known)
         table = np.frombuffer(body, dtype=np.uint8).reshape(-1, self._size)
         cells = np.ascontiguousarray(table[:, :-_CHECK]).view("<i8")
@@ -128,7 +128,7 @@ class OpenedPath:
         for at in range(len(body) // self._size):
             record = body[at * self._size : (at + 1) * self._size]
             if record[-_CHECK:] != self._path.check(first + at, record[:-_CHECK]):
-                raise self._path.damaged()
+                raise self._path.damage_error()
 
     def add(self, known: int, records: Records) -> None:
         """Write records after the first `known` ones, over any that were never counted, and count them."""

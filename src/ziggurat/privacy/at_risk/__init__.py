@@ -11,17 +11,17 @@ from ziggurat.privacy.at_risk._at_risk import (
 )
 from ziggurat.privacy.at_risk._loss import CurveAtRisk, PairAtRisk, privacy_at_risk
 from ziggurat.privacy.at_risk._sampled import (
-    Combined,
+    CombinedConfidence,
     PrivateSamplingWarning,
     SampledSensitivity,
     dkw_confidence,
+    draw_from_table,
     sample_sensitivity,
-    subsampled,
 )
 from ziggurat.privacy.at_risk._split import SplitLaplaceAtRisk
 
 __all__ = [
-    "Combined",
+    "CombinedConfidence",
     "CurveAtRisk",
     "GaussianAtRisk",
     "LaplaceAtRisk",
@@ -34,8 +34,8 @@ __all__ = [
     "SplitLaplaceAtRisk",
     "best_posterior",
     "dkw_confidence",
+    "draw_from_table",
     "exact_confidence",
     "privacy_at_risk",
     "sample_sensitivity",
-    "subsampled",
 ]

@@ -16,7 +16,7 @@ from ziggurat.errors import ArtefactError, DataError
 from ziggurat.files import create, sync, write_text
 
 if TYPE_CHECKING:
-    from ziggurat.learn import Stored
+    from ziggurat.learn import StoredModel
 
 FORMAT = "ziggurat/served/1"
 MODEL, NOISE, SEAL, COUNT, PROMISE = "model.npz", "noise.path", "seal", "answers", "promise.json"
@@ -58,7 +58,7 @@ class Folder:
         if self.path.is_dir() and not any(self.path.iterdir()):
             self.path.rmdir()
 
-    def keep(self, model: Stored, facts: Mapping[str, Any]) -> str:
+    def keep(self, model: StoredModel, facts: Mapping[str, Any]) -> str:
         """Save the model, readable for its owner alone, and give the digest of it and of the facts."""
         model.save(self.path / MODEL)
         return self.digest(facts)

@@ -19,7 +19,7 @@ from ziggurat.queries.language import Query
 from ziggurat.randomness import secure
 from ziggurat.release._plan import Progress
 from ziggurat.release._purse import Purse
-from ziggurat.release.questions._asking import AskedQuestion, Asking, TermOptions
+from ziggurat.release.questions._asking import AnswerPlan, AskedQuestion, TermOptions
 from ziggurat.release.questions._session import Session
 from ziggurat.wording import printable
 
@@ -162,7 +162,7 @@ def sweep(
     return Sweep(amounts, given, _truth(session, question, delta, terms) if truth else None)
 
 
-def _require_numbers(asking: Asking[Any]) -> None:
+def _require_numbers(asking: AnswerPlan[Any]) -> None:
     if not isinstance(asking, AskedQuestion):
         raise QuestionError("A workload has many answers; ask for a single number at several epsilons.")
     question = asking.plan.question

@@ -82,7 +82,7 @@ class MaskedPlan(Plan["MaskedTable"]):
         if self.original is None:
             return Evidence()
         from ziggurat.attacks import risk
-        from ziggurat.release.tables._anonymised import risk_facts
+        from ziggurat.release.tables._anonymized import risk_facts
 
         roles = self.original.schema.with_role(Role.QUASI_IDENTIFIER)
         known = [column.name for column in roles if column.name in output.table.column_names]

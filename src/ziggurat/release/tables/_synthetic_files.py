@@ -14,7 +14,7 @@ from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, PrivacyError
 from ziggurat.files import place, write_text
 from ziggurat.release._cited import Cited, recorded, require_unbounded
-from ziggurat.release.tables._anonymised import CERTIFICATE, _digest, copied
+from ziggurat.release.tables._anonymized import CERTIFICATE, _digest, copied
 
 if TYPE_CHECKING:
     from ziggurat.ledger import Ledger

@@ -10,7 +10,15 @@ import numpy.typing as npt
 
 from ziggurat.synthesize._cells import Arrays, Cells, Codes, Reals
 from ziggurat.synthesize.learners._design import Design
-from ziggurat.synthesize.learners._sampling import Donors, Labels, chunks, commonest, drawn_labels, levelled, shares_of
+from ziggurat.synthesize.learners._sampling import (
+    Donors,
+    Labels,
+    chunks,
+    commonest,
+    draw_labels,
+    level_scores,
+    shares_of,
+)
 from ziggurat.threads import one_thread
 
 _MOST_CLASSES = 200
@@ -58,9 +66,9 @@ class Logistic:
     anchors: Reals
 
     @classmethod
-    def fitted(cls, target: Cells, given: Sequence[Cells], spread: float, draw: np.random.Generator) -> Logistic:
+    def fit(cls, target: Cells, given: Sequence[Cells], spread: float, draw: np.random.Generator) -> Logistic:
         """Return the regression of the target on the given columns."""
-        design = Design.learned(given)
+        design = Design.learn(given)
         labels = commonest(target, int(np.clip(_MOST_CELLS // design.width**2, 20, _MOST_CLASSES)))
         donors = Donors.of(target, labels)
         matrix = design.matrix(given, target.rows)
@@ -79,7 +87,7 @@ class Logistic:
         steps = [solve_triangular(root, z, lower=True, trans="T") for root, z in zip(self.roots, noise, strict=True)]
         weights = self.weights + np.concatenate(steps).reshape(self.weights.T.shape).T
         aims = shares_of(self.anchors @ self.weights).sum(axis=0) * np.exp(self._drift(noise))
-        weights[0] += levelled(self.anchors @ weights, aims * (len(self.anchors) / aims.sum()))
+        weights[0] += level_scores(self.anchors @ weights, aims * (len(self.anchors) / aims.sum()))
         return replace(self, weights=weights, donors=self.donors.posterior(draw))
 
     def _drift(self, noise: Reals) -> Reals:
@@ -99,7 +107,7 @@ class Logistic:
         matrix, uniform = self.design.matrix(given, rows), draw.random(rows)
         labels = np.empty(rows, dtype=np.int64)
         for part in chunks(rows):
-            labels[part] = drawn_labels(shares_of(matrix[part] @ self.weights), uniform[part])
+            labels[part] = draw_labels(shares_of(matrix[part] @ self.weights), uniform[part])
         return self.donors.sample(labels, draw)
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:

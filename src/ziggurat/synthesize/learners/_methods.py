@@ -14,7 +14,7 @@ _HOMES = {
     "linear": ("_linear", "Linear"),
     "cart": ("_trees", "Cart"),
     "forest": ("_trees", "Forest"),
-    "network": ("_network", "Network"),
+    "network": ("_network", "SmallNetwork"),
 }
 NAMES = tuple(_HOMES)
 
@@ -37,13 +37,13 @@ def name_of(method: Method) -> str:
     return known.get(type(method).__name__, type(method).__name__)
 
 
-def described(method: Method) -> dict[str, Any]:
+def describe_method(method: Method) -> dict[str, Any]:
     """Return a method as values that JSON can hold."""
     return {"name": name_of(method), "settings": asdict(cast(Any, method))}
 
 
-def restored(facts: dict[str, Any]) -> Method:
-    """Return the method that `described` described."""
+def restore_method(facts: dict[str, Any]) -> Method:
+    """Return the method that `describe_method` described."""
     if facts["name"] not in _HOMES:
         raise ParameterError("A stored synthesiser with methods of your own cannot be opened here; fit it again.")
     home, name = _HOMES[facts["name"]]

@@ -4,7 +4,7 @@ from ziggurat.experiments.steps.records._classify import classify, named_classif
 from ziggurat.experiments.steps.records._frameworks import torch_module
 from ziggurat.experiments.steps.records._generator import train_generator, train_generator_keras, train_generator_torch
 from ziggurat.experiments.steps.records._networks import classify_keras, classify_torch
-from ziggurat.experiments.steps.records._privatise import privatise
+from ziggurat.experiments.steps.records._privatize import privatize
 from ziggurat.experiments.steps.records._similarity import similarity
 
 __all__ = [
@@ -12,7 +12,7 @@ __all__ = [
     "classify_keras",
     "classify_torch",
     "named_classifier",
-    "privatise",
+    "privatize",
     "similarity",
     "torch_module",
     "train_generator",

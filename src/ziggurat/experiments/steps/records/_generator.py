@@ -1,7 +1,7 @@
 """`train-generator`: a network that writes a record as a short code, and a code as a record.
 
 All three variants (scikit-learn, PyTorch, Keras) train the same network, an autoencoder with tanh layers
-d - hidden - code - hidden - d, and hand out nothing but its weights. So `privatise` needs none of the frameworks, and
+d - hidden - code - hidden - d, and hand out nothing but its weights. So `privatize` needs none of the frameworks, and
 a stored generator cannot run code. The code lies in [-1, 1] in every coordinate by construction, whatever the record.
 
 The training itself is not differentially private, and says so.

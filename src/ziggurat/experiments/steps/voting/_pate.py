@@ -225,7 +225,7 @@ def _sent(rows: Features, epsilon: Fraction | None, norm: float, seed: int) -> F
     if epsilon is None:
         return rows
     noise = VectorNoise(epsilon, rows.shape[1], norm=_decimal(norm))
-    return np.asarray(noise.privatise(rows, seeded(seed).child("student")).value, dtype=np.float32)
+    return np.asarray(noise.privatize(rows, seeded(seed).child("student")).value, dtype=np.float32)
 
 
 @step("label-votes", outputs=("labels", "event", *EXPECTED_COSTS, *_labelling.OUTPUTS))

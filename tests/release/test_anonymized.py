@@ -15,7 +15,7 @@ from ziggurat.anonymize import Anonymised, KAnonymity, LDiversity, anonymize
 from ziggurat.data import Column, Kind, Role, Schema, Unit, read
 from ziggurat.errors import DataError, LedgerError, ParameterError, PrivacyError
 from ziggurat.ledger import Ledger
-from ziggurat.release import release_anonymised
+from ziggurat.release import release_anonymized
 
 KNOWN = ("age", "postcode")
 
@@ -71,7 +71,7 @@ def showing(anonymised: Anonymised, rows: pa.Table) -> Anonymised:
 def test_the_certificate_names_the_file_and_what_attackers_make_of_it(
     anonymous: Anonymised, tmp_path: Path, name: str
 ) -> None:
-    made = release_anonymised(anonymous, tmp_path / name, keep=["cost"])
+    made = release_anonymized(anonymous, tmp_path / name, keep=["cost"])
     facts = json.loads(made.certificate.read_text())
     assert facts["file"] == {"name": name, "sha256": hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()}
     assert facts["promise"] == "unbounded"
@@ -86,7 +86,7 @@ def test_the_certificate_names_the_file_and_what_attackers_make_of_it(
 
 
 def test_the_measured_risks_are_those_of_the_file(anonymous: Anonymised, tmp_path: Path) -> None:
-    made = release_anonymised(anonymous, tmp_path / "out.csv", keep=["cost"])
+    made = release_anonymized(anonymous, tmp_path / "out.csv", keep=["cost"])
     shown = csv.read_csv(tmp_path / "out.csv")
     sizes = shown.group_by(list(KNOWN)).aggregate([([], "count_all")])["count_all"].to_pylist()
     assert shown.num_rows == made.after.rows == anonymous.rows - anonymous.suppressed
@@ -96,13 +96,13 @@ def test_the_measured_risks_are_those_of_the_file(anonymous: Anonymised, tmp_pat
 
 
 def test_the_certificate_is_for_its_owner_and_no_draft_stays(anonymous: Anonymised, tmp_path: Path) -> None:
-    made = release_anonymised(anonymous, tmp_path / "out.parquet", keep=["cost"])
+    made = release_anonymized(anonymous, tmp_path / "out.parquet", keep=["cost"])
     assert stat.S_IMODE(made.certificate.stat().st_mode) == 0o600
     assert sorted(each.name for each in tmp_path.iterdir()) == ["out.parquet", "out.parquet.certificate.json"]
 
 
 def test_the_ledger_remembers_the_release_as_unbounded(anonymous: Anonymised, tmp_path: Path, book: Ledger) -> None:
-    made = release_anonymised(
+    made = release_anonymized(
         anonymous, tmp_path / "out.parquet", keep=["cost"], ledger=book, table="clinic", note="For the census."
     )
     statement = book.statement("clinic")
@@ -118,7 +118,7 @@ def test_without_an_entry_in_the_ledger_there_is_no_file(anonymous: Anonymised, 
     Ledger.open(tmp_path / "book.db").close()
     before = sorted(tmp_path.iterdir())
     with Ledger.open(tmp_path / "book.db", read_only=True) as closed, pytest.raises(LedgerError):
-        release_anonymised(anonymous, tmp_path / "out.parquet", keep=["cost"], ledger=closed, table="clinic")
+        release_anonymized(anonymous, tmp_path / "out.parquet", keep=["cost"], ledger=closed, table="clinic")
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -131,7 +131,7 @@ def test_a_crash_before_the_file_leaves_the_entry(
     monkeypatch.setattr(Path, "replace", crash)
     monkeypatch.setattr(anonymous.publication, "write", lambda path: parquet.write_table(anonymous.table(), path))
     with pytest.raises(KeyboardInterrupt):
-        release_anonymised(anonymous, tmp_path / "out.parquet", keep=["cost"], ledger=book, table="clinic")
+        release_anonymized(anonymous, tmp_path / "out.parquet", keep=["cost"], ledger=book, table="clinic")
     assert len(book.statement("clinic").unbounded) == 1
     assert not (tmp_path / "out.parquet").exists()
 
@@ -139,7 +139,7 @@ def test_a_crash_before_the_file_leaves_the_entry(
 def test_a_column_that_tells_people_apart_never_leaves(tmp_path: Path) -> None:
     made = anonymize(read(people(), described(Unit.person("person"))), KAnonymity(5))
     try:
-        release_anonymised(made, tmp_path / "out.parquet", keep=["cost"])
+        release_anonymized(made, tmp_path / "out.parquet", keep=["cost"])
     except PrivacyError:
         assert not list(tmp_path.iterdir())
     else:
@@ -148,7 +148,7 @@ def test_a_column_that_tells_people_apart_never_leaves(tmp_path: Path) -> None:
 
 def test_a_file_that_shows_an_identifier_is_held_back(anonymous: Anonymised, tmp_path: Path, book: Ledger) -> None:
     with pytest.raises(PrivacyError, match="still shows column 'person'"):
-        release_anonymised(showing(anonymous, people()), tmp_path / "out.parquet", ledger=book, table="clinic")
+        release_anonymized(showing(anonymous, people()), tmp_path / "out.parquet", ledger=book, table="clinic")
     assert not (tmp_path / "out.parquet").exists()
     assert "clinic" not in book.tables()
 
@@ -156,7 +156,7 @@ def test_a_file_that_shows_an_identifier_is_held_back(anonymous: Anonymised, tmp
 def test_a_file_that_does_not_satisfy_its_models_is_held_back(anonymous: Anonymised, tmp_path: Path) -> None:
     wrong = people().drop_columns(["person"]).set_column(0, "age", [[str(i) for i in range(120)]])
     with pytest.raises(PrivacyError, match="does not satisfy its models when it is read back"):
-        release_anonymised(showing(anonymous, wrong), tmp_path / "out.parquet")
+        release_anonymized(showing(anonymous, wrong), tmp_path / "out.parquet")
     assert not list(tmp_path.iterdir())
 
 
@@ -175,9 +175,9 @@ def test_bad_input_is_one_sentence(
 ) -> None:
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(error, match=sentence):
-        release_anonymised(anonymous, tmp_path / name, **options)
+        release_anonymized(anonymous, tmp_path / name, **options)
 
 
 def test_a_ledger_needs_the_name_of_the_table(anonymous: Anonymised, tmp_path: Path, book: Ledger) -> None:
     with pytest.raises(ParameterError, match="Name the table"):
-        release_anonymised(anonymous, tmp_path / "out.csv", keep=["cost"], ledger=book)
+        release_anonymized(anonymous, tmp_path / "out.csv", keep=["cost"], ledger=book)
