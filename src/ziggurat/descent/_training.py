@@ -20,6 +20,7 @@ from ziggurat.randomness import Source
 from ziggurat.threads import one_torch_thread
 
 Progress = Callable[[int, int], None]
+"""Called with the steps done and the steps in all."""
 
 # Products of a block below this many are over before a second thread has begun; noise is drawn beside them anyway.
 _SMALL = 1 << 24

@@ -40,6 +40,7 @@ from ziggurat.errors import ParameterError
 
 Rule = Literal["fully", "partially", "simple"]
 RULES: tuple[Rule, ...] = ("fully", "partially", "simple")
+"""The rules by which estimates from several copies become one."""
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ NOT_PROMISED = (
     "No privacy is promised: a model that follows the table closely repeats people in it. "
     "Attack the copies before they leave."
 )
+"""What every synthetic table without a guarantee says of itself."""
 
 
 @dataclass(frozen=True)

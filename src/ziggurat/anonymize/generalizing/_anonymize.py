@@ -48,6 +48,7 @@ NOT_PROMISED = (
     "This is not differential privacy, and nothing bounds what an attacker learns: knowledge of other columns, of "
     "sensitive values or of another release of the same table can undo it."
 )
+"""What every anonymised table says of itself."""
 _PATIENT = 10**7  # nodes: larger lattices are searched for a minute unless another limit is given
 _MINUTE = 60.0
 _SURVEYED = 100_000

@@ -194,7 +194,9 @@ def _together(released: ColumnCounts, known: list[str], names: list[str]) -> tup
     return tuple(telling[:gone]), total - before
 
 
-def _find_given_away(original: ColumnCounts, names: Sequence[str], covers: Mapping[str, Cover | None]) -> Iterator[GivenAway]:
+def _find_given_away(
+    original: ColumnCounts, names: Sequence[str], covers: Mapping[str, Cover | None]
+) -> Iterator[GivenAway]:
     for name in names:
         for of, cover in covers.items():
             share = _lambda(original.pairs(name, of), cover)

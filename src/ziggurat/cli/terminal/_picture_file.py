@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 @contextmanager
 def drawn(file: str, width: float, height: float) -> Iterator[Figure]:
     """Give a sheet to draw on; it is written to a .png or .svg file when all is drawn."""
-    from ziggurat.drawing import rendered, sheet
+    from ziggurat.drawing import encode, sheet
 
     with sheet(width, height) as page:
         yield page
-        content = rendered(page, "svg" if file.lower().endswith(".svg") else "png")
+        content = encode(page, "svg" if file.lower().endswith(".svg") else "png")
     write_bytes(file, content)

@@ -11,6 +11,7 @@ from typing import Any
 from ziggurat.errors import ParameterError
 
 Amount = str | int | float | Decimal | Fraction
+"""A number that is taken exactly as it is written: "0.1", 0.1 and Fraction(1, 10) mean one tenth."""
 
 # Floats leave the accountants through `upper_rational`. The curves behind them are upper bounds already, round-off
 # included for the size they are used at; this slack covers the few operations that remain, such as a product.

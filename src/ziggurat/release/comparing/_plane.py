@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ziggurat.drawing import rendered, sheet
+from ziggurat.drawing import encode, sheet
 from ziggurat.errors import DataError
 from ziggurat.files import write_bytes
 from ziggurat.release.comparing._candidate import Candidate, Candidates
@@ -23,7 +23,7 @@ def drawn(candidates: Candidates, kind: Literal["svg", "png"]) -> bytes:
     """Draw the plane as a file; DataError if no candidate has a measured risk."""
     with sheet(6.6, 4.4) as page:
         fill(page.add_subplot(), candidates)
-        return rendered(page, kind)
+        return encode(page, kind)
 
 
 def fill(axes: Axes, candidates: Candidates) -> None:

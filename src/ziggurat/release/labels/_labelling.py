@@ -225,7 +225,7 @@ class Labelling:
     def plan(self, X: Any, *, most_answers: int | None = None) -> LabelPlan:  # noqa: N803
         """Plan the labels of queries, as `label` takes them, or of so many, to be priced; no teacher is asked."""
         features = None if isinstance(X, int | np.integer) else self._teachers.check(X)
-        queries = whole(X, "queries") if features is None else len(features)
+        queries = whole_number(X, "queries") if features is None else len(features)
         event = self._plan_event(queries, most_answers)
         if features is not None:
             _require_room(queries)

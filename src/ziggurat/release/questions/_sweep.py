@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from ziggurat.data import Kind
-from ziggurat.drawing import NOISY, TRUE, rendered, sheet
+from ziggurat.drawing import NOISY, TRUE, encode, sheet
 from ziggurat.errors import ParameterError, QuestionError
 from ziggurat.files import write_bytes
 from ziggurat.privacy import Amount, exact_epsilon, in_words
@@ -70,7 +70,7 @@ class Sweep:
                 self._panel(axes, name)
             panels[0].set_title(self._title(), fontsize=9)
             panels[-1].set_xlabel("epsilon of the question (a larger one protects less)")
-            return rendered(page, format)
+            return encode(page, format)
 
     def to_arrow(self) -> pa.Table:
         """One row for each epsilon and aggregate: epsilon, aggregate, value, low and high."""

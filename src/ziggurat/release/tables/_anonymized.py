@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 FORMAT = "ziggurat/anonymised/1"
 CERTIFICATE = ".certificate.json"
+"""What is put behind the name of a table's file to name its certificate."""
 _LONGEST = 2000
 _UNTOUCHED = "untouched columns"
 _OWNER_ONLY = 0o600  # figures about the raw table are exact
