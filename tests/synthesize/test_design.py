@@ -17,7 +17,6 @@ from ziggurat.synthesize.learners._sampling import (
     quantile_bins,
     shares_of,
 )
-from ziggurat.threads import one_thread
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -161,17 +160,3 @@ def test_scores_are_levelled_to_what_is_aimed_at():
 def test_a_target_without_rows_is_refused():
     with pytest.raises(DataError, match="at least one row"):
         Donors.of(numbers([]), np.empty(0, dtype=np.int64))
-
-
-def test_threads_are_held_by_the_first_and_given_back_by_the_last():
-    from threadpoolctl import threadpool_info
-
-    def threads():
-        return [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
-
-    before = threads()
-    with one_thread():
-        with one_thread():
-            assert set(threads()) == {1}
-        assert set(threads()) == {1}
-    assert threads() == before

@@ -17,6 +17,7 @@ from ziggurat.descent._noise import Draws, LatticeNoise
 from ziggurat.privacy import Relation
 from ziggurat.privacy.accounting import Size
 from ziggurat.randomness import Source
+from ziggurat.threads import one_torch_thread
 
 Progress = Callable[[int, int], None]
 """Called with the steps done and the steps in all."""
@@ -81,7 +82,10 @@ class PrivateTraining:
     def run(self, rows: Tensor, targets: Tensor, kept: Checkpoints | None, every: int, progress: Progress) -> None:
         """Take all steps that are not counted yet, and end with the averaged parameters."""
         small = sum(self._sizes) * self.plan.block < _SMALL
-        with kept.hold() if kept is not None else contextlib.nullcontext(), one_thread(small and not rows.is_cuda):
+        with (
+            kept.hold() if kept is not None else contextlib.nullcontext(),
+            one_torch_thread(small and not rows.is_cuda),
+        ):
             first = self._resume(kept)
             last = self.plan.rounds.steps
             for start in range(first, last, every):
@@ -164,17 +168,6 @@ class PrivateTraining:
                 states.setdefault(int(at), {})[key] = value
         state = self._optimiser.state_dict()
         self._optimiser.load_state_dict({"state": states, "param_groups": state["param_groups"]})
-
-
-@contextlib.contextmanager
-def one_thread(held: bool) -> Iterator[None]:
-    """Hold PyTorch to one thread here."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1 if held else threads)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def parameters_of(module: nn.Module) -> int:

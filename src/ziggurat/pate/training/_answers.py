@@ -12,7 +12,8 @@ from torch import Tensor
 
 from ziggurat.pate.training._chunk import TrainedChunk
 from ziggurat.pate.training._networks import Network
-from ziggurat.pate.training._stacked import Stack, one_thread
+from ziggurat.pate.training._stacked import Stack
+from ziggurat.threads import one_torch_thread
 
 _QUERIES = 256  # rows asked at a time
 
@@ -64,7 +65,7 @@ class Networks:
 
     def _ask(self, features: npt.NDArray[np.float32]) -> Iterator[tuple[int, slice, Tensor, float]]:
         """Ask one teacher at a time: in a batch its digits would depend on who chose the same architecture."""
-        with one_thread():
+        with one_torch_thread():
             for group in self.groups:
                 stack = Stack(group.network, group.trained.parameters, group.trained.buffers)
                 for place, teacher in enumerate(group.members.tolist()):

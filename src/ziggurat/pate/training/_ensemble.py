@@ -20,7 +20,7 @@ from ziggurat.pate.training._chunks import run_chunks
 from ziggurat.pate.training._networks import MLP, Network
 from ziggurat.pate.training._rows import split_rows
 from ziggurat.pate.training._settings import Candidate, Placement
-from ziggurat.pate.training._stacked import one_thread
+from ziggurat.threads import one_torch_thread
 
 _CACHE = 32 * 2**20  # bytes: parameters, gradients and both moments of a chunk stay near one core
 _LARGEST_CHUNK = 16  # on a processor: more teachers at a time are no faster
@@ -58,7 +58,7 @@ class TrainingJob:
         workers = place.workers or (None if place.on_cpu else self._abreast)
         gpus = 0 if place.on_cpu else 1
         kept = _BestCandidates()
-        with one_thread():
+        with one_torch_thread():
             for at, trained in run_chunks(train, tasks, executor=place.executor, workers=workers, gpus=gpus):
                 kept.add(work[at], trained)
         return kept.groups(self.candidates)

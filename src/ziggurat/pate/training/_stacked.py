@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -18,17 +17,6 @@ from ziggurat.pate.training._shuffling import drop_out, mix_key
 
 # Starting weights are drawn from PyTorch's one generator, which chunks in other threads share.
 _GENERATOR = threading.Lock()
-
-
-@contextlib.contextmanager
-def one_thread() -> Iterator[None]:
-    """Hold PyTorch to one thread here: sums then have one order, and nothing fights for the processors."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 class KeyedDropout(nn.Module):

@@ -15,6 +15,7 @@ from ziggurat.errors import ArtefactError, DataError
 from ziggurat.files import write_text
 from ziggurat.pate.training import _checkpoints, _networks
 from ziggurat.pate.training._classifiers import Classifiers, read_classifier, write_classifier
+from ziggurat.pate.training._content import UnknownContentError, digest_content
 from ziggurat.randomness import Source, secure
 
 _RUN = "run.json"
@@ -76,12 +77,10 @@ def _digest_learned(model: Any) -> list[bytes]:
 
 
 def _content(classifier: Any) -> bytes:
-    """A digest of a fitted classifier; of one that cannot be pickled nothing is known, so it is like no other."""
-    from joblib import hash as digest
-
+    """A digest of a fitted classifier; one that does not tell what it holds is like no other."""
     try:
-        return str(digest(classifier, hash_name="sha1")).encode()
-    except Exception:  # noqa: BLE001 - pickling fails in many ways
+        return digest_content(classifier)
+    except UnknownContentError:
         return secure().words(4).tobytes()
 
 

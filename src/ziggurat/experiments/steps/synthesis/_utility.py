@@ -72,7 +72,7 @@ def synthesis_utility(
     """
     from ziggurat.data import read
     from ziggurat.data.engines import DuckDBEngine
-    from ziggurat.experiments.steps._threads import one_thread
+    from ziggurat.threads import one_thread
 
     synthesis = Synthesis(method, kind, columns, partial or {}, copies, missing or {})
     yardsticks = {name: _Yardstick(population, name, (missing or {}).get(name, ())) for name in columns}
