@@ -20,9 +20,14 @@ def write_text(path: str | Path, text: str, *, mode: int | None = None) -> None:
         The permissions of the file, such as 0o600 for what only its owner may read; by default those that it
         has, and for a new file those that the user's mask allows.
     """
+    write_bytes(path, text.encode("utf-8"), mode=mode)
+
+
+def write_bytes(path: str | Path, content: bytes, *, mode: int | None = None) -> None:
+    """Replace the file at `path` by `content`, as `write_text` does."""
     target = Path(path)
     try:
-        _replace(target, text.encode("utf-8"), mode)
+        _replace(target, content, mode)
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else "unknown reason"
         raise DataError(f"{str(target)!r} could not be written ({reason}); it was left as it was.") from None
