@@ -219,7 +219,7 @@ class Answer:
         """The table as `print` shows it: what one wants to see at a prompt."""
         mark = " (rehearsal)" if self.rehearsal else ""
         names = ", ".join(map(printable, self.aggregates))
-        return f"<Answer{mark}: {counted(len(self.groups), 'group')}, {names}>\n{self}"
+        return f"<Answer{mark}: {count_things(len(self.groups), 'group')}, {names}>\n{self}"
 
     def _repr_html_(self) -> str:
         """The same for notebooks."""
@@ -292,6 +292,6 @@ def in_figures(value: Cell) -> str:
     return printable(str(value))
 
 
-def counted(number: int, thing: str) -> str:
+def count_things(number: int, thing: str) -> str:
     """A number of things, for people."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
