@@ -177,6 +177,6 @@ def one_thread(held: bool) -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def parameters_of(module: nn.Module) -> int:
+def count_parameters(module: nn.Module) -> int:
     """How many numbers are trained."""
     return sum(value.numel() for value in module.parameters() if value.requires_grad)
