@@ -129,7 +129,7 @@ def test_noise_is_at_least_the_multiplier_times_what_a_row_can_move() -> None:
 class Shaky(Gradients):
     """Rounds every second row of a block down by 2^-22."""
 
-    def _noted(self, rows: Any, targets: Any) -> Any:
+    def _collect_noted(self, rows: Any, targets: Any) -> Any:
         odd = torch.arange(len(rows)).unsqueeze(1) % 2
         return super()._collect_noted(rows * (1 - odd * 2.0**-22), targets)
 

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.attacks._finding import Finding, Share, count_noun
+from ziggurat.attacks._finding import Finding, Share
 from ziggurat.attacks.synthetic._alike import (
     ComparedRows,
     Floats,
@@ -37,6 +37,7 @@ from ziggurat.data.coded import Codes
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.synthesize import Synthetic
+from ziggurat.wording import count_noun
 
 _FEW = 30
 _BATCH = 4096
