@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
-from ziggurat.anonymize.generalizing._coded import Combinations, code_hierarchy, find_codes
+from ziggurat.anonymize.generalizing._combinations import Combinations, code_hierarchy, find_codes
 from ziggurat.anonymize.generalizing._local import recode
 from ziggurat.anonymize.generalizing._models import KAnonymity, ModelNumbers
 from ziggurat.anonymize.generalizing._mondrian import mondrian

@@ -50,8 +50,9 @@ def made_table(folder: Path, rows: int = ROWS) -> Path:
 
 def asking(folder: Path) -> Callable[[str], Any]:
     """One question on the command line, which is paid for."""
+    from ziggurat.data import Unit
     from ziggurat.ledger import Ledger
-    from ziggurat.privacy import Neighbours, Unit
+    from ziggurat.privacy import Neighbours
 
     file = made_table(folder)
     with Ledger.open(folder / "book.db") as ledger:
@@ -74,9 +75,10 @@ def labelling(folder: Path) -> Callable[[str], Any]:
     import numpy as np
     from sklearn.linear_model import LogisticRegression
 
+    from ziggurat.data import Unit
     from ziggurat.ledger import Ledger
     from ziggurat.pate import GumbelNoisyMax, Partition, Teachers
-    from ziggurat.privacy import Neighbours, Unit
+    from ziggurat.privacy import Neighbours
     from ziggurat.randomness import seeded
     from ziggurat.release import Labelling
 

@@ -63,7 +63,7 @@ STAGES = (
             Box("nothing"),
             Box(
                 "one grouped count, a search",
-                ("anonymize.generalizing._counted", "anonymize.generalizing._search"),
+                ("anonymize.generalizing._combinations", "anonymize.generalizing._search"),
                 reads=True,
             ),
             Box("teachers, trained long before", ("pate.teachers._teachers", "pate.training._ensemble"), reads=True),

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 # Okabe and Ito's colours, which people with any kind of colour blindness tell apart; without their yellow, which is
 # too pale for lines. Shapes differ as well.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#3A3A3A")
-NOISY, TRUE, GOOD = COLOURS[:3]
-INK, SOFT, PALE, LIMIT = "#1F2933", "#52606D", "#D5DAE0", "#C1121F"
+NOISY, TRUE = COLOURS[:2]
+INK, SOFT, DULL, PALE, LIMIT = "#1F2933", "#52606D", "#AEB6BF", "#D5DAE0", "#C1121F"
 _STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "ziggurat",

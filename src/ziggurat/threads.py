@@ -13,7 +13,7 @@ from threading import Lock, local
 from typing import Any
 
 
-class _Hold:
+class _OneThreadHold:
     """Who holds the libraries to one thread.
 
     Linear algebra is held for the whole process: the first sets it, the last sets it back. Loops that were compiled
@@ -61,7 +61,7 @@ def _take_control() -> None:
         OpenBLASController.clear_controlling_thread(force=True)
 
 
-_HOLD = _Hold()
+_HOLD = _OneThreadHold()
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from ziggurat.anonymize import (
     read_hierarchies,
 )
 from ziggurat.anonymize.generalizing._asking import question_of
-from ziggurat.anonymize.generalizing._counted import count_combinations
+from ziggurat.anonymize.generalizing._combinations import count_combinations
 from ziggurat.anonymize.generalizing._search import Lattice
 from ziggurat.data import Hierarchy, Table, read
 from ziggurat.data.engines import DuckDBEngine

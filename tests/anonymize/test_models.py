@@ -23,7 +23,7 @@ from ziggurat.anonymize import (
     TCloseness,
 )
 from ziggurat.anonymize.generalizing._asking import question_of
-from ziggurat.anonymize.generalizing._counted import count_combinations
+from ziggurat.anonymize.generalizing._combinations import count_combinations
 from ziggurat.anonymize.generalizing._search import Lattice
 from ziggurat.data import Categories, Column, Hierarchy, Kind, Schema, Table
 from ziggurat.data.engines import DuckDBEngine

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ziggurat.anonymize.generalizing._coded import Combinations, code_hierarchy
+from ziggurat.anonymize.generalizing._combinations import Combinations, code_hierarchy
 from ziggurat.anonymize.generalizing._models import AverageRisk, KAnonymity, LDiversity, ModelNumbers, TCloseness
 from ziggurat.anonymize.generalizing._mondrian import Boxes, mondrian
 from ziggurat.data import Hierarchy

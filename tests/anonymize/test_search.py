@@ -33,8 +33,13 @@ from ziggurat.anonymize import (
 from ziggurat.anonymize.generalizing import _kernels as kernels
 from ziggurat.anonymize.generalizing import _search as searching
 from ziggurat.anonymize.generalizing._asking import question_of
-from ziggurat.anonymize.generalizing._coded import Combinations, Ladder, code_hierarchy, code_levels
-from ziggurat.anonymize.generalizing._counted import count_combinations
+from ziggurat.anonymize.generalizing._combinations import (
+    Combinations,
+    Ladder,
+    code_hierarchy,
+    code_levels,
+    count_combinations,
+)
 from ziggurat.anonymize.generalizing._local import judge_of
 from ziggurat.anonymize.generalizing._local_kernels import judge_groups
 from ziggurat.anonymize.generalizing._models import ModelNumbers

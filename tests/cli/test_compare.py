@@ -1,5 +1,6 @@
 """`ziggurat compare`: figures, attacks with a control, and a page that asks nobody for anything."""
 
+import html
 import json
 import re
 from datetime import date, timedelta
@@ -111,12 +112,14 @@ def test_json_holds_everything_and_numbered_copies_are_found(run, made):
 
 
 def test_several_candidates_stand_in_one_plane(run, made):
-    named = (f"linear={made}/linear.1.parquet,{made}/linear.2.parquet", f"blind={made}/blind.csv")
+    hostile = "blind <script>{{7*7}}${}"
+    named = (f"linear={made}/linear.1.parquet,{made}/linear.2.parquet", f"{hostile}={made}/blind.csv")
     outcome = run("people.parquet", *named, *ATTACKED, "--rehearse", "1", "--report", "plane.html")
     assert "Of 2 candidates" in outcome.out
     page = Path("plane.html").read_text()
     assert page.count("<details") >= 2
-    assert "blind" in page
+    assert html.escape(hostile) in page
+    assert "<script" not in page
 
 
 def test_partially_synthetic_copies_say_so_themselves_and_are_matched(run):

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+from ziggurat.data import Unit
 from ziggurat.errors import BudgetExceededError, LedgerUseError, MixedNeighboursError
 from ziggurat.ledger import Ledger, Replay, verify_ledger
 from ziggurat.privacy import (
@@ -13,7 +14,6 @@ from ziggurat.privacy import (
     PureEvent,
     Relation,
     SampledGaussianEvent,
-    Unit,
     ZeroConcentratedEvent,
     compose,
     profile,

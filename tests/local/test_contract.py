@@ -6,10 +6,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from ziggurat.data import Unit
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError, ZigguratError
 from ziggurat.local import Privatizer
 from ziggurat.mechanisms import empirical_epsilon
-from ziggurat.privacy import Neighbours, Relation, Unit
+from ziggurat.privacy import Neighbours, Relation
 from ziggurat.randomness import seeded
 
 DRAWS = 150_000

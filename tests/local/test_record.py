@@ -9,9 +9,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from ziggurat.data import Unit
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError
 from ziggurat.local import CountNoise, LocalHashing, RecordLaplace, Response, UnaryEncoding, VectorNoise, WholeRecord
-from ziggurat.privacy import Neighbours, Relation, Unit
+from ziggurat.privacy import Neighbours, Relation
 from ziggurat.randomness import seeded
 
 COLUMNS = {

@@ -6,8 +6,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from ziggurat.data.coded import CodedColumn
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.synthesize._cells import Cells
 from ziggurat.synthesize.learners._design import MOST_INDICATORS, Design, standard
 from ziggurat.synthesize.learners._sampling import (
     Donors,
@@ -25,13 +25,13 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 
 def categories(codes, size=None):
     codes = np.asarray(codes, dtype=np.int32)
-    return Cells(codes, size or int(codes.max(initial=0)) + 1)
+    return CodedColumn(codes, size or int(codes.max(initial=0)) + 1)
 
 
 def numbers(values):
     values = np.asarray(values, dtype=np.float64)
     missing = np.isnan(values)
-    return Cells(missing.astype(np.int32), 1 + bool(missing.any()), values)
+    return CodedColumn(missing.astype(np.int32), 1 + bool(missing.any()), values)
 
 
 def matrix_of(columns):
@@ -47,7 +47,7 @@ def test_numbers_are_standardised_and_missing_ones_are_the_mean_with_an_indicato
 
 
 def test_each_missing_code_has_its_own_indicator():
-    cells = Cells(np.array([0, 1, 2, 2], dtype=np.int32), 3, np.array([1.0, np.nan, np.nan, np.nan]))
+    cells = CodedColumn(np.array([0, 1, 2, 2], dtype=np.int32), 3, np.array([1.0, np.nan, np.nan, np.nan]))
     out = matrix_of([cells])
     assert out.shape == (4, 4)
     assert out[:, 2:].sum(axis=0).tolist() == [2, 1]  # the commoner code first

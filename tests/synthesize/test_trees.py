@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+from ziggurat.data.coded import CodedColumn
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.synthesize import Cart, Forest
-from ziggurat.synthesize._cells import Cells
 from ziggurat.synthesize.learners._binning import bin_columns
 from ziggurat.synthesize.learners._trees import Grown
 
@@ -28,17 +28,17 @@ def draw(seed: int = 1) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def numbers(values: object, codes: object = None, size: int = 1) -> Cells:
+def numbers(values: object, codes: object = None, size: int = 1) -> CodedColumn:
     values = np.asarray(values, np.float64)
     codes = np.zeros(len(values), np.int32) if codes is None else np.asarray(codes, np.int32)
-    return Cells(codes, size, np.where(codes == 0, values, np.nan))
+    return CodedColumn(codes, size, np.where(codes == 0, values, np.nan))
 
 
-def categories(codes: object, size: int, ordered: bool = False) -> Cells:
-    return Cells(np.asarray(codes, np.int32), size, None, ordered)
+def categories(codes: object, size: int, ordered: bool = False) -> CodedColumn:
+    return CodedColumn(np.asarray(codes, np.int32), size, None, ordered)
 
 
-def table(seed: int, rows: int) -> list[Cells]:
+def table(seed: int, rows: int) -> list[CodedColumn]:
     """A number with two codes for missing, categories, ordered categories."""
     source = draw(seed)
     missing = source.choice(3, rows, p=[0.8, 0.1, 0.1])
@@ -56,7 +56,7 @@ def leaves(grown: Grown) -> list[np.ndarray]:
     return [grown.donors[tree.first[node] : tree.last[node]] for node in where]
 
 
-def spread(target: Cells, rows: np.ndarray) -> float:
+def spread(target: CodedColumn, rows: np.ndarray) -> float:
     if target.values is not None:
         return float(((target.values[rows] - target.values[rows].mean()) ** 2).sum())
     counts = np.bincount(target.codes[rows])
@@ -70,7 +70,7 @@ TARGETS = {
 }
 
 
-def problem(kind: str, seed: int, rows: int) -> tuple[Cells, list[Cells]]:
+def problem(kind: str, seed: int, rows: int) -> tuple[CodedColumn, list[CodedColumn]]:
     columns = table(seed, rows)
     return TARGETS[kind](columns, draw(seed + 1_000)), columns
 
@@ -95,7 +95,7 @@ def test_no_leaf_is_smaller_than_asked_and_every_row_is_in_one(kind: str, smalle
     assert len(found) > 3
 
 
-def cuts(column: Cells) -> list[np.ndarray]:
+def cuts(column: CodedColumn) -> list[np.ndarray]:
     """Every way to part a column that a tree may choose, as a mask of the rows on the left."""
     if column.values is None and not column.ordered:
         return [np.array(chosen)[column.codes] for chosen in product([False, True], repeat=column.size)]
@@ -107,7 +107,7 @@ def cuts(column: Cells) -> list[np.ndarray]:
     return found
 
 
-def luck(column: Cells) -> int:
+def luck(column: CodedColumn) -> int:
     """How many bins without an order a column has beyond two, each of which explains something by luck."""
     codes = np.unique(column.codes)
     if column.values is None:
@@ -115,7 +115,7 @@ def luck(column: Cells) -> int:
     return max((codes > 0).sum() - 2, 0)
 
 
-def brute(target: Cells, columns: list[Cells], leaf: int) -> float:
+def brute(target: CodedColumn, columns: list[CodedColumn], leaf: int) -> float:
     every = np.arange(target.rows)
     whole = spread(target, every)
     best = lowest = whole

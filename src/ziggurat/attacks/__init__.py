@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         Skewness,
         Undone,
         Verified,
+        find_undone,
         homogeneity,
         homogeneity_of,
         intersection,
@@ -60,7 +61,6 @@ if TYPE_CHECKING:
         scoreboard,
         singling_out,
         skewness,
-        undone,
         verify_models,
     )
 else:
@@ -78,7 +78,7 @@ else:
                 Claims ColumnSet ColumnCounts Cover CurvePoint Gain Homogeneity Intersection Linkage PopulationUniques
                 RatingsCurve Reidentification RiskReport Scoreboard SinglingOut Skewness GivenAway Undone Verified
                 homogeneity homogeneity_of intersection invented_ratings linkage population_uniques ratings_curve risk
-                risk_of scoreboard singling_out skewness undone verify_models
+                risk_of scoreboard singling_out skewness find_undone verify_models
             """,
         },
     )
@@ -121,6 +121,7 @@ __all__ = [
     "Within",
     "closest_records",
     "epsilon_bound",
+    "find_undone",
     "homogeneity",
     "homogeneity_of",
     "inference",
@@ -137,6 +138,5 @@ __all__ = [
     "singling_out",
     "skewness",
     "synthetic_singling_out",
-    "undone",
     "verify_models",
 ]

@@ -73,7 +73,7 @@ def collect(
 
     ziggurat collect patients.csv --column age --epsilon 1 --analyst ana --out reports.csv
     """
-    from ziggurat.mechanisms import exact_confidence
+    from ziggurat.privacy import exact_confidence
 
     if estimate:
         record, reports = _read_reports(estimate)

@@ -20,7 +20,9 @@ from ziggurat.data.schema import Column, Kind, Schema
 from ziggurat.errors import DataError, SchemaError
 
 Matrix = npt.NDArray[np.float64]
+"""Rows of numbers."""
 Labels = npt.NDArray[np.int64]
+"""The class of each row, as its place in the list of classes."""
 
 _EPOCH = date(1970, 1, 1).toordinal()
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
+from ziggurat.data import Unit
 from ziggurat.errors import ParameterError
 from ziggurat.learn._clipping import root_above
 from ziggurat.mechanisms import Gaussian, Laplace, TooWideError
-from ziggurat.privacy import Amount, Neighbours, Relation, Unit, exact, gaussian_mu, in_words
+from ziggurat.privacy import Amount, Neighbours, Relation, exact, gaussian_mu, in_words
 
 Kind = Literal["laplace", "gaussian"]
 
@@ -102,3 +104,16 @@ def warn_of_noise(epsilon: Fraction, rows: int | None, columns: int, doubt: floa
             UserWarning,
             stacklevel=3,
         )
+
+
+def deviation_of(noise: Any) -> float:
+    """The standard deviation of additive noise."""
+    return math.sqrt(2) * float(noise.scale) if isinstance(noise, Laplace) else float(noise.sigma)
+
+
+def lesser_noise(in_l1: float, in_l2: float, epsilon: Fraction, delta: Fraction) -> Kind:
+    """Name the noise of less deviation for a vector of these sensitivities."""
+    if not delta:
+        return "laplace"
+    gaussian = in_l2 / gaussian_mu(float(epsilon), float(delta))
+    return "gaussian" if gaussian < math.sqrt(2) * in_l1 / float(epsilon) else "laplace"

@@ -26,9 +26,9 @@ else:
 _KEY, _SIGNATURE = re.compile("[0-9a-f]{64}"), re.compile("[0-9a-f]{128}")
 
 PrivateKey: TypeAlias = "ed25519.Ed25519PrivateKey | str | os.PathLike[str]"
-"""A key that signs, or the file that holds it."""
+"""An Ed25519 key to sign with, or the PEM file that holds it."""
 PublicKey: TypeAlias = "ed25519.Ed25519PublicKey | str | os.PathLike[str]"
-"""A key that verifies, or the file that holds it."""
+"""The public half of a key, or the PEM file that holds it."""
 
 
 def settings() -> Path:

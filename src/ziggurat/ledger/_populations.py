@@ -15,10 +15,11 @@ An event counts in a budget that protects the same unit
 
 from __future__ import annotations
 
+from ziggurat.data import Unit
 from ziggurat.errors import MixedNeighboursError
 from ziggurat.ledger._entries import Budget
 from ziggurat.ledger._state import State
-from ziggurat.privacy import Event, Neighbours, Relation, Unit, as_replace_one, rename_unit
+from ziggurat.privacy import Event, Neighbours, Relation, as_replace_one, rename_unit
 
 _OF_A_COLUMN = "label"
 """A unit that is one cell of its column: another column is another unit, and not another name for the same people."""

@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError
 from ziggurat.local._estimates import LocalEstimate
-from ziggurat.mechanisms import Mechanism, Noisy, choose_source, neighbours_or_usual
+from ziggurat.mechanisms import Mechanism, Noisy, neighbours_or_usual
 from ziggurat.privacy import Amount, Neighbours, Relation, compose, exact_epsilon, in_words
-from ziggurat.randomness import Source
+from ziggurat.randomness import Source, choose_source
 
 if TYPE_CHECKING:
     import pyarrow as pa

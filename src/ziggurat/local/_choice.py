@@ -16,8 +16,7 @@ from ziggurat.local._base import Floats, Integers, Privatizer
 from ziggurat.local._categories import PublicList, Stated
 from ziggurat.local._estimates import Frequencies, Label
 from ziggurat.local._intervals import inverted_interval
-from ziggurat.mechanisms import exact_confidence
-from ziggurat.privacy import Amount, Event, Neighbours, PureEvent, exact, exact_positive
+from ziggurat.privacy import Amount, Event, Neighbours, PureEvent, exact, exact_confidence, exact_positive
 from ziggurat.randomness import Source
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from ziggurat.local._categories import PublicList, Stated
 from ziggurat.local._draw import Exchange
 from ziggurat.local._estimates import Frequencies, Label
 from ziggurat.local._intervals import Support
-from ziggurat.mechanisms import as_array, exact_confidence
-from ziggurat.privacy import Amount, Event, Neighbours, RandomizedResponseEvent, whole_number
+from ziggurat.mechanisms import as_array
+from ziggurat.privacy import Amount, Event, Neighbours, RandomizedResponseEvent, exact_confidence, whole_number
 from ziggurat.randomness import Source
 
 if TYPE_CHECKING:

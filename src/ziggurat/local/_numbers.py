@@ -14,8 +14,8 @@ from ziggurat.local._base import Floats, Integers, Privatizer
 from ziggurat.local._columns import as_numbers, fill_missing
 from ziggurat.local._estimates import Frequencies, Mean
 from ziggurat.local._intervals import inverted_interval, inwards, normal_reach, student_reach
-from ziggurat.mechanisms import Laplace, TruncatedGeometric, exact_confidence
-from ziggurat.privacy import Amount, Event, Neighbours, exact
+from ziggurat.mechanisms import Laplace, TruncatedGeometric
+from ziggurat.privacy import Amount, Event, Neighbours, exact, exact_confidence
 from ziggurat.randomness import Source
 
 if TYPE_CHECKING:

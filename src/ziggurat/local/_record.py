@@ -10,9 +10,9 @@ from ziggurat.errors import DataError, ParameterError
 from ziggurat.local._base import Privatizer, Reports
 from ziggurat.local._estimates import LocalEstimate
 from ziggurat.local._vectors import VectorNoise
-from ziggurat.mechanisms import Mechanism, choose_source
+from ziggurat.mechanisms import Mechanism
 from ziggurat.privacy import Amount, Event, Neighbours, compose
-from ziggurat.randomness import Source
+from ziggurat.randomness import Source, choose_source
 
 if TYPE_CHECKING:
     import pyarrow as pa

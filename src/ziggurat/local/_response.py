@@ -12,8 +12,7 @@ from ziggurat.local._categories import PublicList, Stated
 from ziggurat.local._draw import Exchange
 from ziggurat.local._estimates import Frequencies
 from ziggurat.local._intervals import Support
-from ziggurat.mechanisms import exact_confidence
-from ziggurat.privacy import Amount, Event, Neighbours, RandomizedResponseEvent
+from ziggurat.privacy import Amount, Event, Neighbours, RandomizedResponseEvent, exact_confidence
 from ziggurat.randomness import Source
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ import numpy.typing as npt
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.local._base import Integers, Privatizer, Reports
 from ziggurat.local._categories import PublicList, Stated
+from ziggurat.local._columns import from_hexadecimal, to_hexadecimal
 from ziggurat.local._draw import round_down, unlikely
 from ziggurat.local._estimates import Frequencies
-from ziggurat.local._hexadecimal import from_hexadecimal, to_hexadecimal
 from ziggurat.local._intervals import Support
-from ziggurat.mechanisms import as_array, exact_confidence
-from ziggurat.privacy import Amount, Event, Neighbours, PureEvent, exact
+from ziggurat.mechanisms import as_array
+from ziggurat.privacy import Amount, Event, Neighbours, PureEvent, exact, exact_confidence
 from ziggurat.randomness import Source
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from ziggurat.local._base import Floats, Privatizer, Reports
 from ziggurat.local._columns import as_column
 from ziggurat.local._estimates import Mean
 from ziggurat.local._numbers import LaplaceMoments, mean_interval, sample_half_width
-from ziggurat.mechanisms import Laplace, as_array, exact_confidence
-from ziggurat.privacy import Amount, Event, Neighbours, exact_positive, whole_number
+from ziggurat.mechanisms import Laplace, as_array
+from ziggurat.privacy import Amount, Event, Neighbours, exact_confidence, exact_positive, whole_number
 from ziggurat.randomness import Source
 
 if TYPE_CHECKING:

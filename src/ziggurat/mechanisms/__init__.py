@@ -7,14 +7,7 @@ from ziggurat._lazy import lazy
 if TYPE_CHECKING:
     from ziggurat.mechanisms._additive import AdditiveNoise, TooWideError
     from ziggurat.mechanisms._audit import SelfCheck, empirical_epsilon, self_test
-    from ziggurat.mechanisms._base import (
-        Mechanism,
-        Noisy,
-        choose_source,
-        exact_confidence,
-        neighbours_or_usual,
-        require_one_of,
-    )
+    from ziggurat.mechanisms._base import Mechanism, Noisy, neighbours_or_usual, require_one_of
     from ziggurat.mechanisms._gaussian import DiscreteGaussian, Gaussian
     from ziggurat.mechanisms._laplace import Laplace, TruncatedGeometric
     from ziggurat.mechanisms._lattice import as_array
@@ -27,7 +20,7 @@ else:
         {
             "_additive": "AdditiveNoise TooWideError",
             "_audit": "SelfCheck empirical_epsilon self_test",
-            "_base": "Mechanism Noisy choose_source exact_confidence neighbours_or_usual require_one_of",
+            "_base": "Mechanism Noisy neighbours_or_usual require_one_of",
             "_gaussian": "DiscreteGaussian Gaussian",
             "_laplace": "Laplace TruncatedGeometric",
             "_lattice": "as_array",
@@ -52,9 +45,7 @@ __all__ = [
     "TopK",
     "TruncatedGeometric",
     "as_array",
-    "choose_source",
     "empirical_epsilon",
-    "exact_confidence",
     "neighbours_or_usual",
     "require_one_of",
     "self_test",

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from ziggurat.errors import ParameterError
-from ziggurat.mechanisms._base import Mechanism, Noisy, choose_source, exact_confidence, require_one_of
+from ziggurat.mechanisms._base import Mechanism, Noisy, confidence_for_each, require_one_of
 from ziggurat.mechanisms._intervals import around
 from ziggurat.mechanisms._lattice import (
     MOST_STEPS,
@@ -24,7 +24,7 @@ from ziggurat.mechanisms._lattice import (
     to_steps,
 )
 from ziggurat.privacy import Amount, exact_positive, whole_number
-from ziggurat.randomness import Source
+from ziggurat.randomness import Source, choose_source
 
 Values = Literal["integers", "reals"]
 Made = TypeVar("Made", bound="AdditiveNoise")
@@ -100,7 +100,7 @@ class AdditiveNoise(Mechanism):
         the rounding of the result to the float that is shown, which `interval` adds, because it depends on the result.
         With `answers=n` the intervals around n entries hold all their true values together (union bound).
         """
-        reach = self._reach(exact_confidence(confidence, answers)) * self.grid
+        reach = self._reach(confidence_for_each(confidence, answers)) * self.grid
         return reach if self.values == "integers" else reach + self.grid / 2
 
     def interval(self, noisy: Any, confidence: Amount = "0.95", answers: int = 1) -> tuple[Any, Any]:

@@ -12,11 +12,10 @@ import numpy.typing as npt
 
 from ziggurat import randomness
 from ziggurat.errors import ParameterError
-from ziggurat.mechanisms._base import exact_confidence
 from ziggurat.mechanisms._gaussian import Gaussian
 from ziggurat.mechanisms._laplace import Laplace
 from ziggurat.mechanisms._lattice import as_array
-from ziggurat.privacy import Amount, exact_delta, whole_number
+from ziggurat.privacy import Amount, exact_confidence, exact_delta, whole_number
 from ziggurat.randomness import Source
 
 Draws = npt.NDArray[Any]
@@ -107,7 +106,7 @@ def self_test(source: Source | None = None, draws: int = 100_000) -> list[SelfCh
     of draws: three spreads at five standard errors, 6e-7 each, and three audits, at most 1e-6 each.
     """
     whole_number(draws, "draws", _FEWEST)
-    stream = randomness.secure() if source is None else source
+    stream = randomness.choose_source(source)
     grid = np.arange(-2000, 2001, dtype=np.float64)
     gaussian = np.exp(-(grid**2) / 200)
     return [

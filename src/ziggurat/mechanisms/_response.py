@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ziggurat import randomness
 from ziggurat.errors import MixedNeighboursError, ParameterError
-from ziggurat.mechanisms._base import Mechanism, Noisy, choose_source, exact_confidence, neighbours_or_usual, round_rate
+from ziggurat.mechanisms._base import Mechanism, Noisy, neighbours_or_usual, round_rate
 from ziggurat.mechanisms._lattice import Integers, as_array
 from ziggurat.mechanisms._tails import log_of
 from ziggurat.privacy import (
@@ -22,12 +22,13 @@ from ziggurat.privacy import (
     RandomizedResponseEvent,
     Relation,
     RepeatedEvent,
+    exact_confidence,
     exact_epsilon,
     exact_positive,
     in_words,
     whole_number,
 )
-from ziggurat.randomness import Source
+from ziggurat.randomness import Source, choose_source
 
 _MOST_CATEGORIES = 1 << 62
 

@@ -15,8 +15,7 @@ from ziggurat.errors import MixedNeighboursError, ParameterError
 from ziggurat.mechanisms._base import (
     Mechanism,
     Noisy,
-    choose_source,
-    exact_confidence,
+    confidence_for_each,
     neighbours_or_usual,
     require_one_of,
     round_rate,
@@ -31,12 +30,13 @@ from ziggurat.privacy import (
     PureEvent,
     Relation,
     RepeatedEvent,
+    exact_confidence,
     exact_epsilon,
     exact_positive,
     in_words,
     whole_number,
 )
-from ziggurat.randomness import Source
+from ziggurat.randomness import Source, choose_source
 
 Method = Literal["permute-and-flip", "gumbel", "laplace"]
 Scores = Sequence[float] | npt.NDArray[Any]
@@ -171,7 +171,7 @@ class TopK(Mechanism):
         """
         if whole_number(candidates, "candidates") < self.k:
             raise ParameterError("There are fewer candidates than k; lower k.")
-        return self.round.shortfall(candidates, exact_confidence(confidence, self.k))
+        return self.round.shortfall(candidates, confidence_for_each(confidence, self.k))
 
     def __repr__(self) -> str:
         return f"TopK({self.k}, {self.round!r} each)"

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from ziggurat._lazy import lazy
-from ziggurat.data import Unit
 
 if TYPE_CHECKING:
     from ziggurat.privacy.accounting import (
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
         event_from_dict,
         event_from_json,
         exact,
+        exact_confidence,
         exact_delta,
         exact_epsilon,
         exact_positive,
@@ -69,7 +69,6 @@ if TYPE_CHECKING:
         best_posterior,
         dkw_confidence,
         draw_from_table,
-        exact_confidence,
         privacy_at_risk,
         sample_sensitivity,
     )
@@ -108,13 +107,14 @@ else:
                 Filter GaussianDP GaussianEvent GroupEvent Guarantee LaplaceEvent Neighbours ParallelEvent PrivacyLoss
                 Profile PureDP PureEvent RandomizedResponseEvent Relation RenyiDP RenyiEvent RepeatedEvent
                 SampledGaussianEvent Spent UnboundedEvent ZeroConcentratedDP ZeroConcentratedEvent as_replace_one
-                compose compose_events event_from_dict event_from_json exact exact_delta exact_epsilon exact_positive
-                gaussian_delta gaussian_epsilon gaussian_mu in_words make_filter profile rename_unit whole_number
+                compose compose_events event_from_dict event_from_json exact exact_confidence exact_delta exact_epsilon
+                exact_positive gaussian_delta gaussian_epsilon gaussian_mu in_words make_filter profile rename_unit
+                whole_number
             """,
             "at_risk": """
                 CombinedConfidence CurveAtRisk GaussianAtRisk LaplaceAtRisk LatticeLaplaceAtRisk PairAtRisk
                 PrivacyAtRisk PrivateSamplingWarning SampledSensitivity SplitLaplaceAtRisk best_posterior dkw_confidence
-                draw_from_table exact_confidence privacy_at_risk sample_sensitivity
+                draw_from_table privacy_at_risk sample_sensitivity
             """,
             "cost": """
                 Cheapest CostModel Decision EpsilonCandidate GaussianNoise GeometricNoise LaplaceNoise Levels Money
@@ -176,7 +176,6 @@ __all__ = [
     "SplitLaplaceAtRisk",
     "Stakeholders",
     "UnboundedEvent",
-    "Unit",
     "Wanted",
     "ZeroConcentratedDP",
     "ZeroConcentratedEvent",

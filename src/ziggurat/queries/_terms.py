@@ -11,9 +11,9 @@ from ziggurat.errors import ParameterError
 from ziggurat.privacy import Amount, exact, exact_delta, exact_epsilon, whole_number
 
 Noise = Literal["laplace", "gaussian"]
-"""Which noise an answer gets."""
+"""Which noise protects an answer."""
 Bounding = Literal["weigh", "lot"]
-"""How a person with too many rows is brought within the terms: every row weighs less, or lots decide."""
+"""What happens to the rows of a person who has too many: each counts in part, or some are left out by lot."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ziggurat.drawing import INK, NOISY, TRUE, encode, sheet
+from ziggurat.drawing import INK, NOISY, TRUE, clean, encode, sheet
 
 if TYPE_CHECKING:
     from ziggurat.release._evidence import Evidence
@@ -54,7 +54,7 @@ def _against_thresholds(tested: Sequence[Weighed], stopped: Collection[Weighed])
             places, [each.figure for each in tested], 0.6, color=[TRUE if each in stopped else NOISY for each in tested]
         )
         axes.plot([float(each.threshold) for each in tested], places, "|", color=INK, markersize=16, markeredgewidth=2)
-        axes.set_yticks(places, [each.attack + (" (stopped)" if each in stopped else "") for each in tested])
+        axes.set_yticks(places, [clean(each.attack) + (" (stopped)" if each in stopped else "") for each in tested])
         axes.invert_yaxis()
         axes.axvline(0, color=INK, linewidth=0.8)
         least, most = axes.get_xlim()

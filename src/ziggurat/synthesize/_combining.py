@@ -38,8 +38,8 @@ from scipy import stats
 
 from ziggurat.errors import ParameterError
 
-Rule = Literal["fully", "partially", "simple"]
-RULES: tuple[Rule, ...] = ("fully", "partially", "simple")
+CombiningRule = Literal["fully", "partially", "simple"]
+COMBINING_RULES: tuple[CombiningRule, ...] = ("fully", "partially", "simple")
 """The rules by which estimates from several copies become one."""
 
 
@@ -70,7 +70,7 @@ class Combined:
     degrees: float
     low: float
     high: float
-    rule: Rule
+    rule: CombiningRule
     copies: int
     confidence: float
 
@@ -85,10 +85,10 @@ class Combined:
         return math.sqrt(self.variance)
 
 
-def combine(
+def combine_estimates(
     estimates: Sequence[float],
     variances: Sequence[float],
-    rule: Rule = "fully",
+    rule: CombiningRule = "fully",
     *,
     rows: int | None = None,
     synthetic_rows: int | None = None,
@@ -157,7 +157,7 @@ def _check_copies(
     estimates: Sequence[float], variances: Sequence[float], rule: str, confidence: float
 ) -> tuple[list[float], list[float]]:
     q, u = [float(each) for each in estimates], [float(each) for each in variances]
-    if rule not in RULES:
+    if rule not in COMBINING_RULES:
         raise ParameterError("The rule must be 'fully', 'partially' or 'simple'.")
     if not 0 < confidence < 1:
         raise ParameterError("The confidence must lie between 0 and 1.")

@@ -14,12 +14,12 @@ from ziggurat.errors import DataError
 from ziggurat.randomness import Source, sample_without_replacement
 
 
-def open_table(source: Any) -> Table:
+def open_table(given: Any) -> Table:
     """Return a table, whatever holds it."""
-    return source if isinstance(source, Table) else read(source)
+    return given if isinstance(given, Table) else read(given)
 
 
-def rows_of(
+def sample_rows(
     table: Table, names: Sequence[str], limit: int, source: Source, where: Condition | None = None
 ) -> tuple[pa.Table, int]:
     """Return at most `limit` rows, chosen at random without replacement, and how many there are in all."""

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.data.coded import CodedColumn
 from ziggurat.errors import DataError
 from ziggurat.files import replacing
-from ziggurat.synthesize._cells import Cells, Fitted, Method
+from ziggurat.synthesize._method import Fitted, Method
 
 FORMAT = "ziggurat/synthesizer/1"
 _FACTS = "facts.json"
@@ -72,7 +73,7 @@ class ColumnCheckpoint:
             raise DataError(f"The folder {str(folder)!r} cannot be made; name another one.") from None
         self._prints: dict[str, str] = {}
 
-    def about(self, name: str, method: Mapping[str, Any], cells: Iterable[Cells]) -> None:
+    def about(self, name: str, method: Mapping[str, Any], cells: Iterable[CodedColumn]) -> None:
         """Say what a column is learned from."""
         found = hashlib.sha256(json.dumps([name, method], sort_keys=True).encode())
         for each in cells:

@@ -43,7 +43,7 @@ class WrittenCopies:
         return Origin.from_dict(self.facts)
 
 
-def paths_of(path: str | Path, copies: int) -> tuple[Path, ...]:
+def name_paths(path: str | Path, copies: int) -> tuple[Path, ...]:
     """Return the file of each copy: the path itself for one, NAME.1.parquet and so on for several."""
     target = Path(path)
     if target.suffix not in (".parquet", ".csv"):
@@ -59,14 +59,14 @@ def write_copies(
     path: str | Path, copies: Iterator[Iterator[pa.Table]], count: int, facts: Mapping[str, Any], *, resume: bool
 ) -> WrittenCopies:
     """Write every copy to its file."""
-    paths = paths_of(path, count)
+    paths = name_paths(path, count)
     rows = []
     for target, pieces in zip(paths, copies, strict=True):
         rows.append(0 if resume and target.exists() else _write(target, pieces, facts))
     return WrittenCopies(paths, tuple(rows), dict(facts))
 
 
-def facts_of(path: str | Path) -> dict[str, Any]:
+def read_facts(path: str | Path) -> dict[str, Any]:
     """Return what a Parquet file of ours says about itself; nothing for any other file."""
     if Path(path).suffix != ".parquet":
         return {}

@@ -56,7 +56,7 @@ class Ranks:
         """Return the column of the matrix."""
         cells = sheet.cells[self.name]
         if cells.values is None:
-            return self.places[cells.codes][:, None]
+            return self.places.take(cells.codes)[:, None]
         below = self.least - cells.codes * (1 + abs(self.least))
         return np.where(cells.codes == 0, cells.values, below)[:, None]
 

@@ -78,7 +78,7 @@ def logistic(design: Reals, target: Reals, where: str) -> Fit:
     )
 
 
-def penalised_chances(design: Reals, target: Reals, penalty: float = 1e-6) -> Reals:
+def penalized_chances(design: Reals, target: Reals, penalty: float = 1e-6) -> Reals:
     """Return the fitted chances of a logistic regression; the slight penalty keeps it finite on any table."""
     size = design.shape[1]
     estimates, ridge = np.zeros(size), penalty * len(design) * np.eye(size)

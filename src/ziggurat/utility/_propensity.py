@@ -24,7 +24,7 @@ from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import Source
 from ziggurat.threads import one_thread
 from ziggurat.utility._design import learn_codes, learn_ranks, matrix
-from ziggurat.utility._fits import penalised_chances
+from ziggurat.utility._fits import penalized_chances
 from ziggurat.utility._judgement import Codes, Judgement, Reals, Spread
 from ziggurat.utility._pairs import expected_pmse
 from ziggurat.utility._sheets import Sheet, SheetField, Sheets, make_generator, open_sheets
@@ -190,7 +190,7 @@ def _logistic(sheets: Sheets) -> Propensity:
         labels = np.repeat([0.0, 1.0], [sheets.original.rows, copy.rows])
         basis = _basis(together)
         share, rows, size = float(labels.mean()), len(labels), basis.shape[1]
-        errors.append(float(np.mean((penalised_chances(basis, labels) - share) ** 2)))
+        errors.append(float(np.mean((penalized_chances(basis, labels) - share) ** 2)))
         sizes.append(size)
         nulls.append((expected_pmse(size, share, rows), math.sqrt(2 * (size - 1)) * (1 - share) ** 2 * share / rows))
     return _judge("logistic", "formula", errors, nulls, max(sizes), sheets.original.rows)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.anonymize.generalizing._asking import ProtectedColumns, hierarchies_for, question_of, value_orders
-from ziggurat.anonymize.generalizing._counted import count_combinations
+from ziggurat.anonymize.generalizing._combinations import count_combinations
 from ziggurat.anonymize.generalizing._kernels import TOLERANCE
 from ziggurat.anonymize.generalizing._local import Recoded, recode
 from ziggurat.anonymize.generalizing._metrics import Loss, Metric
@@ -26,8 +26,7 @@ from ziggurat.anonymize.generalizing._models import (
     TCloseness,
 )
 from ziggurat.anonymize.generalizing._mondrian import Boxes, mondrian
-from ziggurat.anonymize.generalizing._published import Flags, Publication, PublishedLabels
-from ziggurat.anonymize.generalizing._recoded import local_labels, range_labels
+from ziggurat.anonymize.generalizing._published import Flags, Publication, PublishedLabels, local_labels, range_labels
 from ziggurat.anonymize.generalizing._search import BestGeneralization, Lattice, Progress
 from ziggurat.anonymize.generalizing._solutions import Analysis, Solutions
 from ziggurat.data import Kind, Table, read
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ziggurat.anonymize.generalizing._coded import Combinations
+    from ziggurat.anonymize.generalizing._combinations import Combinations
     from ziggurat.data import Hierarchy
 
 Recoding = Literal["global", "local", "mondrian"]
@@ -66,7 +65,7 @@ def anonymize(
     recoding: Recoding = "global",
     time_limit: float | None = None,
     progress: Progress | None = None,
-) -> Anonymised:
+) -> Anonymized:
     """Generalise and suppress until every class of rows that look alike satisfies all models, and lose least.
 
     Not promised: differential privacy. See `NOT_PROMISED`.
@@ -127,7 +126,7 @@ def anonymize(
 
 
 @dataclass(frozen=True)
-class Anonymised:
+class Anonymized:
     """An anonymised table, what was done to it, and what that is worth.
 
     Attributes
@@ -215,7 +214,7 @@ class _Assignment:
     time_limit: float | None
     progress: Progress | None
 
-    def run(self, metric: Metric | Analysis, recoding: Recoding) -> Anonymised:
+    def run(self, metric: Metric | Analysis, recoding: Recoding) -> Anonymized:
         guide = metric.guide if isinstance(metric, Analysis) else metric
         lattice = Lattice(self.counted, self.asked, guide, self.limit)
         if isinstance(metric, Analysis):
@@ -262,7 +261,7 @@ class _Assignment:
             "or give fewer quasi-identifiers."
         )
 
-    def _try_analysis(self, analysis: Analysis, lattice: Lattice) -> Anonymised:
+    def _try_analysis(self, analysis: Analysis, lattice: Lattice) -> Anonymized:
         """Try the steward's own analysis on the generalisations that lose least by its guide."""
         best = self._search(lattice)
         nodes = Solutions.of(lattice, self.question.quasi_identifiers).least(self.limit, analysis.tries)
@@ -278,10 +277,10 @@ class _Assignment:
 
     def _at(
         self, lattice: Lattice, levels: Sequence[int], score: float, metric: str, best: BestGeneralization | None
-    ) -> Anonymised:
+    ) -> Anonymized:
         suppressed, classes = lattice.measure(levels)[:2] if best is None else (best.suppressed, best.classes)
         names = self.question.quasi_identifiers
-        return Anonymised(
+        return Anonymized(
             question=self.question,
             levels=dict(zip(names, levels, strict=True)),
             rows=self.counted.rows,
@@ -303,7 +302,7 @@ class _Assignment:
             labels.append(PublishedLabels(ladder.column, places, ladder.labels[level] if level else None))
         return Publication(self.table, self.counted, labels, lattice.find_kept(levels), self.question.sensitive)
 
-    def _local(self, lattice: Lattice, metric: Loss) -> Anonymised:
+    def _local(self, lattice: Lattice, metric: Loss) -> Anonymized:
         progress = None if self.progress is None else _half(self.progress)
         options: dict[str, Any] = {"weights": metric.weights, "limit": self.limit, "seconds": self.time_limit}
         made = _stoppable(lambda stop: recode(self.counted, self.asked, **options, stop=stop, progress=progress))
@@ -311,7 +310,7 @@ class _Assignment:
         levels = [_only(each) for each in made.levels[kept].T]
         return self._cells(lattice, metric, made, "local", levels, local_labels(self.counted, made), kept)
 
-    def _mondrian(self, lattice: Lattice, metric: Loss) -> Anonymised:
+    def _mondrian(self, lattice: Lattice, metric: Loss) -> Anonymized:
         numbers = (Kind.INTEGER, Kind.REAL)
         ordered = [name for name in self.question.quasi_identifiers if self.table.schema[name].kind in numbers]
         made = mondrian(self.counted, self.asked, ordered=ordered, weights=metric.weights)
@@ -328,9 +327,9 @@ class _Assignment:
         levels: Sequence[int | None],
         labels: Sequence[PublishedLabels],
         kept: Flags,
-    ) -> Anonymised:
+    ) -> Anonymized:
         """A table whose cells differ in how general they are."""
-        return Anonymised(
+        return Anonymized(
             question=self.question,
             levels=dict(zip(self.question.quasi_identifiers, levels, strict=True)),
             rows=self.counted.rows,

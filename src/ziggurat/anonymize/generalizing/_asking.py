@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from ziggurat.anonymize.generalizing._coded import Combinations, Ladder, code_levels
-from ziggurat.anonymize.generalizing._counted import count_values
+from ziggurat.anonymize.generalizing._combinations import Combinations, Ladder, code_levels, count_values
 from ziggurat.anonymize.generalizing._models import LDiversity, ModelNumbers, PrivacyModel, TCloseness
 from ziggurat.anonymize.hierarchies import propose, reads_values
 from ziggurat.data import Hierarchy, Kind, Role, Table

@@ -24,7 +24,7 @@ from ziggurat.anonymize.generalizing._problem import classes_of, rules_of, small
 from ziggurat.errors import PrivacyError
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Combinations, Ladder
+    from ziggurat.anonymize.generalizing._combinations import Combinations, Ladder
     from ziggurat.anonymize.generalizing._models import ModelNumbers
 
 Integers = npt.NDArray[np.int64]

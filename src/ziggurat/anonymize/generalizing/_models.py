@@ -20,7 +20,7 @@ from ziggurat.anonymize.generalizing import _kernels as kernels
 from ziggurat.errors import ParameterError
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Ladder
+    from ziggurat.anonymize.generalizing._combinations import Ladder
     from ziggurat.data import Hierarchy, Table
 
 

@@ -22,7 +22,7 @@ from ziggurat.anonymize.generalizing._kernels import (
 from ziggurat.anonymize.generalizing._pair_kernels import pairs_of
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Combinations, Ladder
+    from ziggurat.anonymize.generalizing._combinations import Combinations, Ladder
     from ziggurat.anonymize.generalizing._metrics import Metric
     from ziggurat.anonymize.generalizing._models import ModelNumbers
 

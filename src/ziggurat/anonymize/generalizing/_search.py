@@ -18,7 +18,7 @@ from ziggurat.anonymize.generalizing import _kernels as kernels
 from ziggurat.anonymize.generalizing._problem import classes_of, problem_of, state_for
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Combinations
+    from ziggurat.anonymize.generalizing._combinations import Combinations
     from ziggurat.anonymize.generalizing._kernels import ClassParts, SearchProblem, SearchState
     from ziggurat.anonymize.generalizing._metrics import Metric
     from ziggurat.anonymize.generalizing._models import ModelNumbers

@@ -14,8 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as kinds
 
-from ziggurat.anonymize.masking._numbers import check_number, is_number
-from ziggurat.anonymize.masking._technique import CellTechnique, Tally, as_column
+from ziggurat.anonymize.masking._technique import CellTechnique, Tally, as_column, check_number, is_number
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import Source
 

@@ -9,8 +9,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.anonymize.masking._numbers import Reals, Truths, column_of, reals
-from ziggurat.anonymize.masking._technique import Tally, Technique, count_changed, count_filled, replace_column
+from ziggurat.anonymize.masking._technique import (
+    Reals,
+    Tally,
+    Technique,
+    Truths,
+    column_of,
+    count_changed,
+    count_filled,
+    reals,
+    replace_column,
+)
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import Source
 

@@ -9,8 +9,17 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from ziggurat.anonymize.masking._numbers import Reals, Truths, column_of, reals
-from ziggurat.anonymize.masking._technique import Tally, Technique, count_changed, count_filled, replace_column
+from ziggurat.anonymize.masking._technique import (
+    Reals,
+    Tally,
+    Technique,
+    Truths,
+    column_of,
+    count_changed,
+    count_filled,
+    reals,
+    replace_column,
+)
 from ziggurat.errors import ParameterError
 from ziggurat.randomness import Source, rounded_gaussian
 

@@ -15,9 +15,9 @@ from ziggurat.attacks._guesses import FEWEST, whole
 from ziggurat.attacks.synthetic._alike import (
     ComparedRows,
     Floats,
-    class_rows,
     make_generator,
     name_copies,
+    number_alike,
     read_alike,
     scale_rows,
 )
@@ -176,7 +176,7 @@ def closest_records(
     mine, other, queries = scale_rows([first.take(ours), outside.take(theirs), asked], [first, outside])
     near, far = (nearest(each, queries, 2, draw.permutation(size)) for each in (mine, other))
     closer, chance, luck = _closer(near, far, 2 * size, draw)
-    kinds = class_rows([first.cells, outside.cells, made.cells])
+    kinds = number_alike([first.cells, outside.cells, made.cells])
     return ClosestRecords(
         synthetic_rows=len(asked),
         rows=size,

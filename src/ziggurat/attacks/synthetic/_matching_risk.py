@@ -24,14 +24,14 @@ from ziggurat.attacks.synthetic._alike import (
     ComparedRows,
     Floats,
     Opened,
-    class_rows,
     encode_alike,
     name_copies,
+    number_alike,
     open_alike,
 )
 from ziggurat.attacks.synthetic._matching_risk_kernels import Index, MatchTargets, Scores, counts, index_tables, scores
 from ziggurat.attacks.synthetic._scenario import Exact, Knowledge, Scenario, Within
-from ziggurat.attacks.tables import _hypergeometric
+from ziggurat.attacks.tables import hypergeometric
 from ziggurat.data import Table
 from ziggurat.data.coded import Codes
 from ziggurat.data.engines import DuckDBEngine
@@ -216,7 +216,7 @@ def _are_paired(first: ComparedRows, copy: ComparedRows) -> bool:
     Of a partially synthetic table some columns, or the rows that no rule marks, are the original's.
     """
     alone = [(first.cells[:, [place]], copy.cells[:, [place]]) for place in range(len(first.names))]
-    found = [_agree(*class_rows(both)) for both in (*alone, (first.cells, copy.cells))]
+    found = [_agree(*number_alike(both)) for both in (*alone, (first.cells, copy.cells))]
     return any(found) or all(each is None for each in found)
 
 
@@ -257,7 +257,7 @@ def _prepare(
         keys.append(np.stack(sides, axis=1))
         near = [each.column(name) for name, rule in scenario.known.items() if isinstance(rule, Within)]
         numbers.append(np.nan_to_num(np.stack(near, axis=1)) if near else np.empty((len(each), 0)))
-    ids = class_rows(keys)
+    ids = number_alike(keys)
     number = 1 + max(int(part.max()) for part in ids)
     lows, highs = _ends(scenario, numbers[0])
     index = index_tables(ids[1 : copies + 1], number, numbers[1 : copies + 1])
@@ -296,5 +296,5 @@ def _inverse(rows: int, most: int, population: int | None) -> Floats:
         return 1 / sizes
     share = min(1.0, rows / population)
     parts = np.array_split(sizes, 1 + sizes.size // _BATCH)  # the series of many sizes at once takes much memory
-    factors = np.concatenate([_hypergeometric(1.0, part + 1, 1 - share) for part in parts])
+    factors = np.concatenate([hypergeometric(1.0, part + 1, 1 - share) for part in parts])
     return np.asarray(np.minimum(share / sizes * factors, 1 / sizes))

@@ -165,7 +165,7 @@ def singling_out_of(combinations: CodedTable, largest: int | None = None) -> Sin
     return SinglingOut(combinations.rows, tuple(found))
 
 
-def affordable(columns: int, most: int = MOST_SETS) -> int:
+def largest_affordable(columns: int, most: int = MOST_SETS) -> int:
     """Up to which size the sets of so many columns number at most `most`; 0 if there are more columns than that."""
     size = total = 0
     while size < columns and (total := total + math.comb(columns, size + 1)) <= most:
@@ -176,7 +176,7 @@ def affordable(columns: int, most: int = MOST_SETS) -> int:
 def _depth(columns: int, largest: int | None) -> int:
     if largest is not None and (isinstance(largest, bool) or not isinstance(largest, int) or largest < 1):
         raise ParameterError("The largest number of columns of a set must be a whole number of at least 1.")
-    depth, possible = columns if largest is None else min(largest, columns), affordable(columns)
+    depth, possible = columns if largest is None else min(largest, columns), largest_affordable(columns)
     if depth > possible:
         what = f"look at sets of at most {possible}" if possible else "name fewer"
         raise ParameterError(f"There are more than {MOST_SETS:,} such sets of {columns} columns; {what}.")

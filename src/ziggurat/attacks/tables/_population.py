@@ -107,11 +107,11 @@ def expected_inverse_sizes(sizes: Mapping[int, int], sampling_fraction: float) -
     rows = float(size @ number)
     alpha, theta = _pitman_fit(size, number) or (0.0, 0.0)
     seen = (rows + theta) / (rows / sampling_fraction + theta)
-    inverse = seen / size * _hypergeometric(1 + alpha, size + 1, 1 - seen)
+    inverse = seen / size * hypergeometric(1 + alpha, size + 1, 1 - seen)
     return np.asarray(np.minimum(inverse, 1 / size), dtype=float)
 
 
-def _hypergeometric(b: float, c: Floats, z: float) -> Floats:
+def hypergeometric(b: float, c: Floats, z: float) -> Floats:
     """2F1(1, b; c; z); for large c by its series, whose terms fall at once and where SciPy has no answer."""
     steps = np.arange(_TERMS)
     large = c > _LARGE

@@ -130,7 +130,7 @@ class Undone(Finding):
         )
 
 
-def undone(
+def find_undone(
     released: ColumnCounts,
     original: ColumnCounts,
     schema: Schema,

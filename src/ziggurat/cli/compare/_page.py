@@ -19,7 +19,7 @@ from ziggurat.release.comparing import RISK, UTILITY
 
 if TYPE_CHECKING:
     from ziggurat.release import Candidate, Candidates
-    from ziggurat.utility import Comparison, Marginal, ComparedRegression
+    from ziggurat.utility import ComparedRegression, Comparison, Marginal
 
 
 def page(name: str, found: Candidates) -> str:

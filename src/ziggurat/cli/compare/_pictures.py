@@ -19,10 +19,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ziggurat.release import Candidates
-    from ziggurat.utility import Coefficient, MarginalHistogram, Marginal, ComparedRegression
+    from ziggurat.utility import Coefficient, ComparedRegression, Marginal, MarginalHistogram
 
 _ORIGINAL, _SYNTHETIC = COLOURS[:2]
-_NO_VALUE = "#e8ebee"
 _WIDE, _HIGH = 260.0, 130.0
 _SHOWN = 7  # categories of a small picture; the others stand together
 
@@ -173,7 +172,7 @@ def _value(value: float) -> str:
 def _shade(value: float, top: float, signed: bool) -> str:
     """White for 0, the deeper the further; what has no value is grey."""
     if math.isnan(value):
-        return _NO_VALUE
+        return PALE
     full = _SYNTHETIC if signed and value > 0 else _ORIGINAL
     part = min(1.0, abs(value) / top)
     red, green, blue = (round(255 + (int(full[i : i + 2], 16) - 255) * part) for i in (1, 3, 5))
@@ -219,9 +218,9 @@ def _whiskers(axes: Axes, shown: Sequence[Coefficient]) -> None:
 
 def plane(found: Candidates) -> Markup:
     """Draw the risk-utility plane."""
-    from ziggurat.release.comparing import fill
+    from ziggurat.release.comparing import fill_plane
 
-    return _draw(lambda axes: fill(axes, found), 4.3, "plane-")
+    return _draw(lambda axes: fill_plane(axes, found), 4.3, "plane-")
 
 
 def _draw(fill: Callable[[Axes], None], height: float, prefix: str) -> Markup:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ziggurat.cli.risk._command import ATTACKERS, Judged, figure_rows, sentences, set_rows, written_figure
-from ziggurat.drawing import COLOURS, clean, encode, sheet
+from ziggurat.drawing import NOISY, TRUE, clean, encode, sheet
 from ziggurat.pages import Grid, Picture, inline_svg, render
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _side_by_side(
     width = 0.8 / len(series)
     for i, values in enumerate(series):
         places = [place + (i + 0.5) * width - 0.4 for place in range(len(names))]
-        bars = axes.bar(places, values, 0.92 * width, color=COLOURS[i], label=judged[i].title)
+        bars = axes.bar(places, values, 0.92 * width, color=_colour(judged, i), label=judged[i].title)
         axes.bar_label(bars, [f"{value:.0%}" if value >= 0.005 else "" for value in values], fontsize=8, padding=2)
     axes.set_xticks(range(len(names)), names)
     axes.set_ylim(0, max(0.05, 1.12 * max(max(values) for values in series)))
@@ -165,13 +165,18 @@ def _column_sets(axes: Axes, judged: Sequence[Judged]) -> None:
     for i, each in enumerate(judged):
         places = [place + (i + 0.5) * height - 0.4 for place in range(len(rows))]
         values = [shares[i] for _, shares in rows]
-        bars = axes.barh(places, values, 0.92 * height, color=COLOURS[i], label=each.title)
+        bars = axes.barh(places, values, 0.92 * height, color=_colour(judged, i), label=each.title)
         axes.bar_label(bars, [f"{value:.1%}" for value in values], fontsize=8, padding=3)
     axes.set_yticks(range(len(rows)), [_wrap(names) for names, _ in rows], fontsize=8)
     axes.invert_yaxis()
     axes.set_xlim(0, max(0.05, 1.15 * max(max(shares) for _, shares in rows)))
     axes.set_xlabel("share of people whom it singles out")
     _dress(axes, judged, "x")
+
+
+def _colour(judged: Sequence[Judged], i: int) -> str:
+    """The last table has the colour of what is handed out, as on the pages of a bundle."""
+    return NOISY if i == len(judged) - 1 else TRUE
 
 
 def _dress(axes: Axes, judged: Sequence[Judged], grid: Any = "y") -> None:

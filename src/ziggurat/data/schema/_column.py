@@ -14,11 +14,15 @@ from ziggurat.errors import NotPublicError, SchemaError
 from ziggurat.wording import nearest
 
 BoundValue = int | float | date
+"""An end of public bounds."""
 Category = str | int
 MissingCode = str | int | float
+"""A value that stands for a missing one, such as -9."""
 Value = str | int | float | date
+"""What a hierarchy maps."""
 
 INT64_LOWER, INT64_UPPER = -(2**63), 2**63 - 1
+"""Between which whole numbers the integers of every engine lie."""
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 

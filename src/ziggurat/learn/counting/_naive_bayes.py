@@ -32,7 +32,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.data.withheld import RowsError
 from ziggurat.errors import ParameterError
-from ziggurat.learn._budget import FitBudget, Kind
+from ziggurat.learn._budget import FitBudget, Kind, deviation_of, lesser_noise
 from ziggurat.learn._clipping import STEPS, Floats, Integers, Scale, check_rows, in_steps, read_bounds, root_above
 from ziggurat.learn.counting._base import (
     BoundedClassifier,
@@ -41,7 +41,6 @@ from ziggurat.learn.counting._base import (
     public_number,
     with_bounds,
 )
-from ziggurat.learn.linear import deviation, lesser
 from ziggurat.mechanisms import AdditiveNoise, Gaussian, Laplace
 from ziggurat.privacy import Amount, Event, Relation, whole_number
 from ziggurat.randomness import Source
@@ -198,7 +197,7 @@ class GaussianNB(BoundedClassifier):
         relation, columns = self._neighbours.relation, facts.columns
         rival = [ClassSums(columns, kind, relation) for kind in kinds]
         apart = [float(sums.sensitivity) / sums.polynomials[0] for sums in rival]
-        chosen = rival[kinds.index(lesser(apart[0], apart[1], self._epsilon, self._delta))]
+        chosen = rival[kinds.index(lesser_noise(apart[0], apart[1], self._epsilon, self._delta))]
         bounds_noise, left = self._shares(columns, chosen.kind)
         return bounds_noise, chosen, chosen.noise(left)
 
@@ -218,7 +217,7 @@ class GaussianNB(BoundedClassifier):
     def _deviation(self, facts: CountingFacts) -> float:
         """The standard deviation of the noise on a sum of scaled features."""
         _, sums, noise = self._plan(facts)
-        return deviation(noise) / (sums.polynomials[0] * _UNIT)
+        return deviation_of(noise) / (sums.polynomials[0] * _UNIT)
 
     def _learn(self, features: Floats, codes: Integers, facts: CountingFacts, source: Source) -> None:
         bounds_noise, sums, noise = self._plan(facts)
@@ -315,14 +314,14 @@ class CategoricalNB(CountingClassifier):
     def _noise(self, facts: CountingFacts) -> Laplace | Gaussian:
         self._sizes(facts.columns)
         changed = self._changed * facts.columns
-        kind = lesser(changed, math.sqrt(changed), self._epsilon, self._delta)
+        kind = lesser_noise(changed, math.sqrt(changed), self._epsilon, self._delta)
         return FitBudget(self._epsilon, self._delta, kind, self._neighbours).whole_noise(changed, changed)
 
     def _costs(self, facts: CountingFacts) -> Event:
         return self._noise(facts).event
 
     def _doubt(self, facts: CountingFacts, rows: int) -> float:
-        return 4 * deviation(self._noise(facts)) * facts.classes / rows
+        return 4 * deviation_of(self._noise(facts)) * facts.classes / rows
 
     def _learn(self, features: Floats, codes: Integers, facts: CountingFacts, source: Source) -> None:
         sizes, noise = self._sizes(facts.columns), self._noise(facts)
@@ -331,7 +330,7 @@ class CategoricalNB(CountingClassifier):
         tables = np.split(noisy, np.cumsum(sizes)[:-1], axis=1)
         counts = np.maximum(noisy.sum(axis=1) / facts.columns, 1.0)
         self.class_prior_ = counts / counts.sum()
-        self.feature_prob_ = [_frequencies(np.maximum(table, 0.0), deviation(noise)) for table in tables]
+        self.feature_prob_ = [_frequencies(np.maximum(table, 0.0), deviation_of(noise)) for table in tables]
 
 
 def category_counts(places: Integers, codes: Integers, sizes: list[int], classes: int) -> Integers:

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ziggurat.data import Unit
 from ziggurat.errors import ParameterError
-from ziggurat.learn._budget import FitBudget, exact_share
+from ziggurat.learn._budget import FitBudget, deviation_of, exact_share
 from ziggurat.learn._clipping import Floats, Integers, Scale, check_rows
 from ziggurat.learn.counting._base import BoundedClassifier, CountingFacts, with_bounds
 from ziggurat.learn.counting._growing import CRITERIA, Growth, count_below, public_grid
 from ziggurat.learn.counting._splits import ONE_ROW, exact_depth, leaf_counts, leaf_probabilities, leaves_of
-from ziggurat.learn.linear import deviation
 from ziggurat.mechanisms import AdditiveNoise, Selection
 from ziggurat.privacy import (
     Amount,
@@ -22,7 +22,6 @@ from ziggurat.privacy import (
     ParallelEvent,
     Relation,
     RepeatedEvent,
-    Unit,
     compose_events,
     whole_number,
 )
@@ -149,7 +148,7 @@ class DecisionTreeClassifier(BoundedClassifier):
     def _doubt(self, facts: CountingFacts, rows: int) -> float:
         """The noise in all classes of a leaf but one beside its part of the rows."""
         plan = self._plan(facts)
-        return float(deviation(plan.leaves) * (facts.classes - 1) * 2**plan.depth / rows)
+        return float(deviation_of(plan.leaves) * (facts.classes - 1) * 2**plan.depth / rows)
 
     def _learn(self, features: Floats, codes: Integers, facts: CountingFacts, source: Source) -> None:
         plan = self._plan(facts)
@@ -162,4 +161,4 @@ class DecisionTreeClassifier(BoundedClassifier):
         leaves = leaves_of(table, column, self.threshold_)
         counts = leaf_counts(leaves, codes, (2**plan.depth, facts.classes))
         noisy = np.asarray(plan.leaves.release(counts, source).value)
-        self.value_ = leaf_probabilities(noisy, ONE_ROW + deviation(plan.leaves))
+        self.value_ = leaf_probabilities(noisy, ONE_ROW + deviation_of(plan.leaves))

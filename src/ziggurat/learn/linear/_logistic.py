@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ziggurat.errors import ParameterError
 from ziggurat.learn._base import Private
 from ziggurat.learn._bounds import histogram_noise, learn_bounds
-from ziggurat.learn._budget import FitBudget, Kind, about_rows, exact_share, warn_of_noise
+from ziggurat.learn._budget import FitBudget, Kind, about_rows, deviation_of, exact_share, lesser_noise, warn_of_noise
 from ziggurat.learn._choosing import Contested, each_of, is_private, public_grid
 from ziggurat.learn._classes import Labels, code_labels, public_classes
 from ziggurat.learn._clipping import (
@@ -33,7 +33,7 @@ from ziggurat.learn._clipping import (
     shorten,
 )
 from ziggurat.learn._storage import StoredModel
-from ziggurat.learn.linear._methods import LinearFacts, deviation, lesser
+from ziggurat.learn.linear._methods import LinearFacts
 from ziggurat.learn.linear._objective import Objective, Slopes, newton, precision
 from ziggurat.mechanisms import AdditiveNoise
 from ziggurat.privacy import Amount, Event, RepeatedEvent, compose_events, exact_positive, whole_number
@@ -111,7 +111,7 @@ class Added:
         several = problems**2 * facts.size if facts.budget.kind == "laplace" else problems
         self.noise: Any = facts.budget.noise(exactly * root_above(Fraction(several)), numbers)
         self.event: Event = self.noise.event
-        self.doubt = deviation(self.noise) * math.sqrt(facts.size) / 4
+        self.doubt = deviation_of(self.noise) * math.sqrt(facts.size) / 4
 
     @property
     def _tolerance(self) -> float:
@@ -136,7 +136,7 @@ def _kind(method: str, problems: int, size: int, epsilon: Fraction, delta: Fract
     """Which noise a method uses; objective perturbation finds out itself."""
     if method == "objective":
         return "laplace"
-    return lesser(problems * math.sqrt(size), math.sqrt(problems), epsilon, delta)
+    return lesser_noise(problems * math.sqrt(size), math.sqrt(problems), epsilon, delta)
 
 
 def _way(method: str, facts: LinearFacts, problems: int) -> TiltedObjective | Added:

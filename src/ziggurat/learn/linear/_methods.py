@@ -12,15 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ziggurat.errors import ParameterError
-from ziggurat.learn._budget import FitBudget, Kind
+from ziggurat.learn._budget import FitBudget, Kind, deviation_of, lesser_noise
 from ziggurat.learn._choosing import Contested, each_of, judge_by_copies
 from ziggurat.learn._clipping import STEPS, Floats, Integers, in_steps, root_above
 from ziggurat.learn._moments import Moments, Quadratic
 from ziggurat.learn.linear._histogram_rows import CellGrid
 from ziggurat.learn.linear._objective import Objective
 from ziggurat.learn.linear._quadratic import Penalty, solve
-from ziggurat.mechanisms import Laplace
-from ziggurat.privacy import Event, Relation, gaussian_mu
+from ziggurat.privacy import Event, Relation
 from ziggurat.privacy.accounting import require_declared
 from ziggurat.randomness import Source
 
@@ -143,7 +142,7 @@ class Sums(Route):
             def fitted(copy: Floats) -> list[tuple[Floats, float]]:
                 return [self.minimize(copy, penalty, math.sqrt(2)) for penalty in penalties]
 
-            place = judge_by_copies(noisy, deviation(self.noise), fitted, self.read_sums, source)
+            place = judge_by_copies(noisy, deviation_of(self.noise), fitted, self.read_sums, source)
         return LinearWeights(*self.minimize(noisy, penalties[place]), place)
 
 
@@ -169,7 +168,7 @@ class Statistics(Sums):
         else:
             self.noise = budget.noise(self.moments.l1 if budget.kind == "laplace" else self.moments.l2, size)
         self.event = self.noise.event
-        self.spread = deviation(self.noise) / STEPS**2
+        self.spread = deviation_of(self.noise) / STEPS**2
         self.doubt = facts.beside_rows(6 * self.spread * math.sqrt(facts.columns))
 
     def release(self, given: LinearRows, source: Source) -> Floats:
@@ -210,7 +209,7 @@ class Output(Route):
             sensitivity *= root_above(Fraction(size))
         self.noise: Any = facts.budget.noise(sensitivity, size)
         self.event = self.noise.event
-        self.doubt = deviation(self.noise) * math.sqrt(size)
+        self.doubt = deviation_of(self.noise) * math.sqrt(size)
 
     def _round_off(self) -> Fraction:
         size, ridge = self.facts.size, self.facts.ridge
@@ -267,7 +266,7 @@ class NoisyCells(Sums):
         self.grid = CellGrid.fitting(facts.likely or facts.rows, facts.columns + 1)
         self.noise = self.grid.noise(facts.budget)
         self.event = self.noise.event
-        self.doubt = facts.beside_rows(deviation(self.noise) * math.sqrt(self.grid.cells))
+        self.doubt = facts.beside_rows(deviation_of(self.noise) * math.sqrt(self.grid.cells))
 
     def release(self, given: LinearRows, source: Source) -> Floats:
         """Release the histogram."""
@@ -293,11 +292,6 @@ def ridge_sensitivity(rows: int, ridge: float, length: Fraction = Fraction(1), *
     return 2 * length * (1 + length * longest) / weight
 
 
-def deviation(noise: Any) -> float:
-    """The standard deviation of additive noise."""
-    return math.sqrt(2) * float(noise.scale) if isinstance(noise, Laplace) else float(noise.sigma)
-
-
 def noise_kind(method: str, size: int, epsilon: Fraction, delta: Fraction) -> Kind:
     """Which noise a method uses with so many weights: the one of less deviation where there is a choice."""
     if method == "adassp":
@@ -307,16 +301,8 @@ def noise_kind(method: str, size: int, epsilon: Fraction, delta: Fraction) -> Ki
             )
         return "gaussian"
     if method == "functional":
-        return lesser((size + 1) * (size + 2) / 2, size + 1, epsilon, delta)
-    return lesser(math.sqrt(size), 1, epsilon, delta) if method == "output" else "laplace"
-
-
-def lesser(in_l1: float, in_l2: float, epsilon: Fraction, delta: Fraction) -> Kind:
-    """Name the noise of less deviation for a vector of these sensitivities."""
-    if not delta:
-        return "laplace"
-    gaussian = in_l2 / gaussian_mu(float(epsilon), float(delta))
-    return "gaussian" if gaussian < math.sqrt(2) * in_l1 / float(epsilon) else "laplace"
+        return lesser_noise((size + 1) * (size + 2) / 2, size + 1, epsilon, delta)
+    return lesser_noise(math.sqrt(size), 1, epsilon, delta) if method == "output" else "laplace"
 
 
 def route(method: str, facts: LinearFacts, ridges: Sequence[float] = ()) -> Route | Contested:

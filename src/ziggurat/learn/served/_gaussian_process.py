@@ -8,12 +8,13 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ziggurat.data import Unit
 from ziggurat.errors import ParameterError
 from ziggurat.learn._clipping import Scale, check_pairs, check_rows, read_bounds
 from ziggurat.learn.served._base import Served, warn_of_noise
 from ziggurat.learn.served._kernels import Array, KernelExpansion, gaussian_kernel
 from ziggurat.learn.served._posterior import SAFELY, Posterior, in_features, in_kernel
-from ziggurat.privacy import Amount, Event, Neighbours, Relation, Unit, exact_positive
+from ziggurat.privacy import Amount, Event, Neighbours, Relation, exact_positive
 
 LABEL = Neighbours(Unit.of("y", "label"), Relation.REPLACE_ONE)
 """One label is replaced by any other within the bounds; the rows it belongs to are public."""

@@ -48,7 +48,7 @@ class PrivateEpsilon:
     def _refuse(self, *_other: object) -> NoReturn:
         raise PrivacyError(
             "A data-dependent epsilon is private: it cannot be compared, computed with, converted or stored. Use the "
-            "data-independent epsilon, or release this one with sanitised(...)."
+            "data-independent epsilon, or release this one with sanitize(...)."
         )
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse

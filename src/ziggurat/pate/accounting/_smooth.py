@@ -19,12 +19,11 @@ import numpy.typing as npt
 
 from ziggurat import randomness
 from ziggurat.errors import ParameterError, PrivacyError
-from ziggurat.mechanisms import choose_source
 from ziggurat.pate.accounting._accounts import count_asked, steps_taken
 from ziggurat.pate.voting import Aggregator, Floats, Integers, Votes, VotingStep
 from ziggurat.privacy import Amount, Event, RenyiEvent, exact, exact_delta, exact_positive
 from ziggurat.privacy.accounting import renyi_to_epsilon, upper_rational
-from ziggurat.randomness import Source
+from ziggurat.randomness import Source, choose_source
 
 _CELLS_PER_VOTE = 8
 _MOVED = 2 * _CELLS_PER_VOTE + 1  # one more than two votes: a gap on the edge of its cell may be rounded either way

@@ -29,7 +29,7 @@ from ziggurat.pate.student._model import (
     require_network,
     require_threshold,
 )
-from ziggurat.pate.training import Classifiers, Network, Training, check_features, split, storage
+from ziggurat.pate.training import Classifiers, Network, Training, check_features, split_rows, storage
 from ziggurat.pate.voting import Labels
 from ziggurat.privacy import Account, Event, compose, compose_events, event_from_dict
 from ziggurat.randomness import secure, seeded
@@ -293,7 +293,7 @@ class Student(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     def _hold_out(self, features: Array, codes: Array, seed: int) -> tuple[Array, Array] | None:
         if self._network is None or self.classes_.size != 2:
             return None
-        held = split(codes, (self.training or Training()).held_out, seed)[1]
+        held = split_rows(codes, (self.training or Training()).held_out, seed)[1]
         return (features[held], codes[held]) if held.size else None
 
     def _choose_rule(self, sample: tuple[Array, Array] | None) -> StudentRule | None:

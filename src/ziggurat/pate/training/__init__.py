@@ -6,7 +6,7 @@ from ziggurat.pate.training._classifiers import Classifiers, fit_classifiers, re
 from ziggurat.pate.training._cuts import best_cut
 from ziggurat.pate.training._ensemble import Progress, TrainingJob, require_devices
 from ziggurat.pate.training._networks import CNN, MLP, Network, require_torch
-from ziggurat.pate.training._rows import check_features, check_labels, find_classes, split
+from ziggurat.pate.training._rows import check_features, check_labels, find_classes, split_rows
 from ziggurat.pate.training._settings import Candidate, Placement, RandomSearch, Training, require_count
 from ziggurat.pate.training._stacked import require_stackable
 
@@ -32,6 +32,6 @@ __all__ = [
     "require_devices",
     "require_stackable",
     "require_torch",
-    "split",
+    "split_rows",
     "write_bytes",
 ]

@@ -18,7 +18,7 @@ from ziggurat.pate.training._answers import TeacherGroup
 from ziggurat.pate.training._chunk import Chunk, Tell, TrainedChunk, has_its_place, programs, train
 from ziggurat.pate.training._chunks import run_chunks
 from ziggurat.pate.training._networks import MLP, Network
-from ziggurat.pate.training._rows import split
+from ziggurat.pate.training._rows import split_rows
 from ziggurat.pate.training._settings import Candidate, Placement
 from ziggurat.threads import one_torch_thread
 
@@ -65,7 +65,7 @@ class TrainingJob:
 
     def _work(self) -> Iterator[_ChunkWork]:
         held_out = self.candidates[0][1].held_out
-        halves = [split(self.labels[own], held_out, seed) for own, seed in zip(self.rows, self.seeds, strict=True)]
+        halves = [split_rows(self.labels[own], held_out, seed) for own, seed in zip(self.rows, self.seeds, strict=True)]
         sizes = [learned.size for learned, _ in halves]
         planned = programs(sizes, self.candidates[0][1].batch, self._chunk_size())
         for at, members in enumerate(planned):

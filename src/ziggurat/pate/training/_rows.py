@@ -45,7 +45,7 @@ def check_labels(labels: Any, rows: int, classes: int) -> Integers:
     return array.astype(np.int64)
 
 
-def split(labels: Integers, share: float, seed: int) -> tuple[Integers, Integers]:
+def split_rows(labels: Integers, share: float, seed: int) -> tuple[Integers, Integers]:
     """Return the places a teacher trains on and those it holds out: the same share of every class, at random.
 
     Every class keeps a row to train on.

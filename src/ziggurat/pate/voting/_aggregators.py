@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from ziggurat import randomness
 from ziggurat.errors import ParameterError
-from ziggurat.mechanisms import choose_source
 from ziggurat.pate.voting._published import Bound, GaussianBound
 from ziggurat.pate.voting._votes import Ballot, Floats, Integers, Votes
 from ziggurat.privacy import (
@@ -27,7 +26,7 @@ from ziggurat.privacy import (
     profile,
     whole_number,
 )
-from ziggurat.randomness import Source
+from ziggurat.randomness import Source, choose_source
 
 UNANSWERED = -1
 """The label of a query that was not answered."""

@@ -4,6 +4,7 @@ from ziggurat.privacy.accounting._account import Account, compose
 from ziggurat.privacy.accounting._amounts import (
     Amount,
     exact,
+    exact_confidence,
     exact_delta,
     exact_epsilon,
     exact_positive,
@@ -106,6 +107,7 @@ __all__ = [
     "event_from_dict",
     "event_from_json",
     "exact",
+    "exact_confidence",
     "exact_delta",
     "exact_epsilon",
     "exact_positive",

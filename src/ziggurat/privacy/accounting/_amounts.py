@@ -11,7 +11,7 @@ from typing import Any
 from ziggurat.errors import ParameterError
 
 Amount = str | int | float | Decimal | Fraction
-"""A number that is taken exactly as it is written: "0.1", 0.1 and Fraction(1, 10) mean one tenth."""
+"""A number as people write it, which `exact` reads as a rational: "0.1" and 0.1 are one tenth."""
 
 # Floats leave the accountants through `upper_rational`. The curves behind them are upper bounds already, round-off
 # included for the size they are used at; this slack covers the few operations that remain, such as a product.
@@ -91,6 +91,14 @@ def exact_positive(value: Amount, name: str) -> Fraction:
     if amount <= 0:
         raise ParameterError(f"{name} must be greater than 0, not {value}.")
     return amount
+
+
+def exact_confidence(value: Amount, name: str = "confidence") -> Fraction:
+    """Read a confidence: an exact rational strictly between 0 and 1."""
+    confidence = exact(value, name)
+    if not 0 < confidence < 1:
+        raise ParameterError(f"{name} must lie strictly between 0 and 1, not {value}.")
+    return confidence
 
 
 def upper_rational(value: float) -> Fraction:

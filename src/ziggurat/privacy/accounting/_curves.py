@@ -24,6 +24,7 @@ else:
     np = deferred("numpy")
 
 Array: TypeAlias = "npt.NDArray[np.float64]"
+"""Floats, many at once."""
 
 # No delta below this is ever claimed: floats end near here, and noise that reaches everywhere is never exactly pure.
 SMALLEST_DELTA = 1e-300

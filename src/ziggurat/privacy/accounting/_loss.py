@@ -23,8 +23,8 @@ import numpy as np
 from ziggurat.errors import PrivacyError
 from ziggurat.privacy.accounting._curves import SMALLEST_DELTA, UNIT, Array
 
-# Losses lie on multiples of this step; it costs tightness, never correctness.
 LOSS_STEP = 1e-4
+"""Losses lie on multiples of this step; it costs tightness, never correctness."""
 # Beyond this many cells, or losses beyond this, a distribution is not worth its time.
 MOST_CELLS = 1 << 22
 _MOST_LOSS = 600.0

@@ -7,7 +7,6 @@ from ziggurat.privacy.at_risk._at_risk import (
     PrivacyAtRisk,
     Sided,
     best_posterior,
-    exact_confidence,
 )
 from ziggurat.privacy.at_risk._loss import CurveAtRisk, PairAtRisk, privacy_at_risk
 from ziggurat.privacy.at_risk._sampled import (
@@ -35,7 +34,6 @@ __all__ = [
     "best_posterior",
     "dkw_confidence",
     "draw_from_table",
-    "exact_confidence",
     "privacy_at_risk",
     "sample_sensitivity",
 ]

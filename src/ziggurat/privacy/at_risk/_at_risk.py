@@ -25,6 +25,7 @@ from ziggurat.privacy.accounting import (
     LaplaceEvent,
     discrete_laplace_delta,
     exact,
+    exact_confidence,
     exact_epsilon,
     exact_positive,
     factor_in_words,
@@ -37,6 +38,7 @@ from ziggurat.privacy.accounting import (
 )
 
 Sided = Literal["two", "one"]
+"""Whether |L| is bounded, or L from above only."""
 
 # Closed forms below are a few float operations, each good to a part in 1e16; this covers them, downwards.
 _ROUND_OFF = 1e-13
@@ -44,14 +46,6 @@ _ROUND_OFF = 1e-13
 _SMALLEST = 1e-12
 # Steps of the upper sum that bounds a delta where no closed form is proven.
 _STEPS = 4_000
-
-
-def exact_confidence(value: Amount, name: str = "confidence") -> Fraction:
-    """Read a confidence: an exact rational strictly between 0 and 1."""
-    confidence = exact(value, name)
-    if not 0 < confidence < 1:
-        raise ParameterError(f"{name} must lie strictly between 0 and 1, not {value}.")
-    return confidence
 
 
 def exact_sided(value: str) -> Sided:

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.errors import DataError, ParameterError, PrivacyError
-from ziggurat.privacy.accounting import Amount, Array, exact_epsilon, exact_positive, whole_number
-from ziggurat.privacy.at_risk._at_risk import LaplaceAtRisk, exact_confidence
+from ziggurat.privacy.accounting import Amount, Array, exact_confidence, exact_epsilon, exact_positive, whole_number
+from ziggurat.privacy.at_risk._at_risk import LaplaceAtRisk
 
 Rows = npt.NDArray[Any]
 Draw = Callable[[np.random.Generator, int], Rows]

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from ziggurat.privacy.cost._cost import Cheapest, CostModel
 
 PRIORS = ("0.01", "0.1", "0.5")
+"""What somebody may believe of a person before the release."""
 EPSILON_GRID = ("0.05", "0.1", "0.2", "0.5", "1", "2", "5")
+"""The epsilons that a decision compares where none are named."""
 LEAST, MOST = Fraction(1, 10**6), 600
 
 

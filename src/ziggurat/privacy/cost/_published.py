@@ -14,8 +14,15 @@ import warnings
 import numpy as np
 
 from ziggurat.errors import ParameterError, PrivacyError
-from ziggurat.privacy.accounting import Amount, exact_epsilon, exact_positive, smallest_where, whole_number
-from ziggurat.privacy.at_risk import LaplaceAtRisk, exact_confidence
+from ziggurat.privacy.accounting import (
+    Amount,
+    exact_confidence,
+    exact_epsilon,
+    exact_positive,
+    smallest_where,
+    whole_number,
+)
+from ziggurat.privacy.at_risk import LaplaceAtRisk
 from ziggurat.privacy.cost._cost import Cheapest, CostModel
 
 

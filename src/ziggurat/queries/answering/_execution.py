@@ -27,7 +27,7 @@ from ziggurat.queries.answering._counted import UNIT, group_rows, key_names, row
 from ziggurat.queries.answering._effects import BUCKET, COUNT, Reach, Watch
 from ziggurat.queries.answering._plan import QuestionPlan
 from ziggurat.queries.answering._widening import widen
-from ziggurat.randomness import Source, secure, uniform_below
+from ziggurat.randomness import Source, choose_source, uniform_below
 from ziggurat.wording import count_noun
 
 Integers = npt.NDArray[np.int64]
@@ -41,7 +41,7 @@ class Execution:
 
     def __init__(self, plan: QuestionPlan, source: Source | None, progress: Callable[[str], None] | None) -> None:
         self.plan, self.question = plan, plan.question
-        self.source = secure() if source is None else source
+        self.source = choose_source(source)
         self.tell = progress or (lambda _step: None)
         self.salt = int(uniform_below(2**61, source=self.source))
         self.statements: list[str] = []

@@ -13,7 +13,7 @@ import numpy as np
 
 from ziggurat.data import Table, Unit
 from ziggurat.errors import ParameterError, PrivacyError, SchemaError
-from ziggurat.mechanisms import AdditiveNoise, choose_source, exact_confidence
+from ziggurat.mechanisms import AdditiveNoise
 from ziggurat.privacy import (
     Amount,
     ApproximateDP,
@@ -21,6 +21,7 @@ from ziggurat.privacy import (
     Neighbours,
     PureDP,
     compose,
+    exact_confidence,
     exact_delta,
     exact_epsilon,
     gaussian_mu,
@@ -41,7 +42,7 @@ from ziggurat.queries.workloads._read import counting, lay_out_counts
 from ziggurat.queries.workloads._search import search
 from ziggurat.queries.workloads._strategy import Floats, Levels, Strategy, in_words, inverse_table, variances
 from ziggurat.queries.workloads._workload import Group, Places, Workload, coarsen
-from ziggurat.randomness import Source, uniform_below
+from ziggurat.randomness import Source, choose_source, uniform_below
 
 NoiseKind = Literal["laplace", "gaussian"]
 

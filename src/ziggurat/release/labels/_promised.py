@@ -215,7 +215,7 @@ def _seen_by(facts: LabellingFacts, unit: Unit, owned: int) -> Event:
 
 def _require_publishable(sanitised: object, organisation: Unit | None, delta: Amount, moved: int) -> None:
     if isinstance(sanitised, PrivateEpsilon):
-        raise PrivacyError("A data-dependent epsilon is private; release it with sanitised(...) first.")
+        raise PrivacyError("A data-dependent epsilon is private; release it with sanitize(...) first.")
     if not isinstance(sanitised, Sanitized):
         raise ParameterError("Give what ziggurat.pate.sanitize returned.")
     if organisation is not None:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
+from ziggurat.data import Unit
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError, PrivacyError, ZigguratError
 from ziggurat.ledger import Ledger
-from ziggurat.privacy import Event, Guarantee, Neighbours, Relation, Unit, as_replace_one, rename_unit
+from ziggurat.privacy import Event, Guarantee, Neighbours, Relation, as_replace_one, rename_unit
 from ziggurat.queries.answering import QuotedPart
 from ziggurat.release._cited import Cited
 from ziggurat.release._plan import Plan, Progress, stated

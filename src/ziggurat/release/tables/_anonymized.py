@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from ziggurat.anonymize import NOT_PROMISED, Anonymised
+from ziggurat.anonymize import NOT_PROMISED, Anonymized
 from ziggurat.attacks import Finding, Homogeneity, RiskReport, Undone, Verified
 from ziggurat.errors import DataError, ParameterError, PrivacyError
 from ziggurat.files import check_output, place, write_text
@@ -76,7 +76,7 @@ class AnonymizedRelease:
     path: Path
     certificate: Path
     sha256: str
-    anonymized: Anonymised
+    anonymized: Anonymized
     before: RiskReport
     after: RiskReport
     homogeneity: Mapping[str, Homogeneity]
@@ -134,7 +134,7 @@ class AnonymizedRelease:
 
 
 def release_anonymized(
-    anonymized: Anonymised,
+    anonymized: Anonymized,
     path: str | Path,
     *,
     ledger: Ledger | None = None,
@@ -162,8 +162,8 @@ def release_anonymized(
     note
         What it is for, in a sentence.
     keep
-        Columns that may leave as they are although they undo something (see `attacks.undone`), best with the reason for
-        each: {"cost": "known to the insurer only"}. Both stand in the certificate and in the ledger.
+        Columns that may leave as they are although they undo something (see `attacks.find_undone`), best with the
+        reason for each: {"cost": "known to the insurer only"}. Both stand in the certificate and in the ledger.
     drop
         Columns that do not leave.
     gate, go_on
@@ -211,7 +211,7 @@ class AnonymizedPlan(Plan[Drafted]):
         As for `release_anonymized`.
     """
 
-    anonymized: Anonymised
+    anonymized: Anonymized
     draft: Path
     target: Path
     kept: Mapping[str, str]
@@ -223,7 +223,7 @@ class AnonymizedPlan(Plan[Drafted]):
     @classmethod
     def of(
         cls,
-        anonymized: Anonymised,
+        anonymized: Anonymized,
         draft: Path,
         target: Path,
         kept: Mapping[str, str],
@@ -347,11 +347,11 @@ def _checked(path: str | Path, ledger: Ledger | None, table: str, note: str) -> 
 
 
 def checked_keep(
-    anonymized: Anonymised, keep: Mapping[str, str] | Sequence[str], drop: Sequence[str]
+    anonymized: Anonymized, keep: Mapping[str, str] | Sequence[str], drop: Sequence[str]
 ) -> dict[str, str]:
     if isinstance(keep, str) or isinstance(drop, str):
         raise ParameterError("Give the columns to keep or to drop as a list of names.")
-    raw = anonymized.publication.source
+    raw = anonymized.publication.original
     kept = dict(keep) if isinstance(keep, Mapping) else dict.fromkeys(keep, "")
     for name in kept:
         if name in anonymized.question.quasi_identifiers or tells_people_apart(raw, raw.declared[name]):
@@ -379,9 +379,9 @@ def _require_decided(left: Undone) -> None:
         )
 
 
-def _not_shown(anonymized: Anonymised, found: Undone) -> tuple[str, ...]:
+def _not_shown(anonymized: Anonymized, found: Undone) -> tuple[str, ...]:
     shown = {*anonymized.question.quasi_identifiers, *found.untouched}
-    return tuple(each.name for each in anonymized.publication.source.declared.columns if each.name not in shown)
+    return tuple(each.name for each in anonymized.publication.original.declared.columns if each.name not in shown)
 
 
 def _private_folder(target: Path) -> tempfile.TemporaryDirectory[str]:

@@ -40,7 +40,7 @@ from ziggurat.release.tables._synthetic_files import (
     require_as_attacked,
 )
 from ziggurat.release.tables._synthetic_parts import TableSplit, checked_share, kept_source, parts_of, shown_schema
-from ziggurat.synthesize import Synthesizer, paths_of
+from ziggurat.synthesize import Synthesizer, name_paths
 from ziggurat.synthesize.learners import describe_method as described_method
 from ziggurat.wording import count_noun
 
@@ -400,7 +400,7 @@ def _require_fitting(maker: Synthesizer, holdout: object, scenario: object, targ
 def _require_copies(target: Path, copies: int) -> None:
     if isinstance(copies, bool) or not isinstance(copies, int) or copies < 1:
         raise ParameterError("The number of copies must be a whole number of at least 1.")
-    paths_of(target, copies)
+    name_paths(target, copies)
 
 
 def _source(maker: Synthesizer, checkpoint: str | Path | None) -> Source:

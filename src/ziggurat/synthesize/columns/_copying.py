@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from ziggurat.data import Table
+from ziggurat.data.coded import CodedColumn
 from ziggurat.data.engines import DuckDBEngine, Engine
 from ziggurat.errors import ParameterError
 from ziggurat.randomness import Source, sample_without_replacement
-from ziggurat.synthesize._cells import Cells
 from ziggurat.synthesize._reading import open_table
 from ziggurat.synthesize.columns._drawing import LearnedTable
 from ziggurat.synthesize.columns._plan import ColumnPlan
@@ -80,7 +80,12 @@ class Drawing:
                 yield self._whole(self._parameters(draw), rows, known, draw, engine.held)
 
     def _whole(
-        self, model: LearnedTable, rows: int, known: dict[str, Cells], draw: np.random.Generator, engine: Engine | None
+        self,
+        model: LearnedTable,
+        rows: int,
+        known: dict[str, CodedColumn],
+        draw: np.random.Generator,
+        engine: Engine | None,
     ) -> Iterator[pa.Table]:
         for start in range(0, rows, self.batch):
             size = min(self.batch, rows - start)
@@ -148,7 +153,7 @@ class Drawing:
             raise ParameterError(f"The population has {everybody.num_rows:,} rows; ask for at most as many.")
         return everybody
 
-    def _sample(self, everybody: pa.Table | None, rows: int, source: Source) -> dict[str, Cells]:
+    def _sample(self, everybody: pa.Table | None, rows: int, source: Source) -> dict[str, CodedColumn]:
         if everybody is None:
             return {}
         chosen = everybody.take(pa.array(sample_without_replacement(everybody.num_rows, rows, source=source)))
@@ -161,7 +166,7 @@ class _RedrawnRows:
 
     rows: pa.Table
     marks: dict[str, npt.NDArray[np.bool_]]
-    cells: dict[str, Cells]
+    cells: dict[str, CodedColumn]
 
 
 class _EngineWhenNeeded:

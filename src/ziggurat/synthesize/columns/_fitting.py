@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from ziggurat.data import Condition
+from ziggurat.data.coded import CodedColumn
 from ziggurat.data.engines import Engine
 from ziggurat.errors import DataError
-from ziggurat.synthesize._cells import Cells
 from ziggurat.synthesize._saving import ColumnCheckpoint
 from ziggurat.synthesize.columns._learning import Keep, Kept, Truths
 from ziggurat.synthesize.columns._plan import ColumnPlan
@@ -49,7 +49,7 @@ def rows_for(
 
 
 def keeping(
-    folder: str | Path | None, plan: ColumnPlan, cells: Mapping[str, Cells], fits: Mapping[str, Truths]
+    folder: str | Path | None, plan: ColumnPlan, cells: Mapping[str, CodedColumn], fits: Mapping[str, Truths]
 ) -> tuple[Kept, Keep]:
     """Return how learned columns are taken up from a folder, and kept in it; without one they are not."""
     if folder is None:

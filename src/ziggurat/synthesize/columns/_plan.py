@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from ziggurat.data import Condition
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.synthesize._cells import Method
 from ziggurat.synthesize._encoding import MOST_CATEGORIES, ColumnCoding
+from ziggurat.synthesize._method import Method
 from ziggurat.synthesize.learners import method_of, name_of
 
 ORDERS = ("table", "fewest-first")

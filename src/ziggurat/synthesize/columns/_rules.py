@@ -10,10 +10,11 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ziggurat.data import Condition
+from ziggurat.data.coded import Reals
 from ziggurat.data.engines import Engine
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.synthesize._cells import Codes, Reals
 from ziggurat.synthesize._encoding import ColumnCoding
+from ziggurat.synthesize._method import Codes
 
 _ARROW = "->"
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.synthesize._cells import Reals
+from ziggurat.data.coded import Reals
 
 SHARED = 5
 REACH = 3

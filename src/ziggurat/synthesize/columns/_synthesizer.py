@@ -15,7 +15,7 @@ from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import Source, secure, seeded
 from ziggurat.synthesize._encoding import ColumnCoding, learn_coding
-from ziggurat.synthesize._reading import open_table, rows_of
+from ziggurat.synthesize._reading import open_table, sample_rows
 from ziggurat.synthesize._result import Origin, Synthesis, Synthetic
 from ziggurat.synthesize._writing import WrittenCopies, write_copies
 from ziggurat.synthesize.columns import _stored
@@ -144,7 +144,7 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         self._check_missing(names)
         where = conditions_of(self.partial, self.columns, names)
         marked = None if where is None else either(where, names)
-        rows, total = rows_of(held, names, self.learn_from, source.child("rows"), marked)
+        rows, total = sample_rows(held, names, self.learn_from, source.child("rows"), marked)
         if rows.num_rows == 0:
             raise DataError(_NOTHING if marked is None else _UNMARKED.format(self.partial))
         self._learn(held, rows, names, where, source, progress, checkpoint)

@@ -10,8 +10,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.data.coded import CodedColumn, Reals
 from ziggurat.errors import ParameterError
-from ziggurat.synthesize._cells import Arrays, Cells, Reals
+from ziggurat.synthesize._method import Arrays
 from ziggurat.synthesize.learners._design import Design, standard
 from ziggurat.synthesize.learners._logistic import Logistic
 from ziggurat.synthesize.learners._sampling import cells_of
@@ -58,7 +59,9 @@ class Linear:
             raise ParameterError("spread must be a positive number.")
 
     @one_thread()
-    def fit(self, target: Cells, given: Sequence[Cells], draw: np.random.Generator) -> Regression | Logistic:
+    def fit(
+        self, target: CodedColumn, given: Sequence[CodedColumn], draw: np.random.Generator
+    ) -> Regression | Logistic:
         """Learn the target given the other columns."""
         if not target.numeric:
             return Logistic.fit(target, given, self.spread, draw)
@@ -113,7 +116,7 @@ class Regression:
     ladder: Reals | None = None
 
     @classmethod
-    def fit(cls, values: Reals, given: Sequence[Cells], ridge: float, ladder: Reals | None = None) -> Regression:
+    def fit(cls, values: Reals, given: Sequence[CodedColumn], ridge: float, ladder: Reals | None = None) -> Regression:
         """Return the regression of these values on the given columns."""
         design = Design.learn(given)
         matrix = design.matrix(given, len(values))
@@ -141,7 +144,7 @@ class Regression:
         return replace(self, sigma=sigma, weights=weights, level=level)
 
     @one_thread()
-    def sample(self, given: Sequence[Cells], rows: int, draw: np.random.Generator) -> Reals:
+    def sample(self, given: Sequence[CodedColumn], rows: int, draw: np.random.Generator) -> Reals:
         """Return numbers drawn around the regression."""
         mean = self.level - self.means @ self.weights + self.design.matrix(given, rows) @ self.weights
         drawn = mean + self.sigma * draw.standard_normal(rows)

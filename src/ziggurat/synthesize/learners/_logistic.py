@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.synthesize._cells import Arrays, Cells, Codes, Reals
+from ziggurat.data.coded import CodedColumn, Reals
+from ziggurat.synthesize._method import Arrays, Codes
 from ziggurat.synthesize.learners._design import Design
 from ziggurat.synthesize.learners._sampling import (
     Donors,
@@ -66,7 +67,9 @@ class Logistic:
     anchors: Reals
 
     @classmethod
-    def fit(cls, target: Cells, given: Sequence[Cells], spread: float, draw: np.random.Generator) -> Logistic:
+    def fit(
+        cls, target: CodedColumn, given: Sequence[CodedColumn], spread: float, draw: np.random.Generator
+    ) -> Logistic:
         """Return the regression of the target on the given columns."""
         design = Design.learn(given)
         labels = commonest(target, int(np.clip(_MOST_CELLS // design.width**2, 20, _MOST_CLASSES)))
@@ -102,7 +105,7 @@ class Logistic:
         return np.asarray(change - variance / 2)
 
     @one_thread()
-    def sample(self, given: Sequence[Cells], rows: int, draw: np.random.Generator) -> Codes | Reals:
+    def sample(self, given: Sequence[CodedColumn], rows: int, draw: np.random.Generator) -> Codes | Reals:
         """Return categories drawn with the shares that the regression gives every row."""
         matrix, uniform = self.design.matrix(given, rows), draw.random(rows)
         labels = np.empty(rows, dtype=np.int64)

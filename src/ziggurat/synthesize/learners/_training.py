@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.synthesize._cells import Reals
+from ziggurat.data.coded import Reals
 from ziggurat.synthesize.learners._sampling import Labels, chunks, level_scores, shares_of
 
 Floats = npt.NDArray[np.float32]

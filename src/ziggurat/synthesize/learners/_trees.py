@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Literal, cast
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.data.coded import CodedColumn, Reals
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.synthesize._cells import Arrays, Cells, Codes, Reals
+from ziggurat.synthesize._method import Arrays, Codes
 from ziggurat.synthesize.learners._binning import Binner, Bins, bin_columns, pack, unpack
 from ziggurat.synthesize.learners._leaves import follow, pick
 from ziggurat.synthesize.learners._tree_kernels import grow
@@ -60,7 +61,7 @@ class Grown:
         return Grown(self.binners, self.tree, self.roots, self.donors, self.cells, weights, shares / shares[-1])
 
     def sample(
-        self, given: Sequence[Cells], rows: int, draw: np.random.Generator, *, bins: Bins | None = None
+        self, given: Sequence[CodedColumn], rows: int, draw: np.random.Generator, *, bins: Bins | None = None
     ) -> Codes | Reals:
         """Follow a tree, drawn for each row, to a leaf and draw one of the values there.
 
@@ -123,7 +124,7 @@ class Cart:
         _check(self.smallest_leaf, self.caution, self.depth, self.gain)
 
     def fit(
-        self, target: Cells, given: Sequence[Cells], draw: np.random.Generator, *, bins: Bins | None = None
+        self, target: CodedColumn, given: Sequence[CodedColumn], draw: np.random.Generator, *, bins: Bins | None = None
     ) -> Grown:
         """Grow the tree; `bins`, if there are any, are the given columns as `bin_columns` cuts them."""
         bins = bin_columns(given) if bins is None else bins
@@ -173,7 +174,7 @@ class Forest:
             raise ParameterError('Set features to "third", "sqrt" or a whole number from 1.')
 
     def fit(
-        self, target: Cells, given: Sequence[Cells], draw: np.random.Generator, *, bins: Bins | None = None
+        self, target: CodedColumn, given: Sequence[CodedColumn], draw: np.random.Generator, *, bins: Bins | None = None
     ) -> Grown:
         """Grow the trees; `bins`, if there are any, are the given columns as `bin_columns` cuts them."""
         bins = bin_columns(given) if bins is None else bins
@@ -215,7 +216,7 @@ def _deepest(depth: int | None) -> int:
     return _DEEP if depth is None else min(depth, _DEEP)
 
 
-def _sample(target: Cells, bins: Bins) -> TreeSample:
+def _sample(target: CodedColumn, bins: Bins) -> TreeSample:
     if target.rows == 0:
         raise DataError("A tree needs at least one row to learn from.")
     _check_rows(bins, target.rows)
@@ -245,7 +246,7 @@ def _resample(rows: int, draw: np.random.Generator) -> Rows:
     return np.repeat(np.arange(rows, dtype=np.uint32), times)
 
 
-def _gather(target: Cells, bins: Bins, grown: Sequence[tuple[TreeNodes, Rows]]) -> Grown:
+def _gather(target: CodedColumn, bins: Bins, grown: Sequence[tuple[TreeNodes, Rows]]) -> Grown:
     """Put the nodes and rows of all trees behind one another."""
     trees, orders = [tree for tree, _ in grown], [order for _, order in grown]
     starts = np.cumsum([0, *(len(tree.column) for tree in trees)])[:-1]
