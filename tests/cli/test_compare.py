@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ziggurat.attacks import Share, epsilon_bound
-from ziggurat.attacks._guesses import judged
+from ziggurat.attacks._guesses import judge
 from ziggurat.cli.compare._words import attack_lines
 from ziggurat.synthesize import Synthesizer
 
@@ -179,7 +179,7 @@ def test_bad_input_gets_one_sentence(run, given, said):
 
 
 def test_a_line_tells_which_epsilon_an_attack_shows_and_whether_it_was_promised():
-    kept = judged(Share(95, 100), Share(5, 100), Share(0, 1))
+    kept = judge(Share(95, 100), Share(5, 100), Share(0, 1))
     for epsilon, bad in (("1", True), ("5", None)):
         found = epsilon_bound("linking", kept, people=200, kept_back=0.5, epsilon=epsilon)
         (line,) = attack_lines({"epsilon by linking": found})

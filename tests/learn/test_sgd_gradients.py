@@ -12,8 +12,8 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 
-from ziggurat.descent._gradients import Gradients, allowance, blocks, chosen, summed  # noqa: E402
-from ziggurat.descent.modules import cross_entropy, invented  # noqa: E402
+from ziggurat.descent._gradients import Gradients, allowance, blocks, choose_gradients, sum_clipped  # noqa: E402
+from ziggurat.descent.modules import cross_entropy, invent_rows  # noqa: E402
 from ziggurat.errors import ParameterError  # noqa: E402
 
 
@@ -81,7 +81,7 @@ def given(module: nn.Module, width: int, count: int = 37) -> tuple[nn.Module, An
 def test_the_sum_is_that_of_a_loop_over_rows(make: Any, width: int, way: str, clip: float) -> None:
     module, rows, targets = given(make(), width)
     expected = loop(module, rows, targets, clip)
-    found = summed(Gradients(module, cross_entropy, way), rows, targets, torch.arange(37), 16, clip)
+    found = sum_clipped(Gradients(module, cross_entropy, way), rows, targets, torch.arange(37), 16, clip)
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-6 * clip)
 
 
@@ -135,12 +135,15 @@ def overridden() -> nn.Module:
 def test_notes_are_taken_only_where_they_are_right(make: Any, way: str) -> None:
     width = 36 if make is convolved else 6
     module, rows, targets = given(make(), width)
-    found = chosen(module, cross_entropy, invented((width,), "cpu"), torch.zeros(4, dtype=torch.int64))
+    found = choose_gradients(module, cross_entropy, invent_rows((width,), "cpu"), torch.zeros(4, dtype=torch.int64))
     assert found.way == way
     with torch.no_grad():
         found.parameters[-2].normal_(generator=torch.Generator().manual_seed(3))
     torch.testing.assert_close(
-        summed(found, rows, targets, torch.arange(37), 8, 0.5), loop(module, rows, targets, 0.5), rtol=1e-4, atol=1e-6
+        sum_clipped(found, rows, targets, torch.arange(37), 8, 0.5),
+        loop(module, rows, targets, 0.5),
+        rtol=1e-4,
+        atol=1e-6,
     )
 
 
@@ -148,11 +151,11 @@ def test_notes_are_taken_only_where_they_are_right(make: Any, way: str) -> None:
 def test_no_row_moves_the_sum_by_more_than_the_clip(way: str) -> None:
     module, rows, targets = given(dense(), 6)
     gradients = Gradients(module, cross_entropy, way)
-    everything = summed(gradients, rows * 50, targets, torch.arange(37), 16, 0.3)
+    everything = sum_clipped(gradients, rows * 50, targets, torch.arange(37), 16, 0.3)
     moved = []
     for left_out in range(37):
         places = torch.tensor([place for place in range(37) if place != left_out])
-        moved.append(float((everything - summed(gradients, rows * 50, targets, places, 16, 0.3)).norm()))
+        moved.append(float((everything - sum_clipped(gradients, rows * 50, targets, places, 16, 0.3)).norm()))
     reach = 0.3 * (1 + float(allowance(37, 16, Fraction(1))))
     assert reach / 2 < max(moved) <= reach  # half the sensitivity would be caught
 
@@ -184,13 +187,13 @@ def test_a_row_without_a_finite_gradient_counts_as_nothing(way: str) -> None:
     module, rows, targets = given(dense(), 6)
     gradients = Gradients(module, cross_entropy, way)
     spoilt = torch.cat([rows, torch.full((1, 6), torch.inf)])
-    found = summed(gradients, spoilt, torch.cat([targets, targets[:1]]), torch.arange(38), 16, 0.5)
-    torch.testing.assert_close(found, summed(gradients, rows, targets, torch.arange(37), 16, 0.5))
+    found = sum_clipped(gradients, spoilt, torch.cat([targets, targets[:1]]), torch.arange(38), 16, 0.5)
+    torch.testing.assert_close(found, sum_clipped(gradients, rows, targets, torch.arange(37), 16, 0.5))
 
 
 def test_an_empty_sample_sums_to_zero() -> None:
     module, rows, targets = given(dense(), 6)
-    found = summed(Gradients(module, cross_entropy, "noted"), rows, targets, torch.arange(0), 16, 0.5)
+    found = sum_clipped(Gradients(module, cross_entropy, "noted"), rows, targets, torch.arange(0), 16, 0.5)
     assert not found.any()
 
 
@@ -225,7 +228,7 @@ class Centred(nn.Module):
 )  # fmt: skip
 def test_modules_that_mix_rows_are_refused(module: nn.Module) -> None:
     with pytest.raises(ParameterError, match="mixes rows"):
-        chosen(module, cross_entropy, invented((6,), "cpu"), torch.zeros(4, dtype=torch.int64))
+        choose_gradients(module, cross_entropy, invent_rows((6,), "cpu"), torch.zeros(4, dtype=torch.int64))
 
 
 class Gate(nn.Module):
@@ -245,12 +248,12 @@ def hidden_mixing() -> nn.Module:
 @pytest.mark.parametrize("make", [lambda: nn.Sequential(nn.Linear(6, 8), Gate(), nn.Linear(8, 3)), hidden_mixing])
 def test_mixing_that_no_trial_shows_moves_the_sum_by_no_more_than_two_clips(make: Any) -> None:
     module, rows, targets = given(make(), 6, 256)
-    found = chosen(module, cross_entropy, invented((6,), "cpu"), torch.zeros(4, dtype=torch.int64))
+    found = choose_gradients(module, cross_entropy, invent_rows((6,), "cpu"), torch.zeros(4, dtype=torch.int64))
     with torch.no_grad():
         module[2 if len(module) > 3 else 0].weight.normal_(std=5, generator=torch.Generator().manual_seed(4))
-    before = summed(found, rows, targets, torch.arange(256), 256, 0.1)
+    before = sum_clipped(found, rows, targets, torch.arange(256), 256, 0.1)
     rows[0] = 1e4
-    after = summed(found, rows, targets, torch.arange(256), 256, 0.1)
+    after = sum_clipped(found, rows, targets, torch.arange(256), 256, 0.1)
     assert float((before - after).norm()) <= 0.2 * (1 + float(allowance(256, 256, Fraction(1))))
 
 
@@ -284,17 +287,17 @@ class Remembered(nn.Linear):
 def test_modules_that_keep_something_of_the_rows_are_refused(layer: nn.Module) -> None:
     module = nn.Sequential(layer, nn.Linear(6, 3))
     with pytest.raises(ParameterError, match="keeps something of the rows"):
-        chosen(module, cross_entropy, invented((6,), "cpu"), torch.zeros(4, dtype=torch.int64))
+        choose_gradients(module, cross_entropy, invent_rows((6,), "cpu"), torch.zeros(4, dtype=torch.int64))
 
 
 def test_dropout_leaves_out_the_same_for_all_rows_of_a_step_whatever_their_places() -> None:
     module, rows, targets = given(nn.Sequential(nn.Linear(6, 9), nn.Dropout(0.5), nn.Linear(9, 3)), 6)
-    found = chosen(module, cross_entropy, invented((6,), "cpu"), torch.zeros(4, dtype=torch.int64))
+    found = choose_gradients(module, cross_entropy, invent_rows((6,), "cpu"), torch.zeros(4, dtype=torch.int64))
     sums = []
     for places in (torch.arange(37), torch.arange(1, 37), torch.arange(37)):
         torch.manual_seed(5)
-        sums.append(summed(found, rows, targets, places, 16, 0.3))
-    other = summed(found, rows, targets, torch.arange(37), 16, 0.3)
+        sums.append(sum_clipped(found, rows, targets, places, 16, 0.3))
+    other = sum_clipped(found, rows, targets, torch.arange(37), 16, 0.3)
     assert float((sums[0] - sums[1]).norm()) <= 0.3 * (1 + float(allowance(37, 16, Fraction(1))))
     assert torch.equal(sums[0], sums[2])
     assert not torch.allclose(sums[0], other)  # the next step leaves out others
@@ -302,13 +305,13 @@ def test_dropout_leaves_out_the_same_for_all_rows_of_a_step_whatever_their_place
 
 def test_a_module_of_another_shape_is_refused_in_a_sentence() -> None:
     with pytest.raises(ParameterError, match="rows of this shape"):
-        chosen(dense(), cross_entropy, invented((7,), "cpu"), torch.zeros(4, dtype=torch.int64))
+        choose_gradients(dense(), cross_entropy, invent_rows((7,), "cpu"), torch.zeros(4, dtype=torch.int64))
 
 
 def test_dropout_and_frozen_layers_are_trained_around() -> None:
     module = nn.Sequential(nn.Linear(6, 5), nn.Dropout(0.5), nn.Linear(5, 3))
     module[0].requires_grad_(False)
     _, rows, targets = given(module, 6)
-    found = chosen(module.train(), cross_entropy, invented((6,), "cpu"), torch.zeros(4, dtype=torch.int64))
+    found = choose_gradients(module.train(), cross_entropy, invent_rows((6,), "cpu"), torch.zeros(4, dtype=torch.int64))
     assert found.names == ["2.weight", "2.bias"]
-    assert len(summed(found, rows, targets, torch.arange(37), 16, 0.5)) == 18
+    assert len(sum_clipped(found, rows, targets, torch.arange(37), 16, 0.5)) == 18

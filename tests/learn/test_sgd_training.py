@@ -16,9 +16,9 @@ from torch import nn  # noqa: E402
 
 from ziggurat.descent._calibration import Rounds, event_of, noise_multiplier  # noqa: E402
 from ziggurat.descent._checkpoints import Checkpoints  # noqa: E402
-from ziggurat.descent._gradients import Gradients, allowance, summed  # noqa: E402
-from ziggurat.descent._noise import Draws, Lattice  # noqa: E402
-from ziggurat.descent._training import Descent, Plan, Training  # noqa: E402
+from ziggurat.descent._gradients import Gradients, allowance, sum_clipped  # noqa: E402
+from ziggurat.descent._noise import Draws, LatticeNoise  # noqa: E402
+from ziggurat.descent._training import Descent, DescentPlan, PrivateTraining  # noqa: E402
 from ziggurat.errors import ArtefactError, DataError, PrivacyError  # noqa: E402
 from ziggurat.mechanisms import empirical_epsilon  # noqa: E402
 from ziggurat.privacy import as_replace_one, compose  # noqa: E402
@@ -40,15 +40,15 @@ def slope(outputs: Any, _targets: Any) -> Any:
     return outputs.squeeze(-1)
 
 
-def one_weight(plan: Plan, seed: int, gradients: type[Gradients] = Gradients) -> tuple[Training, Any]:
+def one_weight(plan: DescentPlan, seed: int, gradients: type[Gradients] = Gradients) -> tuple[PrivateTraining, Any]:
     """A weight whose gradient for a row is the row itself, moved by minus the released mean at every step."""
     module = nn.Linear(1, 1, bias=False).double()
     module.weight.data.zero_()
-    training = Training(gradients(module, slope, "noted"), plan, Descent(1.0, "sgd", 0.0, False), seeded(seed))
+    training = PrivateTraining(gradients(module, slope, "noted"), plan, Descent(1.0, "sgd", 0.0, False), seeded(seed))
     return training, module.weight
 
 
-def released(plan: Plan, canary: float, seed: int, gradients: type[Gradients] = Gradients) -> Any:
+def released(plan: DescentPlan, canary: float, seed: int, gradients: type[Gradients] = Gradients) -> Any:
     """What leaves at every step if all rows but the first have no gradient at all, in bins of a quarter clip."""
     training, weight = one_weight(plan, seed, gradients)
     rows = torch.zeros((plan.rows, 1), dtype=torch.float64)
@@ -58,7 +58,7 @@ def released(plan: Plan, canary: float, seed: int, gradients: type[Gradients] = 
     return np.round(4 * -np.diff(path) * float(plan.rounds.sampling * plan.rows))
 
 
-def released_by(plan: Plan, rows: int, seed: int) -> Any:
+def released_by(plan: DescentPlan, rows: int, seed: int) -> Any:
     """What leaves at every step with so many rows of gradient 0 and, beyond the declared number less one, a canary."""
     training, weight = one_weight(plan, seed)
     table = torch.zeros((rows, 1), dtype=torch.float64)
@@ -73,7 +73,7 @@ class Unclipped(Gradients):
 
 
 def audited(multiplier: str, gradients: type[Gradients] = Gradients) -> float:
-    plan = Plan(Rounds(Fraction(3, 4), STEPS), Fraction(multiplier), Fraction(1), 4, 4)
+    plan = DescentPlan(Rounds(Fraction(3, 4), STEPS), Fraction(multiplier), Fraction(1), 4, 4)
     present, absent = released(plan, 1000.0, 1, gradients), released(plan, 0.0, 2, gradients)
     return empirical_epsilon(present, absent, delta="0.1", confidence=1 - 1e-7)
 
@@ -94,7 +94,7 @@ def test_a_row_that_is_not_there_at_all_is_hidden_by_a_declared_number_of_rows(d
     claim = float(compose(event_of(Rounds(Fraction(3, 4), 1), Fraction(1))).approximate("0.1").epsilon)
 
     def proven(multiplier: str) -> float:
-        plan = Plan(Rounds(Fraction(3, 4), STEPS), Fraction(multiplier), Fraction(1), 4, declared)
+        plan = DescentPlan(Rounds(Fraction(3, 4), STEPS), Fraction(multiplier), Fraction(1), 4, declared)
         pair = [released_by(plan, rows, seed) for seed, rows in ((1, declared), (2, declared - 1))]
         return empirical_epsilon(*pair, delta="0.1", confidence=1 - 1e-7)
 
@@ -105,7 +105,7 @@ def test_a_row_that_is_not_there_at_all_is_hidden_by_a_declared_number_of_rows(d
 @pytest.mark.statistical
 def test_every_row_takes_part_with_the_stated_probability_independently() -> None:
     """Seeded; counts within six standard errors, and samples of all sizes, the empty one among them."""
-    lattice = Lattice(Fraction(1), Fraction(1), 1)
+    lattice = LatticeNoise(Fraction(1), Fraction(1), 1)
     draws = list(Draws(seeded(3), 5, Fraction(1, 4), lattice).steps(0, 8000))
     taken = np.zeros((8000, 5))
     for at, draw in enumerate(draws):
@@ -119,7 +119,7 @@ def test_every_row_takes_part_with_the_stated_probability_independently() -> Non
 
 def test_noise_is_at_least_the_multiplier_times_what_a_row_can_move() -> None:
     sensitivity = Fraction(3, 2) * (1 + allowance(10**6, 128, Fraction(1, 10**4)))
-    lattice = Lattice(sensitivity, Fraction(7, 10), 300_000)
+    lattice = LatticeNoise(sensitivity, Fraction(7, 10), 300_000)
     event = lattice.mechanism.event
     assert event.sensitivity >= sensitivity
     assert Fraction(7, 10) <= event.sigma / event.sensitivity < Fraction(7, 10) * (1 + Fraction(1, 10**6))
@@ -131,14 +131,14 @@ class Shaky(Gradients):
 
     def _noted(self, rows: Any, targets: Any) -> Any:
         odd = torch.arange(len(rows)).unsqueeze(1) % 2
-        return super()._noted(rows * (1 - odd * 2.0**-22), targets)
+        return super()._collect_noted(rows * (1 - odd * 2.0**-22), targets)
 
 
 def test_what_rounding_by_places_adds_to_the_reach_of_a_row_is_in_the_sensitivity() -> None:
-    plan = Plan(Rounds(Fraction(1), 1), Fraction(1), Fraction(1), 256, 256)
+    plan = DescentPlan(Rounds(Fraction(1), 1), Fraction(1), Fraction(1), 256, 256)
     training, _ = one_weight(plan, 1, Shaky)
     rows = 1 - 2 * (torch.arange(256, dtype=torch.float64).unsqueeze(1) % 2)
-    found = [summed(training.gradients, rows, rows, torch.arange(first, 256), 256, 1.0) for first in (0, 1)]
+    found = [sum_clipped(training.gradients, rows, rows, torch.arange(first, 256), 256, 1.0) for first in (0, 1)]
     moved = float((found[0] - found[1]).norm())
     assert 1 + 2.0**-15 < moved <= training._lattice.mechanism.event.sensitivity
 
@@ -154,9 +154,9 @@ def test_samples_are_no_larger_than_rounding_is_allowed_for() -> None:
 
 
 def test_the_noise_has_the_stated_spread() -> None:
-    lattice = Lattice(Fraction(1), Fraction(2), 40_000)
+    lattice = LatticeNoise(Fraction(1), Fraction(2), 40_000)
     (draw,) = Draws(seeded(4), 1, Fraction(1), lattice).steps(0, 1)
-    noisy = lattice.protected(torch.full((40_000,), 5.0, dtype=torch.float64), torch.from_numpy(draw.noise))
+    noisy = lattice.protect(torch.full((40_000,), 5.0, dtype=torch.float64), torch.from_numpy(draw.noise))
     assert abs(float(noisy.mean()) - 5) < 6 * 2 / 200
     assert abs(float(noisy.std()) / 2 - 1) < 6 / np.sqrt(80_000)
 
@@ -210,7 +210,7 @@ def ended_at(
         if done == stop:
             raise Killed
 
-    plan = Plan(Rounds(Fraction(1, 2), steps), Fraction(1), Fraction(1), 4, 4)
+    plan = DescentPlan(Rounds(Fraction(1, 2), steps), Fraction(1), Fraction(1), 4, 4)
     training, weight = one_weight(plan, seed)
     training._optimiser = Descent(1.0, "adam", 0.9, True).start(training.gradients.parameters)
     whole, count = training.steps, 0
@@ -283,5 +283,5 @@ def test_checkpoints_of_another_training_and_damaged_ones_are_refused(tmp_path: 
 
 
 def test_two_processes_cannot_train_from_one_checkpoint(tmp_path: Path) -> None:
-    with Checkpoints(tmp_path / "run", "20", ()).held(), pytest.raises(DataError, match="Another process"):
+    with Checkpoints(tmp_path / "run", "20", ()).hold(), pytest.raises(DataError, match="Another process"):
         ended_at(tmp_path / "run", None)

@@ -113,12 +113,12 @@ class Difference:
         return f"{self.rate:+.1%} ({self.low:+.1%} to {self.high:+.1%})"
 
 
-def counted(number: int, one: str, many: str = "") -> str:
+def count_noun(number: int, one: str, many: str = "") -> str:
     """A number with its noun: '1 person', '2,000 people'."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def listed(names: Sequence[str]) -> str:
+def list_names(names: Sequence[str]) -> str:
     """Names with quotes, commas and a last 'and'."""
     quoted = [repr(name) for name in names]
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

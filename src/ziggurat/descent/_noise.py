@@ -29,7 +29,7 @@ _FEWEST = 1 << 12
 _MOST_STEPS = float(1 << 61)
 
 
-class Lattice:
+class LatticeNoise:
     """Rounds a sum to a lattice and adds whole steps of noise: post-processing of the Gaussian mechanism.
 
     The sum of clipped gradients moves by at most `sensitivity` in l2 with one row; rounded it moves by at most
@@ -45,7 +45,7 @@ class Lattice:
         self.mechanism, self.coordinates = made, coordinates
         self.sigma_in_steps: Fraction = made.sigma / made.grid
 
-    def protected(self, total: Tensor, noise: Tensor) -> Tensor:
+    def protect(self, total: Tensor, noise: Tensor) -> Tensor:
         """Round a vector in double precision and add noise in steps; what comes out, in its place, may leave."""
         grid = float(self.mechanism.grid)  # a power of two: scaling by it is exact
         if not total.is_cuda:
@@ -69,7 +69,7 @@ class Draws:
     Every row takes part with probability exactly `sampling`, independently of all others and of other steps.
     """
 
-    def __init__(self, source: Source, rows: int, sampling: Fraction, lattice: Lattice) -> None:
+    def __init__(self, source: Source, rows: int, sampling: Fraction, lattice: LatticeNoise) -> None:
         self._source, self._rows, self._sampling, self._lattice = source, rows, sampling, lattice
 
     def steps(self, first: int, last: int) -> Iterator[Draw]:

@@ -19,7 +19,7 @@ from ziggurat.errors import ParameterError
 _ROWS_AT_ONCE = 4096
 
 
-def built(module: Any, inputs: int, outputs: int, hidden: tuple[int, ...]) -> nn.Module:
+def build_module(module: Any, inputs: int, outputs: int, hidden: tuple[int, ...]) -> nn.Module:
     """Return a module of its own to train: a copy of the one given, what a factory makes, or a small network."""
     if isinstance(module, nn.Module):
         return copy.deepcopy(module)
@@ -58,12 +58,12 @@ def cross_entropy(outputs: Tensor, targets: Tensor) -> Tensor:
     return functional.cross_entropy(outputs, targets, reduction="none")
 
 
-def squared(outputs: Tensor, targets: Tensor) -> Tensor:
+def squared_loss(outputs: Tensor, targets: Tensor) -> Tensor:
     """Return half the squared error of every row."""
     return (outputs.squeeze(-1) - targets.to(outputs.dtype)).square() / 2
 
 
-def invented(shape: tuple[int, ...], device: str) -> Tensor:
+def invent_rows(shape: tuple[int, ...], device: str) -> Tensor:
     """Return a few rows that nobody gave, to try a module on."""
     generator = torch.Generator().manual_seed(0)
     return torch.randn((4, *shape), generator=generator).to(device)

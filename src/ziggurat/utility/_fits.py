@@ -69,7 +69,7 @@ def logistic(design: Reals, target: Reals, where: str) -> Fit:
             break
         gradient = scaled.T @ (target - chances)
         step = linalg.cho_solve((upper, False), gradient)
-        estimates = estimates + _shortened(step)
+        estimates = estimates + _shorten(step)
         if np.abs(step).max() <= _CLOSE * (1 + np.abs(estimates).max()):
             return Fit(estimates / scale, _errors(upper) / scale, np.inf)
     raise DataError(
@@ -78,7 +78,7 @@ def logistic(design: Reals, target: Reals, where: str) -> Fit:
     )
 
 
-def penalised_chances(design: Reals, target: Reals, penalty: float = 1e-6) -> Reals:
+def penalized_chances(design: Reals, target: Reals, penalty: float = 1e-6) -> Reals:
     """Return the fitted chances of a logistic regression; the slight penalty keeps it finite on any table."""
     size = design.shape[1]
     estimates, ridge = np.zeros(size), penalty * len(design) * np.eye(size)
@@ -87,14 +87,14 @@ def penalised_chances(design: Reals, target: Reals, penalty: float = 1e-6) -> Re
         weights = chances * (1 - chances)
         hessian = design.T @ (weights[:, None] * design) + ridge
         gradient = design.T @ (target - chances) - ridge @ estimates
-        step = _shortened(linalg.solve(hessian, gradient, assume_a="pos"))
+        step = _shorten(linalg.solve(hessian, gradient, assume_a="pos"))
         estimates = estimates + step
         if np.abs(step).max() <= 1e-7 * (1 + np.abs(estimates).max()):
             break
     return np.asarray(special.expit(design @ estimates), dtype=np.float64)
 
 
-def _shortened(step: Reals) -> Reals:
+def _shorten(step: Reals) -> Reals:
     """Newton's step, at most 5 long in every coefficient: far from the answer it may overshoot."""
     return step * min(1.0, 5.0 / max(float(np.abs(step).max()), 1e-300))
 

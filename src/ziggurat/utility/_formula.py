@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.utility._fits import dependent
 from ziggurat.utility._judgement import Codes, Reals, counted
-from ziggurat.utility._sheets import Field, Sheet, Sheets
+from ziggurat.utility._sheets import Sheet, SheetField, Sheets
 
 INTERCEPT = "intercept"
 _TERM = re.compile(r"`([^`]+)`|([^`~+]+)")
@@ -30,7 +30,7 @@ class Formula:
         return (self.target, *self.terms)
 
     @classmethod
-    def parsed(cls, text: str) -> Formula:
+    def parse(cls, text: str) -> Formula:
         """Read "target ~ column + column"; names with `~` or `+` stand in backquotes."""
         sides = _split(text, "~") if isinstance(text, str) else []
         if len(sides) != 2:
@@ -42,7 +42,7 @@ class Formula:
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class RegressionMatrix:
     """A table as a regression sees it: one column for each coefficient, and the rows that have every value."""
 
     matrix: Reals
@@ -63,7 +63,7 @@ class Coding:
         The code of the reference of each, -1 for numbers.
     """
 
-    fields: tuple[Field, ...]
+    fields: tuple[SheetField, ...]
     levels: tuple[tuple[int, ...], ...]
     reference: tuple[int, ...]
 
@@ -93,7 +93,7 @@ class Coding:
         named = [field.name for field, size in zip(self.fields, sizes, strict=True) for _ in range(size)]
         return (INTERCEPT, *named)
 
-    def design(self, sheets: Sheets, formula: Formula, sheet: Sheet, where: str) -> Design:
+    def design(self, sheets: Sheets, formula: Formula, sheet: Sheet, where: str) -> RegressionMatrix:
         """Return the design of one table; rows without a value, or with a category the original lacks, are left out."""
         kept = complete(sheets, formula, sheet)
         columns: list[Reals] = [np.ones(sheet.rows)]
@@ -106,7 +106,7 @@ class Coding:
             columns += [(cells.codes == code).astype(np.float64) for code in levels]
         matrix = np.stack([each[kept] for each in columns], axis=1)
         self._check(matrix, where)
-        return Design(matrix, kept)
+        return RegressionMatrix(matrix, kept)
 
     def _check(self, matrix: Reals, where: str) -> None:
         rows, size = matrix.shape

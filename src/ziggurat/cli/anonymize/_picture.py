@@ -10,16 +10,16 @@ from ziggurat.drawing import DULL, INK, LIMIT, NOISY
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ziggurat.anonymize import Anonymised
+    from ziggurat.anonymize import Anonymized
 
 
-def save_frontier(made: Anonymised, file: str) -> None:
+def save_frontier(made: Anonymized, file: str) -> None:
     """Draw loss against average risk for every generalisation, the chosen one marked, whole or not at all."""
     with draw_into(file, 8.4, 4.4) as sheet:
         _draw(sheet.subplots(), made)
 
 
-def _draw(axes: Axes, made: Anonymised) -> None:
+def _draw(axes: Axes, made: Anonymized) -> None:
     found = made.solutions
     published = found.suppressed < found.rows
     risk, good = found.average_risk, found.satisfied
@@ -36,7 +36,7 @@ def _draw(axes: Axes, made: Anonymised) -> None:
     _label(axes, made)
 
 
-def _label(axes: Axes, made: Anonymised) -> None:
+def _label(axes: Axes, made: Anonymized) -> None:
     columns, nodes = len(made.question.quasi_identifiers), made.lattice.nodes
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:g}%")

@@ -19,7 +19,7 @@ from ziggurat.release.comparing import RISK, UTILITY
 
 if TYPE_CHECKING:
     from ziggurat.release import Candidate, Candidates
-    from ziggurat.utility import Comparison, Marginal, Regression
+    from ziggurat.utility import ComparedRegression, Comparison, Marginal
 
 
 def page(name: str, found: Candidates) -> str:
@@ -198,7 +198,7 @@ def _heat_maps(found: Comparison) -> dict[str, Any]:
     }
 
 
-def _regression(found: Regression | None, prefix: str) -> dict[str, Any]:
+def _regression(found: ComparedRegression | None, prefix: str) -> dict[str, Any]:
     if found is None:
         return {"coefficients": None}
     heads = [("coefficient", ""), ("original", "number"), ("synthetic", "number"), ("overlap", "number")]
@@ -214,7 +214,7 @@ def _regression(found: Regression | None, prefix: str) -> dict[str, Any]:
         for each in found.coefficients
     ]
     return {
-        "coefficients": Grid("Regression", heads, rows),
+        "coefficients": Grid("ComparedRegression", heads, rows),
         "regression_sentence": found.sentence,
         "whiskers": Picture(pictures.whiskers(found, prefix), f"Coefficients with intervals. {found.sentence}"),
     }

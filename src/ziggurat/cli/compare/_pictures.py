@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ziggurat.release import Candidates
-    from ziggurat.utility import Coefficient, Histogram, Marginal, Regression
+    from ziggurat.utility import Coefficient, ComparedRegression, Marginal, MarginalHistogram
 
 _ORIGINAL, _SYNTHETIC = COLOURS[:2]
 _WIDE, _HIGH = 260.0, 130.0
@@ -49,7 +49,7 @@ def _categories(rows: Sequence[tuple[str, float, float]], step: float) -> Iterat
         yield shapes.words(end, top + 0.5 * step + 3.2, f"{ours:.0%}" if ours >= 0.01 else "<1%", 8.5)
 
 
-def _largest(held: Histogram) -> list[tuple[str, float, float]]:
+def _largest(held: MarginalHistogram) -> list[tuple[str, float, float]]:
     rows = list(zip(held.labels, held.original, held.synthetic, strict=True))
     if len(rows) <= _SHOWN:
         return rows
@@ -58,7 +58,7 @@ def _largest(held: Histogram) -> list[tuple[str, float, float]]:
     return [*rows[: _SHOWN - 1], ("others", sum(row[1] for row in rest), sum(row[2] for row in rest))]
 
 
-def _numbers(held: Histogram) -> Iterator[Markup]:
+def _numbers(held: MarginalHistogram) -> Iterator[Markup]:
     """Densities: the original filled, the copies as an outline; wide ends are drawn narrower."""
     edges = [float(date.fromisoformat(each).toordinal()) if isinstance(each, str) else each for each in held.edges]
     bins = len(edges) - 1
@@ -93,7 +93,7 @@ def _outline(places: npt.NDArray[np.float64], heights: npt.NDArray[np.float64], 
     return "".join(steps) + f"L{places[-1]:.1f} {floor:.1f}Z"
 
 
-def _middle(held: Histogram, places: npt.NDArray[np.float64]) -> Iterator[Markup]:
+def _middle(held: MarginalHistogram, places: npt.NDArray[np.float64]) -> Iterator[Markup]:
     """A label at the edge that halves the original, if there is room for it."""
     shares = np.cumsum(held.original[: len(places) - 1])
     place = int(np.searchsorted(shares, shares[-1] / 2)) + 1
@@ -189,7 +189,7 @@ def _scale(x: float, y: float, top: float, signed: bool) -> Iterator[Markup]:
     yield shapes.words(x + 105, y + 20, f"{ends[1]:{'+' if signed else ''}.2g}", 10, "end")
 
 
-def whiskers(found: Regression, prefix: str) -> Markup:
+def whiskers(found: ComparedRegression, prefix: str) -> Markup:
     """Draw the coefficients of both with their intervals, in standard errors of the original."""
     shown = found.coefficients[:_MOST_COEFFICIENTS]
     return _draw(lambda axes: _whiskers(axes, shown), 1.3 + 0.36 * len(shown), prefix)

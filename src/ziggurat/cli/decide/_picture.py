@@ -10,7 +10,7 @@ import numpy as np
 
 from ziggurat.cli.terminal import draw_into
 from ziggurat.drawing import COLOURS, LIMIT
-from ziggurat.privacy.cost import Candidate, Decision, LaplaceNoise, edge
+from ziggurat.privacy.cost import Decision, EpsilonCandidate, LaplaceNoise, edge_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,7 +65,7 @@ def _money(axes: Axes, page: Page) -> None:
     axes.set_title("Expected compensation", fontsize=10)
 
 
-def _dots(axes: Axes, page: Page, height: Callable[[Candidate], float]) -> None:
+def _dots(axes: Axes, page: Page, height: Callable[[EpsilonCandidate], float]) -> None:
     for each in page.candidates:
         good = page.decision.wanted.anything and not each.unmet
         face = _MEETS if good else "white"
@@ -96,14 +96,14 @@ def _dress(axes: Axes, page: Page) -> None:
 def _band(decision: Decision) -> tuple[float, float] | None:
     low, high = 0.0, np.inf
     for limit in decision.limits():
-        place = edge(limit)
+        place = edge_of(limit)
         if place is None:
             return None
         low, high = (max(low, place), high) if limit.from_below else (low, min(high, place))
     return (low, float(high)) if decision.wanted.anything and low <= high else None
 
 
-def _at_risk(axes: Axes, decision: Decision, chosen: Candidate) -> None:
+def _at_risk(axes: Axes, decision: Decision, chosen: EpsilonCandidate) -> None:
     """Confidence, or the compensation that follows from it, against the epsilon that is promised at risk."""
     top = chosen.epsilon * (Fraction(7, 5) if decision.noise.delta else 1)
     xs = [top * i / _POINTS for i in range(1, _POINTS)]
@@ -122,7 +122,7 @@ def _at_risk(axes: Axes, decision: Decision, chosen: Candidate) -> None:
     axes.set_title(f"At risk, noise of epsilon {float(chosen.epsilon):.4g}", fontsize=10)
 
 
-def _published_shares(noise: LaplaceNoise, chosen: Candidate, xs: list[Fraction]) -> list[float]:
+def _published_shares(noise: LaplaceNoise, chosen: EpsilonCandidate, xs: list[Fraction]) -> list[float]:
     from ziggurat.privacy import published_confidence
 
     with warnings.catch_warnings():
@@ -133,7 +133,7 @@ def _published_shares(noise: LaplaceNoise, chosen: Candidate, xs: list[Fraction]
 def _curve(
     axes: Axes,
     decision: Decision,
-    chosen: Candidate,
+    chosen: EpsilonCandidate,
     xs: list[Fraction],
     shares: list[float],
     label: str,

@@ -10,8 +10,8 @@ from typing import Any
 
 from ziggurat.errors import ExperimentError
 from ziggurat.experiments._as_json import experiment_to_dict
-from ziggurat.experiments._results import Comparison, Results, lineages
-from ziggurat.experiments._types import Figure, Record
+from ziggurat.experiments._results import PrintedComparison, Results, lineages
+from ziggurat.experiments._types import Figure, NodeRecord
 from ziggurat.experiments._values import conditions, in_words
 from ziggurat.experiments.showing._figures import draw
 from ziggurat.experiments.storing import Run
@@ -69,7 +69,7 @@ def number(value: float) -> str:
     return f"{value:.1f}" if 1e3 <= size < 1e9 else f"{value:#.4g}"
 
 
-def _verdict(compared: Sequence[Comparison]) -> tuple[str, str, list[str]]:
+def _verdict(compared: Sequence[PrintedComparison]) -> tuple[str, str, list[str]]:
     """How it looks, what it says, and what else."""
     if not compared:
         return "", "There is no expected value to compare with.", []
@@ -80,13 +80,13 @@ def _verdict(compared: Sequence[Comparison]) -> tuple[str, str, list[str]]:
     return "good" if good == len(compared) else "bad", words, [f"{missing} could not be compared"] if missing else []
 
 
-def _comparisons(compared: Sequence[Comparison]) -> Grid:
+def _comparisons(compared: Sequence[PrintedComparison]) -> Grid:
     heads = [("value", "wide"), ("expected", "number"), ("tolerance", "number"), ("ours", "number")]
     heads += [("difference", "number"), ("", ""), ("remark", "wide")]
     return Grid("Expected values beside ours", heads, [_comparison(each) for each in compared])
 
 
-def _comparison(each: Comparison) -> list[str | TableCell]:
+def _comparison(each: PrintedComparison) -> list[str | TableCell]:
     expected, ours = each.expected, each.ours
     return [
         TableCell(f"{expected.statistic} of {expected.metric}", conditions(expected.where)),
@@ -103,7 +103,7 @@ def _sign(difference: float) -> str:
     return f"{'−' if difference < 0 else '+'}{abs(difference):.3g}"
 
 
-def _mark(each: Comparison) -> TableCell:
+def _mark(each: PrintedComparison) -> TableCell:
     if each.ours is None:
         return TableCell("– no value", look="none")
     return TableCell("✓ reproduced", look="good") if each.reproduced else TableCell("✗ differs", look="bad")
@@ -144,7 +144,7 @@ def _value(value: Any) -> str:
 
 
 def _failures(results: Results) -> Grid:
-    groups: dict[str, list[Record]] = {}
+    groups: dict[str, list[NodeRecord]] = {}
     for record in results.failures():
         groups.setdefault(record.error or "No error was recorded.", []).append(record)
     rows = [

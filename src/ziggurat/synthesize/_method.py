@@ -1,54 +1,17 @@
-"""A column as the methods of synthesis see it, and what a method is."""
+"""What a method of synthesis is, and what it learned."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.data.coded import CodedColumn, Reals
+
 Codes = npt.NDArray[np.int32]
-Reals = npt.NDArray[np.float64]
 Arrays = Mapping[str, npt.NDArray[np.generic]]
-
-
-@dataclass(frozen=True)
-class Cells:
-    """A column of categories, or of numbers with codes for what is missing.
-
-    Parameters
-    ----------
-    codes
-        Of categories: their numbers, from 0. Of numbers: 0 where there is one, from 1 on which code stands for it.
-    size
-        How many codes there may be; a column of numbers that always holds one has size 1.
-    values
-        The numbers, NaN where a code stands for one; None for categories.
-    ordered
-        Whether the order of the codes of categories means something.
-    """
-
-    codes: Codes
-    size: int
-    values: Reals | None = None
-    ordered: bool = False
-
-    @property
-    def rows(self) -> int:
-        """How many cells there are."""
-        return len(self.codes)
-
-    @property
-    def numeric(self) -> bool:
-        """Whether the cells hold numbers."""
-        return self.values is not None
-
-    def take(self, rows: npt.NDArray[np.int64] | npt.NDArray[np.bool_]) -> Cells:
-        """Return the cells at these places, or where the mask is true."""
-        values = None if self.values is None else self.values[rows]
-        return Cells(self.codes[rows], self.size, values, self.ordered)
 
 
 class Fitted(Protocol):
@@ -61,7 +24,7 @@ class Fitted(Protocol):
         """
         ...
 
-    def sample(self, given: Sequence[Cells], rows: int, draw: np.random.Generator) -> Codes | Reals:
+    def sample(self, given: Sequence[CodedColumn], rows: int, draw: np.random.Generator) -> Codes | Reals:
         """Return one drawn cell for each of `rows` rows of `given`: codes (int32) of categories, or numbers."""
         ...
 
@@ -80,7 +43,7 @@ class Method(Protocol):
     proper: ClassVar[bool]
     """Whether copies differ by the posterior of the parameters, on which the combining rules rest."""
 
-    def fit(self, target: Cells, given: Sequence[Cells], draw: np.random.Generator) -> Fitted:
+    def fit(self, target: CodedColumn, given: Sequence[CodedColumn], draw: np.random.Generator) -> Fitted:
         """Learn the target given the other columns; with none given, its distribution alone."""
         ...
 

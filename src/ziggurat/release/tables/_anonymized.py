@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from ziggurat.anonymize import NOT_PROMISED, Anonymised
+from ziggurat.anonymize import NOT_PROMISED, Anonymized
 from ziggurat.attacks import Finding, Homogeneity, RiskReport, Undone, Verified
 from ziggurat.errors import DataError, ParameterError, PrivacyError
-from ziggurat.files import write_text
+from ziggurat.files import check_output, place, write_text
 from ziggurat.release._certificate import decision_of
 from ziggurat.release._cited import Cited
 from ziggurat.release._evidence import Evidence
@@ -31,13 +31,14 @@ if TYPE_CHECKING:
 
 FORMAT = "ziggurat/anonymised/1"
 CERTIFICATE = ".certificate.json"
+"""What is put behind the name of a table's file to name its certificate."""
 _LONGEST = 2000
 _UNTOUCHED = "untouched columns"
 _OWNER_ONLY = 0o600  # figures about the raw table are exact
 
 
 @dataclass(frozen=True)
-class AnonymisedRelease:
+class AnonymizedRelease:
     """A table that has left, what attackers make of it, and where that is written down.
 
     Not promised: differential privacy. `before` and `after` measure attackers who know the quasi-identifiers; they
@@ -50,7 +51,7 @@ class AnonymisedRelease:
         its owner may read it.
     sha256
         The hash of the file.
-    anonymised
+    anonymized
         What was done.
     before, after
         How exposed people were in the table, and are in the file.
@@ -75,7 +76,7 @@ class AnonymisedRelease:
     path: Path
     certificate: Path
     sha256: str
-    anonymised: Anonymised
+    anonymized: Anonymized
     before: RiskReport
     after: RiskReport
     homogeneity: Mapping[str, Homogeneity]
@@ -91,7 +92,7 @@ class AnonymisedRelease:
     @property
     def sentence(self) -> str:
         """What the steward may say of the table, and what not."""
-        return self.anonymised.sentence
+        return self.anonymized.sentence
 
     @property
     def untouched(self) -> Mapping[str, float]:
@@ -114,7 +115,7 @@ class AnonymisedRelease:
             "promise": "unbounded",
             "not_promised": NOT_PROMISED,
             "sentence": self.sentence,
-            "done": self.anonymised.to_dict(),
+            "done": self.anonymized.to_dict(),
             "verified": [asdict(each) for each in self.verified],
             "verdict": self.verdict,
             "kept": dict(self.kept),
@@ -132,8 +133,8 @@ class AnonymisedRelease:
         }
 
 
-def release_anonymised(
-    anonymised: Anonymised,
+def release_anonymized(
+    anonymized: Anonymized,
     path: str | Path,
     *,
     ledger: Ledger | None = None,
@@ -143,7 +144,7 @@ def release_anonymised(
     drop: Sequence[str] = (),
     gate: Gate | None = None,
     go_on: str = "",
-) -> AnonymisedRelease:
+) -> AnonymizedRelease:
     """Verify and attack an anonymised table, write it down as unbounded, and let its file go, with a certificate.
 
     The file is made where only its owner sees it; there it is read back, judged by every model, and attacked. Then the
@@ -161,8 +162,8 @@ def release_anonymised(
     note
         What it is for, in a sentence.
     keep
-        Columns that may leave as they are although they undo something (see `attacks.undone`), best with the reason for
-        each: {"cost": "known to the insurer only"}. Both stand in the certificate and in the ledger.
+        Columns that may leave as they are although they undo something (see `attacks.find_undone`), best with the
+        reason for each: {"cost": "known to the insurer only"}. Both stand in the certificate and in the ledger.
     drop
         Columns that do not leave.
     gate, go_on
@@ -177,14 +178,14 @@ def release_anonymised(
         The ledger cannot be written; nothing has left.
     """
     target = _checked(path, ledger, table, note)
-    kept = checked_keep(anonymised, keep, drop)
+    kept = checked_keep(anonymized, keep, drop)
     with _private_folder(target) as folder:
-        plan = AnonymisedPlan.of(anonymised, Path(folder) / target.name, target, kept, drop, note)
+        plan = AnonymizedPlan.of(anonymized, Path(folder) / target.name, target, kept, drop, note)
         release = Purse(ledger, table).release(plan, gate=gate, go_on=go_on)
         made = plan.released(release)
         written = Path(folder) / made.certificate.name
         write_text(written, json.dumps(made.to_dict(), indent=1) + "\n", mode=_OWNER_ONLY)
-        _let_go({plan.draft: target, written: made.certificate})
+        place({plan.draft: target, written: made.certificate})
     return made
 
 
@@ -197,32 +198,32 @@ class Drafted:
 
 
 @dataclass(frozen=True, eq=False)
-class AnonymisedPlan(Plan[Drafted]):
+class AnonymizedPlan(Plan[Drafted]):
     """An anonymised table, before its file is made out of sight; nothing bounds what it tells.
 
     Attributes
     ----------
-    anonymised
+    anonymized
         What was done to the rows.
     draft, target
         Where its file is made, and where it will be.
     kept, dropped, note
-        As for `release_anonymised`.
+        As for `release_anonymized`.
     """
 
-    anonymised: Anonymised
+    anonymized: Anonymized
     draft: Path
     target: Path
     kept: Mapping[str, str]
     dropped: tuple[str, ...] = ()
     note: str = ""
-    kind = "anonymised table"
+    kind = "anonymized table"
     event = None
 
     @classmethod
     def of(
         cls,
-        anonymised: Anonymised,
+        anonymized: Anonymized,
         draft: Path,
         target: Path,
         kept: Mapping[str, str],
@@ -231,33 +232,33 @@ class AnonymisedPlan(Plan[Drafted]):
     ) -> Self:
         """Plan to release a table without the columns that are dropped."""
         if drop:
-            anonymised = replace(anonymised, publication=anonymised.publication.without(drop))
-        return cls(anonymised, draft, target, kept, tuple(drop), note)
+            anonymized = replace(anonymized, publication=anonymized.publication.without(drop))
+        return cls(anonymized, draft, target, kept, tuple(drop), note)
 
     @property
     def text(self) -> str:
         """How many of the rows, and what every class of them satisfies."""
-        rows = f"{self.anonymised.publication.rows:,} of {self.anonymised.rows:,} rows"
-        return f"Anonymised table ({rows}): {'; '.join(model.sentence for model in self.anonymised.question.models)}"
+        rows = f"{self.anonymized.publication.rows:,} of {self.anonymized.rows:,} rows"
+        return f"Anonymised table ({rows}): {'; '.join(model.sentence for model in self.anonymized.question.models)}"
 
     @property
     def reads(self) -> tuple[str, ...]:
         """The columns that leave."""
-        return published_schema(self.anonymised, self.dropped).names
+        return published_schema(self.anonymized, self.dropped).names
 
     @property
     def judged_by(self) -> tuple[str, ...]:
         """Somebody who knows the quasi-identifiers, once every model was verified on the file."""
         return (
             "linkage",
-            *(f"homogeneity of {name}" for name in sensitive_of(self.anonymised, self.reads)),
+            *(f"homogeneity of {name}" for name in sensitive_of(self.anonymized, self.reads)),
             _UNTOUCHED,
         )
 
     def run(self, source: Source, progress: Progress | None) -> Drafted:  # noqa: ARG002
         """Write the file, read it back and attack it; PrivacyError if it is not what it should be."""
-        self.anonymised.write(self.draft)
-        found = inspected(self.anonymised, self.draft, dropped=self.dropped, kept=self.kept)
+        self.anonymized.write(self.draft)
+        found = inspected(self.anonymized, self.draft, dropped=self.dropped, kept=self.kept)
         _require_decided(found.undecided)
         return Drafted(_digest(self.draft), found)
 
@@ -270,14 +271,14 @@ class AnonymisedPlan(Plan[Drafted]):
             "risk": {"before": risk_facts(found.before), "after": risk_facts(found.after)},
             "undone": found.undone.to_dict(),
             "verified": [asdict(each) for each in found.verified],
-            "done": self.anonymised.to_dict(),
+            "done": self.anonymized.to_dict(),
         }
         return Evidence({**findings, _UNTOUCHED: found.undecided}, facts=facts)
 
     def remembered(self, output: Drafted) -> str:
         """Rows, hash, note, what was kept by decision, and the models."""
-        models = "; ".join(model.sentence for model in self.anonymised.question.models)
-        rows = f"{self.anonymised.publication.rows:,} of {self.anonymised.rows:,} rows"
+        models = "; ".join(model.sentence for model in self.anonymized.question.models)
+        rows = f"{self.anonymized.publication.rows:,} of {self.anonymized.rows:,} rows"
         said = [self.note, f"Kept as they were: {_decided(self.kept)}." if self.kept else "", f"Models: {models}"]
         return f"Anonymised table ({rows}), SHA-256 {output.sha256}. {' '.join(each for each in said if each)}"
 
@@ -292,25 +293,25 @@ class AnonymisedPlan(Plan[Drafted]):
 
     def details(self, output: Drafted) -> dict[str, Any]:  # noqa: ARG002
         """What every class satisfies, what was kept by decision, and what did not leave."""
-        models = [model.sentence for model in self.anonymised.question.models]
-        known = list(self.anonymised.question.quasi_identifiers)
+        models = [model.sentence for model in self.anonymized.question.models]
+        known = list(self.anonymized.question.quasi_identifiers)
         return {"models": models, "quasi_identifiers": known, "kept": dict(self.kept), "dropped": list(self.dropped)}
 
-    def released(self, release: Release[Drafted]) -> AnonymisedRelease:
+    def released(self, release: Release[Drafted]) -> AnonymizedRelease:
         """What has left, for the steward."""
         found = release.output.found
-        return AnonymisedRelease(
+        return AnonymizedRelease(
             path=self.target,
             certificate=self.target.with_name(self.target.name + CERTIFICATE),
             sha256=release.output.sha256,
-            anonymised=self.anonymised,
+            anonymized=self.anonymized,
             before=found.before,
             after=found.after,
             homogeneity=found.homogeneity,
             verified=found.verified,
             undone=found.undone,
             kept=self.kept,
-            dropped=_not_shown(self.anonymised, found.undone),
+            dropped=_not_shown(self.anonymized, found.undone),
             recorded=release.entry,
             note=self.note,
             release=release,
@@ -335,10 +336,7 @@ def _checked(path: str | Path, ledger: Ledger | None, table: str, note: str) -> 
     target = Path(path)
     if target.suffix.lower() not in (".parquet", ".csv"):
         raise DataError("The output must be a .parquet or a .csv file.")
-    if not target.absolute().parent.is_dir():
-        raise DataError(f"The folder of {str(target)!r} does not exist; create it first.")
-    if target.is_dir():
-        raise DataError(f"{str(target)!r} is a folder; name a file.")
+    check_output(target, force=True)
     if ledger is not None and not table:
         raise ParameterError("Name the table, as the ledger should remember it.")
     if ledger is None and table:
@@ -349,14 +347,14 @@ def _checked(path: str | Path, ledger: Ledger | None, table: str, note: str) -> 
 
 
 def checked_keep(
-    anonymised: Anonymised, keep: Mapping[str, str] | Sequence[str], drop: Sequence[str]
+    anonymized: Anonymized, keep: Mapping[str, str] | Sequence[str], drop: Sequence[str]
 ) -> dict[str, str]:
     if isinstance(keep, str) or isinstance(drop, str):
         raise ParameterError("Give the columns to keep or to drop as a list of names.")
-    raw = anonymised.publication.source
+    raw = anonymized.publication.original
     kept = dict(keep) if isinstance(keep, Mapping) else dict.fromkeys(keep, "")
     for name in kept:
-        if name in anonymised.question.quasi_identifiers or tells_people_apart(raw, raw.declared[name]):
+        if name in anonymized.question.quasi_identifiers or tells_people_apart(raw, raw.declared[name]):
             raise ParameterError(f"Column {name!r} does not leave as it is, so there is nothing to decide about it.")
         if name in drop:
             raise ParameterError(f"Column {name!r} is to be kept and to be dropped; choose one.")
@@ -381,9 +379,9 @@ def _require_decided(left: Undone) -> None:
         )
 
 
-def _not_shown(anonymised: Anonymised, found: Undone) -> tuple[str, ...]:
-    shown = {*anonymised.question.quasi_identifiers, *found.untouched}
-    return tuple(each.name for each in anonymised.publication.source.declared.columns if each.name not in shown)
+def _not_shown(anonymized: Anonymized, found: Undone) -> tuple[str, ...]:
+    shown = {*anonymized.question.quasi_identifiers, *found.untouched}
+    return tuple(each.name for each in anonymized.publication.original.declared.columns if each.name not in shown)
 
 
 def _private_folder(target: Path) -> tempfile.TemporaryDirectory[str]:
@@ -402,12 +400,3 @@ def copied(file: Path, folder: Path) -> Path:
 def _digest(file: Path) -> str:
     with file.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
-
-
-def _let_go(drafts: Mapping[Path, Path]) -> None:
-    try:
-        for draft, target in drafts.items():
-            draft.replace(target)
-    except OSError:
-        names = " and ".join(repr(str(target)) for target in drafts.values())
-        raise DataError(f"Not both of {names} could be written; check the folder, and release again.") from None

@@ -1,4 +1,4 @@
-"""`privatise`: every record is protected on its own, before anybody collects it (the local model).
+"""`privatize`: every record is protected on its own, before anybody collects it (the local model).
 
 Promise: for each record, epsilon-differential privacy of everything about it that leaves, its target included; two
 records are neighbours when one takes the place of the other (replace-one).
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 PARTS = ("train", "validation", "test")
 
 
-@step("privatise", outputs=(*PARTS, "record_event", "event", "epsilon_spent", "promise"))
-def privatise(
+@step("privatize", outputs=(*PARTS, "record_event", "event", "epsilon_spent", "promise"))
+def privatize(
     train: pa.Table,
     validation: pa.Table,
     test: pa.Table,
@@ -75,9 +75,9 @@ def privatise(
         `event` (the generator's training included), `epsilon_spent`, and the `promise` in words. The noise is
         seeded, as everything in an experiment: a rehearsal, never a release.
     """
-    from ziggurat.experiments.steps._threads import one_thread
     from ziggurat.privacy import compose, exact, exact_epsilon
     from ziggurat.randomness import seeded
+    from ziggurat.threads import one_thread
 
     protection = _chosen(schema, target, generator, mechanism, levels, exact_epsilon(epsilon), exact(target_share))
     given = {"train": train, "validation": validation, "test": test}

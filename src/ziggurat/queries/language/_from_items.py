@@ -12,7 +12,7 @@ from ziggurat.data.engines import Engine
 from ziggurat.queries._value import Value
 from ziggurat.queries.language._catalogue import PrivateTable
 from ziggurat.queries.language._public import PublicTable
-from ziggurat.queries.language.expressions import Cell, Seen, cell_of, derived, refuse_large
+from ziggurat.queries.language.expressions import Cell, Seen, cell_of, derive, refuse_large
 
 UNIT = "ziggurat_unit"
 """What the column that tells units apart is called in every relation."""
@@ -26,7 +26,7 @@ Base = Callable[[list[str], Engine], exp.Subquery]
 
 @dataclass(frozen=True)
 class Privacy:
-    """Whom the rows of a source are about.
+    """Whom the rows of an item are about.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Privacy:
 
 
 @dataclass(frozen=True)
-class Source:
+class FromItem:
     """What one name in FROM stands for.
 
     Attributes
@@ -77,23 +77,23 @@ class Source:
     public: PublicTable | None = None
 
 
-def source_of(table: PrivateTable | PublicTable) -> Source:
-    """Return a table of the catalogue as a source."""
+def item_of(table: PrivateTable | PublicTable) -> FromItem:
+    """Return a table of the catalogue as an item of FROM."""
     return _public(table) if isinstance(table, PublicTable) else _private(table)
 
 
-def _private(table: PrivateTable) -> Source:
+def _private(table: PrivateTable) -> FromItem:
     unit = table.table.unit
 
     def base(names: list[str], _: Engine) -> exp.Subquery:
-        return _marked(table.table.relation(names), table.name)
+        return _mark(table.table.relation(names), table.name)
 
     columns = {name: cell_of(column) for name, column in table.columns.items() if name != unit.column}
     seen = None if unit.column is None else _unit_seen(cell_of(table.columns[unit.column]))
     names = frozenset() if unit.column is None else frozenset({unit.column.lower()})
     rows = 1 if unit.is_row else None
     privacy = Privacy(unit, unit.column, seen, names, rows, table.table.engine, (table.name,))
-    return Source(columns, base, privacy)
+    return FromItem(columns, base, privacy)
 
 
 def _unit_seen(seen: Seen) -> Seen:
@@ -106,20 +106,20 @@ def _unit_seen(seen: Seen) -> Seen:
     return unit
 
 
-def _public(table: PublicTable) -> Source:
+def _public(table: PublicTable) -> FromItem:
     def base(names: list[str], engine: Engine) -> exp.Subquery:
-        return _marked(table.relation(names, engine), table.name)
+        return _mark(table.relation(names, engine), table.name)
 
     columns = {name: table.seen(column) for name, column in table.columns.items()}
-    return Source(columns, base, public=table)
+    return FromItem(columns, base, public=table)
 
 
-def _marked(base: exp.Subquery, name: str) -> exp.Subquery:
+def _mark(base: exp.Subquery, name: str) -> exp.Subquery:
     base.meta[NAMED] = name
     return base
 
 
-def carried(privacy: Privacy) -> Privacy:
+def carry_out(privacy: Privacy) -> Privacy:
     """Return whom rows are about when they are seen from outside of the query that selects them."""
     if privacy.seen is None:
         return privacy
@@ -127,11 +127,11 @@ def carried(privacy: Privacy) -> Privacy:
     return replace(privacy, column=UNIT, seen=lambda column: Value(column, kind))
 
 
-def derived_source(query: exp.Select, columns: Mapping[str, Value], privacy: Privacy) -> Source:
-    """Return a sub-query as a source; it selects `columns` by name, and the unit as UNIT where there is one."""
+def derive_item(query: exp.Select, columns: Mapping[str, Value], privacy: Privacy) -> FromItem:
+    """Return a sub-query as an item of FROM; it selects `columns` by name, and the unit as UNIT where there is one."""
     refuse_large(query)
 
     def base(_: list[str], __: Engine) -> exp.Subquery:
         return query.subquery(copy=False)
 
-    return Source({name: derived(value) for name, value in columns.items()}, base, privacy)
+    return FromItem({name: derive(value) for name, value in columns.items()}, base, privacy)
