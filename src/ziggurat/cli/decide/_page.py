@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import warnings
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ _NOTHING_WANTED = (
 
 
 @dataclass(frozen=True)
-class Page:
+class DecisionPage:
     """A decision with its candidates, the recommended one, and why there is none."""
 
     words: str
@@ -43,7 +42,7 @@ class Page:
         for warning in self._published()[1]:
             typer.echo(f"Warning: {warning}", err=True)
 
-    def as_json(self) -> str:
+    def to_dict(self) -> dict[str, Any]:
         """All of it as JSON; amounts that are exact are text."""
         cheapest = None if self.chosen is None else self.decision.cheapest(self.chosen.epsilon)
         made: dict[str, Any] = {
@@ -57,7 +56,7 @@ class Page:
         }
         if self.as_published:
             made["as_published"] = dict(zip(("values", "warnings"), self._published(), strict=True))
-        return json.dumps(made, indent=1)
+        return made
 
     def _table(self) -> Table:
         from rich.table import Table

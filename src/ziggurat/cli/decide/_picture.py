@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from ziggurat.cli.decide._page import Page
+    from ziggurat.cli.decide._page import DecisionPage
 
 _BLUE, _ORANGE, _GREEN, _GREY, _RED = "#0072B2", "#D55E00", "#009E73", "#8a8a8a", "#C1121F"
 _POINTS = 160
 
 
-def save_picture(page: Page, file: str) -> None:
+def save_picture(page: DecisionPage, file: str) -> None:
     """Draw a decision, the epsilons that meet every constraint as a band, whole or not at all."""
     decision, money = page.decision, page.decision.cost is not None
     with drawn(file, 12.6 if money else 8.6, 3.9) as sheet:
@@ -37,14 +37,14 @@ def save_picture(page: Page, file: str) -> None:
         sheet.legend(list(named.values()), list(named), loc="outside lower right", ncols=4, frameon=False, fontsize=8)
 
 
-def _range(page: Page) -> list[float]:
+def _range(page: DecisionPage) -> list[float]:
     ends = [float(each.epsilon) for each in page.candidates]
     low, high = min(ends), max(ends)
     wider = 2.0 if low == high else 1.0
     return [float(x) for x in np.geomspace(low / wider, high * wider, _POINTS)]
 
 
-def _error(axes: Axes, page: Page) -> None:
+def _error(axes: Axes, page: DecisionPage) -> None:
     noise, wanted, xs = page.decision.noise, page.decision.wanted, _range(page)
     axes.plot(xs, [noise.within(Fraction(x), wanted.confidence) for x in xs], color=_BLUE)
     _dots(axes, page, lambda each: each.within)
@@ -54,7 +54,7 @@ def _error(axes: Axes, page: Page) -> None:
     axes.set_title(f"{100 * float(wanted.confidence):g}% of errors are below", fontsize=10)
 
 
-def _money(axes: Axes, page: Page) -> None:
+def _money(axes: Axes, page: DecisionPage) -> None:
     decision, xs = page.decision, _range(page)
     axes.plot(xs, [_amount(decision, Fraction(x)) for x in xs], color=_BLUE)
     _dots(axes, page, lambda each: _amount(decision, each.epsilon))
@@ -64,7 +64,7 @@ def _money(axes: Axes, page: Page) -> None:
     axes.set_title("Expected compensation", fontsize=10)
 
 
-def _dots(axes: Axes, page: Page, height: Callable[[Candidate], float]) -> None:
+def _dots(axes: Axes, page: DecisionPage, height: Callable[[Candidate], float]) -> None:
     for each in page.candidates:
         good = page.decision.wanted.anything and not each.unmet
         face = _GREEN if good else "white"
@@ -74,7 +74,7 @@ def _dots(axes: Axes, page: Page, height: Callable[[Candidate], float]) -> None:
             axes.plot(*place, "o", color=_GREEN, markerfacecolor="none", markersize=13)
 
 
-def _dressed(axes: Axes, page: Page) -> None:
+def _dressed(axes: Axes, page: DecisionPage) -> None:
     """Logarithmic epsilon, plain numbers, and the band of epsilons that meet every constraint."""
     from matplotlib.ticker import LogLocator, NullFormatter
 

@@ -19,7 +19,7 @@ _MOST = 5  # branches at one place
 _LARGE = 40  # branches in all
 
 
-def pictured(hierarchy: Hierarchy, name: str, *, whole: bool = False) -> Tree:
+def draw_tree(hierarchy: Hierarchy, name: str, *, whole: bool = False) -> Tree:
     """Return a hierarchy as a tree, the most general labels first.
 
     Parameters
