@@ -142,13 +142,11 @@ def _explain(error: Exception) -> str:
 
 
 def _print(found: dict[str, Any], as_json: bool) -> None:
-    stopped = found["kind"] == "Stopped"
+    stream = sys.stdout if as_json else sys.stderr
+    told = found["message"] if found["kind"] == "Stopped" else f"Error: {found['message']}"
     try:
-        stream = sys.stdout if as_json else sys.stderr
-        told = found["message"] if stopped else f"Error: {found['message']}"
         stream.write(f"{json.dumps({'error': found}, indent=1, ensure_ascii=False) if as_json else told}\n")
         stream.flush()
+        sys.stdout.flush()
     except OSError:
         sys.stdout = None  # what could not be written is not tried again at exit
-    if found["exit_code"] == _MACHINE:
-        sys.stdout = None
