@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ziggurat.cli.terminal import drawn
+from ziggurat.cli.terminal import draw_picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +16,7 @@ _GREY, _BLUE, _RED = "#b8b8b8", "#1f5f8b", "#c23b22"
 
 def save_frontier(made: Anonymised, file: str) -> None:
     """Draw loss against average risk for every generalisation, the chosen one marked, whole or not at all."""
-    with drawn(file, 8.4, 4.4) as sheet:
+    with draw_picture(file, 8.4, 4.4) as sheet:
         _draw(sheet.subplots(), made)
 
 
@@ -31,10 +31,10 @@ def _draw(axes: Axes, made: Anonymised) -> None:
     axes.step(found.score[best], risk[best], where="post", color="black", linewidth=0.8, label="frontier")
     here = made.classes / (made.rows - made.suppressed)
     axes.scatter([made.score], [here], s=140, marker="*", color=_RED, zorder=5, label=f"chosen ({made.recoding})")
-    _named(axes, made)
+    _name_axes(axes, made)
 
 
-def _named(axes: Axes, made: Anonymised) -> None:
+def _name_axes(axes: Axes, made: Anonymised) -> None:
     columns, nodes = len(made.question.quasi_identifiers), made.lattice.nodes
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:g}%")

@@ -39,7 +39,7 @@ class DecisionPage:
         typer.echo(f"{self.words} {self.decision.noise.words}.")
         Console().print(self._table())
         typer.echo("\n" + "\n\n".join(self._sentences()))
-        for warning in self._published()[1]:
+        for warning in self._repeat_published()[1]:
             typer.echo(f"Warning: {warning}", err=True)
 
     def to_dict(self) -> dict[str, Any]:
@@ -55,7 +55,7 @@ class DecisionPage:
             "refused": self.refused,
         }
         if self.as_published:
-            made["as_published"] = dict(zip(("values", "warnings"), self._published(), strict=True))
+            made["as_published"] = dict(zip(("values", "warnings"), self._repeat_published(), strict=True))
         return made
 
     def _table(self) -> Table:
@@ -89,14 +89,14 @@ class DecisionPage:
         )
 
     def _marks(self) -> str:
-        return " ✓ meets every constraint." if any(self._marked(each) for each in self.candidates) else ""
+        return " ✓ meets every constraint." if any(self._is_marked(each) for each in self.candidates) else ""
 
-    def _marked(self, each: Candidate) -> bool:
+    def _is_marked(self, each: Candidate) -> bool:
         return self.decision.wanted.anything and not each.unmet
 
     def _cells(self, each: Candidate) -> list[str]:
         return [
-            "✓" if self._marked(each) else "",
+            "✓" if self._is_marked(each) else "",
             _exact(each),
             _short(each.error),
             _short(each.within),
@@ -108,10 +108,10 @@ class DecisionPage:
     def _sentences(self) -> list[str]:
         found = [self._legend()]
         if self.chosen is not None:
-            found += [self._promise(self.chosen), *self._saved(self.chosen)]
+            found += [self._promise(self.chosen), *self._tell_savings(self.chosen)]
         elif not self.refused and not self.decision.wanted.anything:
             found.append(_NOTHING_WANTED)
-        return found + self._published()[0]
+        return found + self._repeat_published()[0]
 
     def _promise(self, chosen: Candidate) -> str:
         noise = self.decision.noise.at_risk(chosen.epsilon)
@@ -124,9 +124,9 @@ class DecisionPage:
         error = f"it is within {_short(chosen.within)} of the truth"
         error += f" with probability {_percent(float(self.decision.wanted.confidence))}"
         cost = "" if chosen.compensation is None else f", and compensation is expected to be {chosen.compensation}"
-        return f"At {level} you may promise: {_lowered(what)}, so {belief}; {error}{cost}."
+        return f"At {level} you may promise: {_lower(what)}, so {belief}; {error}{cost}."
 
-    def _saved(self, chosen: Candidate) -> list[str]:
+    def _tell_savings(self, chosen: Candidate) -> list[str]:
         """What privacy at risk makes of the same noise: less money expected, and no stronger promise."""
         found = self.decision.cheapest(chosen.epsilon)
         if found is None:
@@ -145,7 +145,7 @@ class DecisionPage:
         one = isinstance(self.decision.noise, LaplaceNoise) and self.decision.noise.sensitivity == 1
         return " Drawn on whole numbers (--mechanism geometric) the noise would save nothing." if one else ""
 
-    def _published(self) -> tuple[list[str], list[str]]:
+    def _repeat_published(self) -> tuple[list[str], list[str]]:
         """What the thesis gives for the recommended epsilon, or else the last; and the warnings with it."""
         if not self.as_published:
             return [], []
@@ -215,5 +215,5 @@ def _percent(share: float, up: bool = True) -> str:
     return f"{shown:g}%"
 
 
-def _lowered(text: str) -> str:
+def _lower(text: str) -> str:
     return text[:1].lower() + text[1:]

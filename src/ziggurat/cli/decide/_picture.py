@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ziggurat.cli.terminal import drawn
+from ziggurat.cli.terminal import draw_picture
 from ziggurat.privacy.cost import Candidate, Decision, LaplaceNoise, edge
 
 if TYPE_CHECKING:
@@ -25,13 +25,13 @@ _POINTS = 160
 def save_picture(page: DecisionPage, file: str) -> None:
     """Draw a decision, the epsilons that meet every constraint as a band, whole or not at all."""
     decision, money = page.decision, page.decision.cost is not None
-    with drawn(file, 12.6 if money else 8.6, 3.9) as sheet:
+    with draw_picture(file, 12.6 if money else 8.6, 3.9) as sheet:
         panels = list(np.atleast_1d(sheet.subplots(1, 3 if money else 2)))
         _error(panels[0], page)
         if money:
             _money(panels[1], page)
         for axes in panels[:-1]:
-            _dressed(axes, page)
+            _dress(axes, page)
         _at_risk(panels[-1], decision, page.chosen or page.candidates[-1])
         named = {name: line for axes in panels for line, name in zip(*axes.get_legend_handles_labels(), strict=True)}
         sheet.legend(list(named.values()), list(named), loc="outside lower right", ncols=4, frameon=False, fontsize=8)
@@ -74,7 +74,7 @@ def _dots(axes: Axes, page: DecisionPage, height: Callable[[Candidate], float]) 
             axes.plot(*place, "o", color=_GREEN, markerfacecolor="none", markersize=13)
 
 
-def _dressed(axes: Axes, page: DecisionPage) -> None:
+def _dress(axes: Axes, page: DecisionPage) -> None:
     """Logarithmic epsilon, plain numbers, and the band of epsilons that meet every constraint."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
@@ -110,7 +110,7 @@ def _at_risk(axes: Axes, decision: Decision, chosen: Candidate) -> None:
     noise = decision.noise.at_risk(chosen.epsilon)
     _curve(axes, decision, chosen, xs, [noise.confidence(x) for x in xs], "exact", _BLUE, "-")
     if isinstance(decision.noise, LaplaceNoise):
-        shares = _published(decision.noise, chosen, xs)
+        shares = _repeat_published(decision.noise, chosen, xs)
         _curve(axes, decision, chosen, xs, shares, "as published: not a guarantee", _ORANGE, "--")
     money = decision.cost is not None and not decision.noise.delta
     axes.set(xlabel="epsilon promised at risk", ylim=(0, None), xlim=(0, None))
@@ -121,7 +121,7 @@ def _at_risk(axes: Axes, decision: Decision, chosen: Candidate) -> None:
     axes.set_title(f"At risk, noise of epsilon {float(chosen.epsilon):.4g}", fontsize=10)
 
 
-def _published(noise: LaplaceNoise, chosen: Candidate, xs: list[Fraction]) -> list[float]:
+def _repeat_published(noise: LaplaceNoise, chosen: Candidate, xs: list[Fraction]) -> list[float]:
     from ziggurat.privacy import published_confidence
 
     with warnings.catch_warnings():

@@ -31,14 +31,14 @@ def draw_tree(hierarchy: Hierarchy, name: str, *, whole: bool = False) -> Tree:
     whole
         Show everything; else long lists are cut, and of a large tree only the first branches are followed.
     """
-    count, nested = len(hierarchy.levels), _nested(hierarchy)
+    count, nested = len(hierarchy.levels), _nest(hierarchy)
     title = f"{name} ({count:,} {'value' if count == 1 else 'values'}, {hierarchy.depth + 1} levels)"
     tree = Tree(Text(title, style="bold"), guide_style="dim")
     _grow(tree, nested, sys.maxsize if whole else _MOST, follow=whole or _branches(nested) <= _LARGE)
     return tree
 
 
-def _nested(hierarchy: Hierarchy) -> dict[str, Any]:
+def _nest(hierarchy: Hierarchy) -> dict[str, Any]:
     root: dict[str, Any] = {}
     for value, labels in hierarchy.levels.items():
         place = root

@@ -154,12 +154,12 @@ def quote(
     chosen, (unit, owned) = aggregator_named(aggregator), read_unit(organisation)
     counts = sorted({max(1, queries // 10), max(1, queries // 3), queries})
 
-    def priced(count: int) -> PateAccount:
+    def price(count: int) -> PateAccount:
         given = None if chosen.test is None else min(count, answers or count)
         about = {"organisation": unit, "teachers_owned": owned} if unit else {}
         return account(chosen, Ballot(classes), delta=delta, queries=count, answered=given, **about)  # type: ignore[arg-type]
 
-    made = {count: priced(count) for count in counts}
+    made = {count: price(count) for count in counts}
     if as_json:
         print_json([_describe(each) for each in made.values()])
         return

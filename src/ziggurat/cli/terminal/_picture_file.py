@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def drawn(file: str, width: float, height: float) -> Iterator[Figure]:
+def draw_picture(file: str, width: float, height: float) -> Iterator[Figure]:
     """Give a sheet to draw on; it is written to a .png or .svg file when all is drawn."""
     from ziggurat.drawing import rendered, sheet
 
