@@ -2,7 +2,7 @@
 
 import pytest
 
-from ziggurat.cli.experiments._tables import catalogue_table
+from ziggurat.cli.experiments import catalogue_table
 from ziggurat.experiments import Cache, Results, catalogue, expand, load, run_plan
 from ziggurat.experiments.showing._figures import draw
 
