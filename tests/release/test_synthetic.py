@@ -105,17 +105,18 @@ def test_the_certificate_states_what_was_made_and_measured_and_promises_nothing(
     made = release_synthetic(table, tmp_path / name, rehearsal(methods={"cost": "linear"}, rules=["age < 100"]))
     text = made.certificate.read_text()
     facts = json.loads(text)
-    assert facts["files"] == [{"name": name, "sha256": sha256(tmp_path / name), "rows": 300}]
-    assert facts["promise"] == "unbounded"
+    size = (tmp_path / name).stat().st_size
+    assert facts["artefacts"] == [{"name": name, "sha256": sha256(tmp_path / name), "bytes": size, "rows": 300}]
+    assert facts["promise"] is None
     assert "private" not in text.lower()
     assert facts["rehearsal"] is True
-    done = facts["done"]
-    assert (done["kind"], done["kept_back"], done["learned_from"], done["copies"]) == ("fully", 30, 270, 1)
+    done, evidence = facts["details"], facts["evidence"]
+    assert (done["kind"], evidence["facts"]["kept_back"], done["learned_from"]) == ("fully", 30, 270)
     assert done["methods"]["cost"]["name"] == "linear"
     assert done["rules"] == ["age < 100"]
     assert done["left_out"] == ["name", "who"]
-    assert set(facts["attacks"]["made"]) == {"closest records", "singling out", "linking", "inferring illness"}
-    assert facts["attacks"]["skipped"] == {}
+    assert set(evidence["made"]) == {"closest records", "singling out", "linking", "inferring illness"}
+    assert evidence["skipped"] == {}
 
 
 def test_nobody_is_told_apart_and_no_cell_is_in_the_certificate(table: Table, tmp_path: Path) -> None:
@@ -173,7 +174,7 @@ def test_a_promise_that_does_not_hold_is_refuted_by_people_who_were_kept_back(
     assert not (tmp_path / "out.parquet").exists()
     made = release_synthetic_private(table, tmp_path / "out.parquet", cheating, **paid, go_on="to show it")
     assert made.refuted
-    assert made.to_dict()["promise"] == "unbounded"
+    assert made.to_dict()["promise"] is None
     assert "No privacy is promised" in made.sentence
     assert check_synthetic(made.certificate, book)["decision"]["refuted"]
     assert book.history("clinic")[-1].kind == "unbounded"
@@ -253,8 +254,8 @@ def test_a_partially_synthetic_table_keeps_its_people_and_is_matched(table: Tabl
     assert (found.targets, found.rows) == (old, 300)
     assert made.attacked.findings["exact copies"].to_dict()["copies"]["rate"] == pytest.approx(1 - old / 300, abs=0.05)
     assert "keeps its people" in made.attacked.skipped["closest records"]
-    facts = made.to_dict()["done"]
-    assert (facts["kind"], facts["kept_back"], facts["as_they_were"]) == ("partially", 0, ["town", "illness"])
+    facts = made.to_dict()["details"]
+    assert (facts["kind"], made.kept_back, facts["as_they_were"]) == ("partially", 0, ["town", "illness"])
     assert facts["replaced"] == {"age": old, "cost": old}
     named = release_synthetic(table, tmp_path / "b.csv", maker, scenario=Scenario({"town": "exact"}, "illness = 'flu'"))
     assert named.attacked.findings["matching"].to_dict()["targets"] == people()["illness"].to_pylist().count("flu")
@@ -269,7 +270,7 @@ def test_the_ledger_remembers_the_release_as_unbounded(table: Table, tmp_path: P
     assert "private" not in said.lower()
     assert made.recorded is not None
     assert book.history("clinic")[-1].hash == made.recorded.hash
-    assert check_synthetic(made.certificate, book)["files"][0]["sha256"] == sha256(made.paths[0])
+    assert check_synthetic(made.certificate, book)["artefacts"][0]["sha256"] == sha256(made.paths[0])
     assert not made.rehearsal
 
 
@@ -316,6 +317,13 @@ def test_tampering_with_a_released_file_is_found(table: Table, tmp_path: Path, b
     check_synthetic(made.certificate)
     with pytest.raises(DataError, match="The ledger says something else"):
         check_synthetic(made.certificate, book)
+    facts = json.loads(made.certificate.read_text())
+    earlier = {"format": "ziggurat/synthetic-release/1", "files": facts["artefacts"], "recorded": facts["recorded"]}
+    made.certificate.write_text(json.dumps(earlier))
+    assert check_synthetic(made.certificate) == earlier
+    made.certificate.write_text(json.dumps({**earlier, "format": "ziggurat/another/1"}))
+    with pytest.raises(DataError, match="no certificate"):
+        check_synthetic(made.certificate)
     made.certificate.write_text("{}")
     with pytest.raises(DataError, match="no certificate"):
         check_synthetic(made.certificate)
@@ -389,12 +397,16 @@ def test_what_carries_a_guarantee_is_paid_for_and_states_it(table: Table, tmp_pa
     assert hold.data["event"] == planned.to_dict() == made.event.to_dict()
     proven = compose(planned).approximate("1e-9")
     facts = check_synthetic(made.certificate, book)
-    assert Fraction(facts["promise"]["epsilon"]) == proven.epsilon <= 1
-    assert (facts["promise"]["delta"], facts["promise"]["relation"]) == ("1/1000000000", "add-or-remove-one")
+    assert made.guarantee == proven
+    assert proven.epsilon <= 1
+    assert str(proven) in facts["details"]["sentence"]
+    granted = book.budget("clinic").delta  # a certificate states the promise at the delta of the budget that paid
+    assert Fraction(facts["promise"]["epsilon"]) == compose(planned).approximate(granted).epsilon <= proven.epsilon
+    assert (facts["promise"]["delta"], facts["promise"]["relation"]) == (str(granted), "add-or-remove-one")
     assert facts["promise"]["unit"] == "one person (column who)"
     assert facts["rehearsal"] is True
-    assert "closest records" in facts["attacks"]["made"]
-    assert "for the steward" in facts["not_covered"]
+    assert "closest records" in facts["evidence"]["made"]
+    assert "for the steward" in facts["details"]["not_covered"]
     assert [parquet.read_schema(path).names for path in made.paths] == [list(NAMES)] * 2
     assert stat.S_IMODE(made.certificate.stat().st_mode) == 0o600
     assert not any(cell in made.certificate.read_text() for cell in ("secretperson", "id-1", "Aville", "gout"))

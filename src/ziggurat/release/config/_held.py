@@ -41,7 +41,7 @@ class HeldBundle:
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as draft:
             whole = Path(draft) / "whole"
             whole.mkdir(mode=0o700)
-            _, certificate = held.certified(whole)
+            _, certificate = held.write(whole)
             facts = {
                 "format": FORMAT,
                 "certificate": certificate.to_dict(),

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,7 +14,7 @@ from ziggurat.anonymize import NOT_PROMISED, Anonymised
 from ziggurat.attacks import Finding, Homogeneity, RiskReport, Undone, Verified
 from ziggurat.errors import DataError, ParameterError, PrivacyError
 from ziggurat.files import write_text
-from ziggurat.release._certificate import decision_of
+from ziggurat.release._certificate import Artefact
 from ziggurat.release._cited import Cited
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._plan import Plan, Progress
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
     from ziggurat.release._gate import Gate
     from ziggurat.release._release import Release
 
-FORMAT = "ziggurat/anonymised/1"
 CERTIFICATE = ".certificate.json"
 _LONGEST = 2000
 _UNTOUCHED = "untouched columns"
@@ -48,8 +45,6 @@ class AnonymizedRelease:
     path, certificate
         The file, and the certificate beside it. The certificate holds exact figures about the raw table, so that only
         its owner may read it.
-    sha256
-        The hash of the file.
     anonymized
         What was done.
     before, after
@@ -64,8 +59,6 @@ class AnonymizedRelease:
         The columns that the steward let go all the same, each with the reason.
     dropped
         The columns of the table that did not leave.
-    recorded
-        The entry of the ledger; None if there was no ledger.
     note
         What the steward says of it.
     release
@@ -74,7 +67,6 @@ class AnonymizedRelease:
 
     path: Path
     certificate: Path
-    sha256: str
     anonymized: Anonymised
     before: RiskReport
     after: RiskReport
@@ -83,10 +75,18 @@ class AnonymizedRelease:
     undone: Undone
     kept: Mapping[str, str]
     dropped: tuple[str, ...]
-    recorded: Cited | None
-    note: str = ""
-    made: str = field(default_factory=lambda: datetime.now(UTC).date().isoformat())
-    release: Release[Drafted] | None = field(default=None, repr=False, compare=False)
+    note: str
+    release: Release[Drafted] = field(repr=False, compare=False)
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the file."""
+        return self.release.output.file.sha256
+
+    @property
+    def recorded(self) -> Cited | None:
+        """The entry of the ledger; None if there was no ledger."""
+        return self.release.entry
 
     @property
     def sentence(self) -> str:
@@ -106,30 +106,9 @@ class AnonymizedRelease:
         return f"{self.undone.sentence} Kept by decision of the steward: {_decided(self.kept)}."
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the certificate as values that JSON can hold; no cell is in it."""
-        return {
-            "format": FORMAT,
-            "made": self.made,
-            "file": {"name": self.path.name, "sha256": self.sha256},
-            "promise": "unbounded",
-            "not_promised": NOT_PROMISED,
-            "sentence": self.sentence,
-            "done": self.anonymized.to_dict(),
-            "verified": [asdict(each) for each in self.verified],
-            "verdict": self.verdict,
-            "kept": dict(self.kept),
-            "dropped": list(self.dropped),
-            "attacks": {
-                "before": risk_facts(self.before),
-                "after": risk_facts(self.after),
-                "homogeneity": {name: each.to_dict() for name, each in self.homogeneity.items()},
-                "unique_in_untouched": dict(self.untouched),
-                "undone": self.undone.to_dict(),
-            },
-            "recorded": None if self.recorded is None else self.recorded.to_dict(),
-            "decision": decision_of(self.release),
-            "note": self.note,
-        }
+        """Return the certificate, for the steward, as values that JSON can hold; no cell is in it."""
+        said = {"sentence": self.sentence, "verdict": self.verdict, "dropped": list(self.dropped), "note": self.note}
+        return self.release.for_steward([self.release.output.file], **said)
 
 
 def release_anonymized(
@@ -190,9 +169,9 @@ def release_anonymized(
 
 @dataclass(frozen=True)
 class Drafted:
-    """An anonymised file that has not left: its hash, and what was found when it was read back."""
+    """An anonymised file that has not left, and what was found when it was read back."""
 
-    sha256: str
+    file: Artefact
     found: Inspected
 
 
@@ -259,7 +238,7 @@ class AnonymizedPlan(Plan[Drafted]):
         self.anonymized.write(self.draft)
         found = inspected(self.anonymized, self.draft, dropped=self.dropped, kept=self.kept)
         _require_decided(found.undecided)
-        return Drafted(_digest(self.draft), found)
+        return Drafted(Artefact.at(self.draft), found)
 
     def judge(self, output: Drafted, progress: Progress | None) -> Evidence:  # noqa: ARG002
         """What attackers who know the quasi-identifiers make of the file."""
@@ -279,7 +258,7 @@ class AnonymizedPlan(Plan[Drafted]):
         models = "; ".join(model.sentence for model in self.anonymized.question.models)
         rows = f"{self.anonymized.publication.rows:,} of {self.anonymized.rows:,} rows"
         said = [self.note, f"Kept as they were: {_decided(self.kept)}." if self.kept else "", f"Models: {models}"]
-        return f"Anonymised table ({rows}), SHA-256 {output.sha256}. {' '.join(each for each in said if each)}"
+        return f"Anonymised table ({rows}), SHA-256 {output.file.sha256}. {' '.join(each for each in said if each)}"
 
     def artefacts(self, output: Drafted, folder: Path) -> list[Path]:  # noqa: ARG002
         """The file."""
@@ -302,7 +281,6 @@ class AnonymizedPlan(Plan[Drafted]):
         return AnonymizedRelease(
             path=self.target,
             certificate=self.target.with_name(self.target.name + CERTIFICATE),
-            sha256=release.output.sha256,
             anonymized=self.anonymized,
             before=found.before,
             after=found.after,
@@ -311,7 +289,6 @@ class AnonymizedPlan(Plan[Drafted]):
             undone=found.undone,
             kept=self.kept,
             dropped=_not_shown(self.anonymized, found.undone),
-            recorded=release.entry,
             note=self.note,
             release=release,
         )
@@ -397,11 +374,6 @@ def _private_folder(target: Path) -> tempfile.TemporaryDirectory[str]:
 def copied(file: Path, folder: Path) -> Path:
     """Copy a file that is about to leave into the folder of a bundle."""
     return Path(shutil.copyfile(file, folder / file.name))
-
-
-def _digest(file: Path) -> str:
-    with file.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def _let_go(drafts: Mapping[Path, Path]) -> None:

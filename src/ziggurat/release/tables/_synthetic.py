@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,6 @@ from ziggurat.data import Table, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.randomness import Source, secure, seeded
-from ziggurat.release._certificate import decision_of
 from ziggurat.release._cited import Cited
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._plan import Plan
@@ -29,7 +27,6 @@ from ziggurat.release._synthetic_attacks import (
 )
 from ziggurat.release.tables._anonymized import _checked, _private_folder
 from ziggurat.release.tables._synthetic_files import (
-    FORMAT,
     File,
     certificate_of,
     copied_files,
@@ -76,10 +73,6 @@ class SyntheticRelease:
         How many rows the table has, and how many of them were kept back from learning; None if they were others'.
     left_out
         The columns of the table that are not in the files.
-    attacked
-        What attacks on the files found.
-    recorded
-        The entry of the ledger; None if there was no ledger.
     note
         What the steward says of it.
     release
@@ -93,11 +86,18 @@ class SyntheticRelease:
     table_rows: int
     kept_back: int | None
     left_out: tuple[str, ...]
-    attacked: Evidence = field(repr=False)
-    recorded: Cited | None
-    note: str = ""
-    made: str = field(default_factory=lambda: datetime.now(UTC).date().isoformat())
-    release: Release[SyntheticDraft] | None = field(default=None, repr=False, compare=False)
+    note: str
+    release: Release[SyntheticDraft] = field(repr=False, compare=False)
+
+    @property
+    def attacked(self) -> Evidence:
+        """What attacks on the files found."""
+        return self.release.evidence
+
+    @property
+    def recorded(self) -> Cited | None:
+        """The entry of the ledger; None if there was no ledger."""
+        return self.release.entry
 
     @property
     def rehearsal(self) -> bool:
@@ -111,27 +111,8 @@ class SyntheticRelease:
         return f"{what_was_made(self.synthesizer, self.files)} {NOT_PROMISED}{seeded}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the certificate as values that JSON can hold; no cell is in it."""
-        return {
-            "format": FORMAT,
-            "made": self.made,
-            "files": [file.to_dict() for file in self.files],
-            "promise": "unbounded",
-            "not_promised": NOT_PROMISED,
-            "sentence": self.sentence,
-            "rehearsal": self.rehearsal,
-            "done": {
-                **_done(self.synthesizer),
-                "copies": len(self.files),
-                "table_rows": self.table_rows,
-                "kept_back": self.kept_back,
-                "left_out": list(self.left_out),
-            },
-            "attacks": self.attacked.to_dict(),
-            "recorded": None if self.recorded is None else self.recorded.to_dict(),
-            "decision": decision_of(self.release),
-            "note": self.note,
-        }
+        """Return the certificate, for the steward, as values that JSON can hold; no cell is in it."""
+        return self.release.for_steward(self.files, sentence=self.sentence, note=self.note)
 
 
 def release_synthetic(
@@ -305,8 +286,8 @@ class SyntheticPlan(Plan[SyntheticDraft]):
         return SyntheticDraft(files, attacked, parts.rows, _kept_back(parts, todo.holdout))
 
     def judge(self, output: SyntheticDraft, progress: object) -> Evidence:  # noqa: ARG002
-        """What attacks on the files found."""
-        return output.attacked
+        """What attacks on the files found, and from how many rows these come."""
+        return replace(output.attacked, facts={"table_rows": output.table_rows, "kept_back": output.kept_back})
 
     def remembered(self, output: SyntheticDraft) -> str:
         """What was made, the hash of the files, and the note."""
@@ -341,8 +322,6 @@ class SyntheticPlan(Plan[SyntheticDraft]):
             table_rows=output.table_rows,
             kept_back=output.kept_back,
             left_out=self._left_out,
-            attacked=output.attacked,
-            recorded=release.entry,
             note=self.note,
             release=release,
         )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from ziggurat.errors import MixedNeighboursError, ParameterError, PrivacyError
 from ziggurat.privacy import Event, Guarantee, whole
 from ziggurat.queries.answering import Part
 from ziggurat.randomness import secure, seeded
-from ziggurat.release._certificate import NO_PROMISE, decision_of
+from ziggurat.release._certificate import NO_PROMISE
 from ziggurat.release._cited import Cited
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._paid import paid, require_ready
@@ -29,7 +28,6 @@ from ziggurat.release.models import DEPENDS, in_words
 from ziggurat.release.tables._anonymized import _checked, _private_folder
 from ziggurat.release.tables._synthetic import Progress, _require_copies, _silent
 from ziggurat.release.tables._synthetic_files import (
-    FORMAT,
     File,
     certificate_of,
     copied_files,
@@ -72,10 +70,8 @@ class PrivateSyntheticRelease:
         Name, hash and rows of each file.
     model
         The model that was fitted; as safe to publish as the files.
-    event, entry
-        What was paid for, and where that is written.
-    attacked
-        What attacks on the files found: evidence, not the promise.
+    event
+        What was paid for.
     note
         What the steward says of it.
     release
@@ -87,12 +83,20 @@ class PrivateSyntheticRelease:
     files: tuple[File, ...]
     model: Any = field(repr=False)
     event: Event = field(repr=False)
-    entry: Cited
-    attacked: Evidence = field(repr=False)
-    kept_back: int | None = field(repr=False)
-    note: str = ""
-    made: str = field(default_factory=lambda: datetime.now(UTC).date().isoformat())
-    release: Release[PrivateDraft] | None = field(default=None, repr=False, compare=False)
+    note: str
+    release: Release[PrivateDraft] = field(repr=False, compare=False)
+
+    @property
+    def entry(self) -> Cited:
+        """Where it is written what was paid for."""
+        if self.release.entry is None:
+            raise PrivacyError("No ledger holds this release.")
+        return self.release.entry
+
+    @property
+    def attacked(self) -> Evidence:
+        """What attacks on the files found: evidence, not the promise."""
+        return self.release.evidence
 
     @property
     def guarantee(self) -> Guarantee:
@@ -108,7 +112,7 @@ class PrivateSyntheticRelease:
     @property
     def refuted(self) -> bool:
         """Whether an attack refuted the promise, so that it left, if it did, without one."""
-        return self.release is not None and self.release.event is None
+        return self.release.event is None
 
     @property
     def sentence(self) -> str:
@@ -120,27 +124,9 @@ class PrivateSyntheticRelease:
         return f"{made} {_REHEARSAL}" if self.rehearsal else f"{made} {_in_words(self.guarantee)}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the certificate as values that JSON can hold; no cell is in it."""
-        return {
-            "format": FORMAT,
-            "made": self.made,
-            "files": [file.to_dict() for file in self.files],
-            "promise": "unbounded" if self.refuted else promise_of(self.guarantee, self.event),
-            "not_covered": NOT_COVERED,
-            "sentence": self.sentence,
-            "rehearsal": self.rehearsal,
-            "done": {
-                "method": type(self.model).__name__,
-                "parameters": _parameters(self.model),
-                "columns": [axis.name for axis in self.model.axes_],
-                "copies": len(self.files),
-                "kept_back": self.kept_back,
-            },
-            "attacks": self.attacked.to_dict(),
-            "recorded": self.entry.to_dict(),
-            "decision": decision_of(self.release),
-            "note": self.note,
-        }
+        """Return the certificate, for the steward, as values that JSON can hold; no cell is in it."""
+        said = {"sentence": self.sentence, "not_covered": NOT_COVERED, "note": self.note}
+        return self.release.for_steward(self.files, **said)
 
 
 def release_synthetic_private(
@@ -318,8 +304,6 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
 
     def released(self, release: Release[PrivateDraft]) -> PrivateSyntheticRelease:
         """What has left, for the steward."""
-        if release.entry is None:
-            raise PrivacyError("No ledger holds this release.")
         files = release.output.files
         return PrivateSyntheticRelease(
             paths=tuple(self.target.with_name(file.name) for file in files),
@@ -327,9 +311,6 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
             files=files,
             model=self.task.maker,
             event=self.event,
-            entry=release.entry,
-            attacked=release.evidence,
-            kept_back=release.output.kept_back,
             note=self.note,
             release=release,
         )
@@ -411,20 +392,7 @@ class PrivateDraft:
         """Attack the files; PrivacyError if one changed meanwhile."""
         found = self.task.attacked(self.tables, self.parts)
         require_as_attacked(self.drafts, self.files)
-        return found
-
-
-def promise_of(guarantee: Any, event: Event) -> dict[str, Any]:
-    """State a guarantee with everything that it is about."""
-    return {
-        "guarantee": str(guarantee),
-        "epsilon": str(guarantee.epsilon),
-        "delta": str(getattr(guarantee, "delta", 0)),
-        "unit": str(guarantee.neighbours.unit),
-        "relation": guarantee.neighbours.relation.value,
-        "in_words": _in_words(guarantee),
-        "event": event.to_dict(),
-    }
+        return found if found == Evidence() else replace(found, facts={"kept_back": self.kept_back})
 
 
 def _copied(model: object) -> Any:
