@@ -33,9 +33,9 @@ from ziggurat.ledger import Ledger
 from ziggurat.privacy import Neighbours, Relation, compose
 from ziggurat.randomness import seeded
 from ziggurat.release import Gate, check_synthetic, release_synthetic, release_synthetic_private
-from ziggurat.release._synthetic_attacks import Claim
 from ziggurat.release.tables import _synthetic as plain
-from ziggurat.release.tables._synthetic_parts import parts_of, tossed_parts
+from ziggurat.release.tables._attacking import Claim
+from ziggurat.release.tables._synthetic_parts import parts_of, toss_parts
 from ziggurat.synthesize import MST, Synthesizer
 
 NAMES = ("age", "town", "illness", "cost")
@@ -192,12 +192,12 @@ def test_a_promise_that_does_not_hold_is_refuted_by_people_who_were_kept_back(
 def test_a_promise_is_tested_only_where_each_person_had_a_coin_and_a_row(table: Table) -> None:
     paid = MST("1", "1e-9", rows_per_unit=1).fit(table).guarantee_
     replacing = MST("1", "1e-9", rows_per_unit=1, relation="replace-one").fit(table).guarantee_
-    assert Claim(paid, 0.1, 300).untested(300, 1) == ""
-    assert "by a coin" in Claim(paid, 0.0, 0).untested(300, 1)
-    assert "one row for each person" in Claim(paid, 0.1, 100).untested(300, 1)
-    assert "one copy" in Claim(paid, 0.1, 300).untested(300, 2)
-    assert "more than" in Claim(paid, 0.1, 40_000).untested(40_000, 1)
-    assert "replacing somebody" in Claim(replacing, 0.1, 300).untested(300, 1)
+    assert Claim(paid, 0.1, 300).why_untested(300, 1) == ""
+    assert "by a coin" in Claim(paid, 0.0, 0).why_untested(300, 1)
+    assert "one row for each person" in Claim(paid, 0.1, 100).why_untested(300, 1)
+    assert "one copy" in Claim(paid, 0.1, 300).why_untested(300, 2)
+    assert "more than" in Claim(paid, 0.1, 40_000).why_untested(40_000, 1)
+    assert "replacing somebody" in Claim(replacing, 0.1, 300).why_untested(300, 1)
 
 
 def test_all_rows_of_a_person_are_on_one_side(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_a_coin_for_each_person_leaves_everybody_else_where_they_are() -> None:
     less = read(people(300).slice(0, 299), schema())
     kept = []
     for table in (more, less):
-        learned, _ = tossed_parts(table, NAMES, 0.3, seeded(1), table.engine)  # type: ignore[arg-type]
+        learned, _ = toss_parts(table, NAMES, 0.3, seeded(1), table.engine)  # type: ignore[arg-type]
         kept.append(set(learned.raw.rows(["who"])["who"].to_pylist()))
     assert kept[0] - kept[1] <= {"id-299"}
     assert kept[1] <= kept[0]
@@ -292,7 +292,7 @@ def test_without_an_entry_in_the_ledger_there_is_no_file(table: Table, tmp_path:
 def test_a_file_that_changed_after_the_attack_is_not_released(
     table: Table, tmp_path: Path, book: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    attacked = plain._attacked
+    attacked = plain._attack
 
     def attack(maker: Any, drafts: Any, *given: Any) -> Any:
         found = attacked(maker, drafts, *given)

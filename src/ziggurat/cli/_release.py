@@ -49,11 +49,11 @@ def plan(
     if it does not fit what is left, 5 if the gate would stop it.
     """
     from ziggurat.cli.ask import working
-    from ziggurat.release.config import described
+    from ziggurat.release.config import describe_release
 
     with working() as tell:
         tell("planning")
-        found = described(file, group_size=group_size)
+        found = describe_release(file, group_size=group_size)
     typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else "\n".join(found.sentences))
     if not found.fits:
         raise typer.Exit(3 if found.quotation is not None else 5)

@@ -158,7 +158,7 @@ class Certificate:
         }
 
 
-def promised(event: Event, delta: Fraction) -> PureDP | ApproximateDP:
+def best_promise(event: Event, delta: Fraction) -> PureDP | ApproximateDP:
     """State what an event promises at the delta of its budget; a pure promise where that is 0 or needs none of it."""
     account = compose(event)
     found: list[PureDP | ApproximateDP] = []

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
 from ziggurat.errors import PrivacyError
-from ziggurat.release._certificate import LOOKED, NOT_RECORDED, Artefact, Certificate, StewardDecision, promised
+from ziggurat.release._certificate import LOOKED, NOT_RECORDED, Artefact, Certificate, StewardDecision, best_promise
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._gate import NOT_PROTECTED_BY_GATE, Verdict
 from ziggurat.release._plan import Output, Plan
-from ziggurat.release._quotation import promised_alone
+from ziggurat.release._quotation import promise_alone
 
 if TYPE_CHECKING:
     from ziggurat.ledger import Budget
@@ -74,7 +74,7 @@ class Release(Generic[Output]):
         if self.event is None or self.plan.event is None:
             raise PrivacyError("Nothing bounds this release, so that it has no cost.")
         delta = Fraction(0) if self.budget is None else self.budget.delta
-        return promised_alone(self.plan, self.plan.event, self.event, delta)
+        return promise_alone(self.plan, self.plan.event, self.event, delta)
 
     @cached_property
     def certificate(self) -> Certificate:
@@ -138,7 +138,7 @@ class Release(Generic[Output]):
         if self.budget is None:
             return own
         try:
-            return promised(self.event, self.budget.delta)
+            return best_promise(self.event, self.budget.delta)
         except PrivacyError:  # it needs more than the budget's delta, and states its own
             return own
 

@@ -84,7 +84,7 @@ def fit(
     from ziggurat.data.engines import DuckDBEngine
     from ziggurat.files import write_text
     from ziggurat.release import ModelPlan, Purse, Task, fit_model
-    from ziggurat.release.models import model_name, named_model, require_same_unit
+    from ziggurat.release.models import make_model, model_name, require_same_unit
 
     found = located(source, schema, unreadable=unreadable)
     task = Task(found.schema, label, tuple(column or ()))
@@ -92,7 +92,7 @@ def fit(
     folder = empty_folder(out)
     with open_ledger(ledger) as book:
         whom = book.budget(budget).neighbours
-        estimator = named_model(chosen, task, epsilon, delta, options_in(option), rehearse, whom.relation)
+        estimator = make_model(chosen, task, epsilon, delta, options_in(option), rehearse, whom.relation)
         require_same_unit(found.schema.unit, whom.unit)
         rows = task.rows(found.open(DuckDBEngine()), units=True, least=fewest(whom))
         if quote:

@@ -45,9 +45,9 @@ def model_of(text: str, width: int, classes: int) -> Any:
         return MLP(width, _widths(layers), 1 if classes == 2 else classes)
     if layers:
         raise ParameterError("Only mlp takes widths of layers, as mlp:512,128.")
-    from ziggurat.experiments.steps.records import named_classifier
+    from ziggurat.experiments.steps.records import make_classifier
 
-    return named_classifier(name, {}, seed=0)
+    return make_classifier(name, {}, seed=0)
 
 
 def _widths(text: str) -> tuple[int, ...]:

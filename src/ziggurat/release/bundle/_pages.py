@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ziggurat.ledger import fingerprint
 from ziggurat.privacy import in_words
-from ziggurat.release.bundle._facts import Laid, tables, written
+from ziggurat.release.bundle._facts import Laid, in_text, tables
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -126,7 +126,7 @@ def _amount(said: Any) -> str:
     try:
         return in_words(Fraction(said))
     except (TypeError, ValueError, ZeroDivisionError):
-        return written(said)
+        return in_text(said)
 
 
 def _findings(made: Mapping[str, Any]) -> list[tuple[str, str, list[Laid]]]:
@@ -165,5 +165,5 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters["written"] = written
+    made.filters["written"] = in_text
     return made

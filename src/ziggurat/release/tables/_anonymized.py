@@ -19,7 +19,7 @@ from ziggurat.release._cited import Cited
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._plan import Plan, Progress
 from ziggurat.release._purse import Purse
-from ziggurat.release.tables._inspected import Inspected, inspected, published_schema, sensitive_of, tells_people_apart
+from ziggurat.release.tables._inspected import Inspected, inspect_file, schema_of_file, sensitive_of, tells_people_apart
 
 if TYPE_CHECKING:
     from ziggurat.ledger import Ledger
@@ -103,7 +103,7 @@ class AnonymizedRelease:
         """Whether anything was found that undoes the table, and who decided to let it go all the same."""
         if not self.kept:
             return self.undone.sentence
-        return f"{self.undone.sentence} Kept by decision of the steward: {_decided(self.kept)}."
+        return f"{self.undone.sentence} Kept by decision of the steward: {_tell_kept(self.kept)}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate, for the steward, as values that JSON can hold; no cell is in it."""
@@ -155,12 +155,12 @@ def release_anonymized(
     LedgerError
         The ledger cannot be written; nothing has left.
     """
-    target = _checked(path, ledger, table, note)
-    kept = checked_keep(anonymized, keep, drop)
-    with _private_folder(target) as folder:
+    target = check_target(path, ledger, table, note)
+    kept = check_keep(anonymized, keep, drop)
+    with private_folder(target) as folder:
         plan = AnonymizedPlan.of(anonymized, Path(folder) / target.name, target, kept, drop, note)
         release = Purse(ledger, table).release(plan, gate=gate, go_on=go_on)
-        made = plan.released(release)
+        made = plan.conclude(release)
         written = Path(folder) / made.certificate.name
         write_text(written, json.dumps(made.to_dict(), indent=1) + "\n", mode=_OWNER_ONLY)
         _let_go({plan.draft: target, written: made.certificate})
@@ -222,7 +222,7 @@ class AnonymizedPlan(Plan[Drafted]):
     @property
     def reads(self) -> tuple[str, ...]:
         """The columns that leave."""
-        return published_schema(self.anonymized, self.dropped).names
+        return schema_of_file(self.anonymized, self.dropped).names
 
     @property
     def judged_by(self) -> tuple[str, ...]:
@@ -236,7 +236,7 @@ class AnonymizedPlan(Plan[Drafted]):
     def run(self, source: Source, progress: Progress | None) -> Drafted:  # noqa: ARG002
         """Write the file, read it back and attack it; PrivacyError if it is not what it should be."""
         self.anonymized.write(self.draft)
-        found = inspected(self.anonymized, self.draft, dropped=self.dropped, kept=self.kept)
+        found = inspect_file(self.anonymized, self.draft, dropped=self.dropped, kept=self.kept)
         _require_decided(found.undecided)
         return Drafted(Artefact.at(self.draft), found)
 
@@ -253,16 +253,16 @@ class AnonymizedPlan(Plan[Drafted]):
         }
         return Evidence({**findings, _UNTOUCHED: found.undecided}, facts=facts)
 
-    def remembered(self, output: Drafted) -> str:
+    def describe(self, output: Drafted) -> str:
         """Rows, hash, note, what was kept by decision, and the models."""
         models = "; ".join(model.sentence for model in self.anonymized.question.models)
         rows = f"{self.anonymized.publication.rows:,} of {self.anonymized.rows:,} rows"
-        said = [self.note, f"Kept as they were: {_decided(self.kept)}." if self.kept else "", f"Models: {models}"]
+        said = [self.note, f"Kept as they were: {_tell_kept(self.kept)}." if self.kept else "", f"Models: {models}"]
         return f"Anonymised table ({rows}), SHA-256 {output.file.sha256}. {' '.join(each for each in said if each)}"
 
     def artefacts(self, output: Drafted, folder: Path) -> list[Path]:  # noqa: ARG002
         """The file."""
-        return [copied(self.target if self.target.exists() else self.draft, folder)]
+        return [copy_into(self.target if self.target.exists() else self.draft, folder)]
 
     @property
     def not_protected(self) -> tuple[str, ...]:
@@ -275,7 +275,7 @@ class AnonymizedPlan(Plan[Drafted]):
         known = list(self.anonymized.question.quasi_identifiers)
         return {"models": models, "quasi_identifiers": known, "kept": dict(self.kept), "dropped": list(self.dropped)}
 
-    def released(self, release: Release[Drafted]) -> AnonymizedRelease:
+    def conclude(self, release: Release[Drafted]) -> AnonymizedRelease:
         """What has left, for the steward."""
         found = release.output.found
         return AnonymizedRelease(
@@ -308,7 +308,7 @@ def risk_facts(report: RiskReport) -> dict[str, Any]:
     }
 
 
-def _checked(path: str | Path, ledger: Ledger | None, table: str, note: str) -> Path:
+def check_target(path: str | Path, ledger: Ledger | None, table: str, note: str) -> Path:
     target = Path(path)
     if target.suffix.lower() not in (".parquet", ".csv"):
         raise DataError("The output must be a .parquet or a .csv file.")
@@ -325,9 +325,7 @@ def _checked(path: str | Path, ledger: Ledger | None, table: str, note: str) -> 
     return target
 
 
-def checked_keep(
-    anonymized: Anonymised, keep: Mapping[str, str] | Sequence[str], drop: Sequence[str]
-) -> dict[str, str]:
+def check_keep(anonymized: Anonymised, keep: Mapping[str, str] | Sequence[str], drop: Sequence[str]) -> dict[str, str]:
     if isinstance(keep, str) or isinstance(drop, str):
         raise ParameterError("Give the columns to keep or to drop as a list of names.")
     raw = anonymized.publication.source
@@ -337,14 +335,14 @@ def checked_keep(
             raise ParameterError(f"Column {name!r} does not leave as it is, so there is nothing to decide about it.")
         if name in drop:
             raise ParameterError(f"Column {name!r} is to be kept and to be dropped; choose one.")
-    if not _decided(kept).isprintable() or len(_decided(kept)) > _LONGEST // 4:
+    if not _tell_kept(kept).isprintable() or len(_tell_kept(kept)) > _LONGEST // 4:
         raise ParameterError(
             f"Reasons are printable text of at most {_LONGEST // 4:,} characters in all; shorten them."
         )
     return kept
 
 
-def _decided(kept: Mapping[str, str]) -> str:
+def _tell_kept(kept: Mapping[str, str]) -> str:
     return "; ".join(f"{name!r} ({reason})" if reason else f"{name!r}" for name, reason in kept.items())
 
 
@@ -363,7 +361,7 @@ def _not_shown(anonymized: Anonymised, found: Undone) -> tuple[str, ...]:
     return tuple(each.name for each in anonymized.publication.source.declared.columns if each.name not in shown)
 
 
-def _private_folder(target: Path) -> tempfile.TemporaryDirectory[str]:
+def private_folder(target: Path) -> tempfile.TemporaryDirectory[str]:
     """A folder on the same disk that nobody else may enter."""
     try:
         return tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.absolute().parent)
@@ -371,7 +369,7 @@ def _private_folder(target: Path) -> tempfile.TemporaryDirectory[str]:
         raise DataError(f"Nothing can be written beside {str(target)!r}; check the folder.") from None
 
 
-def copied(file: Path, folder: Path) -> Path:
+def copy_into(file: Path, folder: Path) -> Path:
     """Copy a file that is about to leave into the folder of a bundle."""
     return Path(shutil.copyfile(file, folder / file.name))
 

@@ -18,25 +18,25 @@ from ziggurat.release._cited import Cited
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._plan import Plan
 from ziggurat.release._purse import Purse
-from ziggurat.release._synthetic_attacks import (
+from ziggurat.release.tables._anonymized import check_target, private_folder
+from ziggurat.release.tables._attacking import (
     Attackers,
     attack_fully,
     attack_partially,
     attackers_of,
-    attacks_planned,
+    plan_attacks,
 )
-from ziggurat.release.tables._anonymized import _checked, _private_folder
 from ziggurat.release.tables._synthetic_files import (
     File,
     certificate_of,
-    copied_files,
-    described,
+    copy_files,
+    describe_files,
     digest_of,
     let_go,
     read_back,
     require_as_attacked,
 )
-from ziggurat.release.tables._synthetic_parts import TableSplit, checked_share, kept_source, parts_of, shown_schema
+from ziggurat.release.tables._synthetic_parts import TableSplit, check_share, keep_source, parts_of, schema_of_copies
 from ziggurat.synthesize import Synthesizer, paths_of
 from ziggurat.synthesize.learners import described as described_method
 
@@ -178,13 +178,13 @@ def release_synthetic(
     LedgerError
         The ledger cannot be written; nothing has left.
     """
-    target = _checked(path, ledger, budget, note)
+    target = check_target(path, ledger, budget, note)
     asked: dict[str, Any] = {"copies": copies, "rows": rows, "holdout": holdout, "known": known, "secret": secret}
     asked |= {"scenario": scenario, "checkpoint": checkpoint, "progress": progress, "note": note}
-    with DuckDBEngine() as engine, _private_folder(target) as place:
+    with DuckDBEngine() as engine, private_folder(target) as place:
         plan = plan_synthetic(table, target, synthesizer, place=Path(place), engine=engine, **asked)
         release = Purse(ledger, budget).release(plan, gate=gate, go_on=go_on)
-        made = plan.released(release)
+        made = plan.conclude(release)
         let_go(Path(place), made.files, made.certificate, made.to_dict())
     return made
 
@@ -208,11 +208,11 @@ def plan_synthetic(
 ) -> SyntheticPlan:
     """Plan synthetic copies, whose drafts are made in `place`; see `release_synthetic`."""
     held = table if isinstance(table, Table) else read(table)
-    maker = _prepared(synthesizer, held)
+    maker = _prepare(synthesizer, held)
     names = _names(maker, held)
     who = attackers_of(held.schema, names, known, secret, scenario)
     _require_fitting(maker, holdout, scenario, target, copies)
-    todo = _Todo(held, names, who, holdout, rows, copies, checkpoint, engine, progress or _silent)
+    todo = _Todo(held, names, who, holdout, rows, copies, checkpoint, engine, progress or say_nothing)
     return SyntheticPlan(maker, target, place, todo, note)
 
 
@@ -272,7 +272,7 @@ class SyntheticPlan(Plan[SyntheticDraft]):
     def judged_by(self) -> tuple[str, ...]:
         """Attacks with people who are kept back, or without where there are none."""
         partial = self.maker.partial is not None
-        return attacks_planned(self.todo.who, self.reads, control=bool(self.todo.holdout), partial=partial)
+        return plan_attacks(self.todo.who, self.reads, control=bool(self.todo.holdout), partial=partial)
 
     def run(self, source: Source, progress: object) -> SyntheticDraft:  # noqa: ARG002
         """Learn, draw, write out of sight, and attack the files as they are read back."""
@@ -280,23 +280,23 @@ class SyntheticPlan(Plan[SyntheticDraft]):
         parts = _parts(maker, todo.table, todo.names, todo.holdout, _source(maker, todo.checkpoint), todo.engine)
         _learn(maker, parts, todo.checkpoint, todo.told)
         draft, rows = self.place / self.target.name, _rows(maker, todo.rows, parts)
-        drafts = _drawn(maker, draft, rows, todo.copies, todo.table, todo.told)
-        files, attacked = _attacked(maker, drafts, todo.table, todo.names, parts, todo.who, todo.engine, todo.told)
+        drafts = _draw(maker, draft, rows, todo.copies, todo.table, todo.told)
+        files, attacked = _attack(maker, drafts, todo.table, todo.names, parts, todo.who, todo.engine, todo.told)
         require_as_attacked(drafts, files)
-        return SyntheticDraft(files, attacked, parts.rows, _kept_back(parts, todo.holdout))
+        return SyntheticDraft(files, attacked, parts.rows, _count_back(parts, todo.holdout))
 
     def judge(self, output: SyntheticDraft, progress: object) -> Evidence:  # noqa: ARG002
         """What attacks on the files found, and from how many rows these come."""
         return replace(output.attacked, facts={"table_rows": output.table_rows, "kept_back": output.kept_back})
 
-    def remembered(self, output: SyntheticDraft) -> str:
+    def describe(self, output: SyntheticDraft) -> str:
         """What was made, the hash of the files, and the note."""
         hashed = f"SHA-256 {digest_of(output.files)}" + (" (of the files' hashes)." if len(output.files) > 1 else ".")
         return f"Synthetic table: {what_was_made(self.maker, output.files)} {hashed} {self.note}".strip()
 
     def artefacts(self, output: SyntheticDraft, folder: Path) -> list[Path]:
         """The copies."""
-        return copied_files(output.files, (self.target.parent, self.place), folder)
+        return copy_files(output.files, (self.target.parent, self.place), folder)
 
     @property
     def not_protected(self) -> tuple[str, ...]:
@@ -311,7 +311,7 @@ class SyntheticPlan(Plan[SyntheticDraft]):
     def _left_out(self) -> tuple[str, ...]:
         return tuple(name for name in self.todo.table.declared.names if name not in self.todo.names)
 
-    def released(self, release: Release[SyntheticDraft]) -> SyntheticRelease:
+    def conclude(self, release: Release[SyntheticDraft]) -> SyntheticRelease:
         """What has left, for the steward."""
         output = release.output
         return SyntheticRelease(
@@ -337,7 +337,7 @@ def what_was_made(maker: Synthesizer, files: Sequence[File]) -> str:
     return what
 
 
-def _prepared(synthesizer: Synthesizer | None, table: Table) -> Synthesizer:
+def _prepare(synthesizer: Synthesizer | None, table: Table) -> Synthesizer:
     """One to learn with that leaves out what tells people apart, or the one that has learned already."""
     given = Synthesizer() if synthesizer is None else synthesizer
     if not isinstance(given, Synthesizer):
@@ -365,9 +365,9 @@ def _names(maker: Synthesizer, table: Table) -> tuple[str, ...]:
 
 def _require_fitting(maker: Synthesizer, holdout: object, scenario: object, target: Path, copies: int) -> None:
     """Refuse what could only fail later."""
-    _require_copies(target, copies)
+    require_copies(target, copies)
     if not isinstance(holdout, Table):
-        checked_share(holdout)
+        check_share(holdout)
     partial = maker.partial is not None
     if partial and isinstance(holdout, Table):
         raise ParameterError("Partially synthetic copies are attacked by a scenario; leave the hold-out out.")
@@ -375,7 +375,7 @@ def _require_fitting(maker: Synthesizer, holdout: object, scenario: object, targ
         raise ParameterError("A scenario is for partially synthetic copies, whose rows stand for people; leave it out.")
 
 
-def _require_copies(target: Path, copies: int) -> None:
+def require_copies(target: Path, copies: int) -> None:
     if isinstance(copies, bool) or not isinstance(copies, int) or copies < 1:
         raise ParameterError("The number of copies must be a whole number of at least 1.")
     paths_of(target, copies)
@@ -384,7 +384,7 @@ def _require_copies(target: Path, copies: int) -> None:
 def _source(maker: Synthesizer, checkpoint: str | Path | None) -> Source:
     if maker.random_state is not None:
         return seeded(maker.random_state)
-    return secure() if checkpoint is None else kept_source(checkpoint)
+    return secure() if checkpoint is None else keep_source(checkpoint)
 
 
 def _parts(
@@ -411,14 +411,14 @@ def _rows(maker: Synthesizer, rows: int | None, parts: TableSplit) -> int | None
     return parts.rows if rows is None and maker.partial is None else rows
 
 
-def _drawn(
+def _draw(
     maker: Synthesizer, draft: Path, rows: int | None, copies: int, table: Table, told: Progress
 ) -> tuple[Path, ...]:
     held = table if maker.partial is not None else None
     return maker.write(draft, rows, copies, table=held, progress=lambda *how: told("drawing", *how)).paths
 
 
-def _attacked(
+def _attack(
     maker: Synthesizer,
     drafts: Sequence[Path],
     table: Table,
@@ -429,15 +429,15 @@ def _attacked(
     told: Progress,
 ) -> tuple[tuple[File, ...], Evidence]:
     """Attack the files themselves, as they were read back."""
-    tables = read_back(drafts, shown_schema(table, names), table, engine)
-    files = described(drafts, tables)
+    tables = read_back(drafts, schema_of_copies(table, names), table, engine)
+    files = describe_files(drafts, tables)
     if maker.plan_.where is None:
         return files, attack_fully(parts.learned, tables, parts.control, who, maker.random_state, told)
     targets = " OR ".join(dict.fromkeys(f"({each.text})" for each in maker.plan_.where.values()))
     return files, attack_partially(table, tables, names, who, targets, told)
 
 
-def _kept_back(parts: TableSplit, holdout: object) -> int | None:
+def _count_back(parts: TableSplit, holdout: object) -> int | None:
     if isinstance(holdout, Table):
         return None
     return 0 if parts.control is None else parts.control.raw.count_rows()
@@ -465,5 +465,5 @@ def _done(maker: Synthesizer) -> dict[str, Any]:
     }
 
 
-def _silent(stage: str, what: str, done: int, of: int) -> None:
+def say_nothing(stage: str, what: str, done: int, of: int) -> None:
     """Report nothing."""

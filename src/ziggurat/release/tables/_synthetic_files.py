@@ -14,8 +14,8 @@ from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, PrivacyError
 from ziggurat.files import write_text
 from ziggurat.release._certificate import FORMAT, Artefact
-from ziggurat.release._cited import Cited, recorded, require_unbounded
-from ziggurat.release.tables._anonymized import CERTIFICATE, copied
+from ziggurat.release._cited import Cited, look_up, require_unbounded
+from ziggurat.release.tables._anonymized import CERTIFICATE, copy_into
 
 if TYPE_CHECKING:
     from ziggurat.ledger import Ledger
@@ -38,7 +38,7 @@ def read_back(drafts: Sequence[Path], schema: Schema, raw: Table, engine: DuckDB
     return [read(draft, schema, engine=engine, on_bad_cell="missing") for draft in drafts]
 
 
-def described(drafts: Sequence[Path], tables: Sequence[Table]) -> tuple[File, ...]:
+def describe_files(drafts: Sequence[Path], tables: Sequence[Table]) -> tuple[File, ...]:
     """State what files are, before they are attacked."""
     return tuple(File.at(draft, rows=table.raw.count_rows()) for draft, table in zip(drafts, tables, strict=True))
 
@@ -50,9 +50,11 @@ def digest_of(files: Sequence[File]) -> str:
     return hashlib.sha256("".join(each.sha256 for each in files).encode("ascii")).hexdigest()
 
 
-def copied_files(files: Sequence[File], places: Sequence[Path], folder: Path) -> list[Path]:
+def copy_files(files: Sequence[File], places: Sequence[Path], folder: Path) -> list[Path]:
     """Copy files into the folder of a bundle, from the first of the places that has them."""
-    return [copied(next(each / file.name for each in places if (each / file.name).exists()), folder) for file in files]
+    return [
+        copy_into(next(each / file.name for each in places if (each / file.name).exists()), folder) for file in files
+    ]
 
 
 def certificate_of(target: Path) -> Path:
@@ -126,7 +128,7 @@ def _require_recorded(ledger: Ledger, cited: Cited | None, digest: str) -> None:
     if cited is None:
         raise DataError("The certificate cites no ledger.")
     if cited.analyst:
-        held = str(recorded(ledger, cited).answer.get("digest"))
+        held = str(look_up(ledger, cited).answer.get("digest"))
     else:
         require_unbounded(ledger, cited)
         held = str(ledger.history()[cited.seq - 1].data["what"])

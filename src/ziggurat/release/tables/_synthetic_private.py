@@ -20,24 +20,23 @@ from ziggurat.randomness import secure, seeded
 from ziggurat.release._certificate import NO_PROMISE
 from ziggurat.release._cited import Cited
 from ziggurat.release._evidence import Evidence
-from ziggurat.release._paid import paid, require_ready
-from ziggurat.release._plan import Plan, stated
-from ziggurat.release._purse import Purse
-from ziggurat.release._synthetic_attacks import Attackers, Claim, attack_fully, attackers_of, attacks_planned
+from ziggurat.release._plan import Plan, promise_at
+from ziggurat.release._purse import Purse, require_ready, run_paid
 from ziggurat.release.models import DEPENDS, in_words
-from ziggurat.release.tables._anonymized import _checked, _private_folder
-from ziggurat.release.tables._synthetic import Progress, _require_copies, _silent
+from ziggurat.release.tables._anonymized import check_target, private_folder
+from ziggurat.release.tables._attacking import Attackers, Claim, attack_fully, attackers_of, plan_attacks
+from ziggurat.release.tables._synthetic import Progress, require_copies, say_nothing
 from ziggurat.release.tables._synthetic_files import (
     File,
     certificate_of,
-    copied_files,
-    described,
+    copy_files,
+    describe_files,
     digest_of,
     let_go,
     read_back,
     require_as_attacked,
 )
-from ziggurat.release.tables._synthetic_parts import TableSplit, checked_share, shown_schema, tossed_parts
+from ziggurat.release.tables._synthetic_parts import TableSplit, check_share, schema_of_copies, toss_parts
 from ziggurat.synthesize import write_copies
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ class PrivateSyntheticRelease:
         return self.release.entry
 
     @property
-    def attacked(self) -> Evidence:
+    def attack(self) -> Evidence:
         """What attacks on the files found: evidence, not the promise."""
         return self.release.evidence
 
@@ -181,15 +180,15 @@ def release_synthetic_private(
     BudgetExceededError
         It costs more than is left; nothing was read or spent.
     """
-    target = _checked(path, ledger, budget, note)
+    target = check_target(path, ledger, budget, note)
     purse = Purse(ledger, budget, analyst)
     asked: dict[str, Any] = {"copies": copies, "rows": rows, "holdout": holdout, "known": known, "secret": secret}
-    with DuckDBEngine() as engine, _private_folder(target) as place:
+    with DuckDBEngine() as engine, private_folder(target) as place:
         asked |= {"progress": progress, "note": note, "engine": engine, "place": Path(place)}
         plan = plan_synthetic_private(table, target, model, purse=purse, **asked)
         release = purse.release(plan, gate=gate, go_on=go_on)
-        made = plan.released(release)
-        paid(lambda: let_go(Path(place), made.files, made.certificate, made.to_dict()))
+        made = plan.conclude(release)
+        run_paid(lambda: let_go(Path(place), made.files, made.certificate, made.to_dict()))
     return made
 
 
@@ -210,14 +209,14 @@ def plan_synthetic_private(
     note: str = "",
 ) -> PrivateSyntheticPlan:
     """Plan synthetic copies with a guarantee, whose drafts are made in `place`; no row is read."""
-    _require_copies(target, copies)
+    require_copies(target, copies)
     held = table if isinstance(table, Table) else read(table)
-    maker = _copied(model)
-    planned = _planned(maker, held.schema, purse)
+    maker = _clone(model)
+    planned = _plan_event(maker, held.schema, purse)
     names = maker._terms(held.schema).names
     who = attackers_of(held.schema, names, known, secret)
     _require_possible(maker, names, holdout, rows)
-    task = _PrivateDrafting(maker, held, names, who, holdout, rows, copies, engine, place, progress or _silent)
+    task = _PrivateDrafting(maker, held, names, who, holdout, rows, copies, engine, place, progress or say_nothing)
     return PrivateSyntheticPlan(task, target, planned, note)
 
 
@@ -244,11 +243,11 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
     def parts(self, group_size: int = 0) -> tuple[Part, ...]:  # noqa: ARG002
         """What is learned; how far off the counts of the copies will be depends on the table."""
         name = type(self.task.maker).__name__
-        return (Part("copies", name, stated(self.event, self.task.maker.delta).epsilon, None, note=DEPENDS),)
+        return (Part("copies", name, promise_at(self.event, self.task.maker.delta).epsilon, None, note=DEPENDS),)
 
     def guarantee(self) -> Guarantee:
         """The model's own, at its own delta."""
-        return stated(self.event, self.task.maker.delta)
+        return promise_at(self.event, self.task.maker.delta)
 
     @property
     def rehearsal(self) -> bool:
@@ -263,7 +262,7 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
     @property
     def judged_by(self) -> tuple[str, ...]:
         """Attacks with people who are kept back, or without where there are none."""
-        return attacks_planned(self.task.who, self.reads, control=bool(self.task.holdout))
+        return plan_attacks(self.task.who, self.reads, control=bool(self.task.holdout))
 
     def ready(self) -> None:
         """See that the tables can be read."""
@@ -273,12 +272,12 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
         """Fit, draw, write out of sight, and read back; the model draws from its own randomness."""
         return self.task.run(self.target.name, self.event)
 
-    def stored(self, output: PrivateDraft) -> dict[str, Any]:
+    def to_ledger(self, output: PrivateDraft) -> dict[str, Any]:
         """The model, and the hash of the files; they themselves are not kept."""
         made = {"kind": KIND, "class": type(self.task.maker).__name__, "parameters": _parameters(self.task.maker)}
         return made | {"digest": digest_of(output.files), "files": len(output.files)}
 
-    def remembered(self, output: PrivateDraft) -> str:
+    def describe(self, output: PrivateDraft) -> str:
         """What was made, and the hash of the files."""
         return f"{self.text}, SHA-256 {digest_of(output.files)}"
 
@@ -288,7 +287,7 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
 
     def artefacts(self, output: PrivateDraft, folder: Path) -> list[Path]:
         """The copies."""
-        return copied_files(output.files, (self.target.parent, self.task.folder), folder)
+        return copy_files(output.files, (self.target.parent, self.task.folder), folder)
 
     @property
     def not_protected(self) -> tuple[str, ...]:
@@ -302,7 +301,7 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
         made = {"method": type(maker).__name__, "parameters": _parameters(maker), "columns": columns}
         return {**made, "files": [file.to_dict() for file in output.files]}
 
-    def released(self, release: Release[PrivateDraft]) -> PrivateSyntheticRelease:
+    def conclude(self, release: Release[PrivateDraft]) -> PrivateSyntheticRelease:
         """What has left, for the steward."""
         files = release.output.files
         return PrivateSyntheticRelease(
@@ -324,7 +323,7 @@ def _require_possible(maker: Any, names: Sequence[str], holdout: object, rows: i
     if isinstance(holdout, Table):
         holdout.schema.select(names)
     else:
-        checked_share(holdout)
+        check_share(holdout)
 
 
 @dataclass(frozen=True)
@@ -346,16 +345,16 @@ class _PrivateDrafting:
         """Fit, draw and write; say how many rows were kept back."""
         seed = self.maker.random_state
         source = (secure() if seed is None else seeded(seed)).child("holdout")
-        learned, parts = tossed_parts(self.table, self.names, self.holdout, source, self.engine)
+        learned, parts = toss_parts(self.table, self.names, self.holdout, source, self.engine)
         self.maker.fit(learned, progress=lambda text: self.told("learning", text, 0, 0))
         if self.maker.event_ != planned:
             raise PrivacyError("The model did something else than was paid for; nothing was released.")
-        drafts = self._drawn(self.folder / name)
-        tables = read_back(drafts, shown_schema(self.table, self.names), self.table, self.engine)
+        drafts = self._draw(self.folder / name)
+        tables = read_back(drafts, schema_of_copies(self.table, self.names), self.table, self.engine)
         back = None if isinstance(self.holdout, Table) else _count(parts.control)
-        return PrivateDraft(described(drafts, tables), drafts, tables, parts, back, self)
+        return PrivateDraft(describe_files(drafts, tables), drafts, tables, parts, back, self)
 
-    def _drawn(self, draft: Path) -> tuple[Path, ...]:
+    def _draw(self, draft: Path) -> tuple[Path, ...]:
         facts = {"kind": "fully", "promise": str(self.maker.guarantee_), "rehearsal": self.maker.rehearsal_}
         return write_copies(draft, self._pieces(), self.copies, facts, resume=False).paths
 
@@ -365,13 +364,13 @@ class _PrivateDrafting:
             self.told("drawing", "copies", number, self.copies)
             yield iter([self.maker.sample(self.rows, random_state=None if seed is None else int(seed) + number)])
 
-    def attacked(self, tables: Sequence[Table], parts: TableSplit) -> Evidence:
+    def attack(self, tables: Sequence[Table], parts: TableSplit) -> Evidence:
         """Attack the files themselves, as they were read back."""
-        schema = shown_schema(self.table, self.names)
+        schema = schema_of_copies(self.table, self.names)
         original = read(parts.learned.raw.rows(self.names), schema, engine=self.engine, on_bad_cell="missing")
         if _count(original) == 0:
             return Evidence()
-        share = 0.0 if isinstance(self.holdout, Table) else checked_share(self.holdout)
+        share = 0.0 if isinstance(self.holdout, Table) else check_share(self.holdout)
         claim = Claim(self.maker.guarantee_, share, parts.coins)
         seed = self.maker.random_state
         return attack_fully(original, list(tables), parts.control, self.who, seed, self.told, claim)
@@ -390,12 +389,12 @@ class PrivateDraft:
 
     def attack(self) -> Evidence:
         """Attack the files; PrivacyError if one changed meanwhile."""
-        found = self.task.attacked(self.tables, self.parts)
+        found = self.task.attack(self.tables, self.parts)
         require_as_attacked(self.drafts, self.files)
         return found if found == Evidence() else replace(found, facts={"kept_back": self.kept_back})
 
 
-def _copied(model: object) -> Any:
+def _clone(model: object) -> Any:
     from ziggurat.synthesize.marginals import PrivateSynthesis
 
     if not isinstance(model, PrivateSynthesis):
@@ -403,7 +402,7 @@ def _copied(model: object) -> Any:
     return clone(model)
 
 
-def _planned(model: Any, schema: Schema, purse: Purse) -> Event:
+def _plan_event(model: Any, schema: Schema, purse: Purse) -> Event:
     event: Event = model.planned(schema)
     whom = event.neighbours
     if purse.ledger is None:
