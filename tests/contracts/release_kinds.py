@@ -17,7 +17,7 @@ from ziggurat.anonymize import Drop, KAnonymity, Round, anonymize, mask
 from ziggurat.data import Bounds, Categories, Column, Role, Schema, Table, Unit, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.ledger import Ledger
-from ziggurat.local import Record, VectorNoise, privatiser_for
+from ziggurat.local import VectorNoise, WholeRecord, privatizer_for
 from ziggurat.pate import GumbelNoisyMax, Partition, Teachers
 from ziggurat.privacy import Neighbours, Relation
 from ziggurat.queries import Workload
@@ -216,7 +216,7 @@ def _workload(bench: Bench) -> Plan[Any]:
 
 
 def _reports(bench: Bench) -> Plan[Any]:
-    record = Record({"ill": privatiser_for(SCHEMA["ill"], "0.5", neighbours=REPLACED)})
+    record = WholeRecord({"ill": privatizer_for(SCHEMA["ill"], "0.5", neighbours=REPLACED)})
     return CollectionPlan(record, lambda: read_rows(bench.table, ["ill"]))
 
 

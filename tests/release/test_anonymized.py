@@ -11,7 +11,7 @@ import pyarrow.csv as csv
 import pyarrow.parquet as parquet
 import pytest
 
-from ziggurat.anonymize import Anonymised, KAnonymity, LDiversity, anonymize
+from ziggurat.anonymize import Anonymized, KAnonymity, LDiversity, anonymize
 from ziggurat.data import Column, Kind, Role, Schema, Unit, read
 from ziggurat.errors import DataError, LedgerError, ParameterError, PrivacyError
 from ziggurat.ledger import Ledger
@@ -44,7 +44,7 @@ def described(unit: Unit) -> Schema:
 
 
 @pytest.fixture
-def anonymous() -> Anonymised:
+def anonymous() -> Anonymized:
     return anonymize(read(people(), described(Unit.row())), [KAnonymity(5), LDiversity("illness", 2)])
 
 
@@ -56,20 +56,20 @@ def book(tmp_path: Path) -> Ledger:
 class Shown:
     """A publication that shows another table than it should."""
 
-    def __init__(self, anonymised: Anonymised, rows: pa.Table) -> None:
+    def __init__(self, anonymised: Anonymized, rows: pa.Table) -> None:
         self.source, self._rows, self.rows = anonymised.publication.source, rows, anonymised.publication.rows
 
     def write(self, path: Path) -> None:
         parquet.write_table(self._rows, path)
 
 
-def showing(anonymised: Anonymised, rows: pa.Table) -> Anonymised:
+def showing(anonymised: Anonymized, rows: pa.Table) -> Anonymized:
     return dataclasses.replace(anonymised, publication=Shown(anonymised, rows))
 
 
 @pytest.mark.parametrize("name", ["out.parquet", "out.csv"])
 def test_the_certificate_names_the_file_and_what_attackers_make_of_it(
-    anonymous: Anonymised, tmp_path: Path, name: str
+    anonymous: Anonymized, tmp_path: Path, name: str
 ) -> None:
     made = release_anonymized(anonymous, tmp_path / name, keep=["cost"])
     facts = json.loads(made.certificate.read_text())
@@ -88,7 +88,7 @@ def test_the_certificate_names_the_file_and_what_attackers_make_of_it(
     assert evidence["facts"]["done"]["levels"] == dict(anonymous.levels)
 
 
-def test_the_measured_risks_are_those_of_the_file(anonymous: Anonymised, tmp_path: Path) -> None:
+def test_the_measured_risks_are_those_of_the_file(anonymous: Anonymized, tmp_path: Path) -> None:
     made = release_anonymized(anonymous, tmp_path / "out.csv", keep=["cost"])
     shown = csv.read_csv(tmp_path / "out.csv")
     sizes = shown.group_by(list(KNOWN)).aggregate([([], "count_all")])["count_all"].to_pylist()
@@ -98,13 +98,13 @@ def test_the_measured_risks_are_those_of_the_file(anonymous: Anonymised, tmp_pat
     assert made.after.prosecutor.highest == pytest.approx(1 / min(sizes))
 
 
-def test_the_certificate_is_for_its_owner_and_no_draft_stays(anonymous: Anonymised, tmp_path: Path) -> None:
+def test_the_certificate_is_for_its_owner_and_no_draft_stays(anonymous: Anonymized, tmp_path: Path) -> None:
     made = release_anonymized(anonymous, tmp_path / "out.parquet", keep=["cost"])
     assert stat.S_IMODE(made.certificate.stat().st_mode) == 0o600
     assert sorted(each.name for each in tmp_path.iterdir()) == ["out.parquet", "out.parquet.certificate.json"]
 
 
-def test_the_ledger_remembers_the_release_as_unbounded(anonymous: Anonymised, tmp_path: Path, book: Ledger) -> None:
+def test_the_ledger_remembers_the_release_as_unbounded(anonymous: Anonymized, tmp_path: Path, book: Ledger) -> None:
     made = release_anonymized(
         anonymous, tmp_path / "out.parquet", keep=["cost"], ledger=book, table="clinic", note="For the census."
     )
@@ -117,7 +117,7 @@ def test_the_ledger_remembers_the_release_as_unbounded(anonymous: Anonymised, tm
     assert book.verify().ok
 
 
-def test_without_an_entry_in_the_ledger_there_is_no_file(anonymous: Anonymised, tmp_path: Path) -> None:
+def test_without_an_entry_in_the_ledger_there_is_no_file(anonymous: Anonymized, tmp_path: Path) -> None:
     Ledger.open(tmp_path / "book.db").close()
     before = sorted(tmp_path.iterdir())
     with Ledger.open(tmp_path / "book.db", read_only=True) as closed, pytest.raises(LedgerError):
@@ -126,7 +126,7 @@ def test_without_an_entry_in_the_ledger_there_is_no_file(anonymous: Anonymised, 
 
 
 def test_a_crash_before_the_file_leaves_the_entry(
-    anonymous: Anonymised, tmp_path: Path, book: Ledger, monkeypatch: pytest.MonkeyPatch
+    anonymous: Anonymized, tmp_path: Path, book: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def crash(*_: object) -> None:
         raise KeyboardInterrupt
@@ -149,14 +149,14 @@ def test_a_column_that_tells_people_apart_never_leaves(tmp_path: Path) -> None:
         assert "person" not in parquet.read_schema(tmp_path / "out.parquet").names
 
 
-def test_a_file_that_shows_an_identifier_is_held_back(anonymous: Anonymised, tmp_path: Path, book: Ledger) -> None:
+def test_a_file_that_shows_an_identifier_is_held_back(anonymous: Anonymized, tmp_path: Path, book: Ledger) -> None:
     with pytest.raises(PrivacyError, match="still shows column 'person'"):
         release_anonymized(showing(anonymous, people()), tmp_path / "out.parquet", ledger=book, table="clinic")
     assert not (tmp_path / "out.parquet").exists()
     assert "clinic" not in book.tables()
 
 
-def test_a_file_that_does_not_satisfy_its_models_is_held_back(anonymous: Anonymised, tmp_path: Path) -> None:
+def test_a_file_that_does_not_satisfy_its_models_is_held_back(anonymous: Anonymized, tmp_path: Path) -> None:
     wrong = people().drop_columns(["person"]).set_column(0, "age", [[str(i) for i in range(120)]])
     with pytest.raises(PrivacyError, match="does not satisfy its models when it is read back"):
         release_anonymized(showing(anonymous, wrong), tmp_path / "out.parquet")
@@ -174,13 +174,13 @@ def test_a_file_that_does_not_satisfy_its_models_is_held_back(anonymous: Anonymi
     ],
 )
 def test_bad_input_is_one_sentence(
-    anonymous: Anonymised, tmp_path: Path, name: str, options: dict[str, str], error: type[Exception], sentence: str
+    anonymous: Anonymized, tmp_path: Path, name: str, options: dict[str, str], error: type[Exception], sentence: str
 ) -> None:
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(error, match=sentence):
         release_anonymized(anonymous, tmp_path / name, **options)
 
 
-def test_a_ledger_needs_the_name_of_the_table(anonymous: Anonymised, tmp_path: Path, book: Ledger) -> None:
+def test_a_ledger_needs_the_name_of_the_table(anonymous: Anonymized, tmp_path: Path, book: Ledger) -> None:
     with pytest.raises(ParameterError, match="Name the table"):
         release_anonymized(anonymous, tmp_path / "out.csv", keep=["cost"], ledger=book)

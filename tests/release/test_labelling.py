@@ -34,7 +34,7 @@ from ziggurat.pate import (
     ThresholdTest,
     Votes,
     account,
-    sanitised,
+    sanitize,
 )
 from ziggurat.privacy import Neighbours, Relation, compose
 from ziggurat.randomness import secure, seeded
@@ -276,7 +276,7 @@ def test_one_vote_and_two_are_not_taken_for_the_same_run(two_budgets):
         promise = certify(several, features="public").teachers.promise
         assert promise.epsilon == expected.epsilon > pair[0].account().record.epsilon
     votes = Votes.from_labels(by_person(False).votes(QUERIES[:20]), 2, unit=Unit.person("p"), relation="replace-one")
-    shown = sanitised(GumbelNoisyMax("0.1"), votes, delta="1e-4", order=8, noise=8, source=seeded(1))
+    shown = sanitize(GumbelNoisyMax("0.1"), votes, delta="1e-4", order=8, noise=8, source=seeded(1))
     with pytest.raises(PrivacyError, match="two may move"):
         certify(pair[1], features="public", sanitised=shown)
 
@@ -351,7 +351,7 @@ def test_what_is_refused_does_not_depend_on_anybodys_label(tmp_path):
     for labels in (np.zeros(80, dtype=int), np.eye(80, dtype=int)[17]):
         fitted = Teachers(Stubborn(), classes=2).fit(rows, labels, partition, source=seeded(2))
         with pytest.raises(DataError, match="shape"):
-            fitted.checked(np.zeros((2, 9)))
+            fitted.check(np.zeros((2, 9)))
 
 
 def test_a_seeded_split_makes_a_rehearsal(teachers_ledger):

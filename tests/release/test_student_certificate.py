@@ -24,7 +24,7 @@ from ziggurat.pate import (
     PrivateEpsilon,
     Votes,
     account,
-    sanitised,
+    sanitize,
 )
 from ziggurat.privacy import Neighbours, UnboundedEvent, compose, event_from_dict
 from ziggurat.randomness import seeded
@@ -138,7 +138,7 @@ def test_no_private_epsilon_can_enter(labelled):
 
 def test_a_sanitised_epsilon_is_shown_and_its_own_cost_is_added(labelled, teachers):
     votes = Votes.from_labels(teachers.votes(ROWS), 2)
-    shown = sanitised(GumbelNoisyMax("0.1"), votes, delta="1e-6", order=8, noise=8, source=seeded(1))
+    shown = sanitize(GumbelNoisyMax("0.1"), votes, delta="1e-6", order=8, noise=8, source=seeded(1))
     made = certified(labelled, sanitised=shown)
     assert made.teachers.promise.epsilon > certified(labelled).teachers.promise.epsilon
     assert made.teachers.event.to_dict()["events"][-1] == shown.event.to_dict()

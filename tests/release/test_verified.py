@@ -11,7 +11,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from ziggurat.anonymize import (
-    Anonymised,
+    Anonymized,
     AverageRisk,
     HighestRisk,
     KAnonymity,
@@ -87,7 +87,7 @@ PLANTED: dict[str, tuple[Callable[[], PrivacyModel], tuple[str, str]]] = {
 class Planted:
     """A publication whose file is changed on the disk once it is written."""
 
-    def __init__(self, anonymised: Anonymised, shown: pa.Table) -> None:
+    def __init__(self, anonymised: Anonymized, shown: pa.Table) -> None:
         self._true, self._shown = anonymised.publication, shown
         self.source, self.rows = self._true.source, self._true.rows
 
@@ -96,7 +96,7 @@ class Planted:
         (csv.write_csv if path.suffix == ".csv" else parquet.write_table)(self._shown, path)
 
 
-def made(model: PrivacyModel, **options: Any) -> Anonymised:
+def made(model: PrivacyModel, **options: Any) -> Anonymized:
     found = anonymize(read(rows(*GOOD), SCHEMA), model, **options)
     assert found.levels == {"g": 0}
     return found

@@ -197,7 +197,7 @@ class Purse:
             output = run_paid(lambda: plan.run(self.source, progress), "nothing was spent")
             return self._wrap(plan, output, event, seeded)
         question = plan.identity()
-        if not self.ledger.answered(self.population, self.analyst, event, question, seeded):
+        if not self.ledger.is_answered(self.population, self.analyst, event, question, seeded):
             self.require_room(event)
             plan.ready()
         whose = (self.population, self.analyst, event, question, plan.lifetime, seeded)
@@ -208,7 +208,7 @@ class Purse:
         entry = cite(self.ledger, spend.entry)
         if spend.replayed:
             output = plan.again(unpack(spend.answer))
-        made = self._wrap(plan, output, self.ledger.counted(self.population, event, self.analyst), seeded, entry)
+        made = self._wrap(plan, output, self.ledger.as_counted(self.population, event, self.analyst), seeded, entry)
         budget = self.ledger.paying(self.population, event.neighbours, self.analyst)
         return replace(made, replayed=spend.replayed, budget=budget)
 

@@ -14,7 +14,6 @@ from ziggurat.attacks import (
     ClosestRecords,
     EpsilonBound,
     Excess,
-    Finding,
     Guesses,
     Homogeneity,
     Intersection,
@@ -27,6 +26,7 @@ from ziggurat.attacks import (
     SyntheticSinglingOut,
     Undone,
 )
+from ziggurat.findings import Finding
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from ziggurat.cli.anonymize._options import Wanted, kept_in, metric_of
 from ziggurat.errors import DataError
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize import Anonymised
+    from ziggurat.anonymize import Anonymized
     from ziggurat.data import Hierarchy, Table
     from ziggurat.release import AnonymizedRelease
 
@@ -160,7 +160,7 @@ def _made(
     known: tuple[str, ...] | None,
     trees: dict[str, Hierarchy],
     options: dict[str, Any],
-) -> Anonymised:
+) -> Anonymized:
     from ziggurat.anonymize import anonymize as made_anonymous
     from ziggurat.data import Role
 
@@ -210,7 +210,7 @@ def _progress(share: float, best: float, seconds: float) -> str:
     return "Searching …" if math.isinf(best) else f"Searching, best so far {best:.5g} (Ctrl-C takes it)"
 
 
-def _require_listable(made: Anonymised) -> None:
+def _require_listable(made: Anonymized) -> None:
     """Too many generalisations to look at is said before anything is released."""
     from ziggurat.errors import ParameterError
 
@@ -220,7 +220,7 @@ def _require_listable(made: Anonymised) -> None:
         raise ParameterError(f"{str(error)[:-1]}: leave out --frontier and --solutions.") from None
 
 
-def _released(made: Anonymised, out: str, ledger: str, budget: str, options: dict[str, Any]) -> AnonymizedRelease:
+def _released(made: Anonymized, out: str, ledger: str, budget: str, options: dict[str, Any]) -> AnonymizedRelease:
     from ziggurat.cli._ledger import open_ledger
     from ziggurat.release import release_anonymized
 
@@ -230,7 +230,7 @@ def _released(made: Anonymised, out: str, ledger: str, budget: str, options: dic
         return release_anonymized(made, out, ledger=book, table=budget, **options)
 
 
-def _more(made: Anonymised, frontier: str, solutions: str) -> None:
+def _more(made: Anonymized, frontier: str, solutions: str) -> None:
     from ziggurat.cli._data import write_table
 
     if solutions:

@@ -27,7 +27,7 @@ from ziggurat.cli.model._options import (
     fewest,
     options_in,
 )
-from ziggurat.cli.pate import TASK, AsJson, Out, empty_folder, features_of, filled_at_once, task_in
+from ziggurat.cli.pate import TASK, AsJson, Out, empty_folder, features_of, task_in
 from ziggurat.errors import ArtefactError
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def fit(
     from ziggurat.cli._asked_tables import located
     from ziggurat.cli._ledger import open_ledger
     from ziggurat.data.engines import DuckDBEngine
-    from ziggurat.files import write_text
+    from ziggurat.files import filling, write_text
     from ziggurat.release import ModelPlan, Purse, Task, fit_model
     from ziggurat.release.models import make_model, model_name, require_same_unit
 
@@ -100,7 +100,7 @@ def fit(
             quoted = purse.quote(ModelPlan.by_shape(estimator, *rows.features.shape, purse=purse))
             typer.echo(quoted.sentence)
             raise typer.Exit(0 if quoted.fits else 3)
-        with filled_at_once(folder) as draft:
+        with filling(folder) as draft:
             made = fit_model(
                 estimator, rows.features, rows.labels, ledger=book, analyst=analyst, budget=budget, units=rows.units
             )

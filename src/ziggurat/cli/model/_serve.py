@@ -25,8 +25,9 @@ from ziggurat.cli.model._options import (
     fewest,
     options_in,
 )
-from ziggurat.cli.pate import Out, empty_folder, filled_at_once, require_file
+from ziggurat.cli.pate import Out, empty_folder, require_file
 from ziggurat.errors import DataError, ParameterError
+from ziggurat.files import filling
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -100,7 +101,7 @@ def serve(
             typer.echo(quoted.sentence)
             raise typer.Exit(0 if quoted.fits else 3)
         whose |= {"units": _units(kind, rows), "points": points, "path": path}
-        with filled_at_once(folder) as draft, _in_a_line():
+        with filling(folder) as draft, _in_a_line():
             made = serve_model(model, rows.features, rows.labels, folder=draft, **whose)
     _say(made, out)
 

@@ -20,7 +20,6 @@ from ziggurat.cli.pate._folders import (
     TASK,
     empty_folder,
     features_of,
-    filled_at_once,
     queries_of,
     require_file,
     require_parent,
@@ -207,7 +206,7 @@ def privatise(
     from ziggurat.cli._data import write_table
     from ziggurat.cli._reports import Payer
     from ziggurat.cli.pate._options import source_of
-    from ziggurat.files import write_text
+    from ziggurat.files import filling, write_text
     from ziggurat.privacy import Neighbours, Relation
     from ziggurat.release import QueryCurator
 
@@ -216,7 +215,7 @@ def privatise(
     rows = features_of(source, task)
     named, free = budget or Path(source).name.split(".")[0], bool(rehearse) and not Path(source).exists()
     payer = Payer(analyst, named, ledger, Neighbours(relation=Relation.REPLACE_ONE), free)
-    with filled_at_once(folder) as draft, payer.book() as book:
+    with filling(folder) as draft, payer.book() as book:
         paying: dict[str, Any] = {} if book is None else {"ledger": book, "analyst": analyst, "budget": named}
         curator = QueryCurator(rho, task.width, **paying, source=source_of(rehearse))
         reports = curator.privatize(rows)

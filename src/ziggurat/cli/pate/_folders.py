@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -80,17 +76,6 @@ def empty_folder(out: str) -> Path:
         raise DataError(f"{out!r} is there already; name another folder.")
     require_parent(out)
     return folder
-
-
-@contextmanager
-def filled_at_once(folder: Path) -> Iterator[Path]:
-    """Give a folder to write to, which takes its place and name when everything is written, or goes away."""
-    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.absolute().parent))
-    try:
-        yield draft
-        draft.replace(folder)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
 
 
 def require_parent(out: str) -> None:

@@ -3,7 +3,7 @@
 from ziggurat.release.comparing._candidate import RISK, UTILITY, Candidate, Candidates, plane
 from ziggurat.release.comparing._candidates import StepCounter, candidates
 from ziggurat.release.comparing._judging import JudgingTerms, count_steps, judge_copies
-from ziggurat.release.comparing._plane import fill
+from ziggurat.release.comparing._plane import fill_plane
 
 __all__ = [
     "RISK",
@@ -14,7 +14,7 @@ __all__ = [
     "StepCounter",
     "candidates",
     "count_steps",
-    "fill",
+    "fill_plane",
     "judge_copies",
     "plane",
 ]

@@ -116,11 +116,11 @@ def is_open(config: ReleaseConfig, base: Path) -> bool:
 
 def _invent(name: str) -> tuple[Any, Schema]:
     from ziggurat.data import datasets
-    from ziggurat.data.generators import invented
+    from ziggurat.data.generators import invent
 
     if name in datasets.names():
         return datasets.load(name), datasets.schema(name)
-    return invented(name, _INVENTED_ROWS, 0)
+    return invent(name, _INVENTED_ROWS, 0)
 
 
 def make_plan(desk: PlanDesk) -> Plan[Any]:
@@ -161,15 +161,15 @@ def _workload(desk: PlanDesk, said: WorkloadSaid) -> Plan[Any]:
 
 
 def _reports(desk: PlanDesk, said: ReportsSaid) -> Plan[Any]:
-    from ziggurat.local import Record, privatiser_for
+    from ziggurat.local import WholeRecord, privatizer_for
     from ziggurat.release.tables import CollectionPlan, read_rows
 
     whom, parts = Neighbours(desk.schema.unit, Relation.REPLACE_ONE), {}
     for name, epsilon in said.columns.items():
         column, allowed = desk.schema[name], said.missing or bool(desk.schema[name].missing)
-        parts[name] = privatiser_for(column, epsilon, method=said.method, missing=allowed, neighbours=whom)
+        parts[name] = privatizer_for(column, epsilon, method=said.method, missing=allowed, neighbours=whom)
     table = desk.table()
-    return CollectionPlan(Record(parts), lambda: read_rows(table, list(parts)))
+    return CollectionPlan(WholeRecord(parts), lambda: read_rows(table, list(parts)))
 
 
 def _model(desk: PlanDesk, said: ModelSaid) -> Plan[Any]:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 FORMAT = "ziggurat/release/1"
+"""What a release file gives as its `format`."""
 
 
 def _as_text(value: object) -> object:

@@ -16,8 +16,8 @@ from ziggurat.errors import DataError, LedgerUseError, MixedNeighboursError, Par
 from ziggurat.ledger import Ledger
 from ziggurat.pate import UNANSWERED, Aggregator, Ballot, Labels, PateAccount, Teachers, Votes, account
 from ziggurat.pate.teachers import digest_of_body
-from ziggurat.privacy import Amount, Event, Neighbours, whole
-from ziggurat.queries.answering import Part
+from ziggurat.privacy import Amount, Event, Neighbours, whole_number
+from ziggurat.queries.answering import QuotedPart
 from ziggurat.randomness import Source
 from ziggurat.release._certificate import best_promise
 from ziggurat.release._plan import Plan, Progress
@@ -61,7 +61,7 @@ class LabelPlan(Plan[Labels]):
         """Whether the teachers were trained with a seed."""
         return self.labelling.rehearsal
 
-    def parts(self, group_size: int = 0) -> tuple[Part, ...]:  # noqa: ARG002
+    def parts(self, group_size: int = 0) -> tuple[QuotedPart, ...]:  # noqa: ARG002
         """How often noise names another class, where the winner leads by a tenth of the teachers."""
         voters, aggregator = int(self.question["voters"]), self.labelling._aggregator
         most = (voters + max(1, voters // 10) + 1) // 2
@@ -72,7 +72,7 @@ class LabelPlan(Plan[Labels]):
             f"where {most:,} teachers say one class and {voters - most:,} another, {wrong:.2g} of the labels are wrong"
         )
         delta = self.labelling._purse.grant(self.event.neighbours).grant.delta
-        return (Part("labels", repr(aggregator), best_promise(self.event, delta).epsilon, None, note=note),)
+        return (QuotedPart("labels", repr(aggregator), best_promise(self.event, delta).epsilon, None, note=note),)
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -183,7 +183,7 @@ class Labelling:
 
         The epsilon is stated at the grant's own delta, unless another is asked for.
         """
-        self._plan_event(whole(queries, "queries"), most_answers)
+        self._plan_event(whole_number(queries, "queries"), most_answers)
         return account(
             self._aggregator, self._ballot, queries=queries, answered=most_answers or queries,
             delta=self._purse.grant(self._ballot.neighbours).grant.delta if delta is None else delta,
@@ -223,8 +223,8 @@ class Labelling:
 
     def plan(self, X: Any, *, most_answers: int | None = None) -> LabelPlan:  # noqa: N803
         """Plan the labels of queries, as `label` takes them, or of so many, to be priced; no teacher is asked."""
-        features = None if isinstance(X, int | np.integer) else self._teachers.checked(X)
-        queries = whole(X, "queries") if features is None else len(features)
+        features = None if isinstance(X, int | np.integer) else self._teachers.check(X)
+        queries = whole_number(X, "queries") if features is None else len(features)
         event = self._plan_event(queries, most_answers)
         if features is not None:
             _require_room(queries)
@@ -249,14 +249,14 @@ class Labelling:
 
         The teachers vote again on the same features, which gives the same votes. Nothing is spent, because nothing
         leaves: the data-dependent epsilons are `PrivateEpsilon`s, which only the steward may open, and which are in no
-        certificate. To publish one, release it with `ziggurat.pate.sanitised`.
+        certificate. To publish one, release it with `ziggurat.pate.sanitize`.
         """
         facts = labelled.facts
-        self._teachers.checked(X)
+        self._teachers.check(X)
         asked = {**self._question(X, facts.queries, facts.question["most_answers"]), "once": facts.question["once"]}
         if asked != dict(facts.question):
             raise DataError("These labels were given for other features, by other teachers or with other noise.")
-        votes = run_paid(lambda: self._votes(self._teachers.checked(X)), "nothing was spent")
+        votes = run_paid(lambda: self._votes(self._teachers.check(X)), "nothing was spent")
         at = facts.grant.delta if delta is None else delta
         return account(
             self._aggregator, votes, delta=at, answered=labelled.labels.answered,
@@ -270,7 +270,7 @@ class Labelling:
     def _plan_event(self, queries: int, most_answers: int | None) -> Event:
         if _ballot_of(self._teachers) != self._dealt:
             raise DataError("The teachers were trained again on another kind of split; make a new Labelling.")
-        most = queries if most_answers is None else whole(most_answers, "most_answers")
+        most = queries if most_answers is None else whole_number(most_answers, "most_answers")
         return self._aggregator.planned(self._ballot, queries, most)
 
     def _question(self, features: Any, queries: int, most_answers: int | None) -> dict[str, Any]:
@@ -349,7 +349,7 @@ def _require_as_planned(drawn: Labels, queries: int, most_answers: int | None, c
 
 
 def _require_owned(organisation: Unit | None, teachers_owned: int, teachers: Teachers) -> int:
-    owned = whole(teachers_owned, "teachers_owned")
+    owned = whole_number(teachers_owned, "teachers_owned")
     if organisation is None and owned > 1:
         raise ParameterError("Say which organisation owns several teachers, such as Unit.of('site', 'hospital').")
     if owned > len(teachers.manifest_["teachers"]):

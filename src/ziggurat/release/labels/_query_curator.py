@@ -15,7 +15,7 @@ from ziggurat.data import Unit, write_csv
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError
 from ziggurat.ledger import Ledger
 from ziggurat.local import Reports, VectorNoise
-from ziggurat.pate.teachers import checked_units
+from ziggurat.pate.teachers import check_units
 from ziggurat.privacy import (
     Amount,
     Event,
@@ -26,7 +26,7 @@ from ziggurat.privacy import (
     compose,
     exact_positive,
     in_words,
-    whole,
+    whole_number,
 )
 from ziggurat.randomness import Source
 from ziggurat.release._cited import Cited, look_up
@@ -54,7 +54,9 @@ class Sent:
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read the JSON form."""
         entry = data["entry"]
-        made = cls(whole(data["rows"], "rows"), data["digest"], None if entry is None else Cited.from_dict(entry))
+        made = cls(
+            whole_number(data["rows"], "rows"), data["digest"], None if entry is None else Cited.from_dict(entry)
+        )
         if made.to_dict() != data or not isinstance(made.digest, str):
             raise ValueError("other facts than those of a call")
         return made
@@ -125,10 +127,10 @@ class PrivatizedQueries:
     def _read(cls, data: Mapping[str, Any]) -> Self:
         made = cls(
             exact_positive(data["rho"], "rho"),
-            whole(data["dimension"], "dimension"),
+            whole_number(data["dimension"], "dimension"),
             exact_positive(data["norm"], "norm"),
             Neighbours.from_dict(data["neighbours"]),
-            whole(data["rows_per_unit"], "rows_per_unit"),
+            whole_number(data["rows_per_unit"], "rows_per_unit"),
             tuple(Sent.from_dict(call) for call in data["calls"]),
             data["rehearsal"],
         )
@@ -171,7 +173,7 @@ class PrivatizedPlan(Plan[Reports]):
 
     def run(self, source: Source, progress: Progress | None) -> Reports:  # noqa: ARG002
         """Protect every row on its own."""
-        return self.noise.privatise(self.rows, source)
+        return self.noise.privatize(self.rows, source)
 
     def to_ledger(self, output: Reports) -> dict[str, Any]:
         """The number of rows and the digest of the reports; none of the rows, by which a guess could be checked."""
@@ -244,7 +246,7 @@ class QueryCurator:
         self._purse = Purse(ledger, self._budget, analyst or "", source)
         self._rho = exact_positive(rho, "rho")
         self._neighbours = self._protect(unit)
-        self._rows = whole(rows_per_unit, "rows_per_unit")
+        self._rows = whole_number(rows_per_unit, "rows_per_unit")
         if self._neighbours.unit.is_row and self._rows > 1:
             raise ParameterError("A row has one row; name the unit that has several, such as Unit.person('patient').")
         self._noise = VectorNoise(2 * self._rho, dimension, norm=norm, neighbours=self._neighbours)
@@ -315,7 +317,7 @@ class QueryCurator:
             return
         if units is None or len(units) != rows:
             raise DataError(f"Give the unit ({self._neighbours.unit.name}) of every row.")
-        _, counts = np.unique(checked_units(units), return_counts=True)
+        _, counts = np.unique(check_units(units), return_counts=True)
         if counts.min() != self._rows or counts.max() != self._rows:
             raise DataError(f"Every {self._neighbours.unit.name} must have exactly {self._rows} of the rows.")
 

@@ -14,7 +14,7 @@ from ziggurat.data import Unit
 from ziggurat.errors import DataError, ParameterError, PrivacyError
 from ziggurat.files import write_text
 from ziggurat.ledger import Ledger
-from ziggurat.pate import PrivateEpsilon, Sanitised
+from ziggurat.pate import PrivateEpsilon, Sanitized
 from ziggurat.privacy import Amount, ApproximateDP
 from ziggurat.release._purse import Purse
 from ziggurat.release.labels._labelled import Labelled, LabellingFacts, facts_of, read_json, reading
@@ -29,7 +29,7 @@ FORMAT = "ziggurat/certificate/1"
 class StudentCertificate:
     """Two promises side by side, with the facts that prove them; make one with `certify`.
 
-    No number in it depends on a vote, unless it was released with noise of its own (`Sanitised`).
+    No number in it depends on a vote, unless it was released with noise of its own (`Sanitized`).
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ def certify(
     students_ledger: Ledger | None = None,
     organisation: Unit | None = None,
     teachers_owned: int = 1,
-    sanitised: Sanitised | None = None,
+    sanitised: Sanitized | None = None,
     files: str | Path | Mapping[str, str] | None = None,
     about: str = "",
     made: date | None = None,

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
+from ziggurat.data import Unit
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError, PrivacyError, ZigguratError
 from ziggurat.ledger import Ledger
-from ziggurat.privacy import Event, Guarantee, Neighbours, Relation, Unit, as_replace_one, renamed
-from ziggurat.queries.answering import Part
+from ziggurat.privacy import Event, Guarantee, Neighbours, Relation, as_replace_one, rename_unit
+from ziggurat.queries.answering import QuotedPart
 from ziggurat.release._cited import Cited
 from ziggurat.release._plan import Plan, Progress, promise_at
 from ziggurat.release._purse import Purse
@@ -64,11 +65,11 @@ class ModelPlan(Plan["Private"]):
         """Which model."""
         return f"A private model: {type(self.model).__name__}"
 
-    def parts(self, group_size: int = 0) -> tuple[Part, ...]:  # noqa: ARG002
+    def parts(self, group_size: int = 0) -> tuple[QuotedPart, ...]:  # noqa: ARG002
         """What is fitted; how far off it will be depends on the table."""
         name = self.label or type(self.model).__name__
         epsilon = promise_at(self.event, self.model.delta).epsilon
-        return (Part(name, type(self.model).__name__, epsilon, None, note=DEPENDS),)
+        return (QuotedPart(name, type(self.model).__name__, epsilon, None, note=DEPENDS),)
 
     def guarantee(self) -> Guarantee:
         """What fitting promises at the model's own delta."""
@@ -346,7 +347,7 @@ def _about_labels(event: Event, label: str) -> Event:
     whom = event.neighbours
     if not label or whom.unit.name != "label":
         return event
-    return renamed(event, Unit.of(label, "label"))
+    return rename_unit(event, Unit.of(label, "label"))
 
 
 def _one_row_each(units: Any, rows: int) -> bool:
@@ -372,7 +373,7 @@ def _restate(model: Private, event: Event, budgeted: Neighbours, *, one_row_each
         return event
     if not one_row_each:
         raise ParameterError(f"The budget protects {budgeted}; say which {budgeted.unit.name} each row is about.")
-    return renamed(event, budgeted.unit)
+    return rename_unit(event, budgeted.unit)
 
 
 def _by_replacing(model: Private, event: Event, budgeted: Neighbours) -> Event:

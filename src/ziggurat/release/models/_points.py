@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ziggurat.data import Kind, Role, Schema, Table, Unit
 from ziggurat.data.encoding import Encoding, Field
-from ziggurat.data.expressions import known
+from ziggurat.data.expressions import null_if_missing
 from ziggurat.errors import ArtefactError, DataError, ParameterError, SchemaError, ZigguratError
 from ziggurat.release.models._task import Floats, Task, TaskRows
 
@@ -117,7 +117,7 @@ class Points:
 
 
 def _cells(table: Table, names: list[str], least: int = 1) -> pa.Table:
-    cells = table.query(table.select(*(known(table.schema[name]) for name in names)))
+    cells = table.query(table.select(*(null_if_missing(table.schema[name]) for name in names)))
     if cells.num_rows < least:
         raise DataError("The table has no rows.")
     return cells

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ziggurat.data import Kind, Role, Schema, Table, Unit
 from ziggurat.data.encoding import Encoding, Field
-from ziggurat.data.expressions import known
+from ziggurat.data.expressions import null_if_missing
 from ziggurat.errors import ArtefactError, DataError, ParameterError, SchemaError
 from ziggurat.files import write_text
 
@@ -135,7 +135,7 @@ class Task:
         """
         unit = table.unit.column if units else None
         names = [*self.encoding.names, *([self.label] if labels else []), *([unit] if unit is not None else [])]
-        cells = table.query(table.select(*(known(table.schema[name]) for name in names)))
+        cells = table.query(table.select(*(null_if_missing(table.schema[name]) for name in names)))
         if cells.num_rows < least:
             raise DataError("The table has no rows.")
         return TaskRows(

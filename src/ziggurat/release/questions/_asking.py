@@ -16,8 +16,8 @@ from ziggurat.data import Table
 from ziggurat.errors import ParameterError, QuestionError
 from ziggurat.privacy import Amount, ApproximateDP, Event, PureDP
 from ziggurat.queries import Answer, Bounding, Noise
-from ziggurat.queries.answering import GROUP_SIZE, Part
-from ziggurat.queries.answering import Plan as QuestionPlan
+from ziggurat.queries.answering import GROUP_SIZE, QuotedPart
+from ziggurat.queries.answering import QuestionPlan as QuestionPlan
 from ziggurat.queries.workloads import Group, Ranges, Workload, WorkloadAnswer, WorkloadPlan
 from ziggurat.release._plan import Plan, Progress
 from ziggurat.release._purse import require_ready
@@ -130,7 +130,7 @@ class AskedQuestion(AnswerPlan[Answer]):
         """The plan's."""
         return self.plan.guarantee()
 
-    def parts(self, group_size: int = GROUP_SIZE) -> tuple[Part, ...]:
+    def parts(self, group_size: int = GROUP_SIZE) -> tuple[QuotedPart, ...]:
         """The plan's."""
         return tuple(self.plan.parts(group_size))
 
@@ -217,13 +217,13 @@ class AskedWorkload(AnswerPlan[WorkloadAnswer]):
         """The plan's, at the delta that was stated."""
         return self.plan.guarantee(self.terms.delta)
 
-    def parts(self, group_size: int = GROUP_SIZE) -> tuple[Part, ...]:  # noqa: ARG002
+    def parts(self, group_size: int = GROUP_SIZE) -> tuple[QuotedPart, ...]:  # noqa: ARG002
         """All counts in one line; how far off they are depends on no size."""
         error, gain = self.plan.expected_error, self.plan.improvement
         how = f"{self.plan.strategy}; expected error {error:,.3g} (root mean square), {gain:,.3g} times less than alone"
         half = self.plan.half_width(self.terms.confidence)
         note = f"± {half:,.3g} at most"
-        return (Part(f"{len(self.plan.workload):,} counts", how, self.terms.epsilon, half, note=note),)
+        return (QuotedPart(f"{len(self.plan.workload):,} counts", how, self.terms.epsilon, half, note=note),)
 
     def run(self, source: Source, progress: Progress | None) -> WorkloadAnswer:
         """Run the plan."""

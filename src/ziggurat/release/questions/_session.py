@@ -17,7 +17,7 @@ from ziggurat.errors import (
 from ziggurat.ledger import Ledger
 from ziggurat.privacy import Amount, Event, Neighbours, event_from_dict
 from ziggurat.queries import Answer, Question, Terms
-from ziggurat.queries.answering import GROUP_SIZE, Plan
+from ziggurat.queries.answering import GROUP_SIZE, QuestionPlan
 from ziggurat.queries.language import Catalogue, Query, parse
 from ziggurat.queries.workloads import Workload, WorkloadAnswer
 from ziggurat.randomness import Source
@@ -267,7 +267,7 @@ class Session:
             return plan_workload(question, self._private, terms, options)
         catalogue = self._catalogue.with_bounds(bounds) if bounds else self._catalogue
         resolved = question.resolve(catalogue) if isinstance(question, Query) else parse(question, catalogue)
-        return AskedQuestion(Plan(resolved, terms), self._read_by(resolved))
+        return AskedQuestion(QuestionPlan(resolved, terms), self._read_by(resolved))
 
     def _plan_all(
         self, questions: Sequence[Asked], epsilon: Amount | Sequence[Amount], delta: Amount, options: TermOptions

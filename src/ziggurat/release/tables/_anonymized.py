@@ -10,10 +10,11 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from ziggurat.anonymize import NOT_PROMISED, Anonymised
-from ziggurat.attacks import Finding, Homogeneity, RiskReport, Undone, Verified
+from ziggurat.anonymize import NOT_PROMISED, Anonymized
+from ziggurat.attacks import Homogeneity, RiskReport, Undone, Verified
 from ziggurat.errors import DataError, ParameterError, PrivacyError
-from ziggurat.files import write_text
+from ziggurat.files import check_output, place, write_text
+from ziggurat.findings import Finding
 from ziggurat.release._certificate import Artefact
 from ziggurat.release._cited import Cited
 from ziggurat.release._evidence import Evidence
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from ziggurat.release._release import Release
 
 CERTIFICATE = ".certificate.json"
+"""What is put behind the name of a table's file to name its certificate."""
 _LONGEST = 2000
 _UNTOUCHED = "untouched columns"
 _OWNER_ONLY = 0o600  # figures about the raw table are exact
@@ -67,7 +69,7 @@ class AnonymizedRelease:
 
     path: Path
     certificate: Path
-    anonymized: Anonymised
+    anonymized: Anonymized
     before: RiskReport
     after: RiskReport
     homogeneity: Mapping[str, Homogeneity]
@@ -112,7 +114,7 @@ class AnonymizedRelease:
 
 
 def release_anonymized(
-    anonymized: Anonymised,
+    anonymized: Anonymized,
     path: str | Path,
     *,
     ledger: Ledger | None = None,
@@ -140,8 +142,8 @@ def release_anonymized(
     note
         What it is for, in a sentence.
     keep
-        Columns that may leave as they are although they undo something (see `attacks.undone`), best with the reason for
-        each: {"cost": "known to the insurer only"}. Both stand in the certificate and in the ledger.
+        Columns that may leave as they are although they undo something (see `attacks.find_undone`), best with the
+        reason for each: {"cost": "known to the insurer only"}. Both stand in the certificate and in the ledger.
     drop
         Columns that do not leave.
     gate, go_on
@@ -163,7 +165,7 @@ def release_anonymized(
         made = plan.conclude(release)
         written = Path(folder) / made.certificate.name
         write_text(written, json.dumps(made.to_dict(), indent=1) + "\n", mode=_OWNER_ONLY)
-        _let_go({plan.draft: target, written: made.certificate})
+        place({plan.draft: target, written: made.certificate})
     return made
 
 
@@ -189,7 +191,7 @@ class AnonymizedPlan(Plan[Drafted]):
         As for `release_anonymized`.
     """
 
-    anonymized: Anonymised
+    anonymized: Anonymized
     draft: Path
     target: Path
     kept: Mapping[str, str]
@@ -201,7 +203,7 @@ class AnonymizedPlan(Plan[Drafted]):
     @classmethod
     def of(
         cls,
-        anonymized: Anonymised,
+        anonymized: Anonymized,
         draft: Path,
         target: Path,
         kept: Mapping[str, str],
@@ -312,10 +314,7 @@ def check_target(path: str | Path, ledger: Ledger | None, table: str, note: str)
     target = Path(path)
     if target.suffix.lower() not in (".parquet", ".csv"):
         raise DataError("The output must be a .parquet or a .csv file.")
-    if not target.absolute().parent.is_dir():
-        raise DataError(f"The folder of {str(target)!r} does not exist; create it first.")
-    if target.is_dir():
-        raise DataError(f"{str(target)!r} is a folder; name a file.")
+    check_output(target, force=True)
     if ledger is not None and not table:
         raise ParameterError("Name the table, as the ledger should remember it.")
     if ledger is None and table:
@@ -325,10 +324,10 @@ def check_target(path: str | Path, ledger: Ledger | None, table: str, note: str)
     return target
 
 
-def check_keep(anonymized: Anonymised, keep: Mapping[str, str] | Sequence[str], drop: Sequence[str]) -> dict[str, str]:
+def check_keep(anonymized: Anonymized, keep: Mapping[str, str] | Sequence[str], drop: Sequence[str]) -> dict[str, str]:
     if isinstance(keep, str) or isinstance(drop, str):
         raise ParameterError("Give the columns to keep or to drop as a list of names.")
-    raw = anonymized.publication.source
+    raw = anonymized.publication.original
     kept = dict(keep) if isinstance(keep, Mapping) else dict.fromkeys(keep, "")
     for name in kept:
         if name in anonymized.question.quasi_identifiers or tells_people_apart(raw, raw.declared[name]):
@@ -356,9 +355,9 @@ def _require_decided(left: Undone) -> None:
         )
 
 
-def _not_shown(anonymized: Anonymised, found: Undone) -> tuple[str, ...]:
+def _not_shown(anonymized: Anonymized, found: Undone) -> tuple[str, ...]:
     shown = {*anonymized.question.quasi_identifiers, *found.untouched}
-    return tuple(each.name for each in anonymized.publication.source.declared.columns if each.name not in shown)
+    return tuple(each.name for each in anonymized.publication.original.declared.columns if each.name not in shown)
 
 
 def private_folder(target: Path) -> tempfile.TemporaryDirectory[str]:
@@ -372,12 +371,3 @@ def private_folder(target: Path) -> tempfile.TemporaryDirectory[str]:
 def copy_into(file: Path, folder: Path) -> Path:
     """Copy a file that is about to leave into the folder of a bundle."""
     return Path(shutil.copyfile(file, folder / file.name))
-
-
-def _let_go(drafts: Mapping[Path, Path]) -> None:
-    try:
-        for draft, target in drafts.items():
-            draft.replace(target)
-    except OSError:
-        names = " and ".join(repr(str(target)) for target in drafts.values())
-        raise DataError(f"Not both of {names} could be written; check the folder, and release again.") from None

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ziggurat.anonymize import Anonymised
+from ziggurat.anonymize import Anonymized
 from ziggurat.attacks import (
     Claims,
-    Counts,
+    ColumnCounts,
     Cover,
     Homogeneity,
     RiskReport,
     Undone,
     Verified,
+    find_undone,
     homogeneity_of,
     risk_of,
-    undone,
-    verified,
+    verify_models,
 )
 from ziggurat.data import Column, Kind, Role, Schema, Table
 from ziggurat.data.engines import DuckDBEngine
@@ -55,26 +55,26 @@ class Inspected:
 
 
 def inspect_file(
-    anonymized: Anonymised, file: Path, *, dropped: Collection[str] = (), kept: Collection[str] = ()
+    anonymized: Anonymized, file: Path, *, dropped: Collection[str] = (), kept: Collection[str] = ()
 ) -> Inspected:
     """Read a file back, judge every model by its cells, and attack it; PrivacyError if it is not what it should be."""
     if not anonymized.publication.rows:
         raise PrivacyError("Every row would be suppressed, and nothing is left to release; ask less of the classes.")
-    raw, known = anonymized.publication.source, anonymized.question.quasi_identifiers
+    raw, known = anonymized.publication.original, anonymized.question.quasi_identifiers
     schema = schema_of_file(anonymized, dropped)
     with DuckDBEngine() as engine:
         relation = engine.attach(file)
         _require_columns(raw, schema, list(engine.columns(relation)))
-        released = Counts(Table(engine, relation, schema, on_bad_cell="missing"), schema.names)
-        original = Counts(raw, schema.names)
+        released = ColumnCounts(Table(engine, relation, schema, on_bad_cell="missing"), schema.names)
+        original = ColumnCounts(raw, schema.names)
         held = _verify(anonymized, released, original)
         options: dict[str, Any] = {
             "shown": schema.names,
             "covers": _covers(anonymized),
             "protected": anonymized.question.sensitive,
         }
-        found = undone(released, original, raw.schema, known, **options)
-        left = undone(released, original, raw.schema, known, **options, kept=kept) if kept else found
+        found = find_undone(released, original, raw.schema, known, **options)
+        left = find_undone(released, original, raw.schema, known, **options, kept=kept) if kept else found
         return Inspected(
             verified=held,
             before=risk_of(original.of(known), threshold=HIGH_RISK),
@@ -87,9 +87,9 @@ def inspect_file(
         )
 
 
-def schema_of_file(anonymized: Anonymised, dropped: Collection[str] = ()) -> Schema:
+def schema_of_file(anonymized: Anonymized, dropped: Collection[str] = ()) -> Schema:
     """Return what the file holds: labels are text, and columns that were not generalised are what they were."""
-    raw, levels = anonymized.publication.source, anonymized.levels
+    raw, levels = anonymized.publication.original, anonymized.levels
     shown = [each for each in raw.schema.columns if not tells_people_apart(raw, each) and each.name not in dropped]
     return Schema(tuple(each if levels.get(each.name, 0) == 0 else Column(each.name, Kind.TEXT) for each in shown))
 
@@ -111,18 +111,18 @@ def _require_columns(raw: Table, schema: Schema, shown: Sequence[str]) -> None:
             raise PrivacyError(f"The file shows column {name!r}, which should not leave; nothing was released.")
 
 
-def _verify(anonymized: Anonymised, released: Counts, original: Counts) -> tuple[Verified, ...]:
+def _verify(anonymized: Anonymized, released: ColumnCounts, original: ColumnCounts) -> tuple[Verified, ...]:
     """What a file shows is judged by other code than what made it; both must agree."""
     question = anonymized.question
     claims = Claims(
         models=question.models,
         quasi_identifiers=question.quasi_identifiers,
         original={name: original.of([name]) for name in question.sensitive},
-        schema=anonymized.publication.source.schema,
+        schema=anonymized.publication.original.schema,
         covers={name: _cover(anonymized, name) for name in question.quasi_identifiers},
-        people=None if question.population is None else Counts(question.population, question.quasi_identifiers),
+        people=None if question.population is None else ColumnCounts(question.population, question.quasi_identifiers),
     )
-    held = verified(released.of([*question.quasi_identifiers, *question.sensitive]), claims)
+    held = verify_models(released.of([*question.quasi_identifiers, *question.sensitive]), claims)
     wrong = [f"{each.model} (measured: {each.figure} {each.measured:.5g})" for each in held if not each.held]
     if released.rows != anonymized.publication.rows:
         wrong.append(f"it has {released.rows:,} rows and should have {anonymized.publication.rows:,}")
@@ -134,18 +134,18 @@ def _verify(anonymized: Anonymised, released: Counts, original: Counts) -> tuple
     return held
 
 
-def _cover(anonymized: Anonymised, name: str) -> Cover:
-    number = anonymized.publication.source.schema[name].kind in (Kind.INTEGER, Kind.REAL)
+def _cover(anonymized: Anonymized, name: str) -> Cover:
+    number = anonymized.publication.original.schema[name].kind in (Kind.INTEGER, Kind.REAL)
     ranges = anonymized.recoding == "mondrian" and number
     return Cover(anonymized.hierarchies[name], anonymized.levels[name], ranges)
 
 
-def _covers(anonymized: Anonymised) -> dict[str, Cover]:
+def _covers(anonymized: Anonymized) -> dict[str, Cover]:
     return {name: _cover(anonymized, name) for name, level in anonymized.levels.items() if level != 0}
 
 
-def sensitive_of(anonymized: Anonymised, shown: Collection[str]) -> tuple[str, ...]:
+def sensitive_of(anonymized: Anonymized, shown: Collection[str]) -> tuple[str, ...]:
     """Return the columns that models protect, and those with that role, where the file shows them."""
-    declared = (column.name for column in anonymized.publication.source.schema.with_role(Role.SENSITIVE))
+    declared = (column.name for column in anonymized.publication.original.schema.with_role(Role.SENSITIVE))
     names = dict.fromkeys((*anonymized.question.sensitive, *declared))
     return tuple(name for name in names if name in shown and name not in anonymized.question.quasi_identifiers)

@@ -24,6 +24,7 @@ NOT_PROMISED_OF_MASKS = (
     "This is not differential privacy, and no class of rows was made to look alike: the rest of a row may still tell "
     "whose it is. Measure that with 'ziggurat risk'."
 )
+"""What every masked table says of itself."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from sklearn.base import clone
 
-from ziggurat.attacks import counted
+from ziggurat.attacks import count_noun
 from ziggurat.data import Schema, Table, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import MixedNeighboursError, ParameterError, PrivacyError
-from ziggurat.privacy import Event, Guarantee, whole
-from ziggurat.queries.answering import Part
+from ziggurat.privacy import Event, Guarantee, whole_number
+from ziggurat.queries.answering import QuotedPart
 from ziggurat.randomness import secure, seeded
 from ziggurat.release._certificate import NO_PROMISE
 from ziggurat.release._cited import Cited
@@ -238,12 +238,12 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
     @property
     def text(self) -> str:
         """How many copies, by which model."""
-        return f"Synthetic table: {counted(self.task.copies, 'copy', 'copies')} by {type(self.task.maker).__name__}"
+        return f"Synthetic table: {count_noun(self.task.copies, 'copy', 'copies')} by {type(self.task.maker).__name__}"
 
-    def parts(self, group_size: int = 0) -> tuple[Part, ...]:  # noqa: ARG002
+    def parts(self, group_size: int = 0) -> tuple[QuotedPart, ...]:  # noqa: ARG002
         """What is learned; how far off the counts of the copies will be depends on the table."""
         name = type(self.task.maker).__name__
-        return (Part("copies", name, promise_at(self.event, self.task.maker.delta).epsilon, None, note=DEPENDS),)
+        return (QuotedPart("copies", name, promise_at(self.event, self.task.maker.delta).epsilon, None, note=DEPENDS),)
 
     def guarantee(self) -> Guarantee:
         """The model's own, at its own delta."""
@@ -319,7 +319,7 @@ def _require_possible(maker: Any, names: Sequence[str], holdout: object, rows: i
     """Refuse what would fail only once it was paid for."""
     maker._require_solver()
     if rows is not None:
-        whole(rows, "rows")
+        whole_number(rows, "rows")
     if isinstance(holdout, Table):
         holdout.schema.select(names)
     else:

@@ -1,7 +1,6 @@
 """Records that are protected one by one, and what classifiers make of them."""
 
 from ziggurat.experiments.steps.records._classify import classify, make_classifier
-from ziggurat.experiments.steps.records._frameworks import torch_module
 from ziggurat.experiments.steps.records._generator import train_generator, train_generator_keras, train_generator_torch
 from ziggurat.experiments.steps.records._networks import classify_keras, classify_torch
 from ziggurat.experiments.steps.records._privatize import privatize
@@ -14,7 +13,6 @@ __all__ = [
     "make_classifier",
     "privatize",
     "similarity",
-    "torch_module",
     "train_generator",
     "train_generator_keras",
     "train_generator_torch",

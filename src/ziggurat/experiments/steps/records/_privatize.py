@@ -75,9 +75,9 @@ def privatize(
         `event` (the generator's training included), `epsilon_spent`, and the `promise` in words. The noise is
         seeded, as everything in an experiment: a rehearsal, never a release.
     """
-    from ziggurat.experiments.steps._threads import one_thread
     from ziggurat.privacy import compose, exact, exact_epsilon
     from ziggurat.randomness import seeded
+    from ziggurat.threads import one_thread
 
     protection = _choose(schema, target, generator, mechanism, levels, exact_epsilon(epsilon), exact(target_share))
     given = {"train": train, "validation": validation, "test": test}
