@@ -34,12 +34,10 @@ from ziggurat.release import (
     read_rows,
 )
 from ziggurat.release.labels._query_curator import PrivatizedPlan
-from ziggurat.release.models._fitting import TableModelPlan
-from ziggurat.release.tables._anonymized import AnonymizedPlan
-from ziggurat.release.tables._synthetic import plan_synthetic
+from ziggurat.release.models import TableModelPlan
+from ziggurat.release.tables import AnonymizedPlan, plan_synthetic, plan_synthetic_private
 from ziggurat.release.tables._synthetic_files import read_back
 from ziggurat.release.tables._synthetic_parts import schema_of_copies
-from ziggurat.release.tables._synthetic_private import plan_synthetic_private
 from ziggurat.synthesize import MST, Synthesizer
 
 SCHEMA = Schema(

@@ -8,8 +8,7 @@ import pytest
 
 from ziggurat.errors import DataError, ExperimentError, ParameterError
 from ziggurat.experiments import resolve, steps
-from ziggurat.experiments.steps.cases import _web_requests
-from ziggurat.experiments.steps.cases._case_parts import cut_parts
+from ziggurat.experiments.steps.cases import _web_requests, cut_parts
 from ziggurat.experiments.steps.voting import _labelling, _pate
 from ziggurat.pate import LaplaceNoisyMax, Votes
 from ziggurat.privacy import compose, event_from_dict

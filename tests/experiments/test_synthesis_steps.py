@@ -10,8 +10,7 @@ from ziggurat.attacks import Scenario
 from ziggurat.data import read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, ExperimentError
-from ziggurat.experiments import Cache, Results, catalogue, expand, load, resolve, run_plan, steps
-from ziggurat.experiments.showing._figures import draw
+from ziggurat.experiments import Cache, Results, catalogue, draw, expand, load, resolve, run_plan, steps
 from ziggurat.experiments.steps.synthesis._risk import CASES, IN, MAYBE, _find, _IntruderSearch
 from ziggurat.experiments.steps.synthesis._utility import _Yardstick
 

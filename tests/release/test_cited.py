@@ -9,7 +9,8 @@ import pytest
 from ziggurat.errors import DataError
 from ziggurat.ledger import Ledger
 from ziggurat.privacy import Neighbours, PureEvent
-from ziggurat.release._cited import Cited, cite, look_up, require_unbounded
+from ziggurat.release import Cited, look_up
+from ziggurat.release._cited import cite, require_unbounded
 
 TENTH = PureEvent(Neighbours(), "1/10")
 

@@ -40,7 +40,8 @@ from ziggurat.privacy import Neighbours, Relation, compose
 from ziggurat.randomness import secure, seeded
 from ziggurat.release import MOST_QUERIES, Labelled, Labelling, Purse, certify
 from ziggurat.release._cited import pack
-from ziggurat.release.labels._described import aggregator_from, describe_step, features_digest
+from ziggurat.release.labels import features_digest
+from ziggurat.release.labels._described import aggregator_from, describe_step
 
 CANARY = "CANARY-7f3a"
 QUERIES = np.random.default_rng(5).normal(size=(40, 4))
