@@ -99,7 +99,7 @@ class ModelPlan(Plan["Private"]):
         given = (self.features,) if self.targets is None else (self.features, self.targets)
         self.model.fit(*given)
         _require_as_planned(self.model, self.planned, self.label)
-        self.model._kin.paid += 1
+        self.model.kin.paid += 1
         return self.model
 
     def to_ledger(self, output: Private) -> dict[str, Any]:
@@ -318,7 +318,7 @@ def _require_private(model: object) -> None:
 
 def _require_no_unpaid_fits(model: Private) -> None:
     """A payment is for one fit: it does not cover earlier ones of the model or its copies that nobody paid for."""
-    family = model._kin
+    family = model.kin
     earlier = family.fits - family.paid
     if earlier > 0 or family.left or family.unpaid:
         raise ParameterError(

@@ -107,7 +107,7 @@ class Serving:
         """Standard deviation of the noise in an answer, in the units of `answer_table`, if it is one for all."""
         scale: float | None = getattr(self.model, "noise_scale_", None)
         if self.kind == "histogram" and scale is not None:
-            scale = scale / self.model.count_ / self.model._volume(self.model.n_features_in_)
+            scale = scale / self.model.count_ / self.model.cell_volume(self.model.n_features_in_)
         return None if scale is None else float(scale) / self._unit
 
     @property

@@ -110,6 +110,11 @@ class Session:
         self._budget = self._find_budget()
 
     @property
+    def ledger(self) -> Ledger:
+        """Where the budget is kept."""
+        return self._ledger
+
+    @property
     def budget(self) -> str:
         """The name of the budget that pays."""
         return self._budget

@@ -353,7 +353,7 @@ def _prepare(synthesizer: Synthesizer | None, table: Table) -> Synthesizer:
 
 
 def _names(maker: Synthesizer, table: Table) -> tuple[str, ...]:
-    names: tuple[str, ...] = maker.names_ if hasattr(maker, "model_") else maker._names(table)
+    names: tuple[str, ...] = maker.names_ if hasattr(maker, "model_") else maker.choose_names(table)
     if table.unit.column in names:
         raise PrivacyError(
             f"What was learned has column {table.unit.column!r}, which tells people apart; learn without it."
@@ -458,7 +458,7 @@ def _done(maker: Synthesizer) -> dict[str, Any]:
         "predictors": {name: list(names) for name, names in (maker.predictors or {}).items()},
         "rules": list(maker.rules),
         "smoothing": maker.smoothing,
-        "posterior": maker._proper,
+        "posterior": maker.is_proper,
         "where": None if where is None else {name: each.text for name, each in where.items()},
         "replaced": dict(getattr(maker, "replaced_", {})),
         "as_they_were": [] if where is None else [name for name in maker.names_ if name not in where],

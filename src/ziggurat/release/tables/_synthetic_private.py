@@ -213,7 +213,7 @@ def plan_synthetic_private(
     held = table if isinstance(table, Table) else read(table)
     maker = _clone(model)
     planned = _plan_event(maker, held.schema, purse)
-    names = maker._terms(held.schema).names
+    names = maker.plan_terms(held.schema).names
     who = attackers_of(held.schema, names, known, secret)
     _require_possible(maker, names, holdout, rows)
     task = _PrivateDrafting(maker, held, names, who, holdout, rows, copies, engine, place, progress or say_nothing)
@@ -317,7 +317,7 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
 
 def _require_possible(maker: Any, names: Sequence[str], holdout: object, rows: int | None) -> None:
     """Refuse what would fail only once it was paid for."""
-    maker._require_solver()
+    maker.require_solver()
     if rows is not None:
         whole_number(rows, "rows")
     if isinstance(holdout, Table):
