@@ -68,8 +68,8 @@ def test_a_table_from_the_question_to_the_ledger(command: Command, clinic: Path)
     assert "The ledger remembers it: entry 2" in made.out
     assert "it is not to be published" in made.out
     facts = check_synthetic(clinic / "copies.parquet.certificate.json")
-    assert facts["done"]["order"][:2] == ["town", "age"]
-    assert facts["done"]["kept_back"] == 24
+    assert facts["details"]["order"][:2] == ["town", "age"]
+    assert facts["evidence"]["facts"]["kept_back"] == 24
     shown = parquet.read_table(clinic / "copies.2.parquet")
     assert shown.column_names == NAMES
     young = [ill for age, ill in zip(shown["age"].to_pylist(), shown["illness"].to_pylist(), strict=True) if age < 30]
@@ -77,8 +77,8 @@ def test_a_table_from_the_question_to_the_ledger(command: Command, clinic: Path)
     assert "1 release without a guarantee" in command("ledger", "show", "patients").out
     again = command("synthesize", "patients.csv", "--from", "m.ziggurat", "--rows", "50", "--out", "more.csv", "--json")
     assert again.code == 0, again.err
-    assert json.loads(again.out)["files"][0]["rows"] == 50
-    assert "no control" in json.loads(again.out)["attacks"]["skipped"]["inferring"]
+    assert json.loads(again.out)["artefacts"][0]["rows"] == 50
+    assert "no control" in json.loads(again.out)["evidence"]["skipped"]["inferring"]
 
 
 def test_no_cell_is_shown(command: Command, clinic: Path) -> None:
@@ -94,7 +94,7 @@ def test_the_invented_clinic_works_out_of_the_box(command: Command, tmp_path: Pa
     assert made.code == 0, made.err
     facts = json.loads(made.out)
     assert facts == json.loads((tmp_path / "synthetic.parquet.certificate.json").read_text())
-    assert facts["done"]["left_out"] == ["patient_id"]
+    assert facts["details"]["left_out"] == ["patient_id"]
     assert facts["recorded"]["budget"] == "clinic"
 
 

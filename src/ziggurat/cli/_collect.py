@@ -162,9 +162,9 @@ def _collect(
     record: WholeRecord, table: Table, source: Source, payer: Payer, book: Ledger | None, out: str
 ) -> tuple[Reports, int | None]:
     """Make the reports once they are paid for; gives them and the entry that says so."""
-    from ziggurat.release import CollectionPlan, Purse, reported_rows
+    from ziggurat.release import CollectionPlan, Purse, read_rows
 
-    plan = CollectionPlan(record, lambda: reported_rows(table, list(record.parts)), _follow, Path(out).name)
+    plan = CollectionPlan(record, lambda: read_rows(table, list(record.parts)), _follow, Path(out).name)
     made = Purse(book, payer.budget, payer.analyst, source).release(plan)
     return made.output, None if made.entry is None else made.entry.seq
 

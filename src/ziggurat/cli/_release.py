@@ -49,11 +49,11 @@ def plan(
     if it does not fit what is left, 5 if the gate would stop it.
     """
     from ziggurat.cli.terminal import show_steps
-    from ziggurat.release.config import described
+    from ziggurat.release.config import describe_release
 
     with show_steps() as tell:
         tell("planning")
-        found = described(file, group_size=group_size)
+        found = describe_release(file, group_size=group_size)
     print_json(found.to_dict()) if as_json else typer.echo("\n".join(found.sentences))
     if not found.fits:
         raise typer.Exit(3 if found.quotation is not None else 5)

@@ -61,9 +61,9 @@ def _print_answer(answer: Answer, cost: PureDP | ApproximateDP, left: str, expla
 
 
 def _flatten(table: pa.Table, out: str) -> pa.Table:
-    from ziggurat.release.questions import flat
+    from ziggurat.release.questions import flatten_lists
 
-    return flat(table) if out.lower().endswith(".csv") else table
+    return flatten_lists(table) if out.lower().endswith(".csv") else table
 
 
 def _sentences(answer: Answer, cost: PureDP | ApproximateDP, left: str) -> list[str]:

@@ -118,16 +118,16 @@ def _judge(
 ) -> Candidates:
     """Compare and attack what lies in files."""
     from ziggurat.release import Candidates
-    from ziggurat.release.comparing import JudgingTerms, StepCounter, judged, steps
+    from ziggurat.release.comparing import JudgingTerms, StepCounter, count_steps, judge_copies
 
     original, notes = cut_to(table, wanted, given)
     outside = open_holdout(holdout, original)
     progress = options.pop("progress")
     asked = JudgingTerms.of(original.schema, **options)
     kinds = [each.facts.get("kind") for each in given]
-    told = StepCounter(progress, sum(steps(asked, outside is not None, kind) for kind in kinds))
+    told = StepCounter(progress, sum(count_steps(asked, outside is not None, kind) for kind in kinds))
     items = [
-        judged(
+        judge_copies(
             each.name, original, list(each.paths), asked, holdout=outside, kind=kind, promise=each.promise, told=told
         )
         for each, kind in zip(given, kinds, strict=True)

@@ -67,7 +67,7 @@ def fit(
     from ziggurat.data.engines import DuckDBEngine
     from ziggurat.files import write_text
     from ziggurat.release import Task, fit_model
-    from ziggurat.release.models import model_name, named_model, require_same_unit
+    from ziggurat.release.models import make_model, model_name, require_same_unit
 
     found = given.find(data)
     task = Task(found.schema, label, given.columns)
@@ -76,7 +76,7 @@ def fit(
     with open_ledger(given.ledger) as book:
         whom = book.budget(given.budget).neighbours
         options = read_options(option)
-        estimator = named_model(chosen, task, given.epsilon, given.delta, options, given.seed, whom.relation)
+        estimator = make_model(chosen, task, given.epsilon, given.delta, options, given.seed, whom.relation)
         require_same_unit(found.schema.unit, whom.unit)
         paying: dict[str, Any] = {"ledger": book, "analyst": given.analyst, "budget": given.budget}
         least = count_needed(whom)

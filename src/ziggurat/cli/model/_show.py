@@ -99,7 +99,7 @@ def _describe_published(folder: str) -> tuple[dict[str, Any], list[str]]:
     from ziggurat import learn
     from ziggurat.privacy import event_from_dict
     from ziggurat.release import Cited
-    from ziggurat.release.models import CLASSES, NUMBERS, not_protected, promised
+    from ziggurat.release.models import CLASSES, NUMBERS, not_protected, promise_at
 
     held, task = _read_promise(folder), read_task(folder)
     try:
@@ -107,7 +107,7 @@ def _describe_published(folder: str) -> tuple[dict[str, Any], list[str]]:
         event, entry = event_from_dict(held["event"]), Cited.from_dict(held["entry"])
     except (KeyError, TypeError, ValueError):
         raise ArtefactError(f"There is no readable model in {folder!r}.") from None
-    promise, without = promised(event, model.delta), not_protected(model, event)
+    promise, without = promise_at(event, model.delta), not_protected(model, event)
     names = list(task.encoding.names)
     lines = [
         f"{type(model).__name__} of {task.label!r} by {', '.join(names)}, which may be published.",
@@ -129,12 +129,12 @@ def _compare(folder: str, found: dict[str, Any], ledger: str) -> None:
     """Compare with the ledger: of a model to publish its cost, of a served one its files, too."""
     from ziggurat.cli._books import open_ledger
     from ziggurat.privacy import event_from_dict
-    from ziggurat.release import Cited, Serving, recorded
+    from ziggurat.release import Cited, Serving, look_up
 
     with open_ledger(ledger) as book:
         if found["served"]:
             Serving.open(folder).check(book)
             return
-        held = recorded(book, Cited.from_dict(found["entry"]))
+        held = look_up(book, Cited.from_dict(found["entry"]))
     if held.event != event_from_dict(_read_promise(folder)["event"]) or held.answer.get("class") != found["class"]:
         raise ArtefactError("The ledger says something else of this model; do not trust its promise.")

@@ -42,9 +42,9 @@ def make_model(text: str, width: int, classes: int) -> Any:
         return MLP(width, _read_widths(layers), 1 if classes == 2 else classes)
     if layers:
         raise ParameterError("Only mlp takes widths of layers, as mlp:512,128.")
-    from ziggurat.experiments.steps.records import named_classifier
+    from ziggurat.experiments.steps.records import make_classifier
 
-    return named_classifier(name, {}, seed=0)
+    return make_classifier(name, {}, seed=0)
 
 
 def _read_widths(text: str) -> tuple[int, ...]:

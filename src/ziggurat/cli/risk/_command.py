@@ -177,7 +177,9 @@ def _read_certificate(file: str) -> dict[str, Any]:
         said: dict[str, Any] = json.loads(beside.read_text(encoding="utf-8"))
         with Path(file).open("rb") as content:
             digest = hashlib.file_digest(content, "sha256").hexdigest()
-        return said if said["file"]["sha256"] == digest and "kept" in said else {}
+        files = said["artefacts"] if "artefacts" in said else [said["file"]]
+        found = {**said["evidence"]["facts"], **said["details"]} if "evidence" in said else said
+        return found if any(each["sha256"] == digest for each in files) and "kept" in found else {}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
 

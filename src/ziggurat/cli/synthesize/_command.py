@@ -141,7 +141,7 @@ def _columns(made: SyntheticRelease) -> Shown:
 
     from ziggurat.cli.terminal import Printed as Text
 
-    done = made.to_dict()["done"]
+    done = made.to_dict()["details"]
     shown = Shown(header_style="dim", box=None, padding=(0, 1))
     for heading in ("column", "method", "drawn anew"):
         shown.add_column(heading, no_wrap=True)

@@ -1,6 +1,6 @@
 """Questions and workloads that are paid for before anything is read."""
 
-from ziggurat.release.questions._asking import MOST_NUMBERS, TermOptions, flat
+from ziggurat.release.questions._asking import MOST_NUMBERS, TermOptions, flatten_lists
 from ziggurat.release.questions._session import Past, Session
 from ziggurat.release.questions._sweep import Sweep, sweep
 
@@ -10,6 +10,6 @@ __all__ = [
     "Session",
     "Sweep",
     "TermOptions",
-    "flat",
+    "flatten_lists",
     "sweep",
 ]
