@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
-from ziggurat.anonymize.generalizing._coded import Combinations, code_hierarchy, find_codes
+from ziggurat.anonymize.generalizing._combinations import Combinations, code_hierarchy, find_codes
 from ziggurat.anonymize.generalizing._local import recode
 from ziggurat.anonymize.generalizing._models import KAnonymity, ModelNumbers
 from ziggurat.anonymize.generalizing._mondrian import mondrian
@@ -50,7 +50,7 @@ def _generated(rows: int) -> Combinations:
 
 def main() -> None:
     """Print loss, classes and seconds."""
-    asked = [KAnonymity(5).asked()]
+    asked = [KAnonymity(5).to_numbers()]
     if "ZIGGURAT_DATA" in os.environ:
         _beside_arx(_adult(Path(os.environ["ZIGGURAT_DATA"])), asked)
     else:

@@ -20,7 +20,7 @@ EPSILONS, MODELS = (0.01, 0.1, 10), ("tree", "forest")
 AGAIN = Module("again", "classify", trials=tuple({"model": model} for model in MODELS), metrics=("accuracy",))
 SIMILAR = Module("similarity", "similarity", metrics=("hamming",))
 PRIVATE = Module(
-    "private", "privatise", {"clip": 3}, trials=tuple({"epsilon": e} for e in EPSILONS), repeats=3,
+    "private", "privatize", {"clip": 3}, trials=tuple({"epsilon": e} for e in EPSILONS), repeats=3,
     modules=(AGAIN, SIMILAR),
 )  # fmt: skip
 PRINTED = (

@@ -16,7 +16,7 @@ from ziggurat.experiments._values import describe, same, token
 
 AGAIN = Module("again", "classify", metrics=("accuracy", "auc"))
 PRIVATE = Module(
-    "private", "privatise", {"clip": 3}, trials=({"epsilon": 2}, {"epsilon": 0.1}), repeats=3, modules=(AGAIN,)
+    "private", "privatize", {"clip": 3}, trials=({"epsilon": 2}, {"epsilon": 0.1}), repeats=3, modules=(AGAIN,)
 )
 EXPERIMENT = Experiment("example", (Module("prepare", "prepare-data", {"rows": 4000}), PRIVATE))
 

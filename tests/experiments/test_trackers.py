@@ -12,7 +12,7 @@ from ziggurat.experiments.showing._trackers import Guarded, MlflowTracker, Track
 from ziggurat.experiments.storing._history import History
 
 AGAIN = Module("again", "classify", metrics=("accuracy",))
-PRIVATE = Module("private", "privatise", trials=({"epsilon": 0.5},), modules=(AGAIN,))
+PRIVATE = Module("private", "privatize", trials=({"epsilon": 0.5},), modules=(AGAIN,))
 EXPERIMENT = Experiment("example", (PRIVATE,), seed=7, title="An example", digest="d" * 64)
 
 

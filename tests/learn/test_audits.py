@@ -5,7 +5,7 @@ each. Seen is the log ratio of likelihoods, which tells the two apart best. What
 below the claim, and half the noise must exceed it. A sound mechanism fails with probability 1e-7; draws are seeded.
 
 Elsewhere: what trees choose (`test_trees`), objective perturbation, by its exact law (`test_objective`), served models
-(`test_served_*`), gradient descent (`test_sgd_training`).
+(`test_served_*`), gradient descent (`tests/descent`).
 """
 
 import math
@@ -90,7 +90,7 @@ def test_sums_of_classes(kind, relation):
     sums = ClassSums(2, kind, Relation(relation))
     corners = [np.full((1, 2), STEPS), np.full((1, 2), -STEPS)]
     codes = [0, 0] if kind == "gaussian" else [0, 1]
-    pair = [sums.summed(row, np.array([code]), 2) for row, code in zip(corners, codes, strict=True)]
+    pair = [sums.sum_up(row, np.array([code]), 2) for row, code in zip(corners, codes, strict=True)]
     _assert_tight(sums.noise(_budget(kind, relation)), kind, pair if relation == REPLACE else [pair[0], 0 * pair[0]])
 
 
@@ -168,7 +168,7 @@ def test_sums_of_products(method, kind, times, relation):
     one = np.array([[STEPS]])
     other = (one, -1) if kind == "gaussian" else (0 * one, 0)
     twice = np.where(made.moments.places[0] == made.moments.places[1], 1, 2) if method.endswith("published") else 1
-    pair = [made.moments.summed(x, np.array([y * made.moments.target])) * twice for x, y in ((one, 1), other)]
+    pair = [made.moments.sum_up(x, np.array([y * made.moments.target])) * twice for x, y in ((one, 1), other)]
     _assert_tight(made.noise, kind, pair if relation == REPLACE else [pair[0], 0 * pair[0]], times)
 
 

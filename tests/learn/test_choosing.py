@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.learn import ElasticNet, Lasso, LogisticRegression, Ridge
 from ziggurat.learn._budget import FitBudget, about_rows
-from ziggurat.learn._choosing import Contested, covering, judged_by_copies, part_sizes, scores, squared_error
+from ziggurat.learn._choosing import Contested, covering, judge_by_copies, part_sizes, scores, squared_error
 from ziggurat.learn._clipping import STEPS
 from ziggurat.learn._moments import Quadratic
 from ziggurat.learn.linear._logistic import LogisticRows as Signed
@@ -172,7 +172,7 @@ def test_the_two_copies_are_uncorrelated_and_a_deviation_five_per_cent_off_is_no
             judged_by.append(copy)
             return nothing
 
-        judged_by_copies(noise, deviation, fitted, told, seeded("copies"))
+        judge_by_copies(noise, deviation, fitted, told, seeded("copies"))
         return np.corrcoef(fitted_on[0], judged_by[0])[0, 1]
 
     assert abs(correlated(3.0)) < 0.011
@@ -294,9 +294,9 @@ def test_an_audit_of_a_choice_by_sums_stays_below_the_claim_and_catches_one_by_e
 
     def exactly(given):
         target = (given.target * made.moments.target).astype(int)
-        sums = made.moments.summed(np.array([[STEPS]]), target).astype(float)
-        return judged_by_copies(
-            sums, 0.0, lambda copy: [made.minimised(copy, p, 0.0) for p in penalties], made.told, source
+        sums = made.moments.sum_up(np.array([[STEPS]]), target).astype(float)
+        return judge_by_copies(
+            sums, 0.0, lambda copy: [made.minimize(copy, p, 0.0) for p in penalties], made.read_sums, source
         )
 
     def proven(seen):

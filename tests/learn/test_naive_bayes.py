@@ -108,7 +108,7 @@ def test_it_learns_at_a_modest_epsilon():
 
 
 def _released(sums, rows, classes):
-    return np.stack([sums.summed(in_steps(row[None]), np.array([code]), 2) for row in rows for code in range(classes)])
+    return np.stack([sums.sum_up(in_steps(row[None]), np.array([code]), 2) for row in rows for code in range(classes)])
 
 
 def _furthest(entries, kind):

@@ -191,5 +191,5 @@ def test_a_direction_that_rows_do_not_tell_is_solved_however_large_epsilon_is():
     """There the tilt alone decides, divided by a regularisation that falls with epsilon."""
     along, target = np.random.default_rng(2).uniform(-1, 1, (2, 50, 1))
     objective = Objective(50, 2, 2**0.5, 2.0, 1.0, 0.25, 0.0, _budget(10**6, "1e-6"))
-    found = objective.minimised(np.hstack([along, -along]), slopes_for(np.sign(target[:, 0])), seeded("large"))
+    found = objective.minimize(np.hstack([along, -along]), slopes_for(np.sign(target[:, 0])), seeded("large"))
     assert np.isfinite(found).all()

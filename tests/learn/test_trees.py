@@ -17,7 +17,7 @@ from ziggurat.errors import ParameterError, ZigguratError
 from ziggurat.learn import DecisionTreeClassifier, RandomForestClassifier
 from ziggurat.learn._clipping import Scale
 from ziggurat.learn.counting._base import CountingFacts
-from ziggurat.learn.counting._growing import CRITERIA, binned, public_grid, split_scores
+from ziggurat.learn.counting._growing import CRITERIA, count_below, public_grid, split_scores
 from ziggurat.learn.counting._splits import leaf_counts, leaf_probabilities, leaves_of, random_splits
 from ziggurat.mechanisms import Selection, empirical_epsilon
 from ziggurat.privacy import Relation
@@ -201,7 +201,7 @@ def test_growing_and_predicting_send_rows_the_same_way():
     scale = Scale(np.array([0.1, -7.0]), np.array([0.7, 3.0]))
     grid = public_grid(scale, 6)
     table = np.vstack([grid.T, np.random.default_rng(1).uniform(scale.lower, scale.upper, (50, 2))])
-    bins = binned(table, grid)
+    bins = count_below(table, grid)
     for column, place in itertools.product(range(2), range(6)):
         assert np.array_equal(bins[:, column] > place, table[:, column] > grid[column, place])
 

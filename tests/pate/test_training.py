@@ -9,7 +9,7 @@ from ziggurat.pate.teachers._partition import Partition
 from ziggurat.pate.teachers._teachers import Teachers
 from ziggurat.pate.training._chunk import Chunk, train
 from ziggurat.pate.training._networks import CNN, MLP
-from ziggurat.pate.training._rows import split
+from ziggurat.pate.training._rows import split_rows
 from ziggurat.pate.training._settings import Placement, RandomSearch, Training
 from ziggurat.randomness import seeded
 
@@ -58,10 +58,10 @@ def test_a_teacher_too_small_to_hold_rows_out_keeps_its_last_epoch():
 
 def test_held_out_rows_have_every_class_and_no_row_is_lost():
     labels = np.repeat([0, 1, 2], [90, 9, 1])
-    learned, held = split(labels, 0.2, 5)
+    learned, held = split_rows(labels, 0.2, 5)
     assert sorted([*learned, *held]) == list(range(100))
     assert np.bincount(labels[held], minlength=3).tolist() == [18, 2, 0]
-    assert (split(labels, 0.2, 5)[1] == held).all()
+    assert (split_rows(labels, 0.2, 5)[1] == held).all()
 
 
 def _rare(rows=2000):

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy.linalg import solve_triangular
 from scipy.stats import ks_2samp
 
+from ziggurat.data.coded import CodedColumn
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.synthesize import Linear, Sample, SmallNetwork
-from ziggurat.synthesize._cells import Cells
 from ziggurat.synthesize.learners import _logistic as logistic
 from ziggurat.synthesize.learners._sampling import shares_of
 from ziggurat.threads import one_thread
@@ -27,13 +27,13 @@ BOTH = pytest.mark.parametrize("numeric", [True, False], ids=["numbers", "catego
 
 def categories(codes, size=None):
     codes = np.asarray(codes, dtype=np.int32)
-    return Cells(codes, size or int(codes.max(initial=0)) + 1)
+    return CodedColumn(codes, size or int(codes.max(initial=0)) + 1)
 
 
 def numbers(values):
     values = np.asarray(values, dtype=np.float64)
     missing = np.isnan(values)
-    return Cells(missing.astype(np.int32), 1 + bool(missing.any()), values)
+    return CodedColumn(missing.astype(np.int32), 1 + bool(missing.any()), values)
 
 
 def column(numeric, rows, draw):

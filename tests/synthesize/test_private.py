@@ -20,7 +20,7 @@ from ziggurat.randomness import seeded
 from ziggurat.synthesize import AIM, MST
 from ziggurat.synthesize.marginals._counts import CountedUnit, ExactCounts, RhoLeft, part_of, root_below
 from ziggurat.synthesize.marginals._private import _rho
-from ziggurat.synthesize.marginals._reading_codes import _kept
+from ziggurat.synthesize.marginals._reading_codes import _keep_by_lot
 
 BOTH = pytest.mark.parametrize("method", [AIM, MST])
 SCHEMA = Schema(
@@ -164,7 +164,7 @@ def test_people_count_with_a_stated_number_of_rows(method):
 
 def test_of_each_unit_at_most_so_many_rows_are_kept_by_lot():
     units = np.array([3, 3, 3, 1, 1, -1, 7, 3])
-    seen = [set(map(int, _kept(units, 2, seeded(seed)))) for seed in range(60)]
+    seen = [set(map(int, _keep_by_lot(units, 2, seeded(seed)))) for seed in range(60)]
     assert all(len(each) == 5 and {3, 4, 6} <= each and 5 not in each for each in seen)
     assert set.union(*seen) == {0, 1, 2, 3, 4, 6, 7}
 

@@ -5,10 +5,11 @@ import pyarrow as pa
 import pytest
 
 from ziggurat.data import Kind
+from ziggurat.data.coded import CodedColumn
 from ziggurat.errors import ParameterError
 from ziggurat.utility import pairs
 from ziggurat.utility._pairs import pairs_of, pmse_ratio
-from ziggurat.utility._sheets import Cells, Sheet, SheetField, Sheets
+from ziggurat.utility._sheets import Sheet, SheetField, Sheets
 
 
 def _by_hand(original, synthetic):
@@ -38,7 +39,7 @@ def _ratios(runs, rows, synthetic_rows, drawn_from):
     )
 
     def sheet(rows, x, y):
-        return Sheet(rows, rows, {"x": Cells(x), "y": Cells(y)})
+        return Sheet(rows, rows, {"x": CodedColumn(x, 3), "y": CodedColumn(y, 4)})
 
     found = []
     for _ in range(runs):

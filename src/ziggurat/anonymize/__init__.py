@@ -9,7 +9,7 @@ if TYPE_CHECKING:
         METRICS,
         NOT_PROMISED,
         Analysis,
-        Anonymised,
+        Anonymized,
         AverageRisk,
         BestGeneralization,
         ClassSize,
@@ -90,7 +90,7 @@ else:
         __name__,
         {
             "generalizing": """
-                Analysis Anonymised AverageRisk BestGeneralization ClassSize Discernibility Entropy HighestRisk
+                Analysis Anonymized AverageRisk BestGeneralization ClassSize Discernibility Entropy HighestRisk
                 KAnonymity KMap LDiversity Loss METRICS Metric NOT_PROMISED Precision Presence PrivacyModel Publication
                 Solutions TCloseness anonymize
             """,
@@ -118,7 +118,7 @@ __all__ = [
     "AllOrNothing",
     "Among",
     "Analysis",
-    "Anonymised",
+    "Anonymized",
     "AverageRisk",
     "BestGeneralization",
     "BottomCode",

@@ -9,7 +9,7 @@ from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
     from ziggurat.attacks._epsilon import EpsilonBound, epsilon_bound
-    from ziggurat.attacks._finding import Difference, Finding, Share, counted
+    from ziggurat.attacks._finding import Difference, Share, count_noun
     from ziggurat.attacks._guesses import Excess, Guesses
     from ziggurat.attacks.synthetic import (
         AttributeInference,
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         Skewness,
         Undone,
         Verified,
+        find_undone,
         homogeneity,
         homogeneity_of,
         intersection,
@@ -60,15 +61,14 @@ if TYPE_CHECKING:
         scoreboard,
         singling_out,
         skewness,
-        undone,
-        verified,
+        verify_models,
     )
 else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
             "_epsilon": "EpsilonBound epsilon_bound",
-            "_finding": "Difference Finding Share counted",
+            "_finding": "Difference Share count_noun",
             "_guesses": "Excess Guesses",
             "synthetic": """
                 AttributeInference Closeness ClosestRecords Exact Linkability MatchRisk SameSide Scenario
@@ -78,7 +78,7 @@ else:
                 Claims ColumnSet ColumnCounts Cover CurvePoint Gain Homogeneity Intersection Linkage PopulationUniques
                 RatingsCurve Reidentification RiskReport Scoreboard SinglingOut Skewness GivenAway Undone Verified
                 homogeneity homogeneity_of intersection invented_ratings linkage population_uniques ratings_curve risk
-                risk_of scoreboard singling_out skewness undone verified
+                risk_of scoreboard singling_out skewness find_undone verify_models
             """,
         },
     )
@@ -96,7 +96,6 @@ __all__ = [
     "EpsilonBound",
     "Exact",
     "Excess",
-    "Finding",
     "Gain",
     "GivenAway",
     "Guesses",
@@ -120,8 +119,9 @@ __all__ = [
     "Verified",
     "Within",
     "closest_records",
-    "counted",
+    "count_noun",
     "epsilon_bound",
+    "find_undone",
     "homogeneity",
     "homogeneity_of",
     "inference",
@@ -138,6 +138,5 @@ __all__ = [
     "singling_out",
     "skewness",
     "synthetic_singling_out",
-    "undone",
-    "verified",
+    "verify_models",
 ]

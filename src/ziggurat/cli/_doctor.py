@@ -23,13 +23,12 @@ from ziggurat.privacy import Neighbours, PureEvent
 
 _CORE = ("numpy", "scipy", "numba", "pyarrow", "duckdb", "sqlglot", "narwhals", "dp-accounting", "cryptography")
 _EXTRAS = {
-    "torch": ("torch", "opacus"),
+    "torch": ("torch", "keras"),
     "spark": ("pyspark",),
     "postgres": ("psycopg",),
     "ray": ("ray",),
     "tracking": ("mlflow", "wandb"),
     "marginals": ("mbi",),
-    "service": ("fastapi", "uvicorn", "nicegui"),
 }
 
 

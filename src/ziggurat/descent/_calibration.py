@@ -41,7 +41,7 @@ class Rounds:
         return cls(sampling, math.ceil(passes / sampling))
 
 
-def event_of(rounds: Rounds, multiplier: Fraction) -> SampledGaussianEvent:
+def event_of_rounds(rounds: Rounds, multiplier: Fraction) -> SampledGaussianEvent:
     """Write down what training does; the unit is a row, the relation add-or-remove-one."""
     return SampledGaussianEvent(Neighbours(), rounds.sampling, multiplier, rounds.steps)
 
@@ -59,16 +59,16 @@ def noise_multiplier(epsilon: Fraction, delta: Fraction, rounds: Rounds) -> Frac
     wanted = float(epsilon) * (1 - _MARGIN)
 
     def beyond(logarithm: float) -> float:
-        return math.log(_epsilon(rounds, _rounded(math.exp(logarithm)), delta, wanted) / wanted)
+        return math.log(_epsilon(rounds, _round(math.exp(logarithm)), delta, wanted) / wanted)
 
     low, high = _bracket(beyond)
     found = brentq(beyond, low, high, xtol=1e-4) if low < high else high
     while beyond(found) > 0:
         found += 1e-4
-    return _rounded(math.exp(found))
+    return _round(math.exp(found))
 
 
-def _rounded(multiplier: float) -> Fraction:
+def _round(multiplier: float) -> Fraction:
     return math.ceil(Fraction(multiplier) / _UNIT) * _UNIT
 
 
@@ -91,7 +91,7 @@ def _epsilon(rounds: Rounds, multiplier: Fraction, delta: Fraction, wanted: floa
 
     Their steps are multiples of the account's, 1e-4, so that they dominate its losses and it proves no more than they.
     """
-    account = compose(event_of(rounds, multiplier))
+    account = compose(event_of_rounds(rounds, multiplier))
     step = 1e-4 if wanted < 0.5 else 1e-3 if wanted < 20 else 1e-2
     # Where losses are too many for this account the one that is published, and slower, decides.
     with suppress(PrivacyError, MemoryError, ArithmeticError, ValueError):

@@ -39,7 +39,7 @@ class WrittenGradients:
 
     def only(self, kept: Tensor) -> WrittenGradients:
         """Zero the others."""
-        return WrittenGradients(_zeroed(self.values, kept))
+        return WrittenGradients(_zero(self.values, kept))
 
 
 class Outer:
@@ -58,7 +58,7 @@ class Outer:
 
     def only(self, kept: Tensor) -> Outer:
         """Zero the others."""
-        return Outer(_zeroed(self.left, kept), _zeroed(self.right, kept))
+        return Outer(_zero(self.left, kept), _zero(self.right, kept))
 
 
 def _squares(values: Tensor) -> Tensor:
@@ -66,7 +66,7 @@ def _squares(values: Tensor) -> Tensor:
     return lengths.square()
 
 
-def _zeroed(values: Tensor, kept: Tensor) -> Tensor:
+def _zero(values: Tensor, kept: Tensor) -> Tensor:
     return torch.where(kept.view(-1, *(1,) * (values.dim() - 1)), values, 0)
 
 

@@ -34,7 +34,7 @@ def histogram_noise(columns: int, budget: FitBudget) -> AdditiveNoise:
     return budget.whole_noise(changed, changed)
 
 
-def learned(table: Floats, noise: AdditiveNoise, source: Source) -> Scale:
+def learn_bounds(table: Floats, noise: AdditiveNoise, source: Source) -> Scale:
     """Pay for the bounds of every column."""
     counts = np.stack([bucket_counts(column) for column in table.T])
     noisy = np.asarray(noise.release(counts, source).value)

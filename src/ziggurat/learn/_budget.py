@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 from fractions import Fraction
@@ -79,10 +80,10 @@ def _gaussian(sensitivity: Fraction, mu: Fraction, coordinates: int, neighbours:
 
 def about_rows(relation: str) -> Neighbours:
     """Neighbours that differ in a row."""
-    return Neighbours(Unit.row(), Relation(relation)) if relation in set(Relation) else _refused()
+    return Neighbours(Unit.row(), Relation(relation)) if relation in set(Relation) else _refuse()
 
 
-def _refused() -> Neighbours:
+def _refuse() -> Neighbours:
     raise ParameterError("The relation must be 'replace-one' or 'add-or-remove-one'.")
 
 
@@ -103,3 +104,16 @@ def warn_of_noise(epsilon: Fraction, rows: int | None, columns: int, doubt: floa
             UserWarning,
             stacklevel=3,
         )
+
+
+def deviation_of(noise: Any) -> float:
+    """The standard deviation of additive noise."""
+    return math.sqrt(2) * float(noise.scale) if isinstance(noise, Laplace) else float(noise.sigma)
+
+
+def lesser_noise(in_l1: float, in_l2: float, epsilon: Fraction, delta: Fraction) -> Kind:
+    """Name the noise of less deviation for a vector of these sensitivities."""
+    if not delta:
+        return "laplace"
+    gaussian = in_l2 / gaussian_mu(float(epsilon), float(delta))
+    return "gaussian" if gaussian < math.sqrt(2) * in_l1 / float(epsilon) else "laplace"

@@ -100,7 +100,7 @@ def squared_error(sums: Quadratic, weights: Floats, constant: float) -> float:
     return found + constant * (2 * float(sums.sums @ weights) - 2 * sums.total + constant * sums.rows)
 
 
-def judged_by_copies(
+def judge_by_copies(
     noisy: Floats,
     deviation: float,
     fitted: Callable[[Floats], Sequence[tuple[Floats, float]]],

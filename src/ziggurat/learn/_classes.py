@@ -47,7 +47,7 @@ def _is_discrete(known: Labels) -> bool:
     return known.dtype.kind != "f" or bool(np.all(known == np.rint(known)) and np.isfinite(known).all())
 
 
-def coded(labels: Labels, classes: Labels) -> Integers:
+def code_labels(labels: Labels, classes: Labels) -> Integers:
     """Give the place of every label among the classes; RowsError if one is not among them, which is not shown."""
     require_labels(labels)
     place = {label: at for at, label in enumerate(classes.tolist())}

@@ -166,10 +166,10 @@ class Passage:
         text = self.family.to_json(left=self.fitted)  # one that leaves is the same, however often it left before
         if not self.fitted:
             self.family.leave()
-        return _arrived, (text, self.fitted)
+        return _arrive, (text, self.fitted)
 
 
-def _arrived(text: str, fitted: bool) -> Passage:
+def _arrive(text: str, fitted: bool) -> Passage:
     known = json.loads(text)["token"] in _LIVE
     family = Family.from_json(text)
     if not fitted and not known:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ziggurat._lazy import deferred
 from ziggurat.errors import LedgerUseError, ParameterError
+from ziggurat.files import create, sync_path
 
 # A ledger without a witness signs nothing.
 if TYPE_CHECKING:
@@ -141,10 +142,13 @@ def _write_new(files: dict[Path, tuple[bytes, int]]) -> None:
     placed: list[Path] = []
     try:
         for path, draft in drafts.items():
-            _write_draft(draft, *files[path])
+            content, mode = files[path]
+            create(draft, content, mode=mode)
         for path, draft in drafts.items():
             os.link(draft, path)
             placed.append(path)
+        for folder in {path.absolute().parent for path in files}:
+            sync_path(folder)
     except BaseException:
         for path in placed:
             path.unlink(missing_ok=True)
@@ -152,11 +156,3 @@ def _write_new(files: dict[Path, tuple[bytes, int]]) -> None:
     finally:
         for draft in drafts.values():
             draft.unlink(missing_ok=True)
-
-
-def _write_draft(draft: Path, content: bytes, mode: int) -> None:
-    handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(handle)

@@ -8,13 +8,13 @@ if TYPE_CHECKING:
     from ziggurat.pate.accounting import (
         PateAccount,
         PrivateEpsilon,
-        Sanitised,
+        Sanitized,
         account,
         answer_probabilities,
         exact_curve,
         least_epsilon,
         published_curve,
-        sanitised,
+        sanitize,
     )
     from ziggurat.pate.student import Evaluation, Student
     from ziggurat.pate.teachers import Partition, Teachers
@@ -38,8 +38,8 @@ else:
         __name__,
         {
             "accounting": """
-                PateAccount PrivateEpsilon Sanitised account answer_probabilities exact_curve least_epsilon
-                published_curve sanitised
+                PateAccount PrivateEpsilon Sanitized account answer_probabilities exact_curve least_epsilon
+                published_curve sanitize
             """,
             "student": "Evaluation Student",
             "teachers": "Partition Teachers",
@@ -69,7 +69,7 @@ __all__ = [
     "Placement",
     "PrivateEpsilon",
     "RandomSearch",
-    "Sanitised",
+    "Sanitized",
     "Student",
     "Teachers",
     "ThresholdTest",
@@ -82,5 +82,5 @@ __all__ = [
     "exact_curve",
     "least_epsilon",
     "published_curve",
-    "sanitised",
+    "sanitize",
 ]

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
         Labelled,
         Labelling,
         LabellingFacts,
-        LabellingQuote,
         LabelPlan,
-        Privatised,
+        PrivatizedQueries,
         QueryCurator,
         StudentCertificate,
         StudentsSide,
@@ -39,20 +38,19 @@ if TYPE_CHECKING:
         TaskRows,
         fit_model,
         plan_model,
-        quote_model,
         serve_model,
     )
     from ziggurat.release.questions import MOST_NUMBERS, Past, Session, Sweep, TermOptions, sweep
     from ziggurat.release.tables import (
         CERTIFICATE,
         NOT_PROMISED_OF_MASKS,
-        AnonymisedRelease,
+        AnonymizedRelease,
         CollectionPlan,
         MaskedPlan,
         PrivateSyntheticRelease,
         SyntheticRelease,
         check_synthetic,
-        release_anonymised,
+        release_anonymized,
         release_masked,
         release_synthetic,
         release_synthetic_private,
@@ -74,14 +72,14 @@ else:
             "_tried": "excesses_of guesses_of",
             "comparing": "Candidate Candidates candidates plane",
             "labels": """
-                LabelPlan Labelled Labelling LabellingFacts LabellingQuote MOST_QUERIES Privatised QueryCurator
+                LabelPlan Labelled Labelling LabellingFacts MOST_QUERIES PrivatizedQueries QueryCurator
                 StudentCertificate StudentsSide TeachersSide certify
             """,
-            "models": "FittedModel ModelPlan Points TaskRows Serving Task fit_model plan_model quote_model serve_model",
+            "models": "FittedModel ModelPlan Points TaskRows Serving Task fit_model plan_model serve_model",
             "questions": "MOST_NUMBERS Past Session Sweep TermOptions sweep",
             "tables": """
-                AnonymisedRelease CERTIFICATE CollectionPlan MaskedPlan NOT_PROMISED_OF_MASKS PrivateSyntheticRelease
-                SyntheticRelease check_synthetic release_anonymised release_masked release_synthetic
+                AnonymizedRelease CERTIFICATE CollectionPlan MaskedPlan NOT_PROMISED_OF_MASKS PrivateSyntheticRelease
+                SyntheticRelease check_synthetic release_anonymized release_masked release_synthetic
                 release_synthetic_private reported_rows
             """,
         },
@@ -93,7 +91,7 @@ __all__ = [
     "MOST_QUERIES",
     "NOT_PROMISED_OF_MASKS",
     "NOT_PROTECTED_BY_GATE",
-    "AnonymisedRelease",
+    "AnonymizedRelease",
     "Artefact",
     "Candidate",
     "Candidates",
@@ -108,14 +106,13 @@ __all__ = [
     "Labelled",
     "Labelling",
     "LabellingFacts",
-    "LabellingQuote",
     "MaskedPlan",
     "ModelPlan",
     "Past",
     "Plan",
     "Points",
     "PrivateSyntheticRelease",
-    "Privatised",
+    "PrivatizedQueries",
     "Purse",
     "QueryCurator",
     "Quotation",
@@ -143,9 +140,8 @@ __all__ = [
     "guesses_of",
     "plan_model",
     "plane",
-    "quote_model",
     "recorded",
-    "release_anonymised",
+    "release_anonymized",
     "release_masked",
     "release_synthetic",
     "release_synthetic_private",

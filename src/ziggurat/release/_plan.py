@@ -34,7 +34,7 @@ class Plan(Protocol[Output]):
     Attributes
     ----------
     kind
-        What it is, in a word or two: "question", "labels", "anonymised table".
+        What it is, in a word or two: "question", "labels", "anonymized table".
     event
         What is done to the people in the table; None if nothing bounds it.
     lifetime

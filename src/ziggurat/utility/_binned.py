@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ziggurat.data.coded import CodedColumn
 from ziggurat.utility._judgement import Codes, Reals
-from ziggurat.utility._sheets import Cells, SheetField, Sheets
+from ziggurat.utility._sheets import SheetField, Sheets
 
 DENSE = 4
 """A table is counted cell by cell while it has at most so many cells for each row."""
@@ -73,6 +74,6 @@ def count_cells(keys: Codes, cells: int) -> tuple[Codes, Codes]:
     return held, every[held]
 
 
-def _places(cells: Cells, at: Reals) -> Codes:
+def _places(cells: CodedColumn, at: Reals) -> Codes:
     places = np.searchsorted(at, cells.numbers, side="right").astype(np.int64)
     return np.where(cells.codes == 0, places, at.size + cells.codes)

@@ -56,7 +56,7 @@ class Ranks:
         """Return the column of the matrix."""
         cells = sheet.cells[self.name]
         if cells.values is None:
-            return self.places[cells.codes][:, None]
+            return self.places.take(cells.codes)[:, None]
         below = self.least - cells.codes * (1 + abs(self.least))
         return np.where(cells.codes == 0, cells.values, below)[:, None]
 
@@ -64,12 +64,12 @@ class Ranks:
 Coder = Numbers | CategoryMarks | Ranks
 
 
-def coded(fields: Sequence[SheetField], sheet: Sheet) -> list[Coder]:
+def learn_codes(fields: Sequence[SheetField], sheet: Sheet) -> list[Coder]:
     """Learn from one table how columns are coded for linear models."""
     return [_numbers(field, sheet) if field.numeric else _categories(field, sheet) for field in fields]
 
 
-def ranked(fields: Sequence[SheetField], sheets: Sequence[Sheet]) -> list[Coder]:
+def learn_ranks(fields: Sequence[SheetField], sheets: Sequence[Sheet]) -> list[Coder]:
     """Learn how columns are coded for trees: how common categories are from the first table, what is below numbers
     from all.
     """

@@ -1,6 +1,6 @@
 """Generalise and suppress until rows look alike, at the least loss."""
 
-from ziggurat.anonymize.generalizing._anonymize import NOT_PROMISED, Anonymised, anonymize
+from ziggurat.anonymize.generalizing._anonymize import NOT_PROMISED, Anonymized, anonymize
 from ziggurat.anonymize.generalizing._metrics import (
     METRICS,
     ClassSize,
@@ -28,7 +28,7 @@ __all__ = [
     "METRICS",
     "NOT_PROMISED",
     "Analysis",
-    "Anonymised",
+    "Anonymized",
     "AverageRisk",
     "BestGeneralization",
     "ClassSize",

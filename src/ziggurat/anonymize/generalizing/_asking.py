@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from ziggurat.anonymize.generalizing._coded import Combinations, Ladder, code_levels
-from ziggurat.anonymize.generalizing._counted import count_values
+from ziggurat.anonymize.generalizing._combinations import Combinations, Ladder, code_levels, count_values
 from ziggurat.anonymize.generalizing._models import LDiversity, ModelNumbers, PrivacyModel, TCloseness
 from ziggurat.anonymize.hierarchies import propose, reads_values
 from ziggurat.data import Hierarchy, Kind, Role, Table
@@ -31,17 +30,17 @@ class ProtectedColumns:
     sensitive: tuple[str, ...]
     population: Table | None
 
-    def asked(self, counted: Combinations, table: Table) -> list[ModelNumbers]:
+    def to_numbers(self, counted: Combinations, table: Table) -> list[ModelNumbers]:
         """Return the models in numbers."""
         return [self._numbers(model, counted, table) for model in self.models]
 
     def _numbers(self, model: PrivacyModel, counted: Combinations, table: Table) -> ModelNumbers:
         if not isinstance(model, LDiversity | TCloseness):
-            return model.asked()
+            return model.to_numbers()
         place, tree = self.sensitive.index(model.column), None
         if isinstance(model, TCloseness) and model.distance == "hierarchical":
             tree = _tree(model, counted.values[place], table.schema[model.column])
-        return replace(model.asked(), about=place, tree=tree)
+        return replace(model.to_numbers(), about=place, tree=tree)
 
 
 def question_of(
@@ -72,11 +71,11 @@ def hierarchies_for(table: Table, names: Sequence[str], given: Mapping[str, Hier
     for name in names:
         column = table.schema[name]
         found = (given or {}).get(name) or column.hierarchy
-        made[name] = found if found is not None else _proposed(table, name)
+        made[name] = found if found is not None else _propose(table, name)
     return made
 
 
-def _proposed(table: Table, name: str) -> Hierarchy:
+def _propose(table: Table, name: str) -> Hierarchy:
     values = count_values(table, name)
     if not values and reads_values(table.schema[name]):
         raise DataError(

@@ -140,7 +140,7 @@ class SearchState(NamedTuple):
 
 
 @compiled
-def _mixed(keys: Words, at: Int) -> np.uint64:
+def _mix(keys: Words, at: Int) -> np.uint64:
     mixed = _SECOND
     for w in range(keys.shape[1]):
         mixed = (mixed ^ keys[at, w]) * _FIRST
@@ -170,7 +170,7 @@ def _room(size: Int) -> Int:
 
 
 @compiled
-def _merged(held: ClassParts, size: Int, slots: Integers, stamp: Integers) -> Int:
+def _merge(held: ClassParts, size: Int, slots: Integers, stamp: Integers) -> Int:
     """Add up, in place, the first `size` parts that have become equal; return how many are left."""
     room = _room(size)
     stamp[0] += 1
@@ -179,7 +179,7 @@ def _merged(held: ClassParts, size: Int, slots: Integers, stamp: Integers) -> In
     left = 0
     for i in range(size):
         value = held.values[i] if values else 0
-        at = _slot(_mixed(held.keys, i) + np.uint64(value) * _FIRST, room)
+        at = _slot(_mix(held.keys, i) + np.uint64(value) * _FIRST, room)
         while True:
             entry = slots[at]
             if entry >> 32 != stamp[0]:
@@ -204,7 +204,7 @@ def _merged(held: ClassParts, size: Int, slots: Integers, stamp: Integers) -> In
 
 
 @compiled
-def _generalised(p: Rolls, held: ClassParts, size: Int, column: Int, was: Int, now: Int) -> None:
+def _generalize(p: Rolls, held: ClassParts, size: Int, column: Int, was: Int, now: Int) -> None:
     """Replace one field of every key by its group at a higher level; equal keys are not merged yet."""
     w, shift, mask = p.word[column], p.shift[column], p.mask[column]
     steps = p.steps[p.step_at[column, was, now] :]
@@ -216,7 +216,7 @@ def _generalised(p: Rolls, held: ClassParts, size: Int, column: Int, was: Int, n
 
 
 @compiled
-def _copied(held: ClassParts, size: Int) -> ClassParts:
+def _copy(held: ClassParts, size: Int) -> ClassParts:
     people = held.people[:size].copy() if held.people.size else held.people
     values = held.values[:size].copy() if held.values.size else held.values
     return ClassParts(held.keys[:size].copy(), held.counts[:size].copy(), people, values)
@@ -289,11 +289,11 @@ def _distance(p: Rules, kind: Int, s: Int, absent: Int, histogram: Integers, siz
     for v in range(many):
         extra[v] = 0.0 if v == absent else histogram[v] / (size - unknown) - p.overall[s, v] / (1.0 - gone)
     worst = max(unknown / size, gone)
-    return worst + (1.0 - worst) * _moved(p, kind, s, many - 1 if absent >= 0 else many, extra)
+    return worst + (1.0 - worst) * _distance_moved(p, kind, s, many - 1 if absent >= 0 else many, extra)
 
 
 @compiled
-def _moved(p: Rules, kind: Int, s: Int, many: Int, extra: Reals) -> Real:
+def _distance_moved(p: Rules, kind: Int, s: Int, many: Int, extra: Reals) -> Real:
     """What moving the differences of the shares costs: equal, ordered or hierarchical ground distance.
 
     The last value is that of missing cells; if they are none, their difference is 0.
@@ -376,7 +376,7 @@ def _passes_within(
 
 
 @compiled
-def _grouped(held: ClassParts, size: Int, slots: Integers, stamp: Integers) -> tuple[Integers, Integers, Int]:
+def _number_classes(held: ClassParts, size: Int, slots: Integers, stamp: Integers) -> tuple[Integers, Integers, Int]:
     """Number the classes of the parts: for each part its class and the next part of it, -1 after the last."""
     room = _room(size)
     stamp[0] += 1
@@ -384,7 +384,7 @@ def _grouped(held: ClassParts, size: Int, slots: Integers, stamp: Integers) -> t
     last, following = np.empty(size, np.int64), np.empty(size, np.int64)
     many = 0
     for i in range(size):
-        at = _slot(_mixed(held.keys, i), room)
+        at = _slot(_mix(held.keys, i), room)
         while True:
             entry = slots[at]
             if entry >> 32 != stamp[0]:
@@ -402,7 +402,7 @@ def _grouped(held: ClassParts, size: Int, slots: Integers, stamp: Integers) -> t
 
 
 @compiled
-def judged(
+def judge_classes(
     p: Rules, held: ClassParts, size: Int, lasting: Truth, f: SearchState
 ) -> tuple[Integers, Integers, Integers]:
     """For every class: a part that stands for it, its rows, and 1 if it is kept.
@@ -416,16 +416,16 @@ def judged(
             people = held.people[i] if held.people.size else 0
             kept[i] = 1 if sizes[i] > 0 and _passes_alone(p, sizes[i], people, lasting) else 0
     else:
-        last, following, many = _grouped(held, size, f.slots, f.stamp)
+        last, following, many = _number_classes(held, size, f.slots, f.stamp)
         parts = last[:many]
-        sizes, kept = _judged_within(p, held, last, following, many, lasting)
+        sizes, kept = _judge_within(p, held, last, following, many, lasting)
     if not lasting:
         _limit_whole(p, sizes, kept)
     return parts, sizes, kept
 
 
 @compiled
-def _judged_within(
+def _judge_within(
     p: Rules, held: ClassParts, last: Integers, following: Integers, many: Int, lasting: Truth
 ) -> tuple[Integers, Integers]:
     sizes, kept = np.zeros(many, np.int64), np.zeros(many, np.int64)
@@ -552,7 +552,7 @@ def _imprecision(p: SearchProblem, levels: Integers, suppressed: Int) -> Real:
 
 
 @compiled
-def scored(p: SearchProblem, levels: Integers, held: ClassParts, parts: Integers, sizes: Integers, kept: Integers,
+def score_node(p: SearchProblem, levels: Integers, held: ClassParts, parts: Integers, sizes: Integers, kept: Integers,
            suppressed: Int) -> Real:  # fmt: skip
     """The score of a node whose classes were judged; smaller is better."""
     if p.worth.metric == LOSS:
@@ -670,13 +670,13 @@ def _bound_by_pairs(p: SearchProblem, depth: Int, levels: Integers, suppressed: 
 
 
 @compiled
-def topped(p: Rolls, held: ClassParts, columns: Integers, slots: Integers, stamp: Integers) -> ClassParts:
+def raise_to_top(p: Rolls, held: ClassParts, columns: Integers, slots: Integers, stamp: Integers) -> ClassParts:
     """The classes when some columns are at their top; `held` stays as it is."""
     size = held.counts.size
-    mine = _copied(held, size)
+    mine = _copy(held, size)
     for column in columns:
-        _generalised(p, mine, size, column, p.bottom, p.heights[column] - 1)
-    return _copied(mine, _merged(mine, size, slots, stamp))
+        _generalize(p, mine, size, column, p.bottom, p.heights[column] - 1)
+    return _copy(mine, _merge(mine, size, slots, stamp))
 
 
 @compiled
@@ -690,33 +690,33 @@ def _shadow(p: SearchProblem, depth: Int, levels: Integers, f: SearchState) -> t
     values = p.shadows.values[start:end] if p.shadows.values.size else p.shadows.values
     part = ClassParts(p.shadows.keys[start:end], p.shadows.counts[start:end], people, values)
     size = end - start
-    mine = _copied(part, size)
+    mine = _copy(part, size)
     for d in range(depth + 1):
         column = p.rolls.order[d]
         if levels[column] > 0:
-            _generalised(p.rolls, mine, size, column, p.rolls.bottom, levels[column])
-    return mine, _merged(mine, size, f.slots, f.stamp)
+            _generalize(p.rolls, mine, size, column, p.rolls.bottom, levels[column])
+    return mine, _merge(mine, size, f.slots, f.stamp)
 
 
 @compiled
 def _coarsest(p: Rolls, held: ClassParts, size: Int, depth: Int, f: SearchState) -> tuple[ClassParts, Int]:
     """The same shadow from the classes of all columns, of which those from `depth` on are at level 0."""
-    mine = _copied(held, size)
+    mine = _copy(held, size)
     for d in range(depth, p.order.size):
         column = p.order[d]
-        _generalised(p, mine, size, column, p.bottom, p.heights[column] - 1)
-    return mine, _merged(mine, size, f.slots, f.stamp)
+        _generalize(p, mine, size, column, p.bottom, p.heights[column] - 1)
+    return mine, _merge(mine, size, f.slots, f.stamp)
 
 
 @compiled
 def _must_go(p: SearchProblem, shadow: ClassParts, size: Int, f: SearchState) -> Int:
     """How many rows every completion of the levels of a shadow suppresses at least."""
-    _, sizes, kept = judged(p.rules, shadow, size, p.limit > 0, f)
-    return _suppressed(sizes, kept)
+    _, sizes, kept = judge_classes(p.rules, shadow, size, p.limit > 0, f)
+    return _count_suppressed(sizes, kept)
 
 
 @compiled
-def _suppressed(sizes: Integers, kept: Integers) -> Int:
+def _count_suppressed(sizes: Integers, kept: Integers) -> Int:
     total = 0
     for c in range(sizes.size):
         if not kept[c]:
@@ -741,24 +741,24 @@ def _before(levels: Integers, others: Integers) -> Truth:
 
 
 @compiled
-def _measured(
+def _measure_classes(
     p: SearchProblem, held: ClassParts, size: Int, levels: Integers, f: SearchState
 ) -> tuple[Int, Int, Real, Int]:
-    parts, sizes, kept = judged(p.rules, held, size, p.limit < 0, f)
-    suppressed = _suppressed(sizes, kept)
+    parts, sizes, kept = judge_classes(p.rules, held, size, p.limit < 0, f)
+    suppressed = _count_suppressed(sizes, kept)
     least = 0
     for c in range(sizes.size):
         if kept[c] and (least == 0 or sizes[c] < least):
             least = sizes[c]
     score = np.inf
     if suppressed <= p.limit or f.nodes.shape[0] > 0:
-        score = scored(p, levels, held, parts, sizes, kept, suppressed)
+        score = score_node(p, levels, held, parts, sizes, kept, suppressed)
     return suppressed, kept.sum(), score, least
 
 
 @compiled
 def _judge_node(p: SearchProblem, held: ClassParts, size: Int, levels: Integers, f: SearchState) -> None:
-    suppressed, classes, score, least = _measured(p, held, size, levels, f)
+    suppressed, classes, score, least = _measure_classes(p, held, size, levels, f)
     f.facts[2] += 1
     f.facts[3] += 1
     if f.nodes.shape[0] > 0:
@@ -817,9 +817,9 @@ def explore(
                 continue
         if level > 0:
             if was == p.rolls.bottom:
-                mine = _copied(held, size)
-            _generalised(p.rolls, mine, size, column, was, level)
-            size = _merged(mine, size, f.slots, f.stamp)
+                mine = _copy(held, size)
+            _generalize(p.rolls, mine, size, column, was, level)
+            size = _merge(mine, size, f.slots, f.stamp)
             was = level
         if last:
             _judge_node(p, mine, size, levels, f)
@@ -869,11 +869,11 @@ def at_node(p: Rolls, held: ClassParts, size: Int, levels: Integers, f: SearchSt
 
     They are merged even if nothing is generalised: rows of the table and of the population were counted apart.
     """
-    mine = _copied(held, size)
+    mine = _copy(held, size)
     for j in range(levels.size):
         if levels[j] > 0:
-            _generalised(p, mine, size, j, p.bottom, levels[j])
-    return mine, _merged(mine, size, f.slots, f.stamp)
+            _generalize(p, mine, size, j, p.bottom, levels[j])
+    return mine, _merge(mine, size, f.slots, f.stamp)
 
 
 @compiled
@@ -882,18 +882,18 @@ def measure(
 ) -> tuple[Int, Int, Real, Int]:
     """Rows suppressed, classes kept, score and smallest kept class of one node."""
     mine, left = at_node(p.rolls, held, size, levels, f)
-    return _measured(p, mine, left, levels, f)
+    return _measure_classes(p, mine, left, levels, f)
 
 
 @compiled
 def kept_parts(p: SearchProblem, held: ClassParts, size: Int, levels: Integers, f: SearchState) -> Integers:
     """For every part of `held`: 1 if its class at a node is kept."""
-    mine = _copied(held, size)
+    mine = _copy(held, size)
     for j in range(levels.size):
         if levels[j] > 0:
-            _generalised(p.rolls, mine, size, j, p.rolls.bottom, levels[j])
-    last, following, many = _grouped(mine, size, f.slots, f.stamp)
-    sizes, kept = _judged_within(p.rules, mine, last, following, many, p.limit < 0)
+            _generalize(p.rolls, mine, size, j, p.rolls.bottom, levels[j])
+    last, following, many = _number_classes(mine, size, f.slots, f.stamp)
+    sizes, kept = _judge_within(p.rules, mine, last, following, many, p.limit < 0)
     _limit_whole(p.rules, sizes, kept)
     marks = np.zeros(size, np.int64)
     for c in range(many):

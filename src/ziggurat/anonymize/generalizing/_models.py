@@ -20,7 +20,7 @@ from ziggurat.anonymize.generalizing import _kernels as kernels
 from ziggurat.errors import ParameterError
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Ladder
+    from ziggurat.anonymize.generalizing._combinations import Ladder
     from ziggurat.data import Hierarchy, Table
 
 
@@ -44,7 +44,7 @@ class PrivacyModel:
     sensitive: ClassVar[bool] = False
     population_needed: ClassVar[bool] = False
 
-    def asked(self) -> ModelNumbers:
+    def to_numbers(self) -> ModelNumbers:
         """Return the model in numbers; of which sensitive column it speaks is added by whoever knows its place."""
         raise NotImplementedError
 
@@ -69,7 +69,7 @@ class KAnonymity(PrivacyModel):
     def __post_init__(self) -> None:
         _require_whole(self.k, "k", 2)
 
-    def asked(self) -> ModelNumbers:
+    def to_numbers(self) -> ModelNumbers:
         return ModelNumbers(kernels.K_ANONYMITY, self.k, smallest=self.k)
 
     @property
@@ -97,7 +97,7 @@ class KMap(PrivacyModel):
     def __post_init__(self) -> None:
         _require_whole(self.k, "k", 2)
 
-    def asked(self) -> ModelNumbers:
+    def to_numbers(self) -> ModelNumbers:
         return ModelNumbers(kernels.K_MAP, self.k)
 
     @property
@@ -144,7 +144,7 @@ class LDiversity(PrivacyModel):
         if self.c is not None and not (_is_number(self.c) and self.c > 0):
             raise ParameterError("c must be a number above 0.")
 
-    def asked(self) -> ModelNumbers:
+    def to_numbers(self) -> ModelNumbers:
         least = math.ceil(self.l - 1e-9)
         shared: dict[str, Any] = {"smallest": least, "missing_is_a_value": self.missing_is_a_value}
         if self.kind == "distinct":
@@ -203,7 +203,7 @@ class TCloseness(PrivacyModel):
         if self.hierarchy is not None and self.distance != "hierarchical":
             raise ParameterError("Only the hierarchical distance takes a hierarchy.")
 
-    def asked(self) -> ModelNumbers:
+    def to_numbers(self) -> ModelNumbers:
         return ModelNumbers(self.KINDS[self.distance], self.t, missing_is_a_value=self.missing_is_a_value)
 
     @property
@@ -240,7 +240,7 @@ class Presence(PrivacyModel):
         if self.lower > self.upper:
             raise ParameterError("The lower share is above the upper one; swap them.")
 
-    def asked(self) -> ModelNumbers:
+    def to_numbers(self) -> ModelNumbers:
         return ModelNumbers(kernels.PRESENCE, self.lower, self.upper)
 
     @property
@@ -263,7 +263,7 @@ class HighestRisk(PrivacyModel):
     def __post_init__(self) -> None:
         _require_share(self.risk, "risk", positive=True)
 
-    def asked(self) -> ModelNumbers:
+    def to_numbers(self) -> ModelNumbers:
         least = math.ceil(1 / self.risk - 1e-9)
         return ModelNumbers(kernels.K_ANONYMITY, least, smallest=least)
 
@@ -287,7 +287,7 @@ class AverageRisk(PrivacyModel):
     def __post_init__(self) -> None:
         _require_share(self.risk, "risk", positive=True)
 
-    def asked(self) -> ModelNumbers:
+    def to_numbers(self) -> ModelNumbers:
         return ModelNumbers(kernels.AVERAGE, self.risk)
 
     @property

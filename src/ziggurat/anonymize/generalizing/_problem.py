@@ -17,12 +17,12 @@ from ziggurat.anonymize.generalizing._kernels import (
     SearchProblem,
     SearchState,
     Worth,
-    topped,
+    raise_to_top,
 )
 from ziggurat.anonymize.generalizing._pair_kernels import pairs_of
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Combinations, Ladder
+    from ziggurat.anonymize.generalizing._combinations import Combinations, Ladder
     from ziggurat.anonymize.generalizing._metrics import Metric
     from ziggurat.anonymize.generalizing._models import ModelNumbers
 
@@ -48,7 +48,7 @@ def fields(ladders: Sequence[Ladder]) -> tuple[Integers, Words, Words]:
     return np.array(word, np.int64), np.array(shift, np.uint64), np.array(mask, np.uint64)
 
 
-def packed(codes: npt.NDArray[np.int32], word: Integers, shift: Words) -> Words:
+def pack_codes(codes: npt.NDArray[np.int32], word: Integers, shift: Words) -> Words:
     """Return the codes of every combination in as few words as they fit."""
     keys = np.zeros((len(codes), int(word.max(initial=0)) + 1), np.uint64)
     for column, (at, by) in enumerate(zip(word, shift, strict=True)):
@@ -64,7 +64,7 @@ def classes_of(counted: Combinations) -> tuple[ClassParts, Integers]:
         combinations, values = np.unique(counted.sensitive, axis=0, return_inverse=True)
         joint, values = combinations.T.astype(np.int64).copy(), values.ravel().astype(np.int64)
     people = counted.people.astype(np.int64) if counted.people.size else np.empty(0, np.int64)
-    return ClassParts(packed(counted.codes, word, shift), counted.counts.astype(np.int64), people, values), joint
+    return ClassParts(pack_codes(counted.codes, word, shift), counted.counts.astype(np.int64), people, values), joint
 
 
 def problem_of(
@@ -175,7 +175,7 @@ def _shadows(
     found: list[ClassParts] = []
     for depth in range(deepest, 0, -1):
         topmost = rolls.order[depth:] if depth == deepest else rolls.order[depth : depth + 1]
-        held = topped(rolls, held, topmost, slots, stamp)
+        held = raise_to_top(rolls, held, topmost, slots, stamp)
         found.insert(0, held)
     empty = ClassParts(classes.keys[:0], nothing, nothing, nothing)
     starts = np.zeros(max(rolls.order.size, 1), np.int64)
@@ -186,7 +186,7 @@ def _shadows(
     return ClassParts(*(np.concatenate(parts) for parts in zip(*found, strict=True))), starts
 
 
-def found_for(
+def state_for(
     problem: SearchProblem,
     classes: ClassParts,
     best: npt.NDArray[np.float64],
@@ -225,7 +225,7 @@ def _steps(ladders: Sequence[Ladder]) -> tuple[Integers, Integers]:
     return np.concatenate(pieces), starts
 
 
-def _added(places: npt.NDArray[np.int32], amounts: Integers, many: int) -> Integers:
+def _add_up(places: npt.NDArray[np.int32], amounts: Integers, many: int) -> Integers:
     """Add amounts up by place; whole numbers below 2**53, so sums of floats are exact."""
     return np.bincount(places, weights=amounts, minlength=many).astype(np.int64)
 
@@ -247,12 +247,12 @@ class _Groups:
             self._column(j, ladder, counted)
 
     def _column(self, j: int, ladder: Ladder, counted: Combinations) -> None:
-        values = _added(counted.codes[:, j], counted.counts, ladder.size)
+        values = _add_up(counted.codes[:, j], counted.counts, ladder.size)
         held = values > 0
         self.used.append(int(np.count_nonzero(held)))
         for level in range(ladder.height):
             leaves = ladder.leaves(level)
-            rows = _added(ladder.groups[level], values, leaves.size)
+            rows = _add_up(ladder.groups[level], values, leaves.size)
             self._add(j, level, leaves, rows)
             self.spread[j, level] = int((rows * leaves).sum())
             if self._with_entropy:

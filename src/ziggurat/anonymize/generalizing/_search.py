@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.anonymize.generalizing import _kernels as kernels
-from ziggurat.anonymize.generalizing._problem import classes_of, found_for, problem_of
+from ziggurat.anonymize.generalizing._problem import classes_of, problem_of, state_for
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Combinations
+    from ziggurat.anonymize.generalizing._combinations import Combinations
     from ziggurat.anonymize.generalizing._kernels import ClassParts, SearchProblem, SearchState
     from ziggurat.anonymize.generalizing._metrics import Metric
     from ziggurat.anonymize.generalizing._models import ModelNumbers
@@ -88,17 +88,17 @@ class Lattice:
 
     def measure(self, levels: Sequence[int]) -> tuple[int, int, float, int]:
         """Return rows suppressed, classes kept, score (infinite beyond the limit) and smallest kept class of a node."""
-        found = self._found()
+        found = self._new_state()
         suppressed, classes, score, least = kernels.measure(
             self._problem, self._classes, len(self._classes.counts), np.array(levels, np.int64), found
         )
         return int(suppressed), int(classes), float(score), int(least)
 
-    def kept(self, levels: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.bool]]:
+    def find_kept(self, levels: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.bool]]:
         """Return for every combination of the counted table whether its rows are kept."""
         return np.asarray(
             kernels.kept_parts(
-                self._problem, self._classes, len(self._classes.counts), np.array(levels, np.int64), self._found()
+                self._problem, self._classes, len(self._classes.counts), np.array(levels, np.int64), self._new_state()
             ),
             dtype=bool,
         )
@@ -109,14 +109,14 @@ class Lattice:
         Rows are in the order of `itertools.product` over the levels of the columns.
         """
         nodes = np.zeros((self.nodes, 4))
-        found = found_for(self._problem, self._classes, np.array([np.inf]), np.zeros(1, np.int64), nodes)
+        found = state_for(self._problem, self._classes, np.array([np.inf]), np.zeros(1, np.int64), nodes)
         levels = np.zeros(len(self.heights), np.int64)
         held, size = kernels.at_node(self._problem.rolls, self._classes, len(self._classes.counts), levels, found)
         kernels.explore(self._problem, held, size, 0, 0, levels, found)
         return nodes
 
-    def _found(self) -> SearchState:
-        return found_for(self._problem, self._classes, np.array([np.inf]), np.zeros(1, np.int64))
+    def _new_state(self) -> SearchState:
+        return state_for(self._problem, self._classes, np.array([np.inf]), np.zeros(1, np.int64))
 
 
 class _LatticeSearch:
@@ -218,7 +218,7 @@ class _LatticeSearch:
             found.facts[:2] = suppressed, classes
 
     def _fresh(self) -> SearchState:
-        self._founds.append(found_for(self._problem, self._classes, self._best, self._stop))
+        self._founds.append(state_for(self._problem, self._classes, self._best, self._stop))
         return self._founds[-1]
 
     def _result(self) -> BestGeneralization | None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _SECRET = "Say where the secret is: secret: {file: key.txt}, or secret: {variable: NAME_OF_AN_ENVIRONMENT_VARIABLE}."  # noqa: S105
 
 MaskPlan = dict[str | tuple[str, ...], list["Technique"]]
+"""Techniques, in order, by the column or the group of columns that they mask."""
 
 
 def mask_plan_in(file: str | Path, columns: Sequence[str]) -> MaskPlan:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.anonymize.masking._technique import CellTechnique, Tally, distinct_of, identifier_text, looked_up
+from ziggurat.anonymize.masking._technique import CellTechnique, Tally, distinct_of, identifier_text, look_up
 from ziggurat.anonymize.masking._vault import Vault, VaultTransaction
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import Source, uniform_below
@@ -68,7 +68,7 @@ class Tokens(CellTechnique):
         with self.vault.changing(source.origin) as drawing:
             tokens, new = _tokens(drawing, self.domain or name, originals, name, source)
         shown = pa.array([tokens[original] for original in originals], pa.string())
-        return looked_up(text, distinct, shown), Tally(counts={"tokens_drawn": new})
+        return look_up(text, distinct, shown), Tally(counts={"tokens_drawn": new})
 
 
 def _tokens(
@@ -78,7 +78,7 @@ def _tokens(
     new = [original for original in originals if original not in known]
     formats = [format_of(original) for original in new]
     _check_room(drawing, domain, formats, name)
-    drawn = _drawn(drawing, domain, new, formats, source)
+    drawn = _draw_tokens(drawing, domain, new, formats, source)
     drawing.add(domain, drawn)
     return known | drawn, len(drawn)
 
@@ -127,15 +127,15 @@ def _check_room(drawing: VaultTransaction, domain: str, formats: list[str], name
             )
 
 
-def _drawn(
+def _draw_tokens(
     drawing: VaultTransaction, domain: str, originals: list[str], formats: list[str], source: Source
 ) -> dict[str, str]:
     """Draw until every value has a token that is nobody's: rejecting leaves the free ones equally likely."""
     own, used, found = set(originals), set[str](), {}
     open_ = dict(zip(originals, formats, strict=True))
     while open_:
-        candidates = dict(zip(open_, _filled(list(open_.values()), source), strict=True))
-        taken = drawing.taken(domain, list(candidates.values())) | own
+        candidates = dict(zip(open_, _fill_formats(list(open_.values()), source), strict=True))
+        taken = drawing.find_taken(domain, list(candidates.values())) | own
         for original, token in candidates.items():
             if token not in taken and token not in used:
                 used.add(token)
@@ -144,7 +144,7 @@ def _drawn(
     return found
 
 
-def _filled(formats: list[str], source: Source) -> list[str]:
+def _fill_formats(formats: list[str], source: Source) -> list[str]:
     """Draw a text for each format, all characters of a class at once."""
     joined = "".join(formats)
     characters = np.frombuffer(joined.encode("utf-32-le"), dtype="<u4").copy()

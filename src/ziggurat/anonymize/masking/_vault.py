@@ -60,7 +60,7 @@ class Vault:
         wanted = list(tokens)
         given = sorted({token for token in wanted if token is not None})
         with self._opened() as connection:
-            known = dict(_matched(connection, domain, given, "token", "original"))
+            known = dict(_match(connection, domain, given, "token", "original"))
         strange = len(given) - len(known)
         if strange:
             raise DataError(
@@ -125,9 +125,9 @@ class VaultTransaction:
         """Return the tokens that some of these values already have."""
         if self.count(domain) == 0:
             return {}
-        return dict(_matched(self._connection, domain, originals, "original", "token"))
+        return dict(_match(self._connection, domain, originals, "original", "token"))
 
-    def taken(self, domain: str, candidates: list[str]) -> set[str]:
+    def find_taken(self, domain: str, candidates: list[str]) -> set[str]:
         """Return those of the candidates that are a token or a value of the domain already."""
         if self.count(domain) == 0:
             return set()
@@ -154,7 +154,7 @@ class VaultTransaction:
         self._connection.executemany("INSERT INTO token VALUES (?, ?, ?)", rows)
 
 
-def _matched(
+def _match(
     connection: sqlite3.Connection, domain: str, texts: list[str], by: str, shown: str
 ) -> Iterator[tuple[str, str]]:
     """Yield those of `texts` that are in the column `by`, each with what the column `shown` holds beside it."""

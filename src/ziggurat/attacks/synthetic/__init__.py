@@ -1,6 +1,6 @@
 """Attacks on synthetic tables, each against a control and a naive guess."""
 
-from ziggurat.attacks.synthetic._alike import class_rows, name_copies, read_alike
+from ziggurat.attacks.synthetic._alike import name_copies, number_alike, read_alike
 from ziggurat.attacks.synthetic._closest import Closeness, ClosestRecords, closest_records
 from ziggurat.attacks.synthetic._evaluate import (
     GUESSES,
@@ -26,12 +26,12 @@ __all__ = [
     "Scenario",
     "SyntheticSinglingOut",
     "Within",
-    "class_rows",
     "closest_records",
     "inference",
     "linkability",
     "match_risk",
     "name_copies",
+    "number_alike",
     "read_alike",
     "synthetic_singling_out",
 ]

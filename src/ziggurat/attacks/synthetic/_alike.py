@@ -14,7 +14,7 @@ import pyarrow.types as kinds
 
 from ziggurat.attacks.tables import choose_columns
 from ziggurat.data import Kind, Schema, Table, read
-from ziggurat.data.coded import Codes, refine_classes
+from ziggurat.data.coded import Codes, class_rows, code_alike, read_numbers
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import secure, seeded
@@ -131,9 +131,8 @@ def encode_alike(tables: Sequence[Opened], columns: Iterable[str] | str | None =
         if part.num_rows == 0:
             raise DataError(f"{title.capitalize()} has no rows.")
     numeric = tuple(schema[name].kind in _NUMBERS for name in names)
-    cells = [_column(name, number, parts) for name, number in zip(names, numeric, strict=True)]
-    ends = np.cumsum([part.num_rows for _, part in parts])[:-1]
-    return [ComparedRows(tuple(names), numeric, each) for each in np.split(np.stack(cells, axis=1), ends)]
+    held = [_read_column(name, number, parts) for name, number in zip(names, numeric, strict=True)]
+    return [ComparedRows(tuple(names), numeric, np.stack(cells, axis=1)) for cells in zip(*held, strict=True)]
 
 
 def read_alike(
@@ -143,13 +142,11 @@ def read_alike(
     return encode_alike(open_alike(original, others), columns)
 
 
-def class_rows(tables: Sequence[Floats]) -> list[Codes]:
+def number_alike(tables: Sequence[Floats]) -> list[Codes]:
     """Return for each row of several tables which distinct row it is; equal rows have equal numbers."""
     whole = np.concatenate(tables)
-    ids, number = np.zeros(len(whole), dtype=np.int64), 1
-    for column in whole.T:
-        values, codes = np.unique(column, return_inverse=True)
-        ids, number = refine_classes(ids, number, codes.astype(np.int64), len(values))
+    columns = [np.unique(column, return_inverse=True) for column in whole.T]
+    ids, _ = class_rows([(codes, len(values)) for values, codes in columns], len(whole))
     return np.split(ids, np.cumsum([len(table) for table in tables])[:-1])
 
 
@@ -199,7 +196,8 @@ def _check_columns(names: Sequence[str], other: Opened, *, exactly: bool) -> Non
             )
 
 
-def _column(name: str, number: bool, parts: Sequence[tuple[str, pa.Table]]) -> Floats:
+def _read_column(name: str, number: bool, parts: Sequence[tuple[str, pa.Table]]) -> list[Floats]:
+    """The cells of a column of each table: numbers, or codes that the tables share."""
     columns = [part.column(name) for _, part in parts]
     families = [_family(column) for column in columns]
     known = next((family for family in families if family), "text")
@@ -207,8 +205,10 @@ def _column(name: str, number: bool, parts: Sequence[tuple[str, pa.Table]]) -> F
         if family not in ("", known):
             raise DataError(f"Column {name!r} holds another kind of cells in {title} than in the original.")
     if number and known in ("number", "date"):
-        return np.concatenate([_floats(column) for column in columns])
-    return _codes(columns, known)
+        return [read_numbers(column) for column in columns]
+    shared = pa.float64() if known == "number" else pa.string()
+    codes, _ = code_alike([column.cast(shared, safe=False) for column in columns])
+    return [each.astype(np.float64) for each in codes]
 
 
 def _family(column: pa.ChunkedArray) -> str:
@@ -220,17 +220,3 @@ def _family(column: pa.ChunkedArray) -> str:
     if kinds.is_boolean(column.type):
         return "truth"
     return "number" if kinds.is_integer(column.type) or kinds.is_floating(column.type) else "text"
-
-
-def _floats(column: pa.ChunkedArray) -> Floats:
-    if column.null_count == len(column):
-        return np.full(len(column), np.nan)
-    days = column.cast(pa.date32()).cast(pa.int32()) if kinds.is_date(column.type) else column
-    return np.asarray(days.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
-
-
-def _codes(columns: Sequence[pa.ChunkedArray], family: str) -> Floats:
-    shared = pa.float64() if family == "number" else pa.string()
-    cells = [chunk for column in columns for chunk in column.cast(shared, safe=False).chunks]
-    coded = pa.concat_arrays(cells).dictionary_encode(null_encoding="encode")
-    return np.asarray(coded.indices.to_numpy(zero_copy_only=False), dtype=np.float64)

@@ -10,20 +10,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ziggurat.attacks._finding import CONFIDENCE, Finding, Share, counted
+from ziggurat.attacks._finding import CONFIDENCE, Share, count_noun
 from ziggurat.attacks._guesses import FEWEST, whole
 from ziggurat.attacks.synthetic._alike import (
     ComparedRows,
     Floats,
-    class_rows,
     make_generator,
     name_copies,
+    number_alike,
     read_alike,
     scale_rows,
 )
 from ziggurat.attacks.synthetic._closest_kernels import nearest
 from ziggurat.data import Table
 from ziggurat.data.coded import Codes
+from ziggurat.findings import Finding
 
 _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 _LOW = 0.05
@@ -106,7 +107,7 @@ class ClosestRecords(Finding):
     def sentence(self) -> str:
         """What was found, in a sentence for a steward."""
         text = (
-            f"{self.closer.rate:.1%} of {counted(self.synthetic_rows, 'synthetic row')} are closer to the original "
+            f"{self.closer.rate:.1%} of {count_noun(self.synthetic_rows, 'synthetic row')} are closer to the original "
             f"than to the hold-out (50% expected, give or take {self.chance:.1%}); {self.copies} equal a row of the "
             f"original, which copies {self.uniques_copied.hits:,} of {self.uniques_copied.trials:,} unique rows"
         )
@@ -175,7 +176,7 @@ def closest_records(
     mine, other, queries = scale_rows([first.take(ours), outside.take(theirs), asked], [first, outside])
     near, far = (nearest(each, queries, 2, draw.permutation(size)) for each in (mine, other))
     closer, chance, luck = _closer(near, far, 2 * size, draw)
-    kinds = class_rows([first.cells, outside.cells, made.cells])
+    kinds = number_alike([first.cells, outside.cells, made.cells])
     return ClosestRecords(
         synthetic_rows=len(asked),
         rows=size,
@@ -184,9 +185,9 @@ def closest_records(
         luck=luck,
         training=_closeness(near[1]),
         holdout=_closeness(far[1]),
-        copies=_copied(kinds[2], kinds[0]),
-        copies_drawn=_copied(kinds[2], kinds[0][ours]),
-        copies_holdout=_copied(kinds[2], kinds[1][theirs]),
+        copies=_count_copies(kinds[2], kinds[0]),
+        copies_drawn=_count_copies(kinds[2], kinds[0][ours]),
+        copies_holdout=_count_copies(kinds[2], kinds[1][theirs]),
         uniques_copied=_uniques(kinds[0], kinds[2]),
     )
 
@@ -232,7 +233,7 @@ def _closeness(distances: Floats) -> Closeness:
     return Closeness(low, middle, *(float(value) for value in np.quantile(ratios, [_LOW, 0.5])))
 
 
-def _copied(made: Codes, real: Codes) -> Share:
+def _count_copies(made: Codes, real: Codes) -> Share:
     return Share(int(np.isin(made, real).sum()), made.size)
 
 

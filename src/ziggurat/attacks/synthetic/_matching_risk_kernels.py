@@ -60,7 +60,7 @@ class Scores:
     total: Floats
 
 
-def indexed(classes: Sequence[Places], number: int, columns: Sequence[Floats]) -> Index:
+def index_tables(classes: Sequence[Places], number: int, columns: Sequence[Floats]) -> Index:
     """Sort tables by class; `columns` holds for each table the numbers known up to a tolerance, column by column."""
     orders = [
         np.lexsort((part[:, 0], ids) if part.shape[1] else (ids,)) for ids, part in zip(classes, columns, strict=True)

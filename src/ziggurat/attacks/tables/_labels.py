@@ -30,7 +30,7 @@ _MONTH, _QUARTER, _DECADE = (
 )
 
 
-def written(value: object) -> str | None:
+def write_cell(value: object) -> str | None:
     """A cell as text, in one form for numbers, truth values and dates; None for a missing one."""
     if value is None:
         return None
@@ -54,13 +54,13 @@ def fitting(values: pa.Array, labels: pa.Array, used: npt.NDArray[np.int64], hie
     attacker, whatever it may be, fits every label.
     """
     cells, texts = values.to_pylist(), labels.to_pylist()
-    names = [written(cell) for cell in cells]
+    names = [write_cell(cell) for cell in cells]
     above = [_above(hierarchy, cell) for cell in cells]
     fits = np.zeros((len(cells), used.size), dtype=np.bool_)
     places = {name: place for place, name in enumerate(names) if name is not None}
     under, shown = _under(above), _AttackerValues.of(cells, names)
     for column, code in enumerate(used):
-        label = written(texts[code])
+        label = write_cell(texts[code])
         if label is None or says_nothing(label):
             fits[:, column] = True
             continue
@@ -77,7 +77,7 @@ def _above(hierarchy: Hierarchy | None, cell: Any) -> tuple[str, ...]:
     if hierarchy is None or cell is None:
         return ()
     levels: Mapping[Any, tuple[str, ...]] = hierarchy.levels
-    return levels.get(cell, ()) or levels.get(written(cell), ())
+    return levels.get(cell, ()) or levels.get(write_cell(cell), ())
 
 
 def _under(above: Iterable[tuple[str, ...]]) -> dict[str, list[int]]:

@@ -93,13 +93,13 @@ class Claims:
     people: ColumnCounts | None = None
 
 
-def verified(released: CodedTable, claims: Claims) -> tuple[Verified, ...]:
+def verify_models(released: CodedTable, claims: Claims) -> tuple[Verified, ...]:
     """Judge every model by the counted cells of a table: quasi-identifiers and sensitive columns."""
     classes = _PublishedClasses(released, claims)
-    return tuple(_judged(model, classes) for model in claims.models)
+    return tuple(_judge(model, classes) for model in claims.models)
 
 
-def _judged(model: PrivacyModel, classes: _PublishedClasses) -> Verified:
+def _judge(model: PrivacyModel, classes: _PublishedClasses) -> Verified:
     if isinstance(model, LDiversity):
         return _diversity(model, classes)
     if isinstance(model, TCloseness):
@@ -131,7 +131,7 @@ class _PublishedClasses:
         keys, inverse = np.unique(self.ids * kinds + codes, return_inverse=True)
         counts = sum_counts(inverse.ravel(), keys.size, self.released.counts)
         known = np.array([missing or value is not None for value in held], np.bool)[keys % kinds]
-        unknown = _added(keys[~known] // kinds, counts[~known], self.sizes.size)
+        unknown = _add_up(keys[~known] // kinds, counts[~known], self.sizes.size)
         return _SensitiveValues(keys[known] // kinds, keys[known] % kinds, counts[known], unknown, self.sizes, held)
 
     @cached_property
@@ -180,7 +180,7 @@ class _SensitiveValues:
         return np.bincount(self.ids, minlength=self.sizes.size)
 
     def sums_where(self, chosen: npt.NDArray[np.bool]) -> Floats:
-        return _added(self.ids[chosen], self.counts[chosen], self.sizes.size)
+        return _add_up(self.ids[chosen], self.counts[chosen], self.sizes.size)
 
 
 def _diversity(model: LDiversity, classes: _PublishedClasses) -> Verified:
@@ -202,7 +202,7 @@ def _diversity(model: LDiversity, classes: _PublishedClasses) -> Verified:
 def _entropies(values: _SensitiveValues) -> Floats:
     counts = values.counts + np.where(values.rank == 0, values.unknown[values.ids], 0.0)
     shares = counts / values.sizes[values.ids]
-    return _added(values.ids, -shares * np.log(shares), values.sizes.size)
+    return _add_up(values.ids, -shares * np.log(shares), values.sizes.size)
 
 
 def _closeness(model: TCloseness, classes: _PublishedClasses) -> Verified:
@@ -210,14 +210,14 @@ def _closeness(model: TCloseness, classes: _PublishedClasses) -> Verified:
     column = classes.claims.schema[model.column]
     order = column.categories.values if column.categories is not None and column.categories.ordered else ()
     cells, everything = _canonical(original, model.column, classes.claims.schema)
-    domain = _ordered(everything, order, missing=model.missing_is_a_value)
+    domain = _order(everything, order, missing=model.missing_is_a_value)
     values = classes.values(model.column, missing=model.missing_is_a_value)
     places = np.array([domain.get(value, -1) for value in values.held], np.int64)[values.codes]
     figure = f"largest distance of {model.column!r} from the whole table"
     if (places < 0).any() or not domain:
         return Verified(model.sentence, figure, 1.0, model.t >= 1.0 and not (places < 0).any())
     overall = np.zeros(len(domain))
-    totals = _added(cells, original.counts, len(everything))
+    totals = _add_up(cells, original.counts, len(everything))
     for value, count in zip(everything, totals.tolist(), strict=True):
         if value in domain:
             overall[domain[value]] += count
@@ -227,7 +227,7 @@ def _closeness(model: TCloseness, classes: _PublishedClasses) -> Verified:
     return Verified(model.sentence, figure, farthest, farthest <= model.t + _ROUNDING)
 
 
-def _ordered(held: Sequence[Any], order: Sequence[object], *, missing: bool) -> dict[Any, int]:
+def _order(held: Sequence[Any], order: Sequence[object], *, missing: bool) -> dict[Any, int]:
     """The place of each value of the original table: in the public order, then in their own, missing last."""
     rank = {value: place for place, value in enumerate(order)}
     values = [value for value in held if value is not None or missing]
@@ -292,5 +292,5 @@ def _population(model: KMap | Presence, classes: _PublishedClasses) -> Verified:
     return Verified(model.sentence, figure, float(shares.max()), held)
 
 
-def _added(ids: Codes, weights: npt.NDArray[Any], number: int) -> Floats:
+def _add_up(ids: Codes, weights: npt.NDArray[Any], number: int) -> Floats:
     return np.asarray(np.bincount(ids, weights, number), np.float64)

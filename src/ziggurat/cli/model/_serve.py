@@ -25,8 +25,9 @@ from ziggurat.cli.model._options import (
     fewest,
     options_in,
 )
-from ziggurat.cli.pate import Out, empty_folder, filled_at_once, require_file
+from ziggurat.cli.pate import Out, empty_folder, require_file
 from ziggurat.errors import DataError, ParameterError
+from ziggurat.files import filling
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -80,7 +81,7 @@ def serve(
     from ziggurat.cli._asked_tables import located
     from ziggurat.cli._ledger import open_ledger
     from ziggurat.data.engines import DuckDBEngine
-    from ziggurat.release import quote_model, serve_model
+    from ziggurat.release import ModelPlan, Purse, serve_model
     from ziggurat.release.models import require_same_unit
 
     found = located(source, schema, unreadable=unreadable)
@@ -95,11 +96,12 @@ def serve(
         model = _made(kind, points, rows, given | {"relation": str(whom.relation)}, option)
         whose: dict[str, Any] = {"ledger": book, "analyst": analyst, "budget": budget}
         if quote:
-            _, quoted = quote_model(model, *rows.features.shape, **whose, label=label)
+            purse = Purse(book, budget, analyst)
+            quoted = purse.quote(ModelPlan.by_shape(model, *rows.features.shape, purse=purse, label=label))
             typer.echo(quoted.sentence)
             raise typer.Exit(0 if quoted.fits else 3)
         whose |= {"units": _units(kind, rows), "points": points, "path": path}
-        with filled_at_once(folder) as draft, _in_a_line():
+        with filling(folder) as draft, _in_a_line():
             made = serve_model(model, rows.features, rows.labels, folder=draft, **whose)
     _say(made, out)
 

@@ -3,7 +3,6 @@
 import gzip
 import hashlib
 import os
-import tempfile
 import zlib
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from ziggurat.data.datasets._converters.tabular import read_prepared_hierarchies
 from ziggurat.data.datasets._download import fetch
 from ziggurat.data.datasets._info import Converter, DatasetInfo, PublishedFile
 from ziggurat.errors import DataError
+from ziggurat.files import replacing
 
 DATA_VARIABLE = "ZIGGURAT_DATA"
 CACHE_VARIABLE = "ZIGGURAT_CACHE"
@@ -128,14 +128,9 @@ def _write(table: pa.Table, path: Path) -> None:
     """Put the table into the cache in one step: a reader sees all of it or nothing."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        os.close(descriptor)
-        try:
-            parquet.write_table(table, temporary, compression="zstd")
-            Path(temporary).replace(path)
-        finally:
-            Path(temporary).unlink(missing_ok=True)
-    except OSError:
+        with replacing(path, mode=0o600) as draft:
+            parquet.write_table(table, draft, compression="zstd")
+    except (OSError, DataError):
         raise DataError(
             f"The cache {str(path.parent)!r} cannot be written; make room or name another one by {CACHE_VARIABLE}."
         ) from None

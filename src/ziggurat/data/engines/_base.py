@@ -192,6 +192,8 @@ class Engine(ABC):
     def _withheld(self, work: Callable[[], _Result], operation: str | Callable[[], str]) -> _Result:
         try:
             return work()
+        except DataError:  # our own, which quotes no cell
+            raise
         except Exception as error:  # noqa: BLE001  (drivers raise what they like, and may quote cells)
             reason = type(error).__name__
         # Raised outside the handler, so that not even __context__ leads to the engine's own message.

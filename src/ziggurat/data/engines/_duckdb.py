@@ -14,7 +14,7 @@ from sqlglot import exp
 from ziggurat.data.engines._base import Engine, table_named
 from ziggurat.data.engines._columns import columns_of
 from ziggurat.data.engines._file_names import Mark, files_named, literal, mark
-from ziggurat.data.engines._incoming import prepare_batches, prepare_table, replacements
+from ziggurat.data.engines._incoming import check_texts, prepare_batches, prepare_table, replacements
 from ziggurat.data.engines._private_folder import private_folder
 from ziggurat.data.engines._spreadsheet_cells import unmark_sql
 from ziggurat.data.engines._text_file import TEXT_SUFFIXES, Header, is_text_file
@@ -242,6 +242,7 @@ class DuckDBEngine(_DuckDB):
         self._one(f'SELECT BIT_XOR(HASH(every)) FROM "{name}" AS every')  # noqa: S608
 
     def _dataset_view(self, dataset: Any, name: str) -> None:
+        check_texts(dataset)
         held = f"{name}_dataset"
         self._connection.register(held, dataset)
         _describe(self._connection.table(held), dataset.schema).create_view(name)

@@ -7,7 +7,7 @@ which are not loaded, are seen through a view that does the same.
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.types as kinds
@@ -45,6 +45,13 @@ def prepare_batches(reader: pa.RecordBatchReader) -> pa.RecordBatchReader:
             yield from prepare_table(pa.Table.from_batches([batch])).to_batches()
 
     return pa.RecordBatchReader.from_batches(target, batches())
+
+
+def check_texts(dataset: Any) -> None:
+    """Raise DataError unless all text of a dataset is UTF-8; it is scanned once, and nothing is kept."""
+    texts = [field.name for field in dataset.schema if _is_text(field.type)]
+    for batch in dataset.to_batches(columns=texts) if texts else ():
+        prepare_table(pa.Table.from_batches([batch]))
 
 
 def replacements(schema: pa.Schema) -> dict[str, str]:
@@ -89,7 +96,24 @@ def _column(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column.cast(pa.float32())
     if kinds.is_decimal256(given):
         return _narrow(name, column)
+    if _is_text(given):
+        _check_text(name, column)
     return column
+
+
+def _is_text(given: pa.DataType) -> bool:
+    given = given.value_type if kinds.is_dictionary(given) else given
+    return bool(kinds.is_string(given) or kinds.is_large_string(given) or kinds.is_string_view(given))
+
+
+def _check_text(name: str, column: pa.ChunkedArray) -> None:
+    """Refuse bytes that are no text here: an engine takes them in, and Python stumbles over them in every answer."""
+    try:
+        column.validate(full=True)
+        return
+    except ArrowInvalid:
+        pass
+    raise DataError(f"Column {name!r} holds text that is not UTF-8; decode it by the encoding that it is in.")
 
 
 def _within_reach(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -10,10 +10,10 @@ from sklearn.base import ClassifierMixin
 
 from ziggurat.errors import ParameterError
 from ziggurat.learn._base import Private
-from ziggurat.learn._bounds import histogram_noise, learned
+from ziggurat.learn._bounds import histogram_noise, learn_bounds
 from ziggurat.learn._budget import FitBudget, Kind, about_rows, exact_share, warn_of_noise
-from ziggurat.learn._classes import Labels, coded, public_classes
-from ziggurat.learn._clipping import Floats, Integers, Scale, checked_pairs, declared
+from ziggurat.learn._classes import Labels, code_labels, public_classes
+from ziggurat.learn._clipping import Floats, Integers, Scale, check_pairs, read_bounds
 from ziggurat.learn._storage import StoredModel
 from ziggurat.mechanisms import AdditiveNoise
 from ziggurat.privacy import Amount, Event, Neighbours, Relation, compose_events, whole_number
@@ -59,7 +59,7 @@ class CountingClassifier(StoredModel, ClassifierMixin, Private):  # type: ignore
         DataError
             If the rows are not a table of finite numbers with a label each; no cell is shown.
         """
-        features, codes = self._checked(X, y)
+        features, codes = self._check_rows(X, y)
         facts, source = self._facts(*features.shape), self._source()
         event = self._costs(facts)
         if facts.rows is not None:
@@ -67,7 +67,7 @@ class CountingClassifier(StoredModel, ClassifierMixin, Private):  # type: ignore
         self._forget_cost()
         self._learn(features, codes, facts, source)
         self.classes_ = public_classes(self.classes)
-        self._released(event, source)
+        self._note_release(event, source)
         return self
 
     @abstractmethod
@@ -84,9 +84,9 @@ class CountingClassifier(StoredModel, ClassifierMixin, Private):  # type: ignore
         tags.classifier_tags.poor_score = True
         return tags
 
-    def _checked(self, X: Any, y: Any) -> tuple[Floats, Integers]:  # noqa: N803
-        features, labels = checked_pairs(self, X, y, numeric=False, least=fewest_rows(self.relation))
-        return features, coded(labels, public_classes(self.classes))
+    def _check_rows(self, X: Any, y: Any) -> tuple[Floats, Integers]:  # noqa: N803
+        features, labels = check_pairs(self, X, y, numeric=False, least=fewest_rows(self.relation))
+        return features, code_labels(labels, public_classes(self.classes))
 
     def _facts(self, rows: int, columns: int) -> CountingFacts:
         likely = Size.of(self.relation, rows, self.expected_rows).likely
@@ -133,14 +133,14 @@ class BoundedClassifier(CountingClassifier):
         """Noise for bounds that have to be paid for, and the budget that is left."""
         whole_budget = FitBudget(self._epsilon, self._delta, kind, self._neighbours)
         if self.bounds is not None:
-            declared(self.bounds, columns, "bounds")
+            read_bounds(self.bounds, columns, "bounds")
             return None, whole_budget
         paid, left = whole_budget.split(exact_share(self.bounds_share))
         return histogram_noise(columns, paid), left
 
     def _scale(self, features: Floats, noise: AdditiveNoise | None, source: Source) -> Scale:
         columns = features.shape[1]
-        scale = declared(self.bounds, columns, "bounds") if noise is None else learned(features, noise, source)
+        scale = read_bounds(self.bounds, columns, "bounds") if noise is None else learn_bounds(features, noise, source)
         self.bounds_ = np.stack([scale.lower, scale.upper])
         return scale
 

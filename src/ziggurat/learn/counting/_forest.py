@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
-from ziggurat.learn._budget import Kind
-from ziggurat.learn._clipping import Floats, Integers, Scale, checked_rows
+from ziggurat.learn._budget import Kind, deviation_of, lesser_noise
+from ziggurat.learn._clipping import Floats, Integers, Scale, check_rows
 from ziggurat.learn.counting._base import BoundedClassifier, CountingFacts, with_bounds
 from ziggurat.learn.counting._splits import (
     ONE_ROW,
@@ -20,7 +20,6 @@ from ziggurat.learn.counting._splits import (
     leaves_of,
     random_splits,
 )
-from ziggurat.learn.linear import deviation, lesser
 from ziggurat.mechanisms import AdditiveNoise, Gaussian, Laplace
 from ziggurat.privacy import Amount, Event, whole_number
 from ziggurat.randomness import Source
@@ -108,7 +107,7 @@ class RandomForestClassifier(BoundedClassifier):
         where 0.083 is true.
         """
         check_is_fitted(self)
-        table = Scale(*self.bounds_).clipped(checked_rows(self, X))
+        table = Scale(*self.bounds_).clip(check_rows(self, X))
         grown = zip(self.feature_, self.threshold_, self.value_, strict=True)
         told = [np.log(value)[leaves_of(table, feature, threshold)] for feature, threshold, value in grown]
         prior = np.log(self.class_prior_)
@@ -116,7 +115,7 @@ class RandomForestClassifier(BoundedClassifier):
 
     def _plan(self, facts: CountingFacts) -> tuple[AdditiveNoise | None, Laplace | Gaussian]:
         changed = self._changed * whole_number(self.trees, "trees")
-        kind: Kind = lesser(changed, math.sqrt(changed), self._epsilon, self._delta)
+        kind: Kind = lesser_noise(changed, math.sqrt(changed), self._epsilon, self._delta)
         bounds_noise, left = self._shares(facts.columns, kind)
         return bounds_noise, left.whole_noise(changed, changed)
 
@@ -140,7 +139,7 @@ class RandomForestClassifier(BoundedClassifier):
 
     def _noise_in_rows(self, facts: CountingFacts, depth: int) -> float:
         """The noise in the classes of a whole tree, in rows, evened out over the trees."""
-        noise = deviation(self._plan(facts)[1])
+        noise = deviation_of(self._plan(facts)[1])
         return float(noise * facts.classes * math.sqrt(2**depth / self.trees))
 
     def _learn(self, features: Floats, codes: Integers, facts: CountingFacts, source: Source) -> None:
@@ -149,11 +148,11 @@ class RandomForestClassifier(BoundedClassifier):
         draw = source.simulation()
         splits = [random_splits(scale, self._levels(facts), draw) for _ in range(self.trees)]
         self.feature_, self.threshold_ = (np.stack(part) for part in zip(*splits, strict=True))
-        counts = self._counts(scale.clipped(features), codes, facts.classes)
+        counts = self._counts(scale.clip(features), codes, facts.classes)
         noisy = np.asarray(noise.release(counts, source).value)
         total = np.maximum(noisy.sum(axis=(0, 1)), self.trees)
         self.class_prior_ = total / total.sum()
-        self.value_ = np.stack([leaf_probabilities(tree, ONE_ROW + deviation(noise)) for tree in noisy])
+        self.value_ = np.stack([leaf_probabilities(tree, ONE_ROW + deviation_of(noise)) for tree in noisy])
 
     def _counts(self, table: Floats, codes: Integers, classes: int) -> Integers:
         """Count the classes in the leaves of all trees."""

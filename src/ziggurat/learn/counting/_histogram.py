@@ -8,9 +8,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ziggurat.learn._budget import FitBudget
+from ziggurat.learn._budget import FitBudget, lesser_noise
 from ziggurat.learn._clipping import Floats
-from ziggurat.learn.linear import lesser
 from ziggurat.learn.served import ServedHistogram
 from ziggurat.mechanisms import Gaussian, Laplace
 from ziggurat.privacy import Amount, Relation, whole_number
@@ -102,7 +101,7 @@ class Histogram(ServedHistogram):
         self._shape(columns)
         whom = self._neighbours()
         changed = 2 if whom.relation is Relation.REPLACE_ONE else 1
-        kind = lesser(changed, math.sqrt(changed), self._epsilon, self._delta)
+        kind = lesser_noise(changed, math.sqrt(changed), self._epsilon, self._delta)
         return FitBudget(self._epsilon, self._delta, kind, whom).whole_noise(changed, changed)
 
 

@@ -32,8 +32,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.data.withheld import RowsError
 from ziggurat.errors import ParameterError
-from ziggurat.learn._budget import FitBudget, Kind
-from ziggurat.learn._clipping import STEPS, Floats, Integers, Scale, checked_rows, declared, in_steps, root_above
+from ziggurat.learn._budget import FitBudget, Kind, deviation_of, lesser_noise
+from ziggurat.learn._clipping import STEPS, Floats, Integers, Scale, check_rows, in_steps, read_bounds, root_above
 from ziggurat.learn.counting._base import (
     BoundedClassifier,
     CountingClassifier,
@@ -41,7 +41,6 @@ from ziggurat.learn.counting._base import (
     public_number,
     with_bounds,
 )
-from ziggurat.learn.linear import deviation, lesser
 from ziggurat.mechanisms import AdditiveNoise, Gaussian, Laplace
 from ziggurat.privacy import Amount, Event, Relation, whole_number
 from ziggurat.randomness import Source
@@ -85,7 +84,7 @@ class ClassSums:
         changed = (1 + 2 * self.columns) * (1 + (self.relation is Relation.REPLACE_ONE))
         return budget.noise(self.sensitivity, changed)
 
-    def summed(self, steps: Integers, codes: Integers, classes: int) -> Integers:
+    def sum_up(self, steps: Integers, codes: Integers, classes: int) -> Integers:
         """The exact sums: a row for each class with its count, its sums of x and its sums of squares."""
         first, second, shift = self.polynomials
         if len(steps) * max(first, second, self.weight) * _UNIT > _LARGEST:
@@ -187,8 +186,8 @@ class GaussianNB(BoundedClassifier):
         """Return the probability of every class, row by row; rows are moved into the bounds first."""
         check_is_fitted(self)
         scale = Scale(*self.bounds_)
-        inside = scale.scaled(checked_rows(self, X))[:, None, :]
-        means, spread = scale.scaled(self.theta_), self.var_ / scale.half**2
+        inside = scale.scale(check_rows(self, X))[:, None, :]
+        means, spread = scale.scale(self.theta_), self.var_ / scale.half**2
         densities = -((inside - means) ** 2 / spread + np.log(spread)).sum(axis=2) / 2
         return np.asarray(softmax(densities + np.log(self.class_prior_), axis=1))
 
@@ -198,13 +197,13 @@ class GaussianNB(BoundedClassifier):
         relation, columns = self._neighbours.relation, facts.columns
         rival = [ClassSums(columns, kind, relation) for kind in kinds]
         apart = [float(sums.sensitivity) / sums.polynomials[0] for sums in rival]
-        chosen = rival[kinds.index(lesser(apart[0], apart[1], self._epsilon, self._delta))]
+        chosen = rival[kinds.index(lesser_noise(apart[0], apart[1], self._epsilon, self._delta))]
         bounds_noise, left = self._shares(columns, chosen.kind)
         return bounds_noise, chosen, chosen.noise(left)
 
     def _require_squares(self, columns: int) -> None:
         public_number(self.least_spread, "least_spread")
-        half = declared((-1, 1) if self.bounds is None else self.bounds, columns, "bounds").half
+        half = read_bounds((-1, 1) if self.bounds is None else self.bounds, columns, "bounds").half
         if half.min() < _NARROWEST or half.max() > _WIDEST:
             raise ParameterError("The bounds are too close or too far apart for variances; change the unit.")
 
@@ -218,12 +217,12 @@ class GaussianNB(BoundedClassifier):
     def _deviation(self, facts: CountingFacts) -> float:
         """The standard deviation of the noise on a sum of scaled features."""
         _, sums, noise = self._plan(facts)
-        return deviation(noise) / (sums.polynomials[0] * _UNIT)
+        return deviation_of(noise) / (sums.polynomials[0] * _UNIT)
 
     def _learn(self, features: Floats, codes: Integers, facts: CountingFacts, source: Source) -> None:
         bounds_noise, sums, noise = self._plan(facts)
         scale = self._scale(features, bounds_noise, source)
-        exactly = sums.summed(in_steps(scale.scaled(features)), codes, facts.classes)
+        exactly = sums.sum_up(in_steps(scale.scale(features)), codes, facts.classes)
         noisy = np.asarray(noise.release(exactly, source).value)
         rows = facts.rows if sums.relation is Relation.REPLACE_ONE else None
         counts, totals, squares = sums.read(noisy, rows)
@@ -298,7 +297,7 @@ class CategoricalNB(CountingClassifier):
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
         """Return the probability of every class, row by row."""
         check_is_fitted(self)
-        places = self._places(checked_rows(self, X))
+        places = self._places(check_rows(self, X))
         told = [np.log(table[:, place].T) for table, place in zip(self.feature_prob_, places.T, strict=True)]
         return np.asarray(softmax(np.sum(told, axis=0) + np.log(self.class_prior_), axis=1))
 
@@ -315,14 +314,14 @@ class CategoricalNB(CountingClassifier):
     def _noise(self, facts: CountingFacts) -> Laplace | Gaussian:
         self._sizes(facts.columns)
         changed = self._changed * facts.columns
-        kind = lesser(changed, math.sqrt(changed), self._epsilon, self._delta)
+        kind = lesser_noise(changed, math.sqrt(changed), self._epsilon, self._delta)
         return FitBudget(self._epsilon, self._delta, kind, self._neighbours).whole_noise(changed, changed)
 
     def _costs(self, facts: CountingFacts) -> Event:
         return self._noise(facts).event
 
     def _doubt(self, facts: CountingFacts, rows: int) -> float:
-        return 4 * deviation(self._noise(facts)) * facts.classes / rows
+        return 4 * deviation_of(self._noise(facts)) * facts.classes / rows
 
     def _learn(self, features: Floats, codes: Integers, facts: CountingFacts, source: Source) -> None:
         sizes, noise = self._sizes(facts.columns), self._noise(facts)
@@ -331,7 +330,7 @@ class CategoricalNB(CountingClassifier):
         tables = np.split(noisy, np.cumsum(sizes)[:-1], axis=1)
         counts = np.maximum(noisy.sum(axis=1) / facts.columns, 1.0)
         self.class_prior_ = counts / counts.sum()
-        self.feature_prob_ = [_frequencies(np.maximum(table, 0.0), deviation(noise)) for table in tables]
+        self.feature_prob_ = [_frequencies(np.maximum(table, 0.0), deviation_of(noise)) for table in tables]
 
 
 def category_counts(places: Integers, codes: Integers, sizes: list[int], classes: int) -> Integers:

@@ -9,12 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.data import Unit
 from ziggurat.errors import ParameterError
-from ziggurat.learn._budget import FitBudget, exact_share
-from ziggurat.learn._clipping import Floats, Integers, Scale, checked_rows
+from ziggurat.learn._budget import FitBudget, deviation_of, exact_share
+from ziggurat.learn._clipping import Floats, Integers, Scale, check_rows
 from ziggurat.learn.counting._base import BoundedClassifier, CountingFacts, with_bounds
-from ziggurat.learn.counting._growing import CRITERIA, Growth, binned, public_grid
+from ziggurat.learn.counting._growing import CRITERIA, Growth, count_below, public_grid
 from ziggurat.learn.counting._splits import ONE_ROW, exact_depth, leaf_counts, leaf_probabilities, leaves_of
-from ziggurat.learn.linear import deviation
 from ziggurat.mechanisms import AdditiveNoise, Selection
 from ziggurat.privacy import (
     Amount,
@@ -131,7 +130,7 @@ class DecisionTreeClassifier(BoundedClassifier):
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
         """Return the probability of every class, row by row."""
         check_is_fitted(self)
-        table = Scale(*self.bounds_).clipped(checked_rows(self, X))
+        table = Scale(*self.bounds_).clip(check_rows(self, X))
         return np.asarray(self.value_[leaves_of(table, self.feature_, self.threshold_)])
 
     def _plan(self, facts: CountingFacts) -> TreePlan:
@@ -149,17 +148,17 @@ class DecisionTreeClassifier(BoundedClassifier):
     def _doubt(self, facts: CountingFacts, rows: int) -> float:
         """The noise in all classes of a leaf but one beside its part of the rows."""
         plan = self._plan(facts)
-        return float(deviation(plan.leaves) * (facts.classes - 1) * 2**plan.depth / rows)
+        return float(deviation_of(plan.leaves) * (facts.classes - 1) * 2**plan.depth / rows)
 
     def _learn(self, features: Floats, codes: Integers, facts: CountingFacts, source: Source) -> None:
         plan = self._plan(facts)
         scale = self._scale(features, plan.bounds_noise, source)
-        table = scale.clipped(features)
+        table = scale.clip(features)
         grid = public_grid(scale, self.thresholds)
         growth = Growth(plan.choice, CRITERIA[self.criterion], plan.depth, self.thresholds, facts.classes, source)
-        column, step = growth.grown(binned(table, grid), codes)
+        column, step = growth.grow(count_below(table, grid), codes)
         self.feature_, self.threshold_ = column, grid[column, step]
         leaves = leaves_of(table, column, self.threshold_)
         counts = leaf_counts(leaves, codes, (2**plan.depth, facts.classes))
         noisy = np.asarray(plan.leaves.release(counts, source).value)
-        self.value_ = leaf_probabilities(noisy, ONE_ROW + deviation(plan.leaves))
+        self.value_ = leaf_probabilities(noisy, ONE_ROW + deviation_of(plan.leaves))

@@ -15,25 +15,25 @@ from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.errors import ParameterError
 from ziggurat.learn._base import Private
-from ziggurat.learn._bounds import histogram_noise, learned
-from ziggurat.learn._budget import FitBudget, Kind, about_rows, exact_share, warn_of_noise
+from ziggurat.learn._bounds import histogram_noise, learn_bounds
+from ziggurat.learn._budget import FitBudget, Kind, about_rows, deviation_of, exact_share, lesser_noise, warn_of_noise
 from ziggurat.learn._choosing import Contested, each_of, is_private, public_grid
-from ziggurat.learn._classes import Labels, coded, public_classes
+from ziggurat.learn._classes import Labels, code_labels, public_classes
 from ziggurat.learn._clipping import (
     Floats,
     Integers,
     Scale,
     as_learned,
-    checked_pairs,
-    checked_rows,
-    declared,
+    check_pairs,
+    check_rows,
     exact_norm,
     norm_squared,
+    read_bounds,
     root_above,
-    shortened,
+    shorten,
 )
 from ziggurat.learn._storage import StoredModel
-from ziggurat.learn.linear._methods import LinearFacts, deviation, lesser
+from ziggurat.learn.linear._methods import LinearFacts
 from ziggurat.learn.linear._objective import Objective, Slopes, newton, precision
 from ziggurat.mechanisms import AdditiveNoise
 from ziggurat.privacy import Amount, Event, RepeatedEvent, compose_events, exact_positive, whole_number
@@ -90,7 +90,7 @@ class TiltedObjective:
 
     def learn(self, given: LogisticRows, source: Source) -> LogisticWeights:
         """Give a row of weights for every problem."""
-        minimised = self.objective.minimised
+        minimised = self.objective.minimize
         return LogisticWeights(np.stack([minimised(given.rows, slopes_for(signs), source) for signs in given.signs]))
 
 
@@ -111,7 +111,7 @@ class Added:
         several = problems**2 * facts.size if facts.budget.kind == "laplace" else problems
         self.noise: Any = facts.budget.noise(exactly * root_above(Fraction(several)), numbers)
         self.event: Event = self.noise.event
-        self.doubt = deviation(self.noise) * math.sqrt(facts.size) / 4
+        self.doubt = deviation_of(self.noise) * math.sqrt(facts.size) / 4
 
     @property
     def _tolerance(self) -> float:
@@ -136,14 +136,14 @@ def _kind(method: str, problems: int, size: int, epsilon: Fraction, delta: Fract
     """Which noise a method uses; objective perturbation finds out itself."""
     if method == "objective":
         return "laplace"
-    return lesser(problems * math.sqrt(size), math.sqrt(problems), epsilon, delta)
+    return lesser_noise(problems * math.sqrt(size), math.sqrt(problems), epsilon, delta)
 
 
 def _way(method: str, facts: LinearFacts, problems: int) -> TiltedObjective | Added:
     return TiltedObjective(facts, problems) if method == "objective" else Added(facts, problems)
 
 
-def _contested(method: str, facts: LinearFacts, problems: int, ridges: Sequence[float]) -> Contested:
+def _contest(method: str, facts: LinearFacts, problems: int, ridges: Sequence[float]) -> Contested:
     """One of several ridges, chosen by how many rows are named wrongly."""
     again = method == "objective"
     budget = each_of(1 + again, facts.budget, lambda *amounts: _kind(method, problems, facts.size, *amounts))
@@ -283,19 +283,19 @@ class LogisticRegression(StoredModel, ClassifierMixin, Private):  # type: ignore
         DataError
             If the rows are not a table of finite numbers with a label each; no cell is shown.
         """
-        features, codes = self._checked(X, y)
+        features, codes = self._check_rows(X, y)
         classes = public_classes(self.classes)
         rows, columns = features.shape
         plan, source = self._plan(rows, columns, classes.size), self._source()
         warn_of_noise(self._epsilon, plan.facts.likely, columns, plan.way.doubt)
         scale = self._scale(features, plan.bounds_noise, source)
-        scaled = shortened(scale.scaled(features), exact_norm(self.clip_norm))
+        scaled = shorten(scale.scale(features), exact_norm(self.clip_norm))
         against = [1] if classes.size == 2 else range(classes.size)
         signs = np.stack([np.where(codes == code, 1.0, -1.0) for code in against])
         weights, place = plan.way.learn(LogisticRows(plan.facts.with_constant(scaled), signs), source)
         self._map_back(weights, scale)
         self.classes_, self.C_ = classes, self._candidates()[place]
-        self._released(plan.event, source)
+        self._note_release(plan.event, source)
         return self
 
     def decision_function(self, X: Any) -> Floats:  # noqa: N803
@@ -304,7 +304,7 @@ class LogisticRegression(StoredModel, ClassifierMixin, Private):  # type: ignore
         Rows are moved into the bounds and shortened to `clip_norm`, as those were that were learned from.
         """
         check_is_fitted(self)
-        rows = as_learned(Scale(*self.bounds_), checked_rows(self, X), self.clip_norm_)
+        rows = as_learned(Scale(*self.bounds_), check_rows(self, X), self.clip_norm_)
         values = rows @ self.coef_.T + self.intercept_
         return np.asarray(values[:, 0] if len(self.classes_) == 2 else values)
 
@@ -326,10 +326,10 @@ class LogisticRegression(StoredModel, ClassifierMixin, Private):  # type: ignore
         tags.classifier_tags.poor_score = True
         return tags
 
-    def _checked(self, X: Any, y: Any) -> tuple[Floats, Integers]:  # noqa: N803
-        features, labels = checked_pairs(self, X, y, numeric=False, least=fewest_rows(self.relation))
+    def _check_rows(self, X: Any, y: Any) -> tuple[Floats, Integers]:  # noqa: N803
+        features, labels = check_pairs(self, X, y, numeric=False, least=fewest_rows(self.relation))
         Size.of(self.relation, len(features), self.expected_rows).require(len(features))
-        return features, coded(labels, public_classes(self.classes))
+        return features, code_labels(labels, public_classes(self.classes))
 
     def _plan(self, rows: int, columns: int, classes: int) -> LogisticPlan:
         if self.method not in _METHODS:
@@ -348,7 +348,7 @@ class LogisticRegression(StoredModel, ClassifierMixin, Private):  # type: ignore
         norm = norm_squared(exact_norm(self.clip_norm), columns)
         facts = LinearFacts(most, columns, norm, bool(self.fit_intercept), ridges[0], main, likely)
         if contest:
-            return LogisticPlan(facts, bounds_noise, _contested(self.method, facts, problems, ridges))
+            return LogisticPlan(facts, bounds_noise, _contest(self.method, facts, problems, ridges))
         return LogisticPlan(facts, bounds_noise, _way(self.method, facts, problems))
 
     def _candidates(self) -> tuple[float, ...]:
@@ -362,9 +362,9 @@ class LogisticRegression(StoredModel, ClassifierMixin, Private):  # type: ignore
 
     def _scale(self, features: Floats, noise: AdditiveNoise | None, source: Source) -> Scale:
         if noise is not None:
-            found = learned(features, noise, source)
+            found = learn_bounds(features, noise, source)
         else:
-            found = declared(self.bounds, features.shape[1], "bounds")
+            found = read_bounds(self.bounds, features.shape[1], "bounds")
         return found if self.fit_intercept else found.around_zero()
 
     def _map_back(self, weights: Floats, scale: Scale) -> None:

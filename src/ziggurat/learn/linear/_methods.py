@@ -12,15 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ziggurat.errors import ParameterError
-from ziggurat.learn._budget import FitBudget, Kind
-from ziggurat.learn._choosing import Contested, each_of, judged_by_copies
+from ziggurat.learn._budget import FitBudget, Kind, deviation_of, lesser_noise
+from ziggurat.learn._choosing import Contested, each_of, judge_by_copies
 from ziggurat.learn._clipping import STEPS, Floats, Integers, in_steps, root_above
 from ziggurat.learn._moments import Moments, Quadratic
 from ziggurat.learn.linear._histogram_rows import CellGrid
 from ziggurat.learn.linear._objective import Objective
-from ziggurat.learn.linear._quadratic import Penalty, solved
-from ziggurat.mechanisms import Laplace
-from ziggurat.privacy import Event, Relation, gaussian_mu
+from ziggurat.learn.linear._quadratic import Penalty, solve
+from ziggurat.privacy import Event, Relation
 from ziggurat.privacy.accounting import require_declared
 from ziggurat.randomness import Source
 
@@ -123,28 +122,28 @@ class Sums(Route):
     repair = True
 
     @abstractmethod
-    def released(self, given: LinearRows, source: Source) -> Floats:
+    def release(self, given: LinearRows, source: Source) -> Floats:
         """Release a vector."""
 
     @abstractmethod
-    def told(self, noisy: Floats) -> Quadratic:
+    def read_sums(self, noisy: Floats) -> Quadratic:
         """Give the sums that a released vector tells, linearly."""
 
-    def minimised(self, noisy: Floats, penalty: Penalty, times: float = 1.0) -> tuple[Floats, float]:
+    def minimize(self, noisy: Floats, penalty: Penalty, times: float = 1.0) -> tuple[Floats, float]:
         """Give the scaled weights and intercept for a vector with so many times the noise."""
-        told = self.told(noisy)
-        return solved(replace(told, spread=told.spread * times), penalty, repair=self.repair)
+        told = self.read_sums(noisy)
+        return solve(replace(told, spread=told.spread * times), penalty, repair=self.repair)
 
     def learn(self, given: LinearRows, source: Source) -> LinearWeights:
         """Release, choose a penalty where there are several, and minimise."""
-        noisy, penalties, place = self.released(given, source), given.penalties, 0
+        noisy, penalties, place = self.release(given, source), given.penalties, 0
         if len(penalties) > 1:
 
             def fitted(copy: Floats) -> list[tuple[Floats, float]]:
-                return [self.minimised(copy, penalty, math.sqrt(2)) for penalty in penalties]
+                return [self.minimize(copy, penalty, math.sqrt(2)) for penalty in penalties]
 
-            place = judged_by_copies(noisy, deviation(self.noise), fitted, self.told, source)
-        return LinearWeights(*self.minimised(noisy, penalties[place]), place)
+            place = judge_by_copies(noisy, deviation_of(self.noise), fitted, self.read_sums, source)
+        return LinearWeights(*self.minimize(noisy, penalties[place]), place)
 
 
 class Statistics(Sums):
@@ -169,20 +168,20 @@ class Statistics(Sums):
         else:
             self.noise = budget.noise(self.moments.l1 if budget.kind == "laplace" else self.moments.l2, size)
         self.event = self.noise.event
-        self.spread = deviation(self.noise) / STEPS**2
+        self.spread = deviation_of(self.noise) / STEPS**2
         self.doubt = facts.beside_rows(6 * self.spread * math.sqrt(facts.columns))
 
-    def released(self, given: LinearRows, source: Source) -> Floats:
+    def release(self, given: LinearRows, source: Source) -> Floats:
         """Release the moments."""
         moments = self.moments
         steps = np.trunc(given.target * moments.target).astype(np.int64)
-        sums = moments.summed(in_steps(given.features), steps)
+        sums = moments.sum_up(in_steps(given.features), steps)
         twice = 1 if self.repair else np.where(moments.places[0] == moments.places[1], 1, 2)
         return np.asarray(np.asarray(self.noise.release(sums * twice, source).value) / twice)
 
-    def told(self, noisy: Floats) -> Quadratic:
+    def read_sums(self, noisy: Floats) -> Quadratic:
         """Put the moments in their places."""
-        return self.moments.shaped(noisy, self.facts.likely or self.facts.rows, self.spread)
+        return self.moments.place(noisy, self.facts.likely or self.facts.rows, self.spread)
 
 
 class Output(Route):
@@ -210,7 +209,7 @@ class Output(Route):
             sensitivity *= root_above(Fraction(size))
         self.noise: Any = facts.budget.noise(sensitivity, size)
         self.event = self.noise.event
-        self.doubt = deviation(self.noise) * math.sqrt(size)
+        self.doubt = deviation_of(self.noise) * math.sqrt(size)
 
     def _round_off(self) -> Fraction:
         size, ridge = self.facts.size, self.facts.ridge
@@ -227,7 +226,7 @@ class Output(Route):
 
         facts = self.facts
         moments = Moments(facts.columns, facts.norm, STEPS * facts.intercept, STEPS, Relation.ADD_OR_REMOVE_ONE)
-        sums = moments.summed(in_steps(given.features), in_steps(given.target)) / STEPS**2
+        sums = moments.sum_up(in_steps(given.features), in_steps(given.target)) / STEPS**2
         matrix = np.zeros((facts.size + 1, facts.size + 1))
         matrix[moments.places] = sums
         gram = (matrix + matrix.T - np.diag(np.diag(matrix)))[: facts.size, : facts.size]
@@ -255,7 +254,7 @@ class Perturbed(Route):
             return first * (residual - first / 2), first, (np.abs(residual) <= _RESIDUAL).astype(float)
 
         rows = self.facts.with_constant(given.features)
-        return LinearWeights(*self.facts.split(self.objective.minimised(rows, slopes, source)))
+        return LinearWeights(*self.facts.split(self.objective.minimize(rows, slopes, source)))
 
 
 class NoisyCells(Sums):
@@ -267,23 +266,23 @@ class NoisyCells(Sums):
         self.grid = CellGrid.fitting(facts.likely or facts.rows, facts.columns + 1)
         self.noise = self.grid.noise(facts.budget)
         self.event = self.noise.event
-        self.doubt = facts.beside_rows(deviation(self.noise) * math.sqrt(self.grid.cells))
+        self.doubt = facts.beside_rows(deviation_of(self.noise) * math.sqrt(self.grid.cells))
 
-    def released(self, given: LinearRows, source: Source) -> Floats:
+    def release(self, given: LinearRows, source: Source) -> Floats:
         """Release the histogram."""
         counts = self.grid.counts(np.column_stack([given.features, given.target]))
         return np.asarray(self.noise.release(counts, source).value, dtype=float)
 
-    def told(self, noisy: Floats) -> Quadratic:
+    def read_sums(self, noisy: Floats) -> Quadratic:
         """Sum over the middles of cells, however many rows each is said to have."""
         rows = self.grid.centres()
         sums, middle = (rows * noisy[:, None]).T @ rows, rows.T @ noisy
         along = middle[:-1] if self.facts.intercept else None
         return Quadratic(sums[:-1, :-1], sums[:-1, -1], along, float(middle[-1]), max(float(noisy.sum()), 1.0), 0.0)
 
-    def minimised(self, noisy: Floats, penalty: Penalty, times: float = 1.0) -> tuple[Floats, float]:
+    def minimize(self, noisy: Floats, penalty: Penalty, times: float = 1.0) -> tuple[Floats, float]:
         """Fit the cells that are not said to have less than no row."""
-        return super().minimised(np.maximum(noisy, 0.0), penalty, times)
+        return super().minimize(np.maximum(noisy, 0.0), penalty, times)
 
 
 def ridge_sensitivity(rows: int, ridge: float, length: Fraction = Fraction(1), *, as_printed: bool = False) -> Fraction:
@@ -291,11 +290,6 @@ def ridge_sensitivity(rows: int, ridge: float, length: Fraction = Fraction(1), *
     weight = Fraction(ridge)
     longest = root_above(rows / weight) / (1 if as_printed else 2)
     return 2 * length * (1 + length * longest) / weight
-
-
-def deviation(noise: Any) -> float:
-    """The standard deviation of additive noise."""
-    return math.sqrt(2) * float(noise.scale) if isinstance(noise, Laplace) else float(noise.sigma)
 
 
 def noise_kind(method: str, size: int, epsilon: Fraction, delta: Fraction) -> Kind:
@@ -307,27 +301,19 @@ def noise_kind(method: str, size: int, epsilon: Fraction, delta: Fraction) -> Ki
             )
         return "gaussian"
     if method == "functional":
-        return lesser((size + 1) * (size + 2) / 2, size + 1, epsilon, delta)
-    return lesser(math.sqrt(size), 1, epsilon, delta) if method == "output" else "laplace"
-
-
-def lesser(in_l1: float, in_l2: float, epsilon: Fraction, delta: Fraction) -> Kind:
-    """Name the noise of less deviation for a vector of these sensitivities."""
-    if not delta:
-        return "laplace"
-    gaussian = in_l2 / gaussian_mu(float(epsilon), float(delta))
-    return "gaussian" if gaussian < math.sqrt(2) * in_l1 / float(epsilon) else "laplace"
+        return lesser_noise((size + 1) * (size + 2) / 2, size + 1, epsilon, delta)
+    return lesser_noise(math.sqrt(size), 1, epsilon, delta) if method == "output" else "laplace"
 
 
 def route(method: str, facts: LinearFacts, ridges: Sequence[float] = ()) -> Route | Contested:
     """Make the route of this name, with a contest if there are several ridges and no sums to choose by."""
     if len(ridges) > 1 and method not in RELEASED:
-        return _contested(method, facts, ridges)
+        return _contest(method, facts, ridges)
     made: dict[str, Callable[[LinearFacts], Route]] = {"objective": Perturbed, "output": Output, "input": NoisyCells}
     return made[method](facts) if method in made else Statistics(facts, method)
 
 
-def _contested(method: str, facts: LinearFacts, ridges: Sequence[float]) -> Contested:
+def _contest(method: str, facts: LinearFacts, ridges: Sequence[float]) -> Contested:
     if method == "functional-as-published":
         raise ParameterError("'functional-as-published' has a public alpha; give a number, or use 'functional'.")
     again = method == "objective"

@@ -16,6 +16,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from ziggurat.errors import WitnessError
+from ziggurat.files import create, sync, sync_path
 from ziggurat.ledger._chain import Head
 from ziggurat.ledger.witness._place import Seen, Witness, follows, is_file_name
 
@@ -44,14 +45,14 @@ class FolderWitness(Witness):
             self._folder.mkdir(mode=0o700, exist_ok=True)
             draft = self._folder / f".{token_hex(4)}.new"
             try:
-                _write_draft(draft, _lines([first]))
+                create(draft, _lines([first]))
                 os.link(draft, self._log)
             except FileExistsError:
                 return False
             finally:
                 draft.unlink(missing_ok=True)
-            _sync_folder(self._folder)
-            _sync_folder(self._root)
+            sync_path(self._folder)
+            sync_path(self._root)
         return True
 
     def last(self) -> Seen | None:
@@ -176,25 +177,3 @@ def _last_line(handle: int, size: int) -> tuple[bytes, int]:
             step = min(_BLOCK, start)
             start -= step
             data = os.pread(handle, step, start) + data
-
-
-def _write_draft(draft: Path, content: bytes) -> None:
-    handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-        file.flush()
-        sync(handle)
-
-
-def sync(handle: int) -> None:
-    """Bring a file to the disk; macOS does so truly only when asked in its own way."""
-    full = getattr(fcntl, "F_FULLFSYNC", None)
-    if full is None:
-        os.fsync(handle)
-    else:
-        fcntl.fcntl(handle, full)
-
-
-def _sync_folder(folder: Path) -> None:
-    with _open_anew(folder, os.O_RDONLY) as handle:
-        os.fsync(handle)

@@ -63,8 +63,8 @@ class PateAccount:
             "answers": self.answers,
             "event": self.event.to_dict(),
             "published": None if self.published is None else str(self.published),
-            "record": _shown(self.record),
-            "organisation": None if self.organisation is None else _shown(self.organisation),
+            "record": _show(self.record),
+            "organisation": None if self.organisation is None else _show(self.organisation),
         }
 
     def __str__(self) -> str:
@@ -76,7 +76,7 @@ class PateAccount:
         return "\n".join(lines)
 
 
-def _shown(promise: ApproximateDP) -> dict[str, Any]:
+def _show(promise: ApproximateDP) -> dict[str, Any]:
     amounts = {"epsilon": str(promise.epsilon), "delta": str(promise.delta), "route": promise.route}
     return {**promise.neighbours.to_dict(), **amounts}
 
@@ -110,7 +110,7 @@ def account(
         A unit that owns so many teachers: its promise is given beside that of a record.
     """
     ballot = votes.ballot if isinstance(votes, Votes) else votes
-    asked, mask = asked_and_answered(aggregator, votes, queries, answered)
+    asked, mask = count_asked(aggregator, votes, queries, answered)
     answers = int(mask.sum()) if isinstance(mask, np.ndarray) else mask
     event = aggregator.planned(ballot, asked, answers)
     published = _published_independent(aggregator, asked, answers, delta)
@@ -124,7 +124,7 @@ def account(
     return PateAccount(asked, answers, event, published, record, group, **private)
 
 
-def asked_and_answered(
+def count_asked(
     aggregator: Aggregator, votes: Votes | Ballot, queries: int | None, answered: npt.ArrayLike | int | None
 ) -> tuple[int, Weights | int]:
     """Give how many queries were asked, and which (or, without votes, how many) of them were answered."""
@@ -147,7 +147,7 @@ def steps_taken(aggregator: Aggregator, every: Any, answered: Any) -> list[tuple
     return [*tests, (aggregator, answered)]
 
 
-def _added(curves: Iterable[Curve]) -> Curve:
+def _add(curves: Iterable[Curve]) -> Curve:
     taken = list(curves)
     return lambda orders: np.asarray(np.sum([curve(orders) for curve in taken], axis=0))
 
@@ -161,7 +161,7 @@ def _published_independent(aggregator: Aggregator, queries: int, answers: int, d
     known = [(bound, count) for bound, count in taken if bound is not None]
     if len(known) < len(taken) or not exact_delta(delta):
         return None
-    curve = _added(_times(bound.independent, count) for bound, count in known)
+    curve = _add(_times(bound.independent, count) for bound, count in known)
     return upper_rational(least_epsilon(curve, delta, conversion="classic").epsilon)
 
 
@@ -171,7 +171,7 @@ def _promise(aggregator: Aggregator, ballot: Ballot, queries: int, answers: int,
     if not exact_delta(delta):
         return proven
     taken = steps_taken(aggregator, queries, answers)
-    curve = _added(_times(partial(step.curve, ballot), count) for step, count in taken)
+    curve = _add(_times(partial(step.curve, ballot), count) for step, count in taken)
     own = least_epsilon(curve, delta).epsilon
     if np.isfinite(own) and upper_rational(own) < proven.epsilon * (1 - _BETTER):
         return ApproximateDP(ballot.neighbours, upper_rational(own), exact_delta(delta), "exact")
@@ -201,7 +201,7 @@ def published_curve(aggregator: Aggregator, votes: Votes, answered: Weights) -> 
     that they are (`answer_probabilities`), whose sum is an expected cost and no promise.
     """
     taken = steps_taken(aggregator, np.ones(len(votes)), answered)
-    return _added(_published_step(step, votes, times) for step, times in taken)
+    return _add(_published_step(step, votes, times) for step, times in taken)
 
 
 def _published_step(step: VotingStep, votes: Votes, times: Weights) -> Curve:
@@ -215,7 +215,7 @@ def _published_step(step: VotingStep, votes: Votes, times: Weights) -> Curve:
 def exact_curve(aggregator: Aggregator, votes: Votes, answered: Weights) -> Curve:
     """Give the exact Rényi curve of a run; it is private. `answered` is as for `published_curve`."""
     taken = steps_taken(aggregator, np.ones(len(votes)), np.asarray(answered, dtype=np.float64))
-    return _added(_exact_step(step, votes, times) for step, times in taken)
+    return _add(_exact_step(step, votes, times) for step, times in taken)
 
 
 def _exact_step(step: VotingStep, votes: Votes, times: Floats) -> Curve:

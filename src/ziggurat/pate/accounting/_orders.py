@@ -45,23 +45,23 @@ def least_epsilon(
     if allowed <= 0:
         raise ParameterError("A Rényi curve gives an epsilon only at a delta greater than 0, such as 1e-5.")
     if orders is not None:
-        return _least_of(_checked(orders), curve, allowed, conversion)
+        return _least_of(_check_orders(orders), curve, allowed, conversion)
     start = _least_of(ORDERS, curve, allowed, conversion)
     if not math.isfinite(start.epsilon):
         return start
     at = int(np.searchsorted(ORDERS, start.order))
     low, high = ORDERS[max(at - 1, 0)], ORDERS[min(at + 1, ORDERS.size - 1)]
-    return min(start, _refined(float(low), float(high), curve, allowed, conversion))
+    return min(start, _refine(float(low), float(high), curve, allowed, conversion))
 
 
-def _checked(orders: npt.ArrayLike) -> Floats:
+def _check_orders(orders: npt.ArrayLike) -> Floats:
     array = np.asarray(orders, dtype=np.float64)
     if array.ndim != 1 or array.size == 0 or not bool(np.all((array > 1) & np.isfinite(array))):
         raise ParameterError("Rényi orders must be a list of finite numbers greater than 1.")
     return array
 
 
-def _refined(low: float, high: float, curve: Curve, delta: float, conversion: Conversion) -> Least:
+def _refine(low: float, high: float, curve: Curve, delta: float, conversion: Conversion) -> Least:
     """Search between two orders, in the logarithm of the moment, where conversions are smooth."""
 
     def value(log_moment: float) -> float:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ziggurat.data.withheld import RowsError
 from ziggurat.errors import ParameterError
-from ziggurat.pate.training import Classifiers, Network, Placement, Training, best_cut, require_torch, seen_classes
+from ziggurat.pate.training import Classifiers, Network, Placement, Training, best_cut, find_classes, require_torch
 
 if TYPE_CHECKING:
     from ziggurat.pate.training import Networks
@@ -39,7 +39,7 @@ class StudentRule:
         """Return the one with the largest true less false positive rate on labelled rows."""
         return cls("score", best_cut(scores(model, features), codes))
 
-    def named(self, model: Any, features: Array) -> Integers:
+    def name_classes(self, model: Any, features: Array) -> Integers:
         """Return the class of every row, 0 or 1."""
         by_score = self.kind == "score"
         strength = scores(model, features) if by_score else model.probabilities(features)[0, :, 1]
@@ -89,13 +89,13 @@ def fit_network(
     own = (np.arange(len(codes)),)
     place = Placement(chunk=1, executor="inline")
     job = TrainingJob([(network, training)], features, codes, own, (seed,), place, progress=progress)
-    return Networks(job.run(), seen_classes(codes, own, network.classes))
+    return Networks(job.run(), find_classes(codes, own, network.classes))
 
 
 def fit_classifier(model: Any, features: Array, codes: Integers, classes: int, seed: int) -> Classifiers:
     """Fit a clone; where there is one class only, nothing has to be learned."""
     seen = np.bincount(codes[codes >= 0], minlength=classes) > 0
-    return Classifiers([None if seen.sum() == 1 else _fitted(model, features, codes, seed)], seen[None])
+    return Classifiers([None if seen.sum() == 1 else _fit(model, features, codes, seed)], seen[None])
 
 
 def is_semi_supervised(model: Any) -> bool:
@@ -126,11 +126,11 @@ def scores(model: Any, features: Array) -> Floats:
 
 def _logits(model: Networks, features: Array) -> Floats:
     """Ask in the ensemble's own batches: one logit stands for class 1 against 0."""
-    logits = np.concatenate([part.double().numpy() for _, _, part, _ in model._asked(features)])
+    logits = np.concatenate([part.double().numpy() for _, _, part, _ in model._ask(features)])
     return np.asarray(logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0])
 
 
-def _fitted(model: Any, features: Array, codes: Integers, seed: int) -> Any:
+def _fit(model: Any, features: Array, codes: Integers, seed: int) -> Any:
     """Warnings other than those of convergence, and errors, are withheld, because they may quote cells."""
     from sklearn.base import clone
     from sklearn.exceptions import ConvergenceWarning

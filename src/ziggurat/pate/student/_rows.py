@@ -32,7 +32,7 @@ class StudentTarget:
         return np.asarray(self.codes != UNANSWERED)
 
 
-def checked_table(student: Any, features: Any, *, reset: bool = False) -> npt.NDArray[Any]:
+def check_table(student: Any, features: Any, *, reset: bool = False) -> npt.NDArray[Any]:
     """Return a table of finite numbers; `reset` notes its columns, which are otherwise compared."""
     from sklearn.utils.validation import validate_data
 
@@ -41,7 +41,7 @@ def checked_table(student: Any, features: Any, *, reset: bool = False) -> npt.ND
     return finite(table, "features")
 
 
-def checked_pairs(student: Any, features: Any, labels: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+def check_pairs(student: Any, features: Any, labels: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Return a table of finite numbers and as many labels of any kind; the columns are noted."""
     from sklearn.utils.validation import validate_data
 
@@ -50,7 +50,7 @@ def checked_pairs(student: Any, features: Any, labels: Any) -> tuple[npt.NDArray
     return finite(table, "features"), _as_classes(known)
 
 
-def checked_labels(labels: Any) -> npt.NDArray[Any]:
+def check_labels(labels: Any) -> npt.NDArray[Any]:
     """Return labels of any kind, one after the other."""
     from sklearn.utils.validation import column_or_1d
 

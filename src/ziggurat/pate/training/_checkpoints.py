@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ziggurat import files
 from ziggurat.errors import ArtefactError, DataError
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ class TensorFile:
 
 def write(path: Path, tensors: Mapping[str, Tensor], facts: Mapping[str, str]) -> None:
     """Replace the file at `path`, which only its owner may read: parameters remember rows."""
-    write_bytes(path, packed(tensors, facts))
+    write_bytes(path, pack(tensors, facts))
 
 
-def packed(tensors: Mapping[str, Tensor], facts: Mapping[str, str]) -> bytes:
+def pack(tensors: Mapping[str, Tensor], facts: Mapping[str, str]) -> bytes:
     """Give tensors and facts as safetensors."""
     from safetensors.torch import save
 
@@ -39,18 +39,13 @@ def packed(tensors: Mapping[str, Tensor], facts: Mapping[str, str]) -> bytes:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Replace a file so that a reader, or a kill at any moment, finds the old one or the new one."""
+    """Replace a file that only its owner may read, and make its folder if need be."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else "unknown reason"
         raise DataError(f"{str(path)!r} could not be written ({reason}).") from None
+    files.write_bytes(path, content, mode=0o600)
 
 
 def load(path: Path) -> TensorFile:

@@ -77,7 +77,7 @@ class TrainedChunk:
 
     def tensors(self) -> dict[str, Tensor]:
         """Give all of it under flat names."""
-        named = _named("parameter", self.parameters) | _named("buffer", self.buffers)
+        named = _name("parameter", self.parameters) | _name("buffer", self.buffers)
         return {**named, "cuts": self.cuts, "epochs": self.epochs, "losses": self.losses}
 
     @classmethod
@@ -129,7 +129,7 @@ class Program:
             mark = self.chunk.fingerprint()
             if found := _checkpoints.read(path, mark):
                 if found.facts["finished"] == "yes":
-                    return self._told(TrainedChunk.of(found.tensors).at(self.chunk.home), tell)
+                    return self._tell(TrainedChunk.of(found.tensors).at(self.chunk.home), tell)
                 self._restore(found)
         while self.done < self.chunk.training.epochs and not self._all_stopped():
             self._epoch()
@@ -137,19 +137,19 @@ class Program:
                 _checkpoints.write(path, self._state(), {"mark": mark, "finished": "no", "done": str(self.done)})
             if tell is not None:
                 tell(self.done)
-        trained = self._trained()
+        trained = self._collect()
         if path is not None:
             _checkpoints.write(path, trained.tensors(), {"mark": mark, "finished": "yes"})
-        return self._told(trained, tell)
+        return self._tell(trained, tell)
 
-    def _told(self, trained: TrainedChunk, tell: Tell | None) -> TrainedChunk:
+    def _tell(self, trained: TrainedChunk, tell: Tell | None) -> TrainedChunk:
         """Say that all epochs are done, also when the last of them were not needed."""
         if tell is not None and self.done < self.chunk.training.epochs:
             tell(self.chunk.training.epochs)
         return trained
 
     def _epoch(self) -> None:
-        places, weights = self.rows.shuffled(self.seeds, self.done)
+        places, weights = self.rows.shuffle(self.seeds, self.done)
         batch = self.chunk.training.batch
         for at in range(0, places.shape[1], batch):
             self.steps.take(places[:, at : at + batch], weights[:, at : at + batch])
@@ -165,7 +165,7 @@ class Program:
         """
         loss = self.rows.held_loss(self._held_logits())
         patience = self.chunk.training.patience
-        better = ((loss < self.lowest) | self.rows.none_held) & ~self._stopped(patience)
+        better = ((loss < self.lowest) | self.rows.none_held) & ~self._find_stopped(patience)
         chosen = torch.from_numpy(better).to(self.features.device)
         for name, value in self.stack.parameters.items():
             self.best[name][chosen] = value.detach()[chosen]
@@ -173,11 +173,11 @@ class Program:
         self.epochs = np.where(better, self.done, self.epochs)
         self.waited = np.where(better, 0, self.waited + 1)
 
-    def _stopped(self, patience: int | None) -> npt.NDArray[np.bool_]:
+    def _find_stopped(self, patience: int | None) -> npt.NDArray[np.bool_]:
         return np.zeros(len(self.waited), dtype=bool) if patience is None else self.waited >= patience
 
     def _all_stopped(self) -> bool:
-        return bool(self._stopped(self.chunk.training.patience).all())
+        return bool(self._find_stopped(self.chunk.training.patience).all())
 
     @torch.no_grad()
     def _held_logits(self) -> Tensor:
@@ -186,7 +186,7 @@ class Program:
         blocks = [self.stack.logits(self.features[places[:, at : at + _BLOCK]]) for at in starts]
         return torch.cat(blocks, dim=1) if blocks else torch.zeros((len(places), 0, 1), device=places.device)
 
-    def _trained(self) -> TrainedChunk:
+    def _collect(self) -> TrainedChunk:
         if not self.chunk.training.held_out:
             self.best = {name: value.detach() for name, value in self.stack.parameters.items()}
             self.epochs[:] = self.done
@@ -214,7 +214,7 @@ class Program:
         }
         counts = {"lowest": self.lowest, "epochs": self.epochs, "waited": self.waited}
         numbers = {name: torch.from_numpy(value) for name, value in counts.items()}
-        groups = _named("parameter", self.stack.parameters) | _named("best", self.best) | _named("optimiser", optimiser)
+        groups = _name("parameter", self.stack.parameters) | _name("best", self.best) | _name("optimiser", optimiser)
         return groups | numbers | {"taken": self.steps.taken}
 
     @torch.no_grad()
@@ -241,21 +241,21 @@ class _ChunkRows:
         if (sizes <= width - batch).any():
             raise ParameterError("Teachers of one chunk must take the same number of steps per epoch.")
         self._sizes = torch.from_numpy(sizes).to(device)
-        self._places = torch.from_numpy(_filled(chunk.train, width)).to(device)
+        self._places = torch.from_numpy(_fill(chunk.train, width)).to(device)
         # A row counts one over the real rows of its batch, so that a short last batch is an average too.
         place = np.arange(width)
         in_batch = np.clip(sizes[:, None] - place // batch * batch, 1, batch)
         self._shares = torch.from_numpy(((place < sizes[:, None]) / in_batch).astype(np.float32)).to(device)
         self._class_weights = class_weights(chunk)
         weights = [own[chunk.labels[rows]] for own, rows in zip(self._class_weights, chunk.train, strict=True)]
-        self._weights = torch.from_numpy(_filled(weights, width).astype(np.float32)).to(device)
+        self._weights = torch.from_numpy(_fill(weights, width).astype(np.float32)).to(device)
         self.none_held = np.array([own.size == 0 for own in chunk.held])
         blocks = -(-max(own.size for own in chunk.held) // _BLOCK)
         held = [own if own.size else rows[:1] for own, rows in zip(chunk.held, chunk.train, strict=True)]
-        self.held = torch.from_numpy(_filled(held, blocks * _BLOCK)).to(device)
+        self.held = torch.from_numpy(_fill(held, blocks * _BLOCK)).to(device)
         self._held_labels = torch.from_numpy(chunk.labels).to(device)[self.held]
 
-    def shuffled(self, seeds: Tensor, epoch: int) -> tuple[Tensor, Tensor]:
+    def shuffle(self, seeds: Tensor, epoch: int) -> tuple[Tensor, Tensor]:
         """Return the places and weights of an epoch."""
         order = orders(seeds, epoch, self._sizes, self._places.shape[1])
         return self._places.gather(1, order), self._weights.gather(1, order) * self._shares
@@ -279,7 +279,7 @@ def class_weights(chunk: Chunk) -> list[Floats]:
         return [np.ones(classes) for _ in chunk.seeds]
     if isinstance(wanted, tuple):
         return [np.array(wanted, dtype=np.float64) for _ in chunk.seeds]
-    return [_balanced(np.bincount(chunk.labels[own], minlength=classes)) for own in chunk.train]
+    return [_balance(np.bincount(chunk.labels[own], minlength=classes)) for own in chunk.train]
 
 
 def programs(sizes: list[int], batch: int, chunk: int) -> list[tuple[int, ...]]:
@@ -308,12 +308,12 @@ def _with_places(own: list[int], chunk: int) -> Iterator[tuple[int, ...]]:
         yield tuple(column[depth] if depth < len(column) else own[0] for column in columns)
 
 
-def _balanced(counts: Integers) -> Floats:
+def _balance(counts: Integers) -> Floats:
     present = counts > 0
     return np.where(present, counts.sum() / (present.sum() * np.maximum(counts, 1)), 0.0)
 
 
-def _filled(lists: Any, width: int) -> npt.NDArray[Any]:
+def _fill(lists: Any, width: int) -> npt.NDArray[Any]:
     filled = np.stack([np.full(width, own[0]) for own in lists])
     for row, own in zip(filled, lists, strict=True):
         row[: own.size] = own
@@ -327,7 +327,7 @@ def _like(value: Tensor, parameter: Tensor) -> Tensor:
     return torch.empty_like(parameter).copy_(value)
 
 
-def _named(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+def _name(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {f"{prefix}/{name}": value for name, value in tensors.items()}
 
 

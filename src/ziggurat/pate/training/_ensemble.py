@@ -18,9 +18,9 @@ from ziggurat.pate.training._answers import TeacherGroup
 from ziggurat.pate.training._chunk import Chunk, Tell, TrainedChunk, has_its_place, programs, train
 from ziggurat.pate.training._chunks import run_chunks
 from ziggurat.pate.training._networks import MLP, Network
-from ziggurat.pate.training._rows import split
+from ziggurat.pate.training._rows import split_rows
 from ziggurat.pate.training._settings import Candidate, Placement
-from ziggurat.pate.training._stacked import one_thread
+from ziggurat.threads import one_torch_thread
 
 _CACHE = 32 * 2**20  # bytes: parameters, gradients and both moments of a chunk stay near one core
 _LARGEST_CHUNK = 16  # on a processor: more teachers at a time are no faster
@@ -58,14 +58,14 @@ class TrainingJob:
         workers = place.workers or (None if place.on_cpu else self._abreast)
         gpus = 0 if place.on_cpu else 1
         kept = _BestCandidates()
-        with one_thread():
+        with one_torch_thread():
             for at, trained in run_chunks(train, tasks, executor=place.executor, workers=workers, gpus=gpus):
                 kept.add(work[at], trained)
         return kept.groups(self.candidates)
 
     def _work(self) -> Iterator[_ChunkWork]:
         held_out = self.candidates[0][1].held_out
-        halves = [split(self.labels[own], held_out, seed) for own, seed in zip(self.rows, self.seeds, strict=True)]
+        halves = [split_rows(self.labels[own], held_out, seed) for own, seed in zip(self.rows, self.seeds, strict=True)]
         sizes = [learned.size for learned, _ in halves]
         planned = programs(sizes, self.candidates[0][1].batch, self._chunk_size())
         for at, members in enumerate(planned):

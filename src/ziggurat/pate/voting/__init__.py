@@ -3,7 +3,7 @@
 from ziggurat.pate.voting._aggregators import UNANSWERED, Aggregator, Labels, ThresholdTest, VotingStep
 from ziggurat.pate.voting._exact import ExactCosts
 from ziggurat.pate.voting._noisy_max import (
-    NAMED,
+    AGGREGATORS,
     ConfidentGaussianMax,
     GaussianNoisyMax,
     GumbelNoisyMax,
@@ -13,7 +13,7 @@ from ziggurat.pate.voting._noisy_max import (
 from ziggurat.pate.voting._votes import Ballot, Floats, Integers, Votes
 
 __all__ = [
-    "NAMED",
+    "AGGREGATORS",
     "UNANSWERED",
     "Aggregator",
     "Ballot",

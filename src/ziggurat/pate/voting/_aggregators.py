@@ -180,7 +180,7 @@ class Aggregator(VotingStep):
         `most_answers` only the first so many that pass are answered.
         """
         drawn_from = choose_source(source)
-        answered = self._tested(votes, drawn_from)
+        answered = self._test(votes, drawn_from)
         if most_answers is not None:
             answered &= np.cumsum(answered) <= whole_number(most_answers, "most_answers")
         labels = np.full(len(votes), UNANSWERED, dtype=np.int64)
@@ -189,7 +189,7 @@ class Aggregator(VotingStep):
         event = self.planned(votes.ballot, len(votes), int(answered.sum()))
         return Labels(labels, answered, event, drawn_from.origin)
 
-    def _tested(self, votes: Votes, source: Source) -> npt.NDArray[np.bool_]:
+    def _test(self, votes: Votes, source: Source) -> npt.NDArray[np.bool_]:
         return np.ones(len(votes), dtype=np.bool_) if self.test is None else self.test.draw(votes, source)
 
     def planned(self, ballot: Ballot, queries: int, answers: int | None = None) -> Event:

@@ -2,7 +2,7 @@
 
 q bounds the probability that the winner is not the class with most votes. The data-dependent bounds hold for the
 direction D(P(votes) || P(neighbour)) only, and their values depend on private votes: they are for comparison, and for
-`sanitised`. Papernot et al., ICLR 2017 (Laplace) and ICLR 2018 (Gaussian).
+`sanitize`. Papernot et al., ICLR 2017 (Laplace) and ICLR 2018 (Gaussian).
 """
 
 from __future__ import annotations

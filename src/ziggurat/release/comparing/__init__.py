@@ -3,7 +3,7 @@
 from ziggurat.release.comparing._candidate import RISK, UTILITY, Candidate, Candidates, plane
 from ziggurat.release.comparing._candidates import StepCounter, candidates
 from ziggurat.release.comparing._judging import JudgingTerms, judged, steps
-from ziggurat.release.comparing._plane import fill
+from ziggurat.release.comparing._plane import fill_plane
 
 __all__ = [
     "RISK",
@@ -13,7 +13,7 @@ __all__ = [
     "JudgingTerms",
     "StepCounter",
     "candidates",
-    "fill",
+    "fill_plane",
     "judged",
     "plane",
     "steps",

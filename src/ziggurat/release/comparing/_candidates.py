@@ -15,7 +15,7 @@ from ziggurat.errors import DataError, ParameterError, ZigguratError
 from ziggurat.randomness import Source, secure, seeded
 from ziggurat.release.comparing._candidate import Candidate, Candidates
 from ziggurat.release.comparing._judging import JudgingTerms, Progress, judged, steps
-from ziggurat.synthesize import Synthesizer, opened, rows_of
+from ziggurat.synthesize import Synthesizer, open_table, sample_rows
 from ziggurat.utility import ROWS
 
 LOOKED = (
@@ -76,8 +76,8 @@ def candidates(
     """
     _check(models, holdout, copies)
     source = secure() if random_state is None else seeded(random_state)
-    held = opened(table)
-    cells, total = rows_of(held, held.schema.names, ROWS if rows is None else rows, source.child("rows"))
+    held = open_table(table)
+    cells, total = sample_rows(held, held.schema.names, ROWS if rows is None else rows, source.child("rows"))
     kept, outside = _split(held, cells, float(holdout), source.child("split"))
     training = _without_people(held, kept)
     asked = JudgingTerms.of(

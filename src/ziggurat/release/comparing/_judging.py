@@ -10,7 +10,6 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from ziggurat.attacks import (
-    Finding,
     Scenario,
     closest_records,
     inference,
@@ -20,6 +19,7 @@ from ziggurat.attacks import (
 )
 from ziggurat.data import Kind, Role, Schema, Table
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 from ziggurat.randomness import seeded
 from ziggurat.release.comparing._candidate import Candidate
 from ziggurat.utility import ROWS, Comparison, Formula, compare
@@ -70,7 +70,7 @@ class JudgingTerms:
         """Check names against a schema; what attackers know and want is by default what its roles say."""
         secrets = _listed(secret) or _with_role(schema, Role.SENSITIVE)[:_MOST_SECRETS]
         names = _listed(known) or _with_role(schema, Role.QUASI_IDENTIFIER)
-        terms = Formula.parsed(formula).columns if formula else ()
+        terms = Formula.parse(formula).columns if formula else ()
         _check(schema, ("target", [target] if target else []), ("regression", terms))
         _check(schema, ("known column", names), ("secret", secrets))
         if secret and known and set(names) & set(secrets):
@@ -132,7 +132,7 @@ def judged(
 def _compared(
     original: Table, copies: object, terms: JudgingTerms, holdout: object, kind: Synthesis | None
 ) -> Comparison:
-    numeric = terms.formula and original.schema[Formula.parsed(terms.formula).target].kind in _NUMBERS
+    numeric = terms.formula and original.schema[Formula.parse(terms.formula).target].kind in _NUMBERS
     several = isinstance(copies, list | tuple) and len(copies) > 1
     return compare(
         original,

@@ -15,7 +15,7 @@ from ziggurat.data.engines import DuckDBEngine, files_named
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.privacy import Neighbours, Relation
 from ziggurat.release.config._models import (
-    AnonymisedSaid,
+    AnonymizedSaid,
     LabelsSaid,
     MaskedSaid,
     ModelSaid,
@@ -39,7 +39,7 @@ KINDS: dict[str, type[BaseModel]] = {
     "reports": ReportsSaid,
     "model": ModelSaid,
     "labels": LabelsSaid,
-    "anonymised table": AnonymisedSaid,
+    "anonymized table": AnonymizedSaid,
     "masked table": MaskedSaid,
     "synthetic table": SyntheticSaid,
 }
@@ -84,10 +84,10 @@ class PlanDesk:
         options: dict[str, Any] = {"engine": self.engine, "unreadable": self.config.unreadable}
         if self._invented:
             return read(_invented(self.config.table)[0], self.schema, engine=self.engine)
-        source = self.file(self.config.table)
-        if not files_named(source):
-            raise DataError(f"There is no file {source!r}.")
-        return read(source, self.schema, later=later, **options)
+        file = self.file(self.config.table)
+        if not files_named(file):
+            raise DataError(f"There is no file {file!r}.")
+        return read(file, self.schema, later=later, **options)
 
     @property
     def name(self) -> str:
@@ -134,31 +134,30 @@ def _question(desk: PlanDesk, said: QuestionSaid) -> Plan[Any]:
     same = ("rows_per_unit", "groups_per_unit", "bounding", "noise", "effects", "confidence", "shares")
     terms: dict[str, Any] = {name: getattr(said, name) for name in same}
     public = {name: read(desk.file(file), engine=desk.engine) for name, file in desk.config.public.items()}
-    session = _session(desk, public)
+    session = _session(desk, desk.table(), public)
     return session.plan(said.sql, said.epsilon, said.delta, **terms, bounds=bounds, learn=tuple(said.learn))
 
 
-def _session(desk: PlanDesk, public: dict[str, Table] | None = None) -> Session:
+def _session(desk: PlanDesk, table: Table, public: dict[str, Table] | None = None) -> Session:
     from ziggurat.release.questions import Session
 
     purse = desk.purse
     if purse.ledger is None or not purse.analyst:
         raise ParameterError("A question is paid for; say who pays with 'analyst'.")
-    tables = {desk.name: desk.table()}
-    budget = purse.population
-    return Session(purse.ledger, purse.analyst, tables, public=public, budget=budget, source=purse.source)
+    rest: dict[str, Any] = {"public": public, "budget": purse.population, "source": purse.source}
+    return Session(purse.ledger, purse.analyst, {desk.name: table}, **rest)
 
 
 def _workload(desk: PlanDesk, said: WorkloadSaid) -> Plan[Any]:
     from ziggurat.queries import Workload
 
-    session = _session(desk)
-    asked = Workload(session._private[desk.name].schema, bins=said.bins)
+    table = desk.table()
+    asked = Workload(table.schema, bins=said.bins)
     for columns in said.marginals:
         asked = asked.marginal(*columns)
     given = {"rows_per_unit": said.rows_per_unit, "noise": said.noise, "confidence": said.confidence}
     terms: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    return session.plan(asked.total() if said.total else asked, said.epsilon, said.delta, **terms)
+    return _session(desk, table).plan(asked.total() if said.total else asked, said.epsilon, said.delta, **terms)
 
 
 def _reports(desk: PlanDesk, said: ReportsSaid) -> Plan[Any]:
@@ -203,10 +202,10 @@ def _labels(desk: PlanDesk, said: LabelsSaid) -> Plan[Any]:
     return labelling.plan(queries, most_answers=said.most_answers)
 
 
-def _anonymised(desk: PlanDesk, said: AnonymisedSaid) -> Plan[Any]:
+def _anonymized(desk: PlanDesk, said: AnonymizedSaid) -> Plan[Any]:
     from ziggurat.anonymize import METRICS, anonymize
     from ziggurat.data import hierarchies_in
-    from ziggurat.release.tables import AnonymisedPlan, checked_keep
+    from ziggurat.release.tables import AnonymizedPlan, checked_keep
 
     table = desk.table(later=False)
     trees = hierarchies_in([desk.file(each) for each in said.hierarchies], table.schema)
@@ -217,10 +216,10 @@ def _anonymised(desk: PlanDesk, said: AnonymisedSaid) -> Plan[Any]:
     made = anonymize(table, models, quasi_identifiers=known, hierarchies=_used(trees, said, table), **options)
     kept = checked_keep(made, said.keep, said.drop)
     target = desk.place / said.out
-    return AnonymisedPlan.of(made, target, target, kept, tuple(said.drop), desk.config.note)
+    return AnonymizedPlan.of(made, target, target, kept, tuple(said.drop), desk.config.note)
 
 
-def _used(trees: dict[str, Any], said: AnonymisedSaid, table: Table) -> dict[str, Any]:
+def _used(trees: dict[str, Any], said: AnonymizedSaid, table: Table) -> dict[str, Any]:
     from ziggurat.data import Role
 
     roles = [column.name for column in table.schema.with_role(Role.QUASI_IDENTIFIER)]
@@ -228,7 +227,7 @@ def _used(trees: dict[str, Any], said: AnonymisedSaid, table: Table) -> dict[str
     return {name: tree for name, tree in trees.items() if name in wanted}
 
 
-def _models(said: AnonymisedSaid, trees: dict[str, Any]) -> list[Any]:
+def _models(said: AnonymizedSaid, trees: dict[str, Any]) -> list[Any]:
     from ziggurat.anonymize import AverageRisk, HighestRisk, KAnonymity, LDiversity, TCloseness
 
     found: list[Any] = [] if said.k is None else [KAnonymity(said.k)]
@@ -291,7 +290,7 @@ _MAKERS: dict[type[Any], Callable[[PlanDesk, Any], Any]] = {
     ReportsSaid: _reports,
     ModelSaid: _model,
     LabelsSaid: _labels,
-    AnonymisedSaid: _anonymised,
+    AnonymizedSaid: _anonymized,
     MaskedSaid: _masked,
     SyntheticSaid: _synthetic,
 }

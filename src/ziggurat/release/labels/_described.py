@@ -18,13 +18,13 @@ from ziggurat.pate import (
     ThresholdTest,
     VotingStep,
 )
-from ziggurat.pate.voting import NAMED
+from ziggurat.pate.voting import AGGREGATORS
 from ziggurat.privacy import in_words
 
 
 def is_own(aggregator: Aggregator) -> bool:
     """Whether an aggregator is exactly one of Ziggurat's, whose public parameters say everything about it."""
-    return type(aggregator) in NAMED.values()
+    return type(aggregator) in AGGREGATORS.values()
 
 
 def described(step: VotingStep) -> dict[str, Any]:

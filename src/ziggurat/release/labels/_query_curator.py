@@ -15,7 +15,7 @@ from ziggurat.data import Unit, write_csv
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError
 from ziggurat.ledger import Ledger
 from ziggurat.local import Reports, VectorNoise
-from ziggurat.pate.teachers import checked_units
+from ziggurat.pate.teachers import check_units
 from ziggurat.privacy import (
     Amount,
     Event,
@@ -40,7 +40,7 @@ KIND = "privatised queries"
 
 @dataclass(frozen=True)
 class Sent:
-    """One call of `privatise`: how many rows, the SHA-256 of what was sent, and where that is written."""
+    """One call of `privatize`: how many rows, the SHA-256 of what was sent, and where that is written."""
 
     rows: int
     digest: str
@@ -63,7 +63,7 @@ class Sent:
 
 
 @dataclass(frozen=True)
-class Privatised:
+class PrivatizedQueries:
     """What a `QueryCurator` has sent so far: public, and enough to compute what it promised.
 
     Attributes
@@ -150,7 +150,7 @@ class Privatised:
 
 
 @dataclass(frozen=True, eq=False)
-class PrivatisedPlan(Plan[Reports]):
+class PrivatizedPlan(Plan[Reports]):
     """Noisy rows of the student's, before noise is drawn.
 
     It has no identity: nothing may tell whether the rows are the same, so that they are never given again.
@@ -253,15 +253,15 @@ class QueryCurator:
         self._calls: list[Sent] = []
 
     @property
-    def sent(self) -> Privatised:
+    def sent(self) -> PrivatizedQueries:
         """What has been sent so far, for a certificate."""
         noise = self._noise
-        return Privatised(
+        return PrivatizedQueries(
             self._rho, noise.dimension, noise.norm, self._neighbours, self._rows, tuple(self._calls),
             self._purse.rehearsal,
         )  # fmt: skip
 
-    def privatise(self, X: Any, units: Any = None) -> Reports:  # noqa: N803 - as in scikit-learn
+    def privatize(self, X: Any, units: Any = None) -> Reports:  # noqa: N803 - as in scikit-learn
         """Pay for one report of every row and make it.
 
         The ledger keeps the number of rows and the SHA-256 of the reports, so that it can be seen later what was sent.
@@ -287,7 +287,7 @@ class QueryCurator:
         if not len(rows):
             raise DataError("There are no rows to privatise.")
         self._require_units(units, len(rows))
-        made = self._purse.release(PrivatisedPlan(self._noise, rows, _times(self._noise.event, self._rows)))
+        made = self._purse.release(PrivatizedPlan(self._noise, rows, _times(self._noise.event, self._rows)))
         self._calls.append(Sent(len(rows), features_digest(made.output.value), made.entry))
         return made.output
 
@@ -317,7 +317,7 @@ class QueryCurator:
             return
         if units is None or len(units) != rows:
             raise DataError(f"Give the unit ({self._neighbours.unit.name}) of every row.")
-        _, counts = np.unique(checked_units(units), return_counts=True)
+        _, counts = np.unique(check_units(units), return_counts=True)
         if counts.min() != self._rows or counts.max() != self._rows:
             raise DataError(f"Every {self._neighbours.unit.name} must have exactly {self._rows} of the rows.")
 

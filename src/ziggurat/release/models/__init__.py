@@ -8,7 +8,6 @@ from ziggurat.release.models._fitting import (
     fit_model,
     in_words,
     plan_model,
-    quote_model,
     require_same_unit,
 )
 from ziggurat.release.models._named_models import CLASSES, NUMBERS, model_name, named_model, with_options
@@ -39,7 +38,6 @@ __all__ = [
     "not_protected",
     "plan_model",
     "promised",
-    "quote_model",
     "require_same_unit",
     "serve_model",
     "with_options",

@@ -12,7 +12,7 @@ import numpy as np
 
 from ziggurat.data import Unit
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError, PrivacyError, ZigguratError
-from ziggurat.ledger import Ledger, Quote
+from ziggurat.ledger import Ledger
 from ziggurat.privacy import Event, Guarantee, Neighbours, Relation, as_replace_one, rename_unit
 from ziggurat.queries.answering import QuotedPart
 from ziggurat.release._cited import Cited
@@ -48,6 +48,18 @@ class ModelPlan(Plan["Private"]):
     keep: Callable[[Event], Mapping[str, Any]] = field(repr=False, default=lambda event: {})  # noqa: ARG005
     kind = KIND
 
+    @classmethod
+    def by_shape(cls, model: Private, rows: int, columns: int, *, purse: Purse, label: str = "") -> Self:
+        """Plan a fit by the shape of a table alone, to be priced; nothing is read.
+
+        Under add-or-remove-one the number of rows is private, and the price is the same for any. `label` is the column
+        of the labels, for a promise about labels alone.
+        """
+        _require_private(model)
+        planned = _about_labels(model.planned(rows, columns), label)
+        event = _restated(model, planned, purse.protects(planned.neighbours), one_row_each=True)
+        return cls(model, None, None, event, planned, label)
+
     @property
     def text(self) -> str:
         """Which model."""
@@ -75,6 +87,8 @@ class ModelPlan(Plan["Private"]):
 
     def ready(self) -> None:
         """Have the model refuse what it cannot learn from."""
+        if self.features is None:
+            raise ParameterError("Only the shape of the table is known; plan the fit of its rows.")
         self.model.check(self.features, self.targets)
 
     def run(self, source: Source, progress: Progress | None) -> Private:  # noqa: ARG002
@@ -187,21 +201,6 @@ class FittedModel:
     def rehearsal(self) -> bool:
         """Whether seeded randomness was used, so that the model must not be published."""
         return bool(self.model.rehearsal_)
-
-
-def quote_model(
-    model: Private, rows: int, columns: int, *, ledger: Ledger, analyst: str, budget: str, label: str = ""
-) -> tuple[Event, Quote]:
-    """Price a fit by the shape of the table; nothing is read or spent.
-
-    Under add-or-remove-one the number of rows is private, and the price is the same for any. `label` is the column of
-    the labels, for a promise about labels alone.
-    """
-    _require_private(model)
-    planned = _about_labels(model.planned(rows, columns), label)
-    purse = Purse(ledger, budget, analyst)
-    event = _restated(model, planned, purse.protects(planned.neighbours), one_row_each=True)
-    return event, purse.price(event, rehearsal=model.random_state is not None)
 
 
 def fit_model(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ziggurat.errors import ArtefactError, DataError
-from ziggurat.files import write_text
+from ziggurat.files import create, sync, write_text
 
 if TYPE_CHECKING:
     from ziggurat.learn import StoredModel
@@ -45,8 +45,8 @@ class Folder:
         try:
             made.path.mkdir(mode=0o700, exist_ok=True)
             made.path.chmod(0o700)
-            _create(made.path / SEAL, secrets.token_bytes(_SEAL))
-            _create(made.path / COUNT, _count(0))
+            create(made.path / SEAL, secrets.token_bytes(_SEAL))
+            create(made.path / COUNT, _count(0))
         except OSError:
             raise DataError(f"The folder {str(path)!r} cannot be written; name one of yours.") from None
         return made
@@ -102,7 +102,7 @@ class Folder:
                 total = int(file.read(_DIGITS + 1)) + more
                 if more:
                     os.pwrite(file.fileno(), _count(total), 0)
-                    os.fsync(file.fileno())
+                    sync(file.fileno())
         except (OSError, ValueError):
             raise ArtefactError(
                 f"The count of answers in {str(self.path)!r} cannot be read and written; no answer is given without it."
@@ -126,14 +126,6 @@ def _written(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         held = None
     return held if isinstance(held, dict) else {}
-
-
-def _create(file: Path, content: bytes) -> None:
-    """Make a new file, which only its owner may read."""
-    with os.fdopen(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
 
 
 def _count(total: int) -> bytes:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.base import clone
 
-from ziggurat.attacks import Scenario, counted
+from ziggurat.attacks import Scenario, count_noun
 from ziggurat.data import Table, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import ParameterError, PrivacyError
@@ -27,7 +27,7 @@ from ziggurat.release._synthetic_attacks import (
     attackers_of,
     attacks_planned,
 )
-from ziggurat.release.tables._anonymised import _checked, _private_folder
+from ziggurat.release.tables._anonymized import _checked, _private_folder
 from ziggurat.release.tables._synthetic_files import (
     FORMAT,
     File,
@@ -40,8 +40,8 @@ from ziggurat.release.tables._synthetic_files import (
     require_as_attacked,
 )
 from ziggurat.release.tables._synthetic_parts import TableSplit, checked_share, kept_source, parts_of, shown_schema
-from ziggurat.synthesize import Synthesizer, paths_of
-from ziggurat.synthesize.learners import described as described_method
+from ziggurat.synthesize import Synthesizer, name_paths
+from ziggurat.synthesize.learners import describe_method as described_method
 
 if TYPE_CHECKING:
     from ziggurat.ledger import Ledger
@@ -275,7 +275,7 @@ class SyntheticPlan(Plan[SyntheticDraft]):
     @property
     def text(self) -> str:
         """How many copies."""
-        return f"Synthetic table: {counted(self.todo.copies, 'copy', 'copies')} by {type(self.maker).__name__}"
+        return f"Synthetic table: {count_noun(self.todo.copies, 'copy', 'copies')} by {type(self.maker).__name__}"
 
     @property
     def rehearsal(self) -> bool:
@@ -399,7 +399,7 @@ def _require_fitting(maker: Synthesizer, holdout: object, scenario: object, targ
 def _require_copies(target: Path, copies: int) -> None:
     if isinstance(copies, bool) or not isinstance(copies, int) or copies < 1:
         raise ParameterError("The number of copies must be a whole number of at least 1.")
-    paths_of(target, copies)
+    name_paths(target, copies)
 
 
 def _source(maker: Synthesizer, checkpoint: str | Path | None) -> Source:

@@ -16,7 +16,7 @@ from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.files import write_text
 from ziggurat.randomness import Source, secure, seeded
-from ziggurat.synthesize import rows_of
+from ziggurat.synthesize import sample_rows
 
 _SEED = "holdout.seed"
 _OWNER_ONLY = 0o600
@@ -76,12 +76,12 @@ def parts_of(
     """
     schema = shown_schema(table, names)
     if isinstance(holdout, Table):
-        rows, count = rows_of(table, names, most, source.child("rows"))
+        rows, count = sample_rows(table, names, most, source.child("rows"))
         return TableSplit(_held(rows, schema, engine), _held(holdout.raw.rows(names), schema, engine), count)
     share = checked_share(holdout)
     unit = table.unit.column
     wanted = names if unit is None or unit in names else (*names, unit)
-    rows, count = rows_of(table, wanted, math.ceil(most / (1 - share)), source.child("rows"))
+    rows, count = sample_rows(table, wanted, math.ceil(most / (1 - share)), source.child("rows"))
     if rows.num_rows == 0:
         raise DataError("The table has no rows; there is nothing to learn from.")
     back = _kept_back(rows, unit, table.unit.name, share, source.child("holdout"))

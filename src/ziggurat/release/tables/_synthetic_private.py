@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from sklearn.base import clone
 
-from ziggurat.attacks import counted
+from ziggurat.attacks import count_noun
 from ziggurat.data import Schema, Table, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import MixedNeighboursError, ParameterError, PrivacyError
@@ -26,7 +26,7 @@ from ziggurat.release._plan import Plan, stated
 from ziggurat.release._purse import Purse
 from ziggurat.release._synthetic_attacks import Attackers, Claim, attack_fully, attackers_of, attacks_planned
 from ziggurat.release.models import DEPENDS, in_words
-from ziggurat.release.tables._anonymised import _checked, _private_folder
+from ziggurat.release.tables._anonymized import _checked, _private_folder
 from ziggurat.release.tables._synthetic import Progress, _require_copies, _silent
 from ziggurat.release.tables._synthetic_files import (
     FORMAT,
@@ -253,7 +253,7 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
     @property
     def text(self) -> str:
         """How many copies, by which model."""
-        return f"Synthetic table: {counted(self.task.copies, 'copy', 'copies')} by {type(self.task.maker).__name__}"
+        return f"Synthetic table: {count_noun(self.task.copies, 'copy', 'copies')} by {type(self.task.maker).__name__}"
 
     def parts(self, group_size: int = 0) -> tuple[QuotedPart, ...]:  # noqa: ARG002
         """What is learned; how far off the counts of the copies will be depends on the table."""

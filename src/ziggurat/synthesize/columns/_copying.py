@@ -13,11 +13,11 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from ziggurat.data import Table
+from ziggurat.data.coded import CodedColumn
 from ziggurat.data.engines import DuckDBEngine, Engine
 from ziggurat.errors import ParameterError
 from ziggurat.randomness import Source, sample_without_replacement
-from ziggurat.synthesize._cells import Cells
-from ziggurat.synthesize._reading import opened
+from ziggurat.synthesize._reading import open_table
 from ziggurat.synthesize.columns._drawing import LearnedTable
 from ziggurat.synthesize.columns._plan import ColumnPlan
 
@@ -76,11 +76,16 @@ class Drawing:
         with closing(_EngineWhenNeeded(bool(self.model.rules))) as engine:
             for number in range(1, copies + 1):
                 draw = source.child("copy", number).simulation()
-                known = self._sampled(everybody, rows, source.child("population", number))
+                known = self._sample(everybody, rows, source.child("population", number))
                 yield self._whole(self._parameters(draw), rows, known, draw, engine.held)
 
     def _whole(
-        self, model: LearnedTable, rows: int, known: dict[str, Cells], draw: np.random.Generator, engine: Engine | None
+        self,
+        model: LearnedTable,
+        rows: int,
+        known: dict[str, CodedColumn],
+        draw: np.random.Generator,
+        engine: Engine | None,
     ) -> Iterator[pa.Table]:
         for start in range(0, rows, self.batch):
             size = min(self.batch, rows - start)
@@ -102,10 +107,10 @@ class Drawing:
             for number in range(1, copies + 1):
                 draw = source.child("copy", number).simulation()
                 replaced |= dict.fromkeys(self.plan.order, 0)
-                pieces = self._streamed(table, query, engine.held) if held is None else iter([held])
-                yield self._marked(self._parameters(draw), pieces, draw, replaced, engine.held)
+                pieces = self._stream(table, query, engine.held) if held is None else iter([held])
+                yield self._mark(self._parameters(draw), pieces, draw, replaced, engine.held)
 
-    def _streamed(self, table: Table, query: exp.Select, engine: Engine | None) -> Iterator[_RedrawnRows]:
+    def _stream(self, table: Table, query: exp.Select, engine: Engine | None) -> Iterator[_RedrawnRows]:
         for rows in _batches(table.engine.batches(query), self.batch):
             yield self._piece(rows, engine)
 
@@ -114,7 +119,7 @@ class Drawing:
         cells = {name: made.encode(rows.column(name)) for name, made in self.model.encodings.items()}
         return _RedrawnRows(rows, marks, cells)
 
-    def _marked(
+    def _mark(
         self,
         model: LearnedTable,
         pieces: Iterator[_RedrawnRows],
@@ -143,12 +148,12 @@ class Drawing:
             raise ParameterError("Give 'known' columns and a population that holds them, or neither.")
         if population is None:
             return None
-        everybody = opened(population).raw.rows(self.known)
+        everybody = open_table(population).raw.rows(self.known)
         if rows > everybody.num_rows:
             raise ParameterError(f"The population has {everybody.num_rows:,} rows; ask for at most as many.")
         return everybody
 
-    def _sampled(self, everybody: pa.Table | None, rows: int, source: Source) -> dict[str, Cells]:
+    def _sample(self, everybody: pa.Table | None, rows: int, source: Source) -> dict[str, CodedColumn]:
         if everybody is None:
             return {}
         chosen = everybody.take(pa.array(sample_without_replacement(everybody.num_rows, rows, source=source)))
@@ -161,7 +166,7 @@ class _RedrawnRows:
 
     rows: pa.Table
     marks: dict[str, npt.NDArray[np.bool_]]
-    cells: dict[str, Cells]
+    cells: dict[str, CodedColumn]
 
 
 class _EngineWhenNeeded:

@@ -10,10 +10,11 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ziggurat.data import Condition
+from ziggurat.data.coded import Reals
 from ziggurat.data.engines import Engine
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.synthesize._cells import Codes, Reals
 from ziggurat.synthesize._encoding import ColumnCoding
+from ziggurat.synthesize._method import Codes
 
 _ARROW = "->"
 
@@ -74,7 +75,7 @@ class RowRule:
         return self.applies(rows, engine) & ~self.then.holds(rows, unknown=True, engine=engine)
 
 
-def checked_rules(
+def check_rules(
     texts: Iterable[str], known: Sequence[str], rows: pa.Table, engine: Engine | None = None
 ) -> tuple[RowRule, ...]:
     """Read rules, and refuse those that the table itself does not keep."""

@@ -15,7 +15,7 @@ from ziggurat.synthesize.columns._learning import LearnedColumn
 from ziggurat.synthesize.columns._plan import ColumnPlan
 from ziggurat.synthesize.columns._rules import RowRule
 from ziggurat.synthesize.columns._smoothing import Smoother
-from ziggurat.synthesize.learners import described, restored
+from ziggurat.synthesize.learners import describe_method, restore_method
 
 
 def save(
@@ -36,7 +36,7 @@ def save(
         **sizes,
         "encodings": [each.to_dict() for each in model.encodings.values()],
         "learned": [{"name": name, "given": each.given, "only": each.only} for name, each in model.learned.items()],
-        "methods": {name: described(plan.methods[name]) for name in plan.order},
+        "methods": {name: describe_method(plan.methods[name]) for name in plan.order},
         "rules": [rule.text for rule in model.rules],
         "where": None if plan.where is None else {name: each.text for name, each in plan.where.items()},
     }
@@ -48,7 +48,7 @@ def load(path: str | Path) -> tuple[dict[str, Any], dict[str, Any], LearnedTable
     facts, arrays = read_archive(path)
     try:
         encodings = {each["name"]: ColumnCoding.from_dict(each) for each in facts["encodings"]}
-        methods = {name: restored(each) for name, each in facts["methods"].items()}
+        methods = {name: restore_method(each) for name, each in facts["methods"].items()}
         learned: dict[str, LearnedColumn] = {}
         for place, each in enumerate(facts["learned"]):
             name = each["name"]
@@ -66,8 +66,8 @@ def load(path: str | Path) -> tuple[dict[str, Any], dict[str, Any], LearnedTable
         where = _conditions(facts["where"], facts["names"])
         plan = ColumnPlan(tuple(learned), methods, {name: each.given for name, each in learned.items()}, where)
         settings = dict(facts["settings"])
-        settings["method"] = restored(settings["method"])
-        settings["methods"] = {name: restored(each) for name, each in settings["methods"].items()}
+        settings["method"] = restore_method(settings["method"])
+        settings["methods"] = {name: restore_method(each) for name, each in settings["methods"].items()}
     except (KeyError, TypeError):
         raise DataError(f"{str(path)!r} is no synthesiser that this version wrote, or it is damaged.") from None
     return settings, facts, LearnedTable(encodings, learned, rules), plan

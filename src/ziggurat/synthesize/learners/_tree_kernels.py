@@ -138,13 +138,13 @@ def _cut(
             other = j + int(draw.random() * (columns.size - j))
             columns[j], columns[other] = columns[other], columns[j]
         f = columns[j]
-        kinds = _counted(x.bins[f], x.at[f + 1] - x.at[f], rows, desk)
+        kinds = _count_bins(x.bins[f], x.at[f + 1] - x.at[f], rows, desk)
         if kinds > 1:
             looked += 1
-            reached, at, left = _tried(x, f, rows, limits, pairs, best, spread / rows.size, kinds, desk)
+            reached, at, left = _try_column(x, f, rows, limits, pairs, best, spread / rows.size, kinds, desk)
             if at > 0:
                 best, chosen, cut, found, taken = reached, f, at, kinds, left
-        _cleared(desk, kinds)
+        _clear(desk, kinds)
         if looked == limits.tried:
             break
     if chosen >= 0:
@@ -154,7 +154,7 @@ def _cut(
 
 
 @part
-def _tried(
+def _try_column(
     x: TreeSample,
     column: int,
     rows: Rows,
@@ -176,10 +176,10 @@ def _tried(
     people: by ages and sizes, and most of all by postcodes.
     """
     at, taken = 0, 0
-    inorder = _arranged(desk, kinds, x.ordered[column])
+    inorder = _arrange(desk, kinds, x.ordered[column])
     lucky, leaf = luck * (limits.caution + max(kinds - inorder - 2, 0)), limits.leaf
     for turn in range(2 if 0 < inorder < kinds else 1):
-        bins = desk.seen[:kinds] if turn == 0 else _turned(desk, kinds, inorder)
+        bins = desk.seen[:kinds] if turn == 0 else _turn(desk, kinds, inorder)
         if x.many == 0:
             reached, cut, left = _cut_numbers(bins, rows.size, leaf, desk)
         elif kinds * x.many <= rows.size:
@@ -194,7 +194,7 @@ def _tried(
 
 
 @part
-def _counted(column: Bytes, bins: int, rows: Rows, desk: TreeDesk) -> int:
+def _count_bins(column: Bytes, bins: int, rows: Rows, desk: TreeDesk) -> int:
     """Count the rows and add up the target in each bin; return how many bins occur, which stand in `desk.seen`."""
     tally, total, target, seen = desk.tally, desk.total, desk.target, desk.seen
     kinds = 0
@@ -206,7 +206,7 @@ def _counted(column: Bytes, bins: int, rows: Rows, desk: TreeDesk) -> int:
         tally[b] += 1
         total[b] += target[i]
     if kinds <= 8:
-        _sorted(seen, kinds)
+        _sort(seen, kinds)
         return kinds
     kinds = 0
     for b in range(bins):
@@ -216,7 +216,7 @@ def _counted(column: Bytes, bins: int, rows: Rows, desk: TreeDesk) -> int:
 
 
 @part
-def _sorted(seen: Integers, kinds: int) -> None:
+def _sort(seen: Integers, kinds: int) -> None:
     for k in range(1, kinds):
         b, j = seen[k], k
         while j > 0 and seen[j - 1] > b:
@@ -226,14 +226,14 @@ def _sorted(seen: Integers, kinds: int) -> None:
 
 
 @part
-def _cleared(desk: TreeDesk, kinds: int) -> None:
+def _clear(desk: TreeDesk, kinds: int) -> None:
     for k in range(kinds):
         desk.tally[desk.seen[k]] = 0
         desk.total[desk.seen[k]] = 0.0
 
 
 @part
-def _arranged(desk: TreeDesk, kinds: int, ordered: int) -> int:
+def _arrange(desk: TreeDesk, kinds: int, ordered: int) -> int:
     """Sort the bins that occur: those with an order first, the others after them by the mean of the target.
 
     Returns how many have an order. Of numbers and two classes the best partition of bins without an order is a cut of
@@ -254,7 +254,7 @@ def _arranged(desk: TreeDesk, kinds: int, ordered: int) -> int:
 
 
 @part
-def _turned(desk: TreeDesk, kinds: int, inorder: int) -> Integers:
+def _turn(desk: TreeDesk, kinds: int, inorder: int) -> Integers:
     """Copy the arranged bins with those that have an order last."""
     for k in range(kinds):
         desk.turned[k - inorder if k >= inorder else k - inorder + kinds] = desk.seen[k]
@@ -288,7 +288,7 @@ def _cut_table(
 ) -> tuple[float, int, int]:
     """As `_cut_numbers`, for classes, by a table; `pairs` is the sum of the squares of how many rows each class has."""
     before, among, table = desk.before, desk.among, desk.table
-    _tabulated(bins, column, rows, desk)
+    _tabulate(bins, column, rows, desk)
     best, at, taken = -1.0, 0, 0
     left, lower, upper = 0, 0, pairs
     for k in range(bins.size - 1):
@@ -309,7 +309,7 @@ def _cut_table(
 
 
 @part
-def _tabulated(bins: Integers, column: Bytes, rows: Rows, desk: TreeDesk) -> None:
+def _tabulate(bins: Integers, column: Bytes, rows: Rows, desk: TreeDesk) -> None:
     """Count the rows by bin, in this order of the bins, and class."""
     place, table, many = desk.place, desk.table, desk.among.size
     table[: bins.size * many] = 0

@@ -17,7 +17,7 @@ from ziggurat.synthesize.marginals._counts import (
     NoisyCounts,
     RhoLeft,
     candidates,
-    checked_workload,
+    check_workload,
     noise_in,
     part_of,
     score,
@@ -117,7 +117,7 @@ class AIM(PrivateSynthesis):
         self.random_state = random_state
 
     def _events(self, terms: CopyTerms) -> list[Event]:
-        checked_workload(self.workload, terms.names)
+        check_workload(self.workload, terms.names)
         rounds = self._rounds(terms)
         least = part_of(terms.rho, (1 - _COLUMNS_SHARE) * (1 - _MEASURING) / rounds)
         terms.unit.noise(least)  # refused here, before anything is read, if epsilon is too small
@@ -159,18 +159,18 @@ class _AimRun:
     ) -> None:
         self.settings, self.terms, self.counts, self.source = settings, terms, counts, source
         self.measured, self.total = measured, total
-        self.weights = candidates(checked_workload(settings.workload, terms.names))
+        self.weights = candidates(check_workload(settings.workload, terms.names))
         self.exact: dict[Clique, Integers] = {}
-        self.model = settings._fitted(counts, measured, total, None, _STEPS)
+        self.model = settings._fit_distribution(counts, measured, total, None, _STEPS)
 
     def refit(self, steps: int) -> None:
         """Fit the model to all that was measured."""
-        self.model = self.settings._fitted(self.counts, self.measured, self.total, self.model, steps)
+        self.model = self.settings._fit_distribution(self.counts, self.measured, self.total, self.model, steps)
 
     def round(self, rho: Fraction, purse: RhoLeft) -> bool:
         """Choose, measure and fit once, for at most this rho; tell whether that taught less than its noise."""
         noise = self.terms.unit.noise(part_of(rho, _MEASURING))
-        chosen = self._chosen(part_of(rho, 1 - _MEASURING), noise, purse)
+        chosen = self._choose(part_of(rho, 1 - _MEASURING), noise, purse)
         before = self.model.tree.marginal(chosen)
         purse.pay(noise.rho)
         self.measured.append(self.counts.measured(chosen, noise, self.source))
@@ -178,7 +178,7 @@ class _AimRun:
         change = np.abs(self.model.tree.marginal(chosen) - before).sum()
         return bool(change <= noise_in(before.size, noise.sigma))
 
-    def _chosen(self, rho: Fraction, noise: DiscreteGaussian, purse: RhoLeft) -> Clique:
+    def _choose(self, rho: Fraction, noise: DiscreteGaussian, purse: RhoLeft) -> Clique:
         open_to = self._within(float((purse.rho - purse.left) / purse.rho) * self.settings.max_cells)
         choice = self.terms.unit.choice(rho, max(self.weights[each] for each in open_to))
         scores = [self._score(each, noise) for each in open_to]

@@ -102,7 +102,7 @@ class NoisyCounts:
     sigma: Fraction
     cells: Integers | None = None
 
-    def folded(self, places: Integers) -> NoisyCounts:
+    def fold(self, places: Integers) -> NoisyCounts:
         """Take cells of one column together, by the group of each."""
         counts = np.zeros(int(places.max()) + 1, dtype=np.int64)
         np.add.at(counts, places, self.counts)
@@ -139,7 +139,7 @@ class ExactCounts:
         """Count, and add noise."""
         return NoisyCounts(columns, np.asarray(noise.release(self.by(columns), source).value), noise.sigma)
 
-    def folded(self, places: Mapping[str, Integers]) -> ExactCounts:
+    def fold(self, places: Mapping[str, Integers]) -> ExactCounts:
         """Return the same rows with some cells of each column taken together, by the group of each."""
         sizes = {name: int(groups.max()) + 1 for name, groups in places.items()}
         small = {name: groups.astype(np.min_scalar_type(sizes[name])) for name, groups in places.items()}
@@ -183,16 +183,16 @@ def all_pairs(names: Sequence[str]) -> list[Clique]:
     return list(combinations(names, 2)) or [tuple(names)]
 
 
-def checked_workload(workload: Sequence[Sequence[str]] | None, names: Sequence[str]) -> list[Clique]:
+def check_workload(workload: Sequence[Sequence[str]] | None, names: Sequence[str]) -> list[Clique]:
     """Read a workload: sets of columns that are synthesised."""
     if workload is None:
         return all_pairs(names)
     if isinstance(workload, str) or not isinstance(workload, Sequence) or not workload:
         raise ParameterError("The workload must be a list of sets of columns, such as [('age', 'income')], or None.")
-    return [_checked_set(each, names) for each in workload]
+    return [_check_set(each, names) for each in workload]
 
 
-def _checked_set(wanted: object, names: Sequence[str]) -> Clique:
+def _check_set(wanted: object, names: Sequence[str]) -> Clique:
     if isinstance(wanted, str) or not isinstance(wanted, Sequence) or not 0 < len(set(wanted)) == len(wanted) <= 5:
         raise ParameterError("Every set of the workload must list 1 to 5 different columns.")
     unknown = [name for name in wanted if name not in names]

@@ -43,7 +43,7 @@ class Folded:
         """How many groups there are."""
         return int(self.places.max()) + 1
 
-    def unfolded(self, groups: Integers, draw: np.random.Generator) -> Integers:
+    def unfold(self, groups: Integers, draw: np.random.Generator) -> Integers:
         """Draw a cell of its group for every row."""
         order = np.argsort(self.places, kind="stable")
         reach = np.concatenate([[0.0], np.cumsum(self.weights[order])])
@@ -53,7 +53,7 @@ class Folded:
         return np.asarray(order[np.clip(found, ends[groups], ends[groups + 1] - 1)])
 
 
-def folded(measured: NoisyCounts) -> Folded:
+def fold(measured: NoisyCounts) -> Folded:
     """Take together what one measured column leaves in doubt; with one such cell or none, all stay as they are."""
     doubtful = measured.counts < _DEVIATIONS * float(measured.sigma)
     if doubtful.sum() <= 1:
@@ -67,6 +67,6 @@ def one_by_one(
 ) -> tuple[list[NoisyCounts], list[Folded], ExactCounts]:
     """Measure every column by itself, and take together the cells that this leaves in doubt."""
     measured = [counts.measured((name,), noise, source) for name in counts.sizes]
-    found = [folded(each) for each in measured]
-    smaller = counts.folded({each.name: each.places for each in found})
-    return [each.folded(how.places) for each, how in zip(measured, found, strict=True)], found, smaller
+    found = [fold(each) for each in measured]
+    smaller = counts.fold({each.name: each.places for each in found})
+    return [each.fold(how.places) for each, how in zip(measured, found, strict=True)], found, smaller

@@ -28,7 +28,7 @@ def require_mbi() -> Any:
     return mbi
 
 
-def fitted(
+def fit_descent(
     sizes: Mapping[str, int],
     measured: Sequence[NoisyCounts],
     total: float,
@@ -42,7 +42,7 @@ def fitted(
     domain = mbi.Domain(tuple(sizes), tuple(sizes.values()))
     with jax.enable_x64(True):
         warm = None if start is None else _potentials(mbi, domain, start)
-        given = [_stated(mbi, each) for each in measured]
+        given = [_state_measurement(mbi, each) for each in measured]
         made = mbi.estimation.MirrorDescent().estimate(domain, given, total, iters=10 * steps, warm_start=warm)
         potentials = {tuple(clique): np.array(factor.values) for clique, factor in made.potentials.tables.items()}
     tree = Junction(sizes, list(potentials), total).tree(list(potentials.values()))
@@ -54,7 +54,7 @@ def _potentials(mbi: Any, domain: Any, start: Distribution) -> Any:
     return mbi.CliqueVector(domain, list(tables), tables)
 
 
-def _stated(mbi: Any, measured: NoisyCounts) -> Any:
+def _state_measurement(mbi: Any, measured: NoisyCounts) -> Any:
     counts = measured.counts.astype(float).ravel()
     if measured.cells is None:
         return mbi.LinearMeasurement(counts, measured.columns, float(measured.sigma))

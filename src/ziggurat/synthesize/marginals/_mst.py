@@ -84,7 +84,7 @@ class MST(PrivateSynthesis):
         noise = terms.unit.noise(_for_columns(terms))
         measured, folded, smaller = one_by_one(counts, noise, source)
         spent = len(terms.names) * noise.rho
-        model = self._fitted(smaller, measured, total, None, _STEPS)
+        model = self._fit_distribution(smaller, measured, total, None, _STEPS)
         progress(f"{len(measured)} columns measured")
         if len(terms.names) > 1:
             choice, noise = _for_pairs(terms.unit, terms.rho, len(terms.names) - 1)
@@ -93,7 +93,7 @@ class MST(PrivateSynthesis):
             measured += [smaller.measured(pair, noise, source) for pair in pairs]
             spent += len(pairs) * (choice.epsilon**2 / 8 + noise.rho)
             progress(f"{len(pairs)} pairs measured")
-            model = self._fitted(smaller, measured, total, model, _STEPS)
+            model = self._fit_distribution(smaller, measured, total, model, _STEPS)
         return measured, folded, model, spent
 
     def _scores(self, counts: ExactCounts, model: Distribution) -> dict[Clique, int]:

@@ -42,16 +42,16 @@ from ziggurat.privacy import (
 )
 from ziggurat.privacy.accounting import compose_events, zcdp_rho
 from ziggurat.randomness import Source, secure, seeded
-from ziggurat.synthesize._reading import opened
+from ziggurat.synthesize._reading import open_table
 from ziggurat.synthesize._saving import Array, read_archive, write_archive
 from ziggurat.synthesize.marginals._cliques import Clique, Floats, rows_from
 from ziggurat.synthesize.marginals._counts import CountedUnit, ExactCounts, NoisyCounts, part_of, total_of
-from ziggurat.synthesize.marginals._decoding import decoded
-from ziggurat.synthesize.marginals._domain import Axis, Bins, axis_of, checked_bins, is_public, require_public
+from ziggurat.synthesize.marginals._decoding import decode
+from ziggurat.synthesize.marginals._domain import Axis, Bins, axis_of, check_bins, is_public, require_public
 from ziggurat.synthesize.marginals._folding import Folded
-from ziggurat.synthesize.marginals._paying import Price, is_listed, priced
-from ziggurat.synthesize.marginals._reading_codes import paid_axes, read_codes
-from ziggurat.synthesize.marginals._solver import Distribution, fitted
+from ziggurat.synthesize.marginals._paying import Price, is_listed, share_price
+from ziggurat.synthesize.marginals._reading_codes import pay_for_axes, read_codes
+from ziggurat.synthesize.marginals._solver import Distribution, fit_distribution
 from ziggurat.threads import one_thread
 
 Progress = Callable[[str], None]
@@ -143,10 +143,10 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         NotPublicError
             A column has no public domain, and nobody pays for it; nothing was read.
         """
-        held, source = opened(table), self._source()
+        held, source = open_table(table), self._source()
         terms = self._terms(held.schema)
         self._require_solver()
-        axes = paid_axes(held, self._axes(held.schema, terms), terms, source)
+        axes = pay_for_axes(held, self._axes(held.schema, terms), terms, source)
         codes, rows = read_codes(held, axes, terms.unit, source)
         counts = ExactCounts(codes, {axis.name: axis.size for axis in axes})
         public = held.unit.is_row and terms.unit.neighbours.relation is Relation.REPLACE_ONE
@@ -173,8 +173,8 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
     def _batch(self, rows: int, draw: np.random.Generator) -> pa.Table:
         sizes = {each.name: each.size for each in self.folded_}
         codes = rows_from(self.chain_, sizes, rows, draw)
-        cells = {each.name: each.unfolded(codes[each.name], draw) for each in self.folded_}
-        return decoded(self.axes_, cells, draw)
+        cells = {each.name: each.unfold(codes[each.name], draw) for each in self.folded_}
+        return decode(self.axes_, cells, draw)
 
     @property
     def guarantee_(self) -> Guarantee:
@@ -219,11 +219,11 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         if facts.get("class") != cls.__name__:
             raise DataError(f"What is in {str(path)!r} is no {cls.__name__} that this version saved.")
         try:
-            return cls(**facts["parameters"])._restored(facts, arrays)
+            return cls(**facts["parameters"])._restore(facts, arrays)
         except (KeyError, TypeError, ValueError):
             raise DataError(f"The {cls.__name__} in {str(path)!r} is damaged; restore a copy, or fit again.") from None
 
-    def _restored(self, facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Self:
+    def _restore(self, facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Self:
         self.axes_ = tuple(Axis.from_dict(each) for each in facts["axes"])
         self.folded_ = tuple(
             Folded(axis.name, arrays[f"places{place}"], arrays[f"weights{place}"])
@@ -248,8 +248,8 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         if delta == 0:
             raise ParameterError("These methods add Gaussian noise, which needs a delta above 0, such as '1e-9'.")
         whole_number(self.max_cells, "max_cells")
-        names = _chosen(self.columns, schema)
-        bins = checked_bins(self.bins, names)
+        names = _choose(self.columns, schema)
+        bins = check_bins(self.bins, names)
         unit = CountedUnit(self._neighbours(schema), self._rows(schema))
         missing = frozenset(names if self.missing is None else _inside(self.missing, names))
         unknown = [schema[name] for name in names if not is_public(schema[name], bins)]
@@ -260,7 +260,7 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             return CopyTerms(names, unit, _rho(epsilon, delta), None, bins, missing)
         looked_for = delta / 2 if any(map(is_listed, unknown)) else Fraction(0)
         rho, share = _rho(epsilon, delta - looked_for), _share(self.domain_share)
-        price = priced(unknown, part_of(rho, share), looked_for, unit)
+        price = share_price(unknown, part_of(rho, share), looked_for, unit)
         return CopyTerms(names, unit, part_of(rho, 1 - share), price, bins, missing)
 
     def _axes(self, schema: Schema, terms: CopyTerms) -> list[Axis | None]:
@@ -270,7 +270,7 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         ]
 
     def _neighbours(self, schema: Schema) -> Neighbours:
-        return Neighbours(schema.unit, Relation(self.relation)) if self.relation in set(Relation) else _refused()
+        return Neighbours(schema.unit, Relation(self.relation)) if self.relation in set(Relation) else _refuse()
 
     def _rows(self, schema: Schema) -> int:
         if schema.unit.is_row:
@@ -289,7 +289,7 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
 
             require_mbi()
 
-    def _fitted(
+    def _fit_distribution(
         self,
         counts: ExactCounts,
         measured: Sequence[NoisyCounts],
@@ -301,8 +301,8 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         if self.solver == "mbi":
             from ziggurat.synthesize.marginals import _mbi
 
-            return _mbi.fitted(counts.sizes, measured, rows, start, steps)
-        return fitted(counts.sizes, measured, rows, start, steps)
+            return _mbi.fit_descent(counts.sizes, measured, rows, start, steps)
+        return fit_distribution(counts.sizes, measured, rows, start, steps)
 
     def _source(self) -> Source:
         state: Any = self.random_state
@@ -325,11 +325,11 @@ def _share(given: Amount) -> Fraction:
     return share
 
 
-def _refused() -> Neighbours:
+def _refuse() -> Neighbours:
     raise ParameterError("The relation must be 'add-or-remove-one' or 'replace-one'.")
 
 
-def _chosen(columns: Sequence[str] | None, schema: Schema) -> tuple[str, ...]:
+def _choose(columns: Sequence[str] | None, schema: Schema) -> tuple[str, ...]:
     """The columns to synthesise: those named, or all but the one that tells units apart."""
     if columns is None:
         names = tuple(name for name in schema.names if name != schema.unit.column)

@@ -30,7 +30,7 @@ _LEAST = 1e-250
 _EVENNESS = 0.125
 
 
-def triangulated(sizes: Mapping[str, int], sets: Iterable[Clique]) -> list[Clique]:
+def triangulate(sizes: Mapping[str, int], sets: Iterable[Clique]) -> list[Clique]:
     """Return the largest cliques of a chordal graph in which the columns of every set are neighbours.
 
     Columns are eliminated one by one, each time the one whose neighbourhood has the fewest cells.
@@ -60,10 +60,10 @@ def cells(sizes: Mapping[str, int], columns: Iterable[str]) -> int:
 
 def model_cells(sizes: Mapping[str, int], sets: Iterable[Clique]) -> int:
     """How many cells the tables of a model have in which these sets of columns were measured."""
-    return sum(cells(sizes, clique) for clique in triangulated(sizes, sets))
+    return sum(cells(sizes, clique) for clique in triangulate(sizes, sets))
 
 
-def joined(cliques: Sequence[Clique]) -> tuple[list[Clique], list[int | None]]:
+def join_cliques(cliques: Sequence[Clique]) -> tuple[list[Clique], list[int | None]]:
     """Order the cliques of a chordal graph as a tree: each after its parent, and the place of that.
 
     Neighbours share as many columns as they can (a maximum spanning tree), which makes it a junction tree.
@@ -109,7 +109,7 @@ class Junction:
     """A junction tree for sets of columns: from potentials of the sets to tables of the cliques that agree."""
 
     def __init__(self, sizes: Mapping[str, int], sets: Sequence[Clique], total: float) -> None:
-        self.cliques, self.parents = joined(triangulated(sizes, sets))
+        self.cliques, self.parents = join_cliques(triangulate(sizes, sets))
         self.total = total
         self._shapes = [tuple(sizes[name] for name in clique) for clique in self.cliques]
         self.homes = [self._home(each, sizes) for each in sets]
@@ -192,7 +192,7 @@ class Distribution:
     potentials: Mapping[Clique, Floats]
 
 
-def fitted(
+def fit_distribution(
     sizes: Mapping[str, int],
     measured: Sequence[NoisyCounts],
     total: float,
@@ -208,7 +208,7 @@ def fitted(
     objective = DualObjective(junction, wanted)
     begin = [known.get(each.columns, np.zeros(each.counts.shape)) for each in wanted]
     limits = {"maxiter": steps, "maxfun": 2 * steps, "maxcor": 20, "ftol": 1e-10}
-    found = minimize(objective, objective.scaled(begin), jac=True, method="L-BFGS-B", options=limits)
+    found = minimize(objective, objective.scale(begin), jac=True, method="L-BFGS-B", options=limits)
     potentials = objective.potentials(found.x)
     named = {each.columns: potential for each, potential in zip(wanted, potentials, strict=True)}
     return Distribution(junction.tree(potentials), named)
@@ -226,7 +226,7 @@ class DualObjective:
         self._shapes = [each.counts.shape for each in wanted]
         self._cuts = np.cumsum([each.counts.size for each in wanted])[:-1]
 
-    def scaled(self, potentials: Sequence[Floats]) -> Floats:
+    def scale(self, potentials: Sequence[Floats]) -> Floats:
         """The variables that stand for these potentials."""
         return np.asarray(np.concatenate([each.ravel() for each in potentials]) * self.slope)
 

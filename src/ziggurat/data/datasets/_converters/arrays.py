@@ -4,6 +4,7 @@ import gzip
 import io
 from collections.abc import Mapping
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,7 @@ def load_array(content: bytes) -> Array:
     """Return the array of a .npy file, or `DataError` if it holds Python objects or is no such file."""
     try:
         array = np.load(io.BytesIO(content), allow_pickle=False)
-    except (ValueError, EOFError, OSError):
+    except (ValueError, EOFError, OSError, BadZipFile):
         raise DataError("The .npy file is damaged or holds Python objects, which are never loaded.") from None
     if not isinstance(array, np.ndarray):
         raise DataError("The file is an archive where a single .npy array was expected.")

@@ -126,7 +126,7 @@ def serve_model(
         classification the share of wrong answers. The mean deviation of the `noise` in an answer, 0 without privacy;
         1 if anybody is `protected`, else 0; and the `event`.
     """
-    from ziggurat.experiments.steps._threads import one_thread
+    from ziggurat.threads import one_thread
 
     _check(model, mechanism)
     chosen = {"bins": bins, "bandwidth": bandwidth, "noise_variance": noise_variance, "cost": cost}

@@ -1,4 +1,4 @@
-"""The three ways in which `privatise` protects one record; each states its event before it sees any."""
+"""The three ways in which `privatize` protects one record; each states its event before it sees any."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def synthesis_risk(
     from ziggurat.attacks import Scenario
     from ziggurat.data import read
     from ziggurat.data.engines import DuckDBEngine
-    from ziggurat.experiments.steps._threads import one_thread
+    from ziggurat.threads import one_thread
 
     rule = Scenario.from_dict({"known": scenario["known"], "targets": scenario["targets"]})
     condition = rule.condition(population.column_names)
