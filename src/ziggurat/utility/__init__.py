@@ -11,10 +11,10 @@ from ziggurat._lazy import lazy
 if TYPE_CHECKING:
     from ziggurat.utility._comparison import Comparison, compare
     from ziggurat.utility._correlations import Correlations, correlations
-    from ziggurat.utility._distances import hellinger, interval_overlap, kl_divergence, normalised_kl, total_variation
+    from ziggurat.utility._distributions import hellinger, kl_divergence, normalised_kl, total_variation
     from ziggurat.utility._estimates import Estimate, Estimates, estimates
     from ziggurat.utility._formula import Formula
-    from ziggurat.utility._intervals import Combining, Interval
+    from ziggurat.utility._intervals import Combining, Interval, interval_overlap
     from ziggurat.utility._judgement import Judgement, Spread
     from ziggurat.utility._marginals import Histogram, Marginal, Marginals, marginals
     from ziggurat.utility._pairs import Pairs, pairs
@@ -28,10 +28,10 @@ else:
         {
             "_comparison": "Comparison compare",
             "_correlations": "Correlations correlations",
-            "_distances": "hellinger interval_overlap kl_divergence normalised_kl total_variation",
+            "_distributions": "hellinger kl_divergence normalised_kl total_variation",
             "_estimates": "Estimate Estimates estimates",
             "_formula": "Formula",
-            "_intervals": "Combining Interval",
+            "_intervals": "Combining Interval interval_overlap",
             "_judgement": "Judgement Spread",
             "_marginals": "Histogram Marginal Marginals marginals",
             "_pairs": "Pairs pairs",

@@ -177,7 +177,7 @@ def _estimate(sheets: Sheets, field: SheetField, figure: str, statistic: Statist
         return Estimate(field.name, figure, original, nothing, math.nan)
     sizes = [sheet.rows for sheet in sheets.copies]
     values, errors = [each[0] for each in others], [each[1] for each in others]
-    synthetic = how.combined(values, errors, sheets.original.rows, sizes)
+    synthetic = how.combine(values, errors, sheets.original.rows, sizes)
     return Estimate(field.name, figure, original, synthetic, overlap(original, synthetic))
 
 

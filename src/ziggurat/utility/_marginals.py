@@ -11,8 +11,7 @@ import pyarrow as pa
 
 from ziggurat.data import Kind
 from ziggurat.randomness import Source
-from ziggurat.utility._binned import Binned, cut_column
-from ziggurat.utility._distances import hellinger, kl_divergence, total_variation
+from ziggurat.utility._distributions import Binned, cut_column, hellinger, kl_divergence, total_variation
 from ziggurat.utility._judgement import Codes, Judgement, Reals, Spread, average
 from ziggurat.utility._sheets import ROWS, Sheets, open_sheets
 

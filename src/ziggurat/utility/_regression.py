@@ -212,7 +212,7 @@ def _coefficient(place: int, coding: Coding, fits: list[Fit], used: list[int], h
     quantile = stats.t.ppf((1 + how.confidence) / 2, first.degrees)
     original = around(float(first.estimates[place]), float(first.errors[place]), float(quantile))
     values, errors = [float(each.estimates[place]) for each in others], [float(each.errors[place]) for each in others]
-    synthetic = how.combined(values, errors, used[0], used[1:])
+    synthetic = how.combine(values, errors, used[0], used[1:])
     gap = synthetic.estimate - original.estimate
     return Coefficient(
         name=coding.names[place],
