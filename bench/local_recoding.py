@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from ziggurat.anonymize.generalizing._combinations import Combinations, code_hierarchy, find_codes
 from ziggurat.anonymize.generalizing._local import recode
-from ziggurat.anonymize.generalizing._models import Asked, KAnonymity
+from ziggurat.anonymize.generalizing._models import KAnonymity, ModelNumbers
 from ziggurat.anonymize.generalizing._mondrian import mondrian
 from ziggurat.data import Hierarchy
 
@@ -50,7 +50,7 @@ def _generated(rows: int) -> Combinations:
 
 def main() -> None:
     """Print loss, classes and seconds."""
-    asked = [KAnonymity(5).asked()]
+    asked = [KAnonymity(5).to_numbers()]
     if "ZIGGURAT_DATA" in os.environ:
         _beside_arx(_adult(Path(os.environ["ZIGGURAT_DATA"])), asked)
     else:
@@ -64,7 +64,7 @@ def main() -> None:
     )
 
 
-def _beside_arx(adult: Combinations, asked: list[Asked]) -> None:
+def _beside_arx(adult: Combinations, asked: list[ModelNumbers]) -> None:
     recode(adult, asked, stop=np.ones(1, np.int64))
     start = time.perf_counter()
     found = recode(adult, asked)

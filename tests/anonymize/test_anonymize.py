@@ -11,7 +11,7 @@ import pytest
 
 from ziggurat.anonymize import (
     NOT_PROMISED,
-    Anonymised,
+    Anonymized,
     AverageRisk,
     Entropy,
     KAnonymity,
@@ -32,7 +32,7 @@ TREE = Hierarchy({"a": ("ab", "*"), "b": ("ab", "*"), "c": ("c", "*"), CELL: ("c
 CELLS = pa.table({"x": ["a", "a", "b", "b", "c", CELL], "s": list("pqpqpq"), "n": range(6)})
 
 
-def made(models: Any = None, table: Any = CELLS, **more: Any) -> Anonymised:
+def made(models: Any = None, table: Any = CELLS, **more: Any) -> Anonymized:
     given: dict[str, Any] = {"quasi_identifiers": ["x"], "hierarchies": {"x": TREE}, **more}
     return anonymize(table, models if models is not None else KAnonymity(2), **given)
 

@@ -15,7 +15,14 @@ import pytest
 
 from ziggurat.anonymize.generalizing._combinations import Combinations, code_hierarchy, find_codes
 from ziggurat.anonymize.generalizing._local import Recoded, recode
-from ziggurat.anonymize.generalizing._models import Asked, AverageRisk, HighestRisk, KAnonymity, LDiversity, TCloseness
+from ziggurat.anonymize.generalizing._models import (
+    AverageRisk,
+    HighestRisk,
+    KAnonymity,
+    LDiversity,
+    ModelNumbers,
+    TCloseness,
+)
 from ziggurat.data import Hierarchy
 from ziggurat.errors import PrivacyError
 
@@ -71,7 +78,7 @@ def loss(counted: Combinations, found: Recoded) -> float:
 @pytest.mark.parametrize("k", [2, 5])
 def test_every_class_has_k_rows_and_the_score_is_the_loss(seed: int, k: int) -> None:
     counted = table(seed)
-    found = recode(counted, [KAnonymity(k).asked()])
+    found = recode(counted, [KAnonymity(k).to_numbers()])
     groups = classes(counted, found)
     assert all(sum(counted.counts[i] for i in who) >= k for who in groups.values())
     assert sum(len(who) for who in groups.values()) == len(counted.counts)
@@ -82,7 +89,7 @@ def test_every_class_has_k_rows_and_the_score_is_the_loss(seed: int, k: int) -> 
 
 def test_levels_stay_within_the_ladders_and_the_outcome_is_the_same_every_time() -> None:
     counted = table(3)
-    found, again = (recode(counted, [KAnonymity(4).asked()]) for _ in range(2))
+    found, again = (recode(counted, [KAnonymity(4).to_numbers()]) for _ in range(2))
     assert found.levels.min() >= 0
     assert (found.levels < [rungs.height for rungs in counted.ladders]).all()
     assert np.array_equal(found.levels, again.levels)
@@ -128,15 +135,15 @@ def test_every_class_satisfies_a_model_of_sensitive_values_and_k(name: str, seed
     counted = table(seed, sensitive=True)
     model, holds = WITHIN[name]
     pairs = code_hierarchy("s", Hierarchy({v: (w, "*") for v, w in zip("abcd", "xxyy", strict=True)}))
-    found = recode(counted, [KAnonymity(3).asked(), replace(model.asked(), about=0, tree=pairs)])
+    found = recode(counted, [KAnonymity(3).to_numbers(), replace(model.to_numbers(), about=0, tree=pairs)])
     whole = histogram(counted, list(range(len(counted.counts))))
     for who in classes(counted, found).values():
         assert sum(counted.counts[i] for i in who) >= 3
         assert holds(histogram(counted, who), whole)
 
 
-@pytest.mark.parametrize("asked", [Asked(1, 6), Asked(8, 0.2, 0.7)], ids=["k-map", "presence"])
-def test_people_of_a_population_are_those_recoded_alike(asked: Asked) -> None:
+@pytest.mark.parametrize("asked", [ModelNumbers(1, 6), ModelNumbers(8, 0.2, 0.7)], ids=["k-map", "presence"])
+def test_people_of_a_population_are_those_recoded_alike(asked: ModelNumbers) -> None:
     plain = table(1)
     people = plain.counts + np.random.default_rng(9).integers(1, 4, len(plain.counts))
     counted = Combinations(plain.ladders, plain.codes, plain.counts, people, plain.sensitive, plain.values)
@@ -147,38 +154,38 @@ def test_people_of_a_population_are_those_recoded_alike(asked: Asked) -> None:
 
 def test_risks_are_within_their_limits() -> None:
     counted = table(2)
-    found = recode(counted, [AverageRisk(0.1).asked(), HighestRisk(0.5).asked()])
+    found = recode(counted, [AverageRisk(0.1).to_numbers(), HighestRisk(0.5).to_numbers()])
     assert len(classes(counted, found)) / counted.rows <= 0.1
 
 
 def test_no_more_rows_than_the_limit_are_suppressed() -> None:
     counted = table(4, rows=60)
-    found = recode(counted, [KAnonymity(5).asked()], limit=6)
+    found = recode(counted, [KAnonymity(5).to_numbers()], limit=6)
     assert found.suppressed == counted.counts[found.levels[:, 0] < 0].sum() <= 6
     assert found.score == pytest.approx(loss(counted, found))
 
 
 def test_k_above_the_table_is_refused_in_a_sentence() -> None:
     with pytest.raises(PrivacyError, match="No recoding satisfies these models"):
-        recode(table(0, rows=10), [KAnonymity(11).asked()])
+        recode(table(0, rows=10), [KAnonymity(11).to_numbers()])
 
 
 def test_rows_that_are_all_alike_lose_nothing() -> None:
     one = table(0, rows=1)
     counted = Combinations(one.ladders, one.codes, np.array([7]), one.people, one.sensitive, one.values)
-    found = recode(counted, [KAnonymity(5).asked()])
+    found = recode(counted, [KAnonymity(5).to_numbers()])
     assert (found.score, found.classes, found.levels.tolist()) == (0.0, 1, [[0, 0, 0]])
 
 
 def test_one_column_is_enough() -> None:
     counted = table(5, rows=30, sizes=(16,))
     assert min(sum(counted.counts[i] for i in who) for who in classes(
-        counted, recode(counted, [KAnonymity(3).asked()])).values()) >= 3  # fmt: skip
+        counted, recode(counted, [KAnonymity(3).to_numbers()])).values()) >= 3  # fmt: skip
 
 
 def test_a_search_that_is_stopped_at_once_still_satisfies_its_models() -> None:
     counted = table(6)
-    found = recode(counted, [KAnonymity(5).asked()], stop=np.ones(1, np.int64))
+    found = recode(counted, [KAnonymity(5).to_numbers()], stop=np.ones(1, np.int64))
     assert all(sum(counted.counts[i] for i in who) >= 5 for who in classes(counted, found).values())
 
 
@@ -194,7 +201,7 @@ def test_adult_loses_less_than_the_mark() -> None:
     codes = np.stack([find_codes(each, [str(cell) for cell in frame[each.column]]) for each in ladders], 1)
     codes, counts = np.unique(codes, axis=0, return_counts=True)
     counted = Combinations(ladders, codes, counts, np.zeros(0, np.int64), np.zeros((len(codes), 0), np.int32), ())
-    found = recode(counted, [KAnonymity(5).asked()])
+    found = recode(counted, [KAnonymity(5).to_numbers()])
     assert found.score <= 0.055
     assert found.score == pytest.approx(loss(counted, found), rel=1e-6)
     assert min(sum(counts[i] for i in who) for who in classes(counted, found).values()) >= 5

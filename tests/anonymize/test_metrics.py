@@ -45,7 +45,7 @@ def adult(columns: tuple[str, ...], models: tuple[Any, ...]) -> tuple[Any, Any]:
     question = question_of(table, models, columns)
     trees = read_hierarchies(folder / "arx_adult_hierarchies.csv.gz")
     numbers = count_combinations(table, columns, question.sensitive, trees)
-    return numbers, question.asked(numbers, table)
+    return numbers, question.to_numbers(numbers, table)
 
 
 def lattice(columns: tuple[str, ...], models: tuple[Any, ...], metric: Metric, share: float) -> Lattice:
@@ -127,7 +127,7 @@ def by_hand(metric: Metric, levels: tuple[int, ...], limit: int = 9) -> float:
     table = Table(ENGINE, ENGINE.attach(pa.table({"x": list("aabcd"), "y": list("aaaab")})))
     trees = {"x": TREE, "y": Hierarchy({"a": ("*",), "b": ("*",)})}
     numbers = count_combinations(table, ["x", "y"], [], trees)
-    return Lattice(numbers, [KAnonymity(2).asked()], metric, limit).measure(levels)[2]
+    return Lattice(numbers, [KAnonymity(2).to_numbers()], metric, limit).measure(levels)[2]
 
 
 def test_formulas_by_hand() -> None:
@@ -147,7 +147,7 @@ def test_formulas_by_hand() -> None:
 @pytest.mark.parametrize(("metric", "least", "most"), [(Loss, 0, 1), (Precision, 0, 1), (Entropy, 0, math.inf)])
 def test_what_is_untouched_loses_nothing(metric: type[Metric], least: float, most: float) -> None:
     table = Table(ENGINE, ENGINE.attach(pa.table({"x": list("abcd" * 2)})))
-    made = Lattice(count_combinations(table, ["x"], [], {"x": TREE}), [KAnonymity(2).asked()], metric(), 0)
+    made = Lattice(count_combinations(table, ["x"], [], {"x": TREE}), [KAnonymity(2).to_numbers()], metric(), 0)
     assert made.measure([0])[2] == pytest.approx(least)
     assert least < made.measure([2])[2] <= most
     assert made.measure([0])[2] < made.measure([1])[2] < made.measure([2])[2]

@@ -50,7 +50,7 @@ def suppressed(table: Table, *models: PrivacyModel) -> int:
     """How many rows must go if nothing is generalised."""
     question = question_of(table, models, ["g"])
     numbers = count_combinations(table, ["g"], question.sensitive, {"g": GROUPS}, question.population)
-    return Lattice(numbers, question.asked(numbers, table), Loss(), numbers.rows).measure([0])[0]
+    return Lattice(numbers, question.to_numbers(numbers, table), Loss(), numbers.rows).measure([0])[0]
 
 
 def transport(ground: Any, given: Any, wanted: Any) -> float:
@@ -179,7 +179,7 @@ def test_beyond_the_outliers_of_other_models_the_smallest_classes_are_given_up()
     numbers = count_combinations(Table(ENGINE, name), ["g"], [], {"g": tree})
     expected = {1.0: 1, 4 / 15: 1, 0.266: 5, 2 / 11: 5, 0.18: 8, 1 / 8: 8, 0.12: 16}
     for risk, gone in expected.items():
-        asked = [KAnonymity(2).asked(), AverageRisk(risk).asked()]
+        asked = [KAnonymity(2).to_numbers(), AverageRisk(risk).to_numbers()]
         assert Lattice(numbers, asked, Loss(), 16).measure([0])[0] == gone
 
 

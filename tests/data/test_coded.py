@@ -18,7 +18,7 @@ from ziggurat.data import Categories, Column, Kind, Schema, Table, read
 from ziggurat.data.coded import CodedTable, class_rows, code_alike, code_rows, group_rows, read_numbers
 from ziggurat.data.engines import DuckDBEngine, Engine, PostgresEngine, SparkEngine
 from ziggurat.data.engines import _columns as columns
-from ziggurat.data.expressions import known
+from ziggurat.data.expressions import null_if_missing
 from ziggurat.errors import DataError, SchemaError
 
 TEXTS = [
@@ -194,7 +194,7 @@ def test_cells_that_a_schema_reads_as_something_else_are_left_to_the_engine(tmp_
     assert counts(group_rows(table, ["age"])) == {(1,): 2, (None,): 2}
     assert counts(group_rows(table, ["dose"])) == {(0.0,): 2, (1.0,): 2}
     assert counts(group_rows(table, ["job"])) == {("a",): 1, ("?",): 2, (None,): 1}
-    assert counts(group_rows(table, [known(schema["job"])])) == {("a",): 1, (None,): 3}
+    assert counts(group_rows(table, [null_if_missing(schema["job"])])) == {("a",): 1, (None,): 3}
 
 
 def test_names_that_the_engine_changes_or_that_are_ambiguous_are_left_to_it(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from scipy.stats import chisquare
 from ziggurat.data.coded import CodedColumn
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.synthesize import Cart, Forest
-from ziggurat.synthesize.learners._binning import binned
+from ziggurat.synthesize.learners._binning import bin_columns
 from ziggurat.synthesize.learners._trees import Grown
 
 DATA = os.environ.get("ZIGGURAT_DATA")
@@ -241,9 +241,9 @@ def test_a_thousand_categories_are_learned_and_help_to_learn() -> None:
 
 def test_bins_are_exact_for_few_values_and_leave_none_crowded_for_many() -> None:
     few = numbers([3.0, 1.0, 1.0, 7.5, 3.0])
-    assert list(binned([few]).cells[0]) == [1, 0, 0, 2, 1]
+    assert list(bin_columns([few]).cells[0]) == [1, 0, 0, 2, 1]
     values = np.concatenate([np.zeros(5_000), draw().lognormal(size=15_000)])
-    bins = binned([numbers(values)]).cells[0]
+    bins = bin_columns([numbers(values)]).cells[0]
     assert set(values[bins == bins[0]]) == {0}
     assert np.bincount(bins[5_000:]).max() < 160
     assert (np.diff(bins[np.argsort(values)].astype(int)) >= 0).all()
@@ -252,12 +252,12 @@ def test_bins_are_exact_for_few_values_and_leave_none_crowded_for_many() -> None
 @pytest.mark.parametrize("method", [Cart(), Forest(trees=4)])
 def test_columns_binned_before_give_the_same_draws(method: Cart | Forest) -> None:
     target, columns = problem("classes", 10, 300)
-    bins = binned([*columns, target]).select([0, 1, 2])
+    bins = bin_columns([*columns, target]).select([0, 1, 2])
     one = method.fit(target, columns, draw())
     other = method.fit(target, (), draw(), bins=bins)
     assert np.array_equal(one.sample(columns, 300, draw()), other.sample((), 300, draw(), bins=bins))
     some = np.arange(0, 300, 3)
-    fewer = binned([*columns]).select([0, 1, 2], some)
+    fewer = bin_columns([*columns]).select([0, 1, 2], some)
     assert np.array_equal(fewer.cells, bins.cells[:, some])
 
 

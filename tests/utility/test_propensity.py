@@ -7,7 +7,7 @@ import pytest
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import seeded
 from ziggurat.utility import propensity
-from ziggurat.utility._fits import penalised_chances
+from ziggurat.utility._fits import penalized_chances
 from ziggurat.utility._propensity import propensity_of
 from ziggurat.utility._sheets import Sheets, open_sheets
 
@@ -76,7 +76,7 @@ def test_nothing_that_varies_has_no_ratio():
 def test_chances_are_those_of_counts():
     marks = np.repeat([0.0, 1.0], [100, 200])
     target = np.concatenate([np.repeat([0.0, 1.0], [70, 30]), np.repeat([0.0, 1.0], [50, 150])])
-    found = penalised_chances(np.stack([np.ones(300), marks], axis=1), target)
+    found = penalized_chances(np.stack([np.ones(300), marks], axis=1), target)
     assert (found[0], found[-1]) == pytest.approx((0.3, 0.75), abs=1e-4)
 
 

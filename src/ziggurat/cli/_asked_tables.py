@@ -95,11 +95,11 @@ def _in_file(source: str, schema: str, name: str, unreadable: str) -> Located:
 
 def _named(source: str, name: str) -> Located:
     from ziggurat.data import datasets, read
-    from ziggurat.data.generators import INVENTED, invented
+    from ziggurat.data.generators import INVENTED, invent
     from ziggurat.wording import nearest
 
     if source in INVENTED:
-        rows, schema = invented(source, _INVENTED_ROWS, 0)
+        rows, schema = invent(source, _INVENTED_ROWS, 0)
         return Located(name or source, schema, False, lambda engine, _: read(rows, schema, engine=engine))
     if source in datasets.names():
         schema = datasets.schema(source)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ziggurat.errors import DataError
+from ziggurat.files import replacing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,14 +73,14 @@ def invent(
     """Invent data with no person in it: clinic patients, log sequences or commuters."""
     from rich.console import Console
 
-    from ziggurat.data.generators import invented
+    from ziggurat.data.generators import invent
 
     for wanted in filter(None, (out, schema)):
         if not Path(wanted).absolute().parent.is_dir():
             raise DataError(f"The folder of {wanted!r} does not exist; create it first.")
     require_known_ending(out)
     with Console(stderr=True).status("Inventing …"):
-        table, described = invented(what, rows, seed)
+        table, described = invent(what, rows, seed)
         write_table(table, out)
     typer.echo(f"{table.num_rows:,} rows are in {out}.")
     if schema:
@@ -99,12 +100,10 @@ def write_table(table: pa.Table, out: str) -> None:
 
     from ziggurat.data import write_csv
 
-    path, suffix = Path(out), Path(out).suffix.lower()
-    draft = path.with_name(f".{path.name}.new")
+    suffix = Path(out).suffix.lower()
     try:
-        (parquet.write_table if suffix == ".parquet" else write_csv)(table, draft)
-        draft.replace(path)
-    except (OSError, ValueError, NotImplementedError) as error:
-        draft.unlink(missing_ok=True)
-        hint = "write .parquet instead" if suffix == ".csv" and not isinstance(error, OSError) else "check the folder"
-        raise DataError(f"The file {out!r} could not be written; {hint}.") from None
+        with replacing(out) as draft:
+            (parquet.write_table if suffix == ".parquet" else write_csv)(table, draft)
+    except (ValueError, NotImplementedError):
+        other = ".parquet" if suffix == ".csv" else ".csv"
+        raise DataError(f"The columns do not fit into {out!r}; write {other} instead.") from None

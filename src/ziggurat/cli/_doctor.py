@@ -18,18 +18,17 @@ from ziggurat import __version__
 from ziggurat.cli._ledger import default_ledger
 from ziggurat.errors import ZigguratError
 from ziggurat.ledger import Ledger, verify_ledger
-from ziggurat.mechanisms import Check, self_test
+from ziggurat.mechanisms import SelfCheck, self_test
 from ziggurat.privacy import Neighbours, PureEvent
 
 _CORE = ("numpy", "scipy", "numba", "pyarrow", "duckdb", "sqlglot", "narwhals", "dp-accounting", "cryptography")
 _EXTRAS = {
-    "torch": ("torch", "opacus"),
+    "torch": ("torch", "keras"),
     "spark": ("pyspark",),
     "postgres": ("psycopg",),
     "ray": ("ray",),
     "tracking": ("mlflow", "wandb"),
     "marginals": ("mbi",),
-    "service": ("fastapi", "uvicorn", "nicegui"),
 }
 
 
@@ -70,7 +69,7 @@ def _extras() -> Table:
     return table
 
 
-def _ledger_works() -> Check:
+def _ledger_works() -> SelfCheck:
     """Write a small ledger on this disk, spend from it and verify it."""
     with tempfile.TemporaryDirectory(prefix="ziggurat-doctor-") as folder:
         try:
@@ -81,20 +80,20 @@ def _ledger_works() -> Check:
                     spend.commit(0)
                 result = ledger.verify()
         except ZigguratError as error:
-            return Check("a new ledger", False, str(error))
-    return Check("a new ledger", result.ok, f"{result.entries} entries written durably and verified")
+            return SelfCheck("a new ledger", False, str(error))
+    return SelfCheck("a new ledger", result.ok, f"{result.entries} entries written durably and verified")
 
 
-def _ledger_intact(where: str) -> Check:
+def _ledger_intact(where: str) -> SelfCheck:
     try:
         result = verify_ledger(where)
     except ZigguratError as error:
-        return Check("your ledger", False, str(error))
+        return SelfCheck("your ledger", False, str(error))
     detail = f"{result.entries} entries verified" if result.ok else str(result.problems[0])
-    return Check("your ledger", result.ok, detail)
+    return SelfCheck("your ledger", result.ok, detail)
 
 
-def _findings(checks: list[Check]) -> Table:
+def _findings(checks: list[SelfCheck]) -> Table:
     table = Table(title="Self-test", title_justify="left", box=None, show_header=False, padding=(0, 2))
     for check in checks:
         table.add_row("[green]✓[/]" if check.passed else "[red]✗[/]", Text(check.name), Text(check.detail))

@@ -10,8 +10,9 @@ import typer
 from ziggurat.errors import LedgerError, LedgerUseError, ParameterError
 
 if TYPE_CHECKING:
+    from ziggurat.data import Unit
     from ziggurat.ledger import Entry, Ledger, Verification
-    from ziggurat.privacy import Event, Neighbours, Unit
+    from ziggurat.privacy import Event, Neighbours
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -122,7 +123,7 @@ def _neighbours(person: str, unit: str, relation: str) -> Neighbours:
 
 
 def _unit(person: str, unit: str) -> Unit:
-    from ziggurat.privacy import Unit
+    from ziggurat.data import Unit
 
     if person and unit:
         raise ParameterError("State the unit once: --person column, or --unit name=column.")

@@ -32,7 +32,7 @@ class Numbers:
 
 
 @dataclass(frozen=True, eq=False)
-class Categories:
+class CategoryMarks:
     """A column of categories: a mark for each common one."""
 
     name: str
@@ -61,15 +61,15 @@ class Ranks:
         return np.where(cells.codes == 0, cells.values, below)[:, None]
 
 
-Coder = Numbers | Categories | Ranks
+Coder = Numbers | CategoryMarks | Ranks
 
 
-def coded(fields: Sequence[SheetField], sheet: Sheet) -> list[Coder]:
+def learn_codes(fields: Sequence[SheetField], sheet: Sheet) -> list[Coder]:
     """Learn from one table how columns are coded for linear models."""
     return [_numbers(field, sheet) if field.numeric else _categories(field, sheet) for field in fields]
 
 
-def ranked(fields: Sequence[SheetField], sheets: Sequence[Sheet]) -> list[Coder]:
+def learn_ranks(fields: Sequence[SheetField], sheets: Sequence[Sheet]) -> list[Coder]:
     """Learn how columns are coded for trees: how common categories are from the first table, what is below numbers
     from all.
     """
@@ -88,8 +88,8 @@ def _numbers(field: SheetField, sheet: Sheet) -> Numbers:
     return Numbers(field.name, centre, scale or 1.0, len(field.labels))
 
 
-def _categories(field: SheetField, sheet: Sheet) -> Categories:
-    return Categories(field.name, _by_count(field, sheet)[:MOST_CATEGORIES])
+def _categories(field: SheetField, sheet: Sheet) -> CategoryMarks:
+    return CategoryMarks(field.name, _by_count(field, sheet)[:MOST_CATEGORIES])
 
 
 def _ranks(field: SheetField, sheets: Sequence[Sheet]) -> Ranks:

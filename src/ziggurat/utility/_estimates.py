@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 from ziggurat.randomness import Source
 from ziggurat.utility._intervals import (
     Combiner,
@@ -20,7 +21,7 @@ from ziggurat.utility._intervals import (
     normal_quantile,
     overlap,
 )
-from ziggurat.utility._judgement import Judgement, Reals, average
+from ziggurat.utility._judgement import Reals, average
 from ziggurat.utility._sheets import ROWS, Sheet, SheetField, Sheets, open_sheets
 
 QUANTILES = (0.25, 0.5, 0.75)
@@ -30,7 +31,7 @@ Statistic = Callable[[Sheet], tuple[float, float]]
 
 
 @dataclass(frozen=True)
-class Estimate:
+class ColumnEstimate:
     """One figure of one column.
 
     Attributes
@@ -51,7 +52,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Estimates(Judgement):
+class Estimates(Finding):
     """Figures of columns with their intervals.
 
     Attributes
@@ -64,7 +65,7 @@ class Estimates(Judgement):
         Of the intervals.
     """
 
-    figures: tuple[Estimate, ...]
+    figures: tuple[ColumnEstimate, ...]
     combining: str
     confidence: float
 
@@ -169,16 +170,16 @@ def estimates_of(
     return Estimates(tuple(figures), how.rule, confidence)
 
 
-def _estimate(sheets: Sheets, field: SheetField, figure: str, statistic: Statistic, how: Combiner) -> Estimate:
+def _estimate(sheets: Sheets, field: SheetField, figure: str, statistic: Statistic, how: Combiner) -> ColumnEstimate:
     (value, error), *others = [statistic(sheet) for sheet in sheets.all]
     original = around(value, error, normal_quantile(how.confidence))
     if not all(math.isfinite(part) for each in others for part in each):
         nothing = Interval(math.nan, math.nan, math.nan, math.nan)
-        return Estimate(field.name, figure, original, nothing, math.nan)
+        return ColumnEstimate(field.name, figure, original, nothing, math.nan)
     sizes = [sheet.rows for sheet in sheets.copies]
     values, errors = [each[0] for each in others], [each[1] for each in others]
     synthetic = how.combine(values, errors, sheets.original.rows, sizes)
-    return Estimate(field.name, figure, original, synthetic, overlap(original, synthetic))
+    return ColumnEstimate(field.name, figure, original, synthetic, overlap(original, synthetic))
 
 
 def _statistics(sheets: Sheets, field: SheetField, quantiles: Sequence[float]) -> Iterator[tuple[str, Statistic]]:
@@ -188,12 +189,12 @@ def _statistics(sheets: Sheets, field: SheetField, quantiles: Sequence[float]) -
             if counts[code] or len(field.labels) == 1:
                 yield f"share of {field.labels[code]}", _share(field, int(code))
         return
-    yield "mean", lambda sheet: _mean(_known(sheet, field))
+    yield "mean", lambda sheet: _mean(_keep_known(sheet, field))
     for level in quantiles:
         yield f"quantile {level:g}", _quantile(field, level)
 
 
-def _known(sheet: Sheet, field: SheetField) -> Reals:
+def _keep_known(sheet: Sheet, field: SheetField) -> Reals:
     values = sheet.cells[field.name].numbers
     return values[~np.isnan(values)]
 
@@ -214,7 +215,7 @@ def _share(field: SheetField, code: int) -> Statistic:
 
 def _quantile(field: SheetField, level: float) -> Statistic:
     def quantile(sheet: Sheet) -> tuple[float, float]:
-        values = _known(sheet, field)
+        values = _keep_known(sheet, field)
         if values.size < 2:
             return math.nan, math.nan
         z = normal_quantile(0.95)

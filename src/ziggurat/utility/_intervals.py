@@ -15,15 +15,14 @@ from statistics import NormalDist, fmean
 from typing import Literal
 
 from ziggurat.errors import ParameterError
-from ziggurat.synthesize import RULES, Origin
-from ziggurat.synthesize import combine as combine_estimates
+from ziggurat.synthesize import COMBINING_RULES, Origin, combine_estimates
 from ziggurat.utility._sheets import Sheets
 
 Combining = Literal["fully", "partially", "simple", "as real"]
 """The combining rules of `ziggurat.synthesize`; or "as real": means of estimates and variances, nothing added for the
 synthesis, as somebody would state them who takes the copies for the original."""
 
-_COMBININGS = (*RULES, "as real")
+_COMBININGS = (*COMBINING_RULES, "as real")
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ class Combiner:
         if self.made is None:
             return max(1, rows), size
         if self.made.kind == "partially":
-            return self.made.rows, self.made.drawn(size)
+            return self.made.rows, self.made.count_drawn(size)
         return max(1, round(self.made.rows * rows / self.looked_at)), size
 
 

@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from ziggurat.data import Kind
+from ziggurat.findings import Finding
 from ziggurat.randomness import Source
 from ziggurat.utility._distributions import Binned, cut_column, hellinger, kl_divergence, total_variation
-from ziggurat.utility._judgement import Codes, Judgement, Reals, Spread, average
+from ziggurat.utility._judgement import Codes, Reals, Spread, average
 from ziggurat.utility._sheets import ROWS, Sheets, open_sheets
 
 BINS = 20
@@ -22,7 +23,7 @@ _OTHERS = "others"
 
 
 @dataclass(frozen=True)
-class Histogram:
+class MarginalHistogram:
     """Counts for a picture.
 
     Attributes
@@ -73,11 +74,11 @@ class Marginal:
     missing: float
     synthetic_missing: Spread
     outside: Spread
-    histogram: Histogram
+    histogram: MarginalHistogram
 
 
 @dataclass(frozen=True)
-class Marginals(Judgement):
+class Marginals(Finding):
     """All columns, one by one.
 
     Attributes
@@ -196,12 +197,12 @@ def _outside(sheets: Sheets, held: Binned) -> Spread:
     return Spread.of(float(np.mean((each < low) | (each > high))) if each.size else np.nan for each in known[1:])
 
 
-def _histogram(sheets: Sheets, held: Binned, counts: Sequence[Codes]) -> Histogram:
+def _histogram(sheets: Sheets, held: Binned, counts: Sequence[Codes]) -> MarginalHistogram:
     shares = [each / each.sum() for each in counts]
     synthetic = np.mean(shares[1:], axis=0)
     if held.field.numeric:
         labels = ("",) * (held.cuts.size + 1) + held.field.labels
-        return Histogram(labels, _edges(sheets, held), tuple(shares[0].tolist()), tuple(synthetic.tolist()))
+        return MarginalHistogram(labels, _edges(sheets, held), tuple(shares[0].tolist()), tuple(synthetic.tolist()))
     return _of_categories(held.field.labels, shares[0], synthetic)
 
 
@@ -216,10 +217,10 @@ def _edges(sheets: Sheets, held: Binned) -> tuple[float | str, ...]:
     return tuple(edges)
 
 
-def _of_categories(labels: Sequence[str], original: Reals, synthetic: Reals) -> Histogram:
+def _of_categories(labels: Sequence[str], original: Reals, synthetic: Reals) -> MarginalHistogram:
     if len(labels) <= _SHOWN:
-        return Histogram(tuple(labels), (), tuple(original.tolist()), tuple(synthetic.tolist()))
+        return MarginalHistogram(tuple(labels), (), tuple(original.tolist()), tuple(synthetic.tolist()))
     order = np.argsort(-original, kind="stable")[: _SHOWN - 1]
     shown = [np.append(each[order], 1 - each[order].sum()) for each in (original, synthetic)]
     names = (*(labels[place] for place in order), _OTHERS)
-    return Histogram(names, (), tuple(shown[0].tolist()), tuple(shown[1].tolist()))
+    return MarginalHistogram(names, (), tuple(shown[0].tolist()), tuple(shown[1].tolist()))

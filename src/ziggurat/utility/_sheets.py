@@ -14,8 +14,8 @@ from ziggurat.data import Column, Kind, Schema, Table, Unit, read
 from ziggurat.data.coded import CodedColumn, code_alike, read_numbers
 from ziggurat.errors import DataError, ParameterError, SchemaError
 from ziggurat.randomness import Source, secure
-from ziggurat.synthesize import Origin, Synthetic, Written, facts_of, rows_of
-from ziggurat.synthesize import opened as opened_table
+from ziggurat.synthesize import Origin, Synthetic, WrittenCopies, read_facts, sample_rows
+from ziggurat.synthesize import open_table as opened_table
 from ziggurat.utility._judgement import counted
 
 ROWS = 100_000
@@ -116,7 +116,7 @@ class Sheets:
 
 def list_copies(synthetic: object) -> list[object]:
     """Return the copies as a list, of one if one was given."""
-    if isinstance(synthetic, Synthetic | Written):
+    if isinstance(synthetic, Synthetic | WrittenCopies):
         copies: list[object] = list(synthetic.tables if isinstance(synthetic, Synthetic) else synthetic.paths)
     else:
         copies = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
@@ -176,10 +176,10 @@ def open_sheets(
 
 def _origin(synthetic: object) -> Origin | None:
     """Return where copies come from: they say it, or their files do."""
-    if isinstance(synthetic, Synthetic | Written):
+    if isinstance(synthetic, Synthetic | WrittenCopies):
         return synthetic.origin
     first = list_copies(synthetic)[0]
-    return Origin.from_dict(facts_of(first)) if isinstance(first, str | Path) and Path(first).is_file() else None
+    return Origin.from_dict(read_facts(first)) if isinstance(first, str | Path) and Path(first).is_file() else None
 
 
 def make_generator(source: Source | None) -> np.random.Generator:
@@ -229,7 +229,7 @@ def _check_same(wanted: Column, held: Column) -> None:
 
 
 def _read(table: Table, names: Sequence[str], rows: int, source: Source, what: str) -> tuple[pa.Table, int]:
-    found, total = rows_of(table, names, rows, source)
+    found, total = sample_rows(table, names, rows, source)
     if total == 0:
         raise DataError(f"{what} has no rows; there is nothing to compare.")
     return found, total

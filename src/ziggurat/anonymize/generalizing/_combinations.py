@@ -13,8 +13,8 @@ from sqlglot import exp
 
 from ziggurat.data import Hierarchy, Kind
 from ziggurat.data.coded import CodedTable, code_alike, group_rows
-from ziggurat.data.expressions import known
-from ziggurat.data.schema import written
+from ziggurat.data.expressions import null_if_missing
+from ziggurat.data.schema import write_value
 from ziggurat.errors import DataError
 
 if TYPE_CHECKING:
@@ -101,8 +101,8 @@ def _number_labels(level: Sequence[object]) -> tuple[Codes, tuple[object, ...]]:
 def find_codes(ladder: Ladder, cells: Sequence[Any]) -> Codes:
     """Return the codes of distinct cells; DataError names the column if a value is not in its hierarchy."""
     places: dict[object, int] = {value: code for code, value in enumerate(ladder.values)}
-    texts = {written(value): code for code, value in enumerate(ladder.values) if value is not None}  # type: ignore[arg-type]
-    codes = [places.get(cell, -1 if cell is None else texts.get(written(cell), -1)) for cell in cells]
+    texts = {write_value(value): code for code, value in enumerate(ladder.values) if value is not None}  # type: ignore[arg-type]
+    codes = [places.get(cell, -1 if cell is None else texts.get(write_value(cell), -1)) for cell in cells]
     absent = codes.count(-1)
     if any(isinstance(cell, float) and cell != cell for cell in cells):
         raise DataError(f"Column {ladder.column!r} holds NaN, which is no number; make these cells missing first.")
@@ -225,7 +225,7 @@ def _group_people(table: Table, names: Sequence[str | exp.Expr]) -> CodedTable:
 
 def _select_known(column: Column) -> str | exp.Expr:
     """A sensitive column, of which a code for missing cells is no value."""
-    return known(column) if column.missing or column.storage is Kind.REAL else column.name
+    return null_if_missing(column) if column.missing or column.storage is Kind.REAL else column.name
 
 
 def _join_population(

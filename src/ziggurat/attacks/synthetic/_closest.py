@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ziggurat.attacks._finding import CONFIDENCE, Finding, Share, counted
+from ziggurat.attacks._finding import CONFIDENCE, Share, count_noun
 from ziggurat.attacks._guesses import FEWEST, whole
 from ziggurat.attacks.synthetic._alike import (
     ComparedRows,
@@ -24,6 +24,7 @@ from ziggurat.attacks.synthetic._alike import (
 from ziggurat.attacks.synthetic._closest_kernels import nearest
 from ziggurat.data import Table
 from ziggurat.data.coded import Codes
+from ziggurat.findings import Finding
 
 _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 _LOW = 0.05
@@ -106,7 +107,7 @@ class ClosestRecords(Finding):
     def sentence(self) -> str:
         """What was found, in a sentence for a steward."""
         text = (
-            f"{self.closer.rate:.1%} of {counted(self.synthetic_rows, 'synthetic row')} are closer to the original "
+            f"{self.closer.rate:.1%} of {count_noun(self.synthetic_rows, 'synthetic row')} are closer to the original "
             f"than to the hold-out (50% expected, give or take {self.chance:.1%}); {self.copies} equal a row of the "
             f"original, which copies {self.uniques_copied.hits:,} of {self.uniques_copied.trials:,} unique rows"
         )
@@ -184,9 +185,9 @@ def closest_records(
         luck=luck,
         training=_closeness(near[1]),
         holdout=_closeness(far[1]),
-        copies=_copied(kinds[2], kinds[0]),
-        copies_drawn=_copied(kinds[2], kinds[0][ours]),
-        copies_holdout=_copied(kinds[2], kinds[1][theirs]),
+        copies=_count_copies(kinds[2], kinds[0]),
+        copies_drawn=_count_copies(kinds[2], kinds[0][ours]),
+        copies_holdout=_count_copies(kinds[2], kinds[1][theirs]),
         uniques_copied=_uniques(kinds[0], kinds[2]),
     )
 
@@ -232,7 +233,7 @@ def _closeness(distances: Floats) -> Closeness:
     return Closeness(low, middle, *(float(value) for value in np.quantile(ratios, [_LOW, 0.5])))
 
 
-def _copied(made: Codes, real: Codes) -> Share:
+def _count_copies(made: Codes, real: Codes) -> Share:
     return Share(int(np.isin(made, real).sum()), made.size)
 
 

@@ -14,22 +14,23 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.attacks._finding import Finding, Share, counted
-from ziggurat.attacks._guesses import Guesses, judged, pooled, whole
+from ziggurat.attacks._finding import Share, count_noun
+from ziggurat.attacks._guesses import Guesses, judge, pool, whole
 from ziggurat.attacks.synthetic._alike import ComparedRows, Floats, make_generator, name_copies, read_alike, scale_rows
 from ziggurat.attacks.synthetic._closest_kernels import nearest
 from ziggurat.attacks.synthetic._predicates import (
     Draw,
     Predicate,
-    isolated,
+    chance_if_swapped,
+    count_isolating,
     naive,
     of_one_column,
     of_several_columns,
-    swapped_chance,
 )
 from ziggurat.data import Table
 from ziggurat.data.coded import Codes
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 
 Truths = npt.NDArray[np.bool_]
 Orders = tuple[Codes, Codes]
@@ -63,7 +64,7 @@ class SyntheticSinglingOut(Finding):
     def sentence(self) -> str:
         """What was found, in a sentence for a steward."""
         return (
-            f"Singling out, tried on {counted(self.rows, 'row')}: by one column, {self.univariate.sentence} "
+            f"Singling out, tried on {count_noun(self.rows, 'row')}: by one column, {self.univariate.sentence} "
             f"By several columns, {self.multivariate.sentence}"
         )
 
@@ -173,9 +174,9 @@ def synthetic_singling_out(
     for many in (1, wide):
         made = [_predicates(copy, number, many, draw) for copy, number in _dealt(copies, wanted)]
         told = [each for part, _ in made for each in part]
-        shares = [isolated(told, rows) for rows in (mine, theirs, first)]
-        blind = isolated([each for _, part in made for each in part], mine)
-        kinds.append((judged(shares[0], shares[1], blind, swapped_chance(told, mine, theirs, draw)), shares[2]))
+        shares = [count_isolating(told, rows) for rows in (mine, theirs, first)]
+        blind = count_isolating([each for _, part in made for each in part], mine)
+        kinds.append((judge(shares[0], shares[1], blind, chance_if_swapped(told, mine, theirs, draw)), shares[2]))
     (one, all_one), (several, all_several) = kinds
     return SyntheticSinglingOut(size, one, several, all_one, all_several)
 
@@ -217,7 +218,7 @@ def linkability(
         size = (len(people), min(near, len(copy)))
         return _common(draw.integers(len(copy), size=size), draw.integers(len(copy), size=size))
 
-    return Linkability((ours, theirs), near, _tried(tables, attack, blind, guesses, draw))
+    return Linkability((ours, theirs), near, _attack(tables, attack, blind, guesses, draw))
 
 
 def inference(
@@ -260,15 +261,15 @@ def inference(
 
     def attack(copy: ComparedRows, people: ComparedRows, orders: Orders) -> Truths:
         places = _closest(copy.select(names), people.select(names), 1, orders[0])[:, 0]
-        return _learned(copy.column(secret)[places], people.column(secret), slack)
+        return _learn(copy.column(secret)[places], people.column(secret), slack)
 
     def blind(copy: ComparedRows, people: ComparedRows, _orders: Orders) -> Truths:
-        return _learned(np.array(_commonest(copy.column(secret), slack)), people.column(secret), slack)
+        return _learn(np.array(_commonest(copy.column(secret), slack)), people.column(secret), slack)
 
-    return AttributeInference(names, secret, slack, _tried(tables, attack, blind, guesses, draw))
+    return AttributeInference(names, secret, slack, _attack(tables, attack, blind, guesses, draw))
 
 
-def _tried(tables: Sequence[ComparedRows], attack: Attack, blind: Attack, guesses: int, draw: Draw) -> Guesses:
+def _attack(tables: Sequence[ComparedRows], attack: Attack, blind: Attack, guesses: int, draw: Draw) -> Guesses:
     """Attack people of the original and of the control, each with one of the copies.
 
     Which of equally near rows comes first is drawn once for both: it decides the guesses about many people together,
@@ -282,9 +283,9 @@ def _tried(tables: Sequence[ComparedRows], attack: Attack, blind: Attack, guesse
         drawn = draw.permutation(len(people))[:wanted]
         parts = zip(copies, np.array_split(drawn, len(copies)), orders, strict=True)
         hits = [way(copy, people.take(part), order) for copy, part, order in parts if part.size]
-        return pooled([Share(int(each.sum()), each.size) for each in hits])
+        return pool([Share(int(each.sum()), each.size) for each in hits])
 
-    return judged(share(original, attack), share(control, attack), share(original, blind))
+    return judge(share(original, attack), share(control, attack), share(original, blind))
 
 
 def _dealt(copies: Sequence[ComparedRows], wanted: int) -> list[tuple[ComparedRows, int]]:
@@ -306,7 +307,7 @@ def _common(ours: Codes, theirs: Codes) -> Truths:
     return np.asarray((ours[:, :, None] == theirs[:, None, :]).any(axis=(1, 2)))
 
 
-def _learned(guesses: Floats, truths: Floats, tolerance: float) -> Truths:
+def _learn(guesses: Floats, truths: Floats, tolerance: float) -> Truths:
     return (np.abs(guesses - truths) <= tolerance * np.abs(truths)) | (np.isnan(guesses) & np.isnan(truths))
 
 

@@ -53,13 +53,13 @@ def isolates(predicate: Predicate, rows: ComparedRows) -> bool:
     return holders(predicate, rows).size == 1
 
 
-def isolated(predicates: Iterable[Predicate], rows: ComparedRows) -> Share:
+def count_isolating(predicates: Iterable[Predicate], rows: ComparedRows) -> Share:
     """Return how many of the predicates hold for exactly one row."""
     found = [isolates(predicate, rows) for predicate in predicates]
     return Share(sum(found), len(found))
 
 
-def swapped_chance(predicates: Sequence[Predicate], ours: ComparedRows, theirs: ComparedRows, draw: Draw) -> float:
+def chance_if_swapped(predicates: Sequence[Predicate], ours: ComparedRows, theirs: ComparedRows, draw: Draw) -> float:
     """Return how often as many more predicates single out in `ours` than in `theirs` if rows of both change places.
 
     Row i of either changes places with row i of the other, or not, by a coin. If nobody knows which table is which, the

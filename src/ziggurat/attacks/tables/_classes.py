@@ -10,7 +10,7 @@ from sqlglot import exp
 from ziggurat.data import Role, Table, read
 from ziggurat.data.coded import CodedTable, code_rows
 from ziggurat.data.coded import group_rows as counted
-from ziggurat.data.engines import scrambled
+from ziggurat.data.engines import scramble
 from ziggurat.data.expressions import reference
 from ziggurat.errors import DataError, ParameterError
 
@@ -78,7 +78,7 @@ class ColumnCounts:
         parts = int(self._table.aggregate(many).column("many")[0].as_py()) // _VALUES
         if parts < 2:
             return self.of([by, of])
-        lot = exp.Mod(this=scrambled([value], 1), expression=exp.Literal.number(parts))
+        lot = exp.Mod(this=scramble([value], 1), expression=exp.Literal.number(parts))
         return read_groups(self._table, [by, of], exp.EQ(this=lot, expression=exp.Literal.number(0)))
 
     def uniques(self, names: Sequence[str]) -> int:

@@ -13,13 +13,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.attacks._finding import Finding, Share, counted
+from ziggurat.attacks._finding import Share, count_noun
 from ziggurat.attacks.tables._classes import choose_columns, open_table, read_groups
-from ziggurat.attacks.tables._labels import written
-from ziggurat.attacks.tables._matching import hierarchies_for, matched
+from ziggurat.attacks.tables._labels import write_cell
+from ziggurat.attacks.tables._matching import hierarchies_for, match
 from ziggurat.data import Hierarchy, Table
 from ziggurat.data.coded import CodedTable, Codes
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 
 Sizes = tuple[tuple[int, int], ...]
 
@@ -64,7 +65,7 @@ class Intersection(Finding):
         """What was found, in a sentence for a steward."""
         text = (
             f"One release alone gives away {self.sensitive!r} of {self.alone.rate:.1%} of "
-            f"{counted(self.people, 'person', 'people')}, both together of {self.together}"
+            f"{count_noun(self.people, 'person', 'people')}, both together of {self.together}"
         )
         return f"{text}." if self.right is None else f"{text}, rightly of {self.right.rate:.1%}."
 
@@ -114,15 +115,15 @@ def intersection(
     judged = sensitive in others.schema
     known = read_groups(others, (*names, sensitive) if judged else names)
     values: dict[str | None, int] = {}
-    left = [_left(known, each, names, sensitive, hierarchies, values) for each in (one, two)]
+    left = [_find_left(known, each, names, sensitive, hierarchies, values) for each in (one, two)]
     width = max(1, len(values))
     sets = [np.unique(people * width + cells) for people, cells in left]
     common = np.intersect1d(sets[0], sets[1], assume_unique=True)
     truth = _truths(known, values) if judged else None
-    return _summed(sensitive, known, width, sets, common, truth)
+    return _sum_up(sensitive, known, width, sets, common, truth)
 
 
-def _left(
+def _find_left(
     known: CodedTable,
     released: Table,
     names: tuple[str, ...],
@@ -133,17 +134,17 @@ def _left(
     """For each known combination the sensitive values of the rows that fit, as codes shared by both releases."""
     choose_columns(released, names, "columns to match")
     combinations = read_groups(released, (*names, released.schema[sensitive].name))
-    pairs = matched(known, combinations, names, hierarchies_for(released, names, hierarchies))
-    shared = [values.setdefault(written(cell), len(values)) for cell in combinations.values[-1].to_pylist()]
+    pairs = match(known, combinations, names, hierarchies_for(released, names, hierarchies))
+    shared = [values.setdefault(write_cell(cell), len(values)) for cell in combinations.values[-1].to_pylist()]
     return pairs.known, np.array(shared, dtype=np.int64)[combinations.codes[-1]][pairs.released]
 
 
 def _truths(known: CodedTable, values: Mapping[str | None, int]) -> Codes:
-    codes = [values.get(written(cell), -1) for cell in known.values[-1].to_pylist()]
+    codes = [values.get(write_cell(cell), -1) for cell in known.values[-1].to_pylist()]
     return np.array(codes, dtype=np.int64)[known.codes[-1]]
 
 
-def _summed(
+def _sum_up(
     sensitive: str, known: CodedTable, width: int, sets: list[Codes], common: Codes, truth: Codes | None
 ) -> Intersection:
     sizes = [np.bincount(keys // width, minlength=known.counts.size) for keys in (*sets, common)]

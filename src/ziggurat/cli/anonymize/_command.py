@@ -19,9 +19,9 @@ from ziggurat.cli.anonymize._options import Wanted, kept_in, metric_of
 from ziggurat.errors import DataError
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize import Anonymised
+    from ziggurat.anonymize import Anonymized
     from ziggurat.data import Hierarchy, Table
-    from ziggurat.release import AnonymisedRelease
+    from ziggurat.release import AnonymizedRelease
 
 _COMPILING_AFTER = 1.0  # seconds without a decision
 _INTERRUPTED = 130
@@ -160,7 +160,7 @@ def _made(
     known: tuple[str, ...] | None,
     trees: dict[str, Hierarchy],
     options: dict[str, Any],
-) -> Anonymised:
+) -> Anonymized:
     from ziggurat.anonymize import anonymize as made_anonymous
     from ziggurat.data import Role
 
@@ -210,7 +210,7 @@ def _progress(share: float, best: float, seconds: float) -> str:
     return "Searching …" if math.isinf(best) else f"Searching, best so far {best:.5g} (Ctrl-C takes it)"
 
 
-def _require_listable(made: Anonymised) -> None:
+def _require_listable(made: Anonymized) -> None:
     """Too many generalisations to look at is said before anything is released."""
     from ziggurat.errors import ParameterError
 
@@ -220,17 +220,17 @@ def _require_listable(made: Anonymised) -> None:
         raise ParameterError(f"{str(error)[:-1]}: leave out --frontier and --solutions.") from None
 
 
-def _released(made: Anonymised, out: str, ledger: str, budget: str, options: dict[str, Any]) -> AnonymisedRelease:
+def _released(made: Anonymized, out: str, ledger: str, budget: str, options: dict[str, Any]) -> AnonymizedRelease:
     from ziggurat.cli._ledger import open_ledger
-    from ziggurat.release import release_anonymised
+    from ziggurat.release import release_anonymized
 
     if not budget:
-        return release_anonymised(made, out, **options)
+        return release_anonymized(made, out, **options)
     with open_ledger(ledger, create=True) as book:
-        return release_anonymised(made, out, ledger=book, table=budget, **options)
+        return release_anonymized(made, out, ledger=book, table=budget, **options)
 
 
-def _more(made: Anonymised, frontier: str, solutions: str) -> None:
+def _more(made: Anonymized, frontier: str, solutions: str) -> None:
     from ziggurat.cli._data import write_table
 
     if solutions:
@@ -241,7 +241,7 @@ def _more(made: Anonymised, frontier: str, solutions: str) -> None:
         save_frontier(made, frontier)
 
 
-def _say(release: AnonymisedRelease, as_json: bool) -> None:
+def _say(release: AnonymizedRelease, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(release.to_dict(), indent=1))
         return

@@ -84,7 +84,7 @@ def decide(
     """
     from ziggurat.cli.decide import _noise as _decide_noise
     from ziggurat.cli.decide import _page as _decide_page
-    from ziggurat.privacy.cost import GRID, Decision, why_not
+    from ziggurat.privacy.cost import EPSILON_GRID, Decision, why_not
 
     _check_picture(plot)
     asked = _decide_noise.asked(query, sensitivity, rows, bounds, dimensions)
@@ -92,7 +92,7 @@ def decide(
     wanted = _wanted(error, confidence, budget, within, at_risk)
     decision = Decision(noise, wanted, _cost(people, compensation, least, group or []))
     _check_published(decision, as_published)
-    named = _amounts(epsilon) if epsilon else [*_amounts(",".join(GRID)), *decision.least_for_error()]
+    named = _amounts(epsilon) if epsilon else [*_amounts(",".join(EPSILON_GRID)), *decision.least_for_error()]
     candidates = decision.candidates(named)
     chosen = decision.recommended(candidates)
     refused = "" if any(not each.unmet for each in candidates) else why_not(decision)

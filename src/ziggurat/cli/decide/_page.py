@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ziggurat.privacy.cost import PRIORS, Candidate, Decision, LaplaceNoise, rounded
+from ziggurat.privacy.cost import PRIORS, Decision, EpsilonCandidate, LaplaceNoise, round_to_digits
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -28,8 +28,8 @@ class Page:
 
     words: str
     decision: Decision
-    candidates: list[Candidate]
-    chosen: Candidate | None
+    candidates: list[EpsilonCandidate]
+    chosen: EpsilonCandidate | None
     refused: str
     as_published: bool
 
@@ -92,10 +92,10 @@ class Page:
     def _marks(self) -> str:
         return " ✓ meets every constraint." if any(self._marked(each) for each in self.candidates) else ""
 
-    def _marked(self, each: Candidate) -> bool:
+    def _marked(self, each: EpsilonCandidate) -> bool:
         return self.decision.wanted.anything and not each.unmet
 
-    def _cells(self, each: Candidate) -> list[str]:
+    def _cells(self, each: EpsilonCandidate) -> list[str]:
         return [
             "✓" if self._marked(each) else "",
             _exact(each),
@@ -114,7 +114,7 @@ class Page:
             found.append(_NOTHING_WANTED)
         return found + self._published()[0]
 
-    def _promise(self, chosen: Candidate) -> str:
+    def _promise(self, chosen: EpsilonCandidate) -> str:
         noise = self.decision.noise.at_risk(chosen.epsilon)
         what = noise.sentence(chosen.epsilon).rstrip(".")
         belief = f"a belief of 10% becomes at most {_percent(chosen.posteriors[1])}"
@@ -127,7 +127,7 @@ class Page:
         cost = "" if chosen.compensation is None else f", and compensation is expected to be {chosen.compensation}"
         return f"At {level} you may promise: {_lowered(what)}, so {belief}; {error}{cost}."
 
-    def _saved(self, chosen: Candidate) -> list[str]:
+    def _saved(self, chosen: EpsilonCandidate) -> list[str]:
         """What privacy at risk makes of the same noise: less money expected, and no stronger promise."""
         found = self.decision.cheapest(chosen.epsilon)
         if found is None:
@@ -156,7 +156,7 @@ class Page:
         return [said], [str(each.message) for each in caught]
 
 
-def _as_published(decision: Decision, chosen: Candidate) -> str:
+def _as_published(decision: Decision, chosen: EpsilonCandidate) -> str:
     from ziggurat.privacy import published_cheapest, published_confidence
 
     numbers = getattr(decision.noise, "coordinates", 1)
@@ -168,7 +168,7 @@ def _as_published(decision: Decision, chosen: Candidate) -> str:
     return f"{start}compensation would be expected to be {found.budget} at {found.epsilon:.4f}."
 
 
-def _candidate(each: Candidate, marked: bool) -> dict[str, Any]:
+def _candidate(each: EpsilonCandidate, marked: bool) -> dict[str, Any]:
     return {
         "epsilon": _exact(each),
         "expected_error": each.error,
@@ -193,7 +193,7 @@ def _money(amount: Money | None) -> dict[str, str] | None:
     return None if amount is None else {"amount": f"{amount.amount:f}", "currency": amount.currency}
 
 
-def _exact(each: Candidate) -> str:
+def _exact(each: EpsilonCandidate) -> str:
     return _plain(each.epsilon)
 
 
@@ -206,7 +206,7 @@ def _plain(amount: Any) -> str:
 def _short(value: float) -> str:
     if value == 0:
         return "0"
-    return f"{rounded(value):f}" if 1e-4 < value < 1e6 else f"{rounded(value):.2e}"
+    return f"{round_to_digits(value):f}" if 1e-4 < value < 1e6 else f"{round_to_digits(value):.2e}"
 
 
 def _percent(share: float, up: bool = True) -> str:

@@ -27,7 +27,7 @@ from ziggurat.cli.model._options import (
     fewest,
     options_in,
 )
-from ziggurat.cli.pate import TASK, AsJson, Out, empty_folder, features_of, filled_at_once, task_in
+from ziggurat.cli.pate import TASK, AsJson, Out, empty_folder, features_of, task_in
 from ziggurat.errors import ArtefactError
 
 if TYPE_CHECKING:
@@ -82,8 +82,8 @@ def fit(
     from ziggurat.cli._asked_tables import located
     from ziggurat.cli._ledger import open_ledger
     from ziggurat.data.engines import DuckDBEngine
-    from ziggurat.files import write_text
-    from ziggurat.release import Task, fit_model, quote_model
+    from ziggurat.files import filling, write_text
+    from ziggurat.release import ModelPlan, Purse, Task, fit_model
     from ziggurat.release.models import model_name, named_model, require_same_unit
 
     found = located(source, schema, unreadable=unreadable)
@@ -96,12 +96,11 @@ def fit(
         require_same_unit(found.schema.unit, whom.unit)
         rows = task.rows(found.open(DuckDBEngine()), units=True, least=fewest(whom))
         if quote:
-            _, quoted = quote_model(
-                estimator, *rows.features.shape, ledger=book, analyst=analyst, budget=budget
-            )  # fmt: skip
+            purse = Purse(book, budget, analyst)
+            quoted = purse.quote(ModelPlan.by_shape(estimator, *rows.features.shape, purse=purse))
             typer.echo(quoted.sentence)
             raise typer.Exit(0 if quoted.fits else 3)
-        with filled_at_once(folder) as draft:
+        with filling(folder) as draft:
             made = fit_model(
                 estimator, rows.features, rows.labels, ledger=book, analyst=analyst, budget=budget, units=rows.units
             )

@@ -25,15 +25,16 @@ from ziggurat.cli.model._options import (
     fewest,
     options_in,
 )
-from ziggurat.cli.pate import Out, empty_folder, filled_at_once, require_file
+from ziggurat.cli.pate import Out, empty_folder, require_file
 from ziggurat.errors import DataError, ParameterError
+from ziggurat.files import filling
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ziggurat.cli._asked_tables import Located
     from ziggurat.learn import Private
-    from ziggurat.release import Points, Rows, Serving
+    from ziggurat.release import Points, Serving, TaskRows
 
 _MOST_SHOWN = 20
 _WIDTHS = {"kernel-density": 0.1}  # bandwidths unless stated, as shares of the public ranges
@@ -80,7 +81,7 @@ def serve(
     from ziggurat.cli._asked_tables import located
     from ziggurat.cli._ledger import open_ledger
     from ziggurat.data.engines import DuckDBEngine
-    from ziggurat.release import quote_model, serve_model
+    from ziggurat.release import ModelPlan, Purse, serve_model
     from ziggurat.release.models import require_same_unit
 
     found = located(source, schema, unreadable=unreadable)
@@ -95,11 +96,12 @@ def serve(
         model = _made(kind, points, rows, given | {"relation": str(whom.relation)}, option)
         whose: dict[str, Any] = {"ledger": book, "analyst": analyst, "budget": budget}
         if quote:
-            _, quoted = quote_model(model, *rows.features.shape, **whose, label=label)
+            purse = Purse(book, budget, analyst)
+            quoted = purse.quote(ModelPlan.by_shape(model, *rows.features.shape, purse=purse, label=label))
             typer.echo(quoted.sentence)
             raise typer.Exit(0 if quoted.fits else 3)
         whose |= {"units": _units(kind, rows), "points": points, "path": path}
-        with filled_at_once(folder) as draft, _in_a_line():
+        with filling(folder) as draft, _in_a_line():
             made = serve_model(model, rows.features, rows.labels, folder=draft, **whose)
     _say(made, out)
 
@@ -174,7 +176,7 @@ def _asked(kind: str, questions: str, points: Points) -> dict[str, Any]:
     return {"questions": points.questions(read(questions, points.asked_schema))[1]}
 
 
-def _made(kind: str, points: Points, rows: Rows, given: dict[str, Any], options: list[str] | None) -> Private:
+def _made(kind: str, points: Points, rows: TaskRows, given: dict[str, Any], options: list[str] | None) -> Private:
     """The model, with parameters that suit columns scaled to 0..1.
 
     All of them are public. The number of rows is among them where inputs are, and where it is private no kind has a
@@ -193,7 +195,7 @@ def _made(kind: str, points: Points, rows: Rows, given: dict[str, Any], options:
     return made
 
 
-def _units(kind: str, rows: Rows) -> Any:
+def _units(kind: str, rows: TaskRows) -> Any:
     """Whose each row is; where labels are protected one by one nobody asks."""
     return None if kind in ("gaussian-process", "cloaked") else rows.units
 

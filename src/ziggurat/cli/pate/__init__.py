@@ -1,6 +1,6 @@
 """`ziggurat pate`."""
 
-from ziggurat.cli.pate._folders import TASK, empty_folder, features_of, filled_at_once, require_file, task_in
+from ziggurat.cli.pate._folders import TASK, empty_folder, features_of, require_file, task_in
 from ziggurat.cli.pate._options import AsJson, Out
 
 __all__ = [
@@ -9,7 +9,6 @@ __all__ = [
     "Out",
     "empty_folder",
     "features_of",
-    "filled_at_once",
     "require_file",
     "task_in",
 ]

@@ -20,7 +20,6 @@ from ziggurat.cli.pate._folders import (
     TASK,
     empty_folder,
     features_of,
-    filled_at_once,
     queries_of,
     require_file,
     require_parent,
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from ziggurat.pate import Partition, PateAccount, Teachers
     from ziggurat.randomness import Source
     from ziggurat.release import Labelled, Task
-    from ziggurat.release.models import Rows as TaskRows
+    from ziggurat.release.models import TaskRows as TaskRows
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -207,7 +206,7 @@ def privatise(
     from ziggurat.cli._data import write_table
     from ziggurat.cli._reports import Payer
     from ziggurat.cli.pate._options import source_of
-    from ziggurat.files import write_text
+    from ziggurat.files import filling, write_text
     from ziggurat.privacy import Neighbours, Relation
     from ziggurat.release import QueryCurator
 
@@ -216,10 +215,10 @@ def privatise(
     rows = features_of(source, task)
     named, free = budget or Path(source).name.split(".")[0], bool(rehearse) and not Path(source).exists()
     payer = Payer(analyst, named, ledger, Neighbours(relation=Relation.REPLACE_ONE), free)
-    with filled_at_once(folder) as draft, payer.book() as book:
+    with filling(folder) as draft, payer.book() as book:
         paying: dict[str, Any] = {} if book is None else {"ledger": book, "analyst": analyst, "budget": named}
         curator = QueryCurator(rho, task.width, **paying, source=source_of(rehearse))
-        reports = curator.privatise(rows)
+        reports = curator.privatize(rows)
         lists = pa.FixedSizeListArray.from_arrays(pa.array(reports.value.ravel()), task.width)
         write_table(pa.table({"features": lists}), str(draft / QUERIES))
         write_text(draft / SENT, json.dumps(curator.sent.to_dict(), indent=1))
@@ -279,13 +278,14 @@ def label(
             teachers_owned=owned,
             source=source_of(rehearse),
         )
-        quoted = labelling.quote(len(features), delta=delta or None, most_answers=most_answers)
+        costs = labelling.account(len(features), delta=delta or None, most_answers=most_answers)
         if quote_only:
-            typer.echo(quoted)
+            quoted = labelling.quote(features, most_answers=most_answers)
+            typer.echo(f"At most {costs}\n{quoted.sentence}")
             raise typer.Exit(0 if quoted.fits else 3)
         made = labelling.label(features, most_answers=most_answers, progress=told)
         made.save(out)
-    _say_labelled(made, quoted, task, out)
+    _say_labelled(made, costs, task, out)
 
 
 for each in (_pate_student.student, _pate_student.evaluate, _pate_student.certificate):
@@ -336,15 +336,13 @@ def _split(folder: Path, rows: TaskRows, teachers: int, unit: Unit, balanced: bo
 def _say_labelled(made: Labelled, account: PateAccount, task: Task, out: str) -> None:
     import numpy as np
 
-    from ziggurat.pate import PateAccount
-
     answered = int(made.labels.answered.sum())
     again = "They were labelled before: nothing was spent. " if made.replayed else ""
     typer.echo(f"{again}{answered:,} of {len(made.labels.labels):,} queries answered:")
     counts = np.bincount(made.labels.labels[made.labels.answered], minlength=len(task.classes))
     for name, count in zip(task.classes, counts.tolist(), strict=True):
         typer.echo(f"  {task.label} = {name}: {count:,}")
-    typer.echo("\n".join(PateAccount.__str__(account).splitlines()[1:]))
+    typer.echo("\n".join(str(account).splitlines()[1:]))
     if made.labels.rehearsal:
         typer.echo("REHEARSAL: seeded randomness, not to be published.")
     typer.echo(f"The labels are in {out!r}; they were paid for by {made.facts.entry}, where that stays for ever.")

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ziggurat.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from ziggurat.release import Labelled, Privatised, Task
+    from ziggurat.release import Labelled, PrivatizedQueries, Task
     from ziggurat.release.models import Floats
 
 TASK, QUERIES, SENT, CERTIFICATE = "task.json", "queries.parquet", "sent.json", "certificate.json"
@@ -39,13 +35,13 @@ def features_of(source: str, task: Task) -> Floats:
     return task.rows(table, labels=False).features
 
 
-def queries_of(source: str, task: Task) -> tuple[Floats, Privatised | None]:
+def queries_of(source: str, task: Task) -> tuple[Floats, PrivatizedQueries | None]:
     """The features of a table, or those that a curator sent, with the facts of what they promise."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
-    from ziggurat.release import Privatised
+    from ziggurat.release import PrivatizedQueries
 
     folder = Path(source)
     if not folder.is_dir():
@@ -58,10 +54,10 @@ def queries_of(source: str, task: Task) -> tuple[Floats, Privatised | None]:
         raise DataError(
             f"There are no readable queries in {source!r}; make them with 'ziggurat pate privatise'."
         ) from None
-    return matrix, Privatised.from_dict(facts)
+    return matrix, PrivatizedQueries.from_dict(facts)
 
 
-def require_same(matrix: Floats, labelled: Labelled, features: str, sent: Privatised | None) -> None:
+def require_same(matrix: Floats, labelled: Labelled, features: str, sent: PrivatizedQueries | None) -> None:
     """Refuse rows that are not those of the labels, and statements that the files contradict."""
     from ziggurat.release.labels import features_digest
 
@@ -80,17 +76,6 @@ def empty_folder(out: str) -> Path:
         raise DataError(f"{out!r} is there already; name another folder.")
     require_parent(out)
     return folder
-
-
-@contextmanager
-def filled_at_once(folder: Path) -> Iterator[Path]:
-    """Give a folder to write to, which takes its place and name when everything is written, or goes away."""
-    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.absolute().parent))
-    try:
-        yield draft
-        draft.replace(folder)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
 
 
 def require_parent(out: str) -> None:

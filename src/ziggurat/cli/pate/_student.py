@@ -13,13 +13,13 @@ from ziggurat.cli.pate._folders import (
     CERTIFICATE,
     TASK,
     empty_folder,
-    filled_at_once,
     queries_of,
     require_same,
     task_in,
 )
 from ziggurat.cli.pate._options import AsJson, Batch, Delta, Epochs, Model, Organisation, Out
 from ziggurat.errors import ParameterError
+from ziggurat.files import filling
 
 if TYPE_CHECKING:
     from ziggurat.pate import Student
@@ -77,7 +77,7 @@ def student(
         if own is not None and student_budget:
             own.budget(student_budget)
         learner = _taught(task, matrix, labelled, model, threshold_rows, unlabelled, epochs, batch, seed)
-        draft = stack.enter_context(filled_at_once(folder))
+        draft = stack.enter_context(filling(folder))
         learner.save(draft)
         task.save(draft / TASK)
         certificate = certify(

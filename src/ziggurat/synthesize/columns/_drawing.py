@@ -13,8 +13,8 @@ from ziggurat.data.coded import CodedColumn
 from ziggurat.data.engines import Engine
 from ziggurat.errors import DataError
 from ziggurat.synthesize._encoding import ColumnCoding
-from ziggurat.synthesize.columns._learning import Learned
-from ziggurat.synthesize.columns._rules import Rule, set_where
+from ziggurat.synthesize.columns._learning import LearnedColumn
+from ziggurat.synthesize.columns._rules import RowRule, set_where
 
 Places = npt.NDArray[np.int64]
 
@@ -23,7 +23,7 @@ _ROUNDS = 10  # of a whole row
 
 
 @dataclass(frozen=True)
-class Model:
+class LearnedTable:
     """All that was learned of a table.
 
     Parameters
@@ -37,10 +37,10 @@ class Model:
     """
 
     encodings: Mapping[str, ColumnCoding]
-    learned: Mapping[str, Learned]
-    rules: tuple[Rule, ...] = ()
+    learned: Mapping[str, LearnedColumn]
+    rules: tuple[RowRule, ...] = ()
 
-    def posterior(self, draw: np.random.Generator) -> Model:
+    def posterior(self, draw: np.random.Generator) -> LearnedTable:
         """Return the model with the parameters of one copy."""
         return replace(self, learned={name: each.posterior(draw) for name, each in self.learned.items()})
 
@@ -113,7 +113,9 @@ class Model:
                 self._set(rule, name, places, drawn, engine)
             places = places[self._broken(closing, places, drawn, engine)] if closing else places[:0]
 
-    def _set(self, rule: Rule, name: str, places: Places, drawn: dict[str, CodedColumn], engine: Engine | None) -> None:
+    def _set(
+        self, rule: RowRule, name: str, places: Places, drawn: dict[str, CodedColumn], engine: Engine | None
+    ) -> None:
         fixed = rule.sets
         if fixed is None or fixed[0] != name or rule.when is None:
             return
@@ -123,7 +125,11 @@ class Model:
         _put(drawn[name], places, replace(there, codes=codes, values=values))
 
     def _broken(
-        self, rules: list[Rule] | tuple[Rule, ...], places: Places, drawn: dict[str, CodedColumn], engine: Engine | None
+        self,
+        rules: list[RowRule] | tuple[RowRule, ...],
+        places: Places,
+        drawn: dict[str, CodedColumn],
+        engine: Engine | None,
     ) -> npt.NDArray[np.bool_]:
         wrong = np.zeros(places.size, np.bool_)
         for rule in rules:

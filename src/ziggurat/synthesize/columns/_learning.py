@@ -14,7 +14,7 @@ from ziggurat.data.coded import CodedColumn
 from ziggurat.randomness import Source
 from ziggurat.synthesize._encoding import ColumnCoding
 from ziggurat.synthesize._method import Fitted, Method
-from ziggurat.synthesize.columns._plan import Plan
+from ziggurat.synthesize.columns._plan import ColumnPlan
 from ziggurat.synthesize.columns._smoothing import Smoother
 
 Truths = npt.NDArray[np.bool_]
@@ -24,7 +24,7 @@ Keep = Callable[[str, str, Fitted], None]
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnedColumn:
     """What was learned of one column.
 
     Parameters
@@ -50,7 +50,7 @@ class Learned:
     smoother: Smoother | None
     only: int = 0
 
-    def posterior(self, draw: np.random.Generator) -> Learned:
+    def posterior(self, draw: np.random.Generator) -> LearnedColumn:
         """Return it with the parameters of one copy."""
         which = None if self.which is None else self.which.posterior(draw)
         number = None if self.number is None else self.number.posterior(draw)
@@ -69,13 +69,13 @@ class Learned:
         if self.number is not None and there.size:
             drawn = np.asarray(self.number.sample([each.take(there) for each in given], there.size, draw), np.float64)
             if self.smoother is not None:
-                drawn = self.smoother.smoothed(drawn, made.rounded, draw)
+                drawn = self.smoother.smooth(drawn, made.rounded, draw)
             values[there] = made.rounded(drawn)
         return CodedColumn(codes, made.size, values)
 
 
 def learn(
-    plan: Plan,
+    plan: ColumnPlan,
     encodings: Mapping[str, ColumnCoding],
     cells: Mapping[str, CodedColumn],
     rows: Mapping[str, Truths],
@@ -84,19 +84,19 @@ def learn(
     progress: Progress,
     kept: Kept,
     keep: Keep,
-) -> dict[str, Learned]:
+) -> dict[str, LearnedColumn]:
     """Learn every column of the plan from the rows named for it; the columns are independent of each other.
 
     `kept` returns what was learned before an interruption, and `keep` stores what has been learned.
     """
-    found: dict[str, Learned] = {}
+    found: dict[str, LearnedColumn] = {}
     workers = min(os.cpu_count() or 1, max(len(plan.order), 1))
     with ThreadPoolExecutor(workers) as pool:
-        jobs: dict[Future[Learned], str] = {}
+        jobs: dict[Future[LearnedColumn], str] = {}
         # The last columns have most predictors and take longest.
         for name in reversed(plan.order):
-            job = _Job(plan.methods[name], encodings[name], plan.given[name], smoothing)
-            jobs[pool.submit(job.learned, cells, rows.get(name), source.child("fit", name), kept, keep)] = name
+            job = _ColumnJob(plan.methods[name], encodings[name], plan.given[name], smoothing)
+            jobs[pool.submit(job.learn, cells, rows.get(name), source.child("fit", name), kept, keep)] = name
         try:
             for done in as_completed(jobs):
                 found[jobs[done]] = done.result()
@@ -108,15 +108,15 @@ def learn(
 
 
 @dataclass(frozen=True)
-class _Job:
+class _ColumnJob:
     method: Method
     encoding: ColumnCoding
     given: tuple[str, ...]
     smoothing: bool
 
-    def learned(
+    def learn(
         self, cells: Mapping[str, CodedColumn], rows: Truths | None, source: Source, kept: Kept, keep: Keep
-    ) -> Learned:
+    ) -> LearnedColumn:
         """Learn the code of the column, and its number where it holds one."""
         name = self.encoding.name
         target = _at(cells[name], rows)
@@ -126,18 +126,18 @@ class _Job:
         parts = iter(source.spawn(2))
         if used.size > 1:
             chosen = CodedColumn(target.codes, target.size, None, target.ordered)
-            which = self._fitted("which", chosen, given, parts, kept, keep)
+            which = self._fit("which", chosen, given, parts, kept, keep)
         if target.values is not None:
             there = target.codes == 0
             values = target.values[there]
             if values.size:
                 alone = CodedColumn(np.zeros(values.size, np.int32), 1, values)
-                number = self._fitted("number", alone, [each.take(there) for each in given], parts, kept, keep)
+                number = self._fit("number", alone, [each.take(there) for each in given], parts, kept, keep)
                 smoother = Smoother.of(values) if self.smoothing else None
         only = int(used[0]) if used.size == 1 else 0
-        return Learned(self.encoding, self.given, which, number, smoother, only)
+        return LearnedColumn(self.encoding, self.given, which, number, smoother, only)
 
-    def _fitted(
+    def _fit(
         self,
         part: str,
         target: CodedColumn,

@@ -71,7 +71,7 @@ class Bins:
         return Bins(tuple(self.binners[j] for j in columns), chosen)
 
 
-def binned(columns: Sequence[CodedColumn], binners: Sequence[Binner] | None = None) -> Bins:
+def bin_columns(columns: Sequence[CodedColumn], binners: Sequence[Binner] | None = None) -> Bins:
     """Cut each column into bins: numbers by quantiles, or one bin per value where these are few; categories by code.
 
     Codes for missing numbers have bins of their own. Of more than 250 categories the rarest share a bin, or, where
@@ -86,7 +86,7 @@ def binned(columns: Sequence[CodedColumn], binners: Sequence[Binner] | None = No
     return Bins(binners, cells)
 
 
-def packed(binners: Sequence[Binner]) -> dict[str, npt.NDArray[np.generic]]:
+def pack(binners: Sequence[Binner]) -> dict[str, npt.NDArray[np.generic]]:
     """Return the binners as arrays."""
     return {
         "bin_edges": np.concatenate([np.empty(0), *(each.edges for each in binners)]),
@@ -97,8 +97,8 @@ def packed(binners: Sequence[Binner]) -> dict[str, npt.NDArray[np.generic]]:
     }
 
 
-def unpacked(arrays: Arrays) -> tuple[Binner, ...]:
-    """Return the binners that `packed` described."""
+def unpack(arrays: Arrays) -> tuple[Binner, ...]:
+    """Return the binners that `pack` described."""
     held = cast(Mapping[str, npt.NDArray[Any]], arrays)
     edges = np.split(held["bin_edges"], np.cumsum(held["bin_edge_counts"]))
     tables = np.split(held["bin_tables"], np.cumsum(held["bin_table_sizes"]))

@@ -52,7 +52,7 @@ class Design:
     starts: npt.NDArray[np.int64]
 
     @classmethod
-    def learned(cls, given: Sequence[CodedColumn]) -> Design:
+    def learn(cls, given: Sequence[CodedColumn]) -> Design:
         """Return the design of these columns."""
         width, numbers, slots = 1, [], [np.empty(0, dtype=np.int32)]
         for cells in given:
@@ -67,13 +67,13 @@ class Design:
 
     def matrix(self, given: Sequence[CodedColumn], rows: int) -> Reals:
         """Return the matrix of `rows` rows; its first column is the intercept."""
-        return self._filled(np.zeros((rows, self.width)), given)
+        return self._fill_matrix(np.zeros((rows, self.width)), given)
 
     def single(self, given: Sequence[CodedColumn], rows: int) -> npt.NDArray[np.float32]:
         """Return the same in single precision, in half the memory."""
-        return self._filled(np.zeros((rows, self.width), dtype=np.float32), given)
+        return self._fill_matrix(np.zeros((rows, self.width), dtype=np.float32), given)
 
-    def _filled(self, out: npt.NDArray[Real], given: Sequence[CodedColumn]) -> npt.NDArray[Real]:
+    def _fill_matrix(self, out: npt.NDArray[Real], given: Sequence[CodedColumn]) -> npt.NDArray[Real]:
         if len(given) != len(self.numbers):
             raise ParameterError(f"The model was fitted on {len(self.numbers)} columns: give these, not {len(given)}.")
         out[:, 0] = 1

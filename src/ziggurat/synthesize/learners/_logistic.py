@@ -11,7 +11,15 @@ import numpy.typing as npt
 from ziggurat.data.coded import CodedColumn, Reals
 from ziggurat.synthesize._method import Arrays, Codes
 from ziggurat.synthesize.learners._design import Design
-from ziggurat.synthesize.learners._sampling import Donors, Labels, chunks, commonest, drawn_labels, levelled, shares_of
+from ziggurat.synthesize.learners._sampling import (
+    Donors,
+    Labels,
+    chunks,
+    commonest,
+    draw_labels,
+    level_scores,
+    shares_of,
+)
 from ziggurat.threads import one_thread
 
 _MOST_CLASSES = 200
@@ -59,11 +67,11 @@ class Logistic:
     anchors: Reals
 
     @classmethod
-    def fitted(
+    def fit(
         cls, target: CodedColumn, given: Sequence[CodedColumn], spread: float, draw: np.random.Generator
     ) -> Logistic:
         """Return the regression of the target on the given columns."""
-        design = Design.learned(given)
+        design = Design.learn(given)
         labels = commonest(target, int(np.clip(_MOST_CELLS // design.width**2, 20, _MOST_CLASSES)))
         donors = Donors.of(target, labels)
         matrix = design.matrix(given, target.rows)
@@ -82,7 +90,7 @@ class Logistic:
         steps = [solve_triangular(root, z, lower=True, trans="T") for root, z in zip(self.roots, noise, strict=True)]
         weights = self.weights + np.concatenate(steps).reshape(self.weights.T.shape).T
         aims = shares_of(self.anchors @ self.weights).sum(axis=0) * np.exp(self._drift(noise))
-        weights[0] += levelled(self.anchors @ weights, aims * (len(self.anchors) / aims.sum()))
+        weights[0] += level_scores(self.anchors @ weights, aims * (len(self.anchors) / aims.sum()))
         return replace(self, weights=weights, donors=self.donors.posterior(draw))
 
     def _drift(self, noise: Reals) -> Reals:
@@ -102,7 +110,7 @@ class Logistic:
         matrix, uniform = self.design.matrix(given, rows), draw.random(rows)
         labels = np.empty(rows, dtype=np.int64)
         for part in chunks(rows):
-            labels[part] = drawn_labels(shares_of(matrix[part] @ self.weights), uniform[part])
+            labels[part] = draw_labels(shares_of(matrix[part] @ self.weights), uniform[part])
         return self.donors.sample(labels, draw)
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:

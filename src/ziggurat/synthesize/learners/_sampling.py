@@ -130,14 +130,14 @@ def shares_of(scores: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
     return np.asarray(shifted / shifted.sum(axis=-1, keepdims=True))
 
 
-def drawn_labels(shares: npt.NDArray[np.floating], uniform: Reals) -> Labels:
+def draw_labels(shares: npt.NDArray[np.floating], uniform: Reals) -> Labels:
     """Return one label per row, drawn with these shares by inversion of uniform variates."""
     ends = np.cumsum(shares, axis=1, dtype=np.float64)
     below = np.count_nonzero(ends <= uniform[:, None] * ends[:, -1:], axis=1)
     return np.asarray(np.minimum(below, shares.shape[1] - 1), dtype=np.int64)
 
 
-def levelled(scores: npt.NDArray[np.floating], aims: Reals, weights: Reals | float = 1.0) -> Reals:
+def level_scores(scores: npt.NDArray[np.floating], aims: Reals, weights: Reals | float = 1.0) -> Reals:
     """Return what to add to the scores of each class so that over the (weighted) rows its shares sum to its aim."""
     shift = np.zeros(len(aims))
     for _ in range(50):
