@@ -22,6 +22,7 @@ _FOR_OTHERS = {
 _COMES_ALONG = {
     "jax": "mbi computes with it",
     "llvmlite": "numba compiles with it",
+    "markupsafe": "the text that jinja2 gives",
     "polars": "imported when a caller hands in or asks for its frames",
 }
 

@@ -1,6 +1,6 @@
-"""Words that everyone borrows: the name that was probably meant, and text as it may stand on a screen."""
+"""Words that everyone borrows: the name that was probably meant, counted nouns, text as a screen may show it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 
@@ -23,6 +23,34 @@ def nearest(name: object, known: Iterable[str]) -> str:
         return "none is known."
     listed = ", ".join(repr(each) for each in names[:12])
     return f"known: {listed}{', ...' if len(names) > 12 else '.'}"
+
+
+def count_noun(number: int, one: str, many: str = "") -> str:
+    """Return a number with its noun: '1 row', '2,000 rows', '5 copies', '2 people'.
+
+    Parameters
+    ----------
+    number
+        How many there are.
+    one
+        The noun for one of them.
+    many
+        The noun for several, where no rule makes it from that for one.
+    """
+    several = one[:-1] + "ies" if one[-1] == "y" and one[-2] not in "aeiou" else one + "s"
+    return f"{number:,} {one if number == 1 else many or several}"
+
+
+def list_names(names: Sequence[str]) -> str:
+    """Return names in quotes, with commas and a last 'and'.
+
+    Parameters
+    ----------
+    names
+        One at least.
+    """
+    quoted = [repr(name) for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
 def printable(text: str) -> str:

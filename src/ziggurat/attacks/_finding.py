@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
@@ -98,17 +97,6 @@ class Difference(RangedNumber):
 
     def __str__(self) -> str:
         return f"{self.rate:+.1%} ({self.low:+.1%} to {self.high:+.1%})"
-
-
-def count_noun(number: int, one: str, many: str = "") -> str:
-    """A number with its noun: '1 person', '2,000 people'."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-def list_names(names: Sequence[str]) -> str:
-    """Names with quotes, commas and a last 'and'."""
-    quoted = [repr(name) for name in names]
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
 def fraction(value: float, what: str) -> float:

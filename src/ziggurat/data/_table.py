@@ -14,7 +14,7 @@ from ziggurat.data.engines import Engine, table_named
 from ziggurat.data.expressions import count_where, reference
 from ziggurat.data.schema import Column, Kind, Provenance, Role, Schema, Unit
 from ziggurat.errors import DataError, ParameterError, SchemaError
-from ziggurat.wording import nearest
+from ziggurat.wording import count_noun, nearest
 
 OnBadCell = Literal["refuse", "missing"]
 Share = str | int | float | Fraction
@@ -254,11 +254,10 @@ class Table:
         bad = self._conversions[name].bad
         line = "" if bad is None else self._engine.line(self._name, bad)
         first = f"{line[:1].upper()}{line[1:]}, column {name!r}: {_NOT_AS_SAID[self._declared[name].storage]} as the "
-        cells = "1 cell" if count == 1 else f"{count} cells"
         return (
-            f"{first + 'schema says; ' if line else ''}{cells} of column {name!r} cannot be read as "
-            f"{self._declared[name].kind}; correct them, add their code to 'missing' in the schema, or let a share of "
-            "them count as missing with unreadable='0.01' (--unreadable 0.01)."
+            f"{first + 'schema says; ' if line else ''}{count_noun(count, 'cell')} of column {name!r} cannot be read "
+            f"as {self._declared[name].kind}; correct them, add their code to 'missing' in the schema, or let a share "
+            "of them count as missing with unreadable='0.01' (--unreadable 0.01)."
         )
 
     def _rows(self) -> int:

@@ -9,6 +9,7 @@ from sqlglot import exp
 from ziggurat.data.engines import is_finite
 from ziggurat.data.expressions import constant, is_one_of, is_present, reference
 from ziggurat.data.schema import Column, Kind, Schema
+from ziggurat.wording import count_noun
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Problem:
     def __str__(self) -> str:
         if self.column is None:
             return f"The table {self.what}."
-        return f"Column {self.column!r}: {self.count} {'cell is' if self.count == 1 else 'cells are'} {self.what}."
+        return f"Column {self.column!r}: {count_noun(self.count, 'cell is', 'cells are')} {self.what}."
 
 
 @dataclass(frozen=True)

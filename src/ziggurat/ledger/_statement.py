@@ -12,6 +12,7 @@ from ziggurat.ledger._populations import same_promise
 from ziggurat.ledger._rules import fits, refusal
 from ziggurat.ledger._state import GrantState, State, TableState
 from ziggurat.privacy import Event, Neighbours, Spent, in_words, profile
+from ziggurat.wording import count_noun
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ class GrantStatement:
         grant = self.grant
         text = (
             f"{grant.analyst} was granted epsilon {in_words(grant.epsilon)} and delta {in_words(grant.delta)} "
-            f"({grant.rule} rule) and has used {percent(self.share)} of it on {_count(self.questions, 'question')}"
+            f"({grant.rule} rule) and has used {percent(self.share)} of it on {count_noun(self.questions, 'question')}"
         )
         unanswered = [f"{n} {word}" for n, word in ((self.pending, "pending"), (self.expired, "expired")) if n]
         text += f", of which {' and '.join(unanswered)}" if unanswered else ""
@@ -276,13 +277,9 @@ def unbounded_note(table: str, count: int, noun: str = "table") -> list[str]:
     """Warn of releases without a guarantee, if there were any."""
     if not count:
         return []
-    return [f"The {noun} {table} had {_count(count, 'release')} without a guarantee, which no budget covers."]
+    return [f"The {noun} {table} had {count_noun(count, 'release')} without a guarantee, which no budget covers."]
 
 
 def decision_notes(table: str, decisions: Iterable[str]) -> list[str]:
     """Tell every decision of the steward to go on, each in a sentence."""
     return [f"The steward of the table {table} went on although {what.rstrip('.')}." for what in decisions]
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ziggurat.errors import ParameterError
 from ziggurat.privacy import Amount, ApproximateDP, Event, PureDP, compose, event_from_dict, exact, exact_delta
 from ziggurat.queries._value import Constant
-from ziggurat.wording import printable
+from ziggurat.wording import count_noun, printable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -219,7 +219,7 @@ class Answer:
         """The table as `print` shows it: what one wants to see at a prompt."""
         mark = " (rehearsal)" if self.rehearsal else ""
         names = ", ".join(map(printable, self.aggregates))
-        return f"<Answer{mark}: {count_things(len(self.groups), 'group')}, {names}>\n{self}"
+        return f"<Answer{mark}: {count_noun(len(self.groups), 'group')}, {names}>\n{self}"
 
     def _repr_html_(self) -> str:
         """The same for notebooks."""
@@ -290,8 +290,3 @@ def in_figures(value: Cell) -> str:
     if isinstance(value, float):
         return f"{value:,.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:,.6g}"
     return printable(str(value))
-
-
-def count_things(number: int, thing: str) -> str:
-    """A number of things, for people."""
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"

@@ -15,6 +15,7 @@ from ziggurat.data import Condition
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.synthesize._combining import Combined, CombiningRule, combine_estimates
 from ziggurat.synthesize._encoding import finite_numbers
+from ziggurat.wording import count_noun
 
 Synthesis = Literal["fully", "partially"]
 Estimator = Callable[[pa.Table], tuple[float, float]]
@@ -134,7 +135,7 @@ class Synthetic:
     @property
     def sentence(self) -> str:
         """What was made, and what is not promised."""
-        copies = "1 copy" if len(self) == 1 else f"{len(self)} copies"
+        copies = count_noun(len(self), "copy")
         size = self.tables[0].num_rows if self.tables else 0
         what = f"{copies} of {size:,} rows, {self.kind} synthetic, learned from {self.rows:,} rows."
         if self.replaced:

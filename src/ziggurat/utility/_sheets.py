@@ -16,7 +16,7 @@ from ziggurat.errors import DataError, ParameterError, SchemaError
 from ziggurat.randomness import Source, secure
 from ziggurat.synthesize import Origin, Synthetic, WrittenCopies, read_facts, sample_rows
 from ziggurat.synthesize import open_table as opened_table
-from ziggurat.utility._judgement import counted
+from ziggurat.wording import count_noun
 
 ROWS = 100_000
 """At most how many rows of each table are looked at, unless told otherwise."""
@@ -247,7 +247,7 @@ def _note_samples(sheets: Sequence[Sheet]) -> tuple[str, ...]:
     most = max((each.total for each in taken), default=0)
     if not taken:
         return ()
-    return (f"Looked at a sample of {counted(taken[0].rows, 'row')} of tables of up to {counted(most, 'row')}.",)
+    return (f"Looked at a sample of {count_noun(taken[0].rows, 'row')} of tables of up to {count_noun(most, 'row')}.",)
 
 
 def _code_column(column: Column, cells: Sequence[pa.ChunkedArray]) -> tuple[SheetField, list[CodedColumn]]:

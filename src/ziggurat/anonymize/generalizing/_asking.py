@@ -14,6 +14,7 @@ from ziggurat.anonymize.hierarchies import propose, reads_values
 from ziggurat.data import Hierarchy, Kind, Role, Table
 from ziggurat.data.expressions import reference
 from ziggurat.errors import DataError, ParameterError, SchemaError
+from ziggurat.wording import count_noun
 
 if TYPE_CHECKING:
     from ziggurat.data import Column
@@ -172,8 +173,9 @@ def _tree(model: TCloseness, values: Sequence[Any], column: Column) -> Ladder:
         raise ParameterError(f"The hierarchical distance needs a hierarchy of {model.column!r}.")
     absent = sum(value is not None and value not in hierarchy.levels for value in values)
     if absent:
-        several = "1 value" if absent == 1 else f"{absent} values"
-        raise DataError(f"{several} of column {model.column!r} cannot be found in its hierarchy; complete it.")
+        raise DataError(
+            f"{count_noun(absent, 'value')} of column {model.column!r} cannot be found in its hierarchy; complete it."
+        )
     between = hierarchy.depth - (len({labels[-1] for labels in hierarchy.levels.values()}) == 1)
     paths = [
         (*hierarchy.levels[value][:between], "*") if value is not None else (None,) * between + ("*",)

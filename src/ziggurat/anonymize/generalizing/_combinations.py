@@ -16,6 +16,7 @@ from ziggurat.data.coded import CodedTable, code_alike, group_rows
 from ziggurat.data.expressions import null_if_missing
 from ziggurat.data.schema import write_value
 from ziggurat.errors import DataError
+from ziggurat.wording import count_noun
 
 if TYPE_CHECKING:
     from ziggurat.data import Column, Table
@@ -107,10 +108,9 @@ def find_codes(ladder: Ladder, cells: Sequence[Any]) -> Codes:
     if any(isinstance(cell, float) and cell != cell for cell in cells):
         raise DataError(f"Column {ladder.column!r} holds NaN, which is no number; make these cells missing first.")
     if absent:
-        several = "1 value" if absent == 1 else f"{absent} values"
         raise DataError(
-            f"{several} of column {ladder.column!r} {'is' if absent == 1 else 'are'} not in its hierarchy; "
-            f"add {'it' if absent == 1 else 'them'} there, or see 'ziggurat hierarchy check'."
+            f"{count_noun(absent, 'value')} of column {ladder.column!r} {'is' if absent == 1 else 'are'} not in its "
+            f"hierarchy; add {'it' if absent == 1 else 'them'} there, or see 'ziggurat hierarchy check'."
         )
     return np.array(codes, np.int32)
 

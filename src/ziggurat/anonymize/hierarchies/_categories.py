@@ -12,6 +12,7 @@ from ziggurat.data import Hierarchy
 from ziggurat.data.schema import Value, kind_of_values, write_value
 from ziggurat.errors import DataError, ParameterError, SchemaError
 from ziggurat.located_yaml import loaded
+from ziggurat.wording import count_noun
 
 
 @dataclass(frozen=True)
@@ -211,6 +212,4 @@ def _require_known(values: Values, known: set[Any], where: str) -> None:
         _, counts = count_values(values if isinstance(values, Mapping) else given)
         absent = sum(value not in known for value in counts)
         if absent:
-            raise DataError(
-                f"{absent} {'value is' if absent == 1 else 'values are'} not in {where}; add what is absent."
-            )
+            raise DataError(f"{count_noun(absent, 'value is', 'values are')} not in {where}; add what is absent.")

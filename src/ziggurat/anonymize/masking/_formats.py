@@ -12,6 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ziggurat.wording import count_noun
+
 Codes = npt.NDArray[np.uint32]
 
 # Disjoint classes of characters and how many each has. Letters to f stand apart, so that hexadecimal digits are
@@ -88,7 +90,6 @@ def guessing_time(values: int, rate: float) -> str:
         return "less than a second"
     for unit, most in _SPANS:
         if amount < most:
-            rounded = round(amount)
-            return f"{rounded:,} {unit}{'' if rounded == 1 else 's'}"
+            return count_noun(round(amount), unit)
         amount /= most
     raise AssertionError("the last span has no end")

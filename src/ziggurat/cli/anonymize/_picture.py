@@ -33,10 +33,10 @@ def _draw(axes: Axes, made: Anonymized) -> None:
     axes.step(found.score[best], risk[best], where="post", color=INK, linewidth=0.8, label="frontier")
     here = made.classes / (made.rows - made.suppressed)
     axes.scatter([made.score], [here], s=140, marker="*", color=LIMIT, zorder=5, label=f"chosen ({made.recoding})")
-    _named(axes, made)
+    _label(axes, made)
 
 
-def _named(axes: Axes, made: Anonymized) -> None:
+def _label(axes: Axes, made: Anonymized) -> None:
     columns, nodes = len(made.question.quasi_identifiers), made.lattice.nodes
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:g}%")

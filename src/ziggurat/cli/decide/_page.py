@@ -40,7 +40,7 @@ class Page:
         typer.echo(f"{self.words} {self.decision.noise.words}.")
         Console().print(self._table())
         typer.echo("\n" + "\n\n".join(self._sentences()))
-        for warning in self._published()[1]:
+        for warning in self._tell_published()[1]:
             typer.echo(f"Warning: {warning}", err=True)
 
     def as_json(self) -> str:
@@ -56,7 +56,7 @@ class Page:
             "refused": self.refused,
         }
         if self.as_published:
-            made["as_published"] = dict(zip(("values", "warnings"), self._published(), strict=True))
+            made["as_published"] = dict(zip(("values", "warnings"), self._tell_published(), strict=True))
         return json.dumps(made, indent=1)
 
     def _table(self) -> Table:
@@ -90,14 +90,14 @@ class Page:
         )
 
     def _marks(self) -> str:
-        return " ✓ meets every constraint." if any(self._marked(each) for each in self.candidates) else ""
+        return " ✓ meets every constraint." if any(self._is_marked(each) for each in self.candidates) else ""
 
-    def _marked(self, each: EpsilonCandidate) -> bool:
+    def _is_marked(self, each: EpsilonCandidate) -> bool:
         return self.decision.wanted.anything and not each.unmet
 
     def _cells(self, each: EpsilonCandidate) -> list[str]:
         return [
-            "✓" if self._marked(each) else "",
+            "✓" if self._is_marked(each) else "",
             _exact(each),
             _short(each.error),
             _short(each.within),
@@ -109,10 +109,10 @@ class Page:
     def _sentences(self) -> list[str]:
         found = [self._legend()]
         if self.chosen is not None:
-            found += [self._promise(self.chosen), *self._saved(self.chosen)]
+            found += [self._promise(self.chosen), *self._tell_saving(self.chosen)]
         elif not self.refused and not self.decision.wanted.anything:
             found.append(_NOTHING_WANTED)
-        return found + self._published()[0]
+        return found + self._tell_published()[0]
 
     def _promise(self, chosen: EpsilonCandidate) -> str:
         noise = self.decision.noise.at_risk(chosen.epsilon)
@@ -125,9 +125,9 @@ class Page:
         error = f"it is within {_short(chosen.within)} of the truth"
         error += f" with probability {_percent(float(self.decision.wanted.confidence))}"
         cost = "" if chosen.compensation is None else f", and compensation is expected to be {chosen.compensation}"
-        return f"At {level} you may promise: {_lowered(what)}, so {belief}; {error}{cost}."
+        return f"At {level} you may promise: {_lower_first(what)}, so {belief}; {error}{cost}."
 
-    def _saved(self, chosen: EpsilonCandidate) -> list[str]:
+    def _tell_saving(self, chosen: EpsilonCandidate) -> list[str]:
         """What privacy at risk makes of the same noise: less money expected, and no stronger promise."""
         found = self.decision.cheapest(chosen.epsilon)
         if found is None:
@@ -146,17 +146,17 @@ class Page:
         one = isinstance(self.decision.noise, LaplaceNoise) and self.decision.noise.sensitivity == 1
         return " Drawn on whole numbers (--mechanism geometric) the noise would save nothing." if one else ""
 
-    def _published(self) -> tuple[list[str], list[str]]:
+    def _tell_published(self) -> tuple[list[str], list[str]]:
         """What the thesis gives for the recommended epsilon, or else the last; and the warnings with it."""
         if not self.as_published:
             return [], []
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            said = _as_published(self.decision, self.chosen or self.candidates[-1])
+            said = _tell_as_published(self.decision, self.chosen or self.candidates[-1])
         return [said], [str(each.message) for each in caught]
 
 
-def _as_published(decision: Decision, chosen: EpsilonCandidate) -> str:
+def _tell_as_published(decision: Decision, chosen: EpsilonCandidate) -> str:
     from ziggurat.privacy import published_cheapest, published_confidence
 
     numbers = getattr(decision.noise, "coordinates", 1)
@@ -216,5 +216,5 @@ def _percent(share: float, up: bool = True) -> str:
     return f"{shown:g}%"
 
 
-def _lowered(text: str) -> str:
+def _lower_first(text: str) -> str:
     return text[:1].lower() + text[1:]

@@ -32,7 +32,7 @@ def save_picture(page: Page, file: str) -> None:
         if money:
             _money(panels[1], page)
         for axes in panels[:-1]:
-            _dressed(axes, page)
+            _dress(axes, page)
         _at_risk(panels[-1], decision, page.chosen or page.candidates[-1])
         named = {name: line for axes in panels for line, name in zip(*axes.get_legend_handles_labels(), strict=True)}
         sheet.legend(list(named.values()), list(named), loc="outside lower right", ncols=4, frameon=False, fontsize=8)
@@ -75,7 +75,7 @@ def _dots(axes: Axes, page: Page, height: Callable[[EpsilonCandidate], float]) -
             axes.plot(*place, "o", color=_MEETS, markerfacecolor="none", markersize=13)
 
 
-def _dressed(axes: Axes, page: Page) -> None:
+def _dress(axes: Axes, page: Page) -> None:
     """Logarithmic epsilon, plain numbers, and the band of epsilons that meet every constraint."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
@@ -111,7 +111,7 @@ def _at_risk(axes: Axes, decision: Decision, chosen: EpsilonCandidate) -> None:
     noise = decision.noise.at_risk(chosen.epsilon)
     _curve(axes, decision, chosen, xs, [noise.confidence(x) for x in xs], "exact", _EXACT, "-")
     if isinstance(decision.noise, LaplaceNoise):
-        shares = _published(decision.noise, chosen, xs)
+        shares = _published_shares(decision.noise, chosen, xs)
         _curve(axes, decision, chosen, xs, shares, "as published: not a guarantee", _PUBLISHED, "--")
     money = decision.cost is not None and not decision.noise.delta
     axes.set(xlabel="epsilon promised at risk", ylim=(0, None), xlim=(0, None))
@@ -122,7 +122,7 @@ def _at_risk(axes: Axes, decision: Decision, chosen: EpsilonCandidate) -> None:
     axes.set_title(f"At risk, noise of epsilon {float(chosen.epsilon):.4g}", fontsize=10)
 
 
-def _published(noise: LaplaceNoise, chosen: EpsilonCandidate, xs: list[Fraction]) -> list[float]:
+def _published_shares(noise: LaplaceNoise, chosen: EpsilonCandidate, xs: list[Fraction]) -> list[float]:
     from ziggurat.privacy import published_confidence
 
     with warnings.catch_warnings():

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.tree import Tree
 
 from ziggurat.cli.terminal import Printed as Text
+from ziggurat.wording import count_noun
 
 if TYPE_CHECKING:
     from ziggurat.experiments import Experiment, ExperimentPlan, Module, Results
@@ -55,7 +56,7 @@ def _runs(count: int, module: Module) -> str:
     if module.repeats > 1:
         parts.append(f"{module.repeats:,} repeats")
     detail = f" ({' × '.join(parts)})" if parts else ""
-    return f"{count:,} {'run' if count == 1 else 'runs'}{detail}"
+    return f"{count_noun(count, 'run')}{detail}"
 
 
 def summary_table(results: Results) -> Table:

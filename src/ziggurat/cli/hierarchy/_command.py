@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ziggurat.errors import DataError, ParameterError
+from ziggurat.wording import count_noun
 
 if TYPE_CHECKING:
     from ziggurat.anonymize import HierarchyProposal
@@ -70,7 +71,9 @@ def propose(
         return
     write_hierarchy(made.hierarchy, out, mode=0o600 if made.learned else None)
     learned = "; it lists values of the data, so it is for your eyes" if made.learned else ""
-    typer.echo(f"{_counted(len(made.hierarchy.levels), 'value')} at {made.hierarchy.depth + 1} levels: {out}{learned}.")
+    typer.echo(
+        f"{count_noun(len(made.hierarchy.levels), 'value')} at {made.hierarchy.depth + 1} levels: {out}{learned}."
+    )
 
 
 @app.command()
@@ -112,13 +115,13 @@ def check(
         raise ParameterError("To check a hierarchy against data, name a table and a column of it.")
     if not source:
         for name, hierarchy in _in_file(file, "").items():
-            size = _counted(len(hierarchy.levels), f"{hierarchy.kind} value")
+            size = count_noun(len(hierarchy.levels), f"{hierarchy.kind} value")
             typer.echo(f"{name}: a tree of {size} at {hierarchy.depth + 1} levels.")
         return
     with _looking():
         values, rows = _uncovered(file, _opened(source, schema, table), column)
     if values:
-        found = f"{_counted(values, 'value')} of column {column!r}, in {_counted(rows, 'row')},"
+        found = f"{count_noun(values, 'value')} of column {column!r}, in {count_noun(rows, 'row')},"
         typer.echo(f"{found} {'is' if values == 1 else 'are'} not in the hierarchy; add a row for each.", err=True)
         raise typer.Exit(1)
     typer.echo(f"The hierarchy covers every value of column {column!r}.")
@@ -128,10 +131,6 @@ def _looking() -> AbstractContextManager[object]:
     from rich.console import Console
 
     return Console(stderr=True).status("Looking at the table …")
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _opened(source: str, schema: str, table: str) -> Table:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.tree import Tree
 
 from ziggurat.cli.terminal import Printed as Text
+from ziggurat.wording import count_noun
 
 if TYPE_CHECKING:
     from ziggurat.data import Hierarchy
@@ -32,7 +33,7 @@ def pictured(hierarchy: Hierarchy, name: str, *, whole: bool = False) -> Tree:
         Show everything; else long lists are cut, and of a large tree only the first branches are followed.
     """
     count, nested = len(hierarchy.levels), _nested(hierarchy)
-    title = f"{name} ({count:,} {'value' if count == 1 else 'values'}, {hierarchy.depth + 1} levels)"
+    title = f"{name} ({count_noun(count, 'value')}, {hierarchy.depth + 1} levels)"
     tree = Tree(Text(title, style="bold"), guide_style="dim")
     _grow(tree, nested, sys.maxsize if whole else _MOST, follow=whole or _branches(nested) <= _LARGE)
     return tree

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from ziggurat.data.engines._text_file import BROKEN_GZIP, Header, header_of, open_unpacked
 from ziggurat.errors import DataError
+from ziggurat.wording import count_noun
 
 LONGEST_RECORD = 2_000_000
 """The most bytes of one line; DuckDB's own limit lies a little above."""
@@ -160,9 +161,8 @@ class _Scan:
         wrong = np.flatnonzero(counts[above:] != self.fields)
         if wrong.size:
             place = int(wrong[0]) + above
-            fields = "1 field" if counts[place] == 1 else f"{counts[place]} fields"
             what = (
-                f"has {fields}, but the header has {self.fields}; "
+                f"has {count_noun(int(counts[place]), 'field')}, but the header has {self.fields}; "
                 "quote cells that hold the separator, and end no line with it"
             )
             raise self.fault(block, int(starts[place]), what)

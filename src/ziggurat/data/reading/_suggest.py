@@ -25,6 +25,7 @@ from ziggurat.data.schema import (
     names_a_unit,
     role_in_name,
 )
+from ziggurat.wording import count_noun
 
 _MOST_CATEGORIES = 50
 _NEARLY_UNIQUE = 0.95
@@ -195,7 +196,7 @@ def _propose(column: Column, facts: _ColumnFacts) -> tuple[Column, str]:
     if facts.values and role is not Role.IDENTIFIER:
         kind, categories = Kind.CATEGORY, Categories(facts.values, Provenance.LEARNED)
         count = len(facts.values)
-        reasons.insert(1, f"{count} distinct {'value' if count == 1 else 'values'}, so a category")
+        reasons.insert(1, f"{count_noun(count, 'distinct value')}, so a category")
     elif facts.lower is not None and facts.upper is not None and role is not Role.IDENTIFIER:
         bounds = Bounds(facts.lower, facts.upper, Provenance.LEARNED)
     return Column(column.name, kind, role, bounds, categories, missing=missing), "; ".join(reasons)

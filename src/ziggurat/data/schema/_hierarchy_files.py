@@ -18,7 +18,7 @@ from ziggurat.data.schema._column import INT64_LOWER, INT64_UPPER, Hierarchy, Ki
 from ziggurat.data.schema._kind_texts import cell_reads_as
 from ziggurat.errors import DataError, ParameterError, SchemaError
 from ziggurat.files import write_text
-from ziggurat.wording import nearest
+from ziggurat.wording import count_noun, nearest
 
 if TYPE_CHECKING:
     from ziggurat.data.schema._schema import Schema
@@ -196,13 +196,9 @@ def _require_even(rows: list[_Row], file: str) -> None:
     for line, fields in rows:
         if len(fields) != width:
             raise DataError(
-                f"{file}, line {line}: this row has {_fields(len(fields))} but line {rows[0].line} has {width}; "
-                "give every value the same number of labels."
+                f"{file}, line {line}: this row has {count_noun(len(fields), 'field')} but line {rows[0].line} has "
+                f"{width}; give every value the same number of labels."
             )
-
-
-def _fields(count: int) -> str:
-    return f"{count} {'field' if count == 1 else 'fields'}"
 
 
 def _build(rows: list[_Row], kind: Kind | str | None, file: str) -> Hierarchy:

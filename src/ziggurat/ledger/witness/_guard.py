@@ -26,6 +26,7 @@ from ziggurat.ledger._entries import Abandonment, Commit, Hold, Record, WitnessN
 from ziggurat.ledger._state import State
 from ziggurat.ledger.witness._known import find_known, place_in_environment, signing_key
 from ziggurat.ledger.witness._place import Seen, Witness, open_witness, see
+from ziggurat.wording import count_noun
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -214,8 +215,7 @@ def _find_announced(last: Seen | None, ledger: str, named: WitnessNamed, head: H
 def _raise_ahead(witness: Witness, last: Seen, announced: Entry | None, head: Head) -> None:
     if announced is not None:
         raise Unfinished(announced)
-    count = last.seq - head.seq
-    what = "1 entry" if count == 1 else f"{count} entries"
+    what = count_noun(last.seq - head.seq, "entry")
     raise LedgerCorruptError(
         f"{witness.name} saw {what} more than this ledger has: it was {MISSING}, so nothing was spent; restore the "
         "newest copy."

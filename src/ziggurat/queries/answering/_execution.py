@@ -16,7 +16,7 @@ from sqlglot import exp
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.data.expressions import exact_sum
 from ziggurat.mechanisms import AdditiveNoise, Noisy
-from ziggurat.queries._answer import Answer, Effect, Estimate, count_things
+from ziggurat.queries._answer import Answer, Effect, Estimate
 from ziggurat.queries._question import Measure
 from ziggurat.queries._value import Constant, Value
 from ziggurat.queries.answering._additive import Need, NoisyTotals
@@ -28,6 +28,7 @@ from ziggurat.queries.answering._effects import BUCKET, COUNT, Reach, Watch
 from ziggurat.queries.answering._plan import QuestionPlan
 from ziggurat.queries.answering._widening import widen
 from ziggurat.randomness import Source, choose_source, uniform_below
+from ziggurat.wording import count_noun
 
 Integers = npt.NDArray[np.int64]
 Group = tuple[Constant, ...]
@@ -186,7 +187,7 @@ class Execution:
         if isinstance(chooser, Frequent):
             fewer = chooser.shortfall(confidence)
             self.notes.append(
-                f"A value chosen for {name} has at most {count_things(fewer, 'row')} fewer than the right one."
+                f"A value chosen for {name} has at most {count_noun(fewer, 'row')} fewer than the right one."
             )
         return [chooser.choose(_dense(counts.get(group, ()), len(places)), confidence, self.source) for group in groups]
 
@@ -237,9 +238,9 @@ class Execution:
         notes = []
         if self.plan.shared.bounding:
             shared, unit = self.plan.shared, self.question.relation.unit.name
-            groups = f" in each of at most {count_things(shared.groups, 'group')}" if self.question.keys else ""
+            groups = f" in each of at most {count_noun(shared.groups, 'group')}" if self.question.keys else ""
             how = "each counts in part" if self.plan.weighs else "lots decide"
-            limit = f"Of one {unit}, at most {count_things(shared.rows, 'row')}{groups} may count"
+            limit = f"Of one {unit}, at most {count_noun(shared.rows, 'row')}{groups} may count"
             notes.append(f"{limit}; where there are more, {how}.")
         if self.question.keys and self.plan.watches:
             notes.append(

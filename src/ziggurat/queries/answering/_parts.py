@@ -16,13 +16,14 @@ from ziggurat.data import Unit
 from ziggurat.errors import ParameterError
 from ziggurat.mechanisms import AdditiveNoise
 from ziggurat.privacy import whole_number
-from ziggurat.queries._answer import count_things, in_figures
+from ziggurat.queries._answer import in_figures
 from ziggurat.queries._question import Aggregate, Measure
 from ziggurat.queries.answering._additive import Estimator, Foreseen, Need, width_of
 from ziggurat.queries.answering._averages import MeanEstimator, VarianceEstimator
 from ziggurat.queries.answering._chosen import MOST_CANDIDATES, Chooser, Frequent, Ranked
 from ziggurat.queries.answering._learning import MagnitudeBuckets
 from ziggurat.queries.answering._plan import QuestionPlan, QuotedPart
+from ziggurat.wording import count_noun
 
 _MOST_UNITS = 2**61
 _OF_LEARNED = {
@@ -52,7 +53,7 @@ class QuoteLines:
 
     def _ladder(self, name: str, ladder: MagnitudeBuckets) -> QuotedPart:
         found = ladder.found(self.plan.confidence)
-        note = f"powers of two; a step between two that holds {count_things(found, 'row')} is found"
+        note = f"powers of two; a step between two that holds {count_noun(found, 'row')} is found"
         return QuotedPart(f"bounds of {name}", repr(ladder.noise), self.plan.learning[name], None, note=note)
 
     def _names(self) -> list[QuotedPart]:
@@ -106,7 +107,7 @@ class QuoteLines:
             )
         assert isinstance(chooser, Frequent)
         fewer = chooser.shortfall(confidence)
-        note = f"at most {count_things(fewer, 'row')} fewer than the right one"
+        note = f"at most {count_noun(fewer, 'row')} fewer than the right one"
         return QuotedPart(aggregate.name, repr(chooser.mechanism), cost, float(fewer), unit="rows", note=note)
 
     def _say_ranks(self, ranks: Fraction) -> str:

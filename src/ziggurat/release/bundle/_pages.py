@@ -51,7 +51,7 @@ def stewards_page(
     rehearsal: bool,
 ) -> str:
     """The page that stays: the decision, what it rests on, and what to do next."""
-    rows = [_weighed(each, outcome) for outcome in ("stopped", "passed") for each in verdict.get(outcome) or ()]
+    rows = [_gate_row(each, outcome) for outcome in ("stopped", "passed") for each in verdict.get(outcome) or ()]
     return render(
         "release/bundle/steward.html",
         **_common(certificate, rehearsal),
@@ -128,7 +128,7 @@ def _unit(promise: Any) -> str:
     return said.removeprefix("one ") if isinstance(said, str) else "row"
 
 
-def _weighed(said: Any, outcome: str) -> list[str | TableCell]:
+def _gate_row(said: Any, outcome: str) -> list[str | TableCell]:
     """What the gate compared with which threshold, amounts in words."""
     each = _mapping(said)
     refused = TableCell("✗ refuted" if each.get("claimed") else "✗ stops", look="bad")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ziggurat.privacy import ApproximateDP, PureDP, Relation, in_words
 from ziggurat.release.labels._described import in_a_phrase
 from ziggurat.release.labels._promised import Checked, StudentsSide, TeachersSide, grants_of
+from ziggurat.wording import count_noun
 
 if TYPE_CHECKING:
     from ziggurat.release.labels._student_certificate import StudentCertificate
@@ -59,7 +60,7 @@ def _teachers(side: TeachersSide) -> Iterator[str]:
     yield _promised(_amounts(side.promise), side.promise)
     yield (
         f"This covers everything that the labels show of the teachers, and so this student. It depends on no vote: it "
-        f"is the cost of {_count(sum(each.queries for each in side.labellings), 'query')}, of which at most "
+        f"is the cost of {count_noun(sum(each.queries for each in side.labellings), 'query')}, of which at most "
         f"{sum(each.cap for each in side.labellings)} could be answered; "
         f"{sum(each.answers for each in side.labellings)} were."
     )
@@ -85,7 +86,7 @@ def _beside(side: TeachersSide) -> Iterator[str]:
     if side.organisation is not None:
         whom = side.organisation.neighbours.unit.name
         yield (
-            f"To one {whom} that owns {_count(side.teachers_owned, 'teacher')}: differential privacy with "
+            f"To one {whom} that owns {count_noun(side.teachers_owned, 'teacher')}: differential privacy with "
             f"{_amounts(side.organisation)} ({side.organisation.neighbours})."
         )
     if side.published is not None:
@@ -175,7 +176,7 @@ def _places(certificate: StudentCertificate) -> Iterator[str]:
         asked = each.question
         yield (
             f"Labels {number}: {in_a_phrase(asked['aggregator'])}, {asked['classes']} classes, "
-            f"{_count(each.queries, 'query')}; {each.entry}."
+            f"{count_noun(each.queries, 'query')}; {each.entry}."
         )
     for digest in dict.fromkeys(each.manifest for each in teachers.labellings):
         yield f"Manifest of the teachers' partition: {digest}."
@@ -210,8 +211,8 @@ def _looked(checked: Checked | None, what: str, which: str) -> str:
     others = (
         "Nothing else had been spent then on the same budgets or teachers."
         if not checked.others
-        else f"It held {_count(checked.others, 'further spend')} on the same budgets or teachers, which this does not "
-        "count."
+        else f"It held {count_noun(checked.others, 'further spend')} on the same budgets or teachers, which this does "
+        "not count."
     )
     return (
         f"{what} were compared with {which} when this was made; it was in order and ended with entry "
@@ -223,8 +224,3 @@ def _looked(checked: Checked | None, what: str, which: str) -> str:
 def _voters(side: TeachersSide) -> str:
     counts = sorted({each.question["voters"] for each in side.labellings})
     return " or ".join(f"{count:,}" for count in counts)
-
-
-def _count(number: int, noun: str) -> str:
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{number:,} {noun if number == 1 else plural}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.base import clone
 
-from ziggurat.attacks import Scenario, count_noun
+from ziggurat.attacks import Scenario
 from ziggurat.data import Table, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import ParameterError, PrivacyError
@@ -42,6 +42,7 @@ from ziggurat.release.tables._synthetic_files import (
 from ziggurat.release.tables._synthetic_parts import TableSplit, checked_share, kept_source, parts_of, shown_schema
 from ziggurat.synthesize import Synthesizer, name_paths
 from ziggurat.synthesize.learners import describe_method as described_method
+from ziggurat.wording import count_noun
 
 if TYPE_CHECKING:
     from ziggurat.ledger import Ledger
@@ -275,7 +276,7 @@ class SyntheticPlan(Plan[SyntheticDraft]):
     @property
     def text(self) -> str:
         """How many copies."""
-        return f"Synthetic table: {count_noun(self.todo.copies, 'copy', 'copies')} by {type(self.maker).__name__}"
+        return f"Synthetic table: {count_noun(self.todo.copies, 'copy')} by {type(self.maker).__name__}"
 
     @property
     def rehearsal(self) -> bool:
@@ -350,7 +351,7 @@ class SyntheticPlan(Plan[SyntheticDraft]):
 
 def what_was_made(maker: Synthesizer, files: Sequence[File]) -> str:
     """Say what was made, in a sentence."""
-    copies = "1 copy" if len(files) == 1 else f"{len(files)} copies"
+    copies = count_noun(len(files), "copy")
     what = f"{copies} of {files[0].rows:,} rows, {_kind(maker)} synthetic, learned from {maker.learned_from_:,} rows."
     replaced: Mapping[str, int] = getattr(maker, "replaced_", {})
     if replaced:

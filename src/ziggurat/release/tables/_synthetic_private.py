@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from sklearn.base import clone
 
-from ziggurat.attacks import count_noun
 from ziggurat.data import Schema, Table, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import MixedNeighboursError, ParameterError, PrivacyError
@@ -41,6 +40,7 @@ from ziggurat.release.tables._synthetic_files import (
 )
 from ziggurat.release.tables._synthetic_parts import TableSplit, checked_share, shown_schema, tossed_parts
 from ziggurat.synthesize import write_copies
+from ziggurat.wording import count_noun
 
 if TYPE_CHECKING:
     from ziggurat.ledger import Ledger
@@ -113,7 +113,7 @@ class PrivateSyntheticRelease:
     @property
     def sentence(self) -> str:
         """What was made, and what is promised."""
-        copies = "1 copy" if len(self.files) == 1 else f"{len(self.files)} copies"
+        copies = count_noun(len(self.files), "copy")
         if self.refuted:
             return f"{copies} of {self.files[0].rows:,} rows by {type(self.model).__name__}. {NO_PROMISE}"
         made = f"{copies} of {self.files[0].rows:,} rows by {type(self.model).__name__}: {self.guarantee}."
@@ -253,7 +253,7 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
     @property
     def text(self) -> str:
         """How many copies, by which model."""
-        return f"Synthetic table: {count_noun(self.task.copies, 'copy', 'copies')} by {type(self.task.maker).__name__}"
+        return f"Synthetic table: {count_noun(self.task.copies, 'copy')} by {type(self.task.maker).__name__}"
 
     def parts(self, group_size: int = 0) -> tuple[QuotedPart, ...]:  # noqa: ARG002
         """What is learned; how far off the counts of the copies will be depends on the table."""
