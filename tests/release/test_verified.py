@@ -89,7 +89,7 @@ class Planted:
 
     def __init__(self, anonymised: Anonymized, shown: pa.Table) -> None:
         self._true, self._shown = anonymised.publication, shown
-        self.source, self.rows = self._true.source, self._true.rows
+        self.original, self.rows = self._true.original, self._true.rows
 
     def write(self, path: Path) -> None:
         self._true.write(path)
