@@ -9,7 +9,7 @@ import pytest
 
 from ziggurat.errors import ExperimentError, MissingExtraError
 from ziggurat.experiments import Cache, Experiment, ExperimentPlan, Module, NodeRecord, expand, run_plan, take_steps
-from ziggurat.experiments.running._executors import executor
+from ziggurat.experiments.running._executors import open_task_pool
 
 pytestmark = pytest.mark.usefixtures("sample_steps")
 Ran = Callable[[], list[str]]
@@ -77,18 +77,18 @@ def test_a_step_that_workers_cannot_import_fails_in_a_sentence(cache: Cache, tmp
 @pytest.mark.parametrize("workers", [0, -1, True, 1.5])
 def test_the_number_of_workers_must_be_positive(workers: Any) -> None:
     with pytest.raises(ExperimentError, match="positive"):
-        executor("processes", workers)
+        open_task_pool("processes", workers)
 
 
 def test_an_unknown_executor_is_refused() -> None:
     with pytest.raises(ExperimentError, match="'inline', 'processes' or 'ray'"):
-        executor("dask")
+        open_task_pool("dask")
 
 
 def test_a_missing_ray_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtraError, match=r"ziggurat\[ray\]"):
-        executor("ray")
+        open_task_pool("ray")
 
 
 def test_small_tasks_travel_together_and_none_is_lost(cache: Cache, journal: Path, ran: Ran) -> None:

@@ -12,7 +12,7 @@ from ziggurat.errors import ArtefactError
 from ziggurat.experiments._steps import resolve
 from ziggurat.experiments._types import ExperimentPlan, Node, NodeRecord, StoredOutput
 from ziggurat.experiments.running._cache import Cache, node_key
-from ziggurat.experiments.running._executors import executor as make_executor
+from ziggurat.experiments.running._executors import open_task_pool
 from ziggurat.experiments.running._progress import Progress
 from ziggurat.experiments.running._schedule import NodeSchedule, digests, list_needed
 from ziggurat.experiments.running._task import StepError
@@ -57,7 +57,7 @@ def run_plan(
         If it is interrupted; the message says what is kept.
     """
     try:
-        with make_executor(executor, workers) as pool, Progress(plan, pool.workers, shown=progress) as display:
+        with open_task_pool(executor, workers) as pool, Progress(plan, pool.workers, shown=progress) as display:
             schedule = NodeSchedule(plan, cache, pool, on_record or _ignore, display.show)
             _run(schedule, plan, display)
     except BaseException:

@@ -11,7 +11,7 @@ from typing import Any
 from ziggurat.experiments._steps import Step, resolve
 from ziggurat.experiments._types import ExperimentPlan, Gathered, Node, NodeOutput, NodeRecord, Status, StoredOutput
 from ziggurat.experiments.running._cache import Cache, RecalledRun, node_key
-from ziggurat.experiments.running._executors import Executor
+from ziggurat.experiments.running._executors import TaskPool
 from ziggurat.experiments.running._task import Many, NodeTask, Outcome, StepError, check_metrics
 from ziggurat.experiments.storing import StoreError
 
@@ -48,7 +48,7 @@ class NodeSchedule:
         self,
         plan: ExperimentPlan,
         cache: Cache,
-        pool: Executor,
+        pool: TaskPool,
         tell: Callable[[NodeRecord], object],
         show: Callable[[NodeRecord], object],
     ) -> None:

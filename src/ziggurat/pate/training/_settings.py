@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from ziggurat.errors import ParameterError
+from ziggurat.jobs import EXECUTORS
 from ziggurat.pate.training._networks import MLP, Network
-
-EXECUTORS = ("inline", "threads", "processes", "ray")
 
 
 @dataclass(frozen=True)
