@@ -21,7 +21,7 @@ import duckdb
 
 from ziggurat.data import Bounds, Categories, Column, Kind, Schema, Table, Unit
 from ziggurat.data.engines import DuckDBEngine
-from ziggurat.queries import Catalogue, Plan, Terms, parse
+from ziggurat.queries import Catalogue, QuestionPlan, Terms, parse
 
 QUESTIONS = {
     "count": "SELECT dept, COUNT(*) AS n FROM visits GROUP BY dept",
@@ -85,9 +85,9 @@ def overhead(rows: int) -> None:
     print(f"{'question':<28}{'exact':>9}{'row unit':>10}{'no effects':>12}{'person unit':>13}")
     for name, sql in QUESTIONS.items():
         plans = {
-            "row": Plan(parse(sql, by_row), Terms(1)),
-            "plain": Plan(parse(sql, by_row), Terms(1, effects=0)),
-            "person": Plan(parse(sql, by_person), Terms(1, rows_per_unit=5, groups_per_unit=3)),
+            "row": QuestionPlan(parse(sql, by_row), Terms(1)),
+            "plain": QuestionPlan(parse(sql, by_row), Terms(1, effects=0)),
+            "person": QuestionPlan(parse(sql, by_person), Terms(1, rows_per_unit=5, groups_per_unit=3)),
         }
         exact = best(lambda sql=sql: connection.sql(sql).to_arrow_table(), 9)
         times = {kind: best(plan.run, 1 if kind == "person" else 9) for kind, plan in plans.items()}
@@ -104,7 +104,7 @@ def against_smartnoise(rows: int, python: str) -> None:
         connection.sql(f"COPY visits TO '{path}' (HEADER)")
         for kind, unit in {"row": Unit(), "person": Unit.person("patient")}.items():
             bounding = {} if kind == "row" else {"rows_per_unit": 5, "groups_per_unit": 3}
-            ours = best(Plan(parse(sql, catalogue(connection, unit)), Terms(1, **bounding)).run, 3)
+            ours = best(QuestionPlan(parse(sql, catalogue(connection, unit)), Terms(1, **bounding)).run, 3)
             told = subprocess.run(
                 [python, "-c", PEER, path, str(rows), kind, sql], capture_output=True, text=True, check=True
             )

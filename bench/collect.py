@@ -16,7 +16,7 @@ import numpy as np
 from ziggurat.local import (
     CountNoise,
     LocalHashing,
-    Privatiser,
+    Privatizer,
     RecordChoice,
     RecordLaplace,
     Response,
@@ -26,7 +26,7 @@ from ziggurat.local import (
 
 REPEATS = 3
 GENERATOR = np.random.default_rng(0)
-Case = tuple[str, Privatiser, Any, Callable[[], object]]
+Case = tuple[str, Privatizer, Any, Callable[[], object]]
 
 
 def _seconds(act: Callable[[], Any]) -> tuple[float, Any]:
@@ -66,8 +66,8 @@ def main() -> None:
     print(f"{n:,} records ({n // 10:,} vectors), secure, one thread, best of {REPEATS}")
     print(f"{'':34}{'protect':>10}{'records/s':>14}{'estimate':>10}{'NumPy':>10}{'ratio':>8}")
     for name, made, values, baseline in _cases(n):
-        made.estimate(made.privatise(values[:100]))
-        protect, reports = _seconds(lambda made=made, values=values: made.privatise(values))
+        made.estimate(made.privatize(values[:100]))
+        protect, reports = _seconds(lambda made=made, values=values: made.privatize(values))
         estimate, _ = _seconds(lambda made=made, reports=reports: made.estimate(reports))
         plain, _ = _seconds(baseline)
         rate = len(values) / protect

@@ -15,42 +15,42 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
-from ziggurat.anonymize.generalizing._coded import Counted, coded_cells, ladder
+from ziggurat.anonymize.generalizing._combinations import Combinations, code_hierarchy, find_codes
 from ziggurat.anonymize.generalizing._local import recode
-from ziggurat.anonymize.generalizing._models import Asked, KAnonymity
+from ziggurat.anonymize.generalizing._models import KAnonymity, ModelNumbers
 from ziggurat.anonymize.generalizing._mondrian import mondrian
 from ziggurat.data import Hierarchy
 
 ARX = (0.0577, 4557, 6.3)
 
 
-def _adult(folder: Path) -> Counted:
+def _adult(folder: Path) -> Combinations:
     levels: dict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
     with gzip.open(folder / "arx_adult_hierarchies.csv.gz", "rt") as file:
         for name, value, *above in list(csv.reader(file))[1:]:
             levels[name][value] = tuple(label for label in above if label)
     cells = pq.read_table(folder / "arx_adult.parquet").to_pydict()
-    ladders = tuple(ladder(name, Hierarchy(rungs)) for name, rungs in levels.items())
-    return _counted(ladders, np.stack([coded_cells(each, [str(c) for c in cells[each.column]]) for each in ladders], 1))
+    ladders = tuple(code_hierarchy(name, Hierarchy(rungs)) for name, rungs in levels.items())
+    return _counted(ladders, np.stack([find_codes(each, [str(c) for c in cells[each.column]]) for each in ladders], 1))
 
 
-def _counted(ladders: tuple, codes: np.ndarray) -> Counted:
+def _counted(ladders: tuple, codes: np.ndarray) -> Combinations:
     codes, counts = np.unique(codes, axis=0, return_counts=True)
     nobody, nothing = np.zeros(0, np.int64), np.zeros((len(codes), 0), np.int32)
-    return Counted(ladders, codes.astype(np.int32), counts, nobody, nothing, ())
+    return Combinations(ladders, codes.astype(np.int32), counts, nobody, nothing, ())
 
 
-def _generated(rows: int) -> Counted:
+def _generated(rows: int) -> Combinations:
     draw = np.random.default_rng(1)
     sizes = (100, 50, 16, 8, 2)
     trees = (Hierarchy({str(v): (str(v // 4 * 4), "*") for v in range(size)}) for size in sizes)
-    ladders = tuple(ladder(f"c{j}", each) for j, each in enumerate(trees))
+    ladders = tuple(code_hierarchy(f"c{j}", each) for j, each in enumerate(trees))
     return _counted(ladders, np.stack([draw.integers(0, size, rows) for size in sizes], 1))
 
 
 def main() -> None:
     """Print loss, classes and seconds."""
-    asked = [KAnonymity(5).asked()]
+    asked = [KAnonymity(5).to_numbers()]
     if "ZIGGURAT_DATA" in os.environ:
         _beside_arx(_adult(Path(os.environ["ZIGGURAT_DATA"])), asked)
     else:
@@ -64,7 +64,7 @@ def main() -> None:
     )
 
 
-def _beside_arx(adult: Counted, asked: list[Asked]) -> None:
+def _beside_arx(adult: Combinations, asked: list[ModelNumbers]) -> None:
     recode(adult, asked, stop=np.ones(1, np.int64))
     start = time.perf_counter()
     found = recode(adult, asked)

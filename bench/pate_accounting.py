@@ -17,7 +17,7 @@ import numpy.typing as npt
 from ziggurat.data.datasets import load
 from ziggurat.pate.accounting._accounts import answer_probabilities, exact_curve, published_curve
 from ziggurat.pate.accounting._orders import least_epsilon
-from ziggurat.pate.voting._aggregators import Aggregator, Step
+from ziggurat.pate.voting._aggregators import Aggregator, VotingStep
 from ziggurat.pate.voting._exact import divergence
 from ziggurat.pate.voting._noisy_max import ConfidentGaussianMax, GaussianNoisyMax, GumbelNoisyMax, LaplaceNoisyMax
 from ziggurat.pate.voting._votes import Votes
@@ -47,7 +47,7 @@ def _moves(row: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:
             yield moved
 
 
-def _looped(step: Step, row: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def _looped(step: VotingStep, row: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """The worst divergence of one query at every order."""
     here = step.log_law(row[None].astype(float)).T
     worst = np.zeros(ORDERS.size)

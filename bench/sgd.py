@@ -189,13 +189,13 @@ def fresh(module: nn.Module) -> nn.Module:
 
 def ours(module: nn.Module, rows: Tensor, targets: Tensor, batch: int, size: int) -> Steps:
     """The same sums, with noise that needs PyTorch alone."""
-    from ziggurat.descent._gradients import Gradients, summed
+    from ziggurat.descent._gradients import Gradients, sum_clipped
 
     gradients = Gradients(module, losses, "noted")
     sgd = torch.optim.SGD(gradients.parameters, lr=0.1)
     sizes = [value.numel() for value in gradients.parameters]
     while True:
-        total = summed(gradients, rows, targets, sampled(rows, batch), size, 1.0)
+        total = sum_clipped(gradients, rows, targets, sampled(rows, batch), size, 1.0)
         noisy = (total.float() + torch.randn(len(total), device=total.device)) / batch
         for parameter, part in zip(gradients.parameters, noisy.split(sizes), strict=True):
             parameter.grad = part.view(parameter.shape)
@@ -209,22 +209,22 @@ def exact(module: nn.Module, rows: Tensor, targets: Tensor, batch: int, size: in
 
     from ziggurat.descent._calibration import Rounds
     from ziggurat.descent._gradients import Gradients
-    from ziggurat.descent._training import Descent, Plan, Training
+    from ziggurat.descent._training import Descent, DescentPlan, PrivateTraining
     from ziggurat.randomness import secure
 
-    plan = Plan(Rounds(Fraction(batch, len(rows)), 10**6), Fraction(1), Fraction(1), size, len(rows))
-    training = Training(Gradients(module, losses, "noted"), plan, Descent(0.1, "sgd", 0.0, False), secure())
+    plan = DescentPlan(Rounds(Fraction(batch, len(rows)), 10**6), Fraction(1), Fraction(1), size, len(rows))
+    training = PrivateTraining(Gradients(module, losses, "noted"), plan, Descent(0.1, "sgd", 0.0, False), secure())
     for _ in training.steps(rows, targets, 0, 10**6):
         yield
 
 
 def agree(given: argparse.Namespace, module: Callable[[], nn.Module], rows: Tensor, targets: Tensor) -> None:
     """Say how far sums in blocks are from a loop over single rows."""
-    from ziggurat.descent._gradients import Gradients, summed
+    from ziggurat.descent._gradients import Gradients, sum_clipped
 
     one = module().to(given.device)
     places = torch.arange(40, device=given.device)
-    quick = summed(Gradients(one, losses, "noted"), rows, targets, places, 16, 0.5)
+    quick = sum_clipped(Gradients(one, losses, "noted"), rows, targets, places, 16, 0.5)
     slow = torch.zeros_like(quick)
     for place in range(40):
         one.zero_grad()

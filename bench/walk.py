@@ -50,8 +50,9 @@ def made_table(folder: Path, rows: int = ROWS) -> Path:
 
 def asking(folder: Path) -> Callable[[str], Any]:
     """One question on the command line, which is paid for."""
+    from ziggurat.data import Unit
     from ziggurat.ledger import Ledger
-    from ziggurat.privacy import Neighbours, Unit
+    from ziggurat.privacy import Neighbours
 
     file = made_table(folder)
     with Ledger.open(folder / "book.db") as ledger:
@@ -74,9 +75,10 @@ def labelling(folder: Path) -> Callable[[str], Any]:
     import numpy as np
     from sklearn.linear_model import LogisticRegression
 
+    from ziggurat.data import Unit
     from ziggurat.ledger import Ledger
     from ziggurat.pate import GumbelNoisyMax, Partition, Teachers
-    from ziggurat.privacy import Neighbours, Unit
+    from ziggurat.privacy import Neighbours
     from ziggurat.randomness import seeded
     from ziggurat.release import Labelling
 
@@ -133,7 +135,7 @@ def _counted(file: str, name: str, frame: Any) -> str:
     if name in ("parse", "parse_one") and file.endswith("sqlglot/__init__.py") and _ours(frame.f_back):
         return "parses"
     made = frame.f_locals.get("self") if name == "__init__" else None
-    return "plans" if type(made).__name__ == "Plan" and "queries" in file else ""
+    return "plans" if type(made).__name__ == "QuestionPlan" and "queries" in file else ""
 
 
 def _ours(frame: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,8 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Of Okabe and Ito's colours, which people with any kind of colour blindness tell apart; shapes differ as well.
-NOISY, TRUE, INK, PALE = "#0072B2", "#D55E00", "#1F2933", "#D5DAE0"
+# Okabe and Ito's colours, which people with any kind of colour blindness tell apart; without their yellow, which is
+# too pale for lines. Shapes differ as well.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#3A3A3A")
+NOISY, TRUE = COLOURS[:2]
+INK, SOFT, DULL, PALE, LIMIT = "#1F2933", "#52606D", "#AEB6BF", "#D5DAE0", "#C1121F"
 _STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "ziggurat",
@@ -48,10 +52,23 @@ def sheet(width: float, height: float) -> Iterator[Figure]:
         yield Figure(figsize=(width, height), layout="constrained")
 
 
-def rendered(figure: Figure, kind: Literal["svg", "png"]) -> bytes:
+def encode(figure: Figure, kind: Literal["svg", "png"]) -> bytes:
     """Give a sheet as a file, without the day it was drawn or who drew it."""
     buffer = io.BytesIO()
     left_out = dict.fromkeys(_LEFT_OUT) if kind == "svg" else {"Software": None}
-    figure.savefig(buffer, format=kind, dpi=150, facecolor="white", metadata=left_out)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # in SVG the reader's own fonts have it
+        figure.savefig(buffer, format=kind, dpi=150, facecolor="white", metadata=left_out)
     # Who does not have the font should see a similar one, not the serifs that browsers fall back to.
     return buffer.getvalue().replace(_FONT, _FONT + b", Verdana, sans-serif")
+
+
+def clean(text: str) -> str:
+    """Leave out what an SVG file may not hold: control characters and halves of characters."""
+    return "".join(letter for letter in text if letter.isprintable() or letter == "\n")
+
+
+def shorten(text: str, size: int) -> str:
+    """Clean a text, and cut one that is too long, with a sign that it was cut."""
+    shown = clean(text)
+    return shown if len(shown) <= size else f"{shown[: size - 1]}…"

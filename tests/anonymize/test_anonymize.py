@@ -11,7 +11,7 @@ import pytest
 
 from ziggurat.anonymize import (
     NOT_PROMISED,
-    Anonymised,
+    Anonymized,
     AverageRisk,
     Entropy,
     KAnonymity,
@@ -22,7 +22,7 @@ from ziggurat.anonymize import (
     TCloseness,
     anonymize,
 )
-from ziggurat.anonymize.generalizing._counted import counted
+from ziggurat.anonymize.generalizing._combinations import count_combinations
 from ziggurat.data import Column, Hierarchy, Kind, Schema, Table, Unit, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, ParameterError, PrivacyError, SchemaError, ZigguratError
@@ -32,7 +32,7 @@ TREE = Hierarchy({"a": ("ab", "*"), "b": ("ab", "*"), "c": ("c", "*"), CELL: ("c
 CELLS = pa.table({"x": ["a", "a", "b", "b", "c", CELL], "s": list("pqpqpq"), "n": range(6)})
 
 
-def made(models: Any = None, table: Any = CELLS, **more: Any) -> Anonymised:
+def made(models: Any = None, table: Any = CELLS, **more: Any) -> Anonymized:
     given: dict[str, Any] = {"quasi_identifiers": ["x"], "hierarchies": {"x": TREE}, **more}
     return anonymize(table, models if models is not None else KAnonymity(2), **given)
 
@@ -276,7 +276,7 @@ def test_combinations_stand_in_one_order_whatever_the_order_of_the_rows() -> Non
     orders = [draw.permutation(3000) for _ in range(5)]
     given = dict.fromkeys("xyz", TREE)
     tables = [read(pa.table({name: cells[order] for name, cells in columns.items()})) for order in orders]
-    first, *others = [counted(each, ["x", "y", "z"], ["s"], given) for each in tables]
+    first, *others = [count_combinations(each, ["x", "y", "z"], ["s"], given) for each in tables]
     for other in others:
         assert np.array_equal(first.codes, other.codes)
         assert np.array_equal(first.counts, other.counts)

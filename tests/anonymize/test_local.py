@@ -13,9 +13,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ziggurat.anonymize.generalizing._coded import Counted, coded_cells, ladder
+from ziggurat.anonymize.generalizing._combinations import Combinations, code_hierarchy, find_codes
 from ziggurat.anonymize.generalizing._local import Recoded, recode
-from ziggurat.anonymize.generalizing._models import Asked, AverageRisk, HighestRisk, KAnonymity, LDiversity, TCloseness
+from ziggurat.anonymize.generalizing._models import (
+    AverageRisk,
+    HighestRisk,
+    KAnonymity,
+    LDiversity,
+    ModelNumbers,
+    TCloseness,
+)
 from ziggurat.data import Hierarchy
 from ziggurat.errors import PrivacyError
 
@@ -27,18 +34,18 @@ def tree(size: int) -> Hierarchy:
     return Hierarchy({str(v): (f"p{v // 2}", f"q{v // 4}", "*") for v in range(size)})
 
 
-def table(seed: int, rows: int = 120, sizes: tuple[int, ...] = (8, 8, 4), sensitive: bool = False) -> Counted:
+def table(seed: int, rows: int = 120, sizes: tuple[int, ...] = (8, 8, 4), sensitive: bool = False) -> Combinations:
     draw = np.random.default_rng(seed)
     cells = np.stack([draw.integers(0, size, rows) for size in sizes] + [draw.integers(0, 4, rows)] * sensitive, 1)
     codes, counts = np.unique(cells, axis=0, return_counts=True)
     many = len(sizes)
-    ladders = tuple(ladder(f"c{j}", tree(size)) for j, size in enumerate(sizes))
+    ladders = tuple(code_hierarchy(f"c{j}", tree(size)) for j, size in enumerate(sizes))
     values = (("a", "b", "c", "d"),) if sensitive else ()
-    return Counted(ladders, codes[:, :many].astype(np.int32), counts, np.zeros(0, np.int64),
+    return Combinations(ladders, codes[:, :many].astype(np.int32), counts, np.zeros(0, np.int64),
                    codes[:, many:].astype(np.int32), values)  # fmt: skip
 
 
-def classes(counted: Counted, found: Recoded) -> dict[tuple[object, ...], list[int]]:
+def classes(counted: Combinations, found: Recoded) -> dict[tuple[object, ...], list[int]]:
     columns = [found.labels(counted, j) for j in range(len(counted.ladders))]
     groups: dict[tuple[object, ...], list[int]] = defaultdict(list)
     for i, row in enumerate(zip(*columns, strict=True)):
@@ -47,14 +54,14 @@ def classes(counted: Counted, found: Recoded) -> dict[tuple[object, ...], list[i
     return groups
 
 
-def histogram(counted: Counted, who: list[int]) -> Counter[int]:
+def histogram(counted: Combinations, who: list[int]) -> Counter[int]:
     counts: Counter[int] = Counter()
     for i in who:
         counts[int(counted.sensitive[i, 0])] += int(counted.counts[i])
     return counts
 
 
-def loss(counted: Counted, found: Recoded) -> float:
+def loss(counted: Combinations, found: Recoded) -> float:
     """The loss as issue 7 writes it, cell by cell."""
     n, product = counted.rows, 1.0
     for j, rungs in enumerate(counted.ladders):
@@ -71,7 +78,7 @@ def loss(counted: Counted, found: Recoded) -> float:
 @pytest.mark.parametrize("k", [2, 5])
 def test_every_class_has_k_rows_and_the_score_is_the_loss(seed: int, k: int) -> None:
     counted = table(seed)
-    found = recode(counted, [KAnonymity(k).asked()])
+    found = recode(counted, [KAnonymity(k).to_numbers()])
     groups = classes(counted, found)
     assert all(sum(counted.counts[i] for i in who) >= k for who in groups.values())
     assert sum(len(who) for who in groups.values()) == len(counted.counts)
@@ -82,7 +89,7 @@ def test_every_class_has_k_rows_and_the_score_is_the_loss(seed: int, k: int) -> 
 
 def test_levels_stay_within_the_ladders_and_the_outcome_is_the_same_every_time() -> None:
     counted = table(3)
-    found, again = (recode(counted, [KAnonymity(4).asked()]) for _ in range(2))
+    found, again = (recode(counted, [KAnonymity(4).to_numbers()]) for _ in range(2))
     assert found.levels.min() >= 0
     assert (found.levels < [rungs.height for rungs in counted.ladders]).all()
     assert np.array_equal(found.levels, again.levels)
@@ -127,19 +134,19 @@ WITHIN = {
 def test_every_class_satisfies_a_model_of_sensitive_values_and_k(name: str, seed: int) -> None:
     counted = table(seed, sensitive=True)
     model, holds = WITHIN[name]
-    pairs = ladder("s", Hierarchy({v: (w, "*") for v, w in zip("abcd", "xxyy", strict=True)}))
-    found = recode(counted, [KAnonymity(3).asked(), replace(model.asked(), about=0, tree=pairs)])
+    pairs = code_hierarchy("s", Hierarchy({v: (w, "*") for v, w in zip("abcd", "xxyy", strict=True)}))
+    found = recode(counted, [KAnonymity(3).to_numbers(), replace(model.to_numbers(), about=0, tree=pairs)])
     whole = histogram(counted, list(range(len(counted.counts))))
     for who in classes(counted, found).values():
         assert sum(counted.counts[i] for i in who) >= 3
         assert holds(histogram(counted, who), whole)
 
 
-@pytest.mark.parametrize("asked", [Asked(1, 6), Asked(8, 0.2, 0.7)], ids=["k-map", "presence"])
-def test_people_of_a_population_are_those_recoded_alike(asked: Asked) -> None:
+@pytest.mark.parametrize("asked", [ModelNumbers(1, 6), ModelNumbers(8, 0.2, 0.7)], ids=["k-map", "presence"])
+def test_people_of_a_population_are_those_recoded_alike(asked: ModelNumbers) -> None:
     plain = table(1)
     people = plain.counts + np.random.default_rng(9).integers(1, 4, len(plain.counts))
-    counted = Counted(plain.ladders, plain.codes, plain.counts, people, plain.sensitive, plain.values)
+    counted = Combinations(plain.ladders, plain.codes, plain.counts, people, plain.sensitive, plain.values)
     for who in classes(counted, recode(counted, [asked])).values():
         crowd, rows = sum(people[i] for i in who), sum(counted.counts[i] for i in who)
         assert crowd >= 6 if asked.kind == 1 else 0.2 - 1e-9 <= rows / crowd <= 0.7 + 1e-9
@@ -147,38 +154,38 @@ def test_people_of_a_population_are_those_recoded_alike(asked: Asked) -> None:
 
 def test_risks_are_within_their_limits() -> None:
     counted = table(2)
-    found = recode(counted, [AverageRisk(0.1).asked(), HighestRisk(0.5).asked()])
+    found = recode(counted, [AverageRisk(0.1).to_numbers(), HighestRisk(0.5).to_numbers()])
     assert len(classes(counted, found)) / counted.rows <= 0.1
 
 
 def test_no_more_rows_than_the_limit_are_suppressed() -> None:
     counted = table(4, rows=60)
-    found = recode(counted, [KAnonymity(5).asked()], limit=6)
+    found = recode(counted, [KAnonymity(5).to_numbers()], limit=6)
     assert found.suppressed == counted.counts[found.levels[:, 0] < 0].sum() <= 6
     assert found.score == pytest.approx(loss(counted, found))
 
 
 def test_k_above_the_table_is_refused_in_a_sentence() -> None:
     with pytest.raises(PrivacyError, match="No recoding satisfies these models"):
-        recode(table(0, rows=10), [KAnonymity(11).asked()])
+        recode(table(0, rows=10), [KAnonymity(11).to_numbers()])
 
 
 def test_rows_that_are_all_alike_lose_nothing() -> None:
     one = table(0, rows=1)
-    counted = Counted(one.ladders, one.codes, np.array([7]), one.people, one.sensitive, one.values)
-    found = recode(counted, [KAnonymity(5).asked()])
+    counted = Combinations(one.ladders, one.codes, np.array([7]), one.people, one.sensitive, one.values)
+    found = recode(counted, [KAnonymity(5).to_numbers()])
     assert (found.score, found.classes, found.levels.tolist()) == (0.0, 1, [[0, 0, 0]])
 
 
 def test_one_column_is_enough() -> None:
     counted = table(5, rows=30, sizes=(16,))
     assert min(sum(counted.counts[i] for i in who) for who in classes(
-        counted, recode(counted, [KAnonymity(3).asked()])).values()) >= 3  # fmt: skip
+        counted, recode(counted, [KAnonymity(3).to_numbers()])).values()) >= 3  # fmt: skip
 
 
 def test_a_search_that_is_stopped_at_once_still_satisfies_its_models() -> None:
     counted = table(6)
-    found = recode(counted, [KAnonymity(5).asked()], stop=np.ones(1, np.int64))
+    found = recode(counted, [KAnonymity(5).to_numbers()], stop=np.ones(1, np.int64))
     assert all(sum(counted.counts[i] for i in who) >= 5 for who in classes(counted, found).values())
 
 
@@ -190,11 +197,11 @@ def test_adult_loses_less_than_the_mark() -> None:
         for name, value, *above in list(csv.reader(file))[1:]:
             levels[name][value] = tuple(label for label in above if label)
     frame = pq.read_table(Path(DATA or "") / "arx_adult.parquet").to_pydict()
-    ladders = tuple(ladder(name, Hierarchy(rungs)) for name, rungs in levels.items())
-    codes = np.stack([coded_cells(each, [str(cell) for cell in frame[each.column]]) for each in ladders], 1)
+    ladders = tuple(code_hierarchy(name, Hierarchy(rungs)) for name, rungs in levels.items())
+    codes = np.stack([find_codes(each, [str(cell) for cell in frame[each.column]]) for each in ladders], 1)
     codes, counts = np.unique(codes, axis=0, return_counts=True)
-    counted = Counted(ladders, codes, counts, np.zeros(0, np.int64), np.zeros((len(codes), 0), np.int32), ())
-    found = recode(counted, [KAnonymity(5).asked()])
+    counted = Combinations(ladders, codes, counts, np.zeros(0, np.int64), np.zeros((len(codes), 0), np.int32), ())
+    found = recode(counted, [KAnonymity(5).to_numbers()])
     assert found.score <= 0.055
     assert found.score == pytest.approx(loss(counted, found), rel=1e-6)
     assert min(sum(counts[i] for i in who) for who in classes(counted, found).values()) >= 5

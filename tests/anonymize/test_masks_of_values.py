@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ziggurat.anonymize import PRAM, AddNoise, Microaggregate, RankSwap, mask
 from ziggurat.anonymize.masking._grouping import mdav_groups, optimal_groups, swap_partners
-from ziggurat.anonymize.masking._microaggregation import standardised
+from ziggurat.anonymize.masking._microaggregation import standardize
 from ziggurat.errors import DataError
 from ziggurat.randomness import seeded
 
@@ -88,8 +88,8 @@ def test_every_released_row_is_shared_by_k_and_means_stay():
 
 def test_columns_count_alike_whatever_their_units():
     rows = RNG.normal(size=(40, 2))
-    assert standardised(rows * [1, 1e9]) == pytest.approx(standardised(rows))
-    assert not standardised(np.full((3, 2), 7.0)).any()
+    assert standardize(rows * [1, 1e9]) == pytest.approx(standardize(rows))
+    assert not standardize(np.full((3, 2), 7.0)).any()
 
 
 def test_cells_with_too_few_like_them_are_blanked_rather_than_shown():

@@ -24,7 +24,7 @@ from ziggurat.anonymize import (
     read_hierarchies,
 )
 from ziggurat.anonymize.generalizing._asking import question_of
-from ziggurat.anonymize.generalizing._counted import counted
+from ziggurat.anonymize.generalizing._combinations import count_combinations
 from ziggurat.anonymize.generalizing._search import Lattice
 from ziggurat.data import Hierarchy, Table, read
 from ziggurat.data.engines import DuckDBEngine
@@ -44,8 +44,8 @@ def adult(columns: tuple[str, ...], models: tuple[Any, ...]) -> tuple[Any, Any]:
     table = read(folder / "arx_adult.parquet")
     question = question_of(table, models, columns)
     trees = read_hierarchies(folder / "arx_adult_hierarchies.csv.gz")
-    numbers = counted(table, columns, question.sensitive, trees)
-    return numbers, question.asked(numbers, table)
+    numbers = count_combinations(table, columns, question.sensitive, trees)
+    return numbers, question.to_numbers(numbers, table)
 
 
 def lattice(columns: tuple[str, ...], models: tuple[Any, ...], metric: Metric, share: float) -> Lattice:
@@ -126,8 +126,8 @@ def by_hand(metric: Metric, levels: tuple[int, ...], limit: int = 9) -> float:
     """Five rows, of which (d) is alone."""
     table = Table(ENGINE, ENGINE.attach(pa.table({"x": list("aabcd"), "y": list("aaaab")})))
     trees = {"x": TREE, "y": Hierarchy({"a": ("*",), "b": ("*",)})}
-    numbers = counted(table, ["x", "y"], [], trees)
-    return Lattice(numbers, [KAnonymity(2).asked()], metric, limit).measure(levels)[2]
+    numbers = count_combinations(table, ["x", "y"], [], trees)
+    return Lattice(numbers, [KAnonymity(2).to_numbers()], metric, limit).measure(levels)[2]
 
 
 def test_formulas_by_hand() -> None:
@@ -147,7 +147,7 @@ def test_formulas_by_hand() -> None:
 @pytest.mark.parametrize(("metric", "least", "most"), [(Loss, 0, 1), (Precision, 0, 1), (Entropy, 0, math.inf)])
 def test_what_is_untouched_loses_nothing(metric: type[Metric], least: float, most: float) -> None:
     table = Table(ENGINE, ENGINE.attach(pa.table({"x": list("abcd" * 2)})))
-    made = Lattice(counted(table, ["x"], [], {"x": TREE}), [KAnonymity(2).asked()], metric(), 0)
+    made = Lattice(count_combinations(table, ["x"], [], {"x": TREE}), [KAnonymity(2).to_numbers()], metric(), 0)
     assert made.measure([0])[2] == pytest.approx(least)
     assert least < made.measure([2])[2] <= most
     assert made.measure([0])[2] < made.measure([1])[2] < made.measure([2])[2]

@@ -23,7 +23,7 @@ from ziggurat.anonymize import (
     TCloseness,
 )
 from ziggurat.anonymize.generalizing._asking import question_of
-from ziggurat.anonymize.generalizing._counted import counted
+from ziggurat.anonymize.generalizing._combinations import count_combinations
 from ziggurat.anonymize.generalizing._search import Lattice
 from ziggurat.data import Categories, Column, Hierarchy, Kind, Schema, Table
 from ziggurat.data.engines import DuckDBEngine
@@ -49,8 +49,8 @@ def held(groups: str, private: str) -> Table:
 def suppressed(table: Table, *models: PrivacyModel) -> int:
     """How many rows must go if nothing is generalised."""
     question = question_of(table, models, ["g"])
-    numbers = counted(table, ["g"], question.sensitive, {"g": GROUPS}, question.population)
-    return Lattice(numbers, question.asked(numbers, table), Loss(), numbers.rows).measure([0])[0]
+    numbers = count_combinations(table, ["g"], question.sensitive, {"g": GROUPS}, question.population)
+    return Lattice(numbers, question.to_numbers(numbers, table), Loss(), numbers.rows).measure([0])[0]
 
 
 def transport(ground: Any, given: Any, wanted: Any) -> float:
@@ -176,10 +176,10 @@ def test_beyond_the_outliers_of_other_models_the_smallest_classes_are_given_up()
     rows = {"a": 1, "b": 2, "c": 2, "d": 3, "e": 8}
     tree = Hierarchy(dict.fromkeys(rows, ("*",)))
     name = ENGINE.attach(pa.table({"g": [group for group, many in rows.items() for _ in range(many)]}))
-    numbers = counted(Table(ENGINE, name), ["g"], [], {"g": tree})
+    numbers = count_combinations(Table(ENGINE, name), ["g"], [], {"g": tree})
     expected = {1.0: 1, 4 / 15: 1, 0.266: 5, 2 / 11: 5, 0.18: 8, 1 / 8: 8, 0.12: 16}
     for risk, gone in expected.items():
-        asked = [KAnonymity(2).asked(), AverageRisk(risk).asked()]
+        asked = [KAnonymity(2).to_numbers(), AverageRisk(risk).to_numbers()]
         assert Lattice(numbers, asked, Loss(), 16).measure([0])[0] == gone
 
 

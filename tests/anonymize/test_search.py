@@ -33,14 +33,19 @@ from ziggurat.anonymize import (
 from ziggurat.anonymize.generalizing import _kernels as kernels
 from ziggurat.anonymize.generalizing import _search as searching
 from ziggurat.anonymize.generalizing._asking import question_of
-from ziggurat.anonymize.generalizing._coded import Counted, Ladder, ladder, ladder_of
-from ziggurat.anonymize.generalizing._counted import counted
+from ziggurat.anonymize.generalizing._combinations import (
+    Combinations,
+    Ladder,
+    code_hierarchy,
+    code_levels,
+    count_combinations,
+)
 from ziggurat.anonymize.generalizing._local import judge_of
-from ziggurat.anonymize.generalizing._local_kernels import judged
-from ziggurat.anonymize.generalizing._models import Asked
+from ziggurat.anonymize.generalizing._local_kernels import judge_groups
+from ziggurat.anonymize.generalizing._models import ModelNumbers
 from ziggurat.anonymize.generalizing._problem import _pairs
-from ziggurat.anonymize.generalizing._search import Lattice, _Search
-from ziggurat.attacks import Claims, Counts, Cover, verified
+from ziggurat.anonymize.generalizing._search import Lattice, _LatticeSearch
+from ziggurat.attacks import Claims, ColumnCounts, Cover, verify_models
 from ziggurat.data import Categories, Column, Hierarchy, Kind, Schema, Table
 from ziggurat.data.engines import DuckDBEngine
 
@@ -285,17 +290,17 @@ def problems(draw: st.DrawFn) -> tuple[Case, list[PrivacyModel], Metric, int]:
     return case, models, metric, draw(st.sampled_from([0, 0, 1, 2, len(case.rows) // 2, len(case.rows)]))
 
 
-def counted_case(case: Case, models: Sequence[PrivacyModel]) -> tuple[Counted, list[Any]]:
+def counted_case(case: Case, models: Sequence[PrivacyModel]) -> tuple[Combinations, list[Any]]:
     table = table_of(
         (*case.names, "s", "r"), [(*row, *more) for row, more in zip(case.rows, case.private, strict=True)]
     )
     question = question_of(table, models, case.names)
     hierarchies = {name: Hierarchy(tree) for name, tree in zip(case.names, case.trees, strict=True)}
-    numbers = counted(table, case.names, question.sensitive, hierarchies, question.population)
-    return numbers, question.asked(numbers, table)
+    numbers = count_combinations(table, case.names, question.sensitive, hierarchies, question.population)
+    return numbers, question.to_numbers(numbers, table)
 
 
-def row_flags(numbers: Counted, flags: np.ndarray[Any, Any], case: Case, sensitive: Sequence[str]) -> set[int]:
+def row_flags(numbers: Combinations, flags: np.ndarray[Any, Any], case: Case, sensitive: Sequence[str]) -> set[int]:
     """The rows of the case whose combination is flagged."""
     chosen = {}
     for at in np.flatnonzero(numbers.counts > 0):
@@ -317,12 +322,12 @@ def test_search_and_local_recoding_judge_classes_alike(
     alike = [model for model in models if not isinstance(model, AverageRisk | Presence)] or [KAnonymity(2)]
     case = case if any(model.population_needed for model in alike) else replace(case, people=())
     numbers, asked = counted_case(case, alike)
-    kept = Lattice(numbers, asked, metric, len(case.rows)).kept([0] * len(case.heights))
+    kept = Lattice(numbers, asked, metric, len(case.rows)).find_kept([0] * len(case.heights))
     judge, parts = judge_of(numbers, asked)
     _, places = np.unique(numbers.codes, axis=0, return_inverse=True)
     who = np.argsort(places.ravel(), kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(places.ravel()))])
-    verdict = judged(judge, parts, who, starts)[places.ravel()]
+    verdict = judge_groups(judge, parts, who, starts)[places.ravel()]
     held = numbers.counts > 0
     assert verdict[held].tolist() == kept[held].tolist()
 
@@ -343,12 +348,12 @@ def test_what_is_read_back_is_judged_as_by_the_definitions(
     claims = Claims(
         models=models,
         quasi_identifiers=case.names,
-        original={name: Counts(original, names).of([name]) for name in "sr"},
+        original={name: ColumnCounts(original, names).of([name]) for name in "sr"},
         schema=original.schema,
         covers={name: Cover(*each) for name, *each in zip(case.names, trees, levels, strict=True)},
-        people=None if people is None else Counts(people, case.names),
+        people=None if people is None else ColumnCounts(people, case.names),
     )
-    for model, found in zip(models, verified(Counts(released, names).of(names), claims), strict=True):
+    for model, found in zip(models, verify_models(ColumnCounts(released, names).of(names), claims), strict=True):
         assert found.held == (len(kept_rows(case, [model], levels)) == len(case.rows))
 
 
@@ -369,7 +374,7 @@ def test_the_best_is_that_of_looking_at_every_generalisation(
         expected = (len(case.rows) - len(kept), len(sizes), score_of(case, metric, levels, kept))
         assert tuple(survey[place, :3]) == pytest.approx(expected, abs=1e-9)
         assert survey[place, 3] == min(sizes.values(), default=0)
-        assert row_flags(numbers, lattice.kept(levels), case, sensitive) == kept
+        assert row_flags(numbers, lattice.find_kept(levels), case, sensitive) == kept
         scores += [expected[2]] if expected[0] <= limit else []
     best = lattice.best()
     assert (best is None) == (not scores)
@@ -379,7 +384,7 @@ def test_the_best_is_that_of_looking_at_every_generalisation(
         assert survey[nodes.index(best.levels), :3].tolist() == [best.suppressed, best.classes, best.score]
 
 
-def grid(heights: Sequence[int], rows: int, values: int = 8, seed: int = 1) -> Counted:
+def grid(heights: Sequence[int], rows: int, values: int = 8, seed: int = 1) -> Combinations:
     """Random codes under binary trees: level a joins 2**a neighbours, and the top joins all."""
     rng = np.random.default_rng(seed)
     ladders = []
@@ -387,14 +392,14 @@ def grid(heights: Sequence[int], rows: int, values: int = 8, seed: int = 1) -> C
         labels = {
             str(v): tuple("*" if a == height - 1 else f"{a}:{v >> a}" for a in range(1, height)) for v in range(values)
         }
-        ladders.append(ladder(str(column), Hierarchy(labels)))
+        ladders.append(code_hierarchy(str(column), Hierarchy(labels)))
     codes = np.sort(rng.integers(0, values, (rows, len(heights), 2)), axis=2)[:, :, 0].astype(np.int32)
     different, counts = np.unique(codes, axis=0, return_counts=True)
     none = np.zeros((len(different), 0), np.int32)
-    return Counted(tuple(ladders), different, counts.astype(np.int64), np.empty(0, np.int64), none, ())
+    return Combinations(tuple(ladders), different, counts.astype(np.int64), np.empty(0, np.int64), none, ())
 
 
-def plain_best(numbers: Counted, k: int, limit: int) -> float:
+def plain_best(numbers: Combinations, k: int, limit: int) -> float:
     """The least loss by numpy alone."""
     scores = []
     for levels in itertools.product(*(range(each.height) for each in numbers.ladders)):
@@ -418,7 +423,7 @@ def _lost(each: Ladder, level: int, codes: Any, counts: Any, gone: Any) -> float
 def test_keys_of_several_words_are_told_apart(limit: int) -> None:
     numbers = grid([2] * 9, 400, values=200)
     assert sum(each.size.bit_length() for each in numbers.ladders) > 64
-    lattice = Lattice(numbers, [KAnonymity(2).asked()], Loss(), limit)
+    lattice = Lattice(numbers, [KAnonymity(2).to_numbers()], Loss(), limit)
     best = lattice.best()
     assert best is not None
     assert best.score == pytest.approx(plain_best(numbers, 2, limit), abs=1e-9)
@@ -430,7 +435,7 @@ def test_the_answer_is_the_same_with_every_number_of_threads(metric: type[Metric
     found = set()
     for threads in (1, 2, 7):
         monkeypatch.setattr(searching.os, "cpu_count", lambda threads=threads: threads)
-        best = Lattice(numbers, [KAnonymity(3).asked()], metric(), 12).best()
+        best = Lattice(numbers, [KAnonymity(3).to_numbers()], metric(), 12).best()
         assert best is not None
         found.add((best.levels, best.score, best.suppressed, best.classes))
     assert len(found) == 1
@@ -438,7 +443,7 @@ def test_the_answer_is_the_same_with_every_number_of_threads(metric: type[Metric
 
 def test_of_equal_scores_the_lowest_levels_in_order_are_taken() -> None:
     numbers = grid([2, 2, 2], 12, values=2)
-    lattice = Lattice(numbers, [KAnonymity(2).asked()], Loss({"0": 0, "1": 0, "2": 1}), 12)
+    lattice = Lattice(numbers, [KAnonymity(2).to_numbers()], Loss({"0": 0, "1": 0, "2": 1}), 12)
     survey = lattice.survey()
     nodes = list(itertools.product(range(2), repeat=3))
     equal = [node for node, score in zip(nodes, survey[:, 2], strict=True) if score == survey[:, 2].min()]
@@ -451,9 +456,9 @@ def test_of_equal_scores_the_lowest_levels_in_order_are_taken() -> None:
 @pytest.mark.parametrize("after", [0, 1, 5, 30])
 def test_a_search_that_is_stopped_knows_how_far_it_may_be_from_the_best(metric: type[Metric], after: int) -> None:
     numbers = grid([4, 3, 3, 2], 200, seed=after)
-    lattice = Lattice(numbers, [KAnonymity(4).asked()], metric(), 9)
+    lattice = Lattice(numbers, [KAnonymity(4).to_numbers()], metric(), 9)
     optimum = lattice.best()
-    search = _Search(lattice._problem, lattice._classes, lattice.nodes)
+    search = _LatticeSearch(lattice._problem, lattice._classes, lattice.nodes)
     search._descend(math.inf)
     depth, tasks = search._tasks()
     for _ in range(after):
@@ -470,11 +475,11 @@ def test_a_search_that_is_stopped_knows_how_far_it_may_be_from_the_best(metric: 
 
 def test_a_search_that_is_stopped_in_the_middle_bounds_what_it_left_out() -> None:
     numbers = grid([4, 4, 4, 3, 3], 2_000, seed=3)
-    lattice = Lattice(numbers, [KAnonymity(5).asked()], Loss(), 60)
+    lattice = Lattice(numbers, [KAnonymity(5).to_numbers()], Loss(), 60)
     optimum = lattice.best()
     assert optimum is not None
     for wait in (0.0, 0.001, 0.004, 0.016):
-        search = _Search(lattice._problem, lattice._classes, lattice.nodes)
+        search = _LatticeSearch(lattice._problem, lattice._classes, lattice.nodes)
         search._descend(math.inf)
         timer = threading.Timer(wait, lambda flag=search._stop: flag.__setitem__(0, 1))
         timer.start()
@@ -487,7 +492,7 @@ def test_a_search_that_is_stopped_in_the_middle_bounds_what_it_left_out() -> Non
 
 def test_a_huge_lattice_ends_in_time_with_the_gap_that_is_left() -> None:
     numbers = grid([4] * 12, 3_000)
-    lattice = Lattice(numbers, [KAnonymity(5).asked()], Loss(), 60)
+    lattice = Lattice(numbers, [KAnonymity(5).to_numbers()], Loss(), 60)
     told: list[tuple[float, float]] = []
     best = lattice.best(time_limit=0.3, progress=lambda share, score: told.append((share, score)))
     assert best is not None
@@ -503,10 +508,10 @@ def test_ctrl_c_returns_the_best_so_far_and_is_passed_on_before_there_is_one() -
         raise KeyboardInterrupt
 
     numbers = grid([4] * 12, 3_000)
-    best = Lattice(numbers, [KAnonymity(5).asked()], Loss(), 60).best(progress=interrupt)
+    best = Lattice(numbers, [KAnonymity(5).to_numbers()], Loss(), 60).best(progress=interrupt)
     assert best is not None
     assert best.gap > 0
-    impossible = Lattice(numbers, [KAnonymity(5_000).asked()], Loss(), 60)
+    impossible = Lattice(numbers, [KAnonymity(5_000).to_numbers()], Loss(), 60)
     with pytest.raises(KeyboardInterrupt):
         impossible.best(progress=interrupt)
 
@@ -515,12 +520,12 @@ def test_a_progress_that_fails_ends_the_search() -> None:
     def fail(share: float, score: float) -> None:
         raise RuntimeError("the screen is gone")
 
-    lattice = Lattice(grid([4] * 12, 3_000), [KAnonymity(5).asked()], Loss(), 60)
+    lattice = Lattice(grid([4] * 12, 3_000), [KAnonymity(5).to_numbers()], Loss(), 60)
     with pytest.raises(RuntimeError, match="screen"):
         lattice.best(progress=fail)
 
 
-def skewed(seed: int) -> Counted:
+def skewed(seed: int) -> Combinations:
     """Sensitive values that are mixed in some groups and all the same in others; a population three times as large."""
     rng = np.random.default_rng(seed)
     base, rows = grid([3, 3, 2], 1, values=4), 60
@@ -530,7 +535,7 @@ def skewed(seed: int) -> Counted:
     people = np.concatenate([codes, rng.integers(0, 4, (2 * rows, 3)).astype(np.int32)])
     known, counts = np.unique(np.column_stack([codes, values]), axis=0, return_counts=True)
     different, many = np.unique(people, axis=0, return_counts=True)
-    return Counted(
+    return Combinations(
         base.ladders,
         np.concatenate([known[:, :3], different]),
         np.concatenate([counts, np.zeros(len(different), np.int64)]),
@@ -540,22 +545,22 @@ def skewed(seed: int) -> Counted:
     )
 
 
-SENSITIVE = ladder_of("s", [["p", "q", "r"], ["pq", "pq", "r"], ["*", "*", "*"]])
-NOT_LASTING: dict[str, Asked] = {
-    "entropy": LDiversity("s", 2.2, "entropy").asked(),
-    "recursive": LDiversity("s", 2, "recursive", 1.2).asked(),
-    "equal": TCloseness("s", 0.15).asked(),
-    "ordered": TCloseness("s", 0.15, "ordered").asked(),
-    "hierarchical": replace(TCloseness("s", 0.15, "hierarchical").asked(), tree=SENSITIVE),
-    "presence": Asked(kernels.PRESENCE, 0.0, 0.3),
-    "average": AverageRisk(0.05).asked(),
+SENSITIVE = code_levels("s", [["p", "q", "r"], ["pq", "pq", "r"], ["*", "*", "*"]])
+NOT_LASTING: dict[str, ModelNumbers] = {
+    "entropy": LDiversity("s", 2.2, "entropy").to_numbers(),
+    "recursive": LDiversity("s", 2, "recursive", 1.2).to_numbers(),
+    "equal": TCloseness("s", 0.15).to_numbers(),
+    "ordered": TCloseness("s", 0.15, "ordered").to_numbers(),
+    "hierarchical": replace(TCloseness("s", 0.15, "hierarchical").to_numbers(), tree=SENSITIVE),
+    "presence": ModelNumbers(kernels.PRESENCE, 0.0, 0.3),
+    "average": AverageRisk(0.05).to_numbers(),
 }
 
 
 @pytest.mark.parametrize("what", NOT_LASTING)
 def test_what_is_joined_may_fail_although_its_parts_pass_and_nothing_is_cut_off_for_that(what: str) -> None:
     """A cut that takes these models for lasting misses optima here: a general node may suppress more than a fine."""
-    asked = [KAnonymity(2).asked(), replace(NOT_LASTING[what], about=0)]
+    asked = [KAnonymity(2).to_numbers(), replace(NOT_LASTING[what], about=0)]
     for seed, metric in itertools.product(range(12), METRICS):
         numbers = skewed(seed)
         nodes = Lattice(numbers, asked, metric(), numbers.rows).survey()
@@ -570,9 +575,9 @@ def test_what_two_columns_demand_is_what_counting_them_says() -> None:
     draw = np.random.default_rng(7)
     codes = draw.integers(0, 4, (60, 3)).astype(np.int32)
     counts = draw.integers(1, 4, 60).astype(np.int64)
-    steps = ladder_of("a", [["u", "v", "w", "x"], ["uv", "uv", "wx", "wx"], ["*"] * 4])
+    steps = code_levels("a", [["u", "v", "w", "x"], ["uv", "uv", "wx", "wx"], ["*"] * 4])
     ladders = tuple(replace(steps, column=name) for name in "abc")
-    held = Counted(ladders, codes, counts, np.empty(0, np.int64), np.zeros((60, 0), np.int32), ())
+    held = Combinations(ladders, codes, counts, np.empty(0, np.int64), np.zeros((60, 0), np.int32), ())
     pairs = _pairs(held, np.array([3, 3, 3], np.int64), 9)
     for j, a, i, b in itertools.product(range(3), repeat=4):
         seen: Counter[tuple[int, int]] = Counter()
@@ -580,7 +585,7 @@ def test_what_two_columns_demand_is_what_counting_them_says() -> None:
             seen[int(steps.groups[a][row[j]]), int(steps.groups[b][row[i]])] += int(many)
         expected = sum(many for many in seen.values() if many < 9)
         assert pairs[j, a, i, b] == (expected if i != j or a == b else 0)
-    lattice = Lattice(held, [KAnonymity(9).asked()], Loss(), 20)
+    lattice = Lattice(held, [KAnonymity(9).to_numbers()], Loss(), 20)
     found = lattice.best()
     assert found is not None
     lattice._problem = lattice._problem._replace(pairs=np.full_like(pairs, 10**6))

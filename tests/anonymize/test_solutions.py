@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ziggurat.anonymize import Analysis, Anonymised, KAnonymity, anonymize
+from ziggurat.anonymize import Analysis, Anonymized, KAnonymity, anonymize
 from ziggurat.data import Hierarchy
 from ziggurat.errors import ParameterError
 
@@ -15,7 +15,7 @@ TREES = {
 }
 
 
-def made(**more: object) -> Anonymised:
+def made(**more: object) -> Anonymized:
     given: dict[str, object] = {"quasi_identifiers": ["x", "y"], "hierarchies": TREES, "suppression": "1/3", **more}
     return anonymize(CELLS, KAnonymity(2), **given)  # type: ignore[arg-type]
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from ziggurat.attacks import Share, epsilon_bound
-from ziggurat.attacks._guesses import Guesses, judged
+from ziggurat.attacks._guesses import Guesses, judge
 from ziggurat.errors import ParameterError
 
 PEOPLE, RUNS = 200, 2_000
@@ -18,7 +18,7 @@ PEOPLE, RUNS = 200, 2_000
 def guesses(inside: np.ndarray, said: np.ndarray) -> Guesses:
     """Who of those inside, and of those who are not, is said to be inside."""
     attack, control = (Share(int(said[part].sum()), int(part.sum())) for part in (inside, ~inside))
-    return judged(attack, control, Share(0, 1))
+    return judge(attack, control, Share(0, 1))
 
 
 def refuted(epsilon: str, delta: str, kept_back: float, true_epsilon: float, true_delta: float = 0.0) -> int:
@@ -51,7 +51,7 @@ def test_a_promise_that_holds_is_refuted_at_most_as_often_as_the_level_says(kept
 
 
 def test_the_bound_is_the_epsilon_at_which_the_chance_is_the_level() -> None:
-    made = judged(Share(80, 100), Share(15, 100), Share(0, 1))
+    made = judge(Share(80, 100), Share(15, 100), Share(0, 1))
     found = epsilon_bound("x", made, people=200, kept_back=0.5, epsilon="1")
     assert found.right == Share(80, 95)
     again = epsilon_bound("x", made, people=200, kept_back=0.5, epsilon=Fraction(found.lower))
@@ -63,7 +63,7 @@ def test_the_bound_is_the_epsilon_at_which_the_chance_is_the_level() -> None:
 
 
 def test_delta_loosens_and_uneven_coins_count() -> None:
-    made = judged(Share(180, 180), Share(2, 20), Share(0, 1))
+    made = judge(Share(180, 180), Share(2, 20), Share(0, 1))
     plain = epsilon_bound("x", made, people=200, kept_back=0.1, epsilon="0.5")
     loose = epsilon_bound("x", made, people=200, kept_back=0.1, epsilon="0.5", delta="1e-3")
     assert loose.chance == pytest.approx(plain.chance + 200 * 0.1 * 0.9 * 1e-3)
@@ -73,7 +73,7 @@ def test_delta_loosens_and_uneven_coins_count() -> None:
 
 
 def test_nothing_is_shown_by_nothing() -> None:
-    made = judged(Share(0, 100), Share(0, 100), Share(0, 1))
+    made = judge(Share(0, 100), Share(0, 100), Share(0, 1))
     found = epsilon_bound("x", made, people=200, kept_back=0.5, epsilon="1")
     assert (found.chance, found.lower) == (1.0, 0.0)
     assert "does not prove it either" in found.sentence
@@ -82,7 +82,7 @@ def test_nothing_is_shown_by_nothing() -> None:
 
 
 def test_guesses_about_some_of_the_people_only_are_refused() -> None:
-    made = judged(Share(10, 100), Share(0, 90), Share(0, 1))
+    made = judge(Share(10, 100), Share(0, 90), Share(0, 1))
     with pytest.raises(ParameterError, match="all people"):
         epsilon_bound("x", made, people=200, kept_back=0.5, epsilon="1")
     for share in (0.0, 1.0):

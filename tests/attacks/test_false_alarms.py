@@ -17,7 +17,7 @@ import pytest
 from scipy import stats
 
 from ziggurat.attacks import Share, closest_records, inference, linkability, synthetic_singling_out
-from ziggurat.attacks._guesses import ALARM, FEWEST, Guesses, dealt_chance, judged
+from ziggurat.attacks._guesses import ALARM, FEWEST, Guesses, dealt_chance, judge
 
 SEEDS, ROWS, MOST = 300, 120, 23
 
@@ -104,11 +104,11 @@ def test_a_table_that_repeats_people_is_caught_by_every_attack(share: float) -> 
 
 
 def test_fewer_guesses_than_a_verdict_needs_give_none_and_their_number_is_told() -> None:
-    few = judged(Share(17, 17), Share(0, 17), Share(0, 17))
+    few = judge(Share(17, 17), Share(0, 17), Share(0, 17))
     assert (few.risk.verdict, few.risk.more_than_chance) == (None, False)
     assert "of 17 guesses about the original's rows are right" in few.sentence
     assert f"too few for a verdict, which needs {FEWEST} of each" in few.sentence
-    assert judged(Share(17, 30), Share(0, 30), Share(0, 30)).risk.verdict is True
+    assert judge(Share(17, 30), Share(0, 30), Share(0, 30)).risk.verdict is True
     assert few.table["guesses"].to_pylist() == [17, 17, 17, None]
 
 

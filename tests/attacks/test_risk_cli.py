@@ -1,5 +1,6 @@
 """`ziggurat risk`: before and after side by side, and a report without outside requests."""
 
+import html
 import json
 import re
 from pathlib import Path
@@ -61,6 +62,17 @@ def test_the_report_asks_nobody_for_anything(asked):
     assert not links
     assert "default-src 'none'" in page
     assert Path("report.html").stat().st_mode & 0o077 == 0
+
+
+def test_hostile_names_and_cells_stay_text_in_the_report(asked):
+    known, secret = "<script>{{7*7}}${}", "</p><img onerror=x>"
+    Path("odd.csv").write_text(f"{known},{secret}\n" + "".join(f"{i % 3},<b>{i % 2}</b>\n" for i in range(12)))
+    asked("odd.csv", "--qi", known, "--sensitive", secret, "--out", "report.html")
+    page = Path("report.html").read_text()
+    assert html.escape(known) in page
+    assert html.escape(secret) in page
+    assert not re.search(r"<script|<img|<b>", page)
+    assert "<b>0</b>" not in html.unescape(page)  # nor any cell, as a text or otherwise
 
 
 def test_a_population_and_a_file_of_hierarchies_are_used(asked):

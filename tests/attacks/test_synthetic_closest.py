@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ziggurat.attacks import Share, closest_records
-from ziggurat.attacks.synthetic._alike import alike, scaled
+from ziggurat.attacks.synthetic._alike import read_alike, scale_rows
 from ziggurat.attacks.synthetic._closest import _luck
 from ziggurat.attacks.synthetic._closest_kernels import nearest
 from ziggurat.data import Column, Kind, Schema, read
@@ -45,8 +45,8 @@ def test_the_nearest_rows_are_those_of_a_search_by_hand(neighbours):
     draw = np.random.default_rng(1)
     number = [None if draw.random() < 0.2 else float(draw.integers(-5, 5)) for _ in range(130)]
     table = pa.table({"x": number, "y": draw.normal(size=130), "z": draw.choice(["a", None], 130), "c": [4] * 130})
-    first, second = alike(table.slice(0, 100), [("it", table.slice(100))])
-    base, asked = scaled([first, second], [first])
+    first, second = read_alike(table.slice(0, 100), [("it", table.slice(100))])
+    base, asked = scale_rows([first, second], [first])
     distances = nearest(base, asked, neighbours, draw.permutation(len(base)))[1]
     rows, widths = table.to_pylist(), {"x": None, "y": None, "z": None, "c": 0}
     for name in ("x", "y"):

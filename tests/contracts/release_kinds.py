@@ -17,7 +17,7 @@ from ziggurat.anonymize import Drop, KAnonymity, Round, anonymize, mask
 from ziggurat.data import Bounds, Categories, Column, Role, Schema, Table, Unit, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.ledger import Ledger
-from ziggurat.local import Record, VectorNoise, privatiser_for
+from ziggurat.local import VectorNoise, WholeRecord, privatizer_for
 from ziggurat.pate import GumbelNoisyMax, Partition, Teachers
 from ziggurat.privacy import Neighbours, Relation
 from ziggurat.queries import Workload
@@ -33,9 +33,9 @@ from ziggurat.release import (
     plan_model,
     reported_rows,
 )
-from ziggurat.release.labels._query_curator import PrivatisedPlan
+from ziggurat.release.labels._query_curator import PrivatizedPlan
 from ziggurat.release.models._fitting import TableModelPlan
-from ziggurat.release.tables._anonymised import AnonymisedPlan
+from ziggurat.release.tables._anonymized import AnonymizedPlan
 from ziggurat.release.tables._synthetic import plan_synthetic
 from ziggurat.release.tables._synthetic_files import read_back
 from ziggurat.release.tables._synthetic_parts import shown_schema
@@ -216,7 +216,7 @@ def _workload(bench: Bench) -> Plan[Any]:
 
 
 def _reports(bench: Bench) -> Plan[Any]:
-    record = Record({"ill": privatiser_for(SCHEMA["ill"], "0.5", neighbours=REPLACED)})
+    record = WholeRecord({"ill": privatizer_for(SCHEMA["ill"], "0.5", neighbours=REPLACED)})
     return CollectionPlan(record, lambda: reported_rows(bench.table, ["ill"]))
 
 
@@ -229,7 +229,7 @@ def _numbers(folder: Path) -> tuple[np.ndarray, np.ndarray, list[str]]:
 
 def _privatised(bench: Bench) -> Plan[Any]:
     noise = VectorNoise("0.5", 2, norm=2, neighbours=REPLACED)
-    return PrivatisedPlan(noise, _numbers(bench.folder)[0], noise.event)
+    return PrivatizedPlan(noise, _numbers(bench.folder)[0], noise.event)
 
 
 def _bayes(bench: Bench) -> Any:
@@ -264,10 +264,10 @@ def _labels(bench: Bench) -> Plan[Any]:
     return labelling.plan(TASK.rows(read(bench.folder / "queries.parquet", TASK.query_schema), labels=False).features)
 
 
-def _anonymised(bench: Bench) -> Plan[Any]:
+def _anonymized(bench: Bench) -> Plan[Any]:
     made = anonymize(bench.opened, [KAnonymity(3)], quasi_identifiers=["ward"])
     draft = bench.drafts / "table.csv"
-    return AnonymisedPlan.of(made, draft, draft, {}, ["age", "cost"])
+    return AnonymizedPlan.of(made, draft, draft, {}, ["age", "cost"])
 
 
 def _masked(bench: Bench) -> Plan[Any]:
@@ -333,11 +333,11 @@ KINDS = (
         prepare=_teach,
     ),
     ReleaseKind(
-        "anonymised table",
-        _anonymised,
+        "anonymized table",
+        _anonymized,
         guaranteed=False,
         judged=True,
-        said={"kind": "anonymised table", "k": 3, "quasi_identifiers": ["ward"], "drop": ["age", "cost"]},
+        said={"kind": "anonymized table", "k": 3, "quasi_identifiers": ["ward"], "drop": ["age", "cost"]},
         strict={"highest risk": "0"},
     ),
     ReleaseKind(

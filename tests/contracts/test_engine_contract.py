@@ -19,7 +19,7 @@ from sqlglot import exp, select
 
 from ziggurat.data import Bounds, Categories, Column, Kind, Schema, Table, Unit, suggest_schema
 from ziggurat.data.engines import DuckDBEngine, Engine, PostgresEngine, SparkEngine
-from ziggurat.data.expressions import clamped, count_where, exact_sum, present, quantised, quantised_bounds, ratio
+from ziggurat.data.expressions import clamp, count_where, exact_sum, is_present, quantize, quantize_bounds, ratio
 from ziggurat.errors import DataError, EngineError, NotPublicError, SchemaError
 
 Load = Callable[[pa.Table], str]
@@ -167,7 +167,7 @@ def test_present_is_true_or_false_and_excludes_every_missing_value(held: tuple[E
     engine, load = held
     cells = [1.5, -8.0, math.nan, math.inf, -math.inf, None, 1e308, -0.0]
     name = load(pa.table({"x": pa.array(cells, pa.float64(), from_pandas=False)}))
-    condition = present(Column("x", Kind.REAL, missing=(-8, "?")))
+    condition = is_present(Column("x", Kind.REAL, missing=(-8, "?")))
     answer = _rows(
         engine,
         select(
@@ -191,7 +191,7 @@ def test_present_knows_the_missing_codes_of_each_kind(
 ) -> None:
     engine, load = held
     name = load(pa.table({"x": cells}))
-    assert _rows(engine, select(count_where(present(column)).as_("n")).from_(name)) == [{"n": kept}]
+    assert _rows(engine, select(count_where(is_present(column)).as_("n")).from_(name)) == [{"n": kept}]
 
 
 def test_clamped_values_lie_within_public_bounds_and_missing_ones_stay_missing(held: tuple[Engine, Load]) -> None:
@@ -199,7 +199,7 @@ def test_clamped_values_lie_within_public_bounds_and_missing_ones_stay_missing(h
     cells = [-5.0, 0.25, 99.0, math.nan, math.inf, None]
     name = load(pa.table({"x": pa.array(cells, pa.float64(), from_pandas=False)}))
     column = Column("x", Kind.REAL, bounds=Bounds(0, 1))
-    values = engine.query(select(clamped(column).as_("y")).from_(name)).column("y").to_pylist()
+    values = engine.query(select(clamp(column).as_("y")).from_(name)).column("y").to_pylist()
     assert sorted(value for value in values if value is not None) == [0.0, 0.25, 1.0]
     assert values.count(None) == 3
 
@@ -209,13 +209,13 @@ def test_dates_are_clamped_too(held: tuple[Engine, Load]) -> None:
     early, late = datetime.date(2000, 1, 1), datetime.date(2010, 12, 31)
     cells = [datetime.date(1900, 1, 1), datetime.date(2005, 5, 5), datetime.date(2100, 1, 1), None]
     name = load(pa.table({"x": pa.array(cells, pa.date32())}))
-    query = select(clamped(Column("x", Kind.DATE, bounds=Bounds(early, late))).as_("y")).from_(name)
+    query = select(clamp(Column("x", Kind.DATE, bounds=Bounds(early, late))).as_("y")).from_(name)
     assert set(engine.query(query).column("y").to_pylist()) == {early, cells[1], late, None}
 
 
 def test_learned_bounds_are_not_clamped_to() -> None:
     with pytest.raises(NotPublicError, match="bounds of column 'x' were learned"):
-        clamped(Column("x", Kind.REAL, bounds=Bounds(0, 1, "learned")))
+        clamp(Column("x", Kind.REAL, bounds=Bounds(0, 1, "learned")))
 
 
 @pytest.mark.parametrize("width", [pa.float32(), pa.float64()], ids=str)
@@ -228,10 +228,10 @@ def test_a_cell_of_a_parquet_file_that_is_no_number_is_missing(
     column = Column("x", Kind.REAL, bounds=Bounds(0, 10))
     table = Table(engine, _load_through_parquet(engine, load, cells, tmp_path), Schema((column,)))
     asked = {
-        "total": exact_sum(quantised(column, Fraction(1, 2))),
-        "yes": count_where(present(column)),
-        "no": count_where(exp.not_(present(column))),
-        "largest": exp.Max(this=clamped(column)),
+        "total": exact_sum(quantize(column, Fraction(1, 2))),
+        "yes": count_where(is_present(column)),
+        "no": count_where(exp.not_(is_present(column))),
+        "largest": exp.Max(this=clamp(column)),
     }
     (answer,) = table.aggregate(*(asked[name].as_(name) for name in asked)).to_pylist()
     assert answer == {"total": 9, "yes": 2, "no": 2, "largest": 3.0}
@@ -246,7 +246,7 @@ def test_rows_of_a_parquet_file_are_filtered_by_what_is_present(
     engine, load = held
     cells = pa.table({"x": pa.array([1.5, math.nan, 3.0], from_pandas=False)})
     table = Table(engine, _load_through_parquet(engine, load, cells, tmp_path))
-    condition = present(table.schema["x"])
+    condition = is_present(table.schema["x"])
     where = exp.not_(condition) if negated else condition
     assert table.aggregate(exp.Count(this=exp.Star()).as_("n"), where=where).to_pylist() == [{"n": 1 if negated else 2}]
 
@@ -301,7 +301,7 @@ def test_sums_of_quantised_values_are_identical_on_every_engine(held: tuple[Engi
     engine, load = held
     cells = _awkward_cells()
     name = load(pa.table({"x": pa.array(cells, pa.float64(), from_pandas=False)}))
-    index = quantised(_AWKWARD, _GRID)
+    index = quantize(_AWKWARD, _GRID)
     (answer,) = _rows(
         engine,
         select(
@@ -312,7 +312,7 @@ def test_sums_of_quantised_values_are_identical_on_every_engine(held: tuple[Engi
     )
     expected = [value for value in map(_expected_index, cells) if value is not None]
     assert answer == {"s": sum(expected), "lower": min(expected), "upper": max(expected)}
-    assert quantised_bounds(_AWKWARD, _GRID) == (min(expected), max(expected))
+    assert quantize_bounds(_AWKWARD, _GRID) == (min(expected), max(expected))
 
 
 def test_integers_are_quantised_without_a_detour_through_floats(held: tuple[Engine, Load]) -> None:
@@ -320,7 +320,7 @@ def test_integers_are_quantised_without_a_detour_through_floats(held: tuple[Engi
     wide = 2**62 + 1
     name = load(pa.table({"x": pa.array([wide, wide - 2, -5], pa.int64())}))
     column = Column("x", Kind.INTEGER, bounds=Bounds(0, 2**63 - 1))
-    query = select(exact_sum(quantised(column, Fraction(1))).as_("s")).from_(name)
+    query = select(exact_sum(quantize(column, Fraction(1))).as_("s")).from_(name)
     assert int(_rows(engine, query)[0]["s"]) == 2 * wide - 2
 
 

@@ -21,7 +21,7 @@ from ziggurat.data import Unit
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import BudgetExceededError, GateError, LedgerUseError, MixedNeighboursError, ZigguratError
 from ziggurat.ledger import Ledger, verify_ledger
-from ziggurat.local import Record, VectorNoise
+from ziggurat.local import VectorNoise, WholeRecord
 from ziggurat.pate import Teachers
 from ziggurat.privacy import Neighbours, compose, event_from_dict
 from ziggurat.release import Evidence, Gate, Plan, Purse, Release
@@ -54,7 +54,7 @@ class Watch:
     WAYS = (
         (DuckDBEngine, "_fetch"), (DuckDBEngine, "_stream"), (DuckDBEngine, "at_hand"), (DuckDBEngine, "attach"),
         (Teachers, "votes"), (learn.GaussianNB, "fit"), (learn.GaussianNB, "check"), (VectorNoise, "privatise"),
-        (Record, "privatise"), (Record, "check"),
+        (WholeRecord, "privatise"), (WholeRecord, "check"),
     )  # fmt: skip
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:

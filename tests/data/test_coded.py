@@ -13,10 +13,10 @@ import pytest
 
 from ziggurat.anonymize import KAnonymity, LDiversity, anonymize
 from ziggurat.data import Categories, Column, Kind, Schema, Table, read
-from ziggurat.data.coded import Coded, coded, grouped
+from ziggurat.data.coded import CodedTable, code_rows, group_rows
 from ziggurat.data.engines import DuckDBEngine, Engine, PostgresEngine, SparkEngine
 from ziggurat.data.engines import _columns as columns
-from ziggurat.data.expressions import known
+from ziggurat.data.expressions import null_if_missing
 from ziggurat.errors import DataError, SchemaError
 
 TEXTS = [
@@ -70,7 +70,7 @@ def as_file(table: pa.Table, path: Path) -> Path:
     return path
 
 
-def counts(found: Coded) -> dict[tuple[Any, ...], int]:
+def counts(found: CodedTable) -> dict[tuple[Any, ...], int]:
     columns = [values.take(pa.array(codes)) for codes, values in zip(found.codes, found.values, strict=True)]
     combinations = list(zip(*(column.to_pylist() for column in columns), strict=True))
     assert len(set(combinations)) == len(combinations)
@@ -79,11 +79,11 @@ def counts(found: Coded) -> dict[tuple[Any, ...], int]:
     return dict(zip(combinations, found.counts.tolist(), strict=True))
 
 
-def by_engine(table: Table, names: list[str], monkeypatch: pytest.MonkeyPatch) -> Coded:
+def by_engine(table: Table, names: list[str], monkeypatch: pytest.MonkeyPatch) -> CodedTable:
     with monkeypatch.context() as patched:
         patched.setattr(columns, "MOST_ROWS", -1)
         assert table.at_hand(names) is None
-        return grouped(table, names)
+        return group_rows(table, names)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -102,12 +102,12 @@ def test_codes_and_engine_count_the_same(
     names = made.column_names
     for chosen in (names, names[::-1], names[:1], ["number", "listed"], ["gone"]):
         assert table.at_hand(chosen) is not None
-        here, there = grouped(table, chosen), by_engine(table, chosen, monkeypatch)
+        here, there = group_rows(table, chosen), by_engine(table, chosen, monkeypatch)
         assert here.names == there.names == tuple(chosen)
         assert [each.type for each in here.values] == [each.type for each in there.values]
         assert counts(here) == counts(there)
         assert here.rows == made.num_rows
-    assert counts(grouped(table, names)) != counts(grouped(read(nasty(seed + 100)), names))
+    assert counts(group_rows(table, names)) != counts(group_rows(read(nasty(seed + 100)), names))
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_codes_and_engine_count_the_same(
 )
 def test_other_engines_count_what_codes_count(engine: str, request: pytest.FixtureRequest) -> None:
     made = nasty(3).select(["text", "number", "truth"])
-    here = grouped(read(made), made.column_names)
+    here = group_rows(read(made), made.column_names)
     held: Engine
     if engine == "spark":
         held = SparkEngine(request.getfixturevalue("spark_session"))
@@ -126,7 +126,7 @@ def test_other_engines_count_what_codes_count(engine: str, request: pytest.Fixtu
         table = Table(held, "coded_cells")
     with held:
         assert table.at_hand(made.column_names) is None
-        assert counts(grouped(table, made.column_names)) == counts(here)
+        assert counts(group_rows(table, made.column_names)) == counts(here)
 
 
 def _into_postgres(uri: str, table: pa.Table) -> str:
@@ -145,7 +145,7 @@ def test_pandas_categories_that_no_row_has_are_no_values() -> None:
     import pandas as pd
 
     frame = pd.DataFrame({"job": pd.Categorical(["b", None, "b"], categories=["a", "b", "c"])})
-    assert counts(grouped(read(frame), ["job"])) == {("b",): 2, (None,): 1}
+    assert counts(group_rows(read(frame), ["job"])) == {("b",): 2, (None,): 1}
 
 
 def test_dictionaries_of_any_width_in_several_chunks_are_one_list(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,13 +156,13 @@ def test_dictionaries_of_any_width_in_several_chunks_are_one_list(monkeypatch: p
     ]
     for held in (chunks, chunks[::2], chunks[:1], chunks[1:2]):
         table = read(pa.table({"cell": pa.chunked_array(held)}))
-        assert counts(grouped(table, ["cell"])) == counts(by_engine(table, ["cell"], monkeypatch))
+        assert counts(group_rows(table, ["cell"])) == counts(by_engine(table, ["cell"], monkeypatch))
 
 
 def test_no_rows_are_no_combinations(tmp_path: Path) -> None:
     empty = nasty(1).slice(0, 0)
     for source in (empty, as_file(empty, tmp_path / "none.parquet")):
-        found = grouped(read(source), ["text", "number"])
+        found = group_rows(read(source), ["text", "number"])
         assert (found.rows, found.counts.size, len(found.values[0])) == (0, 0, 0)
 
 
@@ -170,9 +170,9 @@ def test_more_values_than_fit_into_one_number_are_told_apart() -> None:
     rng = np.random.default_rng(5)
     base = {f"c{place}": rng.permutation(3000) for place in range(8)}
     twice = pa.table({name: np.concatenate([cells, cells[:1000]]) for name, cells in base.items()})
-    found = grouped(read(twice), twice.column_names)
+    found = group_rows(read(twice), twice.column_names)
     assert sorted(found.counts.tolist()) == [1] * 2000 + [2] * 1000
-    assert coded(twice).classes(twice.column_names)[1] == 3000
+    assert code_rows(twice).classes(twice.column_names)[1] == 3000
     assert 3000**8 > 2**62
 
 
@@ -189,10 +189,10 @@ def test_cells_that_a_schema_reads_as_something_else_are_left_to_the_engine(tmp_
     )
     table = read(path, schema, on_bad_cell="missing")
     assert table.at_hand(["age"]) is table.at_hand(["dose"]) is table.at_hand(["age", "job"]) is None
-    assert counts(grouped(table, ["age"])) == {(1,): 2, (None,): 2}
-    assert counts(grouped(table, ["dose"])) == {(0.0,): 2, (1.0,): 2}
-    assert counts(grouped(table, ["job"])) == {("a",): 1, ("?",): 2, (None,): 1}
-    assert counts(grouped(table, [known(schema["job"])])) == {("a",): 1, (None,): 3}
+    assert counts(group_rows(table, ["age"])) == {(1,): 2, (None,): 2}
+    assert counts(group_rows(table, ["dose"])) == {(0.0,): 2, (1.0,): 2}
+    assert counts(group_rows(table, ["job"])) == {("a",): 1, ("?",): 2, (None,): 1}
+    assert counts(group_rows(table, [null_if_missing(schema["job"])])) == {("a",): 1, (None,): 3}
 
 
 def test_names_that_the_engine_changes_or_that_are_ambiguous_are_left_to_it(tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_names_that_the_engine_changes_or_that_are_ambiguous_are_left_to_it(tmp_
         for name in table.schema.names:
             assert table.at_hand([name]) is None
             shown = table.raw.rows([name]).column(0).to_pylist()
-            assert counts(grouped(table, [name])) == {(each,): shown.count(each) for each in shown}
+            assert counts(group_rows(table, [name])) == {(each,): shown.count(each) for each in shown}
 
 
 def test_identifiers_and_unknown_columns_are_refused(tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_identifiers_and_unknown_columns_are_refused(tmp_path: Path) -> None:
                                                                        "number": {"kind": "integer"}}})  # fmt: skip
     for name in ("text", "large"):
         with pytest.raises(SchemaError):
-            grouped(table, [name])
+            group_rows(table, [name])
 
 
 def test_a_file_that_changed_is_refused(tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ def test_a_file_that_changed_is_refused(tmp_path: Path) -> None:
     table = read(path)
     as_file(nasty(2), path)
     with pytest.raises(DataError, match="changed since it was opened"):
-        grouped(table, ["text"])
+        group_rows(table, ["text"])
 
 
 def test_text_files_and_large_tables_are_grouped_by_their_engine(
@@ -230,7 +230,7 @@ def test_text_files_and_large_tables_are_grouped_by_their_engine(
     (tmp_path / "a.csv").write_text("a,b\n1,x\n1,x\n")
     table = read(tmp_path / "a.csv")
     assert table.at_hand(["a", "b"]) is None
-    assert counts(grouped(table, ["a", "b"])) == {(1, "x"): 2}
+    assert counts(group_rows(table, ["a", "b"])) == {(1, "x"): 2}
     monkeypatch.setattr(columns, "MOST_ROWS", 3)
     assert read(pa.table({"a": [1, 2, 3, 4]})).at_hand(["a"]) is None
     assert read(pa.table({"a": [1, 2, 3]})).at_hand(["a"]) is not None

@@ -23,7 +23,7 @@ from ziggurat.data import (
     Schema,
     read,
     read_hierarchy,
-    unmarked_table,
+    unmark_table,
     write_csv,
     write_hierarchy,
 )
@@ -123,7 +123,7 @@ def test_any_text_is_read_back_as_it_was(tmp_path_factory: pytest.TempPathFactor
     assert not [cell for cell in raw_cells(file) if cell[:1] in RUN]
     assert read(file, Schema((Column("text", "text"),))).raw.rows().column("text").to_pylist() == cells
     marked = pa.table({"text": raw_cells(file)})
-    assert unmarked_table(marked).column("text").to_pylist() == cells
+    assert unmark_table(marked).column("text").to_pylist() == cells
 
 
 def test_hierarchies_are_marked_and_read_back(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ziggurat.data import Bounds, Column, Kind, Table, read
-from ziggurat.data.expressions import clamped, quantised, quantised_bounds
+from ziggurat.data.expressions import clamp, quantize, quantize_bounds
 from ziggurat.errors import NotPublicError, ParameterError, SchemaError
 
 X = Column("x", "real", bounds=Bounds(-1, 10))
@@ -17,20 +17,20 @@ X = Column("x", "real", bounds=Bounds(-1, 10))
 @pytest.mark.parametrize("grid", [Fraction(1, 3), Fraction(0), Fraction(-1, 2), Fraction(3), Fraction(1, 2**2000)])
 def test_a_grid_that_is_no_power_of_two_is_refused(grid: Fraction) -> None:
     with pytest.raises(ParameterError, match="The grid must"):
-        quantised(X, grid)
+        quantize(X, grid)
 
 
 def test_a_grid_too_fine_for_the_bounds_is_refused() -> None:
     with pytest.raises(ParameterError, match="too fine for the bounds of column 'x'"):
-        quantised(X, Fraction(1, 2**50))
+        quantize(X, Fraction(1, 2**50))
 
 
 def test_dates_and_text_have_no_grid() -> None:
     with pytest.raises(SchemaError, match="only integer and real"):
-        quantised(Column("d", "date", bounds=Bounds(date.min, date.max)), Fraction(1))
+        quantize(Column("d", "date", bounds=Bounds(date.min, date.max)), Fraction(1))
 
 
-@pytest.mark.parametrize("build", [clamped, lambda column: quantised(column, Fraction(1))])
+@pytest.mark.parametrize("build", [clamp, lambda column: quantize(column, Fraction(1))])
 def test_learned_or_absent_bounds_are_refused(build: object) -> None:
     for column in (Column("x", "real"), Column("x", "real", bounds=Bounds(0, 1, "learned"))):
         with pytest.raises(NotPublicError):
@@ -44,9 +44,9 @@ _REAL = st.floats(-1e6, 1e6)
 @given(_REAL, _REAL, st.lists(_REAL, min_size=1, max_size=5), st.integers(-20, 20))
 def test_every_index_lies_within_the_stated_range(a: float, b: float, cells: list[float], power: int) -> None:
     column = Column("x", Kind.REAL, bounds=Bounds(min(a, b), max(a, b)))
-    lower, upper = quantised_bounds(column, Fraction(2) ** power)
+    lower, upper = quantize_bounds(column, Fraction(2) ** power)
     table = _table(cells)
-    indices = table.query(table.select(quantised(column, Fraction(2) ** power).as_("i"))).column("i").to_pylist()
+    indices = table.query(table.select(quantize(column, Fraction(2) ** power).as_("i"))).column("i").to_pylist()
     assert all(lower <= index <= upper for index in indices)
 
 

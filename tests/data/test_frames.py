@@ -1,11 +1,14 @@
 """What a frame cannot offer is said in one sentence that is true of it."""
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from pyarrow.dataset import dataset
 
 from ziggurat.data import Schema, Unit, read
 from ziggurat.errors import DataError, ParameterError, SchemaError
@@ -61,3 +64,45 @@ def test_wrong_arguments_are_our_own_errors(call: Any, kind: type[Exception], se
     with pytest.raises(kind) as caught:
         call()
     assert sentence in str(caught.value)
+
+
+def _latin() -> pa.Array:
+    """The second of three texts is in Latin-1, which Arrow takes for text without looking."""
+    ends = np.array([0, 2, 12, 13], np.int32)
+    return pa.Array.from_buffers(
+        pa.string(), 3, [None, pa.py_buffer(ends), pa.py_buffer(b"ok" + b"M\xfcller4711" + b"x")]
+    )
+
+
+LATIN: dict[str, Callable[[Path], Any]] = {
+    "an Arrow table": lambda _: pa.table({"n": [1, 2, 3], "v": _latin()}),
+    "several chunks": lambda _: pa.table({"v": pa.chunked_array([["a"], _latin()])}),
+    "a dictionary": lambda _: pa.table({"v": pa.DictionaryArray.from_arrays(pa.array([0, 1, 2]), _latin())}),
+    "a pandas frame": lambda _: pd.DataFrame({"v": pd.array(_latin(), dtype=pd.ArrowDtype(pa.string()))}),
+    "a dataset": lambda _: dataset(pa.table({"v": _latin()})),
+    "an Arrow file": lambda folder: _written(folder / "latin.arrow", pa.table({"v": _latin()})),
+}
+
+
+def _written(path: Path, table: pa.Table) -> Path:
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+    return path
+
+
+@pytest.mark.parametrize("form", LATIN)
+def test_text_that_is_not_utf_8_is_refused_without_the_cell(form: str, tmp_path: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        read(LATIN[form](tmp_path))
+    assert str(caught.value) == "Column 'v' holds text that is not UTF-8; decode it by the encoding that it is in."
+    assert caught.value.__context__ is None
+
+
+def test_text_that_is_utf_8_is_read_as_it_is(tmp_path: Path) -> None:
+    texts = ["Müller", "日本", "🙂", None, ""]
+    for source in (
+        pa.table({"v": texts}),
+        dataset(pa.table({"v": texts})),
+        _written(tmp_path / "a.arrow", pa.table({"v": texts})),
+    ):
+        assert read(source).raw.rows().column("v").to_pylist() == texts

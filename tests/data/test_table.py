@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from ziggurat.data import Column, Schema, Table, Unit, read
 from ziggurat.data.engines import DuckDBEngine
-from ziggurat.data.expressions import count_where, present
+from ziggurat.data.expressions import count_where, is_present
 from ziggurat.errors import SchemaError
 
 DATA = pa.table({"who": ["a", "b"], "age": [30, 40], "job": ["x", "?"]})
@@ -48,7 +48,7 @@ def test_raw_rows_are_asked_for_by_name() -> None:
 
 def test_groups_may_be_expressions() -> None:
     table = read(DATA, SCHEMA)
-    key = count_where(present(SCHEMA["job"])).as_("filled")
+    key = count_where(is_present(SCHEMA["job"])).as_("filled")
     young = exp.LT(this=exp.column("age"), expression=exp.Literal.number(35)).as_("young")
     answer = table.aggregate(key, group_by=[young])
     assert {(row["young"], row["filled"]) for row in answer.to_pylist()} == {(True, 1), (False, 0)}

@@ -42,7 +42,7 @@ def test_every_setting_the_code_reads_is_documented_and_no_other():
 def test_every_page_is_in_the_navigation():
     nav = (ROOT / "mkdocs.yml").read_text()
     pages = {str(file.relative_to(ROOT / "docs")) for file in (ROOT / "docs").rglob("*.md")}
-    listed = set(re.findall(r"[\w/-]+\.md", nav))
+    listed = set(re.findall(r"[\w/.-]+\.md", nav))
     assert pages == listed
 
 
@@ -55,3 +55,18 @@ def test_every_link_between_pages_leads_somewhere():
 def test_the_navigation_is_valid_yaml_without_outside_assets():
     site = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
     assert site["theme"]["font"] is False
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_every_command_that_a_first_page_shows_can_be_given(page):
+    known = dict(commands(typer.main.get_command(app)))
+    shown = re.findall(
+        r"(?:^\$ |^|`)(ziggurat [a-z].*?)(?:\s{2,}#.*|\s{4,}.*)?(?:`|$)", (ROOT / page).read_text(), re.MULTILINE
+    )
+    assert len(shown) > 3
+    for line in shown:
+        words = line.split()
+        name = next((name for name in (" ".join(words[:n]) for n in (3, 2)) if name in known), None)
+        assert name is not None or line in {"ziggurat doctor", "ziggurat tour"}, f"{page}: {line}"
+        options = {text for option in known[name].params for text in option.opts}
+        assert {word for word in words if word.startswith("--")} <= options, f"{page}: {line}"

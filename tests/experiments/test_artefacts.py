@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ziggurat.errors import ArtefactError
-from ziggurat.experiments._types import Stored
+from ziggurat.experiments._types import StoredOutput
 from ziggurat.experiments.storing._artefacts import number_in, pack, unpack, whole
 from ziggurat.experiments.storing._objects import INLINE_LIMIT, DamagedError, Objects, digest_of
 
@@ -182,13 +182,13 @@ class Bomb:
         return exec, ("raise SystemExit('code ran')",)
 
 
-def planted(kind: str, data: bytes, objects: Objects) -> Stored:
+def planted(kind: str, data: bytes, objects: Objects) -> StoredOutput:
     """A payload with a matching hash, as someone who may write to the folder could plant it."""
     digest = digest_of(kind, data)
     path = Path(objects.path(digest))
     path.parent.mkdir(parents=True)
     path.write_bytes(data)
-    return Stored(kind, digest, len(data))
+    return StoredOutput(kind, digest, len(data))
 
 
 def npy_bomb() -> bytes:

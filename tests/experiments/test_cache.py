@@ -14,12 +14,12 @@ import pytest
 
 from ziggurat.errors import ArtefactError
 from ziggurat.experiments._steps import Step
-from ziggurat.experiments._types import Gathered, Module, Node, Source
+from ziggurat.experiments._types import Gathered, Module, Node, NodeOutput
 from ziggurat.experiments.running._cache import Cache, node_key
 
 HOST = socket.gethostname()
 STEP = Step("a:b", print, "1", takes_seed=True)
-NODE = Node("m#0", Module("m", "a:b"), {"x": 1, "y": [1, 2]}, {}, {"m": 0}, 5, {"given": Source("s", "out")})
+NODE = Node("m#0", Module("m", "a:b"), {"x": 1, "y": [1, 2]}, {}, {"m": 0}, 5, {"given": NodeOutput("s", "out")})
 
 
 def file_of(cache: Cache) -> Path:
@@ -61,7 +61,7 @@ def test_the_seed_counts_only_for_steps_that_take_one() -> None:
 
 def test_the_key_of_a_gathered_input_depends_on_what_is_told_about_its_runs() -> None:
     def key(epsilon: float) -> str:
-        gathered = Gathered((Source("s", "out"),), ({"s.epsilon": epsilon},), ({"s": 0},))
+        gathered = Gathered((NodeOutput("s", "out"),), ({"s.epsilon": epsilon},), ({"s": 0},))
         return node_key(replace(NODE, inputs={"given": gathered}), {"given": ["d"]}, STEP)
 
     assert key(1.0) == key(1.0)

@@ -9,7 +9,7 @@ import pytest
 
 from ziggurat.errors import ExperimentError, MissingExtraError
 from ziggurat.experiments._step_modules import take_steps
-from ziggurat.experiments._types import Experiment, Module, Plan, Record
+from ziggurat.experiments._types import Experiment, ExperimentPlan, Module, NodeRecord
 from ziggurat.experiments.file._plan import expand
 from ziggurat.experiments.running._cache import Cache
 from ziggurat.experiments.running._executors import executor
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("sample_steps")
 Ran = Callable[[], list[str]]
 
 
-def noisy(journal: Path) -> Plan:
+def noisy(journal: Path) -> ExperimentPlan:
     """Nested trials and repeats whose numbers come from seeds."""
     where = {"journal": str(journal)}
     inner = Module("inner", "sample-scale", where, {"array": "outer.array"}, metrics=("total",), repeats=2)
@@ -30,11 +30,11 @@ def noisy(journal: Path) -> Plan:
     return expand(Experiment("noisy", (source, outer, last), seed=11))
 
 
-def facts(records: list[Record]) -> list[Any]:
+def facts(records: list[NodeRecord]) -> list[Any]:
     return [(r.node, r.status, r.metrics, r.key, {n: s.digest for n, s in r.outputs.items()}) for r in records]
 
 
-def run(plan: Plan, cache: Cache, name: str) -> list[Record]:
+def run(plan: ExperimentPlan, cache: Cache, name: str) -> list[NodeRecord]:
     return run_plan(plan, cache, executor=name, workers=2, progress=False)
 
 

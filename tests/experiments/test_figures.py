@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ziggurat.errors import ExperimentError
 from ziggurat.experiments._results import Results
-from ziggurat.experiments._types import Expected, Experiment, Figure, Module, Record
+from ziggurat.experiments._types import Expected, Experiment, Figure, Module, NodeRecord
 from ziggurat.experiments.showing._axes import levels, marks, points, reference
 from ziggurat.experiments.showing._figures import draw
 
@@ -20,7 +20,7 @@ EPSILONS, MODELS = (0.01, 0.1, 10), ("tree", "forest")
 AGAIN = Module("again", "classify", trials=tuple({"model": model} for model in MODELS), metrics=("accuracy",))
 SIMILAR = Module("similarity", "similarity", metrics=("hamming",))
 PRIVATE = Module(
-    "private", "privatise", {"clip": 3}, trials=tuple({"epsilon": e} for e in EPSILONS), repeats=3,
+    "private", "privatize", {"clip": 3}, trials=tuple({"epsilon": e} for e in EPSILONS), repeats=3,
     modules=(AGAIN, SIMILAR),
 )  # fmt: skip
 PRINTED = (
@@ -33,7 +33,7 @@ EXPERIMENT = Experiment("example", (Module("control", "classify", metrics=("accu
 def record(node, varied=None, status="done", **metrics):
     module = node.rpartition("/")[2].partition("[")[0].partition("#")[0]
     parent = node.rpartition("/")[0] or None
-    return Record(node, module, varied or {}, {}, parent, status, False, "", 0.5, None, metrics, {}, "k")
+    return NodeRecord(node, module, varied or {}, {}, parent, status, False, "", 0.5, None, metrics, {}, "k")
 
 
 def runs():

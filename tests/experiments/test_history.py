@@ -13,7 +13,7 @@ import pytest
 
 from ziggurat.errors import ExperimentError
 from ziggurat.experiments._steps import step
-from ziggurat.experiments._types import Expected, Experiment, Figure, Module, Record, Reproduces, Stored
+from ziggurat.experiments._types import Expected, Experiment, Figure, Module, NodeRecord, Reproduces, StoredOutput
 from ziggurat.experiments.file._file import load
 from ziggurat.experiments.storing._history import History
 
@@ -49,10 +49,10 @@ def record(i=0, status="done", **changes):
         "seconds": 0.25,
         "error": None if status == "done" else "ValueError: ‘no’",
         "metrics": {"score": 0.1 + i},
-        "outputs": {"table": Stored("arrow", "abc", 10), "score": Stored("json", "def", 3, "0.1")},
+        "outputs": {"table": StoredOutput("arrow", "abc", 10), "score": StoredOutput("json", "def", 3, "0.1")},
         "key": "k",
     }
-    return Record(**{**parts, **changes})
+    return NodeRecord(**{**parts, **changes})
 
 
 def child(code, folder, **options):
@@ -243,6 +243,6 @@ def test_a_run_is_found_by_the_beginning_of_its_name(tmp_path):
 def test_an_inline_value_that_is_no_json_does_not_stop_the_record(tmp_path):
     with History(tmp_path) as history:
         run = history.start(EXPERIMENT)
-        history.record(run, record(outputs={"raw": Stored("bytes", "abc", 3, b"abc")}))
-        assert history.records(run)[0].outputs["raw"] == Stored("bytes", "abc", 3, None)
+        history.record(run, record(outputs={"raw": StoredOutput("bytes", "abc", 3, b"abc")}))
+        assert history.records(run)[0].outputs["raw"] == StoredOutput("bytes", "abc", 3, None)
     assert json.loads((tmp_path / "runs" / run / "experiment.json").read_text())["name"] == "example"

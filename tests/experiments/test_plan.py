@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ziggurat.errors import ExperimentError
-from ziggurat.experiments._types import Experiment, Gathered, Module, Node, Plan, Source
+from ziggurat.experiments._types import Experiment, ExperimentPlan, Gathered, Module, Node, NodeOutput
 from ziggurat.experiments.file._plan import expand
 from ziggurat.randomness import seeded
 
@@ -20,17 +20,17 @@ def _module(name: str, **rest: Any) -> Module:
     return Module(name, "any", **rest)
 
 
-def _plan(*modules: Module, seed: int = 7) -> Plan:
+def _plan(*modules: Module, seed: int = 7) -> ExperimentPlan:
     return expand(Experiment("test", modules, seed))
 
 
-def _by_id(plan: Plan) -> dict[str, Node]:
+def _by_id(plan: ExperimentPlan) -> dict[str, Node]:
     return {node.id: node for node in plan.nodes}
 
 
-def _sources(node: Node) -> Iterator[Source]:
+def _outputs(node: Node) -> Iterator[NodeOutput]:
     for each in node.inputs.values():
-        yield from each.sources if isinstance(each, Gathered) else (each,)
+        yield from each.outputs if isinstance(each, Gathered) else (each,)
 
 
 EXAMPLE = (
@@ -84,23 +84,26 @@ def test_a_run_inside_knows_what_varies_around_it() -> None:
 def test_an_ancestor_and_a_single_sibling_give_their_one_run() -> None:
     nodes = _by_id(_plan(*EXAMPLE))
     inside = nodes["private[epsilon=2]#0/again#0"]
-    assert inside.inputs == {"train": Source("private[epsilon=2]#0", "train"), "test": Source("prepare#0", "test")}
+    assert inside.inputs == {
+        "train": NodeOutput("private[epsilon=2]#0", "train"),
+        "test": NodeOutput("prepare#0", "test"),
+    }
     sibling = nodes["private[epsilon=2]#1/similar#0"]
-    assert sibling.inputs == {"score": Source("private[epsilon=2]#1/again#0", "accuracy")}
+    assert sibling.inputs == {"score": NodeOutput("private[epsilon=2]#1/again#0", "accuracy")}
 
 
 def test_from_outside_all_runs_are_gathered_in_order() -> None:
     end = _by_id(_plan(*EXAMPLE))["end#0"]
     scores = end.inputs["scores"]
     assert isinstance(scores, Gathered)
-    assert [each.node for each in scores.sources][:2] == [
+    assert [each.node for each in scores.outputs][:2] == [
         "private[epsilon=0.5]#0/again#0",
         "private[epsilon=0.5]#1/again#0",
     ]
     assert [each["private.epsilon"] for each in scores.parameters] == [0.5, 0.5, 2, 2]
     assert scores.repeats[1] == {"private": 1, "again": 0}
     assert isinstance(end.inputs["tables"], Gathered)
-    assert end.inputs["test"] == Source("prepare#0", "test")
+    assert end.inputs["test"] == NodeOutput("prepare#0", "test")
 
 
 def test_inside_a_run_only_its_own_runs_are_gathered() -> None:
@@ -108,14 +111,14 @@ def test_inside_a_run_only_its_own_runs_are_gathered() -> None:
     outer = _module("outer", repeats=3, modules=(inner, _module("sum", inputs={"all": "inner.x"})))
     gathered = _by_id(_plan(outer))["outer#1/sum#0"].inputs["all"]
     assert isinstance(gathered, Gathered)
-    assert [each.node for each in gathered.sources] == ["outer#1/inner[a=1]#0", "outer#1/inner[a=2]#0"]
+    assert [each.node for each in gathered.outputs] == ["outer#1/inner[a=1]#0", "outer#1/inner[a=2]#0"]
     assert gathered.parameters == ({"inner.a": 1}, {"inner.a": 2})
     assert gathered.repeats == ({"inner": 0}, {"inner": 0})
 
 
 def test_a_module_that_gathers_is_a_list_even_with_one_run() -> None:
     plan = _plan(_module("one", gather=True), _module("two", inputs={"a": "one.x"}))
-    assert plan.nodes[1].inputs["a"] == Gathered((Source("one#0", "x"),), ({},), ({"one": 0},))
+    assert plan.nodes[1].inputs["a"] == Gathered((NodeOutput("one#0", "x"),), ({},), ({"one": 0},))
 
 
 def test_a_module_inside_another_is_gathered_from_outside_even_with_one_run() -> None:
@@ -244,7 +247,7 @@ def test_every_node_comes_after_what_it_needs_with_an_id_and_a_seed_of_its_own(e
     nodes = expand(experiment).nodes
     done: set[str] = set()
     for node in nodes:
-        assert {each.node for each in _sources(node)} <= done
+        assert {each.node for each in _outputs(node)} <= done
         assert node.parent is None or node.parent in done
         assert node.id not in done
         done.add(node.id)
@@ -258,7 +261,7 @@ def test_inputs_come_from_the_run_around_both(experiment: Experiment) -> None:
     plan = expand(experiment)
     nodes = _by_id(plan)
     for node in plan.nodes:
-        for source in (nodes[each.node] for each in _sources(node)):
+        for source in (nodes[each.node] for each in _outputs(node)):
             shared = node.repeats.keys() & source.repeats.keys()
             assert all(node.repeats[name] == source.repeats[name] for name in shared)
             assert all(
@@ -274,9 +277,9 @@ def test_gathering_misses_no_run(experiment: Experiment) -> None:
     plan = expand(experiment)
     for node in plan.nodes:
         for given_ in (each for each in node.inputs.values() if isinstance(each, Gathered)):
-            target = _by_id(plan)[given_.sources[0].node].module.id
+            target = _by_id(plan)[given_.outputs[0].node].module.id
             fits = [each.id for each in plan.nodes if each.module.id == target and _agree(each, node)]
-            assert [each.node for each in given_.sources] == fits
+            assert [each.node for each in given_.outputs] == fits
 
 
 def _agree(one: Node, other: Node) -> bool:

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from ziggurat.experiments._results import Results
-from ziggurat.experiments._types import Expected, Experiment, Figure, Module, Record, Reproduces
+from ziggurat.experiments._types import Expected, Experiment, Figure, Module, NodeRecord, Reproduces
 from ziggurat.experiments.showing._report import number, report
 from ziggurat.experiments.storing._history import Run
 
@@ -36,7 +36,7 @@ RUN = Run(
 
 def record(p, repeat, status="done", error=None, **metrics):
     node = f"m[p={p}]#{repeat}"
-    return Record(node, "m", {"m.p": p}, {"m": repeat}, None, status, False, "", 0.5, error, metrics, {}, "k")
+    return NodeRecord(node, "m", {"m.p": p}, {"m": repeat}, None, status, False, "", 0.5, error, metrics, {}, "k")
 
 
 RECORDS = [record(1, 0, accuracy=0.91), record(1, 1, accuracy=0.93), record(2, 0, accuracy=0.5)]
@@ -131,7 +131,7 @@ def test_nothing_written_in_an_experiment_becomes_markup():
         (Expected(f"m.{NASTY}", 1, 1, {"m.p": NASTY}, remark=NASTY), Expected(f"m.{NASTY}", 1, 1, {NASTY: NASTY})),
         NASTY,
     )  # fmt: skip
-    good = Record("n", "m", {"m.p": NASTY}, {}, None, "done", False, NASTY, 1.0, None, {NASTY: 1.0}, {}, "k")
+    good = NodeRecord("n", "m", {"m.p": NASTY}, {}, None, "done", False, NASTY, 1.0, None, {NASTY: 1.0}, {}, "k")
     bad = replace(good, node=NASTY, status="failed", error=NASTY, metrics={})
     found = page(experiment, (good, bad), run_id=NASTY, run=replace(RUN, id=NASTY, executor=NASTY), command=NASTY)
     assert "script" not in found.tags

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from ziggurat.errors import DataError
 from ziggurat.experiments._results import Results
-from ziggurat.experiments._types import Expected, Experiment, Module, Record
+from ziggurat.experiments._types import Expected, Experiment, Module, NodeRecord
 from ziggurat.experiments._values import describe, same, token
 
 AGAIN = Module("again", "classify", metrics=("accuracy", "auc"))
 PRIVATE = Module(
-    "private", "privatise", {"clip": 3}, trials=({"epsilon": 2}, {"epsilon": 0.1}), repeats=3, modules=(AGAIN,)
+    "private", "privatize", {"clip": 3}, trials=({"epsilon": 2}, {"epsilon": 0.1}), repeats=3, modules=(AGAIN,)
 )
 EXPERIMENT = Experiment("example", (Module("prepare", "prepare-data", {"rows": 4000}), PRIVATE))
 
@@ -25,7 +25,7 @@ def record(node, varied=None, repeats=None, metrics=None, status="done", error=N
     module = node.rpartition("/")[2].partition("[")[0].partition("#")[0]
     parent = node.rpartition("/")[0] or None
     time = "2026-11-15T12:00:00+00:00"
-    return Record(
+    return NodeRecord(
         node, module, varied or {}, repeats or {}, parent, status, False, time, 0.5, error, metrics or {}, {}, "k"
     )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ziggurat.experiments._types import Experiment, Module, Plan
+from ziggurat.experiments._types import Experiment, ExperimentPlan, Module
 from ziggurat.experiments.file._plan import expand
 from ziggurat.experiments.running._cache import Cache
 from ziggurat.experiments.running._run import run_plan
@@ -43,14 +43,14 @@ if __name__ == "__main__":
 """
 
 
-def slow_plan(journal: Path) -> Plan:
+def slow_plan(journal: Path) -> ExperimentPlan:
     where = {"journal": str(journal)}
     trials = tuple({"factor": float(number)} for number in range(20))
     scale = Module("scale", "sample-scale", {**where, "wait": 0.1}, {"array": "source.array"}, trials)
     return expand(Experiment("slow", (Module("source", "sample-source", {**where, "value": 12}), scale)))
 
 
-def big_plan() -> Plan:
+def big_plan() -> ExperimentPlan:
     trials = tuple({"index": index, "size": 20_000 if index < 5 else 400_000} for index in range(8))
     return expand(Experiment("big", (Module("big", "sample-big", trials=trials),)))
 

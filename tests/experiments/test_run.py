@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from ziggurat.errors import ExperimentError
-from ziggurat.experiments._types import Experiment, Module, Plan, Record
+from ziggurat.experiments._types import Experiment, ExperimentPlan, Module, NodeRecord
 from ziggurat.experiments.file._plan import expand
 from ziggurat.experiments.running._cache import Cache
 from ziggurat.experiments.running._progress import Progress
@@ -23,11 +23,11 @@ pytestmark = pytest.mark.usefixtures("sample_steps")
 Ran = Callable[[], list[str]]
 
 
-def planned(*modules: Module) -> Plan:
+def planned(*modules: Module) -> ExperimentPlan:
     return expand(Experiment("test", modules, seed=3))
 
 
-def chain(journal: Path, value: int = 12, factors: tuple[float, ...] = (1.0, 2.0), **scale: Any) -> Plan:
+def chain(journal: Path, value: int = 12, factors: tuple[float, ...] = (1.0, 2.0), **scale: Any) -> ExperimentPlan:
     """A source, one run of scale per factor, and the sum over those."""
     where = {"journal": str(journal)}
     trials = tuple({"factor": factor} for factor in factors)
@@ -38,7 +38,7 @@ def chain(journal: Path, value: int = 12, factors: tuple[float, ...] = (1.0, 2.0
     )
 
 
-def misbehaving(journal: Path, *ways: str) -> Plan:
+def misbehaving(journal: Path, *ways: str) -> ExperimentPlan:
     trials = tuple({"how": how} for how in ways)
     where = {"journal": str(journal)}
     return planned(
@@ -48,11 +48,11 @@ def misbehaving(journal: Path, *ways: str) -> Plan:
     )
 
 
-def run(plan: Plan, cache: Cache, **options: Any) -> list[Record]:
+def run(plan: ExperimentPlan, cache: Cache, **options: Any) -> list[NodeRecord]:
     return run_plan(plan, cache, progress=False, **options)
 
 
-def by_module(records: list[Record], module: str) -> list[Record]:
+def by_module(records: list[NodeRecord], module: str) -> list[NodeRecord]:
     return [record for record in records if record.module == module]
 
 
@@ -77,7 +77,7 @@ def test_a_gathered_input_tells_parameters_and_repeats(cache: Cache, journal: Pa
 def test_a_second_run_runs_nothing_and_tells_the_same(cache: Cache, journal: Path, ran: Ran) -> None:
     first = run(chain(journal), cache)
     ran()
-    told: list[Record] = []
+    told: list[NodeRecord] = []
     second = run(chain(journal), cache, on_record=told.append)
     assert ran() == []
     assert all(record.cached for record in second)
@@ -96,7 +96,7 @@ def test_another_parameter_reruns_only_what_depends_on_it(cache: Cache, journal:
 
 
 def test_an_upstream_change_with_the_same_output_leaves_the_rest_cached(cache: Cache, journal: Path, ran: Ran) -> None:
-    def plan(value: int) -> Plan:
+    def plan(value: int) -> ExperimentPlan:
         whole = chain(journal, value)
         source, scale, gather = whole.experiment.modules
         return planned(source, replace(scale, inputs={"array": "source.tens"}), gather)
@@ -216,7 +216,7 @@ def test_a_truncated_entry_that_nothing_reads_is_recomputed(cache: Cache, journa
 
 
 def test_outputs_that_are_not_kept_go_and_their_successors_stay_cached(cache: Cache, journal: Path, ran: Ran) -> None:
-    def plan(factors: tuple[float, ...]) -> Plan:
+    def plan(factors: tuple[float, ...]) -> ExperimentPlan:
         source, scale, gather = chain(journal, factors=factors, keep=("total",)).experiment.modules
         return planned(replace(source, keep=()), scale, gather)
 
@@ -241,7 +241,7 @@ def test_what_one_experiment_keeps_another_does_not_remove(cache: Cache, journal
 def test_many_missing_inputs_of_one_node_are_all_made_again(cache: Cache, journal: Path, ran: Ran) -> None:
     source, scale, gather = chain(journal, factors=tuple(map(float, range(2, 10))), keep=()).experiment.modules
 
-    def plan(told: str) -> Plan:
+    def plan(told: str) -> ExperimentPlan:
         last = replace(gather, inputs={"runs": "scale.array"}, parameters={"journal": told}, metrics=())
         return planned(source, scale, last)
 
@@ -275,7 +275,7 @@ def test_a_preview_tells_what_is_cached_due_and_unknown(cache: Cache, journal: P
 
 
 def test_an_empty_plan_gives_no_records(cache: Cache) -> None:
-    assert run(Plan(Experiment("none", ()), ()), cache) == []
+    assert run(ExperimentPlan(Experiment("none", ()), ()), cache) == []
 
 
 def test_an_unknown_step_is_refused_before_anything_runs(cache: Cache, journal: Path, ran: Ran) -> None:

@@ -57,7 +57,7 @@ def test_every_step_is_registered_and_declares_what_it_returns():
         "train-generator",
         "train-generator-torch",
         "train-generator-keras",
-        "privatise",
+        "privatize",
         "similarity",
         "gaussian-sigma",
     ):
@@ -246,7 +246,7 @@ def test_a_generator_trained_on_public_data_carries_no_event(clinic):
 @pytest.mark.parametrize("epsilon", [0.1, "1/3", 8])
 def test_the_event_gives_exactly_the_epsilon_that_was_asked_for(mechanism, epsilon, clinic, generator):
     way = {"generator": {**generator, "public": True}, "mechanism": mechanism} if mechanism else {}
-    made = steps.privatise(**clinic, epsilon=epsilon, **way, seed=2)
+    made = steps.privatize(**clinic, epsilon=epsilon, **way, seed=2)
     stated = compose(event_from_dict(made["event"])).pure()
     asked = 1 / 3 if epsilon == "1/3" else epsilon
     assert asked * (1 - 1e-9) <= made["epsilon_spent"] <= asked * (1 + 1e-15)
@@ -256,7 +256,7 @@ def test_the_event_gives_exactly_the_epsilon_that_was_asked_for(mechanism, epsil
 
 
 def test_with_an_unprotected_generator_no_guarantee_is_claimed_for_the_whole(clinic, generator):
-    made = steps.privatise(**clinic, epsilon=1, generator=generator)
+    made = steps.privatize(**clinic, epsilon=1, generator=generator)
     with pytest.raises(PrivacyError):
         compose(event_from_dict(made["event"])).pure()
     assert compose(event_from_dict(made["record_event"])).pure().epsilon == 1
@@ -266,7 +266,7 @@ def test_with_an_unprotected_generator_no_guarantee_is_claimed_for_the_whole(cli
 @pytest.mark.parametrize("mechanism", ["response", "laplace", None])
 def test_protected_tables_fit_the_schema_keep_the_rows_and_repeat_by_seed(mechanism, clinic, generator):
     way = {"generator": generator, "mechanism": mechanism} if mechanism else {}
-    made, again, other = (steps.privatise(**clinic, epsilon=2, seed=seed, **way) for seed in (3, 3, 4))
+    made, again, other = (steps.privatize(**clinic, epsilon=2, seed=seed, **way) for seed in (3, 3, 4))
     schema = Schema.from_dict(clinic["schema"])
     for name in TABLES:
         assert made[name].column_names == clinic[name].column_names
@@ -290,7 +290,7 @@ def outcomes(mechanism, age, label, epsilon, seed):
     way = {"generator": {"weights": weights, "columns": ["age"], "public": True}, "mechanism": mechanism}
     many = pa.table({"age": np.full(40_000, age), "target": np.full(40_000, label)})
     few = many.slice(0, 1)
-    made = steps.privatise(many, few, few, SCHEMA, epsilon, **(way if mechanism else {}), seed=seed)["train"]
+    made = steps.privatize(many, few, few, SCHEMA, epsilon, **(way if mechanism else {}), seed=seed)["train"]
     return 2 * made["age"].to_numpy() + made["target"].cast(pa.int64()).to_numpy()
 
 
@@ -329,13 +329,13 @@ def test_a_halved_sensitivity_would_be_caught(mechanism, monkeypatch):
 )
 def test_bad_protection_is_refused(changes, words, clinic, generator):
     with pytest.raises((ExperimentError, ValueError), match=words):
-        steps.privatise(**clinic, **{"epsilon": 1, "generator": generator, **changes})
+        steps.privatize(**clinic, **{"epsilon": 1, "generator": generator, **changes})
 
 
 def test_a_generator_for_other_columns_is_refused(clinic, generator):
     fewer = prepared(columns=["age", "bmi"])
     with pytest.raises(ExperimentError, match="other columns"):
-        steps.privatise(**{name: fewer[name] for name in clinic}, epsilon=1, generator=generator)
+        steps.privatize(**{name: fewer[name] for name in clinic}, epsilon=1, generator=generator)
 
 
 # similarity
@@ -367,7 +367,7 @@ def test_stronger_privacy_distorts_more(clinic, generator):
     far, near = (
         steps.similarity(
             clinic["train"],
-            steps.privatise(**clinic, epsilon=epsilon, generator=generator, seed=1)["train"],
+            steps.privatize(**clinic, epsilon=epsilon, generator=generator, seed=1)["train"],
             clinic["schema"],
         )
         for epsilon in (0.1, 12)

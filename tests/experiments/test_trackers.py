@@ -7,12 +7,12 @@ import threading
 import pytest
 
 from ziggurat.errors import ExperimentError, MissingExtraError
-from ziggurat.experiments._types import Experiment, Module, Record
+from ziggurat.experiments._types import Experiment, Module, NodeRecord
 from ziggurat.experiments.showing._trackers import Guarded, MlflowTracker, Tracker, WandbTracker, resend
 from ziggurat.experiments.storing._history import History
 
 AGAIN = Module("again", "classify", metrics=("accuracy",))
-PRIVATE = Module("private", "privatise", trials=({"epsilon": 0.5},), modules=(AGAIN,))
+PRIVATE = Module("private", "privatize", trials=({"epsilon": 0.5},), modules=(AGAIN,))
 EXPERIMENT = Experiment("example", (PRIVATE,), seed=7, title="An example", digest="d" * 64)
 
 
@@ -21,7 +21,7 @@ def record(node, status="done", metrics=None, error=None):
     parent = node.rpartition("/")[0] or None
     varied, repeats = {"private.epsilon": 0.5}, {"private": 0}
     time = "2026-11-15T12:00:00+00:00"
-    return Record(node, module, varied, repeats, parent, status, True, time, 1.5, error, metrics or {}, {}, "k")
+    return NodeRecord(node, module, varied, repeats, parent, status, True, time, 1.5, error, metrics or {}, {}, "k")
 
 
 RECORDS = [

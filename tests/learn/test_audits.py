@@ -5,7 +5,7 @@ each. Seen is the log ratio of likelihoods, which tells the two apart best. What
 below the claim, and half the noise must exceed it. A sound mechanism fails with probability 1e-7; draws are seeded.
 
 Elsewhere: what trees choose (`test_trees`), objective perturbation, by its exact law (`test_objective`), served models
-(`test_served_*`), gradient descent (`test_sgd_training`).
+(`test_served_*`), gradient descent (`tests/descent`).
 """
 
 import math
@@ -26,14 +26,14 @@ from ziggurat.learn import (
     RandomForestClassifier,
 )
 from ziggurat.learn._bounds import bucket_counts, histogram_noise
-from ziggurat.learn._budget import Budget, about_rows
+from ziggurat.learn._budget import FitBudget, about_rows
 from ziggurat.learn._clipping import STEPS, Scale
-from ziggurat.learn.counting._base import Facts
+from ziggurat.learn.counting._base import CountingFacts
 from ziggurat.learn.counting._naive_bayes import ClassSums, category_counts
 from ziggurat.learn.counting._splits import leaf_counts, leaves_of, random_splits
 from ziggurat.learn.linear._logistic import Added, slopes_for
-from ziggurat.learn.linear._methods import Cells, Output, Statistics
-from ziggurat.learn.linear._methods import Facts as LinearFacts
+from ziggurat.learn.linear._methods import LinearFacts as LinearFacts
+from ziggurat.learn.linear._methods import NoisyCells, Output, Statistics
 from ziggurat.learn.linear._objective import newton
 from ziggurat.mechanisms import Gaussian, Laplace, empirical_epsilon
 from ziggurat.privacy import Relation
@@ -47,7 +47,7 @@ RELATIONS = pytest.mark.parametrize("relation", [REPLACE, ADD])
 
 
 def _budget(kind, relation=REPLACE):
-    return Budget(Fraction(EPSILON), Fraction(DELTAS[kind]), kind, about_rows(relation))
+    return FitBudget(Fraction(EPSILON), Fraction(DELTAS[kind]), kind, about_rows(relation))
 
 
 def _width(noise):
@@ -90,7 +90,7 @@ def test_sums_of_classes(kind, relation):
     sums = ClassSums(2, kind, Relation(relation))
     corners = [np.full((1, 2), STEPS), np.full((1, 2), -STEPS)]
     codes = [0, 0] if kind == "gaussian" else [0, 1]
-    pair = [sums.summed(row, np.array([code]), 2) for row, code in zip(corners, codes, strict=True)]
+    pair = [sums.sum_up(row, np.array([code]), 2) for row, code in zip(corners, codes, strict=True)]
     _assert_tight(sums.noise(_budget(kind, relation)), kind, pair if relation == REPLACE else [pair[0], 0 * pair[0]])
 
 
@@ -104,7 +104,7 @@ def test_the_sums_of_classes_of_a_model_are_those():
 @pytest.mark.parametrize(("kind", "columns"), [("laplace", 2), ("gaussian", 12)])
 def test_counts_of_categories(kind, columns, relation):
     model = CategoricalNB(classes=2, categories=2, epsilon=EPSILON, delta=DELTAS[kind], relation=relation)
-    noise = model._noise(Facts(1, columns, 2))
+    noise = model._noise(CountingFacts(1, columns, 2))
     pair = [category_counts(np.full((1, columns), at), np.array([at]), [2] * columns, 2) for at in (0, 1)]
     _assert_tight(noise, kind, pair if relation == REPLACE else [pair[0], 0 * pair[0]])
 
@@ -119,7 +119,7 @@ def test_leaves_of_a_forest(kind, trees, relation):
         np.stack(part) for part in zip(*[random_splits(box, 1, draw) for _ in range(trees)], strict=True)
     )
     pair = [model._counts(np.full((1, 1), float(at)), np.array([at]), 2) for at in (0, 1)]
-    _assert_tight(model._plan(Facts(1, 1, 2))[1], kind, pair if relation == REPLACE else [pair[0], 0 * pair[0]])
+    _assert_tight(model._plan(CountingFacts(1, 1, 2))[1], kind, pair if relation == REPLACE else [pair[0], 0 * pair[0]])
 
 
 @RELATIONS
@@ -128,7 +128,7 @@ def test_leaves_of_a_tree(relation):
     model = DecisionTreeClassifier(classes=2, bounds=(0, 1), depth=1, epsilon=2 * EPSILON, relation=relation)
     leaves = [leaves_of(np.array([[at]]), np.array([0]), np.array([0.5])) for at in (0.0, 1.0)]
     pair = [leaf_counts(leaf, np.array([at]), (2, 2)) for at, leaf in enumerate(leaves)]
-    noise = model._plan(Facts(1, 1, 2)).leaves
+    noise = model._plan(CountingFacts(1, 1, 2)).leaves
     assert noise.epsilon == EPSILON
     _assert_tight(noise, "laplace", pair if relation == REPLACE else [pair[0], 0 * pair[0]])
 
@@ -168,7 +168,7 @@ def test_sums_of_products(method, kind, times, relation):
     one = np.array([[STEPS]])
     other = (one, -1) if kind == "gaussian" else (0 * one, 0)
     twice = np.where(made.moments.places[0] == made.moments.places[1], 1, 2) if method.endswith("published") else 1
-    pair = [made.moments.summed(x, np.array([y * made.moments.target])) * twice for x, y in ((one, 1), other)]
+    pair = [made.moments.sum_up(x, np.array([y * made.moments.target])) * twice for x, y in ((one, 1), other)]
     _assert_tight(made.noise, kind, pair if relation == REPLACE else [pair[0], 0 * pair[0]], times)
 
 
@@ -185,7 +185,7 @@ def test_weights_of_a_ridge(kind, intercept, relation):
 
 @RELATIONS
 def test_cells_of_all_columns(relation):
-    made = Cells(_facts("laplace", relation, rows=30))
+    made = NoisyCells(_facts("laplace", relation, rows=30))
     pair = [made.grid.counts(np.full((1, 2), at)) for at in (-1.0, 1.0)]
     _assert_tight(made.noise, "laplace", pair if relation == REPLACE else [pair[0], 0 * pair[0]])
 

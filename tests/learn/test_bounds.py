@@ -5,16 +5,16 @@ import pytest
 
 from ziggurat.errors import ParameterError
 from ziggurat.learn import LinearRegression, LogisticRegression
-from ziggurat.learn._bounds import bucket_counts, changed_counts, histogram_noise, learned
-from ziggurat.learn._budget import Budget, about_rows
-from ziggurat.learn._clipping import declared
+from ziggurat.learn._bounds import bucket_counts, changed_counts, histogram_noise, learn_bounds
+from ziggurat.learn._budget import FitBudget, about_rows
+from ziggurat.learn._clipping import read_bounds
 from ziggurat.randomness import seeded
 
 EXTREMES = [0.0, -0.0, 1e-300, 0.5, 1.0, -1.0, 2.0**40, 2.0**41, -(2.0**41), 1e300, -1e300, 3.7]
 
 
 def _budget(relation="replace-one", kind="laplace"):
-    return Budget(Fraction(1), Fraction(1, 10**6), kind, about_rows(relation))
+    return FitBudget(Fraction(1), Fraction(1, 10**6), kind, about_rows(relation))
 
 
 def _counts(table):
@@ -45,7 +45,7 @@ def test_an_added_row_changes_one_count_a_column():
 def test_bought_bounds_hold_the_bulk_of_the_rows(kind):
     draw = np.random.default_rng(1)
     table = np.column_stack([draw.normal(100, 10, 5000), draw.uniform(-3, -2.1, 5000), np.full(5000, 7.0)])
-    scale = learned(table, histogram_noise(3, _budget(kind=kind)), seeded("bounds"))
+    scale = learn_bounds(table, histogram_noise(3, _budget(kind=kind)), seeded("bounds"))
     assert scale.lower.tolist() == [64, -4, 4]
     assert scale.upper.tolist() == [128, -2, 8]
 
@@ -53,7 +53,7 @@ def test_bought_bounds_hold_the_bulk_of_the_rows(kind):
 def test_values_beyond_every_bucket_and_empty_evidence_still_give_bounds():
     noise = histogram_noise(2, _budget())
     for value in (1e300, -1e300, 0.0):
-        scale = learned(np.full((3, 2), value), noise, seeded("far"))
+        scale = learn_bounds(np.full((3, 2), value), noise, seeded("far"))
         assert np.all(scale.lower < scale.upper)
 
 
@@ -83,12 +83,12 @@ def test_rows_outside_declared_bounds_count_as_rows_at_them():
 @pytest.mark.parametrize("bounds", [(1, 1), (2, 1), (0, np.inf), (np.nan, 1), 3, (0, 1, 2), ([0, 0], 1), ("a", "b")])
 def test_bounds_that_bound_nothing_are_refused(bounds):
     with pytest.raises(ParameterError):
-        declared(bounds, 3, "bounds")
+        read_bounds(bounds, 3, "bounds")
 
 
 def test_bounds_near_the_largest_float_still_scale():
-    scale = declared((-1.7e308, 1.7e308), 1, "bounds")
-    assert scale.scaled(np.array([[1.7e308], [0.0], [-1.7e308]]))[:, 0].tolist() == [1, 0, -1]
+    scale = read_bounds((-1.7e308, 1.7e308), 1, "bounds")
+    assert scale.scale(np.array([[1.7e308], [0.0], [-1.7e308]]))[:, 0].tolist() == [1, 0, -1]
 
 
 @pytest.mark.parametrize("share", [0, 1, -1, 2])
@@ -100,5 +100,5 @@ def test_a_share_outside_0_to_1_is_refused(share):
 @pytest.mark.parametrize("value", [-(2.0**41), -1e300, 1e300, 0.0])
 def test_bounds_are_in_order_wherever_all_values_lie(value):
     noise = histogram_noise(1, _budget())
-    bought = learned(np.full((500, 1), value), noise, seeded("ends"))
+    bought = learn_bounds(np.full((500, 1), value), noise, seeded("ends"))
     assert bought.lower[0] < bought.upper[0]

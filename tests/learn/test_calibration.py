@@ -95,7 +95,7 @@ def test_rows_are_shortened_where_they_are_asked_about_as_where_they_are_learned
     # At the minimum of a logistic loss with an intercept both means are equal, whatever the rows; else both scores.
     weight = 1 if fit_intercept else np.sign(features[:, 0])
     assert np.mean(weight * told) == pytest.approx(np.mean(weight * labels), abs=0.005 if fit_intercept else 0.02)
-    unshortened = expit(Scale(*made.bounds_).clipped(features) @ made.coef_[0] + made.intercept_[0])
+    unshortened = expit(Scale(*made.bounds_).clip(features) @ made.coef_[0] + made.intercept_[0])
     assert abs(np.mean(weight * unshortened) - np.mean(weight * labels)) > 0.02
 
 
@@ -111,7 +111,7 @@ def test_linear_models_shorten_rows_that_they_are_asked_about(made, method):
     model = made(**NO_NOISE, method=method, y_bounds=(-4, 8), clip_norm="0.5", expected_rows=ROWS).fit(features, target)
     residuals = target - model.predict(features)
     along = residuals @ model.predict(features) / ROWS
-    unshortened = target - (Scale(*model.bounds_).clipped(features) @ model.coef_ + model.intercept_)
+    unshortened = target - (Scale(*model.bounds_).clip(features) @ model.coef_ + model.intercept_)
     limit = 0.3 if method == "input" else 0.05  # cells are wide
     assert (abs(residuals.mean()) < limit, abs(along) < limit) == (True, True)
     assert np.mean(residuals**2) < np.mean(unshortened**2) / 1.2

@@ -12,14 +12,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.learn import ElasticNet, Lasso, LogisticRegression, Ridge
-from ziggurat.learn._budget import Budget, about_rows
-from ziggurat.learn._choosing import Contested, covering, judged_by_copies, part_sizes, scores, squared_error
+from ziggurat.learn._budget import FitBudget, about_rows
+from ziggurat.learn._choosing import Contested, covering, judge_by_copies, part_sizes, scores, squared_error
 from ziggurat.learn._clipping import STEPS
 from ziggurat.learn._moments import Quadratic
-from ziggurat.learn.linear._logistic import Given as Signed
-from ziggurat.learn.linear._logistic import Learned as Separators
+from ziggurat.learn.linear._logistic import LogisticRows as Signed
+from ziggurat.learn.linear._logistic import LogisticWeights as Separators
 from ziggurat.learn.linear._logistic import wrongly_named
-from ziggurat.learn.linear._methods import Facts, Given, Learned, Statistics, squared_residuals
+from ziggurat.learn.linear._methods import LinearFacts, LinearRows, LinearWeights, Statistics, squared_residuals
 from ziggurat.learn.linear._quadratic import Penalty
 from ziggurat.mechanisms import Selection, empirical_epsilon
 from ziggurat.privacy import ParallelEvent, compose
@@ -123,7 +123,7 @@ def test_the_event_says_that_parts_are_disjoint_and_that_rows_stay_in_theirs():
 
 def test_a_pure_promise_is_stated_only_where_every_candidate_keeps_it():
     whom = about_rows("replace-one")
-    half = Budget(Fraction(1), Fraction(1, 1000), "gaussian", whom)
+    half = FitBudget(Fraction(1), Fraction(1, 1000), "gaussian", whom)
     gaussian = half.noise(Fraction(1), 1).event
     pure = Selection(1, neighbours=whom).event
     assert covering([pure, pure], half).kind == "pure"
@@ -172,7 +172,7 @@ def test_the_two_copies_are_uncorrelated_and_a_deviation_five_per_cent_off_is_no
             judged_by.append(copy)
             return nothing
 
-        judged_by_copies(noise, deviation, fitted, told, seeded("copies"))
+        judge_by_copies(noise, deviation, fitted, told, seeded("copies"))
         return np.corrcoef(fitted_on[0], judged_by[0])[0, 1]
 
     assert abs(correlated(3.0)) < 0.011
@@ -204,7 +204,7 @@ def test_where_rows_may_be_added_each_is_dealt_by_a_throw_of_its_own():
 
 def _contest(rows, candidates, epsilon=1, relation="replace-one"):
     """A contest between models that are public, so that nothing but the choice can tell."""
-    half = Budget(Fraction(epsilon), Fraction(0), "laplace", about_rows(relation))
+    half = FitBudget(Fraction(epsilon), Fraction(0), "laplace", about_rows(relation))
 
     class Public:
         event, doubt = Selection(half.epsilon, neighbours=half.neighbours).event, 0.0
@@ -225,10 +225,10 @@ def test_a_replaced_row_moves_a_score_by_at_most_a_row_and_half_would_be_exceede
     draw, most = np.random.default_rng(6), {}
     corners = np.array(list(itertools.product([-1.0, 0.0, 1.0], repeat=3)))
     linear = [
-        Learned(weights, constant) for weights, constant in zip(draw.normal(0, 5, (9, 2)), [0.0] * 9, strict=True)
+        LinearWeights(weights, constant) for weights, constant in zip(draw.normal(0, 5, (9, 2)), [0.0] * 9, strict=True)
     ]
     for name, errors, models, table in [
-        ("linear", squared_residuals, linear, lambda rows: Given(rows[:, :2], rows[:, 2], ())),
+        ("linear", squared_residuals, linear, lambda rows: LinearRows(rows[:, :2], rows[:, 2], ())),
         (
             "classes",
             wrongly_named,
@@ -247,12 +247,12 @@ def test_a_replaced_row_moves_a_score_by_at_most_a_row_and_half_would_be_exceede
 def test_a_row_more_lowers_every_score_by_at_most_a_row_and_half_would_be_exceeded():
     draw, found = np.random.default_rng(6), []
     models = [Separators(draw.normal(size=(1, 2))) for _ in range(9)]
-    linear = [Learned(weights, 0.0) for weights in draw.normal(0, 5, (9, 2))]
+    linear = [LinearWeights(weights, 0.0) for weights in draw.normal(0, 5, (9, 2))]
     for row in itertools.product([-1.0, 0.0, 1.0], repeat=3):
         alone = np.array([row])
         signed = Signed(alone[:, :2], np.where(alone[:, 2] > 0, 1.0, -1.0)[None])
         found.append(scores([wrongly_named(model, signed) for model in models]))
-        found.append(scores([squared_residuals(model, Given(alone[:, :2], alone[:, 2], ())) for model in linear]))
+        found.append(scores([squared_residuals(model, LinearRows(alone[:, :2], alone[:, 2], ())) for model in linear]))
     stated = _contest(6, 2, relation=ADD).selection
     assert stated.monotone
     assert np.max(found) == 0
@@ -286,17 +286,17 @@ def test_an_audit_of_the_contest_stays_below_the_claim_and_catches_half_the_sens
 
 @pytest.mark.statistical
 def test_an_audit_of_a_choice_by_sums_stays_below_the_claim_and_catches_one_by_exact_sums():
-    budget = Budget(Fraction(1), Fraction(1, 100), "gaussian", about_rows("replace-one"))
-    made = Statistics(Facts(1, 1, Fraction(1), False, 0.0, budget), "adassp")
+    budget = FitBudget(Fraction(1), Fraction(1, 100), "gaussian", about_rows("replace-one"))
+    made = Statistics(LinearFacts(1, 1, Fraction(1), False, 0.0, budget), "adassp")
     penalties = tuple(Penalty(np.array([square]), np.zeros(1)) for square in (1e6, 0.0))
-    tables = [Given(np.array([[1.0]]), np.array([y]), penalties) for y in (1.0, 0.0)]
+    tables = [LinearRows(np.array([[1.0]]), np.array([y]), penalties) for y in (1.0, 0.0)]
     source, draws = seeded("sums"), 300
 
     def exactly(given):
         target = (given.target * made.moments.target).astype(int)
-        sums = made.moments.summed(np.array([[STEPS]]), target).astype(float)
-        return judged_by_copies(
-            sums, 0.0, lambda copy: [made.minimised(copy, p, 0.0) for p in penalties], made.told, source
+        sums = made.moments.sum_up(np.array([[STEPS]]), target).astype(float)
+        return judge_by_copies(
+            sums, 0.0, lambda copy: [made.minimize(copy, p, 0.0) for p in penalties], made.read_sums, source
         )
 
     def proven(seen):

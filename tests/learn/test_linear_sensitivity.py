@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ziggurat.learn._budget import Budget, about_rows
-from ziggurat.learn._clipping import STEPS, in_steps, shortened
+from ziggurat.learn._budget import FitBudget, about_rows
+from ziggurat.learn._clipping import STEPS, in_steps, shorten
 from ziggurat.learn._moments import Moments
-from ziggurat.learn.linear._methods import Facts, Output, Statistics, ridge_sensitivity
+from ziggurat.learn.linear._methods import LinearFacts, Output, Statistics, ridge_sensitivity
 from ziggurat.privacy import Relation
 
 REPLACE, ADD = Relation.REPLACE_ONE, Relation.ADD_OR_REMOVE_ONE
@@ -29,14 +29,14 @@ def _facts(
     columns, *, rows=100, intercept=False, norm=None, ridge=1.0, kind="gaussian", epsilon=1, relation="replace-one"
 ):
     delta = Fraction(1, 10**6) if kind == "gaussian" else Fraction(0)
-    budget = Budget(Fraction(epsilon), delta, kind, about_rows(relation))
-    return Facts(rows, columns, Fraction(columns) if norm is None else norm, intercept, ridge, budget, rows)
+    budget = FitBudget(Fraction(epsilon), delta, kind, about_rows(relation))
+    return LinearFacts(rows, columns, Fraction(columns) if norm is None else norm, intercept, ridge, budget, rows)
 
 
 def _released(moments, rows):
     """The released entries of single rows (x..., y), in squared steps."""
     return np.stack(
-        [moments.summed(in_steps(row[None, :-1]), np.trunc(row[-1:] * moments.target).astype(int)) for row in rows]
+        [moments.sum_up(in_steps(row[None, :-1]), np.trunc(row[-1:] * moments.target).astype(int)) for row in rows]
     )
 
 
@@ -90,7 +90,7 @@ def test_no_row_in_the_ball_exceeds_the_l2_sensitivity_and_half_would_be_exceede
     draw = np.random.default_rng(5)
     moments = Moments(4, norm, int(0.8 * STEPS), int(0.6 * STEPS), relation)
     wild = np.concatenate([draw.normal(size=(300, 4)), 9 * np.eye(4), -9 * np.eye(4), draw.choice([-9, 0, 9], (60, 4))])
-    features = shortened(np.clip(wild, -1, 1), Fraction(float(norm) ** 0.5))
+    features = shorten(np.clip(wild, -1, 1), Fraction(float(norm) ** 0.5))
     rows = np.column_stack([features, draw.choice([-1.0, 1.0], len(wild))])
     entries = _released(moments, rows)
     most = _furthest(entries if relation is REPLACE else np.vstack([entries[0] * 0, entries]), 2)
@@ -101,7 +101,7 @@ def test_no_row_in_the_ball_exceeds_the_l2_sensitivity_and_half_would_be_exceede
 def test_rows_never_leave_their_ball_when_they_are_rounded():
     draw = np.random.default_rng(1)
     norm = Fraction(13, 10)
-    steps = in_steps(shortened(draw.uniform(-1, 1, (2000, 5)), norm))
+    steps = in_steps(shorten(draw.uniform(-1, 1, (2000, 5)), norm))
     assert int((steps.astype(object) ** 2).sum(1).max()) <= norm**2 * STEPS**2
 
 
@@ -111,7 +111,7 @@ def test_sums_are_exact_over_many_blocks():
     target = draw.integers(-90 * STEPS, 90 * STEPS, 5000)
     moments = Moments(3, Fraction(3), 77 * STEPS, 90 * STEPS, ADD)
     rows = np.column_stack([features, np.full(5000, 77 * STEPS), target]).astype(object)
-    assert moments.summed(features, target).tolist() == (rows.T @ rows)[moments.places].tolist()
+    assert moments.sum_up(features, target).tolist() == (rows.T @ rows)[moments.places].tolist()
 
 
 @pytest.mark.parametrize("d", [1, 5, 8, 11])

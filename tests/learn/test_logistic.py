@@ -14,9 +14,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ziggurat.errors import DataError, NotPublicError, ParameterError, ZigguratError
 from ziggurat.learn import LogisticRegression
-from ziggurat.learn._budget import Budget, about_rows
+from ziggurat.learn._budget import FitBudget, about_rows
 from ziggurat.learn.linear._logistic import Added, slopes_for
-from ziggurat.learn.linear._methods import Facts
+from ziggurat.learn.linear._methods import LinearFacts
 from ziggurat.learn.linear._objective import newton
 from ziggurat.privacy import Relation
 
@@ -126,8 +126,8 @@ def test_no_row_more_moves_the_minimum_further_than_stated_and_half_would_be_exc
 def test_the_noise_is_for_that_sensitivity_over_all_classes_together(relation, changed):
     for kind, problems, times in (("gaussian", 1, 1), ("gaussian", 4, 2), ("laplace", 1, 2), ("laplace", 3, 6)):
         delta = Fraction(1, 1000) if kind == "gaussian" else Fraction(0)
-        budget = Budget(Fraction(1), delta, kind, about_rows(relation))
-        made = Added(Facts(100, 4, Fraction(4), False, 0.5, budget), problems)
+        budget = FitBudget(Fraction(1), delta, kind, about_rows(relation))
+        made = Added(LinearFacts(100, 4, Fraction(4), False, 0.5, budget), problems)
         assert float(made.event.sensitivity) == pytest.approx(times * changed * 2 / 0.5, rel=1e-4)
         assert float(made.event.sensitivity) >= times * changed * 2 / 0.5
 

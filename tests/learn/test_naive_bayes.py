@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ziggurat.errors import ParameterError, ZigguratError
 from ziggurat.learn import CategoricalNB, GaussianNB
-from ziggurat.learn._budget import Budget, about_rows
+from ziggurat.learn._budget import FitBudget, about_rows
 from ziggurat.learn._clipping import STEPS, in_steps
 from ziggurat.learn.counting._naive_bayes import ClassSums, category_counts
 from ziggurat.mechanisms import Gaussian
@@ -108,7 +108,7 @@ def test_it_learns_at_a_modest_epsilon():
 
 
 def _released(sums, rows, classes):
-    return np.stack([sums.summed(in_steps(row[None]), np.array([code]), 2) for row in rows for code in range(classes)])
+    return np.stack([sums.sum_up(in_steps(row[None]), np.array([code]), 2) for row in rows for code in range(classes)])
 
 
 def _furthest(entries, kind):
@@ -230,7 +230,7 @@ def test_many_columns_take_gaussian_noise_and_few_laplace():
 
 
 def _budget():
-    return Budget(Fraction(1), Fraction(1, 10**6), "gaussian", about_rows("add-or-remove-one"))
+    return FitBudget(Fraction(1), Fraction(1, 10**6), "gaussian", about_rows("add-or-remove-one"))
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from ziggurat.learn._budget import Budget, about_rows
+from ziggurat.learn._budget import FitBudget, about_rows
 from ziggurat.learn.linear._logistic import slopes_for
 from ziggurat.learn.linear._objective import Objective, newton
 from ziggurat.privacy import ApproximateEvent, PureEvent
@@ -21,7 +21,7 @@ CROWD = 200  # rows that hold the minimum near 0, where two rows pull apart hard
 
 
 def _budget(epsilon=1, delta="1e-2", relation="replace-one"):
-    return Budget(Fraction(epsilon), Fraction(delta), "laplace", about_rows(relation))
+    return FitBudget(Fraction(epsilon), Fraction(delta), "laplace", about_rows(relation))
 
 
 def _objective(loss, budget, rows=1, ridge=0.1):
@@ -191,5 +191,5 @@ def test_a_direction_that_rows_do_not_tell_is_solved_however_large_epsilon_is():
     """There the tilt alone decides, divided by a regularisation that falls with epsilon."""
     along, target = np.random.default_rng(2).uniform(-1, 1, (2, 50, 1))
     objective = Objective(50, 2, 2**0.5, 2.0, 1.0, 0.25, 0.0, _budget(10**6, "1e-6"))
-    found = objective.minimised(np.hstack([along, -along]), slopes_for(np.sign(target[:, 0])), seeded("large"))
+    found = objective.minimize(np.hstack([along, -along]), slopes_for(np.sign(target[:, 0])), seeded("large"))
     assert np.isfinite(found).all()

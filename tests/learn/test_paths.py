@@ -38,7 +38,7 @@ def test_each_draw_is_made_given_all_before(tmp_path, monkeypatch):
     monkeypatch.setattr(_paths, "JITTER", 0.0)
     path = _path(tmp_path)
     path.answers(np.array([[0.0], [0.3], [0.9]]), _nothing)
-    factor = path._extended(np.array([[0.35]]), 0.2)
+    factor = path._extend(np.array([[0.35]]), 0.2)
     assert factor[-1, -1] ** 2 == pytest.approx(0.04962848722472879, abs=1e-10)
 
 

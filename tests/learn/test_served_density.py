@@ -11,16 +11,23 @@ from hypothesis import strategies as st
 
 from ziggurat.errors import ParameterError
 from ziggurat.learn import KernelDensity, ServedHistogram
-from ziggurat.learn.served._base import COUNTED, added_by_a_row, in_features, moved_by_a_row, published_constant, summed
+from ziggurat.learn.served._base import (
+    COUNTED,
+    added_by_a_row,
+    in_features,
+    moved_by_a_row,
+    published_constant,
+    sum_features,
+)
 from ziggurat.learn.served._fourier import Fourier
-from ziggurat.learn.served._kernels import Expansion, gaussian_kernel
+from ziggurat.learn.served._kernels import KernelExpansion, gaussian_kernel
 from ziggurat.mechanisms import Gaussian, empirical_epsilon
 from ziggurat.privacy import GaussianEvent, LaplaceEvent, Relation, gaussian_mu
 from ziggurat.randomness import seeded
 
 LINE = Fourier.lattice(np.array([1.0]), 0.2, 1000)
 SQUARE = Fourier.lattice(np.array([1.0, 2.0]), 0.4, 1000)
-DRAWN = Fourier.drawn(3, 0.5, 200)
+DRAWN = Fourier.draw(3, 0.5, 200)
 
 
 def _rows(rows=400, columns=1, seed=1):
@@ -45,9 +52,9 @@ def test_the_exact_calibration_needs_little_more_than_half_the_published_noise()
 
 
 def test_the_sensitivities_are_those_of_the_oracles():
-    assert KernelDensity(bandwidth=0.5)._moved(5000, 1) == pytest.approx(0.00022567583341910253, rel=1e-11)
-    assert KernelDensity(bandwidth=0.5)._moved(5000, 2) == pytest.approx(0.00018006326323142123, rel=1e-11)
-    bounded = KernelDensity(bandwidth=0.5, bounds=(0, 1))._moved(5000, 1)
+    assert KernelDensity(bandwidth=0.5)._movement(5000, 1) == pytest.approx(0.00022567583341910253, rel=1e-11)
+    assert KernelDensity(bandwidth=0.5)._movement(5000, 2) == pytest.approx(0.00018006326323142123, rel=1e-11)
+    bounded = KernelDensity(bandwidth=0.5, bounds=(0, 1))._movement(5000, 1)
     assert bounded == pytest.approx(0.00020984997596572403, rel=1e-11)
     histogram = ServedHistogram(bounds=(0, 1), relation="replace-one").planned(5000, 1)
     assert float(histogram.sensitivity) / 5000 == pytest.approx(math.sqrt(2) / 5000)
@@ -58,10 +65,12 @@ def _furthest(model, columns, pairs):
     base = _rows(6, columns)
     found = 0.0
     for one, other in pairs:
-        tables = [model._clipped(np.vstack([base, row])) for row in (one, other)]
-        first, second = (Expansion(rows, np.full((7, 1), model._peak(columns) / 7), model._width) for rows in tables)
+        tables = [model._clip(np.vstack([base, row])) for row in (one, other)]
+        first, second = (
+            KernelExpansion(rows, np.full((7, 1), model._peak(columns) / 7), model._width) for rows in tables
+        )
         found = max(found, first.distance(second))
-    return found / model._moved(7, columns)
+    return found / model._movement(7, columns)
 
 
 def test_no_row_moves_a_density_further_than_claimed_and_corners_move_it_so_far():
@@ -81,7 +90,7 @@ def test_no_row_moves_summed_features_further_than_claimed(features, high):
     corners = [np.array(corner) for corner in itertools.product(*((0.0, top) for top in high))]
     inside = list(draw.random((60, len(high))) * high)
     base = draw.random((5, len(high))) * high
-    sums = [summed(features, np.vstack([base, row])) for row in corners + inside]
+    sums = [sum_features(features, np.vstack([base, row])) for row in corners + inside]
     furthest = max(float(np.linalg.norm(one - other)) for one, other in itertools.combinations(sums, 2))
     claimed = float(moved_by_a_row(features))
     assert furthest <= claimed
@@ -96,7 +105,7 @@ def test_no_row_more_moves_summed_features_and_count_further_than_claimed_and_ha
     base, claimed = draw.random((5, len(high))) * high, float(added_by_a_row(features))
 
     def released(rows):
-        return np.append(summed(features, rows), len(rows) * COUNTED)
+        return np.append(sum_features(features, rows), len(rows) * COUNTED)
 
     for kept in (base, base[:0]):
         for row in [*corners, *draw.random((20, len(high))) * high, np.full(len(high), 1e9)]:
@@ -110,7 +119,7 @@ def test_no_row_more_moves_kernels_and_count_further_than_a_path_allows_for_and_
     claimed = float(model._mechanism(0, 2).event.sensitivity)
     rows = np.random.default_rng(1).random((6, 2))
     for row in itertools.product((0.0, 0.3, 1.0), repeat=2):
-        few, many = (Expansion(one, np.ones((len(one), 1)), 0.4) for one in (rows, np.vstack([rows, row])))
+        few, many = (KernelExpansion(one, np.ones((len(one), 1)), 0.4) for one in (rows, np.vstack([rows, row])))
         moved = math.hypot(many.distance(few), 1 / 4)
         assert 0.99 * claimed < moved <= claimed
 
@@ -139,7 +148,7 @@ def test_bounds_far_from_0_move_features_no_further_than_bounds_around_it(power,
         places = np.append(draw.integers(0, steps + 1, (18, columns)), [[0] * columns, [steps] * columns], axis=0)
         model = KernelDensity(bounds=(low, low + steps * np.spacing(low)))
         features = model._map(columns)
-        sums = [summed(features, model._clipped(low + place[None] * np.spacing(low))) for place in places]
+        sums = [sum_features(features, model._clip(low + place[None] * np.spacing(low))) for place in places]
         furthest = max(float(np.linalg.norm(one - other)) for one, other in itertools.combinations(sums, 2))
         worst = max(worst, furthest / float(moved_by_a_row(features)))
     assert worst <= 1
@@ -164,7 +173,7 @@ def test_the_features_of_a_row_do_not_depend_on_other_rows():
 @pytest.mark.filterwarnings("ignore")
 def test_bounds_as_wide_as_floats_reach_give_features_of_length_one():
     model = KernelDensity(bounds=(-1e308, 1e308), features=64)
-    features = model._map(2).of(model._clipped(np.array([[1e308, -1e308], [0.0, 1e300]])))
+    features = model._map(2).of(model._clip(np.array([[1e308, -1e308], [0.0, 1e300]])))
     assert np.linalg.norm(features, axis=1) == pytest.approx(1, abs=1e-12)
 
 
@@ -212,7 +221,7 @@ def test_an_audit_of_a_density_stays_below_the_claim_and_finds_half_the_noise():
     """Two tables that differ in one corner; false alarms below 1e-6, and the seed is fixed."""
     model = KernelDensity(2, "0.01", bandwidth=0.5, bounds=(0, 1), relation="replace-one")
     features, mechanism = model._map(1), model._mechanism(3, 1)
-    pair = [summed(features, np.array([[0.2], [0.4], [row]])) for row in (0.0, 1.0)]
+    pair = [sum_features(features, np.array([[0.2], [0.4], [row]])) for row in (0.0, 1.0)]
     halved = Gaussian(mechanism.event.sensitivity, mechanism.sigma / 2, values="integers", coordinates=features.size)
     assert _audited(mechanism, pair) <= 2 < _audited(halved, pair)
 
@@ -221,7 +230,7 @@ def test_an_audit_of_a_row_more_in_a_density_stays_below_the_claim_and_finds_hal
     model = KernelDensity(2, "0.01", bandwidth=0.5, bounds=(0, 1))
     features, mechanism = model._map(1), model._mechanism(0, 1)
     tables = [np.array([[0.2], [0.4], [1.0]]), np.array([[0.2], [0.4]])]
-    pair = [np.append(summed(features, rows), len(rows) * COUNTED) for rows in tables]
+    pair = [np.append(sum_features(features, rows), len(rows) * COUNTED) for rows in tables]
     options = {"values": "integers", "coordinates": features.size + 1}
     halved = Gaussian(mechanism.event.sensitivity, mechanism.sigma / 2, **options)
     assert _audited(mechanism, pair) <= 2 < _audited(halved, pair)
@@ -300,4 +309,4 @@ def test_wrong_settings_of_a_histogram_are_refused(settings_):
 
 
 def test_in_features_undoes_the_steps():
-    assert in_features(summed(LINE, np.array([[0.3]]))) == pytest.approx(LINE.of(np.array([[0.3]]))[0], abs=1e-7)
+    assert in_features(sum_features(LINE, np.array([[0.3]]))) == pytest.approx(LINE.of(np.array([[0.3]]))[0], abs=1e-7)

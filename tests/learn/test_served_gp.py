@@ -10,7 +10,7 @@ from ziggurat.errors import ParameterError
 from ziggurat.learn import CloakedRegression, GaussianProcessRegression
 from ziggurat.learn.served._cloaking import cloak
 from ziggurat.learn.served._fourier import Fourier
-from ziggurat.learn.served._kernels import Expansion, gaussian_kernel
+from ziggurat.learn.served._kernels import KernelExpansion, gaussian_kernel
 from ziggurat.learn.served._posterior import in_features, in_kernel
 from ziggurat.mechanisms import Gaussian, empirical_epsilon
 from ziggurat.randomness import seeded
@@ -43,7 +43,7 @@ def test_no_label_moves_the_mean_further_than_claimed_and_one_moves_it_so_far():
     for at in range(20):
         other = labels.copy()
         other[at] = -labels[at]
-        pair = [Expansion(GRID, mean.of(y)[:, None], 0.2) for y in (labels, other)]
+        pair = [KernelExpansion(GRID, mean.of(y)[:, None], 0.2) for y in (labels, other)]
         furthest = max(furthest, pair[0].distance(pair[1]))
     assert 0.999 * mean.moved < furthest <= mean.moved
 

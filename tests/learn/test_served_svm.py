@@ -11,7 +11,7 @@ from ziggurat.errors import NotPublicError, ParameterError, PrivacyError, Ziggur
 from ziggurat.learn import KernelSVM
 from ziggurat.learn.served._fourier import Fourier
 from ziggurat.learn.served._hinge import SLACK, kernel_machine, linear_machine
-from ziggurat.learn.served._kernels import Expansion, gaussian_kernel
+from ziggurat.learn.served._kernels import KernelExpansion, gaussian_kernel
 from ziggurat.mechanisms import Gaussian, empirical_epsilon
 from ziggurat.privacy import Relation, UnboundedEvent
 from ziggurat.randomness import seeded
@@ -44,13 +44,13 @@ def test_the_printed_sensitivity_is_a_hundred_times_too_small():
     """C = 0.1, n = 100: one row moves the function by 0.2 (its label) or 0.1414 (its place), not by 0.002."""
     turned = float(np.linalg.norm(_weights(0.0, 1.0) - _weights(0.0, -1.0)))
     moved = float(np.linalg.norm(_weights(0.0, 1.0) - _weights(10.0, 1.0)))
-    claimed, printed = REPLACED._moved(), 2 * COST / 100
+    claimed, printed = REPLACED._movement(), 2 * COST / 100
     assert printed == pytest.approx(0.002)
     assert turned == pytest.approx(0.2, abs=2 * SLACK * COST)
     assert moved == pytest.approx(0.1414, abs=2 * SLACK * COST)
     assert claimed / 2 < turned <= claimed < 0.2 * (1 + 1.1 * SLACK)
     assert turned > 90 * printed
-    assert REPLACED._printed(100) * claimed == pytest.approx(printed)
+    assert REPLACED._paper_ratio(100) * claimed == pytest.approx(printed)
 
 
 @settings(max_examples=25, deadline=None)
@@ -64,7 +64,7 @@ def test_no_row_moves_the_machine_further_than_claimed(seed, cost, removed):
         others, turned = rows[1:], signs[1:]
     model = KernelSVM(C=cost, classes=2, relation="add-or-remove-one" if removed else "replace-one")
     pair = [linear_machine(LINE.of(r), s, cost) for r, s in ((rows, signs), (others, turned))]
-    assert np.linalg.norm(pair[0] - pair[1]) <= model._moved()
+    assert np.linalg.norm(pair[0] - pair[1]) <= model._movement()
 
 
 def test_no_row_moves_the_machine_in_the_kernels_space_further_than_claimed():
@@ -72,8 +72,8 @@ def test_no_row_moves_the_machine_in_the_kernels_space_further_than_claimed():
     for last, sign in ((0.0, 1.0), (0.0, -1.0)):
         rows, signs = _balanced(last, sign, 40)
         coefficients = kernel_machine(gaussian_kernel(rows, rows, 1.0), signs, COST)
-        found.append(Expansion(rows, coefficients[:, None], 1.0))
-    assert REPLACED._moved() / 2 < found[0].distance(found[1]) <= REPLACED._moved()
+        found.append(KernelExpansion(rows, coefficients[:, None], 1.0))
+    assert REPLACED._movement() / 2 < found[0].distance(found[1]) <= REPLACED._movement()
 
 
 @pytest.mark.parametrize("cost", [0.01, 1.0, 30.0])
@@ -104,7 +104,7 @@ def test_an_audit_stays_below_the_claim_and_finds_the_printed_sensitivity():
 
 
 def _audited(mechanism, draws=20_000):
-    pair = [_weights(0.0, sign) / REPLACED._moved() for sign in (1.0, -1.0)]
+    pair = [_weights(0.0, sign) / REPLACED._movement() for sign in (1.0, -1.0)]
     way = (pair[1] - pair[0]) / np.linalg.norm(pair[1] - pair[0])
     source = seeded("audit")
     seen = [mechanism.release(np.tile(value, (draws, 1)), source).value @ way for value in pair]

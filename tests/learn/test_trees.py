@@ -16,8 +16,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from ziggurat.errors import ParameterError, ZigguratError
 from ziggurat.learn import DecisionTreeClassifier, RandomForestClassifier
 from ziggurat.learn._clipping import Scale
-from ziggurat.learn.counting._base import Facts
-from ziggurat.learn.counting._growing import CRITERIA, binned, public_grid, split_scores
+from ziggurat.learn.counting._base import CountingFacts
+from ziggurat.learn.counting._growing import CRITERIA, count_below, public_grid, split_scores
 from ziggurat.learn.counting._splits import leaf_counts, leaf_probabilities, leaves_of, random_splits
 from ziggurat.mechanisms import Selection, empirical_epsilon
 from ziggurat.privacy import Relation
@@ -121,7 +121,7 @@ def test_an_added_row_changes_no_score_by_more_than_1_and_half_would_be_exceeded
             seen |= set(change.ravel().tolist())
     assert max(seen) == 1
     assert min(seen) >= least
-    plan = DecisionTreeClassifier(classes=2, bounds=(0, 1), criterion=criterion)._plan(Facts(1, 1, 2))
+    plan = DecisionTreeClassifier(classes=2, bounds=(0, 1), criterion=criterion)._plan(CountingFacts(1, 1, 2))
     assert plan.choice.sensitivity == 1
     assert plan.choice.monotone == (min(seen) == 0)
 
@@ -163,7 +163,7 @@ def test_an_audit_of_a_level_stays_below_the_claim_and_catches_nodes_that_forget
     assert [pair.tolist() for pair in scores] == SCORES[criterion]
     given = {"epsilon": 2, "bounds": (0, 1), "depth": 1, "criterion": criterion, "relation": "replace-one"}
     model = DecisionTreeClassifier(classes=2, **given)
-    choice = model._plan(Facts(4, 2, 2)).choice
+    choice = model._plan(CountingFacts(4, 2, 2)).choice
     forgetful = Selection(1, 1, monotone=choice.monotone, neighbours=choice.event.neighbours)
 
     def chosen(made, scores, source):
@@ -201,7 +201,7 @@ def test_growing_and_predicting_send_rows_the_same_way():
     scale = Scale(np.array([0.1, -7.0]), np.array([0.7, 3.0]))
     grid = public_grid(scale, 6)
     table = np.vstack([grid.T, np.random.default_rng(1).uniform(scale.lower, scale.upper, (50, 2))])
-    bins = binned(table, grid)
+    bins = count_below(table, grid)
     for column, place in itertools.product(range(2), range(6)):
         assert np.array_equal(bins[:, column] > place, table[:, column] > grid[column, place])
 

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+from ziggurat.data import Unit
 from ziggurat.errors import BudgetExceededError, LedgerUseError, MixedNeighboursError
 from ziggurat.ledger import Ledger, Replay, verify_ledger
 from ziggurat.privacy import (
@@ -13,7 +14,6 @@ from ziggurat.privacy import (
     PureEvent,
     Relation,
     SampledGaussianEvent,
-    Unit,
     ZeroConcentratedEvent,
     compose,
     profile,
@@ -91,7 +91,7 @@ def test_a_replace_one_budget_counts_an_added_unit_as_a_group_of_two(opened, eve
     ledger = opened()
     ledger.create_budget("clinic", "2", "1e-5", REPLACED)
     ledger.grant("clinic", "ada", "2", "1e-5")
-    counted = ledger.counted("clinic", event)
+    counted = ledger.as_counted("clinic", event)
     assert counted.neighbours == REPLACED
     assert getattr(profile(counted), amount) == twice
     spend(ledger, "clinic", event)
@@ -102,7 +102,7 @@ def test_a_replace_one_budget_counts_an_added_unit_as_a_group_of_two(opened, eve
 def test_a_delta_grows_as_group_privacy_says(opened):
     ledger = opened()
     ledger.create_budget("clinic", "2", "1e-3", REPLACED)
-    counted = ledger.counted("clinic", ApproximateEvent(ADDED, "1/2", "1e-6"))
+    counted = ledger.as_counted("clinic", ApproximateEvent(ADDED, "1/2", "1e-6"))
     stated = profile(counted)
     assert stated.epsilon == 1
     assert float(stated.delta) == pytest.approx((1 + 2.718281828459045**0.5) * 1e-6, rel=1e-6)

@@ -149,10 +149,10 @@ def test_a_reservation_names_the_grant_that_paid_also_after_another_one(opened: 
     ledger.close_grant("clinic", "ana")
     again = ledger.grant("clinic", "ana", "1/2")
     second = ledger.reserve("clinic", "ana", pure("0.1"))
-    assert ledger.granted(first.seq).epsilon == 1
-    assert ledger.granted(second.seq) == again
+    assert ledger.grant_of(first.seq).epsilon == 1
+    assert ledger.grant_of(second.seq) == again
     with pytest.raises(LedgerUseError, match="There is no reservation 1"):
-        ledger.granted(1)
+        ledger.grant_of(1)
 
 
 def test_an_answer_of_a_mebibyte_is_kept_and_a_larger_one_refused(opened: Open) -> None:

@@ -6,10 +6,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from ziggurat.data import Unit
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError, ZigguratError
-from ziggurat.local import Privatiser
+from ziggurat.local import Privatizer
 from ziggurat.mechanisms import empirical_epsilon
-from ziggurat.privacy import Neighbours, Relation, Unit
+from ziggurat.privacy import Neighbours, Relation
 from ziggurat.randomness import seeded
 
 DRAWS = 150_000
@@ -22,14 +23,14 @@ def repeated(value, times):
 
 def audited(case, made, pair):
     source = seeded(f"audit {case.name}")
-    draws = [case.look(made, made.privatise(repeated(value, DRAWS), source).value) for value in pair]
+    draws = [case.look(made, made.privatize(repeated(value, DRAWS), source).value) for value in pair]
     return empirical_epsilon(*draws, confidence=1 - 1e-6)
 
 
 def runs_of(case, made, n, seed, population=False):
     """Estimates of 1,000 collections from the same n people, made as one collection and cut into pieces."""
     everybody = np.concatenate([case.people(n)] * RUNS)
-    sent = made.privatise(everybody, seeded(seed)).value
+    sent = made.privatize(everybody, seeded(seed)).value
     pieces = sent.reshape(RUNS, n, *sent.shape[1:])
     return [made.estimate(piece, population=population) for piece in pieces]
 
@@ -86,7 +87,7 @@ def test_intervals_are_at_most_a_fifth_wider_than_the_exact_ones(case, epsilon):
 def test_with_a_huge_epsilon_estimates_are_the_exact_answer(case):
     n = 500
     made = case.make(60)
-    found = made.estimate(made.privatise(case.people(n), seeded("huge")))
+    found = made.estimate(made.privatize(case.people(n), seeded("huge")))
     assert values_of([found])[0] == pytest.approx(np.asarray(case.truth(n), dtype=float), abs=0.05)
 
 
@@ -95,7 +96,7 @@ def test_intervals_about_a_population_hold_its_truth(case):
     """Fresh people in every run, drawn from 1,000; the seed is fixed, as above."""
     n, made, everybody = 200, case.make(2), case.people(1000)
     drawn = everybody[seeded("people").simulation().integers(0, 1000, RUNS * n)]
-    sent = made.privatise(drawn, seeded(f"population {case.name}")).value.reshape(RUNS, n, -1)
+    sent = made.privatize(drawn, seeded(f"population {case.name}")).value.reshape(RUNS, n, -1)
     found = [
         made.estimate(piece if case.name in ("vector", "unary") else piece[:, 0], population=True) for piece in sent
     ]
@@ -108,7 +109,7 @@ def test_intervals_about_a_population_hold_its_truth(case):
 @pytest.mark.statistical
 def test_intervals_about_a_population_allow_for_the_sample(case):
     n, made = 400, case.make(2)
-    sent = made.privatise(case.people(n), seeded("population"))
+    sent = made.privatize(case.people(n), seeded("population"))
     own, all_of_it = made.estimate(sent), made.estimate(sent, population=True)
     assert np.all(np.asarray(all_of_it.high - all_of_it.low) >= np.asarray(own.high - own.low) * 0.9)
     assert all_of_it.to_dict()["about"] == "population"
@@ -116,8 +117,8 @@ def test_intervals_about_a_population_allow_for_the_sample(case):
 
 def test_public_parameters_survive_json_and_read_the_same_reports(case):
     made = case.make("1/3", neighbours=Neighbours(Unit.person("id"), Relation.REPLACE_ONE))
-    again = Privatiser.from_dict(json.loads(json.dumps(made.to_dict())))
-    sent = made.privatise(case.people(50), seeded("json"))
+    again = Privatizer.from_dict(json.loads(json.dumps(made.to_dict())))
+    sent = made.privatize(case.people(50), seeded("json"))
     assert again.to_dict() == made.to_dict()
     assert again.event == made.event
     assert again.estimate(sent).to_dict() == made.estimate(sent).to_dict()
@@ -126,7 +127,7 @@ def test_public_parameters_survive_json_and_read_the_same_reports(case):
 
 def test_reports_survive_an_arrow_column(case):
     made = case.make(1)
-    sent = made.privatise(case.people(50), seeded("arrow"))
+    sent = made.privatize(case.people(50), seeded("arrow"))
     back = made.from_arrow(made.to_arrow(sent), sent.origin)
     assert np.array_equal(back.value, sent.value)
     assert back.rehearsal
@@ -134,10 +135,10 @@ def test_reports_survive_an_arrow_column(case):
 
 def test_a_seed_repeats_itself_and_secure_reports_differ(case):
     made, people = case.make(1), case.people(200)
-    first, second = (made.privatise(people, seeded("again")) for _ in range(2))
+    first, second = (made.privatize(people, seeded("again")) for _ in range(2))
     assert np.array_equal(first.value, second.value)
     assert first.rehearsal
-    secure = [made.privatise(people) for _ in range(2)]
+    secure = [made.privatize(people) for _ in range(2)]
     assert secure[0].origin == "secure"
     assert not np.array_equal(secure[0].value, secure[1].value)
 
@@ -145,13 +146,13 @@ def test_a_seed_repeats_itself_and_secure_reports_differ(case):
 def test_everybody_sends_a_report_also_with_a_missing_value(case):
     absent = np.full((3, 3), np.nan) if case.name == "vector" else [None, None, None]
     with pytest.raises(DataError, match="missing=True"):
-        case.make(1).privatise(absent)
-    assert case.make(1, missing=True).privatise(absent).people == 3
+        case.make(1).privatize(absent)
+    assert case.make(1, missing=True).privatize(absent).people == 3
 
 
 def test_no_people_send_no_reports_and_nothing_is_estimated_from_them(case):
     made = case.make(1)
-    none = made.privatise(case.people(3)[:0], seeded("none"))
+    none = made.privatize(case.people(3)[:0], seeded("none"))
     assert none.people == 0
     with pytest.raises(DataError, match="no reports"):
         made.estimate(none)
@@ -167,7 +168,7 @@ def test_an_epsilon_that_is_none_is_refused(case, bad):
 def test_a_confidence_that_is_none_is_refused(case, bad):
     made = case.make(1)
     with pytest.raises(ParameterError):
-        made.estimate(made.privatise(case.people(20), seeded(1)), bad)
+        made.estimate(made.privatize(case.people(20), seeded(1)), bad)
 
 
 def test_taking_part_is_public_so_adding_somebody_is_not_covered(case):
@@ -177,7 +178,7 @@ def test_taking_part_is_public_so_adding_somebody_is_not_covered(case):
 
 @pytest.mark.parametrize("bad", [None, 3, "secret", [["secret"]], {"secret": 1}, [b"secret"], [object()], [[1], 2]])
 def test_values_that_cannot_be_read_are_refused_unseen(case, bad):
-    for act in (case.make(1).privatise, case.make(1).estimate):
+    for act in (case.make(1).privatize, case.make(1).estimate):
         with pytest.raises(ZigguratError) as caught:
             act(bad)
         assert "secret" not in str(caught.value)
@@ -185,7 +186,7 @@ def test_values_that_cannot_be_read_are_refused_unseen(case, bad):
 
 
 def test_reports_of_another_privatiser_are_refused(case):
-    sent = case.make(1).privatise(case.people(20), seeded(1))
+    sent = case.make(1).privatize(case.people(20), seeded(1))
     with pytest.raises(DataError, match="another"):
         case.make(2).estimate(sent)
 
@@ -195,7 +196,7 @@ def test_reports_of_another_privatiser_are_refused(case):
 )
 def test_a_description_that_is_none_is_refused(bad):
     with pytest.raises(ParameterError):
-        Privatiser.from_dict(bad)
+        Privatizer.from_dict(bad)
 
 
 def test_a_report_never_costs_more_than_what_was_asked(case):

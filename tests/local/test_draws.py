@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, chisquare
 
-from ziggurat.local._draw import Exchange, carried_down, unlikely
+from ziggurat.local._draw import Exchange, round_down, unlikely
 from ziggurat.mechanisms import RandomizedResponse
 from ziggurat.randomness import seeded
 
@@ -54,4 +54,4 @@ def test_exchanged_answers_are_uniform_over_the_others(answers):
 
 def test_rates_are_only_ever_rounded_down():
     for rate in (Fraction(1, 3), Fraction(-1, 3), Fraction(2) ** 70):
-        assert carried_down(rate) <= rate
+        assert round_down(rate) <= rate

@@ -22,7 +22,7 @@ from ziggurat.local import (
     UnaryEncoding,
     _kernels,
     best_for_frequencies,
-    privatiser_for,
+    privatizer_for,
 )
 from ziggurat.local._intervals import Support
 from ziggurat.randomness import seeded
@@ -44,26 +44,26 @@ GRADES = ["none", "mild", "severe"]
     ids=lambda people: type(people).__module__,
 )
 def test_values_come_in_any_form_and_answers_are_categories(people):
-    assert list(Response(60, GRADES).privatise(people).value) == ["none", "mild", "none"]
+    assert list(Response(60, GRADES).privatize(people).value) == ["none", "mild", "none"]
 
 
 @pytest.mark.parametrize(
     "people", [[True, False], np.array([1.0, 0.0]), pa.array([1, 0], pa.uint64()), pd.Series([1, 0])]
 )
 def test_truth_values_and_whole_floats_are_the_categories_0_and_1(people):
-    assert list(Response(60, [0, 1]).privatise(people).value) == [1, 0]
+    assert list(Response(60, [0, 1]).privatize(people).value) == [1, 0]
 
 
 def test_values_that_are_not_listed_are_refused_unseen_or_stand_under_other():
     with pytest.raises(DataError, match="other=") as caught:
-        Response(1, GRADES).privatise(["none", "canary"])
+        Response(1, GRADES).privatize(["none", "canary"])
     assert "canary" not in str(caught.value)
-    assert list(Response(60, GRADES, other="severe").privatise(["canary"]).value) == ["severe"]
+    assert list(Response(60, GRADES, other="severe").privatize(["canary"]).value) == ["severe"]
 
 
 def test_a_missing_value_is_an_answer_of_its_own():
     made = Response(60, GRADES, missing=True)
-    reports = made.privatise(["none", None, None])
+    reports = made.privatize(["none", None, None])
     assert list(reports.value) == ["none", None, None]
     assert made.estimate(reports).categories == (*GRADES, None)
     assert made.estimate(reports).interval(None) == (2.0, 2.0)
@@ -73,7 +73,7 @@ def test_a_missing_value_is_an_answer_of_its_own():
 def test_whatever_the_values_are_they_are_reported_or_refused_by_our_own_errors(values):
     made = Response(1, GRADES, missing=True, other="none")
     with suppress(ZigguratError):
-        assert made.privatise(values, seeded(1)).people == len(values)
+        assert made.privatize(values, seeded(1)).people == len(values)
 
 
 @pytest.mark.parametrize(
@@ -94,10 +94,10 @@ def test_categories_that_were_learned_from_the_data_are_refused():
 def test_the_best_method_changes_where_the_variances_cross(epsilon):
     """Wang et al. 2017: response up to about 3 e^epsilon + 2 categories, with f = 0; ours is close to it."""
     crossing = 3 * math.exp(epsilon) + 2
-    assert best_for_frequencies(epsilon, max(int(crossing / 2), 2)).privatiser.kind == "response"
-    assert best_for_frequencies(epsilon, int(2 * crossing)).privatiser.kind == "unary-encoding"
+    assert best_for_frequencies(epsilon, max(int(crossing / 2), 2)).privatizer.kind == "response"
+    assert best_for_frequencies(epsilon, int(2 * crossing)).privatizer.kind == "unary-encoding"
     long = best_for_frequencies(epsilon, 2000)
-    assert long.privatiser.kind == "local-hashing"
+    assert long.privatizer.kind == "local-hashing"
     assert "2000 categories" in long.reason
 
 
@@ -148,7 +148,7 @@ def test_two_categories_share_a_bucket_as_often_as_assumed(buckets):
 
 def test_local_hashing_estimates_only_what_is_asked_for():
     made = LocalHashing(2, 5000)
-    reports = made.privatise(np.arange(3000) % 10, seeded("asked"))
+    reports = made.privatize(np.arange(3000) % 10, seeded("asked"))
     some, everything = made.estimate(reports, values=[3, 4000]), made.estimate(reports)
     assert some.categories == (3, 4000)
     assert some.counts == pytest.approx(everything.counts[[3, 4000]])
@@ -234,7 +234,7 @@ def test_a_rate_above_the_promise_is_refused():
     ],
 )
 def test_a_column_of_a_schema_has_its_privatiser(column, kind):
-    assert privatiser_for(column, 1).kind == kind
+    assert privatizer_for(column, 1).kind == kind
 
 
 @pytest.mark.parametrize("epsilon", ["1e-7", "1e-5", "0.01", "1"])

@@ -46,7 +46,7 @@ def test_the_histogram_is_unbiased_for_every_record(upper, epsilon):
 @pytest.mark.statistical
 def test_the_intervals_of_a_histogram_hold_the_truth_in_94_of_100_of_1000_runs():
     made, people = CountNoise(4, 0, 4), np.repeat(np.arange(5), [90, 60, 30, 20, 0])
-    reports = made.privatise(np.tile(people, 1000), seeded("bars")).value.reshape(1000, -1)
+    reports = made.privatize(np.tile(people, 1000), seeded("bars")).value.reshape(1000, -1)
     found = [made.histogram(each) for each in reports]
     truth = np.bincount(people, minlength=5)
     held = np.array([(each.low <= truth) & (truth <= each.high) for each in found])
@@ -56,24 +56,24 @@ def test_the_intervals_of_a_histogram_hold_the_truth_in_94_of_100_of_1000_runs()
 def test_a_histogram_of_too_many_numbers_is_refused():
     made = CountNoise(1, 0, 5000)
     with pytest.raises(ParameterError, match="1,000"):
-        made.histogram(made.privatise([1, 2]))
+        made.histogram(made.privatize([1, 2]))
 
 
 @pytest.mark.parametrize("made", [CountNoise(60, 0, 9), RecordLaplace(60, 0, 9)], ids=repr)
 def test_numbers_outside_are_moved_to_the_bounds(made):
     people = [-1e300, float("-inf"), 1e300, float("inf")]
-    assert np.round(made.privatise(people, seeded(1)).value) == pytest.approx([0, 0, 9, 9], abs=1)
+    assert np.round(made.privatize(people, seeded(1)).value) == pytest.approx([0, 0, 9, 9], abs=1)
 
 
 @pytest.mark.parametrize("kind", [CountNoise, RecordLaplace])
 def test_a_missing_number_is_sent_as_the_middle(kind):
-    reports = kind(60, 0, 10, missing=True).privatise([None] * 200, seeded(2))
+    reports = kind(60, 0, 10, missing=True).privatize([None] * 200, seeded(2))
     assert np.mean(reports.value) == pytest.approx(5, abs=0.2)
 
 
 def test_fractions_are_no_counts_and_are_refused_unseen():
     with pytest.raises(DataError, match="whole") as caught:
-        CountNoise(1, 0, 9).privatise([1.0, 2.7182])
+        CountNoise(1, 0, 9).privatize([1.0, 2.7182])
     assert "2.7" not in str(caught.value)
 
 
@@ -111,17 +111,17 @@ def test_the_scale_is_twice_the_norm_over_epsilon_and_hardly_more(dimension):
 
 def test_the_promise_is_about_a_row_however_many_rows_there_are():
     made = VectorNoise(1, 2)
-    few, many = (made.privatise(np.zeros((n, 2)), seeded(1)) for n in (1, 1000))
+    few, many = (made.privatize(np.zeros((n, 2)), seeded(1)) for n in (1, 1000))
     assert few.event == many.event
 
 
 @pytest.mark.parametrize("bad", [np.zeros(3), np.zeros((2, 4)), [["a", "b", "c"]], np.zeros((2, 3), dtype=complex)])
 def test_a_matrix_of_another_shape_is_refused(bad):
     with pytest.raises(ZigguratError):
-        VectorNoise(1, 3).privatise(bad)
+        VectorNoise(1, 3).privatize(bad)
 
 
 def test_sums_are_means_times_people():
     made = CountNoise(60, 0, 9)
-    found = made.estimate(made.privatise([1, 2, 3], seeded(1)))
+    found = made.estimate(made.privatize([1, 2, 3], seeded(1)))
     assert (found.total, found.low * 3, found.high * 3) == pytest.approx((6, 6, 6))

@@ -56,7 +56,7 @@ BUGS = [
 def test_a_planted_bug_is_caught(bug):
     made, pair, look = bug()
     source = seeded(bug.__name__)
-    draws = [look(made.privatise(np.array([record] * N), source).value) for record in pair]
+    draws = [look(made.privatize(np.array([record] * N), source).value) for record in pair]
     assert float(made.guarantee().epsilon) <= 1 < empirical_epsilon(*draws, confidence=1 - 1e-6)
 
 
@@ -64,5 +64,5 @@ def test_a_planted_bug_is_caught(bug):
 def test_the_same_vectors_are_safe_once_they_are_shrunk():
     made, source = VectorNoise(1, 2), seeded("shrunk")
     pair = ([3.0, 0.0], [-3.0, 0.0])
-    draws = [np.floor(made.privatise(np.array([row] * N), source).value[:, 0]) for row in pair]
+    draws = [np.floor(made.privatize(np.array([row] * N), source).value[:, 0]) for row in pair]
     assert empirical_epsilon(*draws, confidence=1 - 1e-6) <= 1

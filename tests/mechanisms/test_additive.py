@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 from scipy.stats import chisquare
 
+from ziggurat.data import Unit
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.mechanisms import DiscreteGaussian, Gaussian, Laplace, TruncatedGeometric
 from ziggurat.mechanisms._lattice import l1_steps, l2_steps, to_steps
-from ziggurat.privacy import Neighbours, Relation, Unit, compose
+from ziggurat.privacy import Neighbours, Relation, compose
 from ziggurat.randomness import secure, seeded
 
 N = 400_000

@@ -12,7 +12,7 @@ from ziggurat.errors import ArtefactError, DataError
 from ziggurat.pate.teachers._partition import Partition
 from ziggurat.pate.teachers._teachers import Teachers
 from ziggurat.pate.training._networks import MLP
-from ziggurat.pate.training._settings import Placement, Search, Training
+from ziggurat.pate.training._settings import Placement, RandomSearch, Training
 from ziggurat.randomness import seeded
 
 RUN = """
@@ -68,7 +68,7 @@ def test_a_run_that_stopped_anywhere_goes_on_to_the_same_teachers(tmp_path, opti
 
 
 def test_a_search_that_stopped_goes_on(tmp_path):
-    training, search = Training(epochs=4, batch=16), Search(3, hidden=((5,), (9,)))
+    training, search = Training(epochs=4, batch=16), RandomSearch(3, hidden=((5,), (9,)))
     with pytest.raises(StopError):
         fit(tmp_path, training=training, search=search, progress=_stop_after(20))
     assert (fit(tmp_path, training=training, search=search) == fit(training=training, search=search)).all()

@@ -19,7 +19,7 @@ from ziggurat.pate import (
     GumbelNoisyMax,
     LaplaceNoisyMax,
     Partition,
-    Search,
+    RandomSearch,
     Teachers,
     Training,
     Votes,
@@ -62,7 +62,7 @@ def _network(search=None):
 KINDS = {
     "trees": lambda: Teachers(DecisionTreeClassifier(max_depth=4), classes=2),
     "networks": _network,
-    "networks that search": lambda: _network(Search(trials=2)),
+    "networks that search": lambda: _network(RandomSearch(trials=2)),
 }
 
 

@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.pate.accounting._accounts import published_curve
-from ziggurat.pate.accounting._smooth import sanitised, smooth_cost, smooth_sensitivity
+from ziggurat.pate.accounting._smooth import sanitize, smooth_cost, smooth_sensitivity
 from ziggurat.pate.voting._aggregators import Aggregator
 from ziggurat.pate.voting._noisy_max import ConfidentGaussianMax, GaussianNoisyMax, GumbelNoisyMax, LaplaceNoisyMax
 from ziggurat.pate.voting._votes import Votes
@@ -73,14 +73,14 @@ def test_a_sanitised_cost_is_an_upper_bound_with_the_confidence_stated():
     """A binomial count of 400: fewer than 350 of an expected 380 has probability below 1e-6."""
     exact, _ = smooth_sensitivity(GaussianNoisyMax(40), CLEAR, 10.0, 1 / 40)
     source = seeded("sanitised")
-    found = [sanitised(GaussianNoisyMax(40), CLEAR, delta="1e-5", order=10, source=source) for _ in range(400)]
+    found = [sanitize(GaussianNoisyMax(40), CLEAR, delta="1e-5", order=10, source=source) for _ in range(400)]
     above = sum(float(each.labels_cost) >= exact for each in found)
     assert 350 <= above < 400
     assert len({each.labels_cost for each in found}) > 100
 
 
 def test_the_release_of_the_number_is_charged_besides():
-    found = sanitised(GaussianNoisyMax(40), CLEAR, delta="1e-5", order=10, source=seeded(1))
+    found = sanitize(GaussianNoisyMax(40), CLEAR, delta="1e-5", order=10, source=seeded(1))
     assert isinstance(found.event, RenyiEvent)
     assert found.origin == "seeded"
     price = compose(found.event).renyi(np.array([10.0])).epsilons[0]
@@ -90,7 +90,7 @@ def test_the_release_of_the_number_is_charged_besides():
 
 def test_where_teachers_agree_the_sanitised_epsilon_beats_the_data_independent_one():
     made, votes = GaussianNoisyMax(40), Votes([[250, 0]] * 2000)
-    found = sanitised(made, votes, delta="1e-5", order=10, source=seeded(2))
+    found = sanitize(made, votes, delta="1e-5", order=10, source=seeded(2))
     assert found.epsilon < compose(made.planned(votes.ballot, 2000)).approximate("1e-5").epsilon
 
 
@@ -100,7 +100,7 @@ def test_where_teachers_agree_the_sanitised_epsilon_beats_the_data_independent_o
 )
 def test_what_cannot_be_promised_is_refused(options):
     with pytest.raises(ParameterError):
-        sanitised(GaussianNoisyMax(40), CLEAR, **{"delta": "1e-5", "order": 10, **options})
+        sanitize(GaussianNoisyMax(40), CLEAR, **{"delta": "1e-5", "order": 10, **options})
 
 
 class Unpublished(Aggregator):

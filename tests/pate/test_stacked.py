@@ -8,7 +8,7 @@ from ziggurat.pate.training._chunk import Chunk, programs, train
 from ziggurat.pate.training._cuts import best_cut
 from ziggurat.pate.training._networks import CNN, MLP, Network
 from ziggurat.pate.training._settings import Training
-from ziggurat.pate.training._shuffling import dropped, mix, orders
+from ziggurat.pate.training._shuffling import drop_out, mix, orders
 from ziggurat.pate.training._stacked import Stack
 
 SEEDS = (11, 22, 33)
@@ -146,7 +146,7 @@ def test_the_hash_is_splitmix64():
 
 def test_dropout_keeps_the_stated_share_and_ten_times_five_percent_off_is_rejected():
     """Fixed keys: the draw is one number. Under fresh keys a deviation of 6 sigma has probability below 2e-9."""
-    values = dropped(torch.ones(4, 500, 500), torch.tensor([1, 2, 3, 4]), 0.3)
+    values = drop_out(torch.ones(4, 500, 500), torch.tensor([1, 2, 3, 4]), 0.3)
     kept = (values > 0).double().mean().item()
     sigma = (0.3 * 0.7 / 1e6) ** 0.5
     assert abs(kept - 0.7) < 6 * sigma < abs(kept - 0.7 * 0.95)

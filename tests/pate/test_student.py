@@ -19,13 +19,14 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from ziggurat.data import Unit
 from ziggurat.errors import DataError, MissingExtraError, MixedNeighboursError, ParameterError, ZigguratError
 from ziggurat.pate import CNN, MLP, GumbelNoisyMax, Student, Training, Votes
 from ziggurat.pate.student._rows import spread, target
 from ziggurat.pate.training._cuts import best_cut
-from ziggurat.pate.training._rows import split
+from ziggurat.pate.training._rows import split_rows
 from ziggurat.pate.voting._aggregators import Labels
-from ziggurat.privacy import Neighbours, PureEvent, Relation, Unit, compose
+from ziggurat.privacy import Neighbours, PureEvent, Relation, compose
 from ziggurat.randomness import seeded
 
 QUICK = Training(epochs=15, batch=16, learning_rate=0.01)
@@ -197,7 +198,7 @@ def test_without_a_sample_a_networks_threshold_comes_from_its_held_out_rows():
     trained = made._model.groups[0].trained
     from ziggurat.pate.training import storage
 
-    held = split(truth, QUICK.held_out, storage.seeds(None, seeded(1), 1)[1])[1]
+    held = split_rows(truth, QUICK.held_out, storage.seeds(None, seeded(1), 1)[1])[1]
     odds = np.log(made.predict_proba(features[held])[:, 1] / made.predict_proba(features[held])[:, 0])
     assert made._rule.at == pytest.approx(best_cut(odds, truth[held]), abs=1e-6)
     assert made._rule.at != 0

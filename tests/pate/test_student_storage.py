@@ -7,10 +7,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from torch import nn
 
+from ziggurat.data import Unit
 from ziggurat.errors import ArtefactError, ParameterError
 from ziggurat.pate import CNN, MLP, Network, Partition, Student, Teachers, Training
 from ziggurat.pate.voting._aggregators import Labels
-from ziggurat.privacy import Neighbours, PureEvent, Relation, Unit
+from ziggurat.privacy import Neighbours, PureEvent, Relation
 
 ROW = Neighbours(Unit.row(), Relation.REPLACE_ONE)
 QUICK = Training(epochs=3, batch=16, class_weights=(1.0, 2.0))

@@ -15,8 +15,8 @@ from ziggurat.errors import ArtefactError, DataError, ParameterError, ZigguratEr
 from ziggurat.pate.teachers._partition import Partition
 from ziggurat.pate.teachers._teachers import Teachers
 from ziggurat.pate.training._networks import CNN, MLP, Network
-from ziggurat.pate.training._rows import checked_features, checked_labels
-from ziggurat.pate.training._settings import Placement, Search, Training
+from ziggurat.pate.training._rows import check_features, check_labels
+from ziggurat.pate.training._settings import Placement, RandomSearch, Training
 from ziggurat.randomness import seeded
 
 QUICK = Training(epochs=6, batch=16, learning_rate=0.01)
@@ -129,7 +129,7 @@ def test_saved_teachers_come_back_with_every_answer(teacher, tmp_path):
 
 
 def test_a_searched_ensemble_of_several_widths_comes_back(tmp_path):
-    search = Search(4, hidden=((3,), (20,)))
+    search = RandomSearch(4, hidden=((3,), (20,)))
     made, features, _ = _fitted(MLP(6, (2,), 3), search=search)
     made.save(tmp_path)
     assert (Teachers.load(tmp_path).predict(features) == made.predict(features)).all()
@@ -273,8 +273,8 @@ anything = st.recursive(
 @given(anything, anything)
 def test_whatever_is_given_as_rows_is_finite_numbers_or_refused(features, labels):
     try:
-        rows = checked_features(features, None)
-        truth = checked_labels(labels, len(rows), 3)
+        rows = check_features(features, None)
+        truth = check_labels(labels, len(rows), 3)
     except ZigguratError:
         return
     assert np.isfinite(rows).all()
@@ -303,7 +303,7 @@ def test_without_the_salts_of_the_manifest_a_fingerprint_checks_no_guess():
 def test_features_of_another_width_are_refused_before_anybody_is_asked(teacher):
     made, features, _ = _fitted(teacher)
     with pytest.raises(DataError, match="shape"):
-        made.checked(features[:, :5])
+        made.check(features[:, :5])
     with pytest.raises(DataError, match="shape"):
         made.predict(features[:, :5])
 

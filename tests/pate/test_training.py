@@ -9,8 +9,8 @@ from ziggurat.pate.teachers._partition import Partition
 from ziggurat.pate.teachers._teachers import Teachers
 from ziggurat.pate.training._chunk import Chunk, train
 from ziggurat.pate.training._networks import CNN, MLP
-from ziggurat.pate.training._rows import split
-from ziggurat.pate.training._settings import Placement, Search, Training
+from ziggurat.pate.training._rows import split_rows
+from ziggurat.pate.training._settings import Placement, RandomSearch, Training
 from ziggurat.randomness import seeded
 
 
@@ -58,10 +58,10 @@ def test_a_teacher_too_small_to_hold_rows_out_keeps_its_last_epoch():
 
 def test_held_out_rows_have_every_class_and_no_row_is_lost():
     labels = np.repeat([0, 1, 2], [90, 9, 1])
-    learned, held = split(labels, 0.2, 5)
+    learned, held = split_rows(labels, 0.2, 5)
     assert sorted([*learned, *held]) == list(range(100))
     assert np.bincount(labels[held], minlength=3).tolist() == [18, 2, 0]
-    assert (split(labels, 0.2, 5)[1] == held).all()
+    assert (split_rows(labels, 0.2, 5)[1] == held).all()
 
 
 def _rare(rows=2000):
@@ -103,7 +103,7 @@ def test_balanced_class_weights_find_the_rare_class():
 def test_a_search_lets_each_teacher_choose_by_its_own_rows():
     features, labels = _rare(400)
     partition = Partition.by_record(400, 4, source=seeded(1))
-    search = Search(4, learning_rate=(1e-3, 1e-1), hidden=((2,), (32,)))
+    search = RandomSearch(4, learning_rate=(1e-3, 1e-1), hidden=((2,), (32,)))
     made = Teachers(MLP(5, (2,)), training=Training(epochs=3, held_out=0.3), search=search)
     before = made.fit(features, labels, partition, source=seeded(2)).probabilities(features)
     changed = np.array(features)
@@ -118,7 +118,7 @@ def test_a_search_keeps_the_candidate_with_the_lowest_loss():
     features, labels = _rare(400)
     partition = Partition.by_record(400, 2, source=seeded(1))
     training = Training(epochs=3, held_out=0.3)
-    searched = Teachers(MLP(5, (8,)), training=training, search=Search(5)).fit(
+    searched = Teachers(MLP(5, (8,)), training=training, search=RandomSearch(5)).fit(
         features, labels, partition, source=seeded(3)
     )
     alone = Teachers(MLP(5, (8,)), training=training).fit(features, labels, partition, source=seeded(3))
@@ -144,16 +144,16 @@ def test_a_search_keeps_the_candidate_with_the_lowest_loss():
         lambda: Training(class_weights="even"),
         lambda: Training(class_weights=(1, -1)),
         lambda: Training(threshold="best"),
-        lambda: Search(0),
-        lambda: Search(learning_rate=(1, 0.1)),
-        lambda: Search(learning_rate=(0, 1)),
+        lambda: RandomSearch(0),
+        lambda: RandomSearch(learning_rate=(1, 0.1)),
+        lambda: RandomSearch(learning_rate=(0, 1)),
         lambda: Placement(devices="cpu"),
         lambda: Placement(devices=()),
         lambda: Placement(executor="dask"),
         lambda: Placement(precision="bf16"),
         lambda: Placement(chunk=0),
-        lambda: Search(hidden=((2,),)).candidates(CNN(), Training(), np.random.default_rng(1)),
-        lambda: Search().candidates(MLP(2), Training(held_out=0), np.random.default_rng(1)),
+        lambda: RandomSearch(hidden=((2,),)).candidates(CNN(), Training(), np.random.default_rng(1)),
+        lambda: RandomSearch().candidates(MLP(2), Training(held_out=0), np.random.default_rng(1)),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(make):

@@ -9,8 +9,8 @@ from ziggurat.privacy import (
     PrivateSamplingWarning,
     SampledSensitivity,
     dkw_confidence,
+    draw_from_table,
     sample_sensitivity,
-    subsampled,
 )
 
 
@@ -21,7 +21,7 @@ def uniform(random: np.random.Generator, size: int) -> np.ndarray:
 def test_a_vectorised_query_and_a_plain_one_give_the_same_samples():
     plain = sample_sensitivity(lambda t: t.mean(axis=0), uniform, 10, 300, np.random.default_rng(1))
     stacked = sample_sensitivity(
-        lambda t: t.mean(axis=1), uniform, 10, 300, np.random.default_rng(1), vectorised=True, batch=256
+        lambda t: t.mean(axis=1), uniform, 10, 300, np.random.default_rng(1), vectorized=True, batch=256
     )
     assert np.allclose(plain.values, stacked.values)
     assert len(plain) == 300
@@ -45,7 +45,7 @@ def test_progress_is_told_after_every_batch():
 
 def test_sampling_from_private_rows_warns_that_it_is_a_leak():
     with pytest.warns(PrivateSamplingWarning, match="leak"):
-        draw = subsampled(np.arange(20.0))
+        draw = draw_from_table(np.arange(20.0))
     assert len(set(draw(np.random.default_rng(4), 20))) == 20
     with pytest.raises(DataError, match="too small"):
         draw(np.random.default_rng(4), 21)
@@ -107,7 +107,7 @@ def test_bad_input_is_refused():
     for call in (
         lambda: sample_sensitivity(lambda t: t.sum(), uniform, 3, 5, 7),
         lambda: sample_sensitivity(lambda t: t.sum(), uniform, 0, 5, rng),
-        lambda: sample_sensitivity(lambda t: t.sum(), uniform, 3, 5, rng, vectorised=True),
+        lambda: sample_sensitivity(lambda t: t.sum(), uniform, 3, 5, rng, vectorized=True),
         lambda: SampledSensitivity(np.array([])),
         lambda: SampledSensitivity(np.array([-1.0])),
         lambda: SampledSensitivity(np.array([math.nan])),

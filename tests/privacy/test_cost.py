@@ -79,7 +79,7 @@ def test_the_budget_is_not_convex_where_lemma_13_says_so():
 @pytest.mark.parametrize("level", [0.1, 0.5, 3.0, 10.0])
 @pytest.mark.parametrize("model", [CENTRE, MIXED])
 def test_no_point_of_a_dense_scan_is_cheaper_than_the_minimum(model, level):
-    found, noise, left = model.cheapest(level), LaplaceAtRisk(level), model._saved_from(level)
+    found, noise, left = model.cheapest(level), LaplaceAtRisk(level), model._saving_from(level)
     grid = np.linspace(level / 2000, level * 0.9999, 2000)
     saved = [noise.confidence(x) * left(x) for x in grid]
     floor = float(model.owed(Fraction(level))) - max(saved)

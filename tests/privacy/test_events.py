@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ziggurat.data import Unit
 from ziggurat.errors import MixedNeighboursError, ParameterError, UnknownEventError, ZigguratError
 from ziggurat.privacy import (
     ApproximateEvent,
@@ -24,7 +25,6 @@ from ziggurat.privacy import (
     RepeatedEvent,
     SampledGaussianEvent,
     UnboundedEvent,
-    Unit,
     ZeroConcentratedEvent,
     compose,
     event_from_dict,

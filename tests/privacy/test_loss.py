@@ -34,7 +34,7 @@ from ziggurat.privacy import (
     make_filter,
 )
 from ziggurat.privacy.accounting import _loss
-from ziggurat.privacy.accounting._convolution import LossDistribution, _convolved, _Tilted, _Window
+from ziggurat.privacy.accounting._convolution import LossDistribution, _convolve, _TiltedPart, _Window
 
 ONE = Neighbours()
 SWAP = Neighbours(relation=Relation.REPLACE_ONE)
@@ -152,7 +152,7 @@ def losses_of(event: Event) -> LossDistribution:
     """The loss distribution of an event with normal losses left in their parts, which accounts would merge."""
     if isinstance(event, RepeatedEvent) and isinstance(event.event, GaussianEvent):
         square = (event.event.sensitivity / event.event.sigma) ** 2
-        return LossDistribution(_loss.STEP, [(_loss.gaussian_loss(square, _loss.STEP), event.count)])
+        return LossDistribution(_loss.LOSS_STEP, [(_loss.gaussian_loss(square, _loss.LOSS_STEP), event.count)])
     return compose(event).loss().distribution
 
 
@@ -222,11 +222,11 @@ def test_a_constant_allowance_would_claim_too_little():
     """
     for sigma in (196, 200, 205):
         true = gaussian_curve(math.sqrt(2) / sigma * math.sqrt(200_000))(26.409125)
-        ways = _loss.gaussian_loss(Fraction(2, sigma**2), _loss.STEP)
-        ours = LossDistribution(_loss.STEP, [(ways, 200_000)]).delta(26.409125)
+        ways = _loss.gaussian_loss(Fraction(2, sigma**2), _loss.LOSS_STEP)
+        ours = LossDistribution(_loss.LOSS_STEP, [(ways, 200_000)]).delta(26.409125)
         assert true <= ours < 1.1 * true
-        plain = [_Tilted.of(ways[0], 200_000, 0.0)]
-        found = _convolved(plain, _Window(-(1 << 19), 1 << 20, 0, 1.0))
+        plain = [_TiltedPart.of(ways[0], 200_000, 0.0)]
+        found = _convolve(plain, _Window(-(1 << 19), 1 << 20, 0, 1.0))
         assert found.error * math.sqrt(1 << 20) > max(1e-12, true)
 
 
@@ -234,7 +234,7 @@ def test_a_constant_allowance_would_claim_too_little():
 def test_the_error_of_a_transform_raised_to_a_power_is_within_its_bound(count):
     """Fair coins on 1,024 cells of a circle: exact binomial weights, wrapped; the bound grows with the count."""
     coin = _loss.Losses(0, np.array([0.5, 0.5]))
-    found = _convolved([_Tilted.of(coin, count, 0.0)], _Window(0, 1024, 0, 1.0))
+    found = _convolve([_TiltedPart.of(coin, count, 0.0)], _Window(0, 1024, 0, 1.0))
     exact, term = [0] * 1024, 1
     for k in range(count + 1):
         exact[k % 1024] += term

@@ -12,7 +12,7 @@ from ziggurat.data.engines import DuckDBEngine, PostgresEngine, SparkEngine
 from ziggurat.errors import ParameterError, QuestionError
 from ziggurat.queries._answer import Answer
 from ziggurat.queries._terms import Terms
-from ziggurat.queries.answering._plan import Plan
+from ziggurat.queries.answering._plan import QuestionPlan
 from ziggurat.queries.language._catalogue import Catalogue
 from ziggurat.queries.language._select import parse
 from ziggurat.randomness import seeded
@@ -78,7 +78,7 @@ def copied(request) -> str:
 
 
 def ask(table: Table, question: str, **terms: object) -> Answer:
-    plan = Plan(parse(question, Catalogue({"people": table})), Terms(**{"epsilon": 1, **terms}))
+    plan = QuestionPlan(parse(question, Catalogue({"people": table})), Terms(**{"epsilon": 1, **terms}))
     return plan.run(seeded(1))
 
 
@@ -180,7 +180,7 @@ def test_bounds_are_learned_out_of_the_same_epsilon(people):
 
 def test_the_estimate_of_clipped_cells_widens_the_interval_towards_the_truth(people):
     catalogue = Catalogue({"people": people}).with_bounds({"income": (0, 20_000)})
-    plan = Plan(parse("SELECT SUM(income) AS total FROM people", catalogue), Terms(20))
+    plan = QuestionPlan(parse("SELECT SUM(income) AS total FROM people", catalogue), Terms(20))
     answer = plan.run(seeded(1))
     outside = int((FRAME.income > 20_000).sum())
     assert answer.effects[0].kind == "clipping"
@@ -218,7 +218,7 @@ def test_the_same_seed_gives_the_same_answer_and_marks_a_rehearsal(request):
 
 
 def test_secure_answers_differ_and_may_be_published(request):
-    plan = Plan(
+    plan = QuestionPlan(
         parse("SELECT SUM(cost) AS cost FROM people", Catalogue({"people": opened(request, "duckdb")})), Terms(1)
     )
     answers = [plan.run() for _ in range(2)]
@@ -304,7 +304,7 @@ def test_the_statements_that_ran_are_told(request):
 def test_intervals_reach_to_the_truth_where_many_rows_are_left_out(request, aggregate, exact):
     people = opened(request, "duckdb", Unit.person("person"))
     truth = exact or {"AVG(age)": FRAME.age.mean(), "VAR_POP(age)": FRAME.age.var(ddof=0)}[aggregate]
-    plan = Plan(
+    plan = QuestionPlan(
         parse(f"SELECT {aggregate} AS it FROM people", Catalogue({"people": people})), Terms(4, rows_per_unit=1)
     )
     held = [low <= truth <= high for low, high in (plan.run(seeded(seed)).interval for seed in range(60))]
@@ -315,13 +315,15 @@ def test_intervals_reach_to_the_truth_where_many_rows_are_left_out(request, aggr
 def test_intervals_reach_to_the_truth_where_many_cells_are_outside_their_bounds(request, aggregate):
     catalogue = Catalogue({"people": opened(request, "duckdb")}).with_bounds({"income": (0, 20_000)})
     truth = {"SUM": FRAME.income.sum(), "AVG": FRAME.income.mean(), "VAR": FRAME.income.var(ddof=0)}[aggregate[:3]]
-    plan = Plan(parse(f"SELECT {aggregate} AS it FROM people", catalogue), Terms(4))
+    plan = QuestionPlan(parse(f"SELECT {aggregate} AS it FROM people", catalogue), Terms(4))
     held = [low <= truth <= high for low, high in (plan.run(seeded(seed)).interval for seed in range(60))]
     assert np.mean(held) >= 0.94
 
 
 def test_nothing_is_said_to_be_off_where_nothing_is(request):
-    plan = Plan(parse("SELECT SUM(age) AS it FROM people", Catalogue({"people": opened(request, "duckdb")})), Terms(1))
+    plan = QuestionPlan(
+        parse("SELECT SUM(age) AS it FROM people", Catalogue({"people": opened(request, "duckdb")})), Terms(1)
+    )
     found = [plan.run(seeded(seed)).effects[0].estimate for seed in range(100)]
     assert np.mean([each > 0 for each in found]) <= 0.1
 
@@ -344,5 +346,7 @@ def test_undeclared_values_are_in_no_group_even_if_groups_are_too_many_to_list(r
     schema = Schema(tuple(Column(name, Kind.CATEGORY, categories=listed) for name in columns))
     engine = DuckDBEngine()
     table = Table(engine, engine.attach(pa.table(columns)), schema)
-    plan = Plan(parse("SELECT a, b, COUNT(*) AS n FROM t GROUP BY a, b", Catalogue({"t": table})), Terms(1, "1e-6"))
+    plan = QuestionPlan(
+        parse("SELECT a, b, COUNT(*) AS n FROM t GROUP BY a, b", Catalogue({"t": table})), Terms(1, "1e-6")
+    )
     assert len(plan.run(seeded(1))) == 0

@@ -13,7 +13,7 @@ from ziggurat.data import Kind, Table
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import ParameterError, QuestionError
 from ziggurat.queries._value import Value
-from ziggurat.queries.answering._grid import quantised_range, quantised_value
+from ziggurat.queries.answering._grid import quantize_range, quantize_value
 from ziggurat.queries.language._catalogue import Catalogue
 from ziggurat.queries.language._relations import Names, rows_of
 from ziggurat.queries.language.expressions._cells import literal
@@ -215,7 +215,7 @@ def test_a_constant_is_held_or_refused(constant: Any) -> None:
 
 def test_an_index_is_held_to_its_range_even_if_the_value_is_not():
     wrong = Value(exp.Literal.number(99), Kind.INTEGER, -3, 7)
-    query = exp.select(quantised_value(wrong, Fraction(1)).as_("index"))
+    query = exp.select(quantize_value(wrong, Fraction(1)).as_("index"))
     assert DuckDBEngine().query(query).to_pylist() == [{"index": 7}]
 
 
@@ -224,9 +224,9 @@ def test_reals_are_laid_on_the_nearest_point_of_the_grid(nasty: Table) -> None:
     select = read_select("SELECT x FROM people")
     rows = rows_of(select, Names(Catalogue({"people": nasty})))
     held = Expressions(rows).value(select.expressions[0])
-    query = exp.select(held.sql.as_("x"), quantised_value(held, Fraction(1, 8)).as_("i"))
+    query = exp.select(held.sql.as_("x"), quantize_value(held, Fraction(1, 8)).as_("i"))
     answer = nasty.engine.query(query.from_(rows.relation().query.subquery("rows"))).to_pylist()
-    first, last = quantised_range(value, Fraction(1, 8))
+    first, last = quantize_range(value, Fraction(1, 8))
     assert (first, last) == (-8000, 8000)
     for row in answer:
         assert (row["i"] is None) == (row["x"] is None)
@@ -236,4 +236,4 @@ def test_reals_are_laid_on_the_nearest_point_of_the_grid(nasty: Table) -> None:
 @pytest.mark.parametrize("value", [Value(exp.column("n"), Kind.INTEGER), Value(exp.column("t"), Kind.TEXT)])
 def test_what_has_no_bounds_has_no_grid(value: Value) -> None:
     with pytest.raises(ParameterError, match="lower and an upper bound"):
-        quantised_value(value, Fraction(1))
+        quantize_value(value, Fraction(1))

@@ -15,7 +15,7 @@ from ziggurat.errors import QuestionError
 from ziggurat.queries._value import Value
 from ziggurat.queries.language._catalogue import Catalogue
 from ziggurat.queries.language._relations import Names, rows_of
-from ziggurat.queries.language._rows import Rows
+from ziggurat.queries.language._rows import SelectedRows
 from ziggurat.queries.language.expressions._expression import Expressions
 from ziggurat.queries.language.expressions._reading import read_select
 
@@ -306,7 +306,7 @@ DATES = {
 MODELS = {**ARITHMETIC, **ROUNDING, **POWERS, **CONDITIONS, **CHOICES, **TEXTS, **DATES}
 
 
-def evaluated_tree(table: Table, written: list[str]) -> tuple[Rows, list[Value]]:
+def evaluated_tree(table: Table, written: list[str]) -> tuple[SelectedRows, list[Value]]:
     select = read_select("SELECT " + ", ".join(written) + " FROM people")
     rows = rows_of(select, Names(Catalogue({"people": table})))
     return rows, [Expressions(rows).value(node) for node in select.expressions]

@@ -13,7 +13,7 @@ from ziggurat.errors import QuestionError, ZigguratError
 from ziggurat.queries._answer import Answer
 from ziggurat.queries._question import Question
 from ziggurat.queries._terms import Terms
-from ziggurat.queries.answering._plan import Plan
+from ziggurat.queries.answering._plan import QuestionPlan
 from ziggurat.queries.language._catalogue import Catalogue
 from ziggurat.queries.language._select import parse
 from ziggurat.randomness import seeded
@@ -131,7 +131,7 @@ def answered(question: Question, seed: int, secrets: tuple[str, str]) -> Answer 
     """The answer; what is refused after all must be so in our own words."""
     terms = Terms(1, "1e-6", rows_per_unit=2, groups_per_unit=2)
     try:
-        return Plan(question, terms).run(seeded(seed))
+        return QuestionPlan(question, terms).run(seeded(seed))
     except ZigguratError as error:
         refusal = error
     assert isinstance(refusal, QuestionError), question.text

@@ -12,10 +12,10 @@ import pytest
 
 from ziggurat.data import Bounds, Categories, Column, Kind, Schema, Unit, read
 from ziggurat.queries._terms import Terms
-from ziggurat.queries.answering._additive import Measured
+from ziggurat.queries.answering._additive import NoisyTotals
 from ziggurat.queries.answering._execution import Execution
-from ziggurat.queries.answering._plan import Plan
-from ziggurat.queries.answering._ratios import Spread, mean_interval, surprise, variance_interval
+from ziggurat.queries.answering._plan import QuestionPlan
+from ziggurat.queries.answering._ratios import NoiseLaw, mean_interval, surprise, variance_interval
 from ziggurat.queries.language._catalogue import Catalogue
 from ziggurat.queries.language._select import parse
 from ziggurat.randomness import discrete_laplace, seeded
@@ -59,19 +59,19 @@ TRUTH = {
 }
 
 
-def planned(question: str, unit: Unit = ROW, **terms: object) -> Plan:
+def planned(question: str, unit: Unit = ROW, **terms: object) -> QuestionPlan:
     catalogue = Catalogue({"people": read(PEOPLE, Schema(SCHEMA, unit=unit))})
-    return Plan(parse(question, catalogue), Terms(**terms))
+    return QuestionPlan(parse(question, catalogue), Terms(**terms))
 
 
-def drawn(plan: Plan, runs: int = RUNS) -> list:
+def drawn(plan: QuestionPlan, runs: int = RUNS) -> list:
     """Estimates of many runs: the sums are asked once, the noise is drawn for every run."""
     estimators = plan.estimators({})
     needs = plan.measured(estimators)
     (sums,) = Execution(plan, seeded(1), None)._sums([need for need, _ in needs]).values()
     source = seeded(2)
     measured = {
-        need.identity: Measured(np.asarray(noise.release(np.full(runs, exact), source).value), noise, need.fineness)
+        need.identity: NoisyTotals(np.asarray(noise.release(np.full(runs, exact), source).value), noise, need.fineness)
         for (need, noise), exact in zip(needs, sums, strict=False)
     }
     (estimator,) = estimators.values()
@@ -135,20 +135,20 @@ def test_the_tail_of_a_sum_of_noises_is_bounded_and_hardly_overstated():
     noises = [discrete_laplace(scale, size=draws, source=source) for scale in (5, 20, 9)]
     factors = (1.0, 0.4, 2.0)
     seen = np.abs(sum(factor * noise for factor, noise in zip(factors, noises, strict=True)))
-    spreads = [Spread(scale, gaussian=False) for scale in (5.0, 20.0, 9.0)]
+    spreads = [NoiseLaw(scale, gaussian=False) for scale in (5.0, 20.0, 9.0)]
     for at in (30.0, 60.0, 100.0):
         bound = float(surprise(spreads, [np.array([factor]) for factor in factors], np.array([at]))[0])
         assert np.mean(seen >= at) - 5 * np.sqrt(bound / draws) <= bound <= 1.25 * np.mean(seen >= at) + 1e-4
 
 
 def test_a_mean_over_perhaps_nobody_is_only_known_to_its_bounds():
-    spread = Spread(2.0, gaussian=False)
+    spread = NoiseLaw(2.0, gaussian=False)
     low, high = mean_interval(np.array([40.0]), np.array([3.0]), spread, spread, (-10.0, 10.0), 0.05)
     assert (low[0], high[0]) == (-10.0, 10.0)
 
 
 def test_a_variance_over_perhaps_nobody_is_only_known_to_its_bounds():
-    spread = Spread(2.0, gaussian=False)
+    spread = NoiseLaw(2.0, gaussian=False)
     sums = (np.array([40.0]), np.array([3.0]), np.array([2.0]))
     low, high = variance_interval(sums, (spread, spread, spread), (-10.0, 10.0), 0.05, 0.0)
     assert (low[0], high[0]) == (0.0, 100.0)

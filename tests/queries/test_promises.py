@@ -13,7 +13,7 @@ from ziggurat.privacy import LaplaceEvent
 from ziggurat.queries._question import Measure
 from ziggurat.queries._terms import Terms
 from ziggurat.queries.answering._execution import Execution
-from ziggurat.queries.answering._plan import Plan
+from ziggurat.queries.answering._plan import QuestionPlan
 from ziggurat.queries.language._catalogue import Catalogue
 from ziggurat.queries.language._select import parse
 from ziggurat.randomness import seeded
@@ -65,8 +65,8 @@ def adversary(seed: int, rows: int) -> list[tuple]:
     ]  # fmt: skip
 
 
-def sums(question: str, rows: list[tuple], unit: Unit, **terms: object) -> tuple[Plan, dict]:
-    plan = Plan(parse(question, Catalogue({"people": table(rows, unit)})), Terms(**terms))
+def sums(question: str, rows: list[tuple], unit: Unit, **terms: object) -> tuple[QuestionPlan, dict]:
+    plan = QuestionPlan(parse(question, Catalogue({"people": table(rows, unit)})), Terms(**terms))
     execution = Execution(plan, seeded(11), None)  # the same seed: the same lots for both neighbours
     return plan, execution._sums([need for need, _ in plan.measured(plan.estimators({}))])
 
@@ -126,7 +126,7 @@ def test_one_person_moves_the_estimates_of_effects_by_no_more_than_the_sensitivi
     unit, terms = Unit.person("person"), Terms(1, "1e-6", rows_per_unit=1, groups_per_unit=groups)
     rest = crowd(3)
     plans = [
-        Plan(parse(question, Catalogue({"people": table(rows, unit)})), terms)
+        QuestionPlan(parse(question, Catalogue({"people": table(rows, unit)})), terms)
         for rows in (rest + adversary(3, 60), rest)
     ]
     assert plans[0].watches
@@ -200,7 +200,9 @@ def test_an_audit_finds_a_plan_without_bounding(monkeypatch):
 @pytest.mark.parametrize("question", ["QUANTILE(age, 0.5)", "QUANTILE(age, 0.9)", "MODE(sex)"])
 def test_an_audit_of_a_choice_proves_no_more_than_the_claimed_epsilon(question):
     plans = [
-        Plan(parse(f"SELECT {question} AS it FROM people", Catalogue({"people": table(rows, Unit())})), Terms(1))
+        QuestionPlan(
+            parse(f"SELECT {question} AS it FROM people", Catalogue({"people": table(rows, Unit())})), Terms(1)
+        )
         for rows in ([(1, "f", "a", 50, 1.0)] * 2, [(1, "f", "a", 50, 1.0)] * 2 + [(2, "m", "a", 90, 1.0)])
     ]
     draws = []
@@ -264,4 +266,4 @@ def test_units_that_cannot_be_told_apart_are_not_counted():
     met_thrice = replace(question.relation, rows_per_unit=3)
     units = replace(question.aggregates[0], measure=Measure.COUNT_UNITS)
     with pytest.raises(QuestionError, match="cannot be told apart"):
-        Plan(replace(question, relation=met_thrice, aggregates=(units,)), Terms(1))
+        QuestionPlan(replace(question, relation=met_thrice, aggregates=(units,)), Terms(1))

@@ -13,11 +13,11 @@ import pytest
 from ziggurat.data import Bounds, Categories, Column, Kind, Schema, Table, Unit, read
 from ziggurat.errors import ParameterError, ZigguratError
 from ziggurat.queries._terms import Terms
-from ziggurat.queries.answering._additive import Measured
+from ziggurat.queries.answering._additive import NoisyTotals
 from ziggurat.queries.answering._execution import Execution
-from ziggurat.queries.answering._learning import _clamped
-from ziggurat.queries.answering._plan import Part, Plan
-from ziggurat.queries.answering._ratios import Spread, reached
+from ziggurat.queries.answering._learning import _clamp
+from ziggurat.queries.answering._plan import QuestionPlan, QuotedPart
+from ziggurat.queries.answering._ratios import NoiseLaw, least_reach
 from ziggurat.queries.language._catalogue import Catalogue
 from ziggurat.queries.language._select import parse
 from ziggurat.queries.workloads._workload import Workload
@@ -63,24 +63,24 @@ def people(x: np.ndarray, unit: Unit = PERSON, **bounds: object) -> Table:
     return read(pa.table(held), Schema(columns, unit=unit))
 
 
-def planned(question: str, table: Table | None = None, **terms: object) -> Plan:
+def planned(question: str, table: Table | None = None, **terms: object) -> QuestionPlan:
     catalogue = Catalogue({"people": people(SHAPES["evenly"]) if table is None else table})
-    return Plan(parse(question, catalogue), Terms(**{"rows_per_unit": 1, "effects": 0, **terms}))
+    return QuestionPlan(parse(question, catalogue), Terms(**{"rows_per_unit": 1, "effects": 0, **terms}))
 
 
-def the_part(plan: Plan, size: int = SIZE) -> Part:
+def the_part(plan: QuestionPlan, size: int = SIZE) -> QuotedPart:
     (part,) = plan.parts(size)
     return part
 
 
-def drawn(plan: Plan, learned: dict | None = None) -> list:
+def drawn(plan: QuestionPlan, learned: dict | None = None) -> list:
     """Estimates of many runs of one aggregate of one group: the sums are asked once, the noise is drawn every time."""
     estimators = plan.estimators(learned or {})
     needs = plan.measured(estimators)
     (sums,) = Execution(plan, seeded(1), None)._sums([need for need, _ in needs]).values()
     source = seeded(2)
     measured = {
-        need.identity: Measured(np.asarray(noise.release(np.full(RUNS, exact), source).value), noise, need.fineness)
+        need.identity: NoisyTotals(np.asarray(noise.release(np.full(RUNS, exact), source).value), noise, need.fineness)
         for (need, noise), exact in zip(needs, sums, strict=True)
     }
     (estimator,) = estimators.values()
@@ -158,9 +158,9 @@ def test_what_is_told_of_values_spread_evenly_is_what_they_get(aggregate, terms)
 
 
 def test_reach_is_where_the_tail_of_the_noise_ends():
-    assert reached([Spread(5.0, gaussian=False)], [2.0], 0.05) == pytest.approx(10 * np.log(20) + 1)
-    pair = [Spread(3.0, gaussian=True), Spread(4.0, gaussian=True)]
-    assert reached(pair, [1.0, 1.0], 0.05) == pytest.approx(5 * 1.959964 + 1, rel=1e-6)
+    assert least_reach([NoiseLaw(5.0, gaussian=False)], [2.0], 0.05) == pytest.approx(10 * np.log(20) + 1)
+    pair = [NoiseLaw(3.0, gaussian=True), NoiseLaw(4.0, gaussian=True)]
+    assert least_reach(pair, [1.0, 1.0], 0.05) == pytest.approx(5 * 1.959964 + 1, rel=1e-6)
 
 
 def test_larger_groups_are_answered_more_exactly_and_small_ones_not_at_all():
@@ -241,7 +241,7 @@ def test_where_bounds_are_learned_the_error_is_a_share_of_them(aggregate, ends):
     values = np.full(SIZE, 100.0)
     plan = planned(f"SELECT {aggregate} AS it FROM people", people(values, bounds=None), epsilon="1", learn=["x"])
     bounds, quoted = plan.parts(SIZE)
-    estimates = drawn(plan, {"x": _clamped(plan.ladders["x"].value, *map(Fraction, ends))})
+    estimates = drawn(plan, {"x": _clamp(plan.ladders["x"].value, *map(Fraction, ends))})
     scale = {"SUM(x)": ends[1], "VAR_POP(x)": (ends[1] - ends[0]) ** 2}.get(aggregate, ends[1] - ends[0])
     truth = SIZE * 100.0 if aggregate == "SUM(x)" else TRUTHS[aggregate](values)
     fine = 1e-9 * quoted.half_width * scale
@@ -279,7 +279,7 @@ def test_every_question_that_can_be_planned_can_be_quoted(grammar, nasty, noise)
     terms = Terms(5, "1e-6", noise=noise, rows_per_unit=2, groups_per_unit=3)
     for _ in range(400):
         try:
-            plan = Plan(parse(written.question(), catalogue), terms)
+            plan = QuestionPlan(parse(written.question(), catalogue), terms)
         except ZigguratError:
             continue
         parts = plan.parts()

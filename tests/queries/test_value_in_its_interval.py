@@ -14,7 +14,7 @@ from ziggurat.local import Frequencies, Mean
 from ziggurat.queries._answer import Answer, Estimate
 from ziggurat.queries._terms import Terms
 from ziggurat.queries.answering._execution import Execution
-from ziggurat.queries.answering._plan import Plan
+from ziggurat.queries.answering._plan import QuestionPlan
 from ziggurat.queries.language._catalogue import Catalogue
 from ziggurat.queries.language._select import parse
 from ziggurat.randomness import seeded
@@ -75,10 +75,10 @@ def held(shape: str, unit: Unit) -> Table:
     return read(rows(shape), Schema((*COLUMNS, Column("income", Kind.REAL)), unit))
 
 
-def planned(table: Table, sql: str, epsilon: str, delta: str = "0", **terms: Any) -> Plan:
+def planned(table: Table, sql: str, epsilon: str, delta: str = "0", **terms: Any) -> QuestionPlan:
     grouped = {"groups_per_unit": 2} if "GROUP" in sql else {}
     limits = {} if table.unit.is_row else {"rows_per_unit": 2, **grouped}
-    return Plan(parse(sql, Catalogue({"t": table}, {})), Terms(epsilon, delta, **limits, **terms))
+    return QuestionPlan(parse(sql, Catalogue({"t": table}, {})), Terms(epsilon, delta, **limits, **terms))
 
 
 def outside(answer: Answer) -> list[Estimate]:

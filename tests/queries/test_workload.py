@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ziggurat.data import Bounds, Categories, Column, Kind, Provenance, Schema, Unit
 from ziggurat.errors import NotPublicError, ParameterError, SchemaError, ZigguratError
-from ziggurat.queries.workloads._workload import Workload, coarsened
+from ziggurat.queries.workloads._workload import Workload, coarsen
 
 SCHEMA = Schema(
     (
@@ -56,7 +56,7 @@ def test_even_bins_cover_the_bounds_of_whole_numbers_and_dates():
 
 def test_cells_that_no_query_tells_apart_are_merged():
     asked = Workload(SCHEMA).ranges("age", [(20, 29), (40, 59), (50, 69)])
-    places, groups = coarsened(asked)
+    places, groups = coarsen(asked)
     assert places["age"][[3, 12, 23, 33, 43, 0, -1]].tolist() == [0, 0, 1, 2, 3, 4, 4]
     ranges = groups[0].factors["age"]
     assert np.stack([ranges.lows, ranges.highs], axis=1).tolist() == [[0, 1], [1, 3], [2, 4]]

@@ -247,13 +247,13 @@ def test_nonnegative_answers_say_that_they_are_biased():
 
 def repeated(plan, data, runs):
     """Errors and half widths of every query over many seeded runs on the same exact counts."""
-    counts, _ = plan._counted(in_duckdb(data), seeded("counts"))
+    counts, _ = plan._count(in_duckdb(data), seeded("counts"))
     source = seeded("runs")
     exact = ASKED.plan(Unit(), HUGE).run(in_duckdb(data), seeded(1)).groups
     truth = np.concatenate([np.round(group.value) for group in exact])
     errors = []
     for _ in range(runs):
-        groups = plan._released(counts, source, LEVEL, False)
+        groups = plan._release(counts, source, LEVEL, False)
         errors.append(np.concatenate([group.value for group in groups]) - truth)
     halves = np.concatenate([group.high - group.value for group in groups])
     return np.array(errors), halves

@@ -28,7 +28,7 @@ def table_of(schema, extra):
 def audited(plan, schema, extra, delta=0, salts=10, draws=2000):
     """Lower bound on epsilon from the likelihood ratio of all noisy histograms, of which answers are a function."""
     source = seeded("audit")
-    pair = [[plan._counted(table_of(schema, rows), seeded(salt))[0] for salt in range(salts)] for rows in (extra, [])]
+    pair = [[plan._count(table_of(schema, rows), seeded(salt))[0] for salt in range(salts)] for rows in (extra, [])]
     near, far = (each[0] for each in pair)
     scores = []
     for each in pair:
@@ -76,7 +76,7 @@ def test_a_person_with_many_rows_never_shows_more_than_epsilon():
 
 @pytest.mark.statistical
 def test_bounding_removed_is_caught(monkeypatch):
-    monkeypatch.setattr(_workload_read, "bounded", lambda query, *_args, **_options: query)
+    monkeypatch.setattr(_workload_read, "bound_rows", lambda query, *_args, **_options: query)
     plan = planned(PEOPLE, epsilon=1, rows_per_unit=2)
     assert audited(plan, PEOPLE, [(9, 3, True)] * 12) > 2
 

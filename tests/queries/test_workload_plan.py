@@ -14,7 +14,7 @@ from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.mechanisms import Laplace
 from ziggurat.privacy import GaussianEvent, LaplaceEvent, event_from_dict, gaussian_mu
 from ziggurat.queries.workloads import _noise as noise
-from ziggurat.queries.workloads._estimate import answers, estimated
+from ziggurat.queries.workloads._estimate import answers, estimate_components
 from ziggurat.queries.workloads._strategy import contributions, total_energies, variances
 from ziggurat.queries.workloads._workload import Workload
 
@@ -76,7 +76,7 @@ def test_variances_and_answers_are_those_of_dense_least_squares(options):
         y.reshape([space.chains[place].blocks[levels[place]] for place in space.support(levels)])
         for y, levels in zip(noisy, plan.measurement.measured, strict=True)
     ]
-    parts = estimated(plan.measurement, shaped, plan._weights, plan._eigenvalues)
+    parts = estimate_components(plan.measurement, shaped, plan._weights, plan._eigenvalues)
     sizes = sizes_of(plan)
     for group in filter(in_schema_order, plan._groups):
         queries = dense_queries(plan, group)

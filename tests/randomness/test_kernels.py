@@ -28,7 +28,7 @@ from ziggurat.randomness import (
 )
 from ziggurat.randomness import _kernels as kernels
 from ziggurat.randomness._interpreted import _kernels as plain_kernels
-from ziggurat.randomness._interpreted import interpreted
+from ziggurat.randomness._interpreted import interpret
 
 GAPS = np.array([5, 0, 1, 9, 2, 0, 30])
 SAMPLERS: dict[str, Callable[..., np.ndarray]] = {
@@ -76,7 +76,7 @@ def _both(name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], list[i
     """The same draws compiled and interpreted, and how many words each read."""
     fast, plain = seeded(name), seeded(name)
     compiled = SAMPLERS[name](size=2000, source=fast).tolist()
-    monkeypatch.setattr(_draw, "_kernel", lambda name, _draws: interpreted(name))
+    monkeypatch.setattr(_draw, "_kernel", lambda name, _draws: interpret(name))
     return compiled, SAMPLERS[name](size=2000, source=plain).tolist(), [fast._position, plain._position]
 
 
@@ -101,7 +101,7 @@ def test_the_largest_terms_are_interpreted_alike(
     terms: tuple[int, int], law: Callable[..., np.ndarray], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled = law(Fraction(*terms), size=500, source=seeded(1)).tolist()
-    monkeypatch.setattr(_draw, "_kernel", lambda name, _draws: interpreted(name))
+    monkeypatch.setattr(_draw, "_kernel", lambda name, _draws: interpret(name))
     assert law(Fraction(*terms), size=500, source=seeded(1)).tolist() == compiled
 
 

@@ -155,7 +155,7 @@ def examples() -> list[dict[str, Any]]:
         "reports": {"columns": {"a": 0.5}},
         "model": {"label": "a", "epsilon": 1, "options": {"alpha": 0.1}},
         "labels": {"teachers": "folder", "queries": "queries.csv"},
-        "anonymised table": {"k": 5, "diversity": {"a": {"amount": 2}}, "keep": {"b": "nobody knows it"}},
+        "anonymized table": {"k": 5, "diversity": {"a": {"amount": 2}}, "keep": {"b": "nobody knows it"}},
         "masked table": {"techniques": {"a": "drop"}},
         "synthetic table": {"method": "mst", "epsilon": 1, "delta": 1e-9},
     }

@@ -16,7 +16,7 @@ from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import EngineError, ParameterError, PendingError, ZigguratError
 from ziggurat.ledger import Ledger
 from ziggurat.privacy import Neighbours
-from ziggurat.queries.answering._plan import Plan
+from ziggurat.queries.answering._plan import QuestionPlan
 from ziggurat.release import Session
 
 CANARY = "CANARY-7f3a"
@@ -61,7 +61,7 @@ def test_a_foreign_error_leaves_as_ours_without_its_message(session, monkeypatch
     def run(*_: object) -> None:
         raise KeyError(CANARY)
 
-    monkeypatch.setattr(Plan, "run", run)
+    monkeypatch.setattr(QuestionPlan, "run", run)
     with pytest.raises(EngineError, match="KeyError") as caught:
         session.ask(PEOPLE, "0.5")
     assert CANARY not in everything(caught.value)

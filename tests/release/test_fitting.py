@@ -35,7 +35,7 @@ from ziggurat.learn import (
 )
 from ziggurat.ledger import Ledger
 from ziggurat.privacy import Neighbours, Relation, compose
-from ziggurat.release import fit_model, quote_model
+from ziggurat.release import ModelPlan, Purse, fit_model
 
 EVERYONE = Neighbours(Unit.person("who"))
 ROWS = np.random.default_rng(1).uniform(-1, 1, size=(200, 3))
@@ -61,16 +61,21 @@ def book(tmp_path):
         yield opened
 
 
+def quoted(book, model, budget, rows=200):
+    purse = Purse(book, budget, "ada")
+    return purse.quote(ModelPlan.by_shape(model, rows, 3, purse=purse))
+
+
 def spends(book, budget):
     return sum(entry.kind == "reserve" for entry in book.history(budget))
 
 
 def test_what_is_reserved_is_what_was_planned_and_what_the_model_states(book):
-    event, quoted = quote_model(ridge(), 200, 3, ledger=book, analyst="ada", budget="rows")
-    assert quoted.fits
+    price = quoted(book, ridge(), "rows")
+    assert price.fits
     assert spends(book, "rows") == 0
     made = fit_model(ridge(), ROWS, TARGET, ledger=book, analyst="ada", budget="rows")
-    assert made.event == event == made.model.event_ == ridge().planned(200, 3)
+    assert made.event == price.event == made.model.event_ == ridge().planned(200, 3)
     assert made.rehearsal
     assert spends(book, "rows") == 1
 
@@ -117,7 +122,7 @@ def test_a_model_of_another_relation_is_refused_with_a_hint_that_is_true(book, m
 
 
 def test_a_promise_about_added_rows_is_paid_for_twice_where_rows_are_replaced(book):
-    planned, _ = quote_model(ridge("0.2", ADD), 200, 3, ledger=book, analyst="ada", budget="people")
+    planned = quoted(book, ridge("0.2", ADD), "people").event
     made = fit_model(ridge("0.2", ADD), ROWS, TARGET, ledger=book, analyst="ada", budget="people", units=np.arange(200))
     assert made.event == planned
     assert made.event.neighbours == PERSON
@@ -140,10 +145,7 @@ def test_what_is_proven_under_one_relation_only_names_the_budget_that_it_needs(b
 
 
 def test_no_price_and_no_entry_tells_the_number_of_rows(book):
-    prices = {
-        quote_model(ridge(relation=ADD), rows, 3, ledger=book, analyst="ada", budget="coming")[1].sentence
-        for rows in (0, 1, 10**6)
-    }
+    prices = {str(quoted(book, ridge(relation=ADD), "coming", rows)) for rows in (0, 1, 10**6)}
     assert len(prices) == 1
     for rows in (0, 1):
         made = fit_model(ridge("0.1", ADD), ROWS[:rows], TARGET[:rows], ledger=book, analyst="ada", budget="coming")
@@ -257,7 +259,7 @@ def test_a_model_may_be_fitted_again_where_each_fit_is_paid_for(book):
 
 def test_a_search_is_paid_for_whole(book):
     search = PrivateSearch(ridge(), {"alpha": [1, 10]}, epsilon=1, delta="1e-6", random_state=1)
-    event, _ = quote_model(search, 200, 3, ledger=book, analyst="ada", budget="rows")
+    event = quoted(book, search, "rows").event
     made = fit_model(search, ROWS, TARGET, ledger=book, analyst="ada", budget="rows")
     assert made.event == event
     assert made.model.best_estimator_.guarantee_ == compose(event).approximate("1e-6")

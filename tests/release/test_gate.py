@@ -15,7 +15,6 @@ from ziggurat.attacks import (
     Closeness,
     ClosestRecords,
     EpsilonBound,
-    Finding,
     Gain,
     Guesses,
     Homogeneity,
@@ -34,8 +33,9 @@ from ziggurat.attacks import (
     linkability,
     synthetic_singling_out,
 )
-from ziggurat.attacks._guesses import judged
+from ziggurat.attacks._guesses import judge as judge_guesses
 from ziggurat.errors import GateError, ParameterError, PrivacyError
+from ziggurat.findings import Finding
 from ziggurat.ledger import Ledger
 from ziggurat.release import NOT_PROTECTED_BY_GATE, Evidence, Gate, Stop, Verdict
 from ziggurat.release._gate import DEFAULTS, holm
@@ -45,7 +45,7 @@ NONE = Share(0, 100)
 
 
 def guessed(hits: int, chance: float | None = None, trials: int = 100) -> Guesses:
-    return judged(Share(hits, trials), Share(0, trials), Share(0, trials), chance)
+    return judge_guesses(Share(hits, trials), Share(0, trials), Share(0, trials), chance)
 
 
 def linked(hits: int = 50, chance: float | None = None, trials: int = 100) -> Linkability:

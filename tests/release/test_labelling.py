@@ -34,11 +34,11 @@ from ziggurat.pate import (
     ThresholdTest,
     Votes,
     account,
-    sanitised,
+    sanitize,
 )
 from ziggurat.privacy import Neighbours, Relation, compose
 from ziggurat.randomness import secure, seeded
-from ziggurat.release import MOST_QUERIES, Labelled, Labelling, certify
+from ziggurat.release import MOST_QUERIES, Labelled, Labelling, Purse, certify
 from ziggurat.release._stored import packed
 from ziggurat.release.labels._described import aggregator_from, described, features_digest
 
@@ -155,7 +155,7 @@ def test_secure_teachers_and_secure_noise_make_labels_that_may_leave(tmp_path, t
 
 def test_adaptive_queries_are_refused_before_anybody_votes_once_the_grant_is_used(stubborn, teachers_ledger):
     labelling, queries = made(stubborn, teachers_ledger), QUERIES
-    while labelling.quote(40, delta="1e-6").fits:
+    while labelling.quote(40).fits:
         queries = queries + labelling.label(queries).labels.labels[:, None] + 1
     given = len(reserved(teachers_ledger))
     with pytest.raises(BudgetExceededError, match="nothing was read or spent"):
@@ -178,7 +178,7 @@ def test_a_cap_without_a_test_or_above_the_queries_is_found_before_anything_is_r
         with pytest.raises(ParameterError):
             labelling.label(QUERIES, most_answers=most)
         with pytest.raises(ParameterError):
-            labelling.quote(40, delta="1e-6", most_answers=most)
+            labelling.quote(40, most_answers=most)
     with pytest.raises(QuestionError, match="in parts"):
         labelling.label(np.zeros((MOST_QUERIES + 1, 4)))
     assert reserved(teachers_ledger) == []
@@ -276,7 +276,7 @@ def test_one_vote_and_two_are_not_taken_for_the_same_run(two_budgets):
         promise = certify(several, features="public").teachers.promise
         assert promise.epsilon == expected.epsilon > pair[0].account().record.epsilon
     votes = Votes.from_labels(by_person(False).votes(QUERIES[:20]), 2, unit=Unit.person("p"), relation="replace-one")
-    shown = sanitised(GumbelNoisyMax("0.1"), votes, delta="1e-4", order=8, noise=8, source=seeded(1))
+    shown = sanitize(GumbelNoisyMax("0.1"), votes, delta="1e-4", order=8, noise=8, source=seeded(1))
     with pytest.raises(PrivacyError, match="two may move"):
         certify(pair[1], features="public", sanitised=shown)
 
@@ -293,9 +293,9 @@ def test_a_balanced_split_is_refused_by_name_from_a_budget_about_adding_and_remo
 
 def test_an_epsilon_is_stated_at_the_delta_that_was_granted_unless_asked_otherwise(labelling):
     labelled, paid = labelling.label(QUERIES), Fraction(1, 10**5)
-    stated = [labelling.quote(40), labelled.account(), labelling.steward_view(QUERIES, labelled)]
+    stated = [labelling.account(40), labelled.account(), labelling.steward_view(QUERIES, labelled)]
     assert [each.record.delta for each in stated] == [paid] * 3
-    assert labelling.quote(40, delta="1e-7").record.delta == Fraction(1, 10**7)
+    assert labelling.account(40, delta="1e-7").record.delta == Fraction(1, 10**7)
 
 
 def test_a_grant_without_a_delta_states_the_pure_promise(tmp_path):
@@ -303,7 +303,7 @@ def test_a_grant_without_a_delta_states_the_pure_promise(tmp_path):
         ledger.create_budget("patients", 9, 0, Neighbours(Unit.person("p")))
         ledger.grant("patients", "sam", 9)
         labelling = made(by_person(balanced=False), ledger)
-        stated = [labelling.quote(40), (labelled := labelling.label(QUERIES)).account()]
+        stated = [labelling.account(40), (labelled := labelling.label(QUERIES)).account()]
         stated.append(labelling.steward_view(QUERIES, labelled))
     assert {(each.record.epsilon, each.record.delta, each.published) for each in stated} == {(8, 0, None)}
 
@@ -351,7 +351,7 @@ def test_what_is_refused_does_not_depend_on_anybodys_label(tmp_path):
     for labels in (np.zeros(80, dtype=int), np.eye(80, dtype=int)[17]):
         fitted = Teachers(Stubborn(), classes=2).fit(rows, labels, partition, source=seeded(2))
         with pytest.raises(DataError, match="shape"):
-            fitted.checked(np.zeros((2, 9)))
+            fitted.check(np.zeros((2, 9)))
 
 
 def test_a_seeded_split_makes_a_rehearsal(teachers_ledger):
@@ -379,14 +379,18 @@ def test_an_aggregator_that_answers_more_than_was_paid_for_gives_nothing(teacher
 def test_a_quote_reads_nothing_and_says_both_promises(teachers, teachers_ledger):
     hospital = Unit.of("site", "hospital")
     labelling = made(teachers, teachers_ledger, GumbelNoisyMax("0.1"), organisation=hospital, teachers_owned=3)
-    quoted = labelling.quote(40, delta="1e-6")
+    quoted, stated = labelling.quote(40), labelling.account(40, delta="1e-6")
     alone = account(GumbelNoisyMax("0.1"), Ballot(2), delta="1e-6", queries=40)
-    assert (quoted.record, quoted.published, quoted.fits) == (alone.record, alone.published, True)
-    assert quoted.organisation.neighbours.unit == hospital
-    assert quoted.organisation.epsilon > 2 * quoted.record.epsilon
-    assert (quoted.private_exact, quoted.private_published, reserved(teachers_ledger)) == (None, None, [])
-    assert str(quoted).splitlines()[0] == "at most 40 of 40 queries answered"
-    assert not labelling.quote(10**5, delta="1e-6").fits
+    assert (stated.record, stated.published, quoted.fits) == (alone.record, alone.published, True)
+    assert stated.organisation.neighbours.unit == hospital
+    assert stated.organisation.epsilon > 2 * stated.record.epsilon
+    assert (stated.private_exact, stated.private_published, reserved(teachers_ledger)) == (None, None, [])
+    assert quoted.event == labelling.quote(QUERIES).event == stated.event
+    assert str(quoted).splitlines()[0] == "Labels of at most 40 of 40 queries by 30 teachers"
+    assert not labelling.quote(10**5).fits
+    with pytest.raises(ParameterError, match="Only the number of queries is known"):
+        Purse(teachers_ledger, "patients", "sam").release(labelling.plan(40))
+    assert reserved(teachers_ledger) == []
 
 
 @pytest.mark.parametrize(("unit", "owned"), [(None, 2), (Unit.of("site", "hospital"), 31), (Unit.of("s", "h"), 0)])

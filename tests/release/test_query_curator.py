@@ -12,7 +12,7 @@ from ziggurat.errors import BudgetExceededError, DataError, LedgerUseError, Mixe
 from ziggurat.ledger import Ledger
 from ziggurat.privacy import Neighbours, Relation
 from ziggurat.randomness import seeded
-from ziggurat.release import Privatised, QueryCurator
+from ziggurat.release import PrivatizedQueries, QueryCurator
 from ziggurat.release.labels._described import features_digest
 
 ROWS = np.random.default_rng(3).normal(size=(50, 4))
@@ -26,7 +26,7 @@ def made(ledger=None, rho="0.5", **options):
 @pytest.mark.parametrize(("rho", "norm"), [("0.05", 1), ("0.5", 1), ("1/3", 7), (2, "0.01")])
 def test_a_row_pays_exactly_two_rho_whatever_its_norm(rho, norm):
     curator = made(rho=rho, norm=norm)
-    curator.privatise(ROWS)
+    curator.privatize(ROWS)
     assert curator.sent.promise.epsilon == 2 * Fraction(rho)
     assert curator.sent.noise.event.scale == pytest.approx(float(Fraction(norm) / Fraction(rho)), rel=1e-6)
 
@@ -35,7 +35,7 @@ def test_a_row_pays_exactly_two_rho_whatever_its_norm(rho, norm):
 @pytest.mark.parametrize(("rho", "norm"), [("0.5", 1), ("2", 3)])
 def test_the_noise_has_scale_norm_over_rho(rho, norm):
     """The mean magnitude of 200,000 deviates: 0.22% standard error, so 1.5% is beyond six of them; 5% is rejected."""
-    noise = QueryCurator(rho, 100, norm=norm, source=seeded("scale")).privatise(np.zeros((2000, 100))).value
+    noise = QueryCurator(rho, 100, norm=norm, source=seeded("scale")).privatize(np.zeros((2000, 100))).value
     ratio = np.abs(noise).mean() / float(Fraction(norm) / Fraction(rho))
     assert abs(ratio - 1) < 0.015
     assert abs(1.05 * ratio - 1) > 0.015
@@ -50,20 +50,20 @@ def test_opposite_corners_of_the_ball_are_told_apart_by_two_rho_and_not_by_rho()
     """
     rho = 0.5
     curator = QueryCurator("0.5", 1, source=seeded("corners"))
-    here, there = (np.mean(curator.privatise(np.full((200_000, 1), value)).value > 1 - 1e-9) for value in (5.0, -1.0))
+    here, there = (np.mean(curator.privatize(np.full((200_000, 1), value)).value > 1 - 1e-9) for value in (5.0, -1.0))
     assert abs(np.log(here / there) - 2 * rho) < 0.05
     assert abs(here - 0.5) < 0.01
     assert abs(there - 0.5 * exp(-2 * rho)) < 0.01
 
 
 def test_long_rows_are_shrunk_into_the_ball_before_the_noise():
-    quiet = QueryCurator(10**6, 4, source=seeded(1)).privatise(1000 * ROWS).value
+    quiet = QueryCurator(10**6, 4, source=seeded(1)).privatize(1000 * ROWS).value
     assert np.abs(quiet).sum(axis=1) == pytest.approx(np.ones(50), abs=1e-4)
 
 
 def test_a_call_is_paid_for_and_noted_without_a_trace_of_the_rows(students_ledger):
     curator = made(students_ledger)
-    reports = curator.privatise(ROWS)
+    reports = curator.privatize(ROWS)
     assert students_ledger.left("own", "curie") == 3
     (commit,) = [entry for entry in students_ledger.history("own") if entry.kind == "commit"]
     assert commit.data["answer"]["rows"] == 50
@@ -75,7 +75,7 @@ def test_a_call_is_paid_for_and_noted_without_a_trace_of_the_rows(students_ledge
 
 def test_calls_add_up_and_the_same_rows_are_never_recognised(students_ledger):
     curator = made(students_ledger)
-    first, second = curator.privatise(ROWS), curator.privatise(ROWS)
+    first, second = curator.privatize(ROWS), curator.privatize(ROWS)
     assert (first.value != second.value).all()
     assert curator.sent.promise.epsilon == 2
     assert students_ledger.left("own", "curie") == 2
@@ -83,22 +83,22 @@ def test_calls_add_up_and_the_same_rows_are_never_recognised(students_ledger):
 
 def test_what_exceeds_the_grant_is_refused_and_makes_no_report(students_ledger):
     curator = made(students_ledger, rho="1.5")
-    curator.privatise(ROWS)
+    curator.privatize(ROWS)
     with pytest.raises(BudgetExceededError):
-        curator.privatise(ROWS)
+        curator.privatize(ROWS)
     assert len(curator.sent.calls) == 1
 
 
 @pytest.mark.parametrize("bad", [np.full((2, 4), np.nan), np.ones((2, 5)), np.ones(4), [["a"] * 4], np.ones((0, 4))])
 def test_wrong_rows_are_found_before_anything_is_spent(students_ledger, bad):
     with pytest.raises(DataError):
-        made(students_ledger).privatise(bad)
+        made(students_ledger).privatize(bad)
     assert students_ledger.left("own", "curie") == 4
 
 
 def test_without_a_ledger_nothing_is_recorded_and_the_facts_say_so():
     curator = made(source=None)
-    assert curator.privatise(ROWS).origin == "secure"
+    assert curator.privatize(ROWS).origin == "secure"
     (call,) = curator.sent.calls
     assert (call.entry, call.rows, curator.sent.rehearsal) == (None, 50, False)
 
@@ -109,7 +109,7 @@ def test_a_unit_with_several_rows_pays_for_all_of_them(tmp_path):
         ledger.create_budget("own", 4, 0, Neighbours(people, Relation.REPLACE_ONE))
         ledger.grant("own", "curie", 4)
         curator = made(ledger, rows_per_unit=2)
-        curator.privatise(ROWS, names)
+        curator.privatize(ROWS, names)
         assert (ledger.left("own", "curie"), curator.sent.promise.epsilon) == (2, 2)
         assert curator.sent.neighbours.unit == people
 
@@ -118,7 +118,7 @@ def test_a_unit_with_several_rows_pays_for_all_of_them(tmp_path):
 def test_everybody_has_as_many_rows_as_stated_or_the_number_of_reports_would_tell(names):
     curator = made(unit=Unit.person("patient"), rows_per_unit=2)
     with pytest.raises(DataError):
-        curator.privatise(ROWS, names)
+        curator.privatize(ROWS, names)
     assert curator.sent.calls == ()
 
 
@@ -140,17 +140,17 @@ def test_parameters_that_make_no_promise_are_refused(options):
 
 def test_units_of_rows_are_refused_where_the_unit_is_a_row():
     with pytest.raises(ParameterError, match="leave"):
-        made().privatise(ROWS, np.arange(50))
+        made().privatize(ROWS, np.arange(50))
 
 
 def test_the_facts_survive_json_and_refuse_what_was_edited(students_ledger):
     curator = made(students_ledger)
-    curator.privatise(ROWS)
+    curator.privatize(ROWS)
     data = json.loads(json.dumps(curator.sent.to_dict()))
-    assert Privatised.from_dict(data) == curator.sent
+    assert PrivatizedQueries.from_dict(data) == curator.sent
     for broken in ({**data, "rho": "x"}, {**data, "calls": [{}]}, {**data, "more": 1}, [], None):
         with pytest.raises(DataError):
-            Privatised.from_dict(broken)
+            PrivatizedQueries.from_dict(broken)
     curator.sent.require_recorded(students_ledger)
     with pytest.raises(DataError, match="something else"):
-        Privatised.from_dict({**data, "rho": "1/100"}).require_recorded(students_ledger)
+        PrivatizedQueries.from_dict({**data, "rho": "1/100"}).require_recorded(students_ledger)

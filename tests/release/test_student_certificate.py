@@ -24,7 +24,7 @@ from ziggurat.pate import (
     PrivateEpsilon,
     Votes,
     account,
-    sanitised,
+    sanitize,
 )
 from ziggurat.privacy import Neighbours, UnboundedEvent, compose, event_from_dict
 from ziggurat.randomness import seeded
@@ -138,7 +138,7 @@ def test_no_private_epsilon_can_enter(labelled):
 
 def test_a_sanitised_epsilon_is_shown_and_its_own_cost_is_added(labelled, teachers):
     votes = Votes.from_labels(teachers.votes(ROWS), 2)
-    shown = sanitised(GumbelNoisyMax("0.1"), votes, delta="1e-6", order=8, noise=8, source=seeded(1))
+    shown = sanitize(GumbelNoisyMax("0.1"), votes, delta="1e-6", order=8, noise=8, source=seeded(1))
     made = certified(labelled, sanitised=shown)
     assert made.teachers.promise.epsilon > certified(labelled).teachers.promise.epsilon
     assert made.teachers.event.to_dict()["events"][-1] == shown.event.to_dict()
@@ -158,7 +158,7 @@ def test_public_features_promise_nothing_to_anybody_else(labelled):
 
 
 def test_privatised_features_protect_the_queries_the_student_and_whoever_is_in_both(labelling, curator):
-    labelled = labelling.label(curator.privatise(ROWS).value)
+    labelled = labelling.label(curator.privatize(ROWS).value)
     made = certified(labelled, features="privatised", queries=curator)
     assert made.student.for_queries.epsilon == made.student.for_student.epsilon == 1
     assert (made.both.epsilon, made.both.delta) == (made.teachers.promise.epsilon + 1, Fraction(1, 10**6))
@@ -166,8 +166,8 @@ def test_privatised_features_protect_the_queries_the_student_and_whoever_is_in_b
 
 
 def test_two_calls_add_up_and_a_divided_report_is_as_stated(labelling, curator):
-    reports = curator.privatise(ROWS).value
-    curator.privatise(ROWS[:10])
+    reports = curator.privatize(ROWS).value
+    curator.privatize(ROWS[:10])
     made = certified(labelling.label(reports[:40]), features="privatised", queries=[curator.sent])
     assert (made.student.for_student.epsilon, made.student.matched) == (2, False)
     text = " ".join(made.text().split())
@@ -176,7 +176,7 @@ def test_two_calls_add_up_and_a_divided_report_is_as_stated(labelling, curator):
 
 
 def test_original_features_are_not_protected_and_the_ledger_is_told(labelling, curator, students_ledger):
-    labelled = labelling.label(curator.privatise(ROWS).value)
+    labelled = labelling.label(curator.privatize(ROWS).value)
     made = certified(labelled, features="original", queries=curator)
     assert (made.student.for_queries.epsilon, made.student.for_student, made.both) == (1, None, None)
     assert isinstance(event_from_dict(through_json(made)["student"]["event"]), UnboundedEvent)
@@ -202,7 +202,7 @@ def test_raw_queries_are_called_so(labelled):
 
 def test_queries_without_a_ledger_say_so(labelling):
     curator = QueryCurator("0.5", 4, source=seeded(1))
-    labelled = labelling.label(curator.privatise(ROWS).value)
+    labelled = labelling.label(curator.privatize(ROWS).value)
     made = certified(labelled, features="privatised", queries=curator)
     assert "not recorded in a ledger" in " ".join(made.text().split())
 
@@ -212,9 +212,9 @@ def test_features_and_queries_must_fit_each_other(labelled, curator):
     for options in bad:
         with pytest.raises(ParameterError):
             certified(labelled, **options)
-    curator.privatise(ROWS)
+    curator.privatize(ROWS)
     people = QueryCurator(1, 4, unit=Unit.person("patient"), source=seeded(1))
-    people.privatise(ROWS, np.arange(60))
+    people.privatize(ROWS, np.arange(60))
     with pytest.raises(ParameterError, match="Public"):
         certified(labelled, queries=curator)
     with pytest.raises(MixedNeighboursError):
@@ -288,7 +288,7 @@ def test_a_ledger_that_was_tampered_with_certifies_nothing(labelled, tmp_path, t
 
 
 def test_a_ledger_is_named_with_its_head(labelled, teachers_ledger, curator, students_ledger, labelling):
-    labels = labelling.label(curator.privatise(ROWS).value)
+    labels = labelling.label(curator.privatize(ROWS).value)
     options = {"features": "privatised", "queries": curator}
     made = certified(labels, ledger=teachers_ledger, students_ledger=students_ledger, **options)
     assert made.teachers.checked.head == teachers_ledger.head()
@@ -301,7 +301,7 @@ def test_a_ledger_is_named_with_its_head(labelled, teachers_ledger, curator, stu
 
 def _unrecorded():
     curator = QueryCurator(1, 4, source=seeded(1))
-    curator.privatise(ROWS)
+    curator.privatize(ROWS)
     return curator
 
 
@@ -382,7 +382,7 @@ def test_what_follows_from_the_facts_cannot_be_stated_otherwise(labelled, path):
 
 
 def test_a_noted_release_is_looked_up_in_the_ledger(labelling, curator, students_ledger):
-    labelled = labelling.label(curator.privatise(ROWS).value)
+    labelled = labelling.label(curator.privatize(ROWS).value)
     made = certified(labelled, features="original", queries=curator, students_ledger=students_ledger)
     noted = made.record(students_ledger, "own")
     noted.verify(students_ledger=students_ledger)
@@ -472,7 +472,7 @@ def masked(text):
 
 
 def test_the_whole_text(labelling, curator, teachers_ledger, students_ledger):
-    labelled = labelling.label(curator.privatise(ROWS).value)
+    labelled = labelling.label(curator.privatize(ROWS).value)
     made = certified(
         labelled, features="privatised", queries=curator, ledger=teachers_ledger, students_ledger=students_ledger,
         organisation=HOSPITAL, teachers_owned=3, files={"student.json": "0" * 64},

@@ -81,5 +81,5 @@ def test_bad_input_is_refused(session, table, tmp_path):
     made = sweep(session, QUESTION, ["1"], rows_per_unit=1)
     with pytest.raises(ParameterError, match="'svg' or 'png'"):
         made.draw("gif")
-    with pytest.raises(DataError, match="check the folder"):
+    with pytest.raises(DataError, match="could not be written"):
         made.save(tmp_path / "absent" / "a.svg")

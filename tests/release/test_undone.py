@@ -8,13 +8,13 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
-from ziggurat.anonymize import Anonymised, KAnonymity, LDiversity, Loss, anonymize
-from ziggurat.attacks import Counts
+from ziggurat.anonymize import Anonymized, KAnonymity, LDiversity, Loss, anonymize
+from ziggurat.attacks import ColumnCounts
 from ziggurat.attacks.tables import _classes as coded
 from ziggurat.data import Column, Hierarchy, Kind, Role, Schema, Table, read
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.ledger import Ledger
-from ziggurat.release import AnonymisedRelease, release_anonymised
+from ziggurat.release import AnonymizedRelease, release_anonymized
 
 ROWS = 400
 AGES = Hierarchy({age: (f"{age // 10}0s", "*") for age in range(20, 60)})
@@ -43,13 +43,13 @@ def described(**more: Column) -> Schema:
     return Schema((*columns, *more.values()))
 
 
-def made(name: str, cells: Any, column: Column, **options: Any) -> Anonymised:
+def made(name: str, cells: Any, column: Column, **options: Any) -> Anonymized:
     table = read(people(**{name: cells}), described(**{name: column}))
     return anonymize(table, [KAnonymity(5), LDiversity("illness", 2)], **options)
 
 
-def released(found: Anonymised, folder: Path, **options: Any) -> AnonymisedRelease:
-    return release_anonymised(found, folder / "out.parquet", **options)
+def released(found: Anonymized, folder: Path, **options: Any) -> AnonymizedRelease:
+    return release_anonymized(found, folder / "out.parquet", **options)
 
 
 def code_of_city(noise: int = 0) -> list[int]:
@@ -183,9 +183,9 @@ def test_a_decision_that_means_nothing_is_refused(tmp_path: Path, options: Any, 
 def test_a_large_table_is_asked_and_a_small_one_read_with_the_same_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
     table: Table = read(people(), described())
     names = ["age", "city", "illness"]
-    small = Counts(table, names)
+    small = ColumnCounts(table, names)
     monkeypatch.setattr(coded, "_AT_ONCE", 0)
-    large = Counts(table, names)
+    large = ColumnCounts(table, names)
     for chosen in (["age"], ["age", "city"], names):
         assert small.uniques(chosen) == large.uniques(chosen)
         one, other = small.of(chosen), large.of(chosen)

@@ -11,7 +11,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from ziggurat.anonymize import (
-    Anonymised,
+    Anonymized,
     AverageRisk,
     HighestRisk,
     KAnonymity,
@@ -25,7 +25,7 @@ from ziggurat.anonymize import (
 from ziggurat.data import Categories, Column, Hierarchy, Kind, Role, Schema, Table, read
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.ledger import Ledger
-from ziggurat.release import release_anonymised
+from ziggurat.release import release_anonymized
 
 SEX = Hierarchy(dict.fromkeys("xyz", ("*",)))
 ILLNESS = Hierarchy({"p": ("1", "*"), "q": ("1", "*"), "r": ("2", "*")})
@@ -87,7 +87,7 @@ PLANTED: dict[str, tuple[Callable[[], PrivacyModel], tuple[str, str]]] = {
 class Planted:
     """A publication whose file is changed on the disk once it is written."""
 
-    def __init__(self, anonymised: Anonymised, shown: pa.Table) -> None:
+    def __init__(self, anonymised: Anonymized, shown: pa.Table) -> None:
         self._true, self._shown = anonymised.publication, shown
         self.source, self.rows = self._true.source, self._true.rows
 
@@ -96,7 +96,7 @@ class Planted:
         (csv.write_csv if path.suffix == ".csv" else parquet.write_table)(self._shown, path)
 
 
-def made(model: PrivacyModel, **options: Any) -> Anonymised:
+def made(model: PrivacyModel, **options: Any) -> Anonymized:
     found = anonymize(read(rows(*GOOD), SCHEMA), model, **options)
     assert found.levels == {"g": 0}
     return found
@@ -111,7 +111,7 @@ def test_a_file_that_breaks_its_model_never_leaves(tmp_path: Path, what: str, na
     with Ledger.open(tmp_path / "book.db") as book:
         before = sorted(tmp_path.iterdir())
         with pytest.raises(PrivacyError, match="does not satisfy its models when it is read back"):
-            release_anonymised(planted, tmp_path / name, ledger=book, table="clinic")
+            release_anonymized(planted, tmp_path / name, ledger=book, table="clinic")
         assert sorted(tmp_path.iterdir()) == before
         assert "clinic" not in book.tables()
 
@@ -119,10 +119,10 @@ def test_a_file_that_breaks_its_model_never_leaves(tmp_path: Path, what: str, na
 @pytest.mark.parametrize("name", ["out.parquet", "out.csv"])
 @pytest.mark.parametrize("what", PLANTED)
 def test_the_same_release_leaves_with_the_right_file(tmp_path: Path, what: str, name: str) -> None:
-    release = release_anonymised(made(PLANTED[what][0]()), tmp_path / name)
+    release = release_anonymized(made(PLANTED[what][0]()), tmp_path / name)
     (found,) = release.verified
     assert found.held
-    assert found.model == release.anonymised.question.models[0].sentence
+    assert found.model == release.anonymized.question.models[0].sentence
     assert release.to_dict()["verified"][0]["measured"] == found.measured
 
 
@@ -135,14 +135,14 @@ def test_a_declared_code_for_missing_cells_is_no_value_either(tmp_path: Path, na
     table = pa.table({"g": list("xxxxyyyy") * 2, "s": ["hiv", "hiv", code, code, "hiv", "flu", code, code] * 2})
     found = anonymize(read(table, schema), [KAnonymity(2), LDiversity("s", 2)])
     assert found.levels == {"g": 1}
-    assert release_anonymised(found, tmp_path / name).verified[1].measured == 2
+    assert release_anonymized(found, tmp_path / name).verified[1].measured == 2
     counting = anonymize(read(table, schema), [KAnonymity(2), LDiversity("s", 2, missing_is_a_value=True)])
-    release = release_anonymised(counting, tmp_path / name)
+    release = release_anonymized(counting, tmp_path / name)
     assert (counting.levels, release.verified[1].measured) == ({"g": 0}, 2)
     assert "a missing cell counted as one" in release.to_dict()["verified"][1]["model"]
     planted = Planted(found, table)
     with pytest.raises(PrivacyError, match="does not satisfy its models"):
-        release_anonymised(dataclasses.replace(found, publication=planted), tmp_path / "again.csv")
+        release_anonymized(dataclasses.replace(found, publication=planted), tmp_path / "again.csv")
 
 
 def test_every_model_there_is_has_a_file_that_breaks_it() -> None:
@@ -154,7 +154,7 @@ def test_a_model_that_nobody_can_check_is_not_promised(tmp_path: Path) -> None:
     anonymous = made(KAnonymity(5))
     asked = dataclasses.replace(anonymous.question, models=(PrivacyModel(),))
     with pytest.raises(ParameterError, match="cannot be promised"):
-        release_anonymised(dataclasses.replace(anonymous, question=asked), tmp_path / "out.csv")
+        release_anonymized(dataclasses.replace(anonymous, question=asked), tmp_path / "out.csv")
     assert not list(tmp_path.iterdir())
 
 
@@ -162,7 +162,7 @@ def test_a_file_with_fewer_rows_is_held_back(tmp_path: Path) -> None:
     anonymous = made(KAnonymity(5))
     planted = Planted(anonymous, rows("x" * 12 + "y" * 11, "pqr" * 7 + "pq"))
     with pytest.raises(PrivacyError, match="23 rows and should have 24"):
-        release_anonymised(dataclasses.replace(anonymous, publication=planted), tmp_path / "out.csv")
+        release_anonymized(dataclasses.replace(anonymous, publication=planted), tmp_path / "out.csv")
 
 
 def test_a_file_with_a_column_more_is_held_back(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_file_with_a_column_more_is_held_back(tmp_path: Path) -> None:
     more = rows(*GOOD).append_column("born", pa.array(range(24)))
     planted = dataclasses.replace(anonymous, publication=Planted(anonymous, more))
     with pytest.raises(PrivacyError, match="shows column 'born'"):
-        release_anonymised(planted, tmp_path / "out.csv")
+        release_anonymized(planted, tmp_path / "out.csv")
 
 
 @pytest.mark.parametrize("recoding", ["local", "mondrian"])
@@ -182,12 +182,12 @@ def test_people_of_a_population_are_found_in_labels_and_ranges(tmp_path: Path, r
     tree = Hierarchy({age: (f"{age // 5 * 5}+", f"{age // 10}0s", "*") for age in range(20, 51)})
     options = {"quasi_identifiers": ["age"], "hierarchies": {"age": tree}, "recoding": recoding}
     anonymous = anonymize(table, [KMap(25, everybody), LDiversity("s", 2)], **options)
-    release = release_anonymised(anonymous, tmp_path / "out.csv")
+    release = release_anonymized(anonymous, tmp_path / "out.csv")
     shown = csv.read_csv(tmp_path / "out.csv", convert_options=csv.ConvertOptions(column_types={"age": "string"}))
     assert release.verified[0].measured == min(_fitting(label, tree) for label in shown["age"].to_pylist())
     planted = Planted(anonymous, shown.set_column(0, "age", pa.array(["20"] * len(shown))))
     with pytest.raises(PrivacyError, match="does not satisfy"):
-        release_anonymised(dataclasses.replace(anonymous, publication=planted), tmp_path / "again.csv")
+        release_anonymized(dataclasses.replace(anonymous, publication=planted), tmp_path / "again.csv")
 
 
 def _fitting(label: str, tree: Hierarchy) -> int:

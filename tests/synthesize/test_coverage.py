@@ -16,8 +16,8 @@ import pytest
 
 from ziggurat.data import Table
 from ziggurat.data.engines import DuckDBEngine
-from ziggurat.synthesize import Combined, Synthesizer, combine
-from ziggurat.synthesize._combining import Rule
+from ziggurat.synthesize import Combined, Synthesizer, combine_estimates
+from ziggurat.synthesize._combining import CombiningRule
 
 pytestmark = [pytest.mark.statistical, pytest.mark.xdist_group("coverage")]
 
@@ -62,7 +62,9 @@ def copies(kind: str, m: int, posterior: bool = True) -> tuple[tuple[Pairs, ...]
     return tuple(found)
 
 
-def combined(kind: str, m: int, rule: Rule, posterior: bool = True, *, told: bool = True) -> dict[str, list[Combined]]:
+def combined(
+    kind: str, m: int, rule: CombiningRule, posterior: bool = True, *, told: bool = True
+) -> dict[str, list[Combined]]:
     """All intervals by a rule, which is told how many rows were learned from and drawn, or not."""
     sizes: dict[str, Any] = {"rows": ROWS, "synthetic_rows": ROWS if kind == "partially" else MORE * ROWS}
     sizes = sizes if told else {}
@@ -70,7 +72,7 @@ def combined(kind: str, m: int, rule: Rule, posterior: bool = True, *, told: boo
     for one in copies(kind, m, posterior):
         for name in TRUTH:
             given = [each[name][0] for each in one], [each[name][1] for each in one]
-            found[name].append(combine(*given, rule, proper=posterior, **sizes))
+            found[name].append(combine_estimates(*given, rule, proper=posterior, **sizes))
     return found
 
 
@@ -87,7 +89,9 @@ def covered(found: dict[str, list[Combined]]) -> dict[str, float]:
         ("fully", 2, "simple", False),
     ],
 )
-def test_intervals_cover_the_truth_as_often_as_they_say(kind: str, m: int, rule: Rule, posterior: bool) -> None:
+def test_intervals_cover_the_truth_as_often_as_they_say(
+    kind: str, m: int, rule: CombiningRule, posterior: bool
+) -> None:
     shares = covered(combined(kind, m, rule, posterior))
     assert all(0.92 <= share <= 0.98 for share in shares.values()), shares
 

@@ -20,7 +20,7 @@ import pytest
 from ziggurat.data import Table
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.synthesize import Synthesizer
-from ziggurat.synthesize._combining import Rule
+from ziggurat.synthesize._combining import CombiningRule
 from ziggurat.synthesize._result import Synthetic
 
 pytestmark = [pytest.mark.statistical, pytest.mark.xdist_group("coverage")]
@@ -61,14 +61,14 @@ def copies(kind: str, method: str, m: int, posterior: bool) -> tuple[Synthetic, 
     return tuple(found)
 
 
-def intervals(made: Synthetic, rule: Rule | None) -> Iterator[tuple[str, tuple[float, float]]]:
+def intervals(made: Synthetic, rule: CombiningRule | None) -> Iterator[tuple[str, tuple[float, float]]]:
     yield "mean", made.mean("y", rule=rule).interval
     yield "share", made.estimate(share, rule=rule).interval
     yield "median", made.quantile("y", rule=rule).interval
     yield "slope", made.estimate(slope, rule=rule).interval
 
 
-def covered(made: Iterable[Synthetic], rule: Rule | None) -> dict[str, float]:
+def covered(made: Iterable[Synthetic], rule: CombiningRule | None) -> dict[str, float]:
     hits = dict.fromkeys(TRUTH, 0)
     for each in made:
         for name, (low, high) in intervals(each, rule):
@@ -76,7 +76,7 @@ def covered(made: Iterable[Synthetic], rule: Rule | None) -> dict[str, float]:
     return {name: hit / REPETITIONS for name, hit in hits.items()}
 
 
-CASES: list[tuple[str, str, int, Rule | None, bool]] = [
+CASES: list[tuple[str, str, int, CombiningRule | None, bool]] = [
     ("fully", "cart", 2, "simple", False),
     ("fully", "cart", 8, "simple", True),
     ("fully", "cart", 8, "fully", True),
@@ -87,7 +87,7 @@ CASES: list[tuple[str, str, int, Rule | None, bool]] = [
 
 @pytest.mark.parametrize(("kind", "method", "m", "rule", "posterior"), CASES)
 def test_intervals_rest_on_the_rows_that_were_learned_from(
-    kind: str, method: str, m: int, rule: Rule | None, posterior: bool
+    kind: str, method: str, m: int, rule: CombiningRule | None, posterior: bool
 ) -> None:
     shares = covered(copies(kind, method, m, posterior), rule)
     assert all(0.89 <= share <= 0.995 for share in shares.values()), shares
@@ -95,7 +95,7 @@ def test_intervals_rest_on_the_rows_that_were_learned_from(
 
 @pytest.mark.parametrize(("kind", "method", "m", "rule", "posterior"), [each for each in CASES if each[3] != "fully"])
 def test_with_the_rows_of_the_table_in_their_place_they_miss(
-    kind: str, method: str, m: int, rule: Rule | None, posterior: bool
+    kind: str, method: str, m: int, rule: CombiningRule | None, posterior: bool
 ) -> None:
     wrong = (replace(each, rows=ROWS, marked=ROWS) for each in copies(kind, method, m, posterior))
     shares = covered(wrong, rule)

@@ -6,11 +6,17 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from ziggurat.data.coded import CodedColumn
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.synthesize._cells import Cells
 from ziggurat.synthesize.learners._design import MOST_INDICATORS, Design, standard
-from ziggurat.synthesize.learners._sampling import Donors, commonest, drawn_labels, levelled, quantile_bins, shares_of
-from ziggurat.threads import one_thread
+from ziggurat.synthesize.learners._sampling import (
+    Donors,
+    commonest,
+    draw_labels,
+    level_scores,
+    quantile_bins,
+    shares_of,
+)
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -19,17 +25,17 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 
 def categories(codes, size=None):
     codes = np.asarray(codes, dtype=np.int32)
-    return Cells(codes, size or int(codes.max(initial=0)) + 1)
+    return CodedColumn(codes, size or int(codes.max(initial=0)) + 1)
 
 
 def numbers(values):
     values = np.asarray(values, dtype=np.float64)
     missing = np.isnan(values)
-    return Cells(missing.astype(np.int32), 1 + bool(missing.any()), values)
+    return CodedColumn(missing.astype(np.int32), 1 + bool(missing.any()), values)
 
 
 def matrix_of(columns):
-    return Design.learned(columns).matrix(columns, columns[0].rows)
+    return Design.learn(columns).matrix(columns, columns[0].rows)
 
 
 def test_numbers_are_standardised_and_missing_ones_are_the_mean_with_an_indicator():
@@ -41,7 +47,7 @@ def test_numbers_are_standardised_and_missing_ones_are_the_mean_with_an_indicato
 
 
 def test_each_missing_code_has_its_own_indicator():
-    cells = Cells(np.array([0, 1, 2, 2], dtype=np.int32), 3, np.array([1.0, np.nan, np.nan, np.nan]))
+    cells = CodedColumn(np.array([0, 1, 2, 2], dtype=np.int32), 3, np.array([1.0, np.nan, np.nan, np.nan]))
     out = matrix_of([cells])
     assert out.shape == (4, 4)
     assert out[:, 2:].sum(axis=0).tolist() == [2, 1]  # the commoner code first
@@ -55,7 +61,7 @@ def test_the_commonest_category_is_the_reference():
 
 def test_rare_categories_share_an_indicator():
     codes = np.concatenate([np.repeat(np.arange(60), 3), np.arange(60, 1_000)])
-    design = Design.learned([categories(codes)])
+    design = Design.learn([categories(codes)])
     out = design.matrix([categories(codes)], len(codes))
     assert design.width == 1 + MOST_INDICATORS
     assert (out[-940:, -1] == 1).all()
@@ -63,23 +69,23 @@ def test_rare_categories_share_an_indicator():
 
 
 def test_a_category_that_was_never_seen_counts_as_the_commonest():
-    design = Design.learned([categories([0, 1, 1], size=5)])
+    design = Design.learn([categories([0, 1, 1], size=5)])
     np.testing.assert_array_equal(design.matrix([categories([1, 4, 0], size=5)], 3), [[1, 0], [1, 0], [1, 1]])
 
 
 def test_no_columns_leave_the_intercept():
-    np.testing.assert_array_equal(Design.learned([]).matrix([], 3), [[1.0]] * 3)
-    assert Design.learned([numbers([1.0])]).matrix([numbers([])], 0).shape == (0, 2)
+    np.testing.assert_array_equal(Design.learn([]).matrix([], 3), [[1.0]] * 3)
+    assert Design.learn([numbers([1.0])]).matrix([numbers([])], 0).shape == (0, 2)
 
 
 def test_another_number_of_columns_is_refused():
     with pytest.raises(ParameterError, match="fitted on 1 columns"):
-        Design.learned([numbers([1.0])]).matrix([], 3)
+        Design.learn([numbers([1.0])]).matrix([], 3)
 
 
 def test_a_design_comes_back_from_its_state():
     columns = [numbers([1.0, np.nan, 7.0]), categories([0, 2, 1])]
-    design = Design.learned(columns)
+    design = Design.learn(columns)
     np.testing.assert_array_equal(Design.restored(design.state()).matrix(columns, 3), design.matrix(columns, 3))
 
 
@@ -141,30 +147,16 @@ def test_categories_beyond_the_most_share_a_label():
 def test_labels_are_drawn_by_their_shares():
     draw = np.random.default_rng(3)
     shares = shares_of(np.tile(np.log([0.5, 0.3, 0.2]), (50_000, 1)))
-    found = np.bincount(drawn_labels(shares, draw.random(50_000))) / 50_000
+    found = np.bincount(draw_labels(shares, draw.random(50_000))) / 50_000
     np.testing.assert_allclose(found, [0.5, 0.3, 0.2], atol=0.012)  # 5 standard deviations
 
 
 def test_scores_are_levelled_to_what_is_aimed_at():
     scores = np.random.default_rng(4).normal(size=(500, 3)) * 3
     aims = np.array([400.0, 90.0, 10.0])
-    np.testing.assert_allclose(shares_of(scores + levelled(scores, aims)).sum(axis=0), aims, rtol=0.01)
+    np.testing.assert_allclose(shares_of(scores + level_scores(scores, aims)).sum(axis=0), aims, rtol=0.01)
 
 
 def test_a_target_without_rows_is_refused():
     with pytest.raises(DataError, match="at least one row"):
         Donors.of(numbers([]), np.empty(0, dtype=np.int64))
-
-
-def test_threads_are_held_by_the_first_and_given_back_by_the_last():
-    from threadpoolctl import threadpool_info
-
-    def threads():
-        return [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
-
-    before = threads()
-    with one_thread():
-        with one_thread():
-            assert set(threads()) == {1}
-        assert set(threads()) == {1}
-    assert threads() == before

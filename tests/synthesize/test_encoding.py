@@ -8,7 +8,7 @@ import pytest
 
 from ziggurat.data import Categories, Column
 from ziggurat.errors import DataError
-from ziggurat.synthesize._encoding import Encoding, encoding
+from ziggurat.synthesize._encoding import ColumnCoding, learn_coding
 
 CELL = "zq-17-secret"
 COLUMNS = {
@@ -30,16 +30,16 @@ def chunked(cells: pa.Array) -> pa.ChunkedArray:
 @pytest.mark.parametrize("name", COLUMNS)
 def test_cells_come_back_as_they_were(name: str) -> None:
     column, cells = COLUMNS[name]
-    made = encoding(column, chunked(cells))
+    made = learn_coding(column, chunked(cells))
     coded = made.encode(chunked(cells))
     wanted = [None if each != each else each for each in cells.to_pylist()]
     assert made.decode(coded.codes, coded.values).to_pylist() == wanted
-    assert Encoding.from_dict(made.to_dict()) == made
+    assert ColumnCoding.from_dict(made.to_dict()) == made
 
 
 def test_numbers_and_the_codes_that_stand_for_missing_ones_are_told_apart() -> None:
     column, cells = COLUMNS["whole"]
-    coded = encoding(column, chunked(cells)).encode(chunked(cells))
+    coded = learn_coding(column, chunked(cells)).encode(chunked(cells))
     assert coded.codes.tolist() == [0, 2, 1, 0]
     assert coded.size == 3
     assert coded.values is not None
@@ -48,32 +48,32 @@ def test_numbers_and_the_codes_that_stand_for_missing_ones_are_told_apart() -> N
 
 def test_an_order_that_was_declared_is_the_order_of_codes() -> None:
     column = Column("pain", "category", categories=Categories(("none", "some", "much"), ordered=True))
-    made = encoding(column, pa.chunked_array([["much", "none", "some"]]))
+    made = learn_coding(column, pa.chunked_array([["much", "none", "some"]]))
     assert made.labels == ("none", "some", "much")
     assert made.ordered
 
 
 @pytest.mark.parametrize(("values", "decimals"), [([1.0, 2.0], 0), ([0.5, 2.0], 1), ([0.125], 3), ([1 / 3], None)])
 def test_the_resolution_of_reals_is_kept(values: list[float], decimals: int | None) -> None:
-    made = encoding(Column("x", "real"), pa.chunked_array([values]))
+    made = learn_coding(Column("x", "real"), pa.chunked_array([values]))
     assert made.decimals == decimals
     if decimals is not None:
         assert made.rounded(np.array([0.123456])) == pytest.approx(round(0.123456, decimals))
 
 
 def test_a_category_that_was_not_learned_is_read_as_the_commonest() -> None:
-    made = encoding(Column("x", "category"), pa.chunked_array([["a", "b", "b"]]))
+    made = learn_coding(Column("x", "category"), pa.chunked_array([["a", "b", "b"]]))
     assert made.encode(pa.chunked_array([["c", "a"]])).codes.tolist() == [1, 0]
 
 
 def test_free_text_and_numbers_that_are_codes_are_refused_without_a_cell() -> None:
     with pytest.raises(DataError, match="free text") as caught:
-        encoding(Column("note", "text"), pa.chunked_array([[f"{CELL} {i}" for i in range(60)]]))
+        learn_coding(Column("note", "text"), pa.chunked_array([[f"{CELL} {i}" for i in range(60)]]))
     assert CELL not in str(caught.value)
     with pytest.raises(DataError, match="beyond 2\\^53"):
-        encoding(Column("id", "integer"), pa.chunked_array([[2**60, 2**60 + 1]]))
+        learn_coding(Column("id", "integer"), pa.chunked_array([[2**60, 2**60 + 1]]))
 
 
 def test_text_of_few_values_is_a_category() -> None:
-    made = encoding(Column("town", "text"), pa.chunked_array([["a", "b"] * 30]))
+    made = learn_coding(Column("town", "text"), pa.chunked_array([["a", "b"] * 30]))
     assert made.labels == ("a", "b")

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 from scipy.linalg import solve_triangular
 from scipy.stats import ks_2samp
 
+from ziggurat.data.coded import CodedColumn
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.synthesize import Linear, Network, Sample
-from ziggurat.synthesize._cells import Cells
+from ziggurat.synthesize import Linear, Sample, SmallNetwork
 from ziggurat.synthesize.learners import _logistic as logistic
 from ziggurat.synthesize.learners._sampling import shares_of
 from ziggurat.threads import one_thread
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-QUICK = Network(hidden=(8,), members=2, epochs=2)
+QUICK = SmallNetwork(hidden=(8,), members=2, epochs=2)
 METHODS = [Sample(), Linear(), Linear(normal_scores=True), QUICK]
 ALL = pytest.mark.parametrize("method", METHODS, ids=["sample", "linear", "scores", "network"])
 BOTH = pytest.mark.parametrize("numeric", [True, False], ids=["numbers", "categories"])
@@ -27,13 +27,13 @@ BOTH = pytest.mark.parametrize("numeric", [True, False], ids=["numbers", "catego
 
 def categories(codes, size=None):
     codes = np.asarray(codes, dtype=np.int32)
-    return Cells(codes, size or int(codes.max(initial=0)) + 1)
+    return CodedColumn(codes, size or int(codes.max(initial=0)) + 1)
 
 
 def numbers(values):
     values = np.asarray(values, dtype=np.float64)
     missing = np.isnan(values)
-    return Cells(missing.astype(np.int32), 1 + bool(missing.any()), values)
+    return CodedColumn(missing.astype(np.int32), 1 + bool(missing.any()), values)
 
 
 def column(numeric, rows, draw):
@@ -147,10 +147,10 @@ def test_any_table_gives_categories_that_were_seen_and_no_warning(codes, columns
     [
         (Linear, {"ridge": -1}),
         (Linear, {"spread": 0}),
-        (Network, {"hidden": (0,)}),
-        (Network, {"members": 1}),
-        (Network, {"epochs": 0}),
-        (Network, {"rate": float("nan")}),
+        (SmallNetwork, {"hidden": (0,)}),
+        (SmallNetwork, {"members": 1}),
+        (SmallNetwork, {"epochs": 0}),
+        (SmallNetwork, {"rate": float("nan")}),
     ],
 )
 def test_settings_outside_their_range_are_refused(method, settings):
@@ -159,7 +159,7 @@ def test_settings_outside_their_range_are_refused(method, settings):
 
 
 @pytest.mark.parametrize(
-    "method", [Linear(), Linear(normal_scores=True), Network()], ids=["linear", "scores", "network"]
+    "method", [Linear(), Linear(normal_scores=True), SmallNetwork()], ids=["linear", "scores", "network"]
 )
 def test_a_missing_cell_that_is_given_tells_something(method):
     draw = np.random.default_rng(0)
@@ -231,7 +231,7 @@ def planted(draw, rows=6_000):
     return shares, categories(np.minimum(codes, 2)), [categories(group)]
 
 
-@pytest.mark.parametrize("method", [Linear(), Network()], ids=["linear", "network"])
+@pytest.mark.parametrize("method", [Linear(), SmallNetwork()], ids=["linear", "network"])
 def test_categories_are_drawn_with_the_shares_of_their_rows(method):
     draw = np.random.default_rng(0)
     shares, target, columns = planted(draw)
@@ -305,9 +305,9 @@ def test_a_network_learns_what_a_regression_cannot():
     columns = [categories(draw.integers(0, 2, 2_000)) for _ in range(2)]
     target = categories(columns[0].codes ^ columns[1].codes)
     right = {}
-    for method in (Linear(), Network()):
+    for method in (Linear(), SmallNetwork()):
         right[type(method)] = np.mean(method.fit(target, columns, draw).sample(columns, 2_000, draw) == target.codes)
-    assert right[Network] > 0.95
+    assert right[SmallNetwork] > 0.95
     assert right[Linear] < 0.6
 
 
@@ -315,7 +315,7 @@ def test_a_network_draws_values_of_the_column():
     draw = np.random.default_rng(0)
     known = numbers(draw.normal(size=2_000))
     target = numbers((np.abs(known.values) + draw.normal(size=2_000) / 5).round(3))
-    drawn = Network().fit(target, [known], draw).posterior(draw).sample([known], 2_000, draw)
+    drawn = SmallNetwork().fit(target, [known], draw).posterior(draw).sample([known], 2_000, draw)
     assert set(drawn) <= set(target.values)
     assert ks_2samp(drawn, target.values).statistic < 0.06
     assert np.corrcoef(drawn, np.abs(known.values))[0, 1] > 0.85
@@ -325,7 +325,7 @@ def test_networks_differ_as_bootstraps_do():
     """The mean of the column varies between 60 networks by s²/n; the standard deviation of that is 18%."""
     draw = np.random.default_rng(0)
     known, target = [numbers(draw.normal(size=300))], categories(draw.random(300) < 0.4)
-    fitted = Network(hidden=(4,), members=60, epochs=3).fit(target, known, draw)
+    fitted = SmallNetwork(hidden=(4,), members=60, epochs=3).fit(target, known, draw)
     many = [known[0].take(np.tile(np.arange(300), 30))]
     copies = {one.member: one for one in (fitted.posterior(draw) for _ in range(600))}
     means = [one.sample(many, 9_000, draw).mean() for one in copies.values()]

@@ -18,9 +18,9 @@ from ziggurat.errors import DataError, NotPublicError, ParameterError, PrivacyEr
 from ziggurat.privacy import Neighbours, Relation, compose
 from ziggurat.randomness import seeded
 from ziggurat.synthesize import AIM, MST
-from ziggurat.synthesize.marginals._counts import Contribution, Counts, Purse, part_of, root_below
+from ziggurat.synthesize.marginals._counts import CountedUnit, ExactCounts, RhoLeft, part_of, root_below
 from ziggurat.synthesize.marginals._private import _rho
-from ziggurat.synthesize.marginals._reading_codes import _kept
+from ziggurat.synthesize.marginals._reading_codes import _keep_by_lot
 
 BOTH = pytest.mark.parametrize("method", [AIM, MST])
 SCHEMA = Schema(
@@ -72,7 +72,7 @@ def test_what_is_spent_never_exceeds_rho(method, seed):
 
 
 def test_a_purse_does_not_give_more_than_it_holds():
-    purse = Purse(Fraction(1, 2))
+    purse = RhoLeft(Fraction(1, 2))
     purse.pay(Fraction(1, 3))
     with pytest.raises(PrivacyError, match="More would be spent"):
         purse.pay(Fraction(1, 3))
@@ -82,7 +82,7 @@ def test_a_purse_does_not_give_more_than_it_holds():
 @pytest.mark.parametrize("relation", list(Relation))
 @pytest.mark.parametrize("count", [1, 3])
 def test_noise_and_choices_cost_what_they_were_given(relation, count):
-    unit = Contribution(Neighbours(relation=relation), count)
+    unit = CountedUnit(Neighbours(relation=relation), count)
     moved = count * (1 if relation is Relation.ADD_OR_REMOVE_ONE else math.sqrt(2))
     rho = Fraction(1, 50)
     assert float(unit.noise(rho).sigma) == pytest.approx(moved / math.sqrt(2 / 50))
@@ -164,7 +164,7 @@ def test_people_count_with_a_stated_number_of_rows(method):
 
 def test_of_each_unit_at_most_so_many_rows_are_kept_by_lot():
     units = np.array([3, 3, 3, 1, 1, -1, 7, 3])
-    seen = [set(map(int, _kept(units, 2, seeded(seed)))) for seed in range(60)]
+    seen = [set(map(int, _keep_by_lot(units, 2, seeded(seed)))) for seed in range(60)]
     assert all(len(each) == 5 and {3, 4, 6} <= each and 5 not in each for each in seen)
     assert set.union(*seen) == {0, 1, 2, 3, 4, 6, 7}
 
@@ -292,5 +292,5 @@ def test_pairs_of_adult_come_out_within_a_few_hundredths_at_epsilon_one():
     codes = [{axis.name: axis.codes(each[axis.name]) for axis in model.axes_} for each in (table, made)]
     sizes = {axis.name: axis.size for axis in model.axes_}
     for pair in combinations(names, 2):
-        shares = [Counts(each, sizes).by(pair) / len(each["age"]) for each in codes]
+        shares = [ExactCounts(each, sizes).by(pair) / len(each["age"]) for each in codes]
         assert np.abs(shares[0] - shares[1]).sum() / 2 < 0.05

@@ -17,7 +17,7 @@ from ziggurat.mechanisms import empirical_epsilon
 from ziggurat.privacy import Neighbours, Relation, ZeroConcentratedEvent, compose
 from ziggurat.randomness import seeded
 from ziggurat.synthesize import MST
-from ziggurat.synthesize.marginals._counts import Contribution, Counts, score
+from ziggurat.synthesize.marginals._counts import CountedUnit, ExactCounts, score
 from ziggurat.threads import one_thread
 
 pytestmark = pytest.mark.statistical
@@ -46,7 +46,7 @@ def _neighbours(relation, rows):
 @pytest.mark.parametrize("rows", [1, 3])
 @pytest.mark.parametrize("spent", [1, 4])
 def test_counts(relation, rows, spent):
-    noise = Contribution(Neighbours(relation=relation), rows).noise(RHO * spent)
+    noise = CountedUnit(Neighbours(relation=relation), rows).noise(RHO * spent)
     pair, source, ratios = _neighbours(relation, rows), seeded("counts"), []
     for counts in pair:
         seen = np.asarray(noise.release(np.tile(counts, (20_000, 1)), source).value)
@@ -58,7 +58,7 @@ def test_counts(relation, rows, spent):
 @pytest.mark.parametrize("spent", [1, 4])
 def test_choices(relation, spent):
     """One unit makes the score of one table better and those of all others worse, each by all that it can."""
-    unit = Contribution(Neighbours(relation=relation))
+    unit = CountedUnit(Neighbours(relation=relation))
     choice = unit.choice(RHO * spent)
     moved = unit.l1 * 1024
     source, scores = seeded("choices"), ([moved, 0, 0, 0, 0], [0, moved, moved, moved, moved])
@@ -75,10 +75,10 @@ def test_scores_of_neighbours_differ_by_no_more_than_is_stated():
         moved = {name: np.append(each[1:], draw.integers(0, 3)) for name, each in codes.items()}
         expected = draw.random((3, 3)) * 4
         here, less, other = (
-            score(Counts(each, {"a": 3, "b": 3}).by(("a", "b")), expected) for each in (codes, fewer, moved)
+            score(ExactCounts(each, {"a": 3, "b": 3}).by(("a", "b")), expected) for each in (codes, fewer, moved)
         )
-        assert abs(here - less) <= Contribution(Neighbours()).l1 * 1024
-        assert abs(here - other) <= Contribution(Neighbours(relation=Relation.REPLACE_ONE)).l1 * 1024
+        assert abs(here - less) <= CountedUnit(Neighbours()).l1 * 1024
+        assert abs(here - other) <= CountedUnit(Neighbours(relation=Relation.REPLACE_ONE)).l1 * 1024
 
 
 @pytest.mark.parametrize("spent", ["2", "30"])
@@ -88,7 +88,7 @@ def test_the_whole_of_mst_on_tables_that_differ_in_one_row(spent):
     terms = model._terms(Schema((Column("ill", Kind.BOOLEAN),)))
     centres, ratios = [np.array([40, 41]), np.array([40, 40])], []
     for rows in centres:
-        counts = Counts({"ill": np.repeat([0, 1], rows)}, {"ill": 2})
+        counts = ExactCounts({"ill": np.repeat([0, 1], rows)}, {"ill": 2})
         with one_thread():
             drawn = [model._measure(counts, terms, None, seeded(seed), str)[0] for seed in range(500)]
         seen = np.array([measured[0].counts for measured in drawn])

@@ -13,7 +13,7 @@ from ziggurat.data import Bounds, Categories, Column, Kind, Schema, Unit, read
 from ziggurat.errors import MixedNeighboursError, ParameterError
 from ziggurat.privacy import compose
 from ziggurat.synthesize import AIM, MST
-from ziggurat.synthesize.marginals._decoding import decoded
+from ziggurat.synthesize.marginals._decoding import decode
 from ziggurat.synthesize.marginals._domain import Axis, axis_of
 
 AGE = Column("age", Kind.INTEGER, bounds=Bounds(0, 9))
@@ -50,9 +50,7 @@ def test_bounds_that_are_one_value_make_one_cell():
     for column in (Column("a", Kind.INTEGER, bounds=Bounds(3, 3)), Column("b", Kind.REAL, bounds=Bounds(3.0, 3.0))):
         axis = axis_of(column, 5, True)
         assert axis.values == 1
-        assert (
-            decoded([axis], {column.name: np.zeros(4, dtype=int)}, np.random.default_rng(1))[0].to_pylist() == [3] * 4
-        )
+        assert decode([axis], {column.name: np.zeros(4, dtype=int)}, np.random.default_rng(1))[0].to_pylist() == [3] * 4
 
 
 @settings(max_examples=60)
@@ -61,7 +59,7 @@ def test_every_cell_decodes_to_a_value_that_has_that_cell(values, bins, missing)
     axis = axis_of(Column("n", Kind.INTEGER, bounds=Bounds(-1000, 5000)), bins, missing)
     codes = axis.codes(pa.chunked_array([pa.array(values, pa.int64())]))
     assert all(0 <= code < axis.size for code in codes)
-    back = decoded([axis], {"n": codes}, np.random.default_rng(1))
+    back = decode([axis], {"n": codes}, np.random.default_rng(1))
     assert axis.codes(back["n"]).tolist() == codes.tolist()
 
 
@@ -69,7 +67,7 @@ def test_every_cell_decodes_to_a_value_that_has_that_cell(values, bins, missing)
 def test_values_come_back_in_their_own_type_and_the_cells_are_stored_as_they_are(column):
     axis = axis_of(column, 4, True)
     codes = np.arange(axis.size).repeat(20)
-    table = decoded([axis], {column.name: codes}, np.random.default_rng(2))
+    table = decode([axis], {column.name: codes}, np.random.default_rng(2))
     wanted = {Kind.REAL: pa.float64(), Kind.DATE: pa.date32(), Kind.INTEGER: pa.int64(), Kind.BOOLEAN: pa.bool_()}
     held = pa.string() if column is TOWN else wanted.get(column.storage)
     assert table.schema.types == [held]

@@ -17,9 +17,9 @@ from ziggurat.attacks import inference
 from ziggurat.data import Column, Schema, read
 from ziggurat.data.generators import clinic_patients
 from ziggurat.errors import DataError, ParameterError, ZigguratError
-from ziggurat.synthesize import NOT_PROMISED, Cart, Linear, Synthesizer, combine, synthesize
+from ziggurat.synthesize import NOT_PROMISED, Cart, Linear, Synthesizer, combine_estimates, synthesize
 from ziggurat.synthesize._result import Origin
-from ziggurat.synthesize._writing import facts_of
+from ziggurat.synthesize._writing import read_facts
 
 CELL = "zq-17-secret"
 METHODS = ("sample", "linear", "cart", "forest", "network")
@@ -238,7 +238,7 @@ def test_files_are_complete_or_not_there_and_say_what_they_are(tmp_path: Path) -
     written = fitted.write(tmp_path / "out.parquet", 1000, 2, batch=300)
     assert [path.name for path in written.paths] == ["out.1.parquet", "out.2.parquet"]
     assert written.rows == (1000, 1000)
-    facts = facts_of(written.paths[0])
+    facts = read_facts(written.paths[0])
     assert (facts["kind"], facts["rehearsal"], facts["promise"]) == ("fully", True, "unbounded")
     assert pq.read_table(written.paths[1]).num_rows == 1000
 
@@ -278,10 +278,10 @@ def test_everything_that_is_written_tells_how_many_rows_were_learned_from(
     for maker in (fitted, Synthesizer.load(tmp_path / "kept.ziggurat")):
         made = maker.sample(copies=2, table=None if partial is None else long)
         written = maker.write(tmp_path / "out.parquet", copies=2, table=None if partial is None else long)
-        assert made.origin == written.origin == Origin.from_dict(facts_of(written.paths[0]))
+        assert made.origin == written.origin == Origin.from_dict(read_facts(written.paths[0]))
         assert (made.rows, made.marked, maker.rows_) == (100, marked, 700)
         assert "learned from 100 rows" in made.sentence
-        by_hand = combine(
+        by_hand = combine_estimates(
             [float(np.mean(each["y"])) for each in made.tables],
             [float(np.var(each["y"], ddof=1) / 700) for each in made.tables],
             made.rule,

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+from ziggurat.data.coded import CodedColumn
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.synthesize import Cart, Forest
-from ziggurat.synthesize._cells import Cells
-from ziggurat.synthesize.learners._binning import binned
+from ziggurat.synthesize.learners._binning import bin_columns
 from ziggurat.synthesize.learners._trees import Grown
 
 DATA = os.environ.get("ZIGGURAT_DATA")
@@ -28,17 +28,17 @@ def draw(seed: int = 1) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def numbers(values: object, codes: object = None, size: int = 1) -> Cells:
+def numbers(values: object, codes: object = None, size: int = 1) -> CodedColumn:
     values = np.asarray(values, np.float64)
     codes = np.zeros(len(values), np.int32) if codes is None else np.asarray(codes, np.int32)
-    return Cells(codes, size, np.where(codes == 0, values, np.nan))
+    return CodedColumn(codes, size, np.where(codes == 0, values, np.nan))
 
 
-def categories(codes: object, size: int, ordered: bool = False) -> Cells:
-    return Cells(np.asarray(codes, np.int32), size, None, ordered)
+def categories(codes: object, size: int, ordered: bool = False) -> CodedColumn:
+    return CodedColumn(np.asarray(codes, np.int32), size, None, ordered)
 
 
-def table(seed: int, rows: int) -> list[Cells]:
+def table(seed: int, rows: int) -> list[CodedColumn]:
     """A number with two codes for missing, categories, ordered categories."""
     source = draw(seed)
     missing = source.choice(3, rows, p=[0.8, 0.1, 0.1])
@@ -56,7 +56,7 @@ def leaves(grown: Grown) -> list[np.ndarray]:
     return [grown.donors[tree.first[node] : tree.last[node]] for node in where]
 
 
-def spread(target: Cells, rows: np.ndarray) -> float:
+def spread(target: CodedColumn, rows: np.ndarray) -> float:
     if target.values is not None:
         return float(((target.values[rows] - target.values[rows].mean()) ** 2).sum())
     counts = np.bincount(target.codes[rows])
@@ -70,7 +70,7 @@ TARGETS = {
 }
 
 
-def problem(kind: str, seed: int, rows: int) -> tuple[Cells, list[Cells]]:
+def problem(kind: str, seed: int, rows: int) -> tuple[CodedColumn, list[CodedColumn]]:
     columns = table(seed, rows)
     return TARGETS[kind](columns, draw(seed + 1_000)), columns
 
@@ -95,7 +95,7 @@ def test_no_leaf_is_smaller_than_asked_and_every_row_is_in_one(kind: str, smalle
     assert len(found) > 3
 
 
-def cuts(column: Cells) -> list[np.ndarray]:
+def cuts(column: CodedColumn) -> list[np.ndarray]:
     """Every way to part a column that a tree may choose, as a mask of the rows on the left."""
     if column.values is None and not column.ordered:
         return [np.array(chosen)[column.codes] for chosen in product([False, True], repeat=column.size)]
@@ -107,7 +107,7 @@ def cuts(column: Cells) -> list[np.ndarray]:
     return found
 
 
-def luck(column: Cells) -> int:
+def luck(column: CodedColumn) -> int:
     """How many bins without an order a column has beyond two, each of which explains something by luck."""
     codes = np.unique(column.codes)
     if column.values is None:
@@ -115,7 +115,7 @@ def luck(column: Cells) -> int:
     return max((codes > 0).sum() - 2, 0)
 
 
-def brute(target: Cells, columns: list[Cells], leaf: int) -> float:
+def brute(target: CodedColumn, columns: list[CodedColumn], leaf: int) -> float:
     every = np.arange(target.rows)
     whole = spread(target, every)
     best = lowest = whole
@@ -241,9 +241,9 @@ def test_a_thousand_categories_are_learned_and_help_to_learn() -> None:
 
 def test_bins_are_exact_for_few_values_and_leave_none_crowded_for_many() -> None:
     few = numbers([3.0, 1.0, 1.0, 7.5, 3.0])
-    assert list(binned([few]).cells[0]) == [1, 0, 0, 2, 1]
+    assert list(bin_columns([few]).cells[0]) == [1, 0, 0, 2, 1]
     values = np.concatenate([np.zeros(5_000), draw().lognormal(size=15_000)])
-    bins = binned([numbers(values)]).cells[0]
+    bins = bin_columns([numbers(values)]).cells[0]
     assert set(values[bins == bins[0]]) == {0}
     assert np.bincount(bins[5_000:]).max() < 160
     assert (np.diff(bins[np.argsort(values)].astype(int)) >= 0).all()
@@ -252,12 +252,12 @@ def test_bins_are_exact_for_few_values_and_leave_none_crowded_for_many() -> None
 @pytest.mark.parametrize("method", [Cart(), Forest(trees=4)])
 def test_columns_binned_before_give_the_same_draws(method: Cart | Forest) -> None:
     target, columns = problem("classes", 10, 300)
-    bins = binned([*columns, target]).select([0, 1, 2])
+    bins = bin_columns([*columns, target]).select([0, 1, 2])
     one = method.fit(target, columns, draw())
     other = method.fit(target, (), draw(), bins=bins)
     assert np.array_equal(one.sample(columns, 300, draw()), other.sample((), 300, draw(), bins=bins))
     some = np.arange(0, 300, 3)
-    fewer = binned([*columns]).select([0, 1, 2], some)
+    fewer = bin_columns([*columns]).select([0, 1, 2], some)
     assert np.array_equal(fewer.cells, bins.cells[:, some])
 
 

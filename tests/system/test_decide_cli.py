@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from ziggurat.cli.decide._noise import read_release as asked
 from ziggurat.errors import ZigguratError
 from ziggurat.privacy import CostModel, Money, Stakeholders
-from ziggurat.privacy.cost._decision import Decision, Wanted, edge, rounded
+from ziggurat.privacy.cost._decision import Decision, Wanted, edge_of, round_to_digits
 from ziggurat.privacy.cost._noise import GaussianNoise, GeometricNoise, LaplaceNoise
 from ziggurat.randomness import seeded
 
@@ -213,9 +213,9 @@ def test_every_recommendation_meets_every_constraint(error: Fraction, epsilon: F
 @given(st.floats(1e-5, 500))
 def test_an_edge_lies_where_the_constraint_is_still_met(bound: float) -> None:
     error = Decision(LaplaceNoise(Fraction(1)), Wanted(error=Fraction(bound))).limits()[0]
-    place = edge(error)
+    place = edge_of(error)
     if place is not None:
-        assert error.holds(Fraction(rounded(place, 6)))
+        assert error.holds(Fraction(round_to_digits(place, 6)))
 
 
 @given(st.text(max_size=12), st.text(max_size=12), st.integers(-2, 5))
@@ -231,6 +231,6 @@ def test_a_sum_moves_by_its_larger_bound_and_a_mean_by_its_share_of_the_range() 
 
 
 def test_numbers_are_rounded_in_the_stated_direction() -> None:
-    assert rounded(0.29957) == Decimal("0.300")
-    assert rounded(0.29957, up=False) == Decimal("0.299")
-    assert rounded(0.3) == rounded(0.3, up=False) == Decimal("0.300")
+    assert round_to_digits(0.29957) == Decimal("0.300")
+    assert round_to_digits(0.29957, up=False) == Decimal("0.299")
+    assert round_to_digits(0.3) == round_to_digits(0.3, up=False) == Decimal("0.300")

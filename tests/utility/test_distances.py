@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ziggurat.errors import ParameterError
-from ziggurat.utility import hellinger, interval_overlap, kl_divergence, normalised_kl, total_variation
+from ziggurat.utility import hellinger, interval_overlap, kl_divergence, normalized_kl, total_variation
 
 ORACLES = Path(os.environ.get("ZIGGURAT_DATA", ".")).parent / "oracles" / "oracles.json"
 GOLDEN = {
@@ -50,7 +50,7 @@ def test_a_point_is_covered_wholly_or_not_at_all():
 def test_a_distribution_is_at_no_distance_from_itself(weights):
     doubled = [2 * each for each in weights]
     assert kl_divergence(weights, doubled) == pytest.approx(0, abs=1e-12)
-    assert normalised_kl(weights, doubled) == pytest.approx(1, abs=1e-12)
+    assert normalized_kl(weights, doubled) == pytest.approx(1, abs=1e-12)
     assert total_variation(weights, doubled) == pytest.approx(0, abs=1e-12)
     assert hellinger(weights, doubled) == pytest.approx(0, abs=1e-7)
 
@@ -59,8 +59,8 @@ def test_disjoint_distributions_are_as_far_apart_as_can_be():
     assert total_variation([1, 0], [0, 5]) == 1
     assert hellinger([1, 0], [0, 5]) == 1
     assert kl_divergence([1, 0], [0, 5]) == math.inf
-    assert normalised_kl([1, 0], [0, 5]) == 0
-    assert 0 < normalised_kl([1, 0], [0, 5], smoothing=0.5) < 1
+    assert normalized_kl([1, 0], [0, 5]) == 0
+    assert 0 < normalized_kl([1, 0], [0, 5], smoothing=0.5) < 1
 
 
 @pytest.mark.parametrize("bad", [([1], [1, 2]), ([], []), ([-1, 2], [1, 1]), ([0, 0], [1, 1]), ([np.nan], [1])])

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from ziggurat.errors import ParameterError
-from ziggurat.synthesize import combine
+from ziggurat.synthesize import combine_estimates
 from ziggurat.utility import estimates
 
 
@@ -24,7 +24,7 @@ def test_means_are_combined_by_the_rules(original, copies):
     values = [np.asarray(each.column("age")) for each in copies]
     for rule in ("fully", "partially", "simple"):
         means, variances = [each.mean() for each in values], [each.var(ddof=1) / 2000 for each in values]
-        wanted = combine(means, variances, rule, rows=2000, synthetic_rows=2000)
+        wanted = combine_estimates(means, variances, rule, rows=2000, synthetic_rows=2000)
         found = _figure(estimates(original, copies, combining=rule), "age", "mean").synthetic
         assert (found.estimate, found.low, found.high) == pytest.approx((wanted.estimate, wanted.low, wanted.high))
 

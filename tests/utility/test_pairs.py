@@ -5,10 +5,11 @@ import pyarrow as pa
 import pytest
 
 from ziggurat.data import Kind
+from ziggurat.data.coded import CodedColumn
 from ziggurat.errors import ParameterError
 from ziggurat.utility import pairs
 from ziggurat.utility._pairs import pairs_of, pmse_ratio
-from ziggurat.utility._sheets import Cells, Field, Sheet, Sheets
+from ziggurat.utility._sheets import Sheet, SheetField, Sheets
 
 
 def _by_hand(original, synthetic):
@@ -33,10 +34,12 @@ def test_a_table_with_one_cell_has_no_ratio():
 def _ratios(runs, rows, synthetic_rows, drawn_from):
     """Ratios of tables of two columns with 12 cells; `drawn_from` makes the copy."""
     draw = np.random.default_rng(7)
-    fields = tuple(Field(name, Kind.CATEGORY, tuple("abcd"[:size]), frozenset()) for name, size in (("x", 3), ("y", 4)))
+    fields = tuple(
+        SheetField(name, Kind.CATEGORY, tuple("abcd"[:size]), frozenset()) for name, size in (("x", 3), ("y", 4))
+    )
 
     def sheet(rows, x, y):
-        return Sheet(rows, rows, {"x": Cells(x), "y": Cells(y)})
+        return Sheet(rows, rows, {"x": CodedColumn(x, 3), "y": CodedColumn(y, 4)})
 
     found = []
     for _ in range(runs):

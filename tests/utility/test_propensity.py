@@ -7,9 +7,9 @@ import pytest
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import seeded
 from ziggurat.utility import propensity
-from ziggurat.utility._fits import penalised_chances
+from ziggurat.utility._fits import penalized_chances
 from ziggurat.utility._propensity import propensity_of
-from ziggurat.utility._sheets import Sheets, opened
+from ziggurat.utility._sheets import Sheets, open_sheets
 
 
 def _normal(draw, rows):
@@ -22,7 +22,7 @@ def _normal(draw, rows):
 @pytest.mark.parametrize(("resampled", "wanted"), [(True, 1.0), (False, 2.0)])
 def test_the_logistic_ratio_has_its_expectation(resampled, wanted):
     draw = np.random.default_rng(5)
-    population = opened(_normal(draw, 160_000), _normal(draw, 2), rows=200_000)
+    population = open_sheets(_normal(draw, 160_000), _normal(draw, 2), rows=200_000)
     rows, ratios = draw.permutation(160_000).reshape(200, 2, 400), []
     for first, second in rows:
         copy = draw.choice(first, 400) if resampled else second
@@ -76,7 +76,7 @@ def test_nothing_that_varies_has_no_ratio():
 def test_chances_are_those_of_counts():
     marks = np.repeat([0.0, 1.0], [100, 200])
     target = np.concatenate([np.repeat([0.0, 1.0], [70, 30]), np.repeat([0.0, 1.0], [50, 150])])
-    found = penalised_chances(np.stack([np.ones(300), marks], axis=1), target)
+    found = penalized_chances(np.stack([np.ones(300), marks], axis=1), target)
     assert (found[0], found[-1]) == pytest.approx((0.3, 0.75), abs=1e-4)
 
 

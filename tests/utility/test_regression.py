@@ -6,9 +6,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from ziggurat.errors import DataError, ParameterError, SchemaError
-from ziggurat.synthesize import combine
+from ziggurat.synthesize import combine_estimates
 from ziggurat.utility import regression
-from ziggurat.utility._formula import Formula
+from ziggurat.utility._fits import Formula
 
 
 def test_a_line_has_its_closed_form():
@@ -42,7 +42,7 @@ def test_the_error_of_a_log_odds_has_its_closed_form():
 def test_copies_are_combined_by_the_rules(original, copies):
     found = regression(original, copies, "age ~ sex", combining="partially")["sex[m]"].synthetic
     each = [regression(copy, copy, "age ~ sex")["sex[m]"].original for copy in copies]
-    wanted = combine([one.estimate for one in each], [one.error**2 for one in each], "partially")
+    wanted = combine_estimates([one.estimate for one in each], [one.error**2 for one in each], "partially")
     assert (found.estimate, found.low, found.high) == pytest.approx((wanted.estimate, wanted.low, wanted.high))
 
 
@@ -107,7 +107,7 @@ def test_formulas_that_make_no_sense_are_refused(original, formula, kind, error)
 
 
 def test_names_with_signs_stand_in_backquotes():
-    assert Formula.parsed("`a~b` ~ `c + d` + e f") == Formula("a~b", ("c + d", "e f"))
+    assert Formula.parse("`a~b` ~ `c + d` + e f") == Formula("a~b", ("c + d", "e f"))
 
 
 def test_fewer_rows_than_coefficients_are_refused():

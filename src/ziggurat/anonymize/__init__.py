@@ -9,9 +9,9 @@ if TYPE_CHECKING:
         METRICS,
         NOT_PROMISED,
         Analysis,
-        Anonymised,
+        Anonymized,
         AverageRisk,
-        Best,
+        BestGeneralization,
         ClassSize,
         Discernibility,
         Entropy,
@@ -90,9 +90,9 @@ else:
         __name__,
         {
             "generalizing": """
-                Analysis Anonymised AverageRisk Best ClassSize Discernibility Entropy HighestRisk KAnonymity KMap
-                LDiversity Loss METRICS Metric NOT_PROMISED Precision Presence PrivacyModel Publication Solutions
-                TCloseness anonymize
+                Analysis Anonymized AverageRisk BestGeneralization ClassSize Discernibility Entropy HighestRisk
+                KAnonymity KMap LDiversity Loss METRICS Metric NOT_PROMISED Precision Presence PrivacyModel Publication
+                Solutions TCloseness anonymize
             """,
             "hierarchies": """
                 AllOrNothing Builder CalendarParts FrequentFirst GivenTree HierarchyProposal Intervals MaskedEnds
@@ -118,9 +118,9 @@ __all__ = [
     "AllOrNothing",
     "Among",
     "Analysis",
-    "Anonymised",
+    "Anonymized",
     "AverageRisk",
-    "Best",
+    "BestGeneralization",
     "BottomCode",
     "Builder",
     "CalendarParts",

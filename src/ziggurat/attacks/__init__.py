@@ -9,7 +9,7 @@ from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
     from ziggurat.attacks._epsilon import EpsilonBound, epsilon_bound
-    from ziggurat.attacks._finding import Difference, Finding, Share, counted
+    from ziggurat.attacks._finding import Difference, Share, count_noun
     from ziggurat.attacks._guesses import Excess, Guesses
     from ziggurat.attacks.synthetic import (
         AttributeInference,
@@ -30,11 +30,12 @@ if TYPE_CHECKING:
     )
     from ziggurat.attacks.tables import (
         Claims,
+        ColumnCounts,
         ColumnSet,
-        Counts,
         Cover,
         CurvePoint,
         Gain,
+        GivenAway,
         Homogeneity,
         Intersection,
         Linkage,
@@ -45,9 +46,9 @@ if TYPE_CHECKING:
         Scoreboard,
         SinglingOut,
         Skewness,
-        Told,
         Undone,
         Verified,
+        find_undone,
         homogeneity,
         homogeneity_of,
         intersection,
@@ -60,25 +61,24 @@ if TYPE_CHECKING:
         scoreboard,
         singling_out,
         skewness,
-        undone,
-        verified,
+        verify_models,
     )
 else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
             "_epsilon": "EpsilonBound epsilon_bound",
-            "_finding": "Difference Finding Share counted",
+            "_finding": "Difference Share count_noun",
             "_guesses": "Excess Guesses",
             "synthetic": """
                 AttributeInference Closeness ClosestRecords Exact Linkability MatchRisk SameSide Scenario
                 SyntheticSinglingOut Within closest_records inference linkability match_risk synthetic_singling_out
             """,
             "tables": """
-                Claims ColumnSet Counts Cover CurvePoint Gain Homogeneity Intersection Linkage PopulationUniques
-                RatingsCurve Reidentification RiskReport Scoreboard SinglingOut Skewness Told Undone Verified
+                Claims ColumnSet ColumnCounts Cover CurvePoint Gain Homogeneity Intersection Linkage PopulationUniques
+                RatingsCurve Reidentification RiskReport Scoreboard SinglingOut Skewness GivenAway Undone Verified
                 homogeneity homogeneity_of intersection invented_ratings linkage population_uniques ratings_curve risk
-                risk_of scoreboard singling_out skewness undone verified
+                risk_of scoreboard singling_out skewness find_undone verify_models
             """,
         },
     )
@@ -88,16 +88,16 @@ __all__ = [
     "Claims",
     "Closeness",
     "ClosestRecords",
+    "ColumnCounts",
     "ColumnSet",
-    "Counts",
     "Cover",
     "CurvePoint",
     "Difference",
     "EpsilonBound",
     "Exact",
     "Excess",
-    "Finding",
     "Gain",
+    "GivenAway",
     "Guesses",
     "Homogeneity",
     "Intersection",
@@ -115,13 +115,13 @@ __all__ = [
     "SinglingOut",
     "Skewness",
     "SyntheticSinglingOut",
-    "Told",
     "Undone",
     "Verified",
     "Within",
     "closest_records",
-    "counted",
+    "count_noun",
     "epsilon_bound",
+    "find_undone",
     "homogeneity",
     "homogeneity_of",
     "inference",
@@ -138,6 +138,5 @@ __all__ = [
     "singling_out",
     "skewness",
     "synthetic_singling_out",
-    "undone",
-    "verified",
+    "verify_models",
 ]

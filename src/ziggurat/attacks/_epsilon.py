@@ -30,9 +30,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from ziggurat.attacks._finding import Finding, Share
+from ziggurat.attacks._finding import Share
 from ziggurat.attacks._guesses import Guesses
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 from ziggurat.privacy import exact_delta, exact_epsilon, in_words
 
 _ROUNDING = 1 + 1e-9  # of the binomial tail, and of amounts as floats
@@ -124,7 +125,7 @@ def epsilon_bound(
     right = Share(guesses.attack.hits, guesses.attack.hits + guesses.control.hits)
     beyond = people * kept_back * (1 - kept_back) * float(slack)
     chance = min(1.0, _tail(right, float(claimed), kept_back) * _ROUNDING + beyond)
-    shown = _shown(right, kept_back, level / _ROUNDING - beyond)
+    shown = _invert_tail(right, kept_back, level / _ROUNDING - beyond)
     return EpsilonBound(attack, right, people, kept_back, claimed, slack, chance, shown, level)
 
 
@@ -135,7 +136,7 @@ def _tail(right: Share, epsilon: float, kept_back: float) -> float:
     return float(stats.binom.sf(right.hits - 1, right.trials, p))
 
 
-def _shown(right: Share, kept_back: float, level: float) -> float:
+def _invert_tail(right: Share, kept_back: float, level: float) -> float:
     """The largest epsilon whose tail is at most the level, by the limit of Clopper and Pearson (1934)."""
     from scipy import stats
 

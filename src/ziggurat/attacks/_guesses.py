@@ -113,7 +113,7 @@ class Guesses:
         return pa.table({"figure": list(named), **ends, "guesses": pa.array(guesses, pa.int64())})
 
 
-def judged(attack: Share, control: Share, naive: Share, chance: float | None = None) -> Guesses:
+def judge(attack: Share, control: Share, naive: Share, chance: float | None = None) -> Guesses:
     """Return the guesses with the risk that they amount to; without `chance` they are about single people."""
     by_luck = dealt_chance(attack, control) if chance is None else chance
     few = min(attack.trials, control.trials) < FEWEST
@@ -139,7 +139,7 @@ def excess(attack: Share, control: Share) -> Excess:
     return Excess(max(-1.0, rate), max(-1.0, 1 - most), max(-1.0, 1 - least))
 
 
-def pooled(shares: list[Share]) -> Share:
+def pool(shares: list[Share]) -> Share:
     """Return several shares as one of all their trials."""
     return Share(sum(each.hits for each in shares), sum(each.trials for each in shares))
 

@@ -13,9 +13,10 @@ import typer
 
 from ziggurat.cli._books import Payer
 from ziggurat.cli._options import AsJson, Force, OnlyQuote, OutFile, Rehearse, SchemaFile, Where, rehearsal_source
-from ziggurat.cli._outputs import TABLES, check_file, check_output, end_with_quote, print_json, write_table
+from ziggurat.cli._outputs import TABLES, check_file, end_with_quote, print_json, write_table
 from ziggurat.cli._tables import Located, find_table
 from ziggurat.errors import DataError, ParameterError, SchemaError
+from ziggurat.files import check_output
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from ziggurat.data import Schema, Table
     from ziggurat.ledger import Ledger
-    from ziggurat.local import Estimate, Frequencies, Record, Reports
+    from ziggurat.local import Frequencies, LocalEstimate, Reports, WholeRecord
     from ziggurat.randomness import Source
 
 _FORMAT = "ziggurat-collection-1"
@@ -70,7 +71,7 @@ def collect(
 
     ziggurat collect patients.csv --column age --epsilon 1 --analyst ana --out reports.csv
     """
-    from ziggurat.mechanisms import exact_confidence
+    from ziggurat.privacy import exact_confidence
 
     if estimate:
         record, reports = _read_reports(estimate)
@@ -110,9 +111,9 @@ def _description(out: str) -> Path:
     return Path(f"{out}.collection.json")
 
 
-def _record(schema: Schema, columns: list[str], epsilon: str, method: str, missing: bool) -> Record:
+def _record(schema: Schema, columns: list[str], epsilon: str, method: str, missing: bool) -> WholeRecord:
     from ziggurat.data import Role
-    from ziggurat.local import Record, privatiser_for
+    from ziggurat.local import WholeRecord, privatizer_for
     from ziggurat.privacy import Neighbours, Relation
 
     whom = Neighbours(schema.unit, Relation.REPLACE_ONE)
@@ -122,8 +123,8 @@ def _record(schema: Schema, columns: list[str], epsilon: str, method: str, missi
         if column.role is Role.IDENTIFIER:
             raise SchemaError(f"Column {name!r} is an identifier; identifiers are not collected.")
         allowed = missing or bool(column.missing)
-        parts[name] = privatiser_for(column, amount, method=method, missing=allowed, neighbours=whom)
-    return Record(parts)
+        parts[name] = privatizer_for(column, amount, method=method, missing=allowed, neighbours=whom)
+    return WholeRecord(parts)
 
 
 def _shares(schema: Schema, columns: list[str], epsilon: str) -> dict[str, Fraction]:
@@ -151,7 +152,7 @@ def _shares(schema: Schema, columns: list[str], epsilon: str) -> dict[str, Fract
     return {name: own.get(name, rest / (len(stated) - len(own))) for name in stated}
 
 
-def _open(found: Located, file: str, record: Record) -> Table:
+def _open(found: Located, file: str, record: WholeRecord) -> Table:
     """The columns to be collected; cells of a file about people that cannot be read are refused to its holder."""
     from ziggurat.cli._tables import open_as
 
@@ -159,7 +160,7 @@ def _open(found: Located, file: str, record: Record) -> Table:
 
 
 def _collect(
-    record: Record, table: Table, source: Source, payer: Payer, book: Ledger | None, out: str
+    record: WholeRecord, table: Table, source: Source, payer: Payer, book: Ledger | None, out: str
 ) -> tuple[Reports, int | None]:
     """Make the reports once they are paid for; gives them and the entry that says so."""
     from ziggurat.release import CollectionPlan, Purse, reported_rows
@@ -183,7 +184,7 @@ def _follow(rows: pa.Table) -> Iterator[pa.Table]:
             progress.advance(bar, part.num_rows)
 
 
-def _write_reports(record: Record, reports: Reports, out: str) -> None:
+def _write_reports(record: WholeRecord, reports: Reports, out: str) -> None:
     """Write the reports, then what is public about them; reports without a description are never estimated from."""
     from ziggurat.files import write_text
 
@@ -193,11 +194,11 @@ def _write_reports(record: Record, reports: Reports, out: str) -> None:
     write_text(_description(out), json.dumps(described, indent=2, ensure_ascii=False) + "\n")
 
 
-def _read_reports(file: str) -> tuple[Record, Reports]:
-    from ziggurat.local import Record, Reports
+def _read_reports(file: str) -> tuple[WholeRecord, Reports]:
+    from ziggurat.local import Reports, WholeRecord
 
     described = _read_description(file)
-    record = Record.from_dict(described)
+    record = WholeRecord.from_dict(described)
     value = _read_table(file, record)
     if value.num_rows != described.get("people") or described.get("origin") not in ("secure", "seeded"):
         raise DataError(f"The reports in {file!r} do not fit their description; collect them again.")
@@ -215,12 +216,12 @@ def _read_description(file: str) -> Mapping[str, Any]:
     return found
 
 
-def _read_table(file: str, record: Record) -> pa.Table:
+def _read_table(file: str, record: WholeRecord) -> pa.Table:
     import pyarrow as pa
     import pyarrow.csv as csv
     import pyarrow.parquet as parquet
 
-    from ziggurat.data import unmarked_table
+    from ziggurat.data import unmark_table
 
     if Path(file).suffix.lower() not in TABLES:
         raise DataError("Reports are in a .parquet or a .csv file.")
@@ -232,14 +233,14 @@ def _read_table(file: str, record: Record) -> pa.Table:
             column_types=types, strings_can_be_null=True, quoted_strings_can_be_null=False, null_values=[""]
         )
         lines = csv.ParseOptions(newlines_in_values=True)
-        return unmarked_table(csv.read_csv(file, parse_options=lines, convert_options=known))
+        return unmark_table(csv.read_csv(file, parse_options=lines, convert_options=known))
     except (OSError, pa.ArrowException):
         pass
     raise DataError(f"The reports in {file!r} cannot be read; check the name of the file and its ending.")
 
 
 def _show(
-    record: Record,
+    record: WholeRecord,
     reports: Reports,
     confidence: str,
     population: bool,
@@ -272,7 +273,7 @@ def _show(
         typer.echo("This was a rehearsal with seeded randomness: publish nothing of it.")
 
 
-def _grid(name: str, estimate: Estimate) -> Grid:
+def _grid(name: str, estimate: LocalEstimate) -> Grid:
     from rich.table import Table
 
     from ziggurat.cli.terminal import Printed as Text

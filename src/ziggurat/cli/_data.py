@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from ziggurat.cli._options import AsJson, Force, OutFile
-from ziggurat.cli._outputs import TABLES, check_file, check_output, print_json, write_table
+from ziggurat.cli._outputs import TABLES, check_file, print_json, write_table
+from ziggurat.files import check_output
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -72,13 +73,13 @@ def invent(
 ) -> None:
     """Invent data with no person in it: clinic patients, log sequences or commuters."""
     from ziggurat.cli.terminal import show_status
-    from ziggurat.data.generators import invented
+    from ziggurat.data.generators import invent
 
     check_file(out, TABLES, force=force)
     if schema:
         check_output(schema, force=force)
     with show_status("Inventing …"):
-        table, described = invented(what, rows, seed)
+        table, described = invent(what, rows, seed)
         write_table(table, out)
     typer.echo(f"{table.num_rows:,} rows are in {out}.")
     if schema:

@@ -19,18 +19,17 @@ from ziggurat.cli._books import default_ledger
 from ziggurat.cli._outputs import print_json
 from ziggurat.errors import ZigguratError
 from ziggurat.ledger import Ledger, verify_ledger
-from ziggurat.mechanisms import Check, self_test
+from ziggurat.mechanisms import SelfCheck, self_test
 from ziggurat.privacy import Neighbours, PureEvent
 
 _CORE = ("numpy", "scipy", "numba", "pyarrow", "duckdb", "sqlglot", "narwhals", "dp-accounting", "cryptography")
 _EXTRAS = {
-    "torch": ("torch", "opacus"),
+    "torch": ("torch", "keras"),
     "spark": ("pyspark",),
     "postgres": ("psycopg",),
     "ray": ("ray",),
     "tracking": ("mlflow", "wandb"),
     "marginals": ("mbi",),
-    "service": ("fastapi", "uvicorn", "nicegui"),
 }
 
 
@@ -82,7 +81,7 @@ def _show_extras() -> Table:
     return table
 
 
-def _try_a_ledger() -> Check:
+def _try_a_ledger() -> SelfCheck:
     """Write a small ledger on this disk, spend from it and verify it."""
     with tempfile.TemporaryDirectory(prefix="ziggurat-doctor-") as folder:
         try:
@@ -93,20 +92,20 @@ def _try_a_ledger() -> Check:
                     spend.commit(0)
                 result = ledger.verify()
         except ZigguratError as error:
-            return Check("a new ledger", False, str(error))
-    return Check("a new ledger", result.ok, f"{result.entries} entries written durably and verified")
+            return SelfCheck("a new ledger", False, str(error))
+    return SelfCheck("a new ledger", result.ok, f"{result.entries} entries written durably and verified")
 
 
-def _check_ledger(where: str) -> Check:
+def _check_ledger(where: str) -> SelfCheck:
     try:
         result = verify_ledger(where)
     except ZigguratError as error:
-        return Check("your ledger", False, str(error))
+        return SelfCheck("your ledger", False, str(error))
     detail = f"{result.entries} entries verified" if result.ok else str(result.problems[0])
-    return Check("your ledger", result.ok, detail)
+    return SelfCheck("your ledger", result.ok, detail)
 
 
-def _show_checks(checks: list[Check]) -> Table:
+def _show_checks(checks: list[SelfCheck]) -> Table:
     table = _show_pairs("Self-test", {})
     for check in checks:
         table.add_row("[green]✓[/]" if check.passed else "[red]✗[/]", Text(check.name), Text(check.detail))

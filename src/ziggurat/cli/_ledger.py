@@ -10,12 +10,14 @@ import typer
 
 from ziggurat.cli._books import default_ledger, open_ledger, open_to_read, read_text, sum_up
 from ziggurat.cli._options import AsJson, Force, Where, out_option
-from ziggurat.cli._outputs import check_output, end_with_quote, print_json
+from ziggurat.cli._outputs import end_with_quote, print_json
 from ziggurat.errors import LedgerError, ParameterError
+from ziggurat.files import check_output
 
 if TYPE_CHECKING:
+    from ziggurat.data import Unit
     from ziggurat.ledger import Entry, PopulationStatement
-    from ziggurat.privacy import Event, Neighbours, Unit
+    from ziggurat.privacy import Event, Neighbours
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -95,7 +97,7 @@ def _read_neighbours(person: str, unit: str, relation: str) -> Neighbours:
 
 
 def _read_unit(person: str, unit: str) -> Unit:
-    from ziggurat.privacy import Unit
+    from ziggurat.data import Unit
 
     if person and unit:
         raise ParameterError("State the unit once: --person column, or --unit name=column.")

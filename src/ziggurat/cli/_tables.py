@@ -130,11 +130,11 @@ def _find_file(data: str, schema: str, name: str, unreadable: str) -> Located:
 
 def _find_named(data: str, name: str) -> Located:
     from ziggurat.data import datasets, read
-    from ziggurat.data.generators import INVENTED, invented
+    from ziggurat.data.generators import INVENTED, invent
     from ziggurat.wording import nearest
 
     if data in INVENTED:
-        rows, schema = invented(data, _INVENTED_ROWS, 0)
+        rows, schema = invent(data, _INVENTED_ROWS, 0)
         return Located(name or data, schema, False, lambda engine, _: read(rows, schema, engine=engine))
     if data in datasets.names():
         schema = datasets.schema(data)

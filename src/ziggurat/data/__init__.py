@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from ziggurat.data._conditions import Condition
     from ziggurat.data._table import RawAccess, Table
     from ziggurat.data._validation import Problem
-    from ziggurat.data.reading import CsvWriter, Suggestion, read, suggest_schema, unmarked_table, write_csv
+    from ziggurat.data.reading import CsvWriter, Suggestion, read, suggest_schema, unmark_table, write_csv
     from ziggurat.data.schema import (
         Bounds,
         Categories,
@@ -31,7 +31,7 @@ else:
             "_conditions": "Condition",
             "_table": "RawAccess Table",
             "_validation": "Problem",
-            "reading": "CsvWriter Suggestion read suggest_schema unmarked_table write_csv",
+            "reading": "CsvWriter Suggestion read suggest_schema unmark_table write_csv",
             "schema": """
                 Bounds Categories Column Hierarchy Kind Provenance Role Schema Unit hierarchies_in read_hierarchies
                 read_hierarchy write_hierarchy
@@ -60,7 +60,7 @@ __all__ = [
     "read_hierarchies",
     "read_hierarchy",
     "suggest_schema",
-    "unmarked_table",
+    "unmark_table",
     "write_csv",
     "write_hierarchy",
 ]

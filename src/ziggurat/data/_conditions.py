@@ -63,7 +63,7 @@ class Condition:
     def parse(cls, text: str, known: Iterable[str]) -> Condition:
         """Read a condition about columns whose names are `known`; ParameterError says what is wrong with it."""
         names = {name.lower(): name for name in known}
-        parsed = _parsed(text)
+        parsed = _parse(text)
         for node in parsed.walk():
             if not isinstance(node, _ALLOWED):
                 raise ParameterError(
@@ -75,7 +75,7 @@ class Condition:
                     f"The condition {text!r} names {node.name!r}, which is no column; "
                     f"{nearest(node.name, names.values())}"
                 )
-        named = parsed.transform(lambda node: _named(node, names))
+        named = parsed.transform(lambda node: _name_columns(node, names))
         columns = tuple(dict.fromkeys(each.name for each in named.find_all(exp.Column)))
         if not isinstance(named.unnest(), _ABOUT_TRUTH) or not columns:
             raise ParameterError(f"The condition {text!r} must compare a column with something.")
@@ -114,7 +114,7 @@ class Condition:
         return found
 
 
-def _parsed(text: str) -> exp.Expr:
+def _parse(text: str) -> exp.Expr:
     if not isinstance(text, str) or not text.strip():
         raise ParameterError('A condition is text such as "income > 70000".')
     try:
@@ -129,5 +129,5 @@ def _parsed(text: str) -> exp.Expr:
     return found[0]
 
 
-def _named(node: exp.Expr, names: dict[str, str]) -> exp.Expr:
+def _name_columns(node: exp.Expr, names: dict[str, str]) -> exp.Expr:
     return exp.column(names[node.name.lower()], quoted=True) if isinstance(node, exp.Column) else node

@@ -13,7 +13,16 @@ import pyarrow.types as kinds
 from sqlglot import exp
 
 from ziggurat.data.engines import is_finite
-from ziggurat.data.expressions import among, as_type, constant, either, filled, missing_codes, reference, sql_type
+from ziggurat.data.expressions import (
+    cast_to,
+    constant,
+    is_filled,
+    is_one_of,
+    missing_codes,
+    only_where,
+    reference,
+    sql_type,
+)
 from ziggurat.data.schema import GRAMMAR, INT64_LOWER, INT64_UPPER, LONGEST, PLAIN_TRUTH, TYPICAL, Column, Kind
 from ziggurat.errors import SchemaError
 
@@ -55,17 +64,17 @@ def conversion(column: Column, given: pa.DataType) -> Conversion:
     held, wanted = kind_of(given), column.storage
     held = Kind.TEXT if held is Kind.CATEGORY else held
     if held is wanted is Kind.DATE:
-        return _checked(column, filled(reference(column)), _calendar_day(column))
+        return _convert_checked(column, is_filled(reference(column)), _calendar_day(column))
     if held is wanted is Kind.INTEGER and _is_wide(given):
-        return _checked(column, filled(reference(column)), _fitting(reference(column)))
+        return _convert_checked(column, is_filled(reference(column)), _fitting(reference(column)))
     if held is wanted or kinds.is_null(given) or (held, wanted) in _PLAIN_CASTS:
         return Conversion(column, _cast(column, given))
     if held is Kind.TEXT:
-        return _checked(column, _readable_text(column), _from_text(column))
+        return _convert_checked(column, _readable_text(column), _from_text(column))
     if (held, wanted) == (Kind.REAL, Kind.INTEGER):
-        return _checked(column, _finite(column), _whole_number(column))
+        return _convert_checked(column, _finite(column), _whole_number(column))
     if (held, wanted) == (Kind.INTEGER, Kind.BOOLEAN):
-        return _checked(column, filled(reference(column)), _truth(column, ("1",), ("0",)))
+        return _convert_checked(column, is_filled(reference(column)), _truth(column, ("1",), ("0",)))
     holds = f"holds {held} values" if held else "has a type that no kind describes"
     raise SchemaError(f"Column {column.name!r} {holds}; it cannot be read as {column.kind}.")
 
@@ -85,7 +94,7 @@ def reads_as(column: Column) -> exp.Expr:
     column's missing codes do not count.
     """
     blank = _is_word(column, ("",))
-    written = exp.and_(filled(reference(column)), exp.Not(this=blank), *_no_code(column), copy=False)
+    written = exp.and_(is_filled(reference(column)), exp.Not(this=blank), *_no_code(column), copy=False)
     if column.kind is Kind.TEXT:
         return written
     if column.kind is Kind.BOOLEAN:
@@ -96,14 +105,14 @@ def reads_as(column: Column) -> exp.Expr:
 def _cast(column: Column, given: pa.DataType) -> exp.Expr:
     cell: exp.Expr = reference(column)
     if kinds.is_decimal(given) and column.storage is Kind.REAL and given.precision > 15:
-        cell = as_type(cell, "TEXT")  # through its digits: not every engine rounds a wide decimal correctly
-    return as_type(cell, sql_type(column.storage))
+        cell = cast_to(cell, "TEXT")  # through its digits: not every engine rounds a wide decimal correctly
+    return cast_to(cell, sql_type(column.storage))
 
 
-def _checked(column: Column, given: exp.Expr, value: exp.Expr) -> Conversion:
+def _convert_checked(column: Column, given: exp.Expr, value: exp.Expr) -> Conversion:
     # The value first: only of the few cells without one must it be asked whether something was given.
     unread = exp.Is(this=exp.Paren(this=value), expression=exp.Null())
-    return Conversion(column, value, either(unread, given))
+    return Conversion(column, value, only_where(unread, given))
 
 
 def _readable_text(column: Column) -> exp.Expr:
@@ -111,36 +120,36 @@ def _readable_text(column: Column) -> exp.Expr:
     empty = _is_word(column, ("",))
     if column.storage is Kind.REAL:
         empty = exp.RegexpLike(this=_word(column), expression=exp.Literal.string(_NO_NUMBER))
-    return exp.and_(filled(reference(column)), exp.Not(this=empty), *_no_code(column), copy=False)
+    return exp.and_(is_filled(reference(column)), exp.Not(this=empty), *_no_code(column), copy=False)
 
 
 def _no_code(column: Column) -> list[exp.Expr]:
     codes = missing_codes(column, Kind.TEXT)
-    return [exp.Not(this=among(reference(column), codes))] if codes else []
+    return [exp.Not(this=is_one_of(reference(column), codes))] if codes else []
 
 
 def _from_text(column: Column) -> exp.Expr:
     if column.storage is Kind.BOOLEAN:
         return _truth(column, _TRUE, _FALSE)
-    value = as_type(_trimmed(column), sql_type(column.storage))
+    value = cast_to(_trim(column), sql_type(column.storage))
     if column.storage is Kind.INTEGER:
-        value = _fitting(as_type(_trimmed(column), "DECIMAL(38, 0)"))
+        value = _fitting(cast_to(_trim(column), "DECIMAL(38, 0)"))
     # What follows the grammar is neither blank nor NaN, but may be a missing code.
-    return either(exp.and_(_matches(column, column.storage, GRAMMAR), *_no_code(column), copy=False), value)
+    return only_where(exp.and_(_matches(column, column.storage, GRAMMAR), *_no_code(column), copy=False), value)
 
 
 def _matches(column: Column, kind: Kind, grammar: Mapping[Kind, str]) -> exp.Expr:
-    short = exp.LTE(this=exp.Length(this=_trimmed(column)), expression=exp.Literal.number(LONGEST[kind]))
+    short = exp.LTE(this=exp.Length(this=_trim(column)), expression=exp.Literal.number(LONGEST[kind]))
     pattern = exp.Literal.string(f"^({grammar[kind]})$")
-    return exp.And(this=short, expression=exp.RegexpLike(this=_trimmed(column), expression=pattern))
+    return exp.And(this=short, expression=exp.RegexpLike(this=_trim(column), expression=pattern))
 
 
 def _fitting(wide: exp.Expr) -> exp.Expr:
     """An integer of any width if it has 64 bits, and otherwise NULL; so too for what is no integer after all."""
-    lower, upper = (as_type(exp.Literal.string(str(end)), "DECIMAL(38, 0)") for end in (INT64_LOWER, INT64_UPPER))
+    lower, upper = (cast_to(exp.Literal.string(str(end)), "DECIMAL(38, 0)") for end in (INT64_LOWER, INT64_UPPER))
     whole = exp.EQ(this=wide, expression=exp.Floor(this=wide))
     fits = exp.and_(exp.Between(this=wide, low=lower, high=upper), whole, copy=False)
-    return either(fits, as_type(wide, "BIGINT"))
+    return only_where(fits, cast_to(wide, "BIGINT"))
 
 
 def _is_wide(given: pa.DataType) -> bool:
@@ -150,12 +159,12 @@ def _is_wide(given: pa.DataType) -> bool:
 
 def _calendar_day(column: Column) -> exp.Expr:
     """The date, if Python has it: engines know the year 100,000 and dates at infinity."""
-    day = as_type(reference(column), "DATE")
+    day = cast_to(reference(column), "DATE")
     first, last = constant(date.min, Kind.DATE), constant(date.max, Kind.DATE)
-    return either(exp.Between(this=day, low=first, high=last), day)
+    return only_where(exp.Between(this=day, low=first, high=last), day)
 
 
-def _trimmed(column: Column) -> exp.Expr:
+def _trim(column: Column) -> exp.Expr:
     return exp.Trim(this=reference(column))
 
 
@@ -168,21 +177,21 @@ def _truth(column: Column, true: tuple[str, ...], false: tuple[str, ...]) -> exp
 
 
 def _is_word(column: Column, words: tuple[str, ...]) -> exp.Expr:
-    return among(_word(column), (exp.Literal.string(each) for each in words))
+    return is_one_of(_word(column), (exp.Literal.string(each) for each in words))
 
 
 def _word(column: Column) -> exp.Expr:
-    return exp.Lower(this=exp.Trim(this=as_type(reference(column), "TEXT")))
+    return exp.Lower(this=exp.Trim(this=cast_to(reference(column), "TEXT")))
 
 
 def _finite(column: Column) -> exp.Expr:
     cell = reference(column)
-    return exp.and_(filled(cell), is_finite(as_type(cell, "DOUBLE")), copy=False)
+    return exp.and_(is_filled(cell), is_finite(cast_to(cell, "DOUBLE")), copy=False)
 
 
 def _whole_number(column: Column) -> exp.Expr:
-    cell = as_type(reference(column), "DOUBLE")
+    cell = cast_to(reference(column), "DOUBLE")
     ends = {"low": constant(-(2.0**63), Kind.REAL), "high": constant(2.0**63 - 1024, Kind.REAL)}
     whole = exp.EQ(this=cell, expression=exp.Floor(this=cell))
     fits = exp.and_(_finite(column), exp.Between(this=cell, **ends), whole, copy=False)
-    return either(fits, as_type(cell, "BIGINT"))
+    return only_where(fits, cast_to(cell, "BIGINT"))

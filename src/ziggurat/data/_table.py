@@ -8,7 +8,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ziggurat.data._conversion import Conversion, conversion, kind_of
-from ziggurat.data._tally import tallied
+from ziggurat.data._tally import tally
 from ziggurat.data._validation import Problem, checks_of, problems_from
 from ziggurat.data.engines import Engine, table_named
 from ziggurat.data.expressions import count_where, reference
@@ -68,11 +68,11 @@ class Table:
         allowed = _share(unreadable)
         types = engine.columns(relation)
         self._engine, self._named, self._types = engine, relation, types
-        self._declared = inferred_schema(engine, relation) if schema is None else schema
+        self._declared = infer_schema(engine, relation) if schema is None else schema
         self._left_out = tuple(name for name, given in types.items() if kind_of(given) is None)
         _check_header(self._declared, types)
         self._name, self._relation = relation, table_named(relation)
-        self._conversions = {column.name: _converted(column, types) for column in self._declared.columns}
+        self._conversions = {column.name: _convert(column, types) for column in self._declared.columns}
         self._visible = _visible(self._declared)
         self._lenient = on_bad_cell == "missing" or allowed > 0
         self._unchecked = allowed if on_bad_cell == "refuse" else None
@@ -190,7 +190,7 @@ class Table:
         checks = checks_of(self._declared)
         named = {f"check_{place}": count_where(check.condition) for place, check in enumerate(checks)}
         rows = {"rows": exp.Count(this=exp.Star())}
-        answer = tallied(lambda asked: self.query(self._over(asked, self._declared.names)), {**rows, **named})
+        answer = tally(lambda asked: self.query(self._over(asked, self._declared.names)), {**rows, **named})
         return [*problems_from(checks, answer), *self._unreadable()]
 
     def unreadable(self) -> dict[str, int]:
@@ -200,12 +200,12 @@ class Table:
         def run(asked: list[exp.Expr]) -> pa.Table:
             return self._engine.query(exp.select(*asked, copy=False).from_(self._relation, copy=False))
 
-        counts = tallied(run, named)
+        counts = tally(run, named)
         return {name: count for name, count in counts.items() if count}
 
     def describe(self) -> pa.Table:
         """Return name, kind, role and public knowledge of each column; no cell, and nothing learned from cells."""
-        return pa.Table.from_pylist([_described(column) for column in self._declared.columns])
+        return pa.Table.from_pylist([_describe(column) for column in self._declared.columns])
 
     def __repr__(self) -> str:
         return f"<Table of {len(self._visible or ())} columns in {self._engine.title}, unit: {self.unit}>"
@@ -291,7 +291,7 @@ class RawAccess:
         return self._table.query(query if limit is None else query.limit(limit))
 
 
-def inferred_schema(engine: Engine, relation: str) -> Schema:
+def infer_schema(engine: Engine, relation: str) -> Schema:
     """Return the kinds of the columns as the engine tells them, without bounds or categories.
 
     Columns whose type no kind describes are left out.
@@ -323,7 +323,7 @@ def _check_header(schema: Schema, types: Mapping[str, pa.DataType]) -> None:
         )
 
 
-def _converted(column: Column, types: Mapping[str, pa.DataType]) -> Conversion:
+def _convert(column: Column, types: Mapping[str, pa.DataType]) -> Conversion:
     if column.name not in types:
         raise SchemaError(f"The data have no column {column.name!r}; {nearest(column.name, types)}")
     return conversion(column, types[column.name])
@@ -338,7 +338,7 @@ def _visible(declared: Schema) -> Schema | None:
     return declared.select(names) if names else None
 
 
-def _described(column: Column) -> dict[str, str]:
+def _describe(column: Column) -> dict[str, str]:
     bounds, categories = column.bounds, column.categories
     known = bounds or categories
     public = known is not None and known.provenance is Provenance.PUBLIC

@@ -10,7 +10,7 @@ from sqlglot import exp
 _AT_ONCE = 200
 
 
-def tallied(run: Callable[[list[exp.Expr]], pa.Table], asked: Mapping[str, exp.Expr]) -> dict[str, Any]:
+def tally(run: Callable[[list[exp.Expr]], pa.Table], asked: Mapping[str, exp.Expr]) -> dict[str, Any]:
     """Return the value of each aggregate; a table of some fifty columns is read in one pass.
 
     Parameters

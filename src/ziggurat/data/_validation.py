@@ -7,7 +7,7 @@ from typing import Any
 from sqlglot import exp
 
 from ziggurat.data.engines import is_finite
-from ziggurat.data.expressions import among, constant, present, reference
+from ziggurat.data.expressions import constant, is_one_of, is_present, reference
 from ziggurat.data.schema import Column, Kind, Schema
 
 
@@ -48,7 +48,7 @@ def checks_of(schema: Schema) -> list[Check]:
     """Return every check that a schema implies."""
     checks = [check for column in schema.columns for check in _column_checks(column)]
     if schema.unit.column is not None:
-        unknown = exp.not_(present(schema[schema.unit.column]))
+        unknown = exp.not_(is_present(schema[schema.unit.column]))
         checks.append(Check(schema.unit.column, f"missing, so their {schema.unit.name} is unknown", unknown))
     return checks
 
@@ -64,7 +64,7 @@ def problems_from(checks: Sequence[Check], answer: Mapping[str, Any]) -> list[Pr
 def _column_checks(column: Column) -> Iterator[Check]:
     cell = reference(column)
     if column.storage is Kind.REAL:
-        infinite = among(cell, (constant(float(word), Kind.REAL) for word in ("inf", "-inf")))
+        infinite = is_one_of(cell, (constant(float(word), Kind.REAL) for word in ("inf", "-inf")))
         odd = exp.Not(this=is_finite(cell))
         yield Check(column.name, "not a number (NaN)", exp.And(this=odd, expression=exp.Not(this=infinite)))
         yield Check(column.name, "infinite", exp.And(this=odd, expression=infinite))
@@ -74,13 +74,15 @@ def _column_checks(column: Column) -> Iterator[Check]:
         column.categories.values if column.categories else tuple(column.hierarchy.levels if column.hierarchy else ())
     )
     if known:
-        listed = among(cell, (constant(value, column.storage) for value in known))
+        listed = is_one_of(cell, (constant(value, column.storage) for value in known))
         where = "categories" if column.categories else "hierarchy"
-        yield Check(column.name, f"not among the {where}", exp.and_(present(column), exp.Not(this=listed), copy=False))
+        yield Check(
+            column.name, f"not among the {where}", exp.and_(is_present(column), exp.Not(this=listed), copy=False)
+        )
 
 
 def _outside(column: Column) -> exp.Expr:
     assert column.bounds is not None
     lower, upper = (constant(end, column.storage) for end in (column.bounds.lower, column.bounds.upper))
     within = exp.Between(this=reference(column), low=lower, high=upper)
-    return exp.and_(present(column), exp.Not(this=within), copy=False)
+    return exp.and_(is_present(column), exp.Not(this=within), copy=False)

@@ -1,5 +1,8 @@
 """Tables as whole numbers: each column's cells as codes, equal rows together with their count.
 
+The one coded table that anonymising, attacks, synthesis and utility share: cells as codes of their distinct values, the
+same columns of several tables in the same codes, numbers as reals with NaN for what is missing.
+
 Counting combinations of text is slow in any engine, because it hashes and compares every cell again. Where a table of
 moderate size lies in files or arrays that hold its text as codes anyway, its rows are counted by these; any other is
 grouped by its engine. Both give the same combinations and counts.
@@ -9,27 +12,76 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.types as kinds
 from sqlglot import exp
 
 from ziggurat.compiling import compiled
 from ziggurat.data.engines import canonical_column
+from ziggurat.errors import ParameterError
 
 if TYPE_CHECKING:
     from ziggurat.data._table import Table
 
 Codes = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
 
 _COUNT = "ziggurat_rows"
 _WORD = 2**62  # codes of several columns are one number below it
 
 
+@dataclass(frozen=True, eq=False)
+class CodedColumn:
+    """The cells of one column: categories, or numbers with codes for what is missing.
+
+    Parameters
+    ----------
+    codes
+        Of categories: their numbers, from 0. Of numbers: 0 where there is one, from 1 on which code stands for it.
+        Whoever codes them says in how many bits.
+    size
+        How many codes there may be; a column of numbers that always holds one has size 1.
+    values
+        The numbers, NaN where a code stands for one; None for categories.
+    ordered
+        Whether the order of the codes of categories means something.
+    """
+
+    codes: npt.NDArray[Any]
+    size: int
+    values: Reals | None = None
+    ordered: bool = False
+
+    @property
+    def rows(self) -> int:
+        """How many cells there are."""
+        return len(self.codes)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the cells hold numbers."""
+        return self.values is not None
+
+    @property
+    def numbers(self) -> Reals:
+        """The values of a column of numbers, NaN where one is missing."""
+        if self.values is None:
+            raise ParameterError("A column of categories has no numbers.")
+        return self.values
+
+    def take(self, rows: npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_]) -> CodedColumn:
+        """Return the cells at these places, or where the mask is true."""
+        values = None if self.values is None else self.values[rows]
+        return CodedColumn(self.codes[rows], self.size, values, self.ordered)
+
+
 @dataclass(frozen=True)
-class Coded:
+class CodedTable:
     """Distinct combinations, or rows, of a table.
 
     Attributes
@@ -54,23 +106,28 @@ class Coded:
         """How many rows the table has."""
         return int(self.counts.sum())
 
+    def column(self, name: str) -> tuple[Codes, pa.Array]:
+        """Return the codes of one column's cells, and the distinct cells that they are places in."""
+        place = self.names.index(name)
+        return self.codes[place], self.values[place]
+
     def classes(self, names: Iterable[str]) -> tuple[Codes, int]:
         """Return for each combination the class it belongs to when only `names` are looked at, and their number."""
-        ids, first = self._numbered(self.names.index(name) for name in names)
+        ids, first = self._class(self.names.index(name) for name in names)
         return ids, first.size
 
-    def distinct(self, names: Sequence[str]) -> tuple[Coded, Codes]:
+    def distinct(self, names: Sequence[str]) -> tuple[CodedTable, Codes]:
         """Return the distinct combinations of `names`, and for each combination held here its place among them."""
         places = [self.names.index(name) for name in names]
-        ids, first = self._numbered(places)
+        ids, first = self._class(places)
         codes, values = (self.codes[place][first] for place in places), (self.values[place] for place in places)
-        return Coded(tuple(names), tuple(codes), tuple(values), sums(ids, first.size, self.counts)), ids
+        return CodedTable(tuple(names), tuple(codes), tuple(values), sum_counts(ids, first.size, self.counts)), ids
 
-    def _numbered(self, places: Iterable[int]) -> tuple[Codes, Codes]:
-        return _classes([(self.codes[place], len(self.values[place])) for place in places], self.counts.size)
+    def _class(self, places: Iterable[int]) -> tuple[Codes, Codes]:
+        return class_rows([(self.codes[place], len(self.values[place])) for place in places], self.counts.size)
 
 
-def grouped(table: Table, keys: Sequence[str | exp.Expr], where: exp.Expr | None = None) -> Coded:
+def group_rows(table: Table, keys: Sequence[str | exp.Expr], where: exp.Expr | None = None) -> CodedTable:
     """Count the rows of each combination of cells; NULL is a cell like any other.
 
     Parameters
@@ -85,69 +142,103 @@ def grouped(table: Table, keys: Sequence[str | exp.Expr], where: exp.Expr | None
     names = [key for key in keys if isinstance(key, str)]
     cells = table.at_hand(names) if where is None and len(names) == len(keys) else None
     if cells is not None:
-        return _counted(cells)
+        return _count_rows(cells)
     answer = table.aggregate(exp.Count(this=exp.Star()).as_(_COUNT, quoted=True), group_by=keys, where=where)
     last = answer.num_columns - 1
-    return coded(answer.remove_column(last), answer.column(last).to_numpy().astype(np.int64))
+    return code_rows(answer.remove_column(last), answer.column(last).to_numpy().astype(np.int64))
 
 
-def coded(cells: pa.Table, counts: Codes | None = None) -> Coded:
+def code_rows(cells: pa.Table, counts: Codes | None = None) -> CodedTable:
     """Return rows of cells, each standing for so many rows of a table, as codes."""
-    both = [_column(column) for column in cells.columns]
+    both = [code_alike([column]) for column in cells.columns]
     each = np.ones(cells.num_rows, dtype=np.int64) if counts is None else counts
-    return Coded(tuple(cells.column_names), tuple(codes for codes, _ in both), tuple(held for _, held in both), each)
+    codes, values = tuple(codes for (codes,), _ in both), tuple(held for _, held in both)
+    return CodedTable(tuple(cells.column_names), codes, values, each)
 
 
-def sums(ids: Codes, number: int, counts: Codes) -> Codes:
+def code_alike(columns: Sequence[pa.ChunkedArray]) -> tuple[list[Codes], pa.Array]:
+    """Return the same column of several tables in the same codes, and the distinct cells that they are places in.
+
+    Cells are numbered in the order in which they first occur, NULL like any other.
+    """
+    chunks = [chunk for column in columns for chunk in column.chunks]
+    held = _encode(pa.chunked_array(chunks, columns[0].type))
+    ends = list(accumulate(map(len, columns)))[:-1]
+    return np.split(held.indices.to_numpy().astype(np.int64), ends), held.dictionary
+
+
+def read_numbers(cells: pa.ChunkedArray) -> Reals:
+    """Return numbers, and dates as days since 1970, as reals of one's own; NaN where a cell is missing."""
+    plain = cells.cast(pa.date32()).cast(pa.int32()) if kinds.is_date(cells.type) else cells
+    return np.array(plain.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
+
+
+def class_rows(columns: Iterable[tuple[npt.NDArray[Any], int]], rows: int) -> tuple[Codes, Codes]:
+    """Return for each row the class of rows that are alike in all columns, and for each class its first row.
+
+    Parameters
+    ----------
+    columns
+        Of each the codes of its cells, and how many codes there are.
+    rows
+        How many rows there are.
+    """
+    keys, span = np.zeros(rows, np.int64), min(1, rows)
+    for codes, many in columns:
+        if span * many >= _WORD:
+            keys, first = _number_keys(keys, span)
+            span = first.size
+        keys *= many
+        keys += codes
+        span *= many
+    return _number_keys(keys, span)
+
+
+def sum_counts(ids: Codes, number: int, counts: Codes) -> Codes:
     """Return the rows of each class, from the rows of each combination."""
     return np.bincount(ids, weights=counts, minlength=number).astype(np.int64)
 
 
-def refined(ids: Codes, number: int, codes: Codes, kinds: int) -> tuple[Codes, int]:
+def refine_classes(ids: Codes, number: int, codes: Codes, kinds: int) -> tuple[Codes, int]:
     """Split classes by one more column; return the new classes and their number."""
-    finer, first = _numbered(ids * kinds + codes, number * kinds)
+    finer, first = _number_keys(ids * kinds + codes, number * kinds)
     return finer, first.size
 
 
-def _column(cells: pa.ChunkedArray) -> tuple[Codes, pa.Array]:
-    held = _whole(cells).dictionary_encode(null_encoding="encode")
-    return held.indices.to_numpy(zero_copy_only=False).astype(np.int64), held.dictionary
+def _encode(cells: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
+    coded = cells.dictionary_encode(null_encoding="encode")
+    return coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
 
 
-def _whole(cells: pa.ChunkedArray) -> pa.Array:
-    """All chunks as one."""
-    whole = cells.combine_chunks()
-    return pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
-
-
-def _counted(cells: pa.Table) -> Coded:
+def _count_rows(cells: pa.Table) -> CodedTable:
     """The distinct rows of cells that may be codes of a dictionary already."""
-    held = [_listed(column) for column in cells.columns]
-    ids, first = _classes([(codes, len(values)) for codes, values in held], cells.num_rows)
-    both = [_used(codes.take(first), values) for codes, values in held]
+    held = [_list_values(column) for column in cells.columns]
+    ids, first = class_rows([(codes, len(values)) for codes, values in held], cells.num_rows)
+    both = [_drop_unused(codes.take(first), values) for codes, values in held]
     counts = np.bincount(ids, minlength=first.size)
-    return Coded(tuple(cells.column_names), tuple(codes for codes, _ in both), tuple(held for _, held in both), counts)
+    codes, values = tuple(codes for codes, _ in both), tuple(held for _, held in both)
+    return CodedTable(tuple(cells.column_names), codes, values, counts)
 
 
-def _listed(cells: pa.ChunkedArray) -> tuple[npt.NDArray[np.int32], pa.Array]:
+def _list_values(cells: pa.ChunkedArray) -> tuple[npt.NDArray[np.int32], pa.Array]:
     """Cells as places in a list of values; NULL, and values that a dictionary names twice, have one place each."""
     if pa.types.is_dictionary(cells.type) and any(chunk.dictionary.null_count for chunk in cells.chunks):
         cells = cells.cast(cells.type.value_type)  # dictionaries with NULL cannot be joined
     if not pa.types.is_dictionary(cells.type):
-        held = _whole(cells).dictionary_encode(null_encoding="encode")
+        held = _encode(cells)
         return held.indices.to_numpy(), held.dictionary
     wide = pa.dictionary(pa.int32(), cells.type.value_type)  # narrow codes may have no room for those of other chunks
-    held = _whole((cells if cells.type == wide else cells.cast(wide)).unify_dictionaries())
+    held = (cells if cells.type == wide else cells.cast(wide)).unify_dictionaries().combine_chunks()
     values, places = held.dictionary, held.indices
     if places.null_count:
         places = places.fill_null(len(values))
         values = pa.concat_arrays([values, pa.nulls(1, values.type)])
-    once = values.dictionary_encode(null_encoding="encode")
+    once = _encode(values)
     codes = places.to_numpy()
     return codes if len(once.dictionary) == len(values) else once.indices.to_numpy()[codes], once.dictionary
 
 
-def _used(codes: npt.NDArray[np.int32], values: pa.Array) -> tuple[Codes, pa.Array]:
+def _drop_unused(codes: npt.NDArray[np.int32], values: pa.Array) -> tuple[Codes, pa.Array]:
     """The same without values that no cell has, in canonical types."""
     used = np.bincount(codes, minlength=len(values)) > 0
     if not used.all():
@@ -155,32 +246,16 @@ def _used(codes: npt.NDArray[np.int32], values: pa.Array) -> tuple[Codes, pa.Arr
     return codes.astype(np.int64), canonical_column(pa.chunked_array([values])).combine_chunks()
 
 
-def _classes(columns: Iterable[tuple[npt.NDArray[Any], int]], rows: int) -> tuple[Codes, Codes]:
-    """For each row the class of rows that are alike in all columns, and for each class its first row.
-
-    A column is the codes of its cells, and how many codes there are.
-    """
-    keys, span = np.zeros(rows, np.int64), min(1, rows)
-    for codes, many in columns:
-        if span * many >= _WORD:
-            keys, first = _numbered(keys, span)
-            span = first.size
-        keys *= many
-        keys += codes
-        span *= many
-    return _numbered(keys, span)
-
-
-def _numbered(keys: Codes, span: int) -> tuple[Codes, Codes]:
+def _number_keys(keys: Codes, span: int) -> tuple[Codes, Codes]:
     """Numbers from 0 on for keys below `span`, in the order in which they first occur, and where each does."""
     if span <= max(1024, 8 * keys.size):
-        return _numbered_directly(keys, np.full(span, -1, dtype=np.int64))
+        return _number_directly(keys, np.full(span, -1, dtype=np.int64))
     bits = max(4, int(2 * keys.size - 1).bit_length())
-    return _numbered_by_hash(keys, np.full(1 << bits, -1, dtype=np.int64), 64 - bits)
+    return _number_by_hash(keys, np.full(1 << bits, -1, dtype=np.int64), 64 - bits)
 
 
 @compiled
-def _numbered_directly(keys: Codes, seen: Codes) -> tuple[Codes, Codes]:
+def _number_directly(keys: Codes, seen: Codes) -> tuple[Codes, Codes]:
     numbers, first, found = np.empty(keys.size, dtype=np.int64), np.empty(keys.size, dtype=np.int64), 0
     for i in range(keys.size):
         if seen[keys[i]] < 0:
@@ -192,7 +267,7 @@ def _numbered_directly(keys: Codes, seen: Codes) -> tuple[Codes, Codes]:
 
 
 @compiled
-def _numbered_by_hash(keys: Codes, seen: Codes, shift: int) -> tuple[Codes, Codes]:
+def _number_by_hash(keys: Codes, seen: Codes, shift: int) -> tuple[Codes, Codes]:
     numbers, first, found = np.empty(keys.size, dtype=np.int64), np.empty(keys.size, dtype=np.int64), 0
     for i in range(keys.size):
         # The high bits of the product hang on all bits of the key, the low ones on its low bits only.

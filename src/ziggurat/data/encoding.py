@@ -20,7 +20,9 @@ from ziggurat.data.schema import Column, Kind, Schema
 from ziggurat.errors import DataError, SchemaError
 
 Matrix = npt.NDArray[np.float64]
+"""Rows of numbers."""
 Labels = npt.NDArray[np.int64]
+"""The class of each row, as its place in the list of classes."""
 
 _EPOCH = date(1970, 1, 1).toordinal()
 
@@ -58,14 +60,14 @@ class Field:
         taken = self._list().take(pa.array(codes))
         return taken.cast(pa.bool_()) if self.column.kind is Kind.BOOLEAN else taken
 
-    def scaled(self, cells: pa.ChunkedArray) -> Matrix:
+    def scale(self, cells: pa.ChunkedArray) -> Matrix:
         """Each cell as a share of the public range, clipped to it; the middle where it is missing."""
         lower, upper = self.ends
         numbers = np.asarray(pc.fill_null(self._plain(cells).cast(pa.float64()), np.nan).to_numpy(), dtype=np.float64)
         shares = (np.clip(numbers, lower, upper) - lower) / ((upper - lower) or 1.0)
         return np.asarray(np.where(np.isnan(shares), 0.5, shares))
 
-    def unscaled(self, shares: Matrix) -> pa.Array:
+    def unscale(self, shares: Matrix) -> pa.Array:
         """The cells with these shares of the public range."""
         lower, upper = self.ends
         numbers = lower + np.clip(shares, 0.0, 1.0) * (upper - lower)
@@ -103,12 +105,12 @@ class Encoding:
 
     def __init__(self, schema: Schema | Mapping[str, Any], without: Sequence[str] = ()) -> None:
         self.schema = schema if isinstance(schema, Schema) else Schema.from_dict(schema)
-        self.fields = tuple(self._laid_out([each for each in self.schema.columns if each.name not in without]))
+        self.fields = tuple(self._lay_out([each for each in self.schema.columns if each.name not in without]))
         if not self.fields:
             raise SchemaError("No column is left to learn from; name at least one more in 'columns'.")
 
     @staticmethod
-    def _laid_out(columns: Sequence[Column]) -> list[Field]:
+    def _lay_out(columns: Sequence[Column]) -> list[Field]:
         fields: list[Field] = []
         start = 0
         for column in columns:
@@ -139,20 +141,20 @@ class Encoding:
             elif field.listed:
                 rows[:, field.start] = field.codes(cells).clip(0)
             else:
-                rows[:, field.start] = field.scaled(cells)
+                rows[:, field.start] = field.scale(cells)
         return rows
 
     def decode(self, rows: Matrix) -> pa.Table:
         """Turn rows of numbers into the records they are nearest to."""
-        return pa.table({field.column.name: _decoded(field, rows[:, field.places]) for field in self.fields})
+        return pa.table({field.column.name: _decode(field, rows[:, field.places]) for field in self.fields})
 
 
-def _decoded(field: Field, places: Matrix) -> pa.Array:
+def _decode(field: Field, places: Matrix) -> pa.Array:
     if field.column.kind is Kind.CATEGORY:
         return field.cells(places.argmax(axis=1).astype(np.int64))
     if field.listed:
         return field.cells((places[:, 0] >= 0.5).astype(np.int64))
-    return field.unscaled(places[:, 0])
+    return field.unscale(places[:, 0])
 
 
 def _width(column: Column) -> int:

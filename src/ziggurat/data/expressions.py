@@ -42,22 +42,22 @@ def _data_type(name: str) -> exp.DataType:
     return exp.DataType.build(name)
 
 
-def as_type(value: exp.Expr, name: str) -> exp.Expr:
+def cast_to(value: exp.Expr, name: str) -> exp.Expr:
     """Return a value cast to a type; the trees are shared, because engines copy a query before they write it."""
     return exp.Cast(this=value, to=_data_type(name))
 
 
-def filled(cell: exp.Expr) -> exp.Expr:
+def is_filled(cell: exp.Expr) -> exp.Expr:
     """Return the condition that a cell is not NULL."""
     return exp.Not(this=exp.Is(this=cell, expression=exp.Null()))
 
 
-def among(cell: exp.Expr, values: Iterable[exp.Expr]) -> exp.Expr:
+def is_one_of(cell: exp.Expr, values: Iterable[exp.Expr]) -> exp.Expr:
     """Return the condition that a cell equals one of `values`."""
     return exp.In(this=cell, expressions=list(values))
 
 
-def either(condition: exp.Expr, value: exp.Expr) -> exp.Expr:
+def only_where(condition: exp.Expr, value: exp.Expr) -> exp.Expr:
     """Return a value where a condition holds, and NULL elsewhere."""
     return exp.Case(ifs=[exp.If(this=condition, true=value)], default=exp.Null())
 
@@ -67,27 +67,27 @@ def constant(value: str | BoundValue, storage: Kind) -> exp.Expr:
     if storage is Kind.TEXT:
         return exp.Literal.string(str(value))
     text = value.isoformat() if isinstance(value, date) else repr(value)
-    return as_type(exp.Literal.string(text), sql_type(storage))
+    return cast_to(exp.Literal.string(text), sql_type(storage))
 
 
-def present(column: Column) -> exp.Expr:
+def is_present(column: Column) -> exp.Expr:
     """Return the condition that a cell holds a value; it is true or false, never NULL.
 
     NULL, NaN, the infinities and the column's missing codes are not values.
     """
     cell = reference(column)
-    conditions: list[exp.Expr] = [filled(cell)]
+    conditions: list[exp.Expr] = [is_filled(cell)]
     if column.storage is Kind.REAL:
-        conditions.append(is_finite(as_type(cell, "DOUBLE")))
+        conditions.append(is_finite(cast_to(cell, "DOUBLE")))
     codes = missing_codes(column, column.storage)
     if codes:
-        conditions.append(exp.Not(this=among(cell, codes)))
+        conditions.append(exp.Not(this=is_one_of(cell, codes)))
     return exp.and_(*conditions, copy=False)
 
 
-def known(column: Column) -> exp.Expr:
+def null_if_missing(column: Column) -> exp.Expr:
     """Return the column under its own name, with NULL for what is missing."""
-    value = exp.If(this=present(column), true=reference(column))
+    value = exp.If(this=is_present(column), true=reference(column))
     return exp.Case(ifs=[value], default=exp.Null()).as_(column.name, quoted=True)
 
 
@@ -103,7 +103,7 @@ def missing_codes(column: Column, storage: Kind) -> list[exp.Expr]:
     return []
 
 
-def clamped(column: Column) -> exp.Expr:
+def clamp(column: Column) -> exp.Expr:
     """Return the cell moved into the column's public bounds; a missing cell is NULL.
 
     Raises NotPublicError if the bounds are absent or were learned from the data.
@@ -114,10 +114,10 @@ def clamped(column: Column) -> exp.Expr:
     least = exp.Least(this=cell, expressions=[upper], ignore_nulls=True)
     moved = exp.Greatest(this=least, expressions=[lower], ignore_nulls=True)
     # GREATEST and LEAST skip NULL: without the condition a missing cell would become a bound.
-    return either(present(column), moved)
+    return only_where(is_present(column), moved)
 
 
-def quantised(column: Column, grid: Fraction) -> exp.Expr:
+def quantize(column: Column, grid: Fraction) -> exp.Expr:
     """Return the index of the grid point nearest to the clamped cell: floor(x / grid + 1/2), as an integer.
 
     Parameters
@@ -127,8 +127,8 @@ def quantised(column: Column, grid: Fraction) -> exp.Expr:
     grid
         The step, a power of two, so that dividing by it is exact.
     """
-    quantised_bounds(column, grid)
-    value = clamped(column)
+    quantize_bounds(column, grid)
+    value = clamp(column)
     if column.kind is Kind.INTEGER and grid == 1:
         return value
     scaled = exp.Div(this=exp.cast(value, "DOUBLE"), expression=constant(float(grid), Kind.REAL))
@@ -136,8 +136,8 @@ def quantised(column: Column, grid: Fraction) -> exp.Expr:
     return exp.cast(exp.Floor(this=shifted), "BIGINT")
 
 
-def quantised_bounds(column: Column, grid: Fraction) -> tuple[int, int]:
-    """Return the smallest and the largest index that `quantised` can give, by the same arithmetic."""
+def quantize_bounds(column: Column, grid: Fraction) -> tuple[int, int]:
+    """Return the smallest and the largest index that `quantize` can give, by the same arithmetic."""
     step = _power_of_two(grid)
     if column.kind not in (Kind.INTEGER, Kind.REAL):
         raise SchemaError(f"Column {column.name!r} is {column.kind}; only integer and real columns have a grid.")
@@ -157,7 +157,7 @@ def exact_sum(value: exp.Expr) -> exp.Expr:
 
 def count_where(condition: exp.Expr) -> exp.Expr:
     """Return the number of rows for which `condition` is true."""
-    return exp.Count(this=either(condition, exp.Literal.number(1)))
+    return exp.Count(this=only_where(condition, exp.Literal.number(1)))
 
 
 def ratio(numerator: exp.Expr, denominator: exp.Expr) -> exp.Expr:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from ziggurat.errors import ParameterError, PrivacyError
-from ziggurat.privacy import Amount, Neighbours, SampledGaussianEvent, compose, exact_positive, whole
+from ziggurat.privacy import Amount, Neighbours, SampledGaussianEvent, compose, exact_positive, whole_number
 
 # The multiplier is a multiple of this, rounded up, so that the same question always has the same short answer.
 _UNIT = Fraction(1, 1 << 20)
@@ -35,13 +35,13 @@ class Rounds:
         Without a batch it is a twentieth of the rows, and 256 at least: at the same cost in time and in epsilon, fewer
         and larger steps suffer less from noise.
         """
-        expected = max(_LEAST_BATCH, -(-rows // 20)) if batch is None else whole(batch, "batch")
+        expected = max(_LEAST_BATCH, -(-rows // 20)) if batch is None else whole_number(batch, "batch")
         passes = exact_positive(epochs, "epochs")
-        sampling = min(Fraction(expected, whole(rows, "rows")), Fraction(1))
+        sampling = min(Fraction(expected, whole_number(rows, "rows")), Fraction(1))
         return cls(sampling, math.ceil(passes / sampling))
 
 
-def event_of(rounds: Rounds, multiplier: Fraction) -> SampledGaussianEvent:
+def event_of_rounds(rounds: Rounds, multiplier: Fraction) -> SampledGaussianEvent:
     """Write down what training does; the unit is a row, the relation add-or-remove-one."""
     return SampledGaussianEvent(Neighbours(), rounds.sampling, multiplier, rounds.steps)
 
@@ -59,16 +59,16 @@ def noise_multiplier(epsilon: Fraction, delta: Fraction, rounds: Rounds) -> Frac
     wanted = float(epsilon) * (1 - _MARGIN)
 
     def beyond(logarithm: float) -> float:
-        return math.log(_epsilon(rounds, _rounded(math.exp(logarithm)), delta, wanted) / wanted)
+        return math.log(_epsilon(rounds, _round(math.exp(logarithm)), delta, wanted) / wanted)
 
     low, high = _bracket(beyond)
     found = brentq(beyond, low, high, xtol=1e-4) if low < high else high
     while beyond(found) > 0:
         found += 1e-4
-    return _rounded(math.exp(found))
+    return _round(math.exp(found))
 
 
-def _rounded(multiplier: float) -> Fraction:
+def _round(multiplier: float) -> Fraction:
     return math.ceil(Fraction(multiplier) / _UNIT) * _UNIT
 
 
@@ -91,7 +91,7 @@ def _epsilon(rounds: Rounds, multiplier: Fraction, delta: Fraction, wanted: floa
 
     Their steps are multiples of the account's, 1e-4, so that they dominate its losses and it proves no more than they.
     """
-    account = compose(event_of(rounds, multiplier))
+    account = compose(event_of_rounds(rounds, multiplier))
     step = 1e-4 if wanted < 0.5 else 1e-3 if wanted < 20 else 1e-2
     # Where losses are too many for this account the one that is published, and slower, decides.
     with suppress(PrivacyError, MemoryError, ArithmeticError, ValueError):

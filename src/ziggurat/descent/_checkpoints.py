@@ -18,7 +18,6 @@ import hashlib
 import hmac
 import os
 import secrets
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +28,7 @@ import numpy.typing as npt
 from torch import Tensor
 
 from ziggurat.errors import ArtefactError, DataError
+from ziggurat.files import write_bytes
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Checkpoints:
         self._seal = ""
 
     @contextlib.contextmanager
-    def held(self) -> Iterator[None]:
+    def hold(self) -> Iterator[None]:
         """Keep other processes out for a while."""
         lock = self._path.with_name(f".{self._path.name}.lock")
         try:
@@ -76,13 +76,10 @@ class Checkpoints:
         """Replace the file; only its owner may read it."""
         from safetensors.torch import save
 
-        self._seal = self._seal or _sealed(secrets.token_hex(32), self._rows)
+        self._seal = self._seal or _seal(secrets.token_hex(32), self._rows)
         plain = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
         content = save(plain, {"mark": self._mark, "counted": str(counted), "rows": self._seal})
-        try:
-            _replace(self._path, content)
-        except OSError as error:
-            raise _unwritten(self._path, error) from None
+        write_bytes(self._path, content, mode=0o600)  # durable with its folder: no step is taken before it is counted
 
     def read(self) -> Checkpoint | None:
         """Return what there is, or None; refuse a file of another training, of other rows, and a damaged one."""
@@ -100,41 +97,18 @@ class Checkpoints:
         if facts.get("mark") != self._mark:
             raise DataError(f"{str(self._path)!r} is of another training; choose another path for this one.")
         self._seal = facts.get("rows", "")
-        if not hmac.compare_digest(self._seal, _sealed(self._seal.partition(":")[0], self._rows)):
+        if not hmac.compare_digest(self._seal, _seal(self._seal.partition(":")[0], self._rows)):
             raise DataError(f"{str(self._path)!r} was learned from other rows; choose another path for these.")
         return Checkpoint(tensors, counted)
 
 
-def _sealed(salt: str, rows: tuple[npt.NDArray[Any], ...]) -> str:
+def _seal(salt: str, rows: tuple[npt.NDArray[Any], ...]) -> str:
     """Digest arrays, with their shapes and types, under a salt, which comes first."""
     digest = hashlib.sha256(salt.encode())
     for values in rows:
         digest.update(f"/{values.dtype.str}{values.shape}/".encode())
         digest.update(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data)
     return f"{salt}:{digest.hexdigest()}"
-
-
-def _replace(path: Path, content: bytes) -> None:
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-        _sync_folder(path.parent)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name durable: steps must not be taken before their count is."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _unwritten(path: Path, error: OSError) -> DataError:

@@ -26,7 +26,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
-from ziggurat.descent._parts import RULES, Part, Written, has_rule
+from ziggurat.descent._parts import RULES, GradientPart, WrittenGradients, has_rule
 from ziggurat.errors import ParameterError
 
 Losses = Callable[[Tensor, Tensor], Tensor]
@@ -86,7 +86,7 @@ def _can_be_noted(module: nn.Module) -> bool:
     if hooked or not all(_is_known(layer) for layer in module.modules()):
         return False
     everywhere = [id(value) for _, value in module.named_parameters(remove_duplicate=False)]
-    return len(set(everywhere)) == len(everywhere) and all(map(has_rule, filter(_trained, module.modules())))
+    return len(set(everywhere)) == len(everywhere) and all(map(has_rule, filter(_is_trained, module.modules())))
 
 
 class Gradients:
@@ -128,7 +128,7 @@ class Gradients:
 
         A row whose gradient is not finite counts as zero, so that no row can spoil the sum.
         """
-        parts = self._noted(rows, targets) if self.way == "noted" else self._mapped(rows, targets)
+        parts = self._collect_noted(rows, targets) if self.way == "noted" else self._map(rows, targets)
         squares = torch.stack([part.squares() for part in parts]).sum(0)
         finite = torch.isfinite(squares)
         if not bool(finite.all()):
@@ -137,8 +137,8 @@ class Gradients:
         for part, total in zip(parts, totals, strict=True):
             part.add_to(total, weights)
 
-    def _noted(self, rows: Tensor, targets: Tensor) -> list[Part]:
-        layers = [layer for layer in self.module.modules() if _trained(layer)]
+    def _collect_noted(self, rows: Tensor, targets: Tensor) -> list[GradientPart]:
+        layers = [layer for layer in self.module.modules() if _is_trained(layer)]
         self._notes = {layer: [] for layer in layers}
         handles = [layer.register_forward_hook(self._note) for layer in layers]
         try:
@@ -148,7 +148,7 @@ class Gradients:
                 handle.remove()
         notes = [self._the_note(layer) for layer in layers]
         slopes = torch.autograd.grad(losses.sum(), [output for _, output, _ in notes])
-        found: dict[int, Part] = {}
+        found: dict[int, GradientPart] = {}
         for layer, (inputs, _, _), slope in zip(layers, notes, slopes, strict=True):
             found |= {id(at): part for at, part in RULES[type(layer)](layer, inputs, slope) if at is not None}
         self._notes = {}
@@ -164,7 +164,7 @@ class Gradients:
             raise ParameterError("A layer is used more than once, or its output is overwritten in place.")
         return notes[0]
 
-    def _mapped(self, rows: Tensor, targets: Tensor) -> list[Part]:
+    def _map(self, rows: Tensor, targets: Tensor) -> list[GradientPart]:
         values = dict(zip(self.names, (each.detach() for each in self.parameters), strict=True))
         fixed = {name: value.detach() for name, value in self.module.named_parameters() if not value.requires_grad}
         fixed |= {name: value.clone() for name, value in self.buffers.items()}
@@ -176,10 +176,10 @@ class Gradients:
             return self.losses(outputs, target.unsqueeze(0)).sum()
 
         written = vmap(grad(loss), in_dims=(None, 0, 0), randomness="same")(values, rows, targets)
-        return [Written(written[name]) for name in self.names]
+        return [WrittenGradients(written[name]) for name in self.names]
 
 
-def summed(gradients: Gradients, rows: Tensor, targets: Tensor, places: Tensor, block: int, clip: float) -> Tensor:
+def sum_clipped(gradients: Gradients, rows: Tensor, targets: Tensor, places: Tensor, block: int, clip: float) -> Tensor:
     """Add up the clipped gradients of the rows at some places, block by block, as one long vector.
 
     Random layers draw the same for all rows and blocks: masks that went by places would change for the rows behind one
@@ -209,7 +209,7 @@ def blocks(places: Tensor, size: int) -> Iterator[tuple[Tensor, Tensor]]:
         yield own, torch.arange(size, device=places.device) < len(part)
 
 
-def _trained(layer: nn.Module) -> bool:
+def _is_trained(layer: nn.Module) -> bool:
     return any(value.requires_grad for value in layer.parameters(recurse=False))
 
 
@@ -233,7 +233,7 @@ def _slots(module: nn.Module) -> dict[str, str]:
     return slots
 
 
-def chosen(module: nn.Module, losses: Losses, rows: Tensor, targets: Tensor) -> Gradients:
+def choose_gradients(module: nn.Module, losses: Losses, rows: Tensor, targets: Tensor) -> Gradients:
     """Choose the way that fits the module, and try it on invented rows.
 
     The privacy of the sum does not rest on the trial. It refuses what would be learned badly or fail later: modules
@@ -244,22 +244,22 @@ def chosen(module: nn.Module, losses: Losses, rows: Tensor, targets: Tensor) -> 
         for mode in (False, True):
             _require_separate(module.train(mode), rows)
         _require_unchanged(module, before)
-        return _tried(module, losses, rows, targets)
+        return _try(module, losses, rows, targets)
     finally:
         module.train(training)
 
 
-def _tried(module: nn.Module, losses: Losses, rows: Tensor, targets: Tensor) -> Gradients:
+def _try(module: nn.Module, losses: Losses, rows: Tensor, targets: Tensor) -> Gradients:
     mapped, noted = (Gradients(module, losses, way) for way in ("mapped", "noted"))
     places = torch.arange(len(rows), device=rows.device)
     try:
-        exact = summed(mapped, rows, targets, places, len(rows), 1.0)
+        exact = sum_clipped(mapped, rows, targets, places, len(rows), 1.0)
     except (RuntimeError, ValueError, TypeError, IndexError) as error:
         raise ParameterError(f"The module cannot be trained row by row: {str(error).splitlines()[0]}") from None
     if not _can_be_noted(module):
         return mapped
     try:
-        quick = summed(noted, rows, targets, places, len(rows), 1.0)
+        quick = sum_clipped(noted, rows, targets, places, len(rows), 1.0)
     except (ParameterError, RuntimeError, KeyError):
         return mapped
     return noted if torch.allclose(exact, quick, rtol=1e-3, atol=1e-5) else mapped

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from ziggurat import randomness
-from ziggurat.descent._kernels import add_steps
+from ziggurat.compiling import compiled
 from ziggurat.errors import PrivacyError
 from ziggurat.mechanisms import Gaussian
 from ziggurat.randomness import Source
@@ -29,7 +29,7 @@ _FEWEST = 1 << 12
 _MOST_STEPS = float(1 << 61)
 
 
-class Lattice:
+class LatticeNoise:
     """Rounds a sum to a lattice and adds whole steps of noise: post-processing of the Gaussian mechanism.
 
     The sum of clipped gradients moves by at most `sensitivity` in l2 with one row; rounded it moves by at most
@@ -45,7 +45,7 @@ class Lattice:
         self.mechanism, self.coordinates = made, coordinates
         self.sigma_in_steps: Fraction = made.sigma / made.grid
 
-    def protected(self, total: Tensor, noise: Tensor) -> Tensor:
+    def protect(self, total: Tensor, noise: Tensor) -> Tensor:
         """Round a vector in double precision and add noise in steps; what comes out, in its place, may leave."""
         grid = float(self.mechanism.grid)  # a power of two: scaling by it is exact
         if not total.is_cuda:
@@ -69,7 +69,7 @@ class Draws:
     Every row takes part with probability exactly `sampling`, independently of all others and of other steps.
     """
 
-    def __init__(self, source: Source, rows: int, sampling: Fraction, lattice: Lattice) -> None:
+    def __init__(self, source: Source, rows: int, sampling: Fraction, lattice: LatticeNoise) -> None:
         self._source, self._rows, self._sampling, self._lattice = source, rows, sampling, lattice
 
     def steps(self, first: int, last: int) -> Iterator[Draw]:
@@ -92,3 +92,14 @@ class Draws:
         low, high = (place * self._lattice.coordinates // parts for place in (at, at + 1))
         source = self._source.child("noise", step, at)
         return randomness.rounded_gaussian(self._lattice.sigma_in_steps, size=high - low, source=source)
+
+
+@compiled
+def add_steps(total: npt.NDArray[np.float64], noise: npt.NDArray[np.int64], grid: float, most: float) -> None:
+    """Round `total` to steps of a power of two, at most so many, add whole steps, and leave the result in place.
+
+    Dividing and multiplying by a power of two is exact, and steps and noise are added as integers.
+    """
+    for i in range(total.size):
+        steps = min(max(np.rint(total[i] / grid), -most), most)
+        total[i] = float(np.int64(steps) + noise[i]) * grid

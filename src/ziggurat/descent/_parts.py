@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 
-class Part(Protocol):
+class GradientPart(Protocol):
     """The gradients of several rows for one parameter."""
 
     def squares(self) -> Tensor:
@@ -19,11 +19,11 @@ class Part(Protocol):
     def add_to(self, total: Tensor, weights: Tensor) -> None:
         """Add the weighted sum of the gradients to a total, in double precision."""
 
-    def only(self, kept: Tensor) -> Part:
+    def only(self, kept: Tensor) -> GradientPart:
         """Return the same with zeros for the rows that are not kept."""
 
 
-class Written:
+class WrittenGradients:
     """Gradients that were written out, a row each."""
 
     def __init__(self, values: Tensor) -> None:
@@ -37,9 +37,9 @@ class Written:
         """Add the rows up."""
         total.view(-1).addmv_(self.values.flatten(1).double().T, weights)
 
-    def only(self, kept: Tensor) -> Written:
+    def only(self, kept: Tensor) -> WrittenGradients:
         """Zero the others."""
-        return Written(_zeroed(self.values, kept))
+        return WrittenGradients(_zero(self.values, kept))
 
 
 class Outer:
@@ -58,7 +58,7 @@ class Outer:
 
     def only(self, kept: Tensor) -> Outer:
         """Zero the others."""
-        return Outer(_zeroed(self.left, kept), _zeroed(self.right, kept))
+        return Outer(_zero(self.left, kept), _zero(self.right, kept))
 
 
 def _squares(values: Tensor) -> Tensor:
@@ -66,28 +66,28 @@ def _squares(values: Tensor) -> Tensor:
     return lengths.square()
 
 
-def _zeroed(values: Tensor, kept: Tensor) -> Tensor:
+def _zero(values: Tensor, kept: Tensor) -> Tensor:
     return torch.where(kept.view(-1, *(1,) * (values.dim() - 1)), values, 0)
 
 
-def _linear(layer: Any, inputs: Tensor, slopes: Tensor) -> Iterator[tuple[Tensor | None, Part]]:
+def _linear(layer: Any, inputs: Tensor, slopes: Tensor) -> Iterator[tuple[Tensor | None, GradientPart]]:
     if inputs.dim() == 2:
         yield layer.weight, Outer(slopes, inputs)
-        yield layer.bias, Written(slopes)
+        yield layer.bias, WrittenGradients(slopes)
         return
     left, right = slopes.flatten(1, -2), inputs.flatten(1, -2)
-    yield layer.weight, Written(torch.bmm(left.mT, right))
-    yield layer.bias, Written(left.sum(1))
+    yield layer.weight, WrittenGradients(torch.bmm(left.mT, right))
+    yield layer.bias, WrittenGradients(left.sum(1))
 
 
-def _convolution(layer: Any, inputs: Tensor, slopes: Tensor) -> Iterator[tuple[Tensor | None, Part]]:
+def _convolution(layer: Any, inputs: Tensor, slopes: Tensor) -> Iterator[tuple[Tensor | None, GradientPart]]:
     patches = functional.unfold(inputs, layer.kernel_size, layer.dilation, layer.padding, layer.stride)
     left = slopes.flatten(2)
-    yield layer.weight, Written(torch.bmm(left, patches.mT).view(-1, *layer.weight.shape))
-    yield layer.bias, Written(left.sum(2))
+    yield layer.weight, WrittenGradients(torch.bmm(left, patches.mT).view(-1, *layer.weight.shape))
+    yield layer.bias, WrittenGradients(left.sum(2))
 
 
-RULES: dict[type[nn.Module], Callable[..., Iterator[tuple[Tensor | None, Part]]]] = {
+RULES: dict[type[nn.Module], Callable[..., Iterator[tuple[Tensor | None, GradientPart]]]] = {
     nn.Linear: _linear,
     nn.Conv2d: _convolution,
 }

@@ -12,13 +12,15 @@ from torch import Tensor, nn
 
 from ziggurat.descent._calibration import Rounds
 from ziggurat.descent._checkpoints import Checkpoint, Checkpoints
-from ziggurat.descent._gradients import Gradients, allowance, summed
-from ziggurat.descent._noise import Draws, Lattice
+from ziggurat.descent._gradients import Gradients, allowance, sum_clipped
+from ziggurat.descent._noise import Draws, LatticeNoise
 from ziggurat.privacy import Relation
 from ziggurat.privacy.accounting import Size
 from ziggurat.randomness import Source
+from ziggurat.threads import one_torch_thread
 
 Progress = Callable[[int, int], None]
+"""Called with the steps done and the steps in all."""
 
 # Products of a block below this many are over before a second thread has begun; noise is drawn beside them anyway.
 _SMALL = 1 << 24
@@ -41,7 +43,7 @@ class Descent:
 
 
 @dataclass(frozen=True)
-class Plan:
+class DescentPlan:
     """Whatever the guarantee depends on: the rounds, the noise, the clipping, the size of a block of rows.
 
     `rows` is the declared number of rows: how many there are is private, and proofs allow for twice as many.
@@ -60,7 +62,7 @@ class Plan:
         return self.clip * (1 + allowance(most, self.block, self.rounds.sampling))
 
 
-class Training:
+class PrivateTraining:
     """Trains a module on private rows.
 
     Promise: the parameters after every step, together, are what `event_of(plan.rounds, plan.multiplier)` says. Each
@@ -69,10 +71,10 @@ class Training:
     never by the realised one, and a step whose sample is empty is taken like any other.
     """
 
-    def __init__(self, gradients: Gradients, plan: Plan, descent: Descent, source: Source) -> None:
+    def __init__(self, gradients: Gradients, plan: DescentPlan, descent: Descent, source: Source) -> None:
         self.gradients, self.plan, self._descent = gradients, plan, descent
         self._sizes = [value.numel() for value in gradients.parameters]
-        self._lattice, self._source = Lattice(plan.sensitivity, plan.multiplier, sum(self._sizes)), source
+        self._lattice, self._source = LatticeNoise(plan.sensitivity, plan.multiplier, sum(self._sizes)), source
         self._optimiser = descent.start(gradients.parameters)
         self._means = [value.detach().double().clone() for value in gradients.parameters]
         self.taken = 0
@@ -80,8 +82,11 @@ class Training:
     def run(self, rows: Tensor, targets: Tensor, kept: Checkpoints | None, every: int, progress: Progress) -> None:
         """Take all steps that are not counted yet, and end with the averaged parameters."""
         small = sum(self._sizes) * self.plan.block < _SMALL
-        with kept.held() if kept is not None else contextlib.nullcontext(), one_thread(small and not rows.is_cuda):
-            first = self._resumed(kept)
+        with (
+            kept.hold() if kept is not None else contextlib.nullcontext(),
+            one_torch_thread(small and not rows.is_cuda),
+        ):
+            first = self._resume(kept)
             last = self.plan.rounds.steps
             for start in range(first, last, every):
                 stop = min(start + every, last)
@@ -103,7 +108,7 @@ class Training:
                 kept.write(self._state(), done)
             raise
 
-    def _resumed(self, kept: Checkpoints | None) -> int:
+    def _resume(self, kept: Checkpoints | None) -> int:
         found = None if kept is None else kept.read()
         if found is None:
             return 0
@@ -116,8 +121,8 @@ class Training:
         draws = Draws(self._source, len(rows), self.plan.rounds.sampling, self._lattice)
         for draw in draws.steps(first, last):
             places = torch.from_numpy(draw.places).to(rows.device)
-            total = summed(self.gradients, rows, targets, places, self.plan.block, float(self.plan.clip))
-            noisy = self._lattice.protected(total, torch.from_numpy(draw.noise).to(rows.device))
+            total = sum_clipped(self.gradients, rows, targets, places, self.plan.block, float(self.plan.clip))
+            noisy = self._lattice.protect(total, torch.from_numpy(draw.noise).to(rows.device))
             self._move(noisy.div_(expected))
             yield
 
@@ -165,17 +170,6 @@ class Training:
         self._optimiser.load_state_dict({"state": states, "param_groups": state["param_groups"]})
 
 
-@contextlib.contextmanager
-def one_thread(held: bool) -> Iterator[None]:
-    """Hold PyTorch to one thread here."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1 if held else threads)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
-
-
-def parameters_of(module: nn.Module) -> int:
+def count_parameters(module: nn.Module) -> int:
     """How many numbers are trained."""
     return sum(value.numel() for value in module.parameters() if value.requires_grad)

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
-    from ziggurat.experiments._results import Comparison, Results
+    from ziggurat.experiments._results import PrintedComparison, Results
     from ziggurat.experiments._step_modules import take_steps
     from ziggurat.experiments._steps import Step, resolve, step, step_names
     from ziggurat.experiments._types import (
         Expected,
         Experiment,
+        ExperimentPlan,
         Figure,
         Gathered,
         Module,
         Node,
-        Plan,
-        Record,
+        NodeRecord,
         Reproduces,
     )
     from ziggurat.experiments.file import expand, load, name_in, schema_text
@@ -31,10 +31,10 @@ else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "_results": "Comparison Results",
+            "_results": "PrintedComparison Results",
             "_step_modules": "take_steps",
             "_steps": "Step resolve step step_names",
-            "_types": "Expected Experiment Figure Gathered Module Node Plan Record Reproduces",
+            "_types": "Expected Experiment Figure Gathered Module Node ExperimentPlan NodeRecord Reproduces",
             "file": "expand load name_in schema_text",
             "running": "Cache Conducted conduct draw_all preview run_plan trackers_for",
             "showing": "Guarded MlflowTracker Tracker WandbTracker draw report resend",
@@ -44,10 +44,10 @@ else:
 
 __all__ = [
     "Cache",
-    "Comparison",
     "Conducted",
     "Expected",
     "Experiment",
+    "ExperimentPlan",
     "Figure",
     "Gathered",
     "Guarded",
@@ -55,8 +55,8 @@ __all__ = [
     "MlflowTracker",
     "Module",
     "Node",
-    "Plan",
-    "Record",
+    "NodeRecord",
+    "PrintedComparison",
     "Reproduces",
     "Results",
     "Run",

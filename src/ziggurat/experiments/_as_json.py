@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import MISSING, Field, asdict, fields, is_dataclass
 from typing import Any
 
-from ziggurat.experiments._types import Expected, Experiment, Figure, Module, Record, Reproduces, Stored
+from ziggurat.experiments._types import Expected, Experiment, Figure, Module, NodeRecord, Reproduces, StoredOutput
 from ziggurat.experiments._values import well_formed
 
-RECORD_COLUMNS = tuple(field.name for field in fields(Record))
+RECORD_COLUMNS = tuple(field.name for field in fields(NodeRecord))
 _NESTED = ("varied", "repeats", "metrics", "outputs")
 
 
@@ -46,7 +46,7 @@ def experiment_from_dict(content: Mapping[str, Any], digest: str) -> Experiment:
     return Experiment(**parts, digest=digest)
 
 
-def record_to_row(record: Record) -> tuple[Any, ...]:
+def record_to_row(record: NodeRecord) -> tuple[Any, ...]:
     """Give a record as a row in the order of `RECORD_COLUMNS`, mappings as JSON text.
 
     Parameters
@@ -60,7 +60,7 @@ def record_to_row(record: Record) -> tuple[Any, ...]:
     return tuple(well_formed(value) if isinstance(value, str) else value for value in values.values())
 
 
-def record_from_row(row: tuple[Any, ...]) -> Record:
+def record_from_row(row: tuple[Any, ...]) -> NodeRecord:
     """Read back what `record_to_row` gave.
 
     Parameters
@@ -70,9 +70,9 @@ def record_from_row(row: tuple[Any, ...]) -> Record:
     """
     values = dict(zip(RECORD_COLUMNS, row, strict=True))
     values |= {name: json.loads(values[name]) for name in _NESTED}
-    values["outputs"] = {name: Stored(**stored) for name, stored in values["outputs"].items()}
+    values["outputs"] = {name: StoredOutput(**stored) for name, stored in values["outputs"].items()}
     values["cached"] = bool(values["cached"])
-    return Record(**values)
+    return NodeRecord(**values)
 
 
 def _plain(value: Any) -> Any:
@@ -105,4 +105,4 @@ def _text(value: Mapping[str, Any]) -> str:
 
 
 def _other(value: Any) -> Any:
-    return asdict(value) if isinstance(value, Stored) else None
+    return asdict(value) if isinstance(value, StoredOutput) else None

@@ -17,13 +17,13 @@ import pyarrow as pa
 from ziggurat.data import write_csv
 from ziggurat.errors import MissingExtraError
 from ziggurat.experiments._canonical import canonical
-from ziggurat.experiments._types import Expected, Experiment, Figure, Module, Record
+from ziggurat.experiments._types import Expected, Experiment, Figure, Module, NodeRecord
 from ziggurat.experiments._values import ABSENT, STATISTICS, conditions, describe, in_words, same, token, well_formed
 from ziggurat.files import write_text
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PrintedComparison:
     """A printed value beside ours.
 
     Attributes
@@ -51,10 +51,10 @@ class Results:
     neither the executor nor luck changes a table. Of two records of the same node the later one counts.
     """
 
-    def __init__(self, experiment: Experiment, records: Sequence[Record]) -> None:
+    def __init__(self, experiment: Experiment, records: Sequence[NodeRecord]) -> None:
         self.experiment = experiment
         self._lineages = lineages(experiment)
-        self.records: tuple[Record, ...] = tuple(
+        self.records: tuple[NodeRecord, ...] = tuple(
             sorted({record.node: record for record in records}.values(), key=self._place)
         )
         self.drawn: dict[tuple[Figure, str], bytes] = {}
@@ -93,15 +93,15 @@ class Results:
             columns[name] = pa.array([each[name] for each in described], pa.int64() if name == "n" else pa.float64())
         return pa.table(columns)
 
-    def comparisons(self) -> list[Comparison]:
+    def comparisons(self) -> list[PrintedComparison]:
         """Every expected value of the experiment, in its order, beside ours."""
         return [self._compare(expected) for expected in self.experiment.expected]
 
-    def failures(self) -> list[Record]:
+    def failures(self) -> list[NodeRecord]:
         """The runs that failed; those skipped because of them are in `skipped`."""
         return [record for record in self.records if record.status == "failed"]
 
-    def skipped(self) -> list[Record]:
+    def skipped(self) -> list[NodeRecord]:
         """The runs that could not start because one they need had failed."""
         return [record for record in self.records if record.status == "skipped"]
 
@@ -134,7 +134,7 @@ class Results:
         write_csv(self.table(), buffer)
         write_text(path, buffer.getvalue().decode("utf-8"))
 
-    def measured(self, metric: str) -> list[Record]:
+    def measured(self, metric: str) -> list[NodeRecord]:
         """The finished runs that measured 'module.metric'.
 
         Parameters
@@ -149,7 +149,7 @@ class Results:
             if record.module == module and record.status == "done" and name in record.metrics
         ]
 
-    def parameter(self, record: Record, name: str) -> Any:
+    def parameter(self, record: NodeRecord, name: str) -> Any:
         """Give the value of 'module.parameter' (or 'module.repeat') that a run was made with, else `ABSENT`.
 
         Parameters
@@ -187,26 +187,26 @@ class Results:
             for place, (name, module) in enumerate(self._modules.items())
         }
 
-    def _place(self, record: Record) -> tuple[tuple[int, int, int], ...]:
+    def _place(self, record: NodeRecord) -> tuple[tuple[int, int, int], ...]:
         return tuple(self._step(record, module.id) for module in self._lineages.get(record.module, ()))
 
-    def _step(self, record: Record, module: str) -> tuple[int, int, int]:
+    def _step(self, record: NodeRecord, module: str) -> tuple[int, int, int]:
         place, trials = self._ranks[module]
         start = f"{module}."
         trial = {name[len(start) :]: value for name, value in record.varied.items() if name.startswith(start)}
         return place, trials.get(canonical(trial), len(trials)), record.repeats.get(module, 0)
 
-    def _varied_columns(self, records: Sequence[Record]) -> dict[str, pa.Array]:
+    def _varied_columns(self, records: Sequence[NodeRecord]) -> dict[str, pa.Array]:
         return {name: _column([record.varied.get(name) for record in records]) for name in self._varied}
 
-    def _repeat_columns(self, records: Sequence[Record]) -> dict[str, pa.Array]:
+    def _repeat_columns(self, records: Sequence[NodeRecord]) -> dict[str, pa.Array]:
         repeated = [name for name, module in self._modules.items() if module.repeats > 1]
         taken = [f"{name}.repeat#" if f"{name}.repeat" in self._varied else f"{name}.repeat" for name in repeated]
         numbers = [pa.array([record.repeats.get(name) for record in records], pa.int64()) for name in repeated]
         return dict(zip(taken, numbers, strict=True))
 
-    def _groups(self) -> list[tuple[list[Record], str, list[float]]]:
-        groups: dict[Hashable, tuple[list[Record], str, list[float]]] = {}
+    def _groups(self) -> list[tuple[list[NodeRecord], str, list[float]]]:
+        groups: dict[Hashable, tuple[list[NodeRecord], str, list[float]]] = {}
         for record in (each for each in self.records if each.status == "done"):
             trial = tuple((name, token(value)) for name, value in sorted(record.varied.items()))
             for metric, value in record.metrics.items():
@@ -216,19 +216,19 @@ class Results:
         order = {name: place for place, name in enumerate(self._modules)}
         return sorted(groups.values(), key=lambda group: order.get(group[0][0].module, len(order)))
 
-    def _compare(self, expected: Expected) -> Comparison:
+    def _compare(self, expected: Expected) -> PrintedComparison:
         measured = self.measured(expected.metric)
         name = expected.metric.partition(".")[2]
         values = [float(record.metrics[name]) for record in measured if self._matches(record, expected.where)]
         if not values:
-            return Comparison(expected, None, False, self._why_none(expected, measured))
+            return PrintedComparison(expected, None, False, self._why_none(expected, measured))
         ours = float(describe(values)[expected.statistic])
-        return Comparison(expected, ours, _within(ours, expected))
+        return PrintedComparison(expected, ours, _within(ours, expected))
 
-    def _matches(self, record: Record, where: Mapping[str, Any]) -> bool:
+    def _matches(self, record: NodeRecord, where: Mapping[str, Any]) -> bool:
         return all(same(self.parameter(record, name), value) for name, value in where.items())
 
-    def _why_none(self, expected: Expected, measured: Sequence[Record]) -> str:
+    def _why_none(self, expected: Expected, measured: Sequence[NodeRecord]) -> str:
         module = expected.metric.partition(".")[0]
         where = conditions(expected.where)
         lost = [r for r in self.records if r.module == module and r.status != "done"]
@@ -256,7 +256,7 @@ def lineages(experiment: Experiment) -> dict[str, tuple[Module, ...]]:
     return found
 
 
-def _measured(record: Record) -> Iterable[tuple[str | None, float | None]]:
+def _measured(record: NodeRecord) -> Iterable[tuple[str | None, float | None]]:
     return record.metrics.items() or [(None, None)]
 
 

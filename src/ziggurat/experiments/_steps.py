@@ -19,6 +19,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 _STANDARD = "ziggurat.experiments.steps"
 _STANDARD_FOLDER = Path(__file__).parent / "steps"
+_EARLIER = {"privatise": "privatize"}  # names that files written before still use
 _BY_KEYWORD = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
@@ -103,6 +104,7 @@ def resolve(reference: str) -> Step:
     """
     if reference not in _registered:
         import_module(_STANDARD)
+        reference = _EARLIER.get(reference, reference)
     if reference in _registered:
         return _registered[reference]
     if ":" in reference:
@@ -140,17 +142,17 @@ def _described(reference: str, function: Callable[..., Any], outputs: tuple[str,
 
 
 def _version(reference: str, function: Callable[..., Any]) -> str:
-    """Hash the file that defines a step; for a standard step, which leans on its neighbours, their whole folder."""
+    """Hash the file that defines a step; for a standard step, which leans on its neighbours, all of them."""
     try:
         file = Path(inspect.getsourcefile(inspect.unwrap(function)) or "")
-        files = sorted(file.parent.glob("*.py")) if file.parent == _STANDARD_FOLDER else [file]
-        source = b"\0".join(each.read_bytes() for each in files)
+        files = sorted(_STANDARD_FOLDER.rglob("*.py")) if _STANDARD_FOLDER in file.parents else [file]
+        code = b"\0".join(each.read_bytes() for each in files)
     except OSError:
         raise ExperimentError(
             f"The source of step {reference!r} cannot be read, so changes could not be noticed; "
             "define it in a file of an importable module."
         ) from None
-    return hashlib.sha256(reference.encode("utf-8", "surrogatepass") + b"\0" + source).hexdigest()
+    return hashlib.sha256(reference.encode("utf-8", "surrogatepass") + b"\0" + code).hexdigest()
 
 
 def _check_keywords(reference: str, accepted: Sequence[inspect.Parameter]) -> None:

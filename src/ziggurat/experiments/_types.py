@@ -99,7 +99,7 @@ class Experiment:
 
 
 @dataclass(frozen=True)
-class Source:
+class NodeOutput:
     """One output of one node."""
 
     node: str
@@ -113,7 +113,7 @@ class Gathered:
     A step receives it as a list of {"parameters": {...}, "repeats": {...}, "value": output}, in plan order.
     """
 
-    sources: tuple[Source, ...]
+    outputs: tuple[NodeOutput, ...]
     parameters: tuple[Mapping[str, Any], ...]
     repeats: tuple[Mapping[str, int], ...]
 
@@ -142,12 +142,12 @@ class Node:
     varied: Mapping[str, Any]
     repeats: Mapping[str, int]
     seed: int
-    inputs: Mapping[str, Source | Gathered]
+    inputs: Mapping[str, NodeOutput | Gathered]
     parent: str | None = None
 
 
 @dataclass(frozen=True)
-class Plan:
+class ExperimentPlan:
     """All nodes of an experiment, each after those it depends on."""
 
     experiment: Experiment
@@ -155,7 +155,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredOutput:
     """Where an output lies in the cache, and what it is: enough to load it and to notice damage."""
 
     kind: str
@@ -165,7 +165,7 @@ class Stored:
 
 
 @dataclass(frozen=True)
-class Record:
+class NodeRecord:
     """What became of one node."""
 
     node: str
@@ -179,5 +179,5 @@ class Record:
     seconds: float
     error: str | None
     metrics: Mapping[str, float]
-    outputs: Mapping[str, Stored]
+    outputs: Mapping[str, StoredOutput]
     key: str

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ziggurat.learn._scaler import DeclaredScaler
     from ziggurat.learn._search import PrivateSearch
     from ziggurat.learn._sgd import PrivateSGDClassifier, PrivateSGDRegressor
-    from ziggurat.learn._storage import Stored
+    from ziggurat.learn._storage import StoredModel
     from ziggurat.learn.counting import (
         CategoricalNB,
         DecisionTreeClassifier,
@@ -38,7 +38,7 @@ else:
             "_scaler": "DeclaredScaler",
             "_search": "PrivateSearch",
             "_sgd": "PrivateSGDClassifier PrivateSGDRegressor",
-            "_storage": "Stored",
+            "_storage": "StoredModel",
             "counting": "CategoricalNB DecisionTreeClassifier GaussianNB Histogram RandomForestClassifier",
             "linear": "ElasticNet Lasso LinearRegression LogisticRegression Ridge",
             "served": """
@@ -70,7 +70,7 @@ __all__ = [
     "Ridge",
     "ServedHistogram",
     "SeveralFitsWarning",
-    "Stored",
+    "StoredModel",
     "UnpaidWarning",
     "guarantee_of",
 ]

@@ -72,11 +72,11 @@ def unpaid(outer: Any) -> set[str]:
     from sklearn.pipeline import Pipeline
 
     if isinstance(outer, Pipeline):
-        return {learned for _, step in outer.steps[:-1] for learned in _learned(step, "in front of it")}
+        return {learned for _, step in outer.steps[:-1] for learned in _find_learned(step, "in front of it")}
     if isinstance(outer, TransformedTargetRegressor):
         own = outer.transformer is None and outer.func is not None
         found = ["TransformedTargetRegressor has a function that may mix rows"] if own else []
-        return {*found, *_learned(outer.transformer, "around its target")}
+        return {*found, *_find_learned(outer.transformer, "around its target")}
     if _chooses(outer):
         return {f"{type(outer).__name__} chose by exact scores of private rows; PrivateSearch pays for its choice"}
     if getattr(outer, "bootstrap", False):
@@ -84,7 +84,7 @@ def unpaid(outer: Any) -> set[str]:
     return set()
 
 
-def _learned(step: Any, where: str) -> Iterator[str]:
+def _find_learned(step: Any, where: str) -> Iterator[str]:
     for part in _parts(step):
         if not learns_nothing(part):
             yield (

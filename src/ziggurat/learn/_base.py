@@ -56,10 +56,10 @@ class Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     def check(self, X: Any, y: Any = None) -> None:  # noqa: N803 - as in scikit-learn
         """Refuse rows that cannot be learned from, as `fit` would; for whoever is about to pay."""
-        self._checked(X, y)
+        self._check_rows(X, y)
 
     @abstractmethod
-    def _checked(self, X: Any, y: Any) -> Any:  # noqa: N803
+    def _check_rows(self, X: Any, y: Any) -> Any:  # noqa: N803
         """Read what `fit` is given."""
 
     @property
@@ -112,7 +112,7 @@ class Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             raise ParameterError("The random state must be a whole number for a rehearsal, or None.")
         return seeded(int(state))
 
-    def _released(self, event: Event, source: Source) -> None:
+    def _note_release(self, event: Event, source: Source) -> None:
         """Note what was done, once it was done; it must be what was planned."""
         self.event_, self.origin_ = event, source.origin
         learned, choosers = seen_around()

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ziggurat.learn._budget import Budget
+from ziggurat.learn._budget import FitBudget
 from ziggurat.learn._clipping import Floats, Integers, Scale
 from ziggurat.mechanisms import AdditiveNoise
 from ziggurat.privacy import Relation
@@ -23,18 +23,18 @@ EDGES = np.concatenate([-_POWERS[::-1], [0.0], _POWERS])
 """Where buckets end; the outermost reach on for ever."""
 
 
-def changed_counts(columns: int, budget: Budget) -> int:
+def changed_counts(columns: int, budget: FitBudget) -> int:
     """How many counts one row changes, each by 1."""
     return columns * (2 if budget.neighbours.relation is Relation.REPLACE_ONE else 1)
 
 
-def histogram_noise(columns: int, budget: Budget) -> AdditiveNoise:
+def histogram_noise(columns: int, budget: FitBudget) -> AdditiveNoise:
     """Noise for the counts of so many columns at once."""
     changed = changed_counts(columns, budget)
     return budget.whole_noise(changed, changed)
 
 
-def learned(table: Floats, noise: AdditiveNoise, source: Source) -> Scale:
+def learn_bounds(table: Floats, noise: AdditiveNoise, source: Source) -> Scale:
     """Pay for the bounds of every column."""
     counts = np.stack([bucket_counts(column) for column in table.T])
     noisy = np.asarray(noise.release(counts, source).value)

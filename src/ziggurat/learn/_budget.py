@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
+from ziggurat.data import Unit
 from ziggurat.errors import ParameterError
 from ziggurat.learn._clipping import root_above
 from ziggurat.mechanisms import Gaussian, Laplace, TooWideError
-from ziggurat.privacy import Amount, Neighbours, Relation, Unit, exact, gaussian_mu, in_words
+from ziggurat.privacy import Amount, Neighbours, Relation, exact, gaussian_mu, in_words
 
 Kind = Literal["laplace", "gaussian"]
 
@@ -19,7 +21,7 @@ _KEPT_BACK = Fraction(1, 10**8)
 
 
 @dataclass(frozen=True)
-class Budget:
+class FitBudget:
     """A share of what a fit may spend.
 
     Of Laplace noise epsilons add up. Of Gaussian noise the squares of mu add up, which is exact (Dong, Roth & Su
@@ -32,11 +34,11 @@ class Budget:
     neighbours: Neighbours
     share: Fraction = Fraction(1)
 
-    def split(self, part: Fraction) -> tuple[Budget, Budget]:
+    def split(self, part: Fraction) -> tuple[FitBudget, FitBudget]:
         """Give this part of the share, and what is left."""
         return (
-            Budget(self.epsilon, self.delta, self.kind, self.neighbours, self.share * part),
-            Budget(self.epsilon, self.delta, self.kind, self.neighbours, self.share * (1 - part)),
+            FitBudget(self.epsilon, self.delta, self.kind, self.neighbours, self.share * part),
+            FitBudget(self.epsilon, self.delta, self.kind, self.neighbours, self.share * (1 - part)),
         )
 
     def noise(self, sensitivity: Fraction, coordinates: int) -> Laplace | Gaussian:
@@ -78,10 +80,10 @@ def _gaussian(sensitivity: Fraction, mu: Fraction, coordinates: int, neighbours:
 
 def about_rows(relation: str) -> Neighbours:
     """Neighbours that differ in a row."""
-    return Neighbours(Unit.row(), Relation(relation)) if relation in set(Relation) else _refused()
+    return Neighbours(Unit.row(), Relation(relation)) if relation in set(Relation) else _refuse()
 
 
-def _refused() -> Neighbours:
+def _refuse() -> Neighbours:
     raise ParameterError("The relation must be 'replace-one' or 'add-or-remove-one'.")
 
 
@@ -102,3 +104,16 @@ def warn_of_noise(epsilon: Fraction, rows: int | None, columns: int, doubt: floa
             UserWarning,
             stacklevel=3,
         )
+
+
+def deviation_of(noise: Any) -> float:
+    """The standard deviation of additive noise."""
+    return math.sqrt(2) * float(noise.scale) if isinstance(noise, Laplace) else float(noise.sigma)
+
+
+def lesser_noise(in_l1: float, in_l2: float, epsilon: Fraction, delta: Fraction) -> Kind:
+    """Name the noise of less deviation for a vector of these sensitivities."""
+    if not delta:
+        return "laplace"
+    gaussian = in_l2 / gaussian_mu(float(epsilon), float(delta))
+    return "gaussian" if gaussian < math.sqrt(2) * in_l1 / float(epsilon) else "laplace"

@@ -39,11 +39,20 @@ import numpy as np
 
 from ziggurat import randomness
 from ziggurat.errors import ParameterError, PrivacyError
-from ziggurat.learn._budget import Budget, Kind
+from ziggurat.learn._budget import FitBudget, Kind
 from ziggurat.learn._clipping import STEPS, Floats, Integers
 from ziggurat.learn._moments import Quadratic
 from ziggurat.mechanisms import Selection
-from ziggurat.privacy import Account, ApproximateEvent, Event, ParallelEvent, PureEvent, Relation, compose, composed
+from ziggurat.privacy import (
+    Account,
+    ApproximateEvent,
+    Event,
+    ParallelEvent,
+    PureEvent,
+    Relation,
+    compose,
+    compose_events,
+)
 from ziggurat.randomness import Source
 
 # Pairs of copies over which errors are averaged; 32 were no better than 8 on wine quality.
@@ -91,7 +100,7 @@ def squared_error(sums: Quadratic, weights: Floats, constant: float) -> float:
     return found + constant * (2 * float(sums.sums @ weights) - 2 * sums.total + constant * sums.rows)
 
 
-def judged_by_copies(
+def judge_by_copies(
     noisy: Floats,
     deviation: float,
     fitted: Callable[[Floats], Sequence[tuple[Floats, float]]],
@@ -119,10 +128,10 @@ def judged_by_copies(
     return int(np.argmin(errors))
 
 
-def each_of(rounds: int, budget: Budget, kind_of: Callable[[Fraction, Fraction], Kind]) -> Budget:
+def each_of(rounds: int, budget: FitBudget, kind_of: Callable[[Fraction, Fraction], Kind]) -> FitBudget:
     """One of so many equal parts of what is left of a budget, with the noise that suits so much."""
     epsilon, delta = budget.epsilon * budget.share / rounds, budget.delta / rounds
-    return Budget(epsilon, delta, kind_of(epsilon, delta), budget.neighbours)
+    return FitBudget(epsilon, delta, kind_of(epsilon, delta), budget.neighbours)
 
 
 class Contested:
@@ -149,7 +158,7 @@ class Contested:
         errors: Callable[[Any, Any], Floats],
         rows: int,
         ridges: Sequence[float],
-        budget: Budget,
+        budget: FitBudget,
         *,
         again: bool,
         likely: int | None = None,
@@ -166,7 +175,7 @@ class Contested:
         parts = (*[entry] * len(ridges), self.selection.event)
         # Which ridge is used is known only afterwards, so what any of them keeps is stated.
         final = [covering([way.event for way in self.finals], budget)] if again else []
-        self.event = composed([ParallelEvent(budget.neighbours, parts, may_move=False), *final])
+        self.event = compose_events([ParallelEvent(budget.neighbours, parts, may_move=False), *final])
         self.doubt = float(min(way.doubt for way in self.finals or self.entrants))
 
     def learn(self, data: Any, source: Source) -> Any:
@@ -187,7 +196,7 @@ class Contested:
         return [np.sort(part) for part in np.split(order, np.cumsum(sizes)[:-1])]
 
 
-def covering(events: Sequence[Event], budget: Budget) -> Event:
+def covering(events: Sequence[Event], budget: FitBudget) -> Event:
     """One event that states what each of these keeps, whichever is chosen: the epsilon and delta they were made for."""
     accounts = [compose(event) for event in events]
     if any(account.approximate(budget.delta).epsilon > budget.epsilon for account in accounts):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ziggurat.data.withheld import RowsError, cells_withheld
 from ziggurat.errors import NotPublicError, ParameterError
-from ziggurat.privacy import whole
+from ziggurat.privacy import whole_number
 
 Labels = npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]
@@ -27,7 +27,7 @@ def public_classes(given: Any) -> Labels:
     if given is None:
         raise NotPublicError("Declare the classes, which the data may not tell for free: classes=[...] or a number.")
     if isinstance(given, Integral):
-        return np.arange(whole(given, "classes", 2))
+        return np.arange(whole_number(given, "classes", 2))
     try:
         known = np.asarray(given)
         # Of labels of two kinds NumPy would make one in silence.
@@ -47,7 +47,7 @@ def _is_discrete(known: Labels) -> bool:
     return known.dtype.kind != "f" or bool(np.all(known == np.rint(known)) and np.isfinite(known).all())
 
 
-def coded(labels: Labels, classes: Labels) -> Integers:
+def code_labels(labels: Labels, classes: Labels) -> Integers:
     """Give the place of every label among the classes; RowsError if one is not among them, which is not shown."""
     require_labels(labels)
     place = {label: at for at, label in enumerate(classes.tolist())}

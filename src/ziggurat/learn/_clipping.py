@@ -22,7 +22,7 @@ STEPS = 1 << 16
 """Whole steps that a scaled value of 1 has."""
 
 
-def checked_rows(model: Any, features: Any, *, reset: bool = False, least: int = 1) -> Floats:
+def check_rows(model: Any, features: Any, *, reset: bool = False, least: int = 1) -> Floats:
     """Return a table of finite floats with so many rows; `reset` notes its columns, which are otherwise compared."""
     from sklearn.utils.validation import validate_data
 
@@ -33,7 +33,7 @@ def checked_rows(model: Any, features: Any, *, reset: bool = False, least: int =
     return finite(table, "features")
 
 
-def checked_pairs(
+def check_pairs(
     model: Any, features: Any, target: Any, *, numeric: bool, least: int = 1
 ) -> tuple[Floats, npt.NDArray[Any]]:
     """Return a table of finite floats and as many targets, numbers or labels; the columns are noted."""
@@ -64,12 +64,12 @@ class Scale:
         """Half the distance between the bounds."""
         return self.upper / 2 - self.lower / 2
 
-    def scaled(self, table: Floats) -> Floats:
+    def scale(self, table: Floats) -> Floats:
         """Map the bounds to [-1, 1] and clip what lies outside."""
         with np.errstate(over="ignore"):
             return np.asarray(np.clip((table - self.centre) / self.half, -1.0, 1.0))
 
-    def clipped(self, table: Floats) -> Floats:
+    def clip(self, table: Floats) -> Floats:
         """Move what lies outside the bounds to them."""
         return np.asarray(np.clip(table, self.lower, self.upper))
 
@@ -89,7 +89,7 @@ def norm_squared(norm: Fraction | None, columns: int) -> Fraction:
     return Fraction(columns) if norm is None else min(Fraction(columns), norm**2)
 
 
-def shortened(scaled: Floats, norm: Fraction | None) -> Floats:
+def shorten(scaled: Floats, norm: Fraction | None) -> Floats:
     """Scale rows longer than the norm down to it; 2**-40 is kept back for the round-off of their length."""
     if norm is None or norm**2 >= scaled.shape[1]:
         return scaled
@@ -101,8 +101,8 @@ def shortened(scaled: Floats, norm: Fraction | None) -> Floats:
 def as_learned(scale: Scale, table: Floats, norm: Fraction | None) -> Floats:
     """Move rows to where rows were learned from, within the bounds and the norm, in the units of the data."""
     if norm is None:
-        return scale.clipped(table)
-    return np.asarray(scale.centre + scale.half * shortened(scale.scaled(table), norm))
+        return scale.clip(table)
+    return np.asarray(scale.centre + scale.half * shorten(scale.scale(table), norm))
 
 
 def in_steps(scaled: Floats) -> Integers:
@@ -116,7 +116,7 @@ def root_above(square: Fraction) -> Fraction:
     return Fraction(math.isqrt(math.ceil(square * shift**2)) + 1, shift)
 
 
-def declared(bounds: Any, columns: int, name: str) -> Scale:
+def read_bounds(bounds: Any, columns: int, name: str) -> Scale:
     """Read bounds that were stated: two numbers, or two lists with a number for every column."""
     try:
         lower, upper = (np.broadcast_to(np.asarray(end, dtype=np.float64), (columns,)) for end in bounds)

@@ -28,7 +28,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from ziggurat.errors import PrivacyError
-from ziggurat.privacy import Event, Guarantee, RepeatedEvent, as_replace_one, compose, composed, event_from_dict
+from ziggurat.privacy import Event, Guarantee, RepeatedEvent, as_replace_one, compose, compose_events, event_from_dict
 
 Cost = tuple[Event, Fraction]
 
@@ -113,7 +113,7 @@ class Family:
                 "model.fresh(); fit_guarantee_ is that of this fit alone."
             )
         costs = self._costs()
-        account = compose(composed(_alike([_times(event, count) for (event, _), count in costs.items()])))
+        account = compose(compose_events(_alike([_times(event, count) for (event, _), count in costs.items()])))
         delta = sum((delta * count for (_, delta), count in costs.items()), Fraction(0))
         return account.approximate(delta) if delta else account.pure()
 
@@ -166,10 +166,10 @@ class Passage:
         text = self.family.to_json(left=self.fitted)  # one that leaves is the same, however often it left before
         if not self.fitted:
             self.family.leave()
-        return _arrived, (text, self.fitted)
+        return _arrive, (text, self.fitted)
 
 
-def _arrived(text: str, fitted: bool) -> Passage:
+def _arrive(text: str, fitted: bool) -> Passage:
     known = json.loads(text)["token"] in _LIVE
     family = Family.from_json(text)
     if not fitted and not known:

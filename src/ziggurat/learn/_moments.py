@@ -47,7 +47,7 @@ class Quadratic:
     rows: float
     spread: float
 
-    def centred(self) -> tuple[Floats, Floats]:
+    def centre(self) -> tuple[Floats, Floats]:
         """The quadratic that is left when the best intercept is put in."""
         if self.sums is None:
             return self.gram, self.cross
@@ -98,7 +98,7 @@ class Moments:
         added = self.relation is Relation.ADD_OR_REMOVE_ONE
         return Fraction((size * (size + 1) // 2 - added) * STEPS**2)
 
-    def summed(self, features: Integers, target: Integers) -> Integers:
+    def sum_up(self, features: Integers, target: Integers) -> Integers:
         """The exact sums, entry by entry; floats carry whole numbers up to 2**53 exactly, so blocks go through them."""
         parts = [features, np.full((len(features), 1), self.constant), target[:, None]]
         rows = np.hstack(parts if self.constant else parts[::2]).astype(np.float64)
@@ -112,7 +112,7 @@ class Moments:
             total += (part.T @ part).astype(np.int64)
         return np.asarray(total[self.places])
 
-    def shaped(self, noisy: Floats, rows: int, spread: float) -> Quadratic:
+    def place(self, noisy: Floats, rows: int, spread: float) -> Quadratic:
         """Put the entries of the triangle in their places."""
         d, size = self.columns, self.columns + (self.constant > 0) + 1
         matrix = np.zeros((size, size))

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
 from ziggurat.errors import NotPublicError
-from ziggurat.learn._clipping import Floats, Scale, checked_rows, declared
+from ziggurat.learn._clipping import Floats, Scale, check_rows, read_bounds
 
 
 class DeclaredScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # no types
@@ -36,17 +36,17 @@ class DeclaredScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803 - as in scikit-learn
         """Check the bounds and the columns; nothing is learned from the rows."""
-        self._scale(checked_rows(self, X, reset=True).shape[1])
+        self._scale(check_rows(self, X, reset=True).shape[1])
         return self
 
     def transform(self, X: Any) -> Floats:  # noqa: N803
         """Map the bounds to [-1, 1]; fitting first is not needed."""
-        table = checked_rows(self, X, reset=not hasattr(self, "n_features_in_"))
-        return self._scale(table.shape[1]).scaled(table)
+        table = check_rows(self, X, reset=not hasattr(self, "n_features_in_"))
+        return self._scale(table.shape[1]).scale(table)
 
     def inverse_transform(self, X: Any) -> Floats:  # noqa: N803
         """Map [-1, 1] back to the bounds; what was moved stays moved."""
-        table = np.asarray(checked_rows(self, X))
+        table = np.asarray(check_rows(self, X))
         scale = self._scale(table.shape[1])
         return np.asarray(scale.centre + scale.half * table)
 
@@ -55,7 +55,7 @@ class DeclaredScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
             raise NotPublicError(
                 "Declare the public bounds of the columns, which the data may not tell for free: bounds=."
             )
-        return declared(self.bounds, columns, "bounds")
+        return read_bounds(self.bounds, columns, "bounds")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

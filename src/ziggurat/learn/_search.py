@@ -30,12 +30,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.errors import NotPublicError, ParameterError, PrivacyError
 from ziggurat.learn._base import Private
-from ziggurat.learn._budget import Budget, exact_share
+from ziggurat.learn._budget import FitBudget, exact_share
 from ziggurat.learn._choosing import covering, scores
-from ziggurat.learn._clipping import STEPS, Floats, checked_pairs, checked_rows, declared
+from ziggurat.learn._clipping import STEPS, Floats, check_pairs, check_rows, read_bounds
 from ziggurat.mechanisms import Selection
-from ziggurat.privacy import Amount, Event, Relation, compose, composed, whole
-from ziggurat.privacy.accounting import fewest
+from ziggurat.privacy import Amount, Event, Relation, compose, compose_events, whole_number
+from ziggurat.privacy.accounting import fewest_rows
 from ziggurat.randomness import Source
 
 _OWN = ("epsilon", "delta", "random_state")
@@ -44,7 +44,7 @@ _STEPS_UP = 32
 
 
 @dataclass(frozen=True)
-class Plan:
+class SearchPlan:
     """What a search will do: candidates with their parts of epsilon and delta, and a choice among them."""
 
     candidates: tuple[Any, ...]
@@ -126,7 +126,7 @@ class PrivateSearch(MetaEstimatorMixin, Private):  # type: ignore[misc]  # sciki
 
     def planned(self, rows: int, columns: int) -> Event:
         """Say what a search of a table of this public shape will cost; nothing is read."""
-        return self._plan(whole(rows, "rows", 0), whole(columns, "columns")).event
+        return self._plan(whole_number(rows, "rows", 0), whole_number(columns, "columns")).event
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - as in scikit-learn
         """Fit every candidate on private rows, and choose one.
@@ -138,36 +138,36 @@ class PrivateSearch(MetaEstimatorMixin, Private):  # type: ignore[misc]  # sciki
         DataError
             If the rows are not a table of finite numbers with a target each; no cell is shown.
         """
-        table, target = self._checked(X, y)
+        table, target = self._check_rows(X, y)
         plan, source = self._plan(*table.shape), self._source()
-        models = [self._seeded(one, at, source).fit(table, target) for at, one in enumerate(plan.candidates)]
+        models = [self._seed(one, at, source).fit(table, target) for at, one in enumerate(plan.candidates)]
         if [model.event_ for model in models] != list(plan.fits):
             raise PrivacyError("A candidate did something else than was planned; do not release it.")
         errors = [self._errors(model, table, target) for model in models]
         self.best_index_ = int(plan.choice.release(scores(errors), source).value)
         self.best_estimator_, self.candidates_ = models[self.best_index_], self._grid()
         self.best_params_ = self.candidates_[self.best_index_]
-        self._released(plan.event, source)
+        self._note_release(plan.event, source)
         self.best_estimator_._family = self._kin
         return self
 
     def predict(self, X: Any) -> Any:  # noqa: N803
         """Return what the chosen model says of every row."""
-        return self._chosen().predict(checked_rows(self, X))
+        return self._choose().predict(check_rows(self, X))
 
     @available_if(_best_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:  # noqa: N803
         """Return the probability of every class, by the chosen model."""
-        return self._chosen().predict_proba(checked_rows(self, X))
+        return self._choose().predict_proba(check_rows(self, X))
 
     @available_if(_best_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:  # noqa: N803
         """Return the decision values of the chosen model."""
-        return self._chosen().decision_function(checked_rows(self, X))
+        return self._choose().decision_function(check_rows(self, X))
 
     def score(self, X: Any, y: Any) -> float:  # noqa: N803
         """Return the exact score of the chosen model: not to be released unless these rows are public."""
-        return float(self._chosen().score(checked_rows(self, X), y))
+        return float(self._choose().score(check_rows(self, X), y))
 
     @property
     def classes_(self) -> Any:
@@ -185,16 +185,16 @@ class PrivateSearch(MetaEstimatorMixin, Private):  # type: ignore[misc]  # sciki
             tags.regressor_tags = copy.deepcopy(inner.regressor_tags)
         return tags
 
-    def _checked(self, X: Any, y: Any) -> tuple[Floats, Any]:  # noqa: N803
+    def _check_rows(self, X: Any, y: Any) -> tuple[Floats, Any]:  # noqa: N803
         """Read the rows, and let every candidate look at them as it would before it learns."""
         self._require_settings()
-        least = fewest(getattr(self.estimator, "relation", Relation.REPLACE_ONE))
-        table, target = checked_pairs(self, X, y, numeric=is_regressor(self.estimator), least=least)
+        least = fewest_rows(getattr(self.estimator, "relation", Relation.REPLACE_ONE))
+        table, target = check_pairs(self, X, y, numeric=is_regressor(self.estimator), least=least)
         for parameters in self._grid():
             self.estimator.fresh().set_params(**parameters).check(table, target)
         return table, target
 
-    def _chosen(self) -> Any:
+    def _choose(self) -> Any:
         check_is_fitted(self)
         return self.best_estimator_
 
@@ -222,26 +222,26 @@ class PrivateSearch(MetaEstimatorMixin, Private):  # type: ignore[misc]  # sciki
             )
         return found
 
-    def _plan(self, rows: int, columns: int) -> Plan:
+    def _plan(self, rows: int, columns: int) -> SearchPlan:
         """Share epsilon by the sum rule, and then more of it as long as all events together are affordable."""
         self._require_settings()
         share, count = exact_share(self.choice_share, "choice_share"), len(self._grid())
         together, each = self._epsilon * (1 - share), self._epsilon * (1 - share) / count
-        candidates, fits = self._priced(each, rows, columns)
+        candidates, fits = self._price(each, rows, columns)
         whom = fits[0].neighbours
         rising = whom.relation is Relation.ADD_OR_REMOVE_ONE  # another row adds errors to all
         choice = Selection(self._epsilon * share, STEPS, monotone=rising, neighbours=whom)
-        stated = covering(fits, Budget(each, self._delta / count, "laplace", whom))
-        plan = Plan(candidates, fits, choice, composed([*[stated] * count, choice.event]))
+        stated = covering(fits, FitBudget(each, self._delta / count, "laplace", whom))
+        plan = SearchPlan(candidates, fits, choice, compose_events([*[stated] * count, choice.event]))
         low, high = 0, _STEPS_UP
         while high - low > 1:
             middle = (low + high) // 2
-            candidates, fits = self._priced(each + (together - each) * Fraction(middle, _STEPS_UP), rows, columns)
-            more = Plan(candidates, fits, choice, composed([*fits, choice.event]))
+            candidates, fits = self._price(each + (together - each) * Fraction(middle, _STEPS_UP), rows, columns)
+            more = SearchPlan(candidates, fits, choice, compose_events([*fits, choice.event]))
             low, high, plan = (middle, high, more) if self._affords(more.event) else (low, middle, plan)
         return plan
 
-    def _priced(self, epsilon: Fraction, rows: int, columns: int) -> tuple[tuple[Any, ...], tuple[Event, ...]]:
+    def _price(self, epsilon: Fraction, rows: int, columns: int) -> tuple[tuple[Any, ...], tuple[Event, ...]]:
         """The candidates at this epsilon each, and what each will cost."""
         grid = self._grid()
         given: dict[str, Any] = {"epsilon": epsilon}
@@ -258,7 +258,7 @@ class PrivateSearch(MetaEstimatorMixin, Private):  # type: ignore[misc]  # sciki
             return False
         return found.epsilon <= self._epsilon
 
-    def _seeded(self, candidate: Any, at: int, source: Source) -> Any:
+    def _seed(self, candidate: Any, at: int, source: Source) -> Any:
         """Its own noise: secure, or of a seed of its own in a rehearsal."""
         own = None if self.random_state is None else int(source.child(f"candidate {at}").words(1)[0] >> np.uint64(1))
         return candidate.set_params(random_state=own)
@@ -266,8 +266,8 @@ class PrivateSearch(MetaEstimatorMixin, Private):  # type: ignore[misc]  # sciki
     def _errors(self, model: Any, table: Floats, target: Any) -> Floats:
         """The error of every row, between 0 and 1: of that row and the model alone."""
         if is_regressor(self.estimator):
-            span = declared(self.estimator.y_bounds, 1, "y_bounds")
-            said, truth = (span.scaled(each) for each in (_in_blocks(model.predict, table), target))
+            span = read_bounds(self.estimator.y_bounds, 1, "y_bounds")
+            said, truth = (span.scale(each) for each in (_in_blocks(model.predict, table), target))
             return np.asarray((said - truth) ** 2 / 4)
         if self.scoring is None:
             return np.asarray(_in_blocks(model.predict, table) != target, dtype=np.float64)

@@ -11,8 +11,8 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from ziggurat.data.withheld import RowsError
 from ziggurat.errors import ParameterError
-from ziggurat.learn._classes import coded, public_classes
-from ziggurat.learn._clipping import Scale, declared
+from ziggurat.learn._classes import code_labels, public_classes
+from ziggurat.learn._clipping import Scale, read_bounds
 from ziggurat.learn._sgd_model import PrivateSGD, require_torch
 from ziggurat.privacy import Amount
 
@@ -137,7 +137,7 @@ class PrivateSGDClassifier(ClassifierMixin, PrivateSGD):  # type: ignore[misc]  
     def fit(self, X: Any, y: Any, *, progress: Progress | None = None) -> Self:  # noqa: N803
         """Train on private rows; `progress` is told how many steps are done and how many there are."""
         require_torch()
-        table, codes = self._checked(X, y)
+        table, codes = self._check_rows(X, y)
         self.classes_ = public_classes(self.classes)
         self._train(table, codes, progress)
         return self
@@ -146,7 +146,7 @@ class PrivateSGDClassifier(ClassifierMixin, PrivateSGD):  # type: ignore[misc]  
         """Return the probability of every class for every row."""
         from scipy.special import expit, softmax
 
-        logits = self._asked(X)
+        logits = self._ask(X)
         if logits.shape[1] > 1:
             return np.asarray(softmax(logits, axis=1))
         positive = expit(logits[:, 0])
@@ -163,9 +163,9 @@ class PrivateSGDClassifier(ClassifierMixin, PrivateSGD):  # type: ignore[misc]  
         tags.classifier_tags.poor_score = True  # of a few hundred rows, noise leaves what it leaves
         return tags
 
-    def _checked(self, X: Any, y: Any) -> tuple[Array, Array]:  # noqa: N803
+    def _check_rows(self, X: Any, y: Any) -> tuple[Array, Array]:  # noqa: N803
         table, labels = self._pairs(X, y, numeric=False)
-        return table, coded(labels, public_classes(self.classes))
+        return table, code_labels(labels, public_classes(self.classes))
 
     def _outputs(self) -> int:
         count = int(self.classes_.size)
@@ -177,7 +177,7 @@ class PrivateSGDClassifier(ClassifierMixin, PrivateSGD):  # type: ignore[misc]  
             raise ParameterError(f"The module must give {count} logits a row, not outputs of shape {found}.")
 
     def _losses(self, outputs: Any, targets: Any) -> Any:
-        from ziggurat.descent.modules import cross_entropy
+        from ziggurat.descent import cross_entropy
 
         return cross_entropy(outputs, targets)
 
@@ -227,16 +227,16 @@ class PrivateSGDRegressor(RegressorMixin, PrivateSGD):  # type: ignore[misc]  # 
     def fit(self, X: Any, y: Any, *, progress: Progress | None = None) -> Self:  # noqa: N803
         """Train on private rows; `progress` is told how many steps are done and how many there are."""
         require_torch()
-        table, target = self._checked(X, y)
+        table, target = self._check_rows(X, y)
         scale = self._target_scale()
         most = float(np.finfo(np.float32).max)
-        goal = target if scale is None else scale.scaled(target)
+        goal = target if scale is None else scale.scale(target)
         self._train(table, np.clip(goal, -most, most).astype(np.float32), progress)
         return self
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803
         """Return what is expected of every row."""
-        found, scale = self._asked(X).reshape(-1), self._target_scale()
+        found, scale = self._ask(X).reshape(-1), self._target_scale()
         return found if scale is None else np.asarray(scale.centre + scale.half * found)
 
     def __sklearn_tags__(self) -> Any:
@@ -245,14 +245,14 @@ class PrivateSGDRegressor(RegressorMixin, PrivateSGD):  # type: ignore[misc]  # 
         tags.regressor_tags.poor_score = True  # of a few hundred rows, noise leaves what it leaves
         return tags
 
-    def _checked(self, X: Any, y: Any) -> tuple[Array, Array]:  # noqa: N803
+    def _check_rows(self, X: Any, y: Any) -> tuple[Array, Array]:  # noqa: N803
         table, target = self._pairs(X, y, numeric=True)
         if target.ndim != 1:
             raise RowsError("Give one target a row.")
         return table, target
 
     def _target_scale(self) -> Scale | None:
-        return None if self.y_bounds is None else declared(self.y_bounds, 1, "y_bounds")
+        return None if self.y_bounds is None else read_bounds(self.y_bounds, 1, "y_bounds")
 
     def _outputs(self) -> int:
         return 1
@@ -262,6 +262,6 @@ class PrivateSGDRegressor(RegressorMixin, PrivateSGD):  # type: ignore[misc]  # 
             raise ParameterError(f"The module must give one number a row, not outputs of shape {found}.")
 
     def _losses(self, outputs: Any, targets: Any) -> Any:
-        from ziggurat.descent.modules import squared
+        from ziggurat.descent import squared_loss
 
-        return squared(outputs, targets)
+        return squared_loss(outputs, targets)

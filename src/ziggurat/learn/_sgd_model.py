@@ -14,22 +14,22 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from ziggurat.descent import Rounds, event_of, noise_multiplier, warn_of_noise
+from ziggurat.descent import Rounds, event_of_rounds, noise_multiplier, warn_of_noise
 from ziggurat.errors import MissingExtraError, MixedNeighboursError, ParameterError
 from ziggurat.learn._base import Private
 from ziggurat.learn._budget import about_rows
-from ziggurat.learn._clipping import checked_pairs, checked_rows, declared
-from ziggurat.learn._storage import Stored
-from ziggurat.privacy import Amount, Relation, SampledGaussianEvent, exact_positive, whole
-from ziggurat.privacy.accounting import Size, fewest, require_declared
+from ziggurat.learn._clipping import check_pairs, check_rows, read_bounds
+from ziggurat.learn._storage import StoredModel
+from ziggurat.privacy import Amount, Relation, SampledGaussianEvent, exact_positive, whole_number
+from ziggurat.privacy.accounting import Size, fewest_rows, require_declared
 
 if TYPE_CHECKING:
-    from ziggurat.descent import Gradients, Progress, Training
+    from ziggurat.descent import Gradients, PrivateTraining, Progress
 
 Array = npt.NDArray[Any]
 
 
-class PrivateSGD(Stored, Private):
+class PrivateSGD(StoredModel, Private):
     """A module trained by private gradient descent; see `PrivateSGDClassifier` for the promise and the parameters."""
 
     n_features_in_: int
@@ -75,14 +75,14 @@ class PrivateSGD(Stored, Private):
     def planned(self, rows: int, columns: int) -> SampledGaussianEvent:  # noqa: ARG002 - as every private model
         """Say what fitting will cost, by the declared number of rows alone."""
         rounds = Rounds.of(self._expected(), self.batch, self.epochs)
-        return event_of(rounds, noise_multiplier(self._epsilon, self._delta, rounds))
+        return event_of_rounds(rounds, noise_multiplier(self._epsilon, self._delta, rounds))
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to a file that only its owner may read; a module of your own is not in it."""
         check_is_fitted(self)
         shown = copy.copy(self)
         shown.module = shown.checkpoint = None
-        Stored.save(shown, path)
+        StoredModel.save(shown, path)
 
     @classmethod
     def load(cls, path: str | Path, *, module: Any = None) -> Self:
@@ -102,11 +102,11 @@ class PrivateSGD(Stored, Private):
                 "--relation add-or-remove-one."
             )
         require_declared(self.relation, self.expected_rows, "Private gradient descent")
-        return whole(self.expected_rows, "expected_rows")
+        return whole_number(self.expected_rows, "expected_rows")
 
     def _pairs(self, X: Any, y: Any, *, numeric: bool) -> tuple[Array, Array]:  # noqa: N803 - as in scikit-learn
         expected = self._expected()
-        table, targets = checked_pairs(self, X, y, numeric=numeric, least=fewest(self.relation))
+        table, targets = check_pairs(self, X, y, numeric=numeric, least=fewest_rows(self.relation))
         Size.of(self.relation, len(table), expected).require(len(table))
         return table, targets
 
@@ -126,44 +126,55 @@ class PrivateSGD(Stored, Private):
         """Train on checked rows; only public facts are looked at before that."""
         import torch
 
-        from ziggurat.descent.modules import starting_from, weights_of
+        from ziggurat.descent import starting_from, weights_of
 
         event = self.planned(*table.shape)
         source = self._source()
         with starting_from(int(source.child("start").words(1)[0] >> np.uint64(1))):
-            training = self._prepared(event, self._expected(), table.shape[1], source.child("steps"))
-            rows = torch.from_numpy(self._scaled(table)).to(self.device)
+            training = self._prepare(event, self._expected(), table.shape[1], source.child("steps"))
+            rows = torch.from_numpy(self._scale_rows(table)).to(self.device)
             kept = None if self.checkpoint is None else self._checkpoints(event, table, targets, training)
             goal = torch.from_numpy(targets).to(self.device)
-            training.run(rows, goal, kept, whole(self.checkpoint_every, "checkpoint_every"), progress or _silent)
+            training.run(rows, goal, kept, whole_number(self.checkpoint_every, "checkpoint_every"), progress or _silent)
         self.weights_ = weights_of(training.gradients.module, training.gradients.buffers)
         self.own_module_ = self.module is not None
         self.noise_multiplier_, self.sampling_, self.steps_ = event.noise_multiplier, event.sampling, event.steps
-        self._released(event, source)
+        self._note_release(event, source)
 
-    def _prepared(self, event: SampledGaussianEvent, rows: int, columns: int, source: Any) -> Training:
+    def _prepare(self, event: SampledGaussianEvent, rows: int, columns: int, source: Any) -> PrivateTraining:
         """Make the module and everything that trains it, and try it on invented rows."""
         import torch
 
-        from ziggurat.descent import Descent, Plan, Training, chosen, modules, parameters_of
+        from ziggurat.descent import (
+            Descent,
+            DescentPlan,
+            PrivateTraining,
+            build_module,
+            choose_gradients,
+            count_parameters,
+            invent_rows,
+            require_device,
+        )
 
-        modules.require_device(self.device)
-        module = modules.built(self.module, columns, self._outputs(), tuple(self.hidden)).to(self.device)
+        require_device(self.device)
+        module = build_module(self.module, columns, self._outputs(), tuple(self.hidden)).to(self.device)
         module.train()
-        trial = modules.invented((columns,), self.device)
-        gradients = chosen(module, self._losses, trial, torch.zeros(len(trial), dtype=torch.int64, device=self.device))
+        trial = invent_rows((columns,), self.device)
+        gradients = choose_gradients(
+            module, self._losses, trial, torch.zeros(len(trial), dtype=torch.int64, device=self.device)
+        )
         with torch.no_grad():
             self._require_outputs(tuple(module(trial).shape[1:]))
         rounds = Rounds(event.sampling, event.steps)
-        warn_of_noise(rounds, event.noise_multiplier, rows, parameters_of(module))
+        warn_of_noise(rounds, event.noise_multiplier, rows, count_parameters(module))
         block = self._block(rounds, rows, gradients)
-        plan = Plan(rounds, event.noise_multiplier, exact_positive(self.clip, "clip"), block, rows)
-        return Training(gradients, plan, self._descent(Descent, rounds), source)
+        plan = DescentPlan(rounds, event.noise_multiplier, exact_positive(self.clip, "clip"), block, rows)
+        return PrivateTraining(gradients, plan, self._descent(Descent, rounds), source)
 
     def _block(self, rounds: Rounds, rows: int, gradients: Gradients) -> int:
         """How many rows to compute at once; looks at public facts alone."""
         if self.microbatch is not None:
-            return whole(self.microbatch, "microbatch")
+            return whole_number(self.microbatch, "microbatch")
         return gradients.fitting_block(float(rounds.sampling * rows))
 
     def _descent(self, kind: Any, rounds: Rounds) -> Any:
@@ -176,7 +187,7 @@ class PrivateSGD(Stored, Private):
             raise ParameterError("The momentum must be at least 0 and below 1.")
         return kind(rate, self.optimiser, float(momentum), bool(self.average))
 
-    def _checkpoints(self, event: SampledGaussianEvent, table: Array, targets: Array, training: Training) -> Any:
+    def _checkpoints(self, event: SampledGaussianEvent, table: Array, targets: Array, training: PrivateTraining) -> Any:
         from ziggurat.descent import Checkpoints
 
         assert self.checkpoint is not None
@@ -188,25 +199,25 @@ class PrivateSGD(Stored, Private):
             "settings": repr(sorted(facts.items())),
             "weights": shapes,
         }
-        return Checkpoints(self.checkpoint, json.dumps(mark, sort_keys=True), (self._scaled(table), targets))
+        return Checkpoints(self.checkpoint, json.dumps(mark, sort_keys=True), (self._scale_rows(table), targets))
 
-    def _scaled(self, table: Array) -> Array:
-        scale = None if self.bounds is None else declared(self.bounds, table.shape[1], "bounds")
-        moved = table if scale is None else scale.scaled(table)
+    def _scale_rows(self, table: Array) -> Array:
+        scale = None if self.bounds is None else read_bounds(self.bounds, table.shape[1], "bounds")
+        moved = table if scale is None else scale.scale(table)
         most = float(np.finfo(np.float32).max)
         return np.ascontiguousarray(np.clip(moved, -most, most), dtype=np.float32)
 
     def _network(self) -> Any:
-        from ziggurat.descent import modules
+        from ziggurat.descent import build_module, with_weights
 
-        made = modules.built(self.module, self.n_features_in_, self._outputs(), tuple(self.hidden))
-        return modules.with_weights(made, self.weights_)
+        made = build_module(self.module, self.n_features_in_, self._outputs(), tuple(self.hidden))
+        return with_weights(made, self.weights_)
 
-    def _asked(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803 - as in scikit-learn
-        from ziggurat.descent.modules import outputs_of
+    def _ask(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803 - as in scikit-learn
+        from ziggurat.descent import outputs_of
 
         check_is_fitted(self)
-        network, rows = self._network(), self._scaled(checked_rows(self, X))
+        network, rows = self._network(), self._scale_rows(check_rows(self, X))
         if self.module is None:  # answers of doubles hardly depend on which rows are asked about together
             return outputs_of(network.double(), rows.astype(np.float64), "cpu")
         return outputs_of(network, rows, "cpu")

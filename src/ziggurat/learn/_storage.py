@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import tempfile
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -13,7 +11,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from ziggurat.errors import ArtefactError, DataError
+from ziggurat.errors import ArtefactError
+from ziggurat.files import write_bytes
 from ziggurat.learn._family import Family
 from ziggurat.privacy import Event, event_from_dict
 
@@ -22,7 +21,7 @@ _INDEX = "model"
 _ORIGINS = ("secure", "seeded")
 
 
-class Stored:
+class StoredModel:
     """A model whose parameters and fitted attributes (those that end in an underscore) can be kept in a file.
 
     The file says how often the model and its copies were fitted, too.
@@ -53,7 +52,7 @@ class Stored:
         }
         content = io.BytesIO()
         np.savez(content, **{_INDEX: np.array(json.dumps(index)), **arrays})
-        _replace(Path(path), content.getvalue())
+        write_bytes(path, content.getvalue(), mode=0o600)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -71,7 +70,7 @@ class Stored:
             with np.load(Path(path), allow_pickle=False) as arrays:
                 index = json.loads(str(arrays[_INDEX]))
                 known = (index["format"], index["class"]) == (_FORMAT, cls.__name__)
-                made = cls._restored(index, arrays) if known else None
+                made = cls._restore(index, arrays) if known else None
         except Exception:  # noqa: BLE001 - a damaged file fails in many ways
             raise ArtefactError(f"There is no readable model in {str(path)!r}; restore a copy, or fit again.") from None
         if made is None:
@@ -79,7 +78,7 @@ class Stored:
         return made
 
     @classmethod
-    def _restored(cls, index: dict[str, Any], arrays: Any) -> Self:
+    def _restore(cls, index: dict[str, Any], arrays: Any) -> Self:
         made = cls(**{name: _value(item, arrays) for name, item in index["parameters"].items()})
         for name, item in index["fitted"].items():
             if not name.endswith("_") or name.startswith("_"):
@@ -137,21 +136,3 @@ def _value(item: Any, arrays: Any) -> Any:
         parts = [_value(part, arrays) for part in content]
         return tuple(parts) if kind == "tuple" else parts
     return {"fraction": Fraction, "decimal": Decimal}[kind](content)
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Replace a file in one step; temporary files are made for their owner alone."""
-    try:
-        descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(draft).replace(path)
-        except BaseException:
-            Path(draft).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else "unknown reason"
-        raise DataError(f"{str(path)!r} could not be written ({reason}); it was left as it was.") from None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ziggurat.ledger._signing import Receipt
     from ziggurat.ledger._spend import Replay, Reservation, Spend
     from ziggurat.ledger._statement import GrantStatement, PopulationStatement, Quote, Statement, Total
-    from ziggurat.ledger._verify import Problem, Verification
+    from ziggurat.ledger._verify import LedgerProblem, Verification
     from ziggurat.ledger.witness import WitnessStatement
 else:
     __getattr__, __dir__ = lazy(
@@ -39,7 +39,7 @@ else:
             "_signing": "Receipt",
             "_spend": "Replay Reservation Spend",
             "_statement": "GrantStatement PopulationStatement Quote Statement Total",
-            "_verify": "Problem Verification",
+            "_verify": "LedgerProblem Verification",
             "witness": "WitnessStatement",
         },
     )
@@ -51,9 +51,9 @@ __all__ = [
     "GrantStatement",
     "Head",
     "Ledger",
+    "LedgerProblem",
     "PopulationStatement",
     "PrivateKey",
-    "Problem",
     "PublicKey",
     "Quote",
     "Receipt",

@@ -54,7 +54,7 @@ class Entry(NamedTuple):
     @property
     def data(self) -> Any:
         """The body as a JSON value."""
-        return decoded(self.body)
+        return decode(self.body)
 
 
 class Head(NamedTuple):
@@ -70,7 +70,7 @@ def canonical(value: object, what: str) -> str:
     Keys must be text: JSON would write 1 and "1" alike, so that two different values had one form. `what` names the
     value in the error; the value itself is never quoted.
     """
-    text = encoded(value) if _is_plain(value, _DEEPEST) else None
+    text = encode(value) if _is_plain(value, _DEEPEST) else None
     if text is None:
         raise ParameterError(
             f"{what} must be a JSON value, nested at most {_DEEPEST} deep: text, finite numbers, true, false, null, "
@@ -79,7 +79,7 @@ def canonical(value: object, what: str) -> str:
     return text
 
 
-def encoded(value: object) -> str | None:
+def encode(value: object) -> str | None:
     """Write a value whose keys are known to be text in its canonical form; None if it has none."""
     try:
         return _ENCODER.encode(value)
@@ -87,7 +87,7 @@ def encoded(value: object) -> str | None:
         return None
 
 
-def decoded(text: str) -> Any:
+def decode(text: str) -> Any:
     """Read JSON; raises `ValueError` or `RecursionError` if it cannot be read."""
     return _DECODER.decode(text)
 
@@ -108,10 +108,10 @@ def _is_plain(value: object, depth: int) -> bool:
 
 def digest(seq: int, time: str, kind: str, body: str, previous: str) -> str:
     """Hash an entry."""
-    return sha256(_DOMAIN + framed((str(seq), time, kind, body, previous))).hexdigest()
+    return sha256(_DOMAIN + frame_texts((str(seq), time, kind, body, previous))).hexdigest()
 
 
-def framed(texts: Iterable[str]) -> bytes:
+def frame_texts(texts: Iterable[str]) -> bytes:
     """Join texts so that no two sequences give the same bytes: each is preceded by its length."""
     parts: list[bytes] = []
     for text in texts:

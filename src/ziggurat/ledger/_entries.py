@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import Any, ClassVar, Self
 
 from ziggurat.errors import LedgerError, ParameterError, ZigguratError
-from ziggurat.ledger._chain import FORMAT, canonical, decoded, encoded, framed, is_timestamp
+from ziggurat.ledger._chain import FORMAT, canonical, decode, encode, frame_texts, is_timestamp
 from ziggurat.privacy import Event, Neighbours, event_from_json, exact_delta, exact_epsilon, make_filter, profile
 
 LARGEST_ANSWER = 1 << 20
@@ -24,7 +24,7 @@ _LONGEST_NOTE = 2000
 _KEY = re.compile(r"[0-9a-f]{64}")
 
 
-def checked_text(value: object, what: str, longest: int = _LONGEST_NAME) -> str:
+def check_text(value: object, what: str, longest: int = _LONGEST_NAME) -> str:
     """Read a name or a note: printable text that is not blank and not too long."""
     if not isinstance(value, str) or not value.strip() or not value.isprintable():
         raise ParameterError(f"{what} must be printable text that is not empty.")
@@ -33,34 +33,34 @@ def checked_text(value: object, what: str, longest: int = _LONGEST_NAME) -> str:
     return value
 
 
-def checked_answer(value: object) -> Any:
+def check_answer(value: object) -> Any:
     """Give an answer as it will be read back (lists for tuples), or say why it cannot be stored."""
     text = canonical(value, "An answer")
     if len(text) > LARGEST_ANSWER:
         raise ParameterError(f"An answer must take at most {LARGEST_ANSWER} bytes as JSON, not {len(text)}.")
-    return decoded(text)
+    return decode(text)
 
 
-def checked_question(value: object) -> Any:
+def check_question(value: object) -> Any:
     """Give a question as it will be read back, or say why it cannot be stored; None stays None."""
     if value is None:
         return None
     text = canonical(value, "A question")
     if len(text) > LARGEST_QUESTION:
         raise ParameterError(f"A question must take at most {LARGEST_QUESTION} bytes as JSON.")
-    return decoded(text)
+    return decode(text)
 
 
 # Analysts repeat themselves, so recent events are remembered, and their JSON form, which nobody may change.
 @lru_cache(maxsize=4096)
 def _event_body(text: str) -> Any:
-    return decoded(text)
+    return decode(text)
 
 
 @lru_cache(maxsize=4096)
 def event_from_text(text: str) -> Event:
     """Read an event from its canonical text."""
-    canonical(decoded(text), "An event")
+    canonical(decode(text), "An event")
     return event_from_json(text)
 
 
@@ -116,7 +116,7 @@ class Genesis(Record):
     format: int = FORMAT
 
     def __post_init__(self) -> None:
-        checked_text(self.ledger, "The name of a ledger")
+        check_text(self.ledger, "The name of a ledger")
         if self.format != FORMAT:
             raise LedgerError(f"is not of format {FORMAT}, the only one that this version reads")
 
@@ -133,13 +133,13 @@ class Budget(Record):
     schema_fingerprint: str | None = None
 
     def __post_init__(self) -> None:
-        checked_text(self.table, "The name of a table")
+        check_text(self.table, "The name of a table")
         object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
         object.__setattr__(self, "delta", exact_delta(self.delta))
         if not isinstance(self.neighbours, Neighbours):
             raise ParameterError("A budget must say whom it protects: give neighbours=Neighbours(...).")
         if self.schema_fingerprint is not None:
-            checked_text(self.schema_fingerprint, "A schema fingerprint")
+            check_text(self.schema_fingerprint, "A schema fingerprint")
 
     def to_body(self) -> dict[str, Any]:
         """Give the JSON form."""
@@ -164,10 +164,10 @@ class Membership(Record):
     column: str | None = None
 
     def __post_init__(self) -> None:
-        checked_text(self.table, "The name of a table")
-        checked_text(self.population, "The name of a population")
+        check_text(self.table, "The name of a table")
+        check_text(self.population, "The name of a population")
         if self.column is not None:
-            checked_text(self.column, "The name of a column")
+            check_text(self.column, "The name of a column")
 
 
 @dataclass(frozen=True)
@@ -182,8 +182,8 @@ class Grant(Record):
     rule: str
 
     def __post_init__(self) -> None:
-        checked_text(self.table, "The name of a table")
-        checked_text(self.analyst, "The name of an analyst")
+        check_text(self.table, "The name of a table")
+        check_text(self.analyst, "The name of an analyst")
         made = make_filter(self.epsilon, self.delta, self.rule)
         object.__setattr__(self, "epsilon", made.epsilon)
         object.__setattr__(self, "delta", made.delta)
@@ -199,8 +199,8 @@ class Closing(Record):
     analyst: str
 
     def __post_init__(self) -> None:
-        checked_text(self.table, "The name of a table")
-        checked_text(self.analyst, "The name of an analyst")
+        check_text(self.table, "The name of a table")
+        check_text(self.analyst, "The name of an analyst")
 
 
 @dataclass(frozen=True)
@@ -220,8 +220,8 @@ class Hold(Record):
     rehearsal: bool = False
 
     def __post_init__(self) -> None:
-        checked_text(self.table, "The name of a table")
-        checked_text(self.analyst, "The name of an analyst")
+        check_text(self.table, "The name of a table")
+        check_text(self.analyst, "The name of an analyst")
         if not is_timestamp(self.expires):
             raise ParameterError("A reservation must say in UTC when it expires.")
         if not isinstance(self.rehearsal, bool):
@@ -232,8 +232,8 @@ class Hold(Record):
         """Tells identical questions of one analyst about one table; None if no question was stated."""
         if self.question is None:
             return None
-        asked = (self.table, self.analyst, encoded(self.question) or "", self.event.to_json(), str(self.rehearsal))
-        return sha256(framed(asked)).digest()
+        asked = (self.table, self.analyst, encode(self.question) or "", self.event.to_json(), str(self.rehearsal))
+        return sha256(frame_texts(asked)).digest()
 
     def to_body(self) -> dict[str, Any]:
         """Give the JSON form."""
@@ -249,11 +249,11 @@ class Hold(Record):
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> Self:
         """Read the JSON form."""
-        return cls(**{**body, "event": event_from_text(encoded(body["event"]) or "")})
+        return cls(**{**body, "event": event_from_text(encode(body["event"]) or "")})
 
 
 @dataclass(frozen=True)
-class Answer(Record):
+class Commit(Record):
     """The answer to a reservation; a rehearsal's answer is marked, because it may never be published."""
 
     kind: ClassVar[str] = "commit"
@@ -290,8 +290,8 @@ class Unbounded(Record):
     what: str
 
     def __post_init__(self) -> None:
-        checked_text(self.table, "The name of a table")
-        checked_text(self.what, "The description of a release", _LONGEST_NOTE)
+        check_text(self.table, "The name of a table")
+        check_text(self.what, "The description of a release", _LONGEST_NOTE)
 
 
 @dataclass(frozen=True)
@@ -303,8 +303,8 @@ class WentOn(Record):
     what: str
 
     def __post_init__(self) -> None:
-        checked_text(self.table, "The name of a table")
-        checked_text(self.what, "What a release went on in spite of", _LONGEST_NOTE)
+        check_text(self.table, "The name of a table")
+        check_text(self.what, "What a release went on in spite of", _LONGEST_NOTE)
 
 
 @dataclass(frozen=True)
@@ -320,7 +320,7 @@ class WitnessNamed(Record):
     lost: bool = False
 
     def __post_init__(self) -> None:
-        checked_text(self.where, "The address of a witness", _LONGEST_NOTE)
+        check_text(self.where, "The address of a witness", _LONGEST_NOTE)
         if not isinstance(self.public_key, str) or _KEY.fullmatch(self.public_key) is None:
             raise ParameterError("The public key of a witness is written as 64 hexadecimal digits.")
         if not isinstance(self.lost, bool):
@@ -336,7 +336,7 @@ _RECORDS: dict[str, type[Record]] = {
         Grant,
         Closing,
         Hold,
-        Answer,
+        Commit,
         Abandonment,
         Unbounded,
         WentOn,
@@ -354,7 +354,7 @@ def record_from(kind: str, body: str) -> Record:
     if cls is None:
         raise LedgerError("is of a kind that this version does not know")
     try:
-        data = decoded(body)
+        data = decode(body)
         if not isinstance(data, dict) or data.keys() != cls.names:
             raise LedgerError(f"does not have the fields of a {kind!r} entry")
         return cls.from_body(data)
@@ -368,7 +368,7 @@ def body_of(record: Record) -> str:
     """Write the body of an entry, and read it back: an entry that could not be read would close the ledger for ever."""
     body = None
     try:
-        body = encoded(record.to_body())
+        body = encode(record.to_body())
         same = body is not None and record_from(record.kind, body) == record
     except (ValueError, LedgerError):
         same = False

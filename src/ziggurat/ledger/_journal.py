@@ -97,12 +97,12 @@ class Journal:
         with self.store.writing() as write:
             self._catch_up()
             if self._state.head == Head(entry.seq - 1, entry.previous):
-                record, self._version = self._checked(entry), None
+                record, self._version = self._check(entry), None
                 if isinstance(record, WitnessNamed):
                     self.guard.begin(self._state, record, entry)
                 write(entry)
 
-    def _checked(self, entry: Entry) -> Record:
+    def _check(self, entry: Entry) -> Record:
         try:
             record = record_from(entry.kind, entry.body)
             check(self._state, record, entry.time)

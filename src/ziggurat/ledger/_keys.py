@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ziggurat._lazy import deferred
 from ziggurat.errors import LedgerUseError, ParameterError
+from ziggurat.files import create, sync_path
 
 # A ledger without a witness signs nothing.
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ else:
 _KEY, _SIGNATURE = re.compile("[0-9a-f]{64}"), re.compile("[0-9a-f]{128}")
 
 PrivateKey: TypeAlias = "ed25519.Ed25519PrivateKey | str | os.PathLike[str]"
+"""An Ed25519 key to sign with, or the PEM file that holds it."""
 PublicKey: TypeAlias = "ed25519.Ed25519PublicKey | str | os.PathLike[str]"
+"""The public half of a key, or the PEM file that holds it."""
 
 
 def settings() -> Path:
@@ -79,32 +82,32 @@ def generate_key(path: str | os.PathLike[str]) -> Path:
     return public
 
 
-def load_private_key(source: PrivateKey) -> ed25519.Ed25519PrivateKey:
+def load_private_key(key: PrivateKey) -> ed25519.Ed25519PrivateKey:
     """Read a private key from its PEM file, unless it is one already."""
-    if isinstance(source, ed25519.Ed25519PrivateKey):
-        return source
+    if isinstance(key, ed25519.Ed25519PrivateKey):
+        return key
     try:
-        key = pem.load_pem_private_key(_read(source), password=None)
+        loaded = pem.load_pem_private_key(_read(key), password=None)
     except (ValueError, TypeError, exceptions.UnsupportedAlgorithm):
         raise LedgerUseError("The private key cannot be read; make one with 'ziggurat ledger keygen'.") from None
-    if not isinstance(key, ed25519.Ed25519PrivateKey):
+    if not isinstance(loaded, ed25519.Ed25519PrivateKey):
         raise LedgerUseError("The private key must be an Ed25519 key; make one with 'ziggurat ledger keygen'.")
-    return key
+    return loaded
 
 
-def load_public_key(source: PublicKey) -> ed25519.Ed25519PublicKey:
+def load_public_key(key: PublicKey) -> ed25519.Ed25519PublicKey:
     """Read a public key from its PEM file, unless it is one already."""
-    if isinstance(source, ed25519.Ed25519PublicKey):
-        return source
+    if isinstance(key, ed25519.Ed25519PublicKey):
+        return key
     try:
-        key = pem.load_pem_public_key(_read(source))
+        loaded = pem.load_pem_public_key(_read(key))
     except (ValueError, TypeError, exceptions.UnsupportedAlgorithm):
         raise LedgerUseError(
             "The public key cannot be read; give the '.pub' file that 'ziggurat ledger keygen' made."
         ) from None
-    if not isinstance(key, ed25519.Ed25519PublicKey):
+    if not isinstance(loaded, ed25519.Ed25519PublicKey):
         raise LedgerUseError("The public key must be an Ed25519 key; make one with 'ziggurat ledger keygen'.")
-    return key
+    return loaded
 
 
 def public_text(key: ed25519.Ed25519PublicKey) -> str:
@@ -139,10 +142,13 @@ def _write_new(files: dict[Path, tuple[bytes, int]]) -> None:
     placed: list[Path] = []
     try:
         for path, draft in drafts.items():
-            _write_draft(draft, *files[path])
+            content, mode = files[path]
+            create(draft, content, mode=mode)
         for path, draft in drafts.items():
             os.link(draft, path)
             placed.append(path)
+        for folder in {path.absolute().parent for path in files}:
+            sync_path(folder)
     except BaseException:
         for path in placed:
             path.unlink(missing_ok=True)
@@ -150,11 +156,3 @@ def _write_new(files: dict[Path, tuple[bytes, int]]) -> None:
     finally:
         for draft in drafts.values():
             draft.unlink(missing_ok=True)
-
-
-def _write_draft(draft: Path, content: bytes, mode: int) -> None:
-    handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(handle)

@@ -15,9 +15,9 @@ from ziggurat.ledger._arguments import address, first_entry, lifetime, patience
 from ziggurat.ledger._chain import Entry, Head, intact, now, timestamp
 from ziggurat.ledger._entries import (
     Abandonment,
-    Answer,
     Budget,
     Closing,
+    Commit,
     Grant,
     Hold,
     Membership,
@@ -25,13 +25,13 @@ from ziggurat.ledger._entries import (
     Unbounded,
     WentOn,
     as_stored,
-    checked_answer,
-    checked_question,
+    check_answer,
+    check_question,
 )
 from ziggurat.ledger._journal import Journal
 from ziggurat.ledger._keys import PrivateKey, PublicKey
 from ziggurat.ledger._left import share_left
-from ziggurat.ledger._populations import counted, paying
+from ziggurat.ledger._populations import count_for, paying
 from ziggurat.ledger._rules import fits, require_new
 from ziggurat.ledger._signing import Receipt, sign
 from ziggurat.ledger._spend import Replay, Reservation, Spend
@@ -47,7 +47,7 @@ from ziggurat.ledger._statement import (
 from ziggurat.ledger._verify import Auditor, Verification, verify_entries
 from ziggurat.ledger.storage import Store, open_store
 from ziggurat.ledger.witness import Naming, WitnessStatement, hear, state_witness
-from ziggurat.privacy import Amount, Event, Neighbours, exact_delta, exact_epsilon, make_filter, whole
+from ziggurat.privacy import Amount, Event, Neighbours, exact_delta, exact_epsilon, make_filter, whole_number
 
 _NEVER = timestamp(datetime.max.replace(tzinfo=UTC))
 _BEFORE_ALL = -(2**63) - 1
@@ -123,23 +123,23 @@ class Ledger:
 
     def create_budget(
         self,
-        table: str,
+        budget: str,
         epsilon: Amount,
         delta: Amount = 0,
         neighbours: Neighbours = Neighbours(),  # noqa: B008 - frozen
         schema_fingerprint: str | None = None,
         population: str | None = None,
     ) -> Budget:
-        """Set what may be spent on a table, or on all tables of a population; it cannot be changed later.
+        """Set what may be spent on the table of that name, or on all of a population; it cannot be changed later.
 
         There is one budget under each promise. A second one of the same `population`, under another name, is for what
         cannot be proven under the first; the two promises are shown side by side and never added up.
         """
-        budget = Budget(table, exact_epsilon(epsilon), exact_delta(delta), neighbours, schema_fingerprint)
-        if population is not None and population != table:
-            self._journal.append(lambda state, _moment: _joining(state, budget, population))
-        self._append(budget)
-        return budget
+        made = Budget(budget, exact_epsilon(epsilon), exact_delta(delta), neighbours, schema_fingerprint)
+        if population is not None and population != budget:
+            self._journal.append(lambda state, _moment: _joining(state, made, population))
+        self._append(made)
+        return made
 
     def register(self, table: str, population: str, column: str | None = None) -> None:
         """Declare that a table, or a budget, is about the people of a population; it cannot be changed later.
@@ -149,7 +149,7 @@ class Ledger:
         """
         self._append(Membership(table, population, column))
 
-    def grant(self, table: str, analyst: str, epsilon: Amount, delta: Amount = 0, rule: str | None = None) -> Grant:
+    def grant(self, budget: str, analyst: str, epsilon: Amount, delta: Amount = 0, rule: str | None = None) -> Grant:
         """Give an analyst a piece of a budget, to be spent under `rule` (see `make_filter`).
 
         A table without a budget of its own means the first one of its population. A grant that does not fit what is
@@ -158,43 +158,45 @@ class Ledger:
         rule_made, given = make_filter(epsilon, delta, rule), []
 
         def decide(state: State, _moment: datetime) -> Grant:
-            account = state.budget(table).table
-            given.append(Grant(account, analyst, rule_made.epsilon, rule_made.delta, rule_made.name))
+            paid_from = state.budget(budget).table
+            given.append(Grant(paid_from, analyst, rule_made.epsilon, rule_made.delta, rule_made.name))
             return given[-1]
 
         self._journal.append(decide)
         return given[-1]
 
-    def close_grant(self, table: str, analyst: str) -> None:
+    def close_grant(self, budget: str, analyst: str) -> None:
         """End a grant; under the sum rule what was not spent returns to the budget, under others nothing does."""
-        self._append(Closing(table, analyst))
+        self._append(Closing(budget, analyst))
 
-    def record_unbounded(self, table: str, what: str) -> Entry:
+    def record_unbounded(self, budget: str, what: str) -> Entry:
         """Write down a release that carries no differential-privacy promise; statements will mention it for ever."""
-        return self._append(Unbounded(table, what))
+        return self._append(Unbounded(budget, what))
 
-    def record_decision(self, table: str, what: str) -> Entry:
+    def record_decision(self, budget: str, what: str) -> Entry:
         """Write down that the steward let a release go although `what`; statements will say so for ever."""
-        entry = self._journal.append(lambda _state, _moment: WentOn(table, what))
+        entry = self._journal.append(lambda _state, _moment: WentOn(budget, what))
         assert entry is not None  # a decision is never declined
         return entry
 
-    def quote(self, table: str, analyst: str, event: Event, question: Any = None, rehearsal: bool = False) -> Quote:
+    def quote(self, budget: str, analyst: str, event: Event, question: Any = None, rehearsal: bool = False) -> Quote:
         """Say what a question would cost, without reading data and without spending."""
-        asked, wanted = checked_question(question), as_stored(event)
+        asked, wanted = check_question(question), as_stored(event)
         with self._journal.current() as state:
-            hold = _held(state, table, analyst, wanted, asked, _NEVER, rehearsal)
-            return make_quote(state.grant(hold.table, analyst), hold.event, bool(_answered(state, hold)))
+            hold = _make_hold(state, budget, analyst, wanted, asked, _NEVER, rehearsal)
+            return make_quote(state.grant(hold.table, analyst), hold.event, bool(_find_answer(state, hold)))
 
-    def answered(self, table: str, analyst: str, event: Event, question: Any = None, rehearsal: bool = False) -> bool:
+    def is_answered(
+        self, budget: str, analyst: str, event: Event, question: Any = None, rehearsal: bool = False
+    ) -> bool:
         """Tell whether a question was answered before, so that `reserve` would give that answer again."""
-        asked, wanted = checked_question(question), as_stored(event)
+        asked, wanted = check_question(question), as_stored(event)
         with self._journal.current() as state:
-            return bool(_answered(state, _held(state, table, analyst, wanted, asked, _NEVER, rehearsal)))
+            return bool(_find_answer(state, _make_hold(state, budget, analyst, wanted, asked, _NEVER, rehearsal)))
 
     def reserve(
         self,
-        table: str,
+        budget: str,
         analyst: str,
         event: Event,
         question: Any = None,
@@ -222,8 +224,8 @@ class Ledger:
         PendingError
             The same question is reserved and not yet answered.
         """
-        asking = _Asking(table, analyst, as_stored(event), checked_question(question), lifetime(ttl), rehearsal)
-        self._prove_first(table, analyst, asking.event)
+        asking = _ReserveCall(budget, analyst, as_stored(event), check_question(question), lifetime(ttl), rehearsal)
+        self._prove_first(budget, analyst, asking.event)
         entry = self._journal.append(asking.decide)
         if entry is None:
             return Replay(self.entry(asking.answered))
@@ -232,7 +234,7 @@ class Ledger:
     @contextmanager
     def spend(
         self,
-        table: str,
+        budget: str,
         analyst: str,
         event: Event,
         question: Any = None,
@@ -244,7 +246,7 @@ class Ledger:
         A block that ends without an answer has spent its cost all the same; its reservation is given up, so that the
         question can be asked (and paid for) again at once.
         """
-        outcome = self.reserve(table, analyst, event, question, ttl, rehearsal)
+        outcome = self.reserve(budget, analyst, event, question, ttl, rehearsal)
         spend = Spend(outcome)
         try:
             yield spend
@@ -259,9 +261,9 @@ class Ledger:
         Its cost stays spent. The same question can then be asked, and paid for, again at once. One that is answered,
         given up or unknown raises `LedgerUseError`.
         """
-        self._abandon(whole(reservation, "reservation"))
+        self._abandon(whole_number(reservation, "reservation"))
 
-    def left(self, table: str, analyst: str) -> Fraction:
+    def left(self, budget: str, analyst: str) -> Fraction:
         """Give the exact epsilon that an analyst certainly has left by plain addition.
 
         Questions that are epsilon-DP and add up to at most this fit, under every rule. Under the zcdp and gaussian
@@ -269,16 +271,16 @@ class Ledger:
         `share_left` takes that into account.
         """
         with self._journal.current() as state:
-            grant = state.grant(state.budget(table).table, analyst)
+            grant = state.grant(state.budget(budget).table, analyst)
             return grant.filter.left(grant.spent)
 
-    def share_left(self, table: str, analyst: str) -> Fraction:
+    def share_left(self, budget: str, analyst: str) -> Fraction:
         """Give how much of a grant is left, from 0 to 1, by the measure of its rule of which most is left.
 
         0 means that no further question fits.
         """
         with self._journal.current() as state:
-            grant = state.grant(state.budget(table).table, analyst)
+            grant = state.grant(state.budget(budget).table, analyst)
             return share_left(grant.filter, grant.spent)
 
     def tables(self) -> list[str]:
@@ -309,14 +311,14 @@ class Ledger:
         with self._journal.current() as state:
             return paying(state, table, neighbours, analyst)
 
-    def counted(self, table: str, event: Event, analyst: str | None = None) -> Event:
+    def as_counted(self, table: str, event: Event, analyst: str | None = None) -> Event:
         """State an event as the budget that would pay for it counts it (see `paying`)."""
-        return counted(event, self.paying(table, event.neighbours, analyst).neighbours)
+        return count_for(event, self.paying(table, event.neighbours, analyst).neighbours)
 
-    def statement(self, table: str) -> Statement:
-        """State what was granted, spent and left of a table's budget, as of now."""
+    def statement(self, budget: str) -> Statement:
+        """State what was granted, spent and left of a budget, or of that of a table, as of now."""
         with self._journal.current() as state:
-            name = state.account(table)
+            name = state.account(budget)
             return make_statement(name, state.table(name), timestamp(now()))
 
     def account(self, name: str) -> PopulationStatement:
@@ -324,27 +326,27 @@ class Ledger:
         with self._journal.current() as state:
             return make_population_statement(state, name, timestamp(now()))
 
-    def history(self, table: str | None = None, analyst: str | None = None) -> list[Entry]:
-        """Give the entries, all or those about a table, an analyst or both; they include the stored answers.
+    def history(self, budget: str | None = None, analyst: str | None = None) -> list[Entry]:
+        """Give the entries, all or those about a budget, an analyst or both; they include the stored answers.
 
         A name that the ledger does not know raises `LedgerUseError`.
         """
         with self._journal.current() as state:
-            state.require_known(table, analyst)
+            state.require_known(budget, analyst)
             entries = list(self._journal.store.after(0))
-            return [entry for entry in entries if _concerns(state, entry, table, analyst)]
+            return [entry for entry in entries if _concerns(state, entry, budget, analyst)]
 
     def entry(self, seq: int) -> Entry:
         """Give one entry by its number, and read no other; one that is not there raises `LedgerUseError`."""
         with self._journal.current() as state:
-            if not 1 <= whole(seq, "entry") <= state.head.seq:
+            if not 1 <= whole_number(seq, "entry") <= state.head.seq:
                 raise LedgerUseError(f"There is no entry {seq}; the newest one is {state.head.seq}.")
             found = self._journal.store.entries(seq, 1)
         if not found or found[0].seq != seq or not intact(found[0]):
             raise LedgerCorruptError(f"{self._journal.store.name} has lost or changed entry {seq}; verify it.")
         return found[0]
 
-    def granted(self, reservation: int) -> Grant:
+    def grant_of(self, reservation: int) -> Grant:
         """Give the grant that paid for a reservation, named by the number of its entry."""
         with self._journal.current() as state:
             return state.hold(reservation).owner.grant
@@ -389,7 +391,7 @@ class Ledger:
         """
         store = self._journal.store.another()
         try:
-            return _verified(store, public_key, receipt, self._throwaway)
+            return _verify_store(store, public_key, receipt, self._throwaway)
         finally:
             store.close()
 
@@ -403,17 +405,17 @@ class Ledger:
             budget = paying(seen, table, event.neighbours, analyst)
             grant = seen.grant(budget.table, analyst)
             if grant.spent.count == 0:
-                fits(grant, counted(event, budget.neighbours))
+                fits(grant, count_for(event, budget.neighbours))
 
     def _commit(self, reservation: int, answer: Any, rehearsal: bool) -> Entry:
-        return self._append(Answer(reservation, checked_answer(answer), rehearsal))
+        return self._append(Commit(reservation, check_answer(answer), rehearsal))
 
     def _abandon(self, reservation: int) -> None:
         self._append(Abandonment(reservation))
 
 
 @dataclass
-class _Asking:
+class _ReserveCall:
     """One call of `reserve`, and what came of it: a reservation, or the entry that answered the question before."""
 
     table: str
@@ -428,8 +430,8 @@ class _Asking:
     def decide(self, state: State, moment: datetime) -> Record | None:
         """Make the reservation, unless the question has been answered."""
         expires = timestamp(moment + self.life)
-        self.hold = _held(state, self.table, self.analyst, self.event, self.question, expires, self.rehearsal)
-        self.answered = _answered(state, self.hold)
+        self.hold = _make_hold(state, self.table, self.analyst, self.event, self.question, expires, self.rehearsal)
+        self.answered = _find_answer(state, self.hold)
         return None if self.answered else self.hold
 
 
@@ -442,12 +444,12 @@ def verify_ledger(
     """
     store = open_store(address(where), False, 30.0, first_entry, read_only=True)
     try:
-        return _verified(store, public_key, receipt)
+        return _verify_store(store, public_key, receipt)
     finally:
         store.close()
 
 
-def _verified(
+def _verify_store(
     store: Store, public_key: PublicKey | None, receipt: Receipt | None, throwaway: bool = False
 ) -> Verification:
     def ask(auditor: Auditor) -> None:
@@ -462,10 +464,12 @@ def _verified(
     return verify_entries(store.after(_BEFORE_ALL), store.oddities, public_key, receipt, ask)
 
 
-def _held(state: State, name: str, analyst: str, event: Event, question: Any, expires: str, rehearsal: bool) -> Hold:
+def _make_hold(
+    state: State, name: str, analyst: str, event: Event, question: Any, expires: str, rehearsal: bool
+) -> Hold:
     """Make a reservation on the budget that pays for a table, and state the event as that budget counts it."""
     budget = paying(state, name, event.neighbours, analyst)
-    return Hold(budget.table, analyst, counted(event, budget.neighbours), question, expires, rehearsal)
+    return Hold(budget.table, analyst, count_for(event, budget.neighbours), question, expires, rehearsal)
 
 
 def _joining(state: State, budget: Budget, population: str) -> Membership | None:
@@ -475,7 +479,7 @@ def _joining(state: State, budget: Budget, population: str) -> Membership | None
     return None if known is not None and known.population == population else Membership(budget.table, population)
 
 
-def _answered(state: State, hold: Hold) -> int:
+def _find_answer(state: State, hold: Hold) -> int:
     """Find the entry that answers the same question; 0 if there is none."""
     key = hold.key
     earlier = None if key is None else state.questions.get(key)

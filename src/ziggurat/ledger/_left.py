@@ -48,18 +48,18 @@ class Remainder(NamedTuple):
 def in_the_rules_words(rule: Filter, spent: Spent) -> Remainder:
     """Say what is left; it reads as nothing only if no further question fits."""
     note = f", with delta {in_words(delta_left(rule, spent))} for questions that have one" if spent.delta else ""
-    note = _taken_whole(rule, spent) or note
+    note = _why_taken_whole(rule, spent) or note
     if rule.name not in _OTHER_MEASURES:
         return Remainder(f"epsilon {in_words(rule.left(spent))}", note)
     if not share_left(rule, spent):
-        return Remainder("nothing", _taken_whole(rule, spent))
+        return Remainder("nothing", _why_taken_whole(rule, spent))
     other, epsilon = other_left(rule, spent), rule.left(spent)
     parts = [f"epsilon {in_words(epsilon)} by addition"] if epsilon else []
     parts += [f"{other[0]} {in_words(other[1])}"] if other is not None and other[1] else []
     return Remainder(percent(share_left(rule, spent)), f", that is {' or '.join(parts)}{note}")
 
 
-def _taken_whole(rule: Filter, spent: Spent) -> str:
+def _why_taken_whole(rule: Filter, spent: Spent) -> str:
     """Say why a first question, which may use the whole grant, did so though it costs less; else nothing."""
     most, measure = rule.delta_for_events(), _OTHER_MEASURES.get(rule.name)
     if spent.delta > most:

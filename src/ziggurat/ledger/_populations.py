@@ -15,10 +15,11 @@ An event counts in a budget that protects the same unit
 
 from __future__ import annotations
 
+from ziggurat.data import Unit
 from ziggurat.errors import MixedNeighboursError
 from ziggurat.ledger._entries import Budget
 from ziggurat.ledger._state import State
-from ziggurat.privacy import Event, Neighbours, Relation, Unit, as_replace_one, renamed
+from ziggurat.privacy import Event, Neighbours, Relation, as_replace_one, rename_unit
 
 _OF_A_COLUMN = "label"
 """A unit that is one cell of its column: another column is another unit, and not another name for the same people."""
@@ -44,7 +45,7 @@ def paying(state: State, name: str, whom: Neighbours, analyst: str | None = None
     column = None if member is None else member.column
     reached = [budget for budget in budgets if _reaches(whom, budget.neighbours, column)]
     if not reached:
-        raise MixedNeighboursError(_needed(state.population(name), whom, budgets))
+        raise MixedNeighboursError(_say_needed(state.population(name), whom, budgets))
 
     def last(budget: Budget) -> tuple[bool, bool]:
         granted = analyst is None or analyst in state.tables[budget.table].current
@@ -53,9 +54,9 @@ def paying(state: State, name: str, whom: Neighbours, analyst: str | None = None
     return min(reached, key=last)
 
 
-def counted(event: Event, protected: Neighbours) -> Event:
+def count_for(event: Event, protected: Neighbours) -> Event:
     """State an event as a budget counts it."""
-    stated = renamed(event, protected.unit)
+    stated = rename_unit(event, protected.unit)
     return stated if protected.relation is Relation.ADD_OR_REMOVE_ONE else as_replace_one(stated)
 
 
@@ -66,7 +67,7 @@ def _reaches(whom: Neighbours, protected: Neighbours, column: str | None) -> boo
     return whom.relation is protected.relation or whom.relation is Relation.ADD_OR_REMOVE_ONE
 
 
-def _needed(population: str, whom: Neighbours, budgets: list[Budget]) -> str:
+def _say_needed(population: str, whom: Neighbours, budgets: list[Budget]) -> str:
     held = " and ".join(f"{budget.table!r} ({budget.neighbours})" for budget in budgets)
     others = "budget" if len(budgets) == 1 else "budgets"
     return (

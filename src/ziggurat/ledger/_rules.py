@@ -12,9 +12,9 @@ from functools import lru_cache
 from ziggurat.errors import BudgetExceededError, LedgerError, LedgerUseError, ParameterError, PendingError, PrivacyError
 from ziggurat.ledger._entries import (
     Abandonment,
-    Answer,
     Budget,
     Closing,
+    Commit,
     Genesis,
     Grant,
     Hold,
@@ -145,7 +145,7 @@ def refusal(grant: GrantState, event: Event) -> str:
     )
 
 
-def _commit(state: State, record: Answer, time: str) -> None:
+def _commit(state: State, record: Commit, time: str) -> None:
     hold = state.hold(record.reservation)
     if hold.committed:
         raise LedgerUseError(f"Reservation {hold.seq} has been committed already.")
@@ -182,7 +182,7 @@ _RULES: dict[type[Record], Callable[..., None]] = {
     Grant: _grant,
     Closing: _close,
     Hold: _reserve,
-    Answer: _commit,
+    Commit: _commit,
     Abandonment: _abandon,
     Unbounded: _unbounded,
     WentOn: _decision,

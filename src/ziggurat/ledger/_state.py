@@ -15,9 +15,9 @@ from ziggurat.errors import LedgerUseError
 from ziggurat.ledger._chain import Head
 from ziggurat.ledger._entries import (
     Abandonment,
-    Answer,
     Budget,
     Closing,
+    Commit,
     Genesis,
     Grant,
     Hold,
@@ -245,7 +245,7 @@ def _reserve(state: State, record: Hold, seq: int) -> None:
         state.questions[hold.key] = hold
 
 
-def _commit(state: State, record: Answer, seq: int) -> None:
+def _commit(state: State, record: Commit, seq: int) -> None:
     hold = state.hold(record.reservation)
     hold.committed = seq
     hold.owner.open_holds.pop(hold.seq, None)
@@ -282,7 +282,7 @@ _EFFECTS: dict[type[Record], Callable[..., None]] = {
     Grant: _grant,
     Closing: _close,
     Hold: _reserve,
-    Answer: _commit,
+    Commit: _commit,
     Abandonment: _abandon,
     Unbounded: _unbounded,
     WentOn: _decision,

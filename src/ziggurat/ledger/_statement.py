@@ -58,11 +58,11 @@ def make_quote(grant: GrantState, event: Event, replayed: bool) -> Quote:
         rule.left(before),
         rule.left(after),
         replayed,
-        _quoted(grant, event, admitted, replayed),
+        _say_quote(grant, event, admitted, replayed),
     )
 
 
-def _quoted(grant: GrantState, event: Event, admitted: bool, replayed: bool) -> str:
+def _say_quote(grant: GrantState, event: Event, admitted: bool, replayed: bool) -> str:
     if replayed:
         return "This question has been answered before; asking it again costs nothing."
     if not admitted:
@@ -118,9 +118,9 @@ class GrantStatement:
         unanswered = [f"{n} {word}" for n, word in ((self.pending, "pending"), (self.expired, "expired")) if n]
         text += f", of which {' and '.join(unanswered)}" if unanswered else ""
         left = f"{self.remainder.amount} is left{self.remainder.detail}"
-        return [f"{text}; {'the grant is closed' if self.closed else left}.", *self._rehearsed()]
+        return [f"{text}; {'the grant is closed' if self.closed else left}.", *self._say_rehearsed()]
 
-    def _rehearsed(self) -> list[str]:
+    def _say_rehearsed(self) -> list[str]:
         if not self.rehearsals:
             return []
         one = self.rehearsals == 1
@@ -144,9 +144,9 @@ class Statement:
         """Say it in words: the budget, what no budget covers or a gate had stopped (`alone`), then each grant."""
         granted = [sentence for grant in self.grants for sentence in grant.sentences()]
         notes = [*unbounded_note(self.table, len(self.unbounded)), *decision_notes(self.table, self.decisions)]
-        return [self._budgeted(), *(notes if alone else []), *granted]
+        return [self._say_budget(), *(notes if alone else []), *granted]
 
-    def _budgeted(self) -> str:
+    def _say_budget(self) -> str:
         if self.budget is None:
             return f"The table {self.table} has no budget."
         return (
@@ -250,12 +250,12 @@ def make_statement(name: str, table: TableState, time: str) -> Statement:
     """State a table's account as of `time`."""
     epsilon, delta = table.charged()
     whole = (table.budget.epsilon, table.budget.delta) if table.budget else (epsilon, delta)
-    grants = tuple(_granted(grant, time) for grant in table.grants)
+    grants = tuple(_state_grant(grant, time) for grant in table.grants)
     left = (whole[0] - epsilon, whole[1] - delta)
     return Statement(name, table.budget, grants, *left, tuple(table.unbounded), tuple(table.decisions))
 
 
-def _granted(grant: GrantState, time: str) -> GrantStatement:
+def _state_grant(grant: GrantState, time: str) -> GrantStatement:
     rule, spent, nothing = grant.filter, grant.spent, Fraction(0)
     return GrantStatement(
         grant=grant.grant,

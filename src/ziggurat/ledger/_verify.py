@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ziggurat.errors import LedgerCorruptError, LedgerError, ZigguratError
-from ziggurat.ledger._chain import Entry, Head, decoded, encoded, intact, is_text, is_timestamp
+from ziggurat.ledger._chain import Entry, Head, decode, encode, intact, is_text, is_timestamp
 from ziggurat.ledger._entries import Record, record_from
 from ziggurat.ledger._keys import PublicKey
 from ziggurat.ledger._rules import check
@@ -23,7 +23,7 @@ RECEIPT = "No witness is named or known here; the receipt vouches for entry"
 
 
 @dataclass(frozen=True)
-class Problem:
+class LedgerProblem:
     """Something wrong at entry `seq`; 0 stands for `subject`, by default the database that holds the entries."""
 
     seq: int
@@ -53,7 +53,7 @@ class Verification:
     """
 
     entries: int
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[LedgerProblem] = field(default_factory=list)
     omitted: int = 0
     notes: list[str] = field(default_factory=list)
 
@@ -84,7 +84,7 @@ def verify_entries(
         for entry in entries:
             auditor.take(entry)
     except LedgerError as error:
-        auditor.report(auditor.expected, f"and those after it cannot be read: {_lowered(error)}")
+        auditor.report(auditor.expected, f"and those after it cannot be read: {_lower_first(error)}")
     auditor.finish(public_key)
     auditor.examine(oddities)
     if hear is not None:
@@ -100,14 +100,14 @@ class Auditor:
         self.expected, self.count, self.omitted = 1, 0, 0
         self.previous = Head()
         self.receipt, self.signed_hash = receipt, None if receipt is None else ""
-        self.problems: list[Problem] = []
+        self.problems: list[LedgerProblem] = []
         self.links: dict[int, tuple[str, str]] = {}
         self.rests_on = UNWITNESSED if receipt is None else f"{RECEIPT} {receipt.seq} and all before it."
 
     def report(self, seq: int, what: str, subject: str = "The database") -> None:
         """Write down what is wrong with an entry, or with something else."""
         if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(Problem(seq, what, subject))
+            self.problems.append(LedgerProblem(seq, what, subject))
         else:
             self.omitted += 1
 
@@ -135,7 +135,7 @@ class Auditor:
         try:
             check(self.state, record, entry.time)
         except ZigguratError as error:
-            self.report(entry.seq, f"breaks a rule: {_lowered(error)}")
+            self.report(entry.seq, f"breaks a rule: {_lower_first(error)}")
         try:
             self.state.apply(record, Head(entry.seq, entry.hash))
         except ZigguratError:
@@ -147,7 +147,7 @@ class Auditor:
         except LedgerError as error:
             self.report(entry.seq, str(error))
             return None
-        if encoded(decoded(entry.body)) != entry.body:
+        if encode(decode(entry.body)) != entry.body:
             self.report(entry.seq, "is not written in canonical form")
         return record
 
@@ -165,7 +165,7 @@ class Auditor:
             for what in oddities():
                 self.report(0, what)
         except LedgerError as error:
-            self.report(0, f"cannot be examined: {_lowered(error)}")
+            self.report(0, f"cannot be examined: {_lower_first(error)}")
 
     def _receipt_problems(self, receipt: Receipt, public_key: PublicKey | None) -> Iterator[str]:
         wrong = receipt.problem(public_key)
@@ -202,6 +202,6 @@ def _chain_problems(entry: Entry, previous: Head) -> Iterator[str]:
         yield "does not follow the entry before it"
 
 
-def _lowered(error: Exception) -> str:
+def _lower_first(error: Exception) -> str:
     text = str(error).rstrip(".")
     return text[:1].lower() + text[1:]

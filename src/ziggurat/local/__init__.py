@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
-    from ziggurat.local._base import Privatiser, Reports
+    from ziggurat.local._base import Privatizer, Reports
     from ziggurat.local._choice import RecordChoice
-    from ziggurat.local._choose import METHODS, Recommendation, best_for_frequencies, privatiser_for
-    from ziggurat.local._estimates import Estimate, Frequencies, Mean
+    from ziggurat.local._choose import METHODS, Recommendation, best_for_frequencies, privatizer_for
+    from ziggurat.local._estimates import Frequencies, LocalEstimate, Mean
     from ziggurat.local._hashing import LocalHashing
     from ziggurat.local._intervals import Support
     from ziggurat.local._numbers import CountNoise, RecordLaplace
-    from ziggurat.local._record import Record
+    from ziggurat.local._record import WholeRecord
     from ziggurat.local._response import Response
     from ziggurat.local._unary import UnaryEncoding
     from ziggurat.local._vectors import VectorNoise
@@ -20,14 +20,14 @@ else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "_base": "Privatiser Reports",
+            "_base": "Privatizer Reports",
             "_choice": "RecordChoice",
-            "_choose": "METHODS Recommendation best_for_frequencies privatiser_for",
-            "_estimates": "Estimate Frequencies Mean",
+            "_choose": "METHODS Recommendation best_for_frequencies privatizer_for",
+            "_estimates": "Frequencies LocalEstimate Mean",
             "_hashing": "LocalHashing",
             "_intervals": "Support",
             "_numbers": "CountNoise RecordLaplace",
-            "_record": "Record",
+            "_record": "WholeRecord",
             "_response": "Response",
             "_unary": "UnaryEncoding",
             "_vectors": "VectorNoise",
@@ -37,13 +37,12 @@ else:
 __all__ = [
     "METHODS",
     "CountNoise",
-    "Estimate",
     "Frequencies",
+    "LocalEstimate",
     "LocalHashing",
     "Mean",
-    "Privatiser",
+    "Privatizer",
     "Recommendation",
-    "Record",
     "RecordChoice",
     "RecordLaplace",
     "Reports",
@@ -51,6 +50,7 @@ __all__ = [
     "Support",
     "UnaryEncoding",
     "VectorNoise",
+    "WholeRecord",
     "best_for_frequencies",
-    "privatiser_for",
+    "privatizer_for",
 ]

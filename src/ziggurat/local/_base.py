@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError
-from ziggurat.local._estimates import Estimate
-from ziggurat.mechanisms import Mechanism, Noisy, about, drawing_from
+from ziggurat.local._estimates import LocalEstimate
+from ziggurat.mechanisms import Mechanism, Noisy, neighbours_or_usual
 from ziggurat.privacy import Amount, Neighbours, Relation, compose, exact_epsilon, in_words
-from ziggurat.randomness import Source
+from ziggurat.randomness import Source, choose_source
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-_KINDS: dict[str, type[Privatiser]] = {}
+_KINDS: dict[str, type[Privatizer]] = {}
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Reports(Noisy[Any]):
         return len(self.value)
 
 
-class Privatiser(Mechanism):
+class Privatizer(Mechanism):
     """Protects each record on its own, before anybody collects it (the local model).
 
     Promise: epsilon-differential privacy of one report under replace-one neighbours: whatever the record was, no
@@ -66,7 +66,7 @@ class Privatiser(Mechanism):
         """The exact epsilon promised for one report."""
         return compose(self.event).pure().epsilon
 
-    def privatise(self, values: Any, source: Source | None = None) -> Reports:
+    def privatize(self, values: Any, source: Source | None = None) -> Reports:
         """Make one report of every value; all values are checked before anything is drawn.
 
         Parameters
@@ -76,17 +76,17 @@ class Privatiser(Mechanism):
         source
             Secure randomness unless a rehearsal passes its own.
         """
-        drawn_from = drawing_from(source)
-        return Reports(self._randomised(self._read(values), drawn_from), self.event, drawn_from.origin)
+        drawn_from = choose_source(source)
+        return Reports(self._randomize(self._read(values), drawn_from), self.event, drawn_from.origin)
 
     @abstractmethod
-    def estimate(self, reports: Any, confidence: Amount = "0.95", *, population: bool = False) -> Estimate:
+    def estimate(self, reports: Any, confidence: Amount = "0.95", *, population: bool = False) -> LocalEstimate:
         """Estimate without bias what the reports are about, with intervals.
 
         Parameters
         ----------
         reports
-            From `privatise`, or its `value` as it was sent.
+            From `privatize`, or its `value` as it was sent.
         confidence
             With which each interval holds its truth.
         population
@@ -100,7 +100,7 @@ class Privatiser(Mechanism):
         return {**stated, "neighbours": self.neighbours.to_dict()}
 
     @staticmethod
-    def from_dict(data: Any) -> Privatiser:
+    def from_dict(data: Any) -> Privatizer:
         """Make the privatiser that `to_dict` described; anything else raises `ParameterError`."""
         made = _KINDS.get(str(data.get("kind"))) if isinstance(data, Mapping) else None
         if made is None:
@@ -115,11 +115,11 @@ class Privatiser(Mechanism):
         """Give the reports as an Arrow column, ready to be written to a file."""
         import pyarrow as pa
 
-        return pa.array(self._sent(reports), self.arrow_type)
+        return pa.array(self._read_sent(reports), self.arrow_type)
 
     def from_arrow(self, column: pa.Array | pa.ChunkedArray, origin: str) -> Reports:
         """Read reports back from an Arrow column, as `to_arrow` gave it."""
-        return Reports(self._sent(column), self.event, origin)
+        return Reports(self._read_sent(column), self.event, origin)
 
     @property
     @abstractmethod
@@ -135,24 +135,24 @@ class Privatiser(Mechanism):
         """Check the values and bring them into the public domain."""
 
     @abstractmethod
-    def _randomised(self, values: Any, source: Source) -> npt.NDArray[Any]:
+    def _randomize(self, values: Any, source: Source) -> npt.NDArray[Any]:
         """Draw the reports."""
 
     @abstractmethod
-    def _checked(self, sent: Any) -> npt.NDArray[Any]:
+    def _check(self, sent: Any) -> npt.NDArray[Any]:
         """Refuse what this privatiser cannot have sent, and give the reports as an array."""
 
-    def _sent(self, reports: Any) -> npt.NDArray[Any]:
+    def _read_sent(self, reports: Any) -> npt.NDArray[Any]:
         """The reports as an array; those of a privatiser that promises something else are refused."""
         if isinstance(reports, Reports):
             if reports.event != self.event:
                 raise DataError("These reports were made by another privatiser; estimate with the one that made them.")
-            return self._checked(reports.value)
-        return self._checked(reports)
+            return self._check(reports.value)
+        return self._check(reports)
 
     def _some(self, reports: Any) -> npt.NDArray[Any]:
         """The reports to estimate from: at least one."""
-        sent = self._sent(reports)
+        sent = self._read_sent(reports)
         if len(sent) == 0:
             raise DataError("There are no reports to estimate from.")
         return sent
@@ -162,7 +162,7 @@ class Privatiser(Mechanism):
 
 
 def _replacing_one(neighbours: Neighbours | None) -> Neighbours:
-    whom = about(neighbours, Relation.REPLACE_ONE)
+    whom = neighbours_or_usual(neighbours, Relation.REPLACE_ONE)
     if whom.relation is not Relation.REPLACE_ONE:
         raise MixedNeighboursError(
             "Everybody sends a report, so adding or removing somebody shows; state replace-one neighbours."

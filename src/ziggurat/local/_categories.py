@@ -40,7 +40,7 @@ class PublicList:
         if not isinstance(missing, bool):
             raise ParameterError("missing must be True or False.")
         self._size = categories if isinstance(categories, int) and not isinstance(categories, bool) else None
-        self.listed = _listed(categories)
+        self.listed = _list_categories(categories)
         self.missing, self.other = missing, other
         if len(self.listed) + missing < 2:
             raise ParameterError("An answer needs at least two public categories to choose from.")
@@ -69,7 +69,7 @@ class PublicList:
 
     def read(self, values: Any) -> Integers:
         """Give the place of every value in the list."""
-        column = self._typed(as_column(values))
+        column = self._cast(as_column(values))
         codes = self._places(column)
         if not self.missing and column.null_count:
             raise DataError(
@@ -87,7 +87,7 @@ class PublicList:
 
     def sent(self, answers: Any) -> Integers:
         """Give the place of every answer that was sent; what cannot have been sent is refused."""
-        column = self._typed(as_column(answers))
+        column = self._cast(as_column(answers))
         codes = self._places(column)
         if (column.null_count and not self.missing) or (codes.size and codes.min() < 0):
             raise DataError("The reports hold an answer that is not in the public list; they belong to another one.")
@@ -108,7 +108,7 @@ class PublicList:
             raise ParameterError("Name the categories to estimate as a list of some of the public ones.")
         return np.array([known[value] for value in values], dtype=np.int64)
 
-    def _typed(self, column: pa.Array) -> pa.Array:
+    def _cast(self, column: pa.Array) -> pa.Array:
         if kinds.is_dictionary(column.type):
             column = column.dictionary_decode()
         if kinds.is_null(column.type):
@@ -149,7 +149,7 @@ def _is_whole_or_float(given: pa.DataType) -> bool:
     return bool(kinds.is_integer(given) or kinds.is_floating(given) or kinds.is_boolean(given))
 
 
-def _listed(categories: object) -> tuple[str | int, ...]:
+def _list_categories(categories: object) -> tuple[str | int, ...]:
     if isinstance(categories, Categories):
         if categories.provenance is not Provenance.PUBLIC:
             raise NotPublicError("The categories were learned from the data; declare public ones.")

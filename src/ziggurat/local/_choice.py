@@ -12,12 +12,11 @@ import numpy.typing as npt
 
 from ziggurat import randomness
 from ziggurat.errors import ParameterError
-from ziggurat.local._base import Floats, Integers, Privatiser
+from ziggurat.local._base import Floats, Integers, Privatizer
 from ziggurat.local._categories import PublicList, Stated
 from ziggurat.local._estimates import Frequencies, Label
 from ziggurat.local._intervals import inverted_interval
-from ziggurat.mechanisms import exact_confidence
-from ziggurat.privacy import Amount, Event, Neighbours, PureEvent, exact, exact_positive
+from ziggurat.privacy import Amount, Event, Neighbours, PureEvent, exact, exact_confidence, exact_positive
 from ziggurat.randomness import Source
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ _SLACK = 1e-9
 _WORST_CONDITION = 1e8
 
 
-class RecordChoice(Privatiser):
+class RecordChoice(Privatizer):
     """Answer y with probability proportional to e^(rate score(x, y)), where x is the category held.
 
     Promise: epsilon-differential privacy of one report, replace-one. Proof: with Z_x the sum of e^(rate score(x, y)),
@@ -111,14 +110,14 @@ class RecordChoice(Privatiser):
     def _read(self, values: Any) -> Integers:
         return self.list.read(values)
 
-    def _randomised(self, values: Integers, source: Source) -> npt.NDArray[Any]:
+    def _randomize(self, values: Integers, source: Source) -> npt.NDArray[Any]:
         drawn, gaps = np.empty_like(values), _gaps(self._steps)
         for held in range(len(self.list)):
             where = np.flatnonzero(values == held)
             drawn[where] = randomness.exponential_choice(gaps[held], self._rate, size=where.size, source=source)
         return self.list.answers(drawn)
 
-    def _checked(self, sent: Any) -> npt.NDArray[Any]:
+    def _check(self, sent: Any) -> npt.NDArray[Any]:
         return self.list.answers(self.list.sent(sent))
 
 

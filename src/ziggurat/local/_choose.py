@@ -7,14 +7,14 @@ from typing import Any
 
 from ziggurat.data import Column, Kind
 from ziggurat.errors import ParameterError, SchemaError
-from ziggurat.local._base import Privatiser
+from ziggurat.local._base import Privatizer
 from ziggurat.local._categories import Stated
 from ziggurat.local._choice import RecordChoice
 from ziggurat.local._hashing import LocalHashing
 from ziggurat.local._numbers import CountNoise, RecordLaplace
 from ziggurat.local._response import Response
 from ziggurat.local._unary import UnaryEncoding
-from ziggurat.mechanisms import one_of
+from ziggurat.mechanisms import require_one_of
 from ziggurat.privacy import Amount, Neighbours
 
 METHODS: dict[str, Any] = {
@@ -35,7 +35,7 @@ class Recommendation:
 
     Attributes
     ----------
-    privatiser
+    privatizer
         Ready to use.
     reason
         In one sentence.
@@ -43,7 +43,7 @@ class Recommendation:
         For each method the variance of an estimated count, per person, averaged over the list.
     """
 
-    privatiser: Response | UnaryEncoding | LocalHashing
+    privatizer: Response | UnaryEncoding | LocalHashing
     reason: str
     spreads: dict[str, float]
 
@@ -77,14 +77,14 @@ def best_for_frequencies(epsilon: Amount, categories: Stated, **options: Any) ->
     )
 
 
-def privatiser_for(
+def privatizer_for(
     column: Column,
     epsilon: Amount,
     *,
     method: str = "auto",
     missing: bool = False,
     neighbours: Neighbours | None = None,
-) -> Privatiser:
+) -> Privatizer:
     """Make the privatiser for a column of a schema, from its public categories or bounds.
 
     Parameters
@@ -101,19 +101,19 @@ def privatiser_for(
     neighbours
         The unit, under replace-one.
     """
-    one_of(method, ("auto", *METHODS), "method")
+    require_one_of(method, ("auto", *METHODS), "method")
     if column.kind in (Kind.CATEGORY, Kind.BOOLEAN):
         public = column.public_categories()
         if method == "auto":
-            return best_for_frequencies(epsilon, public, missing=missing, neighbours=neighbours).privatiser
-        made: Privatiser = METHODS[method](epsilon, public, missing=missing, neighbours=neighbours)
+            return best_for_frequencies(epsilon, public, missing=missing, neighbours=neighbours).privatizer
+        made: Privatizer = METHODS[method](epsilon, public, missing=missing, neighbours=neighbours)
         return made
     if column.kind not in (Kind.INTEGER, Kind.REAL):
         raise SchemaError(f"Column {column.name!r} is {column.kind}; only categories and numbers can be collected.")
     return _for_numbers(column, epsilon, missing, neighbours)
 
 
-def _for_numbers(column: Column, epsilon: Amount, missing: bool, neighbours: Neighbours | None) -> Privatiser:
+def _for_numbers(column: Column, epsilon: Amount, missing: bool, neighbours: Neighbours | None) -> Privatizer:
     bounds = column.public_bounds()
     lower, upper = bounds.lower, bounds.upper
     if lower == upper:

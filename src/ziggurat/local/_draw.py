@@ -19,7 +19,7 @@ _FINENESS = 1 << 40
 _LARGEST = 1 << 20
 
 
-def carried_down(rate: Fraction) -> Fraction:
+def round_down(rate: Fraction) -> Fraction:
     """Round a rate of any sign down to what `unlikely` draws: in steps of 2**-40, at most 2**20."""
     if rate < -_LARGEST:
         raise ParameterError("epsilon is too small for so many categories; allow a larger one.")
@@ -59,7 +59,7 @@ class Exchange:
     def __init__(self, epsilon: Fraction, answers: int) -> None:
         # The logarithm is right to a few of a float's last digits; 2**-50 of it is kept back for them.
         others = Fraction(math.log(answers - 1)) * (1 + Fraction(1, 1 << 50))
-        self._answers, self._lean = answers, carried_down(epsilon - others)
+        self._answers, self._lean = answers, round_down(epsilon - others)
 
     @property
     def kept(self) -> float:

@@ -17,7 +17,7 @@ Label = str | int | None
 
 
 @dataclass(frozen=True)
-class Estimate:
+class LocalEstimate:
     """The root of all estimates.
 
     Attributes
@@ -41,7 +41,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Frequencies(Estimate):
+class Frequencies(LocalEstimate):
     """How many people hold each category of a public list.
 
     Attributes
@@ -93,7 +93,7 @@ class Frequencies(Estimate):
 
 
 @dataclass(frozen=True)
-class Mean(Estimate):
+class Mean(LocalEstimate):
     """The mean of the people's values: a number, or for vectors one number per coordinate.
 
     Attributes

@@ -11,13 +11,13 @@ import numpy as np
 
 from ziggurat import randomness
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.local._base import Integers, Privatiser
+from ziggurat.local._base import Integers, Privatizer
 from ziggurat.local._categories import PublicList, Stated
 from ziggurat.local._draw import Exchange
 from ziggurat.local._estimates import Frequencies, Label
 from ziggurat.local._intervals import Support
-from ziggurat.mechanisms import as_array, exact_confidence
-from ziggurat.privacy import Amount, Event, Neighbours, RandomizedResponseEvent, whole
+from ziggurat.mechanisms import as_array
+from ziggurat.privacy import Amount, Event, Neighbours, RandomizedResponseEvent, exact_confidence, whole_number
 from ziggurat.randomness import Source
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _MOST_BUCKETS = 1 << 24
 _BUCKET_BITS = 31
 
 
-class LocalHashing(Privatiser):
+class LocalHashing(Privatizer):
     """Hash the category to one of g buckets with a seed of one's own, and send the seed and the randomised bucket.
 
     Promise: epsilon-differential privacy of one report, replace-one. Proof: the seed does not depend on the category,
@@ -63,7 +63,9 @@ class LocalHashing(Privatiser):
     ) -> None:
         super().__init__(epsilon, neighbours)
         self.list = PublicList(categories, missing, other)
-        self.buckets = best_buckets(self._asked, len(self.list)) if buckets is None else whole(buckets, "buckets", 2)
+        self.buckets = (
+            best_buckets(self._asked, len(self.list)) if buckets is None else whole_number(buckets, "buckets", 2)
+        )
         if self.buckets > _MOST_BUCKETS:
             raise ParameterError("buckets must be at most 2**24.")
         self._exchange = Exchange(self._asked, self.buckets)
@@ -117,7 +119,7 @@ class LocalHashing(Privatiser):
     def _read(self, values: Any) -> Integers:
         return self.list.read(values)
 
-    def _randomised(self, values: Integers, source: Source) -> Integers:
+    def _randomize(self, values: Integers, source: Source) -> Integers:
         from ziggurat.local import _kernels
 
         seeds = randomness.uniform_below(_SEEDS, size=values.size, source=source)
@@ -125,7 +127,7 @@ class LocalHashing(Privatiser):
         _kernels.hash_each(buckets, seeds.astype(np.uint64), values.astype(np.uint64), np.uint64(self.buckets))
         return (seeds << _BUCKET_BITS) | self._exchange.draw(buckets, source)
 
-    def _checked(self, sent: Any) -> Integers:
+    def _check(self, sent: Any) -> Integers:
         words = as_array(sent)
         if words.ndim != 1 or words.dtype.kind not in "iu":
             raise DataError("The reports of local hashing are whole numbers; these belong to another collection.")

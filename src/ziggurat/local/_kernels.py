@@ -21,7 +21,7 @@ _ONE = np.uint64(1)
 
 
 @compiled
-def _mixed(word: np.uint64) -> np.uint64:
+def _mix(word: np.uint64) -> np.uint64:
     word = (word ^ (word >> _S30)) * _FIRST
     word = (word ^ (word >> _S27)) * _SECOND
     return word ^ (word >> _S31)
@@ -29,21 +29,21 @@ def _mixed(word: np.uint64) -> np.uint64:
 
 @compiled
 def _bucket(key: np.uint64, item: np.uint64, buckets: np.uint64) -> np.uint64:
-    return ((_mixed(key + (item + _ONE) * _ODD) >> _S32) * buckets) >> _S32
+    return ((_mix(key + (item + _ONE) * _ODD) >> _S32) * buckets) >> _S32
 
 
 @compiled
 def hash_each(out: Integers, seeds: Words, items: Words, buckets: np.uint64) -> None:
     """Write the bucket of item i under seed i, for buckets up to 2**32."""
     for i in range(out.size):
-        out[i] = np.int64(_bucket(_mixed(seeds[i]), items[i], buckets))
+        out[i] = np.int64(_bucket(_mix(seeds[i]), items[i], buckets))
 
 
 @compiled
 def count_support(out: Integers, seeds: Words, sent: Words, items: Words, buckets: np.uint64) -> None:
     """Add to out[j] how many reports name the bucket that item j has under their seed."""
     for i in range(seeds.size):
-        key = _mixed(seeds[i])
+        key = _mix(seeds[i])
         for j in range(items.size):
             if _bucket(key, items[j], buckets) == sent[i]:
                 out[j] += 1

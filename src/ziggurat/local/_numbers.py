@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.local._base import Floats, Integers, Privatiser
-from ziggurat.local._columns import as_numbers, filled
+from ziggurat.local._base import Floats, Integers, Privatizer
+from ziggurat.local._columns import as_numbers, fill_missing
 from ziggurat.local._estimates import Frequencies, Mean
 from ziggurat.local._intervals import inverted_interval, inwards, normal_reach, student_reach
-from ziggurat.mechanisms import Laplace, TruncatedGeometric, exact_confidence
-from ziggurat.privacy import Amount, Event, Neighbours, exact
+from ziggurat.mechanisms import Laplace, TruncatedGeometric
+from ziggurat.privacy import Amount, Event, Neighbours, exact, exact_confidence
 from ziggurat.randomness import Source
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _LARGEST_COUNT = 1 << 53
 _MOST_BARS = 1_000
 
 
-class Noise:
+class LaplaceMoments:
     """The moments of discrete Laplace noise of a scale in steps, which is the difference of two geometric variates."""
 
     def __init__(self, scale: Fraction) -> None:
@@ -38,7 +38,7 @@ class Noise:
         self.kurtosis = (1 + 4 * self.falling + self.falling**2) / (2 * self.falling) if self.falling else 0.0
 
 
-def mean_interval(spread: Any, noise: Noise, people: int, confidence: Fraction, rounding: float) -> Any:
+def mean_interval(spread: Any, noise: LaplaceMoments, people: int, confidence: Fraction, rounding: float) -> Any:
     """Half the width of the interval around a mean of `people` reports, whose noises' variances add up to `spread`."""
     reach = normal_reach(confidence, noise.kurtosis / people)
     return reach * np.sqrt(spread) / people + rounding
@@ -52,7 +52,7 @@ def sample_half_width(values: npt.NDArray[Any], confidence: Fraction) -> Any:
     return student_reach(confidence, people) * values.std(axis=0, ddof=1) / math.sqrt(people)
 
 
-class CountNoise(Privatiser):
+class CountNoise(Privatizer):
     """Truncated geometric noise on a whole number within public bounds.
 
     Promise: epsilon-differential privacy of one report, replace-one. Proof: a record moves by at most upper - lower, so
@@ -96,7 +96,7 @@ class CountNoise(Privatiser):
         )
         self.lower, self.upper = self._noisy.lower, self._noisy.upper
         self.event: Event = self._noisy.event
-        self._moments = Noise(self._noisy.scale)
+        self._moments = LaplaceMoments(self._noisy.scale)
 
     def estimate(self, reports: Any, confidence: Amount = "0.95", *, population: bool = False) -> Mean:
         """Estimate the mean without bias; see the class.
@@ -105,7 +105,7 @@ class CountNoise(Privatiser):
         """
         level = exact_confidence(confidence)
         sent = self._some(reports)
-        unbiased = self._restored(sent)
+        unbiased = self._restore(sent)
         value = float(unbiased.mean())
         if population:
             half = float(sample_half_width(unbiased, level))
@@ -130,7 +130,7 @@ class CountNoise(Privatiser):
         numbers = tuple(range(self.lower, self.upper + 1))
         return Frequencies(sent.size, level, population, numbers, counts, low, high)
 
-    def _restored(self, sent: Integers) -> Floats:
+    def _restore(self, sent: Integers) -> Floats:
         ends = (sent == self.upper).astype(np.float64) - (sent == self.lower)
         return np.asarray(sent + self._moments.beyond * ends)
 
@@ -166,15 +166,15 @@ class CountNoise(Privatiser):
 
     def _read(self, values: Any) -> Integers:
         middle = self.lower + (self.upper - self.lower) // 2
-        inside = np.clip(filled(as_numbers(values), self.missing, middle), self.lower, self.upper)
+        inside = np.clip(fill_missing(as_numbers(values), self.missing, middle), self.lower, self.upper)
         if not bool(np.all(inside == np.floor(inside))):
             raise DataError("Some values are not whole; round them, or use RecordLaplace for real numbers.")
         return inside.astype(np.int64)
 
-    def _randomised(self, values: Integers, source: Source) -> Integers:
+    def _randomize(self, values: Integers, source: Source) -> Integers:
         return np.asarray(self._noisy.release(values, source).value)
 
-    def _checked(self, sent: Any) -> Integers:
+    def _check(self, sent: Any) -> Integers:
         numbers = as_numbers(sent)
         within = (numbers >= self.lower) & (numbers <= self.upper) & (numbers == np.floor(numbers))
         if not bool(np.all(within)):
@@ -182,7 +182,7 @@ class CountNoise(Privatiser):
         return numbers.astype(np.int64)
 
 
-class RecordLaplace(Privatiser):
+class RecordLaplace(Privatizer):
     """Laplace noise on a real number within public bounds.
 
     Promise: epsilon-differential privacy of one report, replace-one. Proof: a record moves by at most upper - lower;
@@ -222,7 +222,7 @@ class RecordLaplace(Privatiser):
         if max(abs(self.lower), abs(self.upper)) > self._noisy.limit:
             raise ParameterError("The bounds lie too far from 0 for their width; subtract a public number first.")
         self.event: Event = self._noisy.event
-        self._moments = Noise(self._noisy.scale / self._noisy.grid)
+        self._moments = LaplaceMoments(self._noisy.scale / self._noisy.grid)
 
     def estimate(self, reports: Any, confidence: Amount = "0.95", *, population: bool = False) -> Mean:
         """Estimate the mean; the bias is at most half a step of the grid, which the interval includes."""
@@ -248,13 +248,13 @@ class RecordLaplace(Privatiser):
 
     def _read(self, values: Any) -> Floats:
         low, high = _float_inside(self.lower, 1), _float_inside(self.upper, -1)
-        numbers = filled(as_numbers(values), self.missing, float((self.lower + self.upper) / 2))
+        numbers = fill_missing(as_numbers(values), self.missing, float((self.lower + self.upper) / 2))
         return np.clip(numbers, low, high)
 
-    def _randomised(self, values: Floats, source: Source) -> Floats:
+    def _randomize(self, values: Floats, source: Source) -> Floats:
         return np.asarray(self._noisy.release(values, source).value)
 
-    def _checked(self, sent: Any) -> Floats:
+    def _check(self, sent: Any) -> Floats:
         numbers = as_numbers(sent)
         if not bool(np.all(np.isfinite(numbers))):
             raise DataError("The reports must be finite numbers; these belong to another collection.")

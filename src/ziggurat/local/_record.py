@@ -7,18 +7,18 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.local._base import Privatiser, Reports
-from ziggurat.local._estimates import Estimate
+from ziggurat.local._base import Privatizer, Reports
+from ziggurat.local._estimates import LocalEstimate
 from ziggurat.local._vectors import VectorNoise
-from ziggurat.mechanisms import Mechanism, drawing_from
+from ziggurat.mechanisms import Mechanism
 from ziggurat.privacy import Amount, Event, Neighbours, compose
-from ziggurat.randomness import Source
+from ziggurat.randomness import Source, choose_source
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class Record(Mechanism):
+class WholeRecord(Mechanism):
     """A report for each of several columns of a record.
 
     Promise: the sum of the parts' epsilons for the whole record, replace-one: the parts are drawn independently, so
@@ -31,11 +31,11 @@ class Record(Mechanism):
         For each column its privatiser, all about the same neighbours. Vectors are not columns; protect them alone.
     """
 
-    def __init__(self, parts: Mapping[str, Privatiser]) -> None:
+    def __init__(self, parts: Mapping[str, Privatizer]) -> None:
         if not isinstance(parts, Mapping) or not parts:
             raise ParameterError("A record needs a privatiser for at least one column.")
         for name, part in parts.items():
-            if not isinstance(name, str) or not isinstance(part, Privatiser) or isinstance(part, VectorNoise):
+            if not isinstance(name, str) or not isinstance(part, Privatizer) or isinstance(part, VectorNoise):
                 raise ParameterError("Give for each column, by its name, one privatiser of single values.")
         self.parts = dict(parts)
         self.event: Event = compose(*(part.event for part in self.parts.values())).event
@@ -50,16 +50,16 @@ class Record(Mechanism):
         """Whom the promise protects."""
         return self.event.neighbours
 
-    def privatise(self, frame: Any, source: Source | None = None) -> Reports:
+    def privatize(self, frame: Any, source: Source | None = None) -> Reports:
         """Make a report of every row of a frame (Arrow, pandas, Polars or any other that narwhals knows).
 
         Every column is checked before anything is drawn. The reports are an Arrow table of the same columns; columns
         of the frame that have no privatiser stay behind.
         """
-        drawn_from = drawing_from(source)
+        drawn_from = choose_source(source)
         read = self._all_read(frame)
         drawn = {
-            name: Reports(part._randomised(read[name], drawn_from), part.event, drawn_from.origin)
+            name: Reports(part._randomize(read[name], drawn_from), part.event, drawn_from.origin)
             for name, part in self.parts.items()
         }
         return Reports(_columns(self, drawn), self.event, drawn_from.origin)
@@ -68,7 +68,9 @@ class Record(Mechanism):
         """Raise `DataError` if some row cannot be reported; nothing is drawn."""
         self._all_read(frame)
 
-    def estimate(self, reports: Any, confidence: Amount = "0.95", *, population: bool = False) -> dict[str, Estimate]:
+    def estimate(
+        self, reports: Any, confidence: Amount = "0.95", *, population: bool = False
+    ) -> dict[str, LocalEstimate]:
         """Estimate every column from the reports; each interval holds its own truth with this confidence."""
         if isinstance(reports, Reports) and reports.event != self.event:
             raise DataError("These reports were made by another record; estimate with the one that made them.")
@@ -86,11 +88,11 @@ class Record(Mechanism):
         return {"columns": {name: part.to_dict() for name, part in self.parts.items()}}
 
     @staticmethod
-    def from_dict(data: Any) -> Record:
+    def from_dict(data: Any) -> WholeRecord:
         """Make the record that `to_dict` described; anything else raises `ParameterError`."""
         if not isinstance(data, Mapping) or not isinstance(data.get("columns"), Mapping):
             raise ParameterError("A record needs 'columns', each with the parameters of its privatiser.")
-        return Record({name: Privatiser.from_dict(part) for name, part in data["columns"].items()})
+        return WholeRecord({name: Privatizer.from_dict(part) for name, part in data["columns"].items()})
 
     def _all_read(self, frame: Any) -> dict[str, Any]:
         table = _table(frame)
@@ -117,7 +119,7 @@ def _table(frame: Any) -> pa.Table:
     return frame if isinstance(frame, pa.Table) else arrow_table(frame)
 
 
-def _columns(record: Record, drawn: Mapping[str, Reports]) -> pa.Table:
+def _columns(record: WholeRecord, drawn: Mapping[str, Reports]) -> pa.Table:
     import pyarrow as pa
 
     return pa.table({name: part.to_arrow(drawn[name]) for name, part in record.parts.items()})

@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.local._base import Integers, Privatiser
+from ziggurat.local._base import Integers, Privatizer
 from ziggurat.local._categories import PublicList, Stated
 from ziggurat.local._draw import Exchange
 from ziggurat.local._estimates import Frequencies
 from ziggurat.local._intervals import Support
-from ziggurat.mechanisms import exact_confidence
-from ziggurat.privacy import Amount, Event, Neighbours, RandomizedResponseEvent
+from ziggurat.privacy import Amount, Event, Neighbours, RandomizedResponseEvent, exact_confidence
 from ziggurat.randomness import Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class Response(Privatiser):
+class Response(Privatizer):
     """Answer truthfully with probability e^epsilon / (e^epsilon + k - 1), otherwise with one of the other k - 1.
 
     Promise: epsilon-differential privacy of one report, replace-one. Proof: the largest and the smallest probability
@@ -86,8 +85,8 @@ class Response(Privatiser):
     def _read(self, values: Any) -> Integers:
         return self.list.read(values)
 
-    def _randomised(self, values: Integers, source: Source) -> npt.NDArray[Any]:
+    def _randomize(self, values: Integers, source: Source) -> npt.NDArray[Any]:
         return self.list.answers(self._exchange.draw(values, source))
 
-    def _checked(self, sent: Any) -> npt.NDArray[Any]:
+    def _check(self, sent: Any) -> npt.NDArray[Any]:
         return self.list.answers(self.list.sent(sent))

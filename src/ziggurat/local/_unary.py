@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.local._base import Integers, Privatiser, Reports
+from ziggurat.local._base import Integers, Privatizer, Reports
 from ziggurat.local._categories import PublicList, Stated
-from ziggurat.local._draw import carried_down, unlikely
+from ziggurat.local._columns import from_hexadecimal, to_hexadecimal
+from ziggurat.local._draw import round_down, unlikely
 from ziggurat.local._estimates import Frequencies
-from ziggurat.local._hexadecimal import from_hexadecimal, to_hexadecimal
 from ziggurat.local._intervals import Support
-from ziggurat.mechanisms import as_array, exact_confidence
-from ziggurat.privacy import Amount, Event, Neighbours, PureEvent, exact
+from ziggurat.mechanisms import as_array
+from ziggurat.privacy import Amount, Event, Neighbours, PureEvent, exact, exact_confidence
 from ziggurat.randomness import Source
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _BITS_AT_A_TIME = 1 << 18
 _SHARES = 1024
 
 
-class UnaryEncoding(Privatiser):
+class UnaryEncoding(Privatizer):
     """Send a bit for every category: the bit of the one held is 1 with probability p, every other with q.
 
     p = 1 / (1 + e^-a) and q = 1 / (1 + e^b) with a + b = epsilon.
@@ -65,8 +65,8 @@ class UnaryEncoding(Privatiser):
         self.share = best_share(self._asked, len(self.list)) if share is None else exact(share, "share")
         if not 0 <= self.share <= Fraction(1, 2):
             raise ParameterError("share must lie between 0 and 1/2.")
-        self._held = carried_down(self._asked * self.share)
-        self._others = carried_down(self._asked * (1 - self.share))
+        self._held = round_down(self._asked * self.share)
+        self._others = round_down(self._asked * (1 - self.share))
         self.event: Event = PureEvent(self.neighbours, self._asked)
 
     @property
@@ -87,11 +87,11 @@ class UnaryEncoding(Privatiser):
 
     def to_arrow(self, reports: Reports) -> pa.Array:
         """Give the reports as text, two hexadecimal digits for eight bits."""
-        return to_hexadecimal(self._sent(reports))
+        return to_hexadecimal(self._read_sent(reports))
 
     def from_arrow(self, column: pa.Array | pa.ChunkedArray, origin: str) -> Reports:
         """Read the reports back from text."""
-        return Reports(self._checked(from_hexadecimal(column, self._width)), self.event, origin)
+        return Reports(self._check(from_hexadecimal(column, self._width)), self.event, origin)
 
     @property
     def _width(self) -> int:
@@ -114,7 +114,7 @@ class UnaryEncoding(Privatiser):
     def _read(self, values: Any) -> Integers:
         return self.list.read(values)
 
-    def _randomised(self, values: Integers, source: Source) -> Bytes:
+    def _randomize(self, values: Integers, source: Source) -> Bytes:
         packed = np.empty((values.size, self._width), dtype=np.uint8)
         for rows in self._parts(values.size):
             held = values[rows]
@@ -123,7 +123,7 @@ class UnaryEncoding(Privatiser):
             packed[rows] = np.packbits(bits, axis=1)
         return packed
 
-    def _checked(self, sent: Any) -> Bytes:
+    def _check(self, sent: Any) -> Bytes:
         packed = as_array(sent)
         if packed.dtype != np.uint8 or packed.shape[1:] != (self._width,):
             raise DataError("The reports do not have the length of this list's encoding; they belong to another one.")

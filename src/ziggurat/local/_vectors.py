@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.local._base import Floats, Privatiser, Reports
+from ziggurat.local._base import Floats, Privatizer, Reports
 from ziggurat.local._columns import as_column
 from ziggurat.local._estimates import Mean
-from ziggurat.local._numbers import Noise, mean_interval, sample_half_width
-from ziggurat.mechanisms import Laplace, as_array, exact_confidence
-from ziggurat.privacy import Amount, Event, Neighbours, exact_positive, whole
+from ziggurat.local._numbers import LaplaceMoments, mean_interval, sample_half_width
+from ziggurat.mechanisms import Laplace, as_array
+from ziggurat.privacy import Amount, Event, Neighbours, exact_confidence, exact_positive, whole_number
 from ziggurat.randomness import Source
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _ENTRIES_AT_A_TIME = 1 << 17  # one megabyte, which stays in a cache
 
 
-class VectorNoise(Privatiser):
+class VectorNoise(Privatizer):
     """Shrink each vector into the l1 ball of radius `norm`, then add Laplace noise of scale 2 norm/epsilon.
 
     Promise: epsilon-differential privacy of one vector, a row of the matrix, replace-one. Proof: two vectors of the
@@ -61,13 +61,17 @@ class VectorNoise(Privatiser):
         super().__init__(epsilon, neighbours)
         if not isinstance(missing, bool):
             raise ParameterError("missing must be True or False.")
-        self.dimension, self.norm, self.missing = whole(dimension, "dimension"), exact_positive(norm, "norm"), missing
+        self.dimension, self.norm, self.missing = (
+            whole_number(dimension, "dimension"),
+            exact_positive(norm, "norm"),
+            missing,
+        )
         # One unit changes one row: `coordinates` and the sensitivity are those of a row, however many rows there are.
         self._noisy = Laplace.calibrated(
             self._asked, 2 * self.norm, coordinates=self.dimension, neighbours=self.neighbours
         )
         self.event: Event = self._noisy.event
-        self._moments = Noise(self._noisy.scale / self._noisy.grid)
+        self._moments = LaplaceMoments(self._noisy.scale / self._noisy.grid)
 
     def estimate(self, reports: Any, confidence: Amount = "0.95", *, population: bool = False) -> Mean:
         """Estimate the mean of every entry; the bias, at most half a step of the grid, is in the intervals."""
@@ -85,7 +89,7 @@ class VectorNoise(Privatiser):
         """Give the reports as a column of lists."""
         import pyarrow as pa
 
-        return pa.FixedSizeListArray.from_arrays(pa.array(self._sent(reports).ravel()), self.dimension)
+        return pa.FixedSizeListArray.from_arrays(pa.array(self._read_sent(reports).ravel()), self.dimension)
 
     def from_arrow(self, column: pa.Array | pa.ChunkedArray, origin: str) -> Reports:
         """Read the reports back from a column of lists."""
@@ -94,7 +98,7 @@ class VectorNoise(Privatiser):
             raise DataError(
                 f"The reports must be lists of {self.dimension} numbers; these belong to another collection."
             )
-        return Reports(self._checked(lists.flatten().to_numpy().reshape(-1, self.dimension)), self.event, origin)
+        return Reports(self._check(lists.flatten().to_numpy().reshape(-1, self.dimension)), self.event, origin)
 
     @property
     def arrow_type(self) -> pa.DataType:
@@ -116,7 +120,7 @@ class VectorNoise(Privatiser):
             )
         return np.where(finite[:, None], matrix, 0.0)
 
-    def _randomised(self, values: Floats, source: Source) -> Floats:
+    def _randomize(self, values: Floats, source: Source) -> Floats:
         reports = np.empty(values.shape)
         for rows in self._parts(len(values)):
             reports[rows] = self._noisy.release(self._shrunk(values[rows]), source).value
@@ -147,7 +151,7 @@ class VectorNoise(Privatiser):
             raise DataError(f"The vectors must be a matrix of numbers, {self.dimension} in a row, a row per record.")
         return matrix.astype(np.float64, copy=False)
 
-    def _checked(self, sent: Any) -> Floats:
+    def _check(self, sent: Any) -> Floats:
         matrix = self._matrix(sent)
         if not bool(np.all(np.isfinite(matrix))):
             raise DataError("The reports must be finite numbers; these belong to another collection.")

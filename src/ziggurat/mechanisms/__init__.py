@@ -6,8 +6,8 @@ from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
     from ziggurat.mechanisms._additive import AdditiveNoise, TooWideError
-    from ziggurat.mechanisms._audit import Check, empirical_epsilon, self_test
-    from ziggurat.mechanisms._base import Mechanism, Noisy, about, drawing_from, exact_confidence, one_of
+    from ziggurat.mechanisms._audit import SelfCheck, empirical_epsilon, self_test
+    from ziggurat.mechanisms._base import Mechanism, Noisy, neighbours_or_usual, require_one_of
     from ziggurat.mechanisms._gaussian import DiscreteGaussian, Gaussian
     from ziggurat.mechanisms._laplace import Laplace, TruncatedGeometric
     from ziggurat.mechanisms._lattice import as_array
@@ -19,8 +19,8 @@ else:
         __name__,
         {
             "_additive": "AdditiveNoise TooWideError",
-            "_audit": "Check empirical_epsilon self_test",
-            "_base": "Mechanism Noisy about drawing_from exact_confidence one_of",
+            "_audit": "SelfCheck empirical_epsilon self_test",
+            "_base": "Mechanism Noisy neighbours_or_usual require_one_of",
             "_gaussian": "DiscreteGaussian Gaussian",
             "_laplace": "Laplace TruncatedGeometric",
             "_lattice": "as_array",
@@ -32,7 +32,6 @@ else:
 
 __all__ = [
     "AdditiveNoise",
-    "Check",
     "DiscreteGaussian",
     "Gaussian",
     "Laplace",
@@ -41,14 +40,13 @@ __all__ = [
     "PartitionSelection",
     "RandomizedResponse",
     "Selection",
+    "SelfCheck",
     "TooWideError",
     "TopK",
     "TruncatedGeometric",
-    "about",
     "as_array",
-    "drawing_from",
     "empirical_epsilon",
-    "exact_confidence",
-    "one_of",
+    "neighbours_or_usual",
+    "require_one_of",
     "self_test",
 ]

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from ziggurat.errors import ParameterError
-from ziggurat.mechanisms._base import Mechanism, Noisy, drawing_from, exact_confidence, one_of
+from ziggurat.mechanisms._base import Mechanism, Noisy, confidence_for_each, require_one_of
 from ziggurat.mechanisms._intervals import around
 from ziggurat.mechanisms._lattice import (
     MOST_STEPS,
@@ -23,8 +23,8 @@ from ziggurat.mechanisms._lattice import (
     is_power_of_two,
     to_steps,
 )
-from ziggurat.privacy import Amount, exact_positive, whole
-from ziggurat.randomness import Source
+from ziggurat.privacy import Amount, exact_positive, whole_number
+from ziggurat.randomness import Source, choose_source
 
 Values = Literal["integers", "reals"]
 Made = TypeVar("Made", bound="AdditiveNoise")
@@ -63,7 +63,7 @@ class AdditiveNoise(Mechanism):
 
         A number gives a number. An array gives an array; if it has more than one entry, `coordinates` must be stated.
         """
-        drawn_from = drawing_from(source)
+        drawn_from = choose_source(source)
         steps = to_steps(integers_in(value) if self.values == "integers" else value, self.grid)
         self._require_coordinates(steps)
         noisy = steps + self._draw(steps.shape if isinstance(steps, np.ndarray) else None, drawn_from)
@@ -100,7 +100,7 @@ class AdditiveNoise(Mechanism):
         the rounding of the result to the float that is shown, which `interval` adds, because it depends on the result.
         With `answers=n` the intervals around n entries hold all their true values together (union bound).
         """
-        reach = self._reach(exact_confidence(confidence, answers)) * self.grid
+        reach = self._reach(confidence_for_each(confidence, answers)) * self.grid
         return reach if self.values == "integers" else reach + self.grid / 2
 
     def interval(self, noisy: Any, confidence: Amount = "0.95", answers: int = 1) -> tuple[Any, Any]:
@@ -113,11 +113,11 @@ class AdditiveNoise(Mechanism):
         return around(noisy, self.half_width(confidence, answers))
 
 
-def chosen_grid(
+def choose_grid(
     values: Values, sensitivity: Fraction, scale: Fraction, grid: Amount | None, finer: int = 1
 ) -> Fraction:
     """Give the grid asked for, or the fitting one."""
-    one_of(values, ("integers", "reals"), "values")
+    require_one_of(values, ("integers", "reals"), "values")
     if values == "integers":
         require_whole_change(sensitivity)
         if grid is not None:
@@ -135,12 +135,12 @@ def require_whole_change(sensitivity: Fraction) -> None:
         raise ParameterError("Integers that change at all change by at least 1; state that sensitivity.")
 
 
-def stated(coordinates: int | None) -> int | None:
+def read_coordinates(coordinates: int | None) -> int | None:
     """Read the number of coordinates, if it was stated."""
-    return None if coordinates is None else whole(coordinates, "coordinates")
+    return None if coordinates is None else whole_number(coordinates, "coordinates")
 
 
-def carried(carry: Callable[[Fraction], Fraction], width: Fraction, name: str) -> Fraction:
+def carry_width(carry: Callable[[Fraction], Fraction], width: Fraction, name: str) -> Fraction:
     """Round a width in steps up to what the samplers carry."""
     if width > _WIDEST:
         raise TooWideError(f"The {name} spans more than 2**50 steps of the grid; use a coarser grid or unit.")

@@ -12,11 +12,10 @@ import numpy.typing as npt
 
 from ziggurat import randomness
 from ziggurat.errors import ParameterError
-from ziggurat.mechanisms._base import exact_confidence
 from ziggurat.mechanisms._gaussian import Gaussian
 from ziggurat.mechanisms._laplace import Laplace
 from ziggurat.mechanisms._lattice import as_array
-from ziggurat.privacy import Amount, exact_delta, whole
+from ziggurat.privacy import Amount, exact_confidence, exact_delta, whole_number
 from ziggurat.randomness import Source
 
 Draws = npt.NDArray[Any]
@@ -92,7 +91,7 @@ def _upper(successes: int, trials: int, miss: float) -> float:
 
 
 @dataclass(frozen=True)
-class Check:
+class SelfCheck:
     """One line of the self-test."""
 
     name: str
@@ -100,14 +99,14 @@ class Check:
     detail: str
 
 
-def self_test(source: Source | None = None, draws: int = 100_000) -> list[Check]:
+def self_test(source: Source | None = None, draws: int = 100_000) -> list[SelfCheck]:
     """Test the installed noise: do its spread and its promises hold on this machine, right now?
 
     Secure randomness by default. A sound installation fails with probability at most about 5e-6 with the usual number
     of draws: three spreads at five standard errors, 6e-7 each, and three audits, at most 1e-6 each.
     """
-    whole(draws, "draws", _FEWEST)
-    stream = randomness.secure() if source is None else source
+    whole_number(draws, "draws", _FEWEST)
+    stream = randomness.choose_source(source)
     grid = np.arange(-2000, 2001, dtype=np.float64)
     gaussian = np.exp(-(grid**2) / 200)
     return [
@@ -118,7 +117,7 @@ def self_test(source: Source | None = None, draws: int = 100_000) -> list[Check]
         ),
         _spread("discrete Gaussian, sigma 10", randomness.discrete_gaussian(10, size=draws, source=stream), gaussian),
         _spread(
-            "rounded Gaussian, sigma 10", randomness.rounded_gaussian(10, size=draws, source=stream), _rounded(grid)
+            "rounded Gaussian, sigma 10", randomness.rounded_gaussian(10, size=draws, source=stream), _round_cells(grid)
         ),
         _promise("Laplace at epsilon 1", Laplace.calibrated(1, values="integers", coordinates=1), draws, stream),
         _promise("Gaussian, sigma 1", Gaussian(1, 1, values="integers", coordinates=1), draws, stream, "0.1"),
@@ -126,14 +125,14 @@ def self_test(source: Source | None = None, draws: int = 100_000) -> list[Check]
     ]
 
 
-def _rounded(grid: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _round_cells(grid: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Cell probabilities of a normal deviate of standard deviation 10, rounded."""
     from scipy.special import ndtr
 
     return np.asarray(ndtr((grid + 0.5) / 10) - ndtr((grid - 0.5) / 10))
 
 
-def _spread(name: str, values: Draws, weights: npt.NDArray[np.float64]) -> Check:
+def _spread(name: str, values: Draws, weights: npt.NDArray[np.float64]) -> SelfCheck:
     """Compare the mean square with the exact one under `weights`; five standard errors either way."""
     half = weights.size // 2
     x = np.arange(-half, half + 1, dtype=np.float64)
@@ -141,22 +140,24 @@ def _spread(name: str, values: Draws, weights: npt.NDArray[np.float64]) -> Check
     expected, fourth = float((law * x**2).sum()), float((law * x**4).sum())
     seen = float(np.mean(values.astype(np.float64) ** 2))
     z = (seen - expected) / math.sqrt((fourth - expected**2) / values.size)
-    return Check(name, abs(z) < 5, f"mean square {seen:.2f}, exactly {expected:.2f}")
+    return SelfCheck(name, abs(z) < 5, f"mean square {seen:.2f}, exactly {expected:.2f}")
 
 
-def _promise(name: str, mechanism: Laplace | Gaussian, draws: int, source: Source, delta: str = "0") -> Check:
+def _promise(name: str, mechanism: Laplace | Gaussian, draws: int, source: Source, delta: str = "0") -> SelfCheck:
     """Audit a mechanism on two neighbours; the proven lower bound must not exceed the claim."""
     pair = [np.asarray(mechanism.release(np.full(draws, value), source).value) for value in (0, 1)]
     bound = empirical_epsilon(pair[0], pair[1], delta=float(delta), confidence=1 - 1e-6)
     claim = float(mechanism.guarantee(delta).epsilon)
-    return Check(name, bound <= claim, f"audited epsilon at least {bound:.2f}, promised {claim:.2f} at delta {delta}")
+    return SelfCheck(
+        name, bound <= claim, f"audited epsilon at least {bound:.2f}, promised {claim:.2f} at delta {delta}"
+    )
 
 
-def _choice(draws: int, source: Source) -> Check:
+def _choice(draws: int, source: Source) -> SelfCheck:
     """Audit permute-and-flip at epsilon 1 on the neighbouring scores (1, 0) and (0, 1)."""
     pair = [
         randomness.permute_and_flip(np.array(gaps), Fraction(1, 2), size=draws, source=source)
         for gaps in ([0, 1], [1, 0])
     ]
     bound = empirical_epsilon(pair[0], pair[1], confidence=1 - 1e-6)
-    return Check("permute-and-flip at epsilon 1", bound <= 1.0, f"audited epsilon at least {bound:.2f}, promised 1")
+    return SelfCheck("permute-and-flip at epsilon 1", bound <= 1.0, f"audited epsilon at least {bound:.2f}, promised 1")

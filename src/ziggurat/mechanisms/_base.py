@@ -17,11 +17,10 @@ from ziggurat.privacy import (
     PureDP,
     Relation,
     compose,
-    exact,
+    exact_confidence,
     exact_delta,
-    whole,
+    whole_number,
 )
-from ziggurat.randomness import Source, secure
 
 T = TypeVar("T")
 
@@ -73,29 +72,21 @@ class Mechanism(ABC):
         """Say which mechanism this is, with its parameters."""
 
 
-def drawing_from(source: Source | None) -> Source:
-    """Give the source to draw from: secure unless a rehearsal passes its own."""
-    return secure() if source is None else source
-
-
-def exact_confidence(confidence: Amount, answers: int = 1) -> Fraction:
-    """Read a confidence, an exact rational strictly between 0 and 1, and raise it so that it holds for all answers.
+def confidence_for_each(confidence: Amount, answers: int) -> Fraction:
+    """Raise a confidence so that it holds for all of so many answers at once.
 
     By the union bound, `answers` statements that each fail with probability m/answers fail together with at most m.
     """
-    value = exact(confidence, "confidence")
-    if not 0 < value < 1:
-        raise ParameterError("confidence must lie strictly between 0 and 1, for instance 0.95.")
-    return 1 - (1 - value) / whole(answers, "answers")
+    return 1 - (1 - exact_confidence(confidence)) / whole_number(answers, "answers")
 
 
-def one_of(value: object, choices: tuple[str, ...], name: str) -> None:
+def require_one_of(value: object, choices: tuple[str, ...], name: str) -> None:
     """Refuse what is none of the words that may be chosen."""
     if not isinstance(value, str) or value not in choices:
         raise ParameterError(f"{name} must be one of {', '.join(map(repr, choices))}.")
 
 
-def about(neighbours: Neighbours | None, relation: Relation = Relation.ADD_OR_REMOVE_ONE) -> Neighbours:
+def neighbours_or_usual(neighbours: Neighbours | None, relation: Relation = Relation.ADD_OR_REMOVE_ONE) -> Neighbours:
     """Give the neighbours stated, or the usual ones."""
     if neighbours is None:
         return Neighbours(relation=relation)
@@ -104,7 +95,7 @@ def about(neighbours: Neighbours | None, relation: Relation = Relation.ADD_OR_RE
     return neighbours
 
 
-def carried_rate(rate: Fraction) -> Fraction:
+def round_rate(rate: Fraction) -> Fraction:
     """Round the rate of a choice down to what the samplers carry; one that is too small comes of a small epsilon."""
     try:
         return randomness.carry_rate(rate)

@@ -10,13 +10,13 @@ from ziggurat import randomness
 from ziggurat.mechanisms._additive import (
     AdditiveNoise,
     Values,
-    carried,
-    chosen_grid,
+    carry_width,
+    choose_grid,
     for_error,
+    read_coordinates,
     require_whole_change,
-    stated,
 )
-from ziggurat.mechanisms._base import about
+from ziggurat.mechanisms._base import neighbours_or_usual
 from ziggurat.mechanisms._lattice import Integers, l2_rounding, l2_steps
 from ziggurat.mechanisms._tails import discrete_gaussian_reach, gaussian_reach
 from ziggurat.privacy import (
@@ -34,7 +34,7 @@ from ziggurat.privacy import (
 from ziggurat.randomness import Source
 
 
-def _moved(values: Values, sensitivity: Fraction, grid: Fraction, coordinates: int) -> Fraction:
+def _movement(values: Values, sensitivity: Fraction, grid: Fraction, coordinates: int) -> Fraction:
     """How far one unit moves the rounded value in l2."""
     return sensitivity if values == "integers" else l2_steps(sensitivity, grid, coordinates) * grid
 
@@ -60,12 +60,12 @@ class Gaussian(AdditiveNoise):
         neighbours: Neighbours | None = None,
     ) -> None:
         wanted, width = exact_positive(sensitivity, "sensitivity"), exact_positive(sigma, "sigma")
-        self.coordinates = stated(coordinates)
+        self.coordinates = read_coordinates(coordinates)
         changed = self.coordinates or 1
-        self.values, self.grid = values, chosen_grid(values, wanted, width, grid, l2_rounding(changed))
-        self._sigma = carried(randomness.carry_gaussian, width / self.grid, "sigma")
-        moved = _moved(values, wanted, self.grid, changed)
-        self.event = GaussianEvent(about(neighbours), moved, self._sigma * self.grid)
+        self.values, self.grid = values, choose_grid(values, wanted, width, grid, l2_rounding(changed))
+        self._sigma = carry_width(randomness.carry_gaussian, width / self.grid, "sigma")
+        moved = _movement(values, wanted, self.grid, changed)
+        self.event = GaussianEvent(neighbours_or_usual(neighbours), moved, self._sigma * self.grid)
 
     @classmethod
     def calibrated(
@@ -80,10 +80,10 @@ class Gaussian(AdditiveNoise):
     ) -> Gaussian:
         """Make the least noise that promises (epsilon, delta), by the analytic calibration."""
         eps, dlt = exact_epsilon(epsilon), exact_delta(delta)
-        wanted, changed = exact_positive(sensitivity, "sensitivity"), stated(coordinates) or 1
+        wanted, changed = exact_positive(sensitivity, "sensitivity"), read_coordinates(coordinates) or 1
         multiplier = 1 / Fraction(gaussian_mu(float(eps), float(dlt)))
-        grid = chosen_grid(values, wanted, wanted * multiplier, None, l2_rounding(changed))
-        moved = _moved(values, wanted, grid, changed)
+        grid = choose_grid(values, wanted, wanted * multiplier, None, l2_rounding(changed))
+        moved = _movement(values, wanted, grid, changed)
         while True:
             made = Gaussian(
                 wanted,
@@ -143,9 +143,9 @@ class DiscreteGaussian(AdditiveNoise):
     ) -> None:
         wanted, width = exact_positive(sensitivity, "sensitivity"), exact_positive(sigma, "sigma")
         require_whole_change(wanted)
-        self.values, self.grid, self.coordinates = "integers", Fraction(1), stated(coordinates)
-        self._sigma = carried(randomness.carry_gaussian, width, "sigma")
-        self.event = DiscreteGaussianEvent(about(neighbours), wanted, self._sigma, self.coordinates or 1)
+        self.values, self.grid, self.coordinates = "integers", Fraction(1), read_coordinates(coordinates)
+        self._sigma = carry_width(randomness.carry_gaussian, width, "sigma")
+        self.event = DiscreteGaussianEvent(neighbours_or_usual(neighbours), wanted, self._sigma, self.coordinates or 1)
 
     @classmethod
     def calibrated(cls, rho: Amount, sensitivity: Amount = 1, **options: Any) -> DiscreteGaussian:

@@ -23,8 +23,8 @@ def around(noisy: Any, half: Fraction) -> tuple[Any, Any]:
     """
     centre, gap = _centre(noisy)
     with np.errstate(over="ignore", invalid="ignore"):
-        spread = _added_up(np.asarray(gap / 2), np.asarray(_float_above(half)))
-        low, high = -_added_up(-centre, spread), _added_up(centre, spread)
+        spread = _add_upwards(np.asarray(gap / 2), np.asarray(_float_above(half)))
+        low, high = -_add_upwards(-centre, spread), _add_upwards(centre, spread)
     return (low, high) if centre.ndim else (float(low), float(high))
 
 
@@ -66,7 +66,7 @@ def _float_above(value: Fraction) -> float:
     return near if near >= value else math.nextafter(near, math.inf)
 
 
-def _added_up(a: Floats, b: Floats) -> Floats:
+def _add_upwards(a: Floats, b: Floats) -> Floats:
     """a + b rounded up: the error of a float sum is itself a float (Knuth's TwoSum)."""
     total = a + b
     shifted = total - a

@@ -10,15 +10,15 @@ import numpy as np
 
 from ziggurat import randomness
 from ziggurat.errors import ParameterError
-from ziggurat.mechanisms._additive import AdditiveNoise, Values, carried, chosen_grid, for_error, stated
-from ziggurat.mechanisms._base import about
+from ziggurat.mechanisms._additive import AdditiveNoise, Values, carry_width, choose_grid, for_error, read_coordinates
+from ziggurat.mechanisms._base import neighbours_or_usual
 from ziggurat.mechanisms._lattice import MOST_STEPS, Integers, l1_steps
 from ziggurat.mechanisms._tails import laplace_reach
 from ziggurat.privacy import Amount, LaplaceEvent, Neighbours, exact_epsilon, exact_positive, in_words
 from ziggurat.randomness import Source
 
 
-def _moved(values: Values, sensitivity: Fraction, grid: Fraction, coordinates: int) -> Fraction:
+def _movement(values: Values, sensitivity: Fraction, grid: Fraction, coordinates: int) -> Fraction:
     """How far one unit moves the rounded value in l1; integers are not rounded, so only whole steps count."""
     if values == "integers":
         return Fraction(math.floor(sensitivity))
@@ -46,12 +46,12 @@ class Laplace(AdditiveNoise):
         neighbours: Neighbours | None = None,
     ) -> None:
         wanted, width = exact_positive(sensitivity, "sensitivity"), exact_positive(scale, "scale")
-        self.coordinates = stated(coordinates)
+        self.coordinates = read_coordinates(coordinates)
         changed = self.coordinates or 1
-        self.values, self.grid = values, chosen_grid(values, wanted, width, grid, changed)
-        self._scale = carried(randomness.carry_laplace, width / self.grid, "scale")
-        moved = _moved(values, wanted, self.grid, changed)
-        self.event = LaplaceEvent(about(neighbours), moved, self._scale * self.grid, self.grid, changed)
+        self.values, self.grid = values, choose_grid(values, wanted, width, grid, changed)
+        self._scale = carry_width(randomness.carry_laplace, width / self.grid, "scale")
+        moved = _movement(values, wanted, self.grid, changed)
+        self.event = LaplaceEvent(neighbours_or_usual(neighbours), moved, self._scale * self.grid, self.grid, changed)
 
     @classmethod
     def calibrated(
@@ -65,11 +65,11 @@ class Laplace(AdditiveNoise):
     ) -> Laplace:
         """Make the least noise that promises `epsilon`, the rounding to the grid included."""
         eps, wanted = exact_epsilon(epsilon), exact_positive(sensitivity, "sensitivity")
-        changed = stated(coordinates) or 1
-        grid = chosen_grid(values, wanted, wanted / eps, None, changed)
+        changed = read_coordinates(coordinates) or 1
+        grid = choose_grid(values, wanted, wanted / eps, None, changed)
         return Laplace(
             wanted,
-            _moved(values, wanted, grid, changed) / eps,
+            _movement(values, wanted, grid, changed) / eps,
             values=values,
             grid=None if values == "integers" else grid,
             coordinates=coordinates,
@@ -111,7 +111,7 @@ class TruncatedGeometric(Laplace):
     """
 
     def __init__(self, lower: int, upper: int, sensitivity: Amount = 1, scale: Amount = 1, **options: Any) -> None:
-        self.lower, self.upper = _bound(lower), _bound(upper)
+        self.lower, self.upper = _read_bound(lower), _read_bound(upper)
         if self.lower >= self.upper:
             raise ParameterError("lower must be less than upper.")
         super().__init__(sensitivity, scale, values="integers", **options)
@@ -122,8 +122,8 @@ class TruncatedGeometric(Laplace):
     ) -> TruncatedGeometric:
         """Make the least noise that promises `epsilon` for an integer known to lie in [lower, upper]."""
         wanted, eps = exact_positive(sensitivity, "sensitivity"), exact_epsilon(epsilon)
-        grid = chosen_grid("integers", wanted, wanted, None)
-        return cls(lower, upper, wanted, _moved("integers", wanted, grid, 1) / eps, **options)
+        grid = choose_grid("integers", wanted, wanted, None)
+        return cls(lower, upper, wanted, _movement("integers", wanted, grid, 1) / eps, **options)
 
     @classmethod
     def calibrated(cls, *_args: Any, **_options: Any) -> NoReturn:
@@ -146,7 +146,7 @@ class TruncatedGeometric(Laplace):
         return f"TruncatedGeometric({self.lower}..{self.upper}, epsilon {in_words(self.epsilon)})"
 
 
-def _bound(value: object) -> int:
+def _read_bound(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or abs(int(value)) > MOST_STEPS:
         raise ParameterError("lower and upper must be public whole numbers from -2**61 to 2**61.")
     return int(value)

@@ -153,7 +153,7 @@ def _float_steps(array: npt.NDArray[Any], exponent: int) -> Integers:
         raise ParameterError("A value to protect is not a finite number; clip it to public bounds first.")
     with np.errstate(over="ignore", under="ignore"):
         doubled = np.floor(np.ldexp(array.astype(np.float64), 1 - exponent))
-    return _halved(np.clip(doubled, -2.0 * MOST_STEPS, 2.0 * MOST_STEPS).astype(np.int64))
+    return _halve(np.clip(doubled, -2.0 * MOST_STEPS, 2.0 * MOST_STEPS).astype(np.int64))
 
 
 def _coarse_steps(array: npt.NDArray[Any], exponent: int) -> Integers:
@@ -162,21 +162,21 @@ def _coarse_steps(array: npt.NDArray[Any], exponent: int) -> Integers:
     doubled = array >> min(shift, 63)
     if shift > 63 and array.dtype.kind == "u":
         doubled = np.zeros_like(array)
-    return _halved(_clamped(doubled, 2 * MOST_STEPS))
+    return _halve(_clamp(doubled, 2 * MOST_STEPS))
 
 
 def _fine_steps(array: npt.NDArray[Any], shift: int) -> Integers:
     """Multiply 64-bit integers by 2**shift; from a shift of 61 on, every integer but 0 is clamped."""
     shift = min(shift, 61)
-    return _clamped(array, MOST_STEPS >> shift) << shift
+    return _clamp(array, MOST_STEPS >> shift) << shift
 
 
-def _clamped(array: npt.NDArray[Any], most: int) -> Integers:
+def _clamp(array: npt.NDArray[Any], most: int) -> Integers:
     least = 0 if array.dtype.kind == "u" else -most
     return np.asarray(np.clip(array, least, most), dtype=np.int64)
 
 
-def _halved(doubled: Integers) -> Integers:
+def _halve(doubled: Integers) -> Integers:
     """floor(x/grid + 1/2) from floor(2x/grid)."""
     return (doubled + 1) >> 1
 

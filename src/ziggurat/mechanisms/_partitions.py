@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ziggurat.errors import MixedNeighboursError, ParameterError
-from ziggurat.mechanisms._base import Mechanism, Noisy, about
+from ziggurat.mechanisms._base import Mechanism, Noisy, neighbours_or_usual
 from ziggurat.mechanisms._laplace import Laplace
 from ziggurat.mechanisms._lattice import MOST_STEPS
 from ziggurat.mechanisms._tails import log_of
@@ -24,7 +24,7 @@ from ziggurat.privacy import (
     exact_delta,
     exact_epsilon,
     in_words,
-    whole,
+    whole_number,
 )
 from ziggurat.randomness import Source
 
@@ -45,7 +45,7 @@ class PartitionSelection(Mechanism):
         self, epsilon: Amount, delta: Amount, *, groups: int = 1, neighbours: Neighbours | None = None
     ) -> None:
         eps, allowed = exact_epsilon(epsilon), exact_delta(delta)
-        whom, most = about(neighbours), whole(groups, "groups")
+        whom, most = neighbours_or_usual(neighbours), whole_number(groups, "groups")
         if whom.relation is not Relation.ADD_OR_REMOVE_ONE:
             raise MixedNeighboursError("Partition selection is proven for add-or-remove-one neighbours only.")
         if allowed == 0:
@@ -79,7 +79,9 @@ class PartitionSelection(Mechanism):
 
     def chance_of_naming(self, units: int) -> float:
         """The probability that a group of this many units is named."""
-        return _tail_at_least(self.threshold - min(whole(units, "units"), MOST_STEPS), float(1 / self.noise.scale))
+        return _tail_at_least(
+            self.threshold - min(whole_number(units, "units"), MOST_STEPS), float(1 / self.noise.scale)
+        )
 
     def __repr__(self) -> str:
         return (

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ziggurat import randomness
 from ziggurat.errors import MixedNeighboursError, ParameterError
-from ziggurat.mechanisms._base import Mechanism, Noisy, about, carried_rate, drawing_from, exact_confidence
+from ziggurat.mechanisms._base import Mechanism, Noisy, neighbours_or_usual, round_rate
 from ziggurat.mechanisms._lattice import Integers, as_array
 from ziggurat.mechanisms._tails import log_of
 from ziggurat.privacy import (
@@ -22,12 +22,13 @@ from ziggurat.privacy import (
     RandomizedResponseEvent,
     Relation,
     RepeatedEvent,
+    exact_confidence,
     exact_epsilon,
     exact_positive,
     in_words,
-    whole,
+    whole_number,
 )
-from ziggurat.randomness import Source
+from ziggurat.randomness import Source, choose_source
 
 _MOST_CATEGORIES = 1 << 62
 
@@ -51,22 +52,22 @@ class RandomizedResponse(Mechanism):
         answers_per_unit: int = 1,
         neighbours: Neighbours | None = None,
     ) -> None:
-        whom = about(neighbours, Relation.REPLACE_ONE)
+        whom = neighbours_or_usual(neighbours, Relation.REPLACE_ONE)
         if whom.relation is not Relation.REPLACE_ONE:
             raise MixedNeighboursError(
                 "Every unit gives an answer, so adding or removing one shows; state replace-one neighbours."
             )
-        if whole(categories, "categories", 2) > _MOST_CATEGORIES:
+        if whole_number(categories, "categories", 2) > _MOST_CATEGORIES:
             raise ParameterError("categories must be at most 2**62.")
         once = RandomizedResponseEvent(whom, exact_epsilon(epsilon), categories)
-        times = whole(answers_per_unit, "answers_per_unit")
+        times = whole_number(answers_per_unit, "answers_per_unit")
         self.event: Event = once if times == 1 else RepeatedEvent(whom, once, times)
-        self.categories, self._epsilon, self._rate = once.categories, once.epsilon, carried_rate(once.epsilon)
+        self.categories, self._epsilon, self._rate = once.categories, once.epsilon, round_rate(once.epsilon)
 
     @classmethod
     def for_truth(cls, probability: Amount, categories: int = 2, **options: Any) -> RandomizedResponse:
         """Make the response that tells the truth with at most this probability, by the epsilon it takes."""
-        truth, among = exact_positive(probability, "probability"), whole(categories, "categories", 2)
+        truth, among = exact_positive(probability, "probability"), whole_number(categories, "categories", 2)
         if not Fraction(1, among) < truth < 1:
             raise ParameterError("The probability of the truth must lie between 1/categories and 1.")
         # The logarithm of the exact odds is right to a few of a float's last digits; 2**-46 is kept back for them.
@@ -89,13 +90,13 @@ class RandomizedResponse(Mechanism):
         The event covers `answers_per_unit` answers of each unit, all releases together: with the usual 1, no unit may
         stand behind two of the answers.
         """
-        drawn_from = drawing_from(source)
-        truth = self._checked(answers)
+        drawn_from = choose_source(source)
+        truth = self._check(answers)
         given = self._respond(np.atleast_1d(truth), drawn_from)
         value = given if truth.ndim else int(given[0])
         return Noisy(value, self.event, drawn_from.origin)
 
-    def _checked(self, answers: Any) -> Integers:
+    def _check(self, answers: Any) -> Integers:
         array = as_array(answers)
         if array.dtype.kind == "b" or (array.size == 0 and array.dtype.kind == "f"):
             array = array.astype(np.int64)
@@ -118,14 +119,14 @@ class RandomizedResponse(Mechanism):
 
     def estimate(self, responses: Sequence[int] | npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Estimate without bias how many people hold each answer, from the randomised ones."""
-        array = np.atleast_1d(self._checked(responses))
+        array = np.atleast_1d(self._check(responses))
         seen = np.bincount(array, minlength=self.categories).astype(np.float64)
         other = (1 - self.truth) / (self.categories - 1)
         return np.asarray((seen - array.size * other) / (self.truth - other))
 
     def half_width(self, people: int, confidence: Amount = "0.95") -> float:
         """Half width around one estimated count that holds the true one (Hoeffding: for any true counts)."""
-        count, miss = whole(people, "people"), 1 - exact_confidence(confidence)
+        count, miss = whole_number(people, "people"), 1 - exact_confidence(confidence)
         other = (1 - self.truth) / (self.categories - 1)
         return math.sqrt(count) * math.sqrt(log_of(2 / miss) / 2) / (self.truth - other)
 

@@ -15,11 +15,10 @@ from ziggurat.errors import MixedNeighboursError, ParameterError
 from ziggurat.mechanisms._base import (
     Mechanism,
     Noisy,
-    about,
-    carried_rate,
-    drawing_from,
-    exact_confidence,
-    one_of,
+    confidence_for_each,
+    neighbours_or_usual,
+    require_one_of,
+    round_rate,
 )
 from ziggurat.mechanisms._lattice import Integers, fitting_grid, l1_steps, to_steps
 from ziggurat.mechanisms._tails import log_of
@@ -31,12 +30,13 @@ from ziggurat.privacy import (
     PureEvent,
     Relation,
     RepeatedEvent,
+    exact_confidence,
     exact_epsilon,
     exact_positive,
     in_words,
-    whole,
+    whole_number,
 )
-from ziggurat.randomness import Source
+from ziggurat.randomness import Source, choose_source
 
 Method = Literal["permute-and-flip", "gumbel", "laplace"]
 Scores = Sequence[float] | npt.NDArray[Any]
@@ -69,8 +69,8 @@ class Selection(Mechanism):
         monotone: bool = False,
         neighbours: Neighbours | None = None,
     ) -> None:
-        one_of(method, ("permute-and-flip", "gumbel", "laplace"), "method")
-        whom = about(neighbours)
+        require_one_of(method, ("permute-and-flip", "gumbel", "laplace"), "method")
+        whom = neighbours_or_usual(neighbours)
         _require_monotone(monotone, whom)
         self.sensitivity = exact_positive(sensitivity, "sensitivity")
         self.method, self.monotone = method, bool(monotone)
@@ -79,7 +79,7 @@ class Selection(Mechanism):
         self.grid = Fraction(1) if integral else fitting_grid(self.sensitivity, self.sensitivity / self.epsilon)
         moved = l1_steps(self.sensitivity, self.grid, 1)
         # How fast a candidate's odds fall with every step of its score below the best.
-        self._rate = carried_rate(self.epsilon / (moved if monotone else 2 * moved))
+        self._rate = round_rate(self.epsilon / (moved if monotone else 2 * moved))
         kind = ExponentialEvent if method == "gumbel" else PureEvent
         self.event: Event = kind(whom, self.epsilon)
 
@@ -89,7 +89,7 @@ class Selection(Mechanism):
         Real scores with a whole sensitivity are rounded to whole numbers; state a sensitivity that is not whole, or
         multiply the scores, to have them told apart more finely.
         """
-        drawn_from = drawing_from(source)
+        drawn_from = choose_source(source)
         return Noisy(self._choose(self._steps(scores), drawn_from), self.event, drawn_from.origin)
 
     def _steps(self, scores: Scores) -> Integers:
@@ -114,7 +114,7 @@ class Selection(Mechanism):
         worse. For Laplace noise: k deviates, all within the same two-sided bound (union bound). The rounding of
         scores to the grid is included, but for real scores with a whole sensitivity, where it adds up to 1.
         """
-        count, miss = whole(candidates, "candidates"), 1 - exact_confidence(confidence)
+        count, miss = whole_number(candidates, "candidates"), 1 - exact_confidence(confidence)
         if count == 1:
             return 0.0
         rate, step = float(self._rate), float(self.grid)
@@ -144,14 +144,14 @@ class TopK(Mechanism):
     """
 
     def __init__(self, k: int, epsilon: Amount, sensitivity: Amount = 1, **options: Any) -> None:
-        self.k = whole(k, "k")
+        self.k = whole_number(k, "k")
         self.round = Selection(exact_epsilon(epsilon) / self.k, sensitivity, **options)
         once = self.round.event
         self.event: Event = once if self.k == 1 else RepeatedEvent(once.neighbours, once, self.k)
 
     def release(self, scores: Scores, source: Source | None = None) -> Noisy[list[int]]:
         """Choose k indices, best first."""
-        drawn_from = drawing_from(source)
+        drawn_from = choose_source(source)
         steps = self.round._steps(scores)
         if steps.size < self.k:
             raise ParameterError("There are fewer candidates than k; lower k.")
@@ -169,9 +169,9 @@ class TopK(Mechanism):
         Every round stays within its own shortfall at a k-th of the miss (union bound), and the best of what is left
         after j - 1 choices is at least the j-th best of all.
         """
-        if whole(candidates, "candidates") < self.k:
+        if whole_number(candidates, "candidates") < self.k:
             raise ParameterError("There are fewer candidates than k; lower k.")
-        return self.round.shortfall(candidates, exact_confidence(confidence, self.k))
+        return self.round.shortfall(candidates, confidence_for_each(confidence, self.k))
 
     def __repr__(self) -> str:
         return f"TopK({self.k}, {self.round!r} each)"

@@ -8,17 +8,17 @@ if TYPE_CHECKING:
     from ziggurat.pate.accounting import (
         PateAccount,
         PrivateEpsilon,
-        Sanitised,
+        Sanitized,
         account,
         answer_probabilities,
         exact_curve,
         least_epsilon,
         published_curve,
-        sanitised,
+        sanitize,
     )
     from ziggurat.pate.student import Evaluation, Student
     from ziggurat.pate.teachers import Partition, Teachers
-    from ziggurat.pate.training import CNN, MLP, Network, Placement, Search, Training
+    from ziggurat.pate.training import CNN, MLP, Network, Placement, RandomSearch, Training
     from ziggurat.pate.voting import (
         UNANSWERED,
         Aggregator,
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
         GumbelNoisyMax,
         Labels,
         LaplaceNoisyMax,
-        Step,
         ThresholdTest,
         Votes,
+        VotingStep,
         aggregator_named,
     )
 else:
@@ -38,14 +38,14 @@ else:
         __name__,
         {
             "accounting": """
-                PateAccount PrivateEpsilon Sanitised account answer_probabilities exact_curve least_epsilon
-                published_curve sanitised
+                PateAccount PrivateEpsilon Sanitized account answer_probabilities exact_curve least_epsilon
+                published_curve sanitize
             """,
             "student": "Evaluation Student",
             "teachers": "Partition Teachers",
-            "training": "CNN MLP Network Placement Search Training",
+            "training": "CNN MLP Network Placement RandomSearch Training",
             "voting": """
-                Aggregator Ballot ConfidentGaussianMax GaussianNoisyMax GumbelNoisyMax Labels LaplaceNoisyMax Step
+                Aggregator Ballot ConfidentGaussianMax GaussianNoisyMax GumbelNoisyMax Labels LaplaceNoisyMax VotingStep
                 ThresholdTest UNANSWERED Votes aggregator_named
             """,
         },
@@ -68,19 +68,19 @@ __all__ = [
     "PateAccount",
     "Placement",
     "PrivateEpsilon",
-    "Sanitised",
-    "Search",
-    "Step",
+    "RandomSearch",
+    "Sanitized",
     "Student",
     "Teachers",
     "ThresholdTest",
     "Training",
     "Votes",
+    "VotingStep",
     "account",
     "aggregator_named",
     "answer_probabilities",
     "exact_curve",
     "least_epsilon",
     "published_curve",
-    "sanitised",
+    "sanitize",
 ]

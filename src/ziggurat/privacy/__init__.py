@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from ziggurat._lazy import lazy
-from ziggurat.data import Unit
 
 if TYPE_CHECKING:
     from ziggurat.privacy.accounting import (
@@ -39,10 +38,11 @@ if TYPE_CHECKING:
         ZeroConcentratedEvent,
         as_replace_one,
         compose,
-        composed,
+        compose_events,
         event_from_dict,
         event_from_json,
         exact,
+        exact_confidence,
         exact_delta,
         exact_epsilon,
         exact_positive,
@@ -52,11 +52,11 @@ if TYPE_CHECKING:
         in_words,
         make_filter,
         profile,
-        renamed,
-        whole,
+        rename_unit,
+        whole_number,
     )
     from ziggurat.privacy.at_risk import (
-        Combined,
+        CombinedConfidence,
         CurveAtRisk,
         GaussianAtRisk,
         LaplaceAtRisk,
@@ -68,23 +68,22 @@ if TYPE_CHECKING:
         SplitLaplaceAtRisk,
         best_posterior,
         dkw_confidence,
-        exact_confidence,
+        draw_from_table,
         privacy_at_risk,
         sample_sensitivity,
-        subsampled,
     )
     from ziggurat.privacy.cost import (
-        Candidate,
         Cheapest,
         CostModel,
         Decision,
+        EpsilonCandidate,
         GaussianNoise,
         GeometricNoise,
         LaplaceNoise,
         Levels,
         Money,
-        Noise,
         NotAGuaranteeWarning,
+        PricedNoise,
         Stakeholders,
         Wanted,
         probabilistic_tolerance,
@@ -108,17 +107,18 @@ else:
                 Filter GaussianDP GaussianEvent GroupEvent Guarantee LaplaceEvent Neighbours ParallelEvent PrivacyLoss
                 Profile PureDP PureEvent RandomizedResponseEvent Relation RenyiDP RenyiEvent RepeatedEvent
                 SampledGaussianEvent Spent UnboundedEvent ZeroConcentratedDP ZeroConcentratedEvent as_replace_one
-                compose composed event_from_dict event_from_json exact exact_delta exact_epsilon exact_positive
-                gaussian_delta gaussian_epsilon gaussian_mu in_words make_filter profile renamed whole
+                compose compose_events event_from_dict event_from_json exact exact_confidence exact_delta exact_epsilon
+                exact_positive gaussian_delta gaussian_epsilon gaussian_mu in_words make_filter profile rename_unit
+                whole_number
             """,
             "at_risk": """
-                Combined CurveAtRisk GaussianAtRisk LaplaceAtRisk LatticeLaplaceAtRisk PairAtRisk PrivacyAtRisk
-                PrivateSamplingWarning SampledSensitivity SplitLaplaceAtRisk best_posterior dkw_confidence
-                exact_confidence privacy_at_risk sample_sensitivity subsampled
+                CombinedConfidence CurveAtRisk GaussianAtRisk LaplaceAtRisk LatticeLaplaceAtRisk PairAtRisk
+                PrivacyAtRisk PrivateSamplingWarning SampledSensitivity SplitLaplaceAtRisk best_posterior dkw_confidence
+                draw_from_table privacy_at_risk sample_sensitivity
             """,
             "cost": """
-                Candidate Cheapest CostModel Decision GaussianNoise GeometricNoise LaplaceNoise Levels Money Noise
-                NotAGuaranteeWarning Stakeholders Wanted probabilistic_tolerance published_cheapest
+                Cheapest CostModel Decision EpsilonCandidate GaussianNoise GeometricNoise LaplaceNoise Levels Money
+                NotAGuaranteeWarning PricedNoise Stakeholders Wanted probabilistic_tolerance published_cheapest
                 published_combined_confidence published_confidence published_confidence_by_series published_epsilon
                 published_level published_overlap published_sampled_confidence samples_for why_not
             """,
@@ -130,14 +130,14 @@ __all__ = [
     "Amount",
     "ApproximateDP",
     "ApproximateEvent",
-    "Candidate",
     "Cheapest",
-    "Combined",
+    "CombinedConfidence",
     "ComposedEvent",
     "CostModel",
     "CurveAtRisk",
     "Decision",
     "DiscreteGaussianEvent",
+    "EpsilonCandidate",
     "Event",
     "ExponentialEvent",
     "Filter",
@@ -155,10 +155,10 @@ __all__ = [
     "Levels",
     "Money",
     "Neighbours",
-    "Noise",
     "NotAGuaranteeWarning",
     "PairAtRisk",
     "ParallelEvent",
+    "PricedNoise",
     "PrivacyAtRisk",
     "PrivacyLoss",
     "PrivateSamplingWarning",
@@ -176,15 +176,15 @@ __all__ = [
     "SplitLaplaceAtRisk",
     "Stakeholders",
     "UnboundedEvent",
-    "Unit",
     "Wanted",
     "ZeroConcentratedDP",
     "ZeroConcentratedEvent",
     "as_replace_one",
     "best_posterior",
     "compose",
-    "composed",
+    "compose_events",
     "dkw_confidence",
+    "draw_from_table",
     "event_from_dict",
     "event_from_json",
     "exact",
@@ -208,10 +208,9 @@ __all__ = [
     "published_level",
     "published_overlap",
     "published_sampled_confidence",
-    "renamed",
+    "rename_unit",
     "sample_sensitivity",
     "samples_for",
-    "subsampled",
-    "whole",
+    "whole_number",
     "why_not",
 ]

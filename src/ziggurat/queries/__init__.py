@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from ziggurat.queries._question import Aggregate, Key, Measure, Ordering, Question
     from ziggurat.queries._terms import Bounding, Noise, Terms
     from ziggurat.queries._value import Value
-    from ziggurat.queries.answering import Part, Plan
+    from ziggurat.queries.answering import QuestionPlan, QuotedPart
     from ziggurat.queries.language import Catalogue, Expression, Query, column, parse
     from ziggurat.queries.workloads import Workload, WorkloadAnswer, WorkloadPlan
 else:
@@ -20,7 +20,7 @@ else:
             "_question": "Aggregate Key Measure Ordering Question",
             "_terms": "Bounding Noise Terms",
             "_value": "Value",
-            "answering": "Part Plan",
+            "answering": "QuestionPlan QuotedPart",
             "language": "Catalogue Expression Query column parse",
             "workloads": "Workload WorkloadAnswer WorkloadPlan",
         },
@@ -38,10 +38,10 @@ __all__ = [
     "Measure",
     "Noise",
     "Ordering",
-    "Part",
-    "Plan",
     "Query",
     "Question",
+    "QuestionPlan",
+    "QuotedPart",
     "Terms",
     "Value",
     "Workload",

@@ -200,9 +200,9 @@ class Answer:
             question=data["question"],
             keys=tuple(data["keys"]),
             aggregates=tuple(data["aggregates"]),
-            groups=tuple(tuple(_parsed(value) for value in group) for group in data["groups"]),
+            groups=tuple(tuple(_parse(value) for value in group) for group in data["groups"]),
             estimates={
-                name: tuple(Estimate(*(_parsed(part) for part in each)) for each in column)
+                name: tuple(Estimate(*(_parse(part) for part in each)) for each in column)
                 for name, column in data["estimates"].items()
             },
             confidence=exact(data["confidence"], "confidence"),
@@ -219,21 +219,19 @@ class Answer:
         """The table as `print` shows it: what one wants to see at a prompt."""
         mark = " (rehearsal)" if self.rehearsal else ""
         names = ", ".join(map(printable, self.aggregates))
-        return f"<Answer{mark}: {counted(len(self.groups), 'group')}, {names}>\n{self}"
+        return f"<Answer{mark}: {count_things(len(self.groups), 'group')}, {names}>\n{self}"
 
     def _repr_html_(self) -> str:
         """The same for notebooks."""
         names = self._order()
         head = "".join(f"<th>{escape(printable(name))}</th>" for name in names)
-        rows = (
-            "".join(f"<td>{escape(_shown(self, name, place))}</td>" for name in names) for place in range(len(self))
-        )
+        rows = ("".join(f"<td>{escape(_show(self, name, place))}</td>" for name in names) for place in range(len(self)))
         return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
 
     def __str__(self) -> str:
         """A table for people, with the interval of every value in brackets."""
         names = self._order()
-        rows = [[_shown(self, name, place) for name in names] for place in range(len(self))]
+        rows = [[_show(self, name, place) for name in names] for place in range(len(self))]
         names = tuple(map(printable, names))
         widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -265,13 +263,13 @@ def _json(value: Any) -> Any:
     return {"date": value.isoformat()} if isinstance(value, date) else value
 
 
-def _parsed(value: Any) -> Any:
+def _parse(value: Any) -> Any:
     if isinstance(value, list):
-        return [_parsed(each) for each in value]
+        return [_parse(each) for each in value]
     return date.fromisoformat(value["date"]) if isinstance(value, dict) else value
 
 
-def _shown(answer: Answer, name: str, place: int) -> str:
+def _show(answer: Answer, name: str, place: int) -> str:
     if name in answer.keys:
         return printable(str(answer.groups[place][answer.keys.index(name)]))
     estimate = answer.estimates[name][place]
@@ -294,6 +292,6 @@ def in_figures(value: Cell) -> str:
     return printable(str(value))
 
 
-def counted(number: int, thing: str) -> str:
+def count_things(number: int, thing: str) -> str:
     """A number of things, for people."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"

@@ -15,7 +15,7 @@ from ziggurat.queries._value import Value
 
 
 @dataclass(frozen=True)
-class Relation:
+class UnitRows:
     """Rows about units: a private table, or what selections, joins and totals per unit make of private tables.
 
     Attributes
@@ -128,7 +128,7 @@ class Question:
         The tables that it reads, private and public, by name.
     """
 
-    relation: Relation
+    relation: UnitRows
     where: exp.Expr | None
     keys: tuple[Key, ...]
     aggregates: tuple[Aggregate, ...]

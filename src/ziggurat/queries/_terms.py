@@ -8,10 +8,12 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from ziggurat.errors import ParameterError
-from ziggurat.privacy import Amount, exact, exact_delta, exact_epsilon, whole
+from ziggurat.privacy import Amount, exact, exact_delta, exact_epsilon, whole_number
 
 Noise = Literal["laplace", "gaussian"]
+"""Which noise protects an answer."""
 Bounding = Literal["weigh", "lot"]
+"""What happens to the rows of a person who has too many: each counts in part, or some are left out by lot."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +77,10 @@ class Terms:
         self._set("epsilon", exact_epsilon(epsilon))
         self._set("delta", exact_delta(delta))
         self._set("shares", {name: _share(part) for name, part in (shares or {}).items()})
-        self._set("rows_per_unit", None if rows_per_unit is None else whole(rows_per_unit, "rows_per_unit"))
-        self._set("groups_per_unit", None if groups_per_unit is None else whole(groups_per_unit, "groups_per_unit"))
+        self._set("rows_per_unit", None if rows_per_unit is None else whole_number(rows_per_unit, "rows_per_unit"))
+        self._set(
+            "groups_per_unit", None if groups_per_unit is None else whole_number(groups_per_unit, "groups_per_unit")
+        )
         self._set("bounding", bounding)
         self._set("noise", noise)
         self._set("learn", tuple(sorted({learn} if isinstance(learn, str) else set(learn))))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         rounded_gaussian,
         uniform_below,
     )
-    from ziggurat.randomness._source import Source, secure, seeded
+    from ziggurat.randomness._source import Source, choose_source, secure, seeded
 else:
     __getattr__, __dir__ = lazy(
         __name__,
@@ -34,7 +34,7 @@ else:
             "_samplers": """
                 bernoulli bernoulli_exp discrete_gaussian discrete_laplace geometric rounded_gaussian uniform_below
             """,
-            "_source": "Source secure seeded",
+            "_source": "Source choose_source secure seeded",
         },
     )
 
@@ -45,6 +45,7 @@ __all__ = [
     "carry_gaussian",
     "carry_laplace",
     "carry_rate",
+    "choose_source",
     "compiled",
     "discrete_gaussian",
     "discrete_laplace",

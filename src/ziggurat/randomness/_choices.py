@@ -17,7 +17,7 @@ from ziggurat.randomness._source import Source
 _LARGEST_COUNT = 2**40
 
 
-def _checked_gaps(gaps: npt.NDArray[Any], numerator: int) -> Integers:
+def _check_gaps(gaps: npt.NDArray[Any], numerator: int) -> Integers:
     array = np.asarray(gaps)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu":
         raise ParameterError("The gaps must be a non-empty one-dimensional array of integers.")
@@ -43,7 +43,7 @@ def exponential_choice(
     same sensitivity, max(score, best - bound), so the promise holds; no error depends on the data.
     """
     numerator, denominator = positive_terms(rate, "rate")
-    return draw("choose", size, source, _checked_gaps(gaps, numerator), numerator, denominator)
+    return draw("choose", size, source, _check_gaps(gaps, numerator), numerator, denominator)
 
 
 @overload
@@ -59,7 +59,7 @@ def permute_and_flip(
     2020). Large gaps are bounded in the same way.
     """
     numerator, denominator = positive_terms(rate, "rate")
-    checked = _checked_gaps(gaps, numerator)
+    checked = _check_gaps(gaps, numerator)
     return draw("permute_and_flip", size, source, np.empty_like(checked), checked, numerator, denominator)
 
 

@@ -67,10 +67,10 @@ def _kernel(name: str, draws: int) -> Callable[..., int]:
     """Give a kernel, compiled or not: its draws are the same."""
     global _interpreted_so_far
     if _COMPILED not in sys.modules and name in _INTERPRETED and _interpreted_so_far + draws <= _MOST_INTERPRETED:
-        from ziggurat.randomness._interpreted import interpreted
+        from ziggurat.randomness._interpreted import interpret
 
         _interpreted_so_far += draws
-        return interpreted(name)
+        return interpret(name)
     return cast(Callable[..., int], getattr(importlib.import_module(_COMPILED), name))
 
 

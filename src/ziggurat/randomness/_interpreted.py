@@ -30,7 +30,7 @@ def high(left: np.uint64, right: np.uint64) -> np.uint64:
     return np.uint64(int(left) * int(right) >> 64)
 
 
-def interpreted(kernel: str) -> Callable[..., int]:
+def interpret(kernel: str) -> Callable[..., int]:
     """Give the kernel of that name, to be run without a compiler."""
     run = getattr(_kernels(), kernel)
 

@@ -345,7 +345,7 @@ def _edge(words: Words, at: Integers, x: Words, known: Int, j: Int) -> tuple[Tru
 
 
 @compiled
-def _begun(words: Words, at: Integers, x: Words, word: np.uint64) -> Int:
+def _begin(words: Words, at: Integers, x: Words, word: np.uint64) -> Int:
     """Let the uniform deviate x begin with the upper 49 digits of a word; return how many words of x are known."""
     x[0] = (word & _PLACE) | (_word(words, at) >> _PLACE_BITS)
     return 1
@@ -390,7 +390,7 @@ def _magnitude(
     if category == 2 * COLUMNS:
         kept, k, known = _tail(words, at, x, TAIL)
         return _nearest(words, at, x, known, k, n, m) if kept else -1
-    j, known = category, _begun(words, at, x, word)
+    j, known = category, _begin(words, at, x, word)
     if category >= COLUMNS:
         j = category - COLUMNS
         kept, known = _edge(words, at, x, known, j)
@@ -400,7 +400,7 @@ def _magnitude(
 
 
 @compiled
-def _signed(magnitude: Int, word: np.uint64) -> Int:
+def _give_sign(magnitude: Int, word: np.uint64) -> Int:
     """Give the sign that the word says, without a branch: it would be guessed wrong half the time."""
     flip = -np.int64((word >> _SIGN_AT) & _ONE)
     return (magnitude ^ flip) - flip
@@ -415,7 +415,7 @@ def _rounded(
     while magnitude < 0:
         word = _word(words, at)
         magnitude = _magnitude(words, at, x, guide, slots, ends, word, n, m)
-    return _signed(magnitude, word)
+    return _give_sign(magnitude, word)
 
 
 @compiled
@@ -515,7 +515,7 @@ def rounded(
         first = at[0]
         word = _word(words, at)
         value = _at_once(word, guide, multiplier, places)
-        value = _signed(value, word) if value >= 0 else _rounded(words, at, x, guide, slots, ends, word, n, m)
+        value = _give_sign(value, word) if value >= 0 else _rounded(words, at, x, guide, slots, ends, word, n, m)
         if _short(words, at, first):
             return i
         out[i] = value

@@ -209,6 +209,11 @@ def secure() -> Source:
     return Source()
 
 
+def choose_source(source: Source | None) -> Source:
+    """Give the source to draw from: secure unless a rehearsal passes its own."""
+    return secure() if source is None else source
+
+
 def seeded(seed: int | str) -> Source:
     """Return a source that repeats itself for the same seed: for rehearsals and tests only.
 

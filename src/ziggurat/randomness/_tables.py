@@ -36,19 +36,19 @@ _PRECISION = 512
 _LAST_UNIT = 32
 
 
-class Bounds(NamedTuple):
+class Enclosure(NamedTuple):
     """A real number r >= 0, enclosed: low <= r * 2**512 <= high."""
 
     low: int
     high: int
 
-    def __add__(self, other: Bounds) -> Bounds:  # type: ignore[override]
+    def __add__(self, other: Enclosure) -> Enclosure:  # type: ignore[override]
         """Enclose the sum."""
-        return Bounds(self.low + other.low, self.high + other.high)
+        return Enclosure(self.low + other.low, self.high + other.high)
 
-    def times(self, factor: int) -> Bounds:
+    def times(self, factor: int) -> Enclosure:
         """Enclose the product with a whole number."""
-        return Bounds(self.low * factor, self.high * factor)
+        return Enclosure(self.low * factor, self.high * factor)
 
 
 class Tables(NamedTuple):
@@ -70,7 +70,7 @@ class Tables(NamedTuple):
     ends: npt.NDArray[np.uint64]
 
 
-def exp_minus(p: int, q: int) -> Bounds:
+def exp_minus(p: int, q: int) -> Enclosure:
     """Enclose exp(-p/q) = 1/exp(p/q), for p >= 0, by the series of the exponential, all of whose terms are positive.
 
     The terms after step k sum to at most the k-th where k + 1 >= 2*p/q, as they then halve from one to the next.
@@ -82,10 +82,10 @@ def exp_minus(p: int, q: int) -> Bounds:
         k += 1
         low, high = low * p // (q * k), -(-high * p // (q * k))
         low_sum, high_sum = low_sum + low, high_sum + high
-    return Bounds(one * one // (high_sum + high), -(-one * one // low_sum))
+    return Enclosure(one * one // (high_sum + high), -(-one * one // low_sum))
 
 
-def weights() -> list[Bounds]:
+def weights() -> list[Enclosure]:
     """Enclose the weights of all categories, times REACH/h to make the factors whole.
 
     The units from _LAST_UNIT on, each below half the one before, weigh at most twice the first of them.
@@ -93,7 +93,7 @@ def weights() -> list[Bounds]:
     heights = [exp_minus(j * j, REACH) for j in range(COLUMNS)]
     bodies = [height.times(REACH - 2 * j - 1) for j, height in enumerate(heights)]
     edges = [height.times(2 * j + 1) for j, height in enumerate(heights)]
-    tail = Bounds(0, exp_minus(_LAST_UNIT**2, 2).high * 2)
+    tail = Enclosure(0, exp_minus(_LAST_UNIT**2, 2).high * 2)
     for k in range(TAIL, _LAST_UNIT):
         tail += exp_minus(k * k, 2)
     return [*bodies, *edges, tail.times(REACH * COLUMNS_PER_UNIT)]
@@ -101,7 +101,7 @@ def weights() -> list[Bounds]:
 
 def _places() -> list[int]:
     """Where categories end, in steps of 2**-(SLOT_BITS + 64*DIGITS), rounded down; the last ends at 1."""
-    sums = list(accumulate(weights(), Bounds.__add__))
+    sums = list(accumulate(weights(), Enclosure.__add__))
     steps, whole = 1 << (SLOT_BITS + 64 * DIGITS), sums[-1]
     lows = [each.low * steps // whole.high for each in sums[:-1]]
     if lows != [each.high * steps // whole.low for each in sums[:-1]]:

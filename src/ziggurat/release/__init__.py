@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
-    from ziggurat.release._certificate import Artefact, Certificate, Decision
+    from ziggurat.release._certificate import Artefact, Certificate, StewardDecision
     from ziggurat.release._cited import Cited, recorded
     from ziggurat.release._evidence import Evidence
     from ziggurat.release._gate import NOT_PROTECTED_BY_GATE, Gate, Stop, Verdict, Weighed
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
         Labelled,
         Labelling,
         LabellingFacts,
-        LabellingQuote,
         LabelPlan,
-        Privatised,
+        PrivatizedQueries,
         QueryCurator,
         StudentCertificate,
         StudentsSide,
@@ -34,25 +33,24 @@ if TYPE_CHECKING:
         FittedModel,
         ModelPlan,
         Points,
-        Rows,
         Serving,
         Task,
+        TaskRows,
         fit_model,
         plan_model,
-        quote_model,
         serve_model,
     )
     from ziggurat.release.questions import MOST_NUMBERS, Past, Session, Sweep, TermOptions, sweep
     from ziggurat.release.tables import (
         CERTIFICATE,
         NOT_PROMISED_OF_MASKS,
-        AnonymisedRelease,
+        AnonymizedRelease,
         CollectionPlan,
         MaskedPlan,
         PrivateSyntheticRelease,
         SyntheticRelease,
         check_synthetic,
-        release_anonymised,
+        release_anonymized,
         release_masked,
         release_synthetic,
         release_synthetic_private,
@@ -62,7 +60,7 @@ else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "_certificate": "Artefact Certificate Decision",
+            "_certificate": "Artefact Certificate StewardDecision",
             "_cited": "Cited recorded",
             "_evidence": "Evidence",
             "_gate": "Gate NOT_PROTECTED_BY_GATE Stop Verdict Weighed",
@@ -74,14 +72,14 @@ else:
             "_tried": "excesses_of guesses_of",
             "comparing": "Candidate Candidates candidates plane",
             "labels": """
-                LabelPlan Labelled Labelling LabellingFacts LabellingQuote MOST_QUERIES Privatised QueryCurator
+                LabelPlan Labelled Labelling LabellingFacts MOST_QUERIES PrivatizedQueries QueryCurator
                 StudentCertificate StudentsSide TeachersSide certify
             """,
-            "models": "FittedModel ModelPlan Points Rows Serving Task fit_model plan_model quote_model serve_model",
+            "models": "FittedModel ModelPlan Points TaskRows Serving Task fit_model plan_model serve_model",
             "questions": "MOST_NUMBERS Past Session Sweep TermOptions sweep",
             "tables": """
-                AnonymisedRelease CERTIFICATE CollectionPlan MaskedPlan NOT_PROMISED_OF_MASKS PrivateSyntheticRelease
-                SyntheticRelease check_synthetic release_anonymised release_masked release_synthetic
+                AnonymizedRelease CERTIFICATE CollectionPlan MaskedPlan NOT_PROMISED_OF_MASKS PrivateSyntheticRelease
+                SyntheticRelease check_synthetic release_anonymized release_masked release_synthetic
                 release_synthetic_private reported_rows
             """,
         },
@@ -93,14 +91,13 @@ __all__ = [
     "MOST_QUERIES",
     "NOT_PROMISED_OF_MASKS",
     "NOT_PROTECTED_BY_GATE",
-    "AnonymisedRelease",
+    "AnonymizedRelease",
     "Artefact",
     "Candidate",
     "Candidates",
     "Certificate",
     "Cited",
     "CollectionPlan",
-    "Decision",
     "Evidence",
     "ExactCopies",
     "FittedModel",
@@ -109,28 +106,28 @@ __all__ = [
     "Labelled",
     "Labelling",
     "LabellingFacts",
-    "LabellingQuote",
     "MaskedPlan",
     "ModelPlan",
     "Past",
     "Plan",
     "Points",
     "PrivateSyntheticRelease",
-    "Privatised",
+    "PrivatizedQueries",
     "Purse",
     "QueryCurator",
     "Quotation",
     "QuotedQuestion",
     "Release",
-    "Rows",
     "Serving",
     "Session",
+    "StewardDecision",
     "Stop",
     "StudentCertificate",
     "StudentsSide",
     "Sweep",
     "SyntheticRelease",
     "Task",
+    "TaskRows",
     "TeachersSide",
     "TermOptions",
     "Verdict",
@@ -143,9 +140,8 @@ __all__ = [
     "guesses_of",
     "plan_model",
     "plane",
-    "quote_model",
     "recorded",
-    "release_anonymised",
+    "release_anonymized",
     "release_masked",
     "release_synthetic",
     "release_synthetic_private",

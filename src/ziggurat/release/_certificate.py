@@ -41,7 +41,7 @@ class Artefact:
 
 
 @dataclass(frozen=True)
-class Decision:
+class StewardDecision:
     """What the gate stopped, and why the steward went on all the same."""
 
     stopped: tuple[str, ...]
@@ -95,7 +95,7 @@ class Certificate:
     analyst: str
     recorded: Cited | None
     artefacts: tuple[Artefact, ...] = ()
-    decision: Decision | None = None
+    decision: StewardDecision | None = None
     config: Mapping[str, Any] | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
 
@@ -152,7 +152,7 @@ class Certificate:
 
 def decision_of(release: Any) -> dict[str, Any] | None:
     """Why a release left although the gate stopped it, as JSON; None if it did not stop it."""
-    decided: Decision | None = None if release is None else release.decision
+    decided: StewardDecision | None = None if release is None else release.decision
     return None if decided is None else decided.to_dict()
 
 

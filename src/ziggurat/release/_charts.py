@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ziggurat.drawing import INK, NOISY, TRUE, rendered, sheet
+from ziggurat.drawing import INK, NOISY, TRUE, clean, encode, sheet
 
 if TYPE_CHECKING:
     from ziggurat.release._evidence import Evidence
@@ -42,7 +42,7 @@ def _exposure(before: Any, after: Any) -> str:
         axes.set_xlim(0, 1)
         axes.set_xlabel("risk of being found by the columns that others know (1 is certain)")
         axes.legend(frameon=False, loc="lower right")
-        return rendered(page, "svg").decode()
+        return encode(page, "svg").decode()
 
 
 def _against_thresholds(tested: Sequence[Weighed], stopped: Collection[Weighed]) -> str:
@@ -54,10 +54,10 @@ def _against_thresholds(tested: Sequence[Weighed], stopped: Collection[Weighed])
             places, [each.figure for each in tested], 0.6, color=[TRUE if each in stopped else NOISY for each in tested]
         )
         axes.plot([float(each.threshold) for each in tested], places, "|", color=INK, markersize=16, markeredgewidth=2)
-        axes.set_yticks(places, [each.attack + (" (stopped)" if each in stopped else "") for each in tested])
+        axes.set_yticks(places, [clean(each.attack) + (" (stopped)" if each in stopped else "") for each in tested])
         axes.invert_yaxis()
         axes.axvline(0, color=INK, linewidth=0.8)
         least, most = axes.get_xlim()
         axes.set_xlim(min(least, -0.02), max(most, 0.1))
         axes.set_xlabel("bar: found; mark: threshold (chance is accounted for besides)")
-        return rendered(page, "svg").decode()
+        return encode(page, "svg").decode()

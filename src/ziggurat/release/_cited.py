@@ -72,7 +72,7 @@ def recorded(ledger: Ledger, cited: Cited) -> Recorded:
     answer = _entry(ledger, cited, "commit")
     if ledger.about(answer) != (cited.budget, cited.analyst):
         _misfit(cited)
-    said, grant = answer.data, ledger.granted(answer.data["reservation"])
+    said, grant = answer.data, ledger.grant_of(answer.data["reservation"])
     asked = ledger.entry(said["reservation"]).data
     return Recorded(
         asked["question"], event_from_dict(asked["event"]), unpacked(said["answer"]), asked["rehearsal"], grant

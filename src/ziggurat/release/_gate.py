@@ -37,6 +37,7 @@ NOT_PROTECTED_BY_GATE = (
     "A gate judged this release by attacks on private rows: that it stopped it, or let it go, was itself learned from "
     "these rows, and no guarantee protects it."
 )
+"""What every release that a gate judged says of itself."""
 
 DEFAULTS: Mapping[str, Fraction | None] = MappingProxyType(
     {

@@ -14,7 +14,7 @@ from ziggurat.release._evidence import Evidence
 
 if TYPE_CHECKING:
     from ziggurat.privacy import Event, Guarantee
-    from ziggurat.queries.answering import Part
+    from ziggurat.queries.answering import QuotedPart
     from ziggurat.randomness import Source
 
 Progress = Callable[[str], None]
@@ -34,7 +34,7 @@ class Plan(Protocol[Output]):
     Attributes
     ----------
     kind
-        What it is, in a word or two: "question", "labels", "anonymised table".
+        What it is, in a word or two: "question", "labels", "anonymized table".
     event
         What is done to the people in the table; None if nothing bounds it.
     lifetime
@@ -66,7 +66,7 @@ class Plan(Protocol[Output]):
         """The tightest proven promise of this release alone; None if the event's own account is as good."""
         return None
 
-    def parts(self, group_size: int = 1_000) -> tuple[Part, ...]:
+    def parts(self, group_size: int = 1_000) -> tuple[QuotedPart, ...]:
         """What is measured, at what cost and how exactly, from public facts; where it depends on it, for this size."""
         return ()
 

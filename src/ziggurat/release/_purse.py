@@ -9,7 +9,7 @@ from ziggurat.errors import BudgetExceededError, GateError, LedgerUseError, Mixe
 from ziggurat.privacy import ApproximateDP, ApproximateEvent, Event, Neighbours, profile
 from ziggurat.queries.answering import GROUP_SIZE
 from ziggurat.randomness import Source, secure
-from ziggurat.release._certificate import Decision
+from ziggurat.release._certificate import StewardDecision
 from ziggurat.release._cited import Cited, cite
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._gate import Gate, Verdict
@@ -146,7 +146,7 @@ class Purse:
     def go_on(self, held: Release[Output], reason: str) -> Release[Output]:
         """Let go what the gate stopped, for a reason that certificate and ledger keep; a refuted promise is dropped."""
         said = held.verdict.went_on(_reason(reason))
-        made = replace(held, decision=Decision(tuple(said["stopped"]), said["reason"], said["refuted"]))
+        made = replace(held, decision=StewardDecision(tuple(said["stopped"]), said["reason"], said["refuted"]))
         if made.event is None:
             return self._noted(made)
         entry = self.decided(made.plan.remembered(made.output), made.verdict, reason)
@@ -188,7 +188,7 @@ class Purse:
             plan.ready()
             return self._made(plan, paid(lambda: plan.run(self.source, progress), "nothing was spent"), event, seeded)
         question = plan.identity()
-        if not self.ledger.answered(self.population, self.analyst, event, question, seeded):
+        if not self.ledger.is_answered(self.population, self.analyst, event, question, seeded):
             self.require_room(event)
             plan.ready()
         whose = (self.population, self.analyst, event, question, plan.lifetime, seeded)
@@ -199,7 +199,7 @@ class Purse:
         entry = cite(self.ledger, spend.entry)
         if spend.replayed:
             output = plan.again(unpacked(spend.answer))
-        made = self._made(plan, output, self.ledger.counted(self.population, event, self.analyst), seeded, entry)
+        made = self._made(plan, output, self.ledger.as_counted(self.population, event, self.analyst), seeded, entry)
         budget = self.ledger.paying(self.population, event.neighbours, self.analyst)
         return replace(made, replayed=spend.replayed, budget=budget)
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from ziggurat.errors import LedgerUseError, ParameterError
 from ziggurat.ledger import GrantStatement, Ledger
-from ziggurat.privacy import ApproximateDP, Event, PureDP, compose, composed, in_words, make_filter, profile
-from ziggurat.queries.answering import GROUP_SIZE, Part
+from ziggurat.privacy import ApproximateDP, Event, PureDP, compose, compose_events, in_words, make_filter, profile
+from ziggurat.queries.answering import GROUP_SIZE, QuotedPart
 from ziggurat.release._certificate import promised
 from ziggurat.release._plan import Plan
 
@@ -34,7 +34,7 @@ class QuotedQuestion:
     question: str
     event: Event
     guarantee: PureDP | ApproximateDP
-    parts: tuple[Part, ...]
+    parts: tuple[QuotedPart, ...]
     replayed: bool
 
     @property
@@ -148,7 +148,7 @@ def make_quotation(
     grant = open_grant(ledger, ledger.paying(population, _priced(events[0]).neighbours, analyst).table, analyst)
     for plan, given in zip(plans, events, strict=True):
         event = _priced(given)
-        counted = ledger.counted(population, event, analyst)
+        counted = ledger.as_counted(population, event, analyst)
         question, seeded = plan.identity(), rehearsal or plan.rehearsal
         key = (repr(question), counted)
         replayed = ledger.quote(population, analyst, event, question, seeded).replayed
@@ -186,7 +186,7 @@ def _totalled(
     if not fresh:
         sentence = "All of this has been answered before; asking it again costs nothing."
         return Quotation(quoted, None, None, True, before, before, used, used, sentence)
-    event = composed(each.event for each in fresh)
+    event = compose_events(each.event for each in fresh)
     cost = ledger.quote(grant.grant.table, grant.grant.analyst, event)
     sentence = cost.sentence if len(fresh) == 1 else _verdict(len(fresh), fits, grant, cost.left_after)
     return Quotation(

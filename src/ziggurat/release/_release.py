@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
 from ziggurat.errors import PrivacyError
-from ziggurat.release._certificate import LOOKED, NOT_RECORDED, Artefact, Certificate, Decision, promised
+from ziggurat.release._certificate import LOOKED, NOT_RECORDED, Artefact, Certificate, StewardDecision, promised
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._gate import NOT_PROTECTED_BY_GATE, Verdict
 from ziggurat.release._plan import Output, Plan
@@ -64,7 +64,7 @@ class Release(Generic[Output]):
     population: str
     analyst: str
     budget: Budget | None = None
-    decision: Decision | None = None
+    decision: StewardDecision | None = None
     config: Mapping[str, Any] | None = None
     looked: bool = False
     made: date = date.min

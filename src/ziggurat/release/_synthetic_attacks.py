@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from ziggurat.attacks import (
     AttributeInference,
-    Finding,
     Linkability,
     Scenario,
     Share,
@@ -22,9 +21,10 @@ from ziggurat.attacks import (
     match_risk,
     synthetic_singling_out,
 )
-from ziggurat.attacks.synthetic import GUESSES, alike, classes, copies_named
+from ziggurat.attacks.synthetic import GUESSES, name_copies, number_alike, read_alike
 from ziggurat.data import Role, Schema, Table
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 from ziggurat.privacy import Guarantee, Relation
 from ziggurat.release._evidence import Evidence
 
@@ -228,13 +228,13 @@ def _with_role(schema: Schema, names: Sequence[str], role: Role) -> list[str]:
 
 
 def _copied(original: Table, files: Sequence[Table]) -> ExactCopies:
-    first, *copies = (each.cells for each in alike(original, copies_named(list(files)), original.schema.names))
-    real, *made = classes([first, *copies])
+    first, *copies = (each.cells for each in read_alike(original, name_copies(list(files)), original.schema.names))
+    real, *made = number_alike([first, *copies])
     found = np.isin(np.concatenate(made), real)
     return ExactCopies(Share(int(found.sum()), found.size), partial=False)
 
 
 def _unchanged(original: Table, files: Sequence[Table], names: Sequence[str]) -> ExactCopies:
-    first, *copies = (each.cells for each in alike(original, copies_named(list(files)), names))
+    first, *copies = (each.cells for each in read_alike(original, name_copies(list(files)), names))
     same = [((first == copy) | (np.isnan(first) & np.isnan(copy))).all(axis=1) for copy in copies]
     return ExactCopies(Share(int(np.sum(same)), sum(each.size for each in same)), partial=True)

@@ -9,47 +9,47 @@ from typing import TYPE_CHECKING
 from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
-    from ziggurat.synthesize._combining import RULES, Combined, combine
-    from ziggurat.synthesize._reading import opened, rows_of
+    from ziggurat.synthesize._combining import COMBINING_RULES, Combined, combine_estimates
+    from ziggurat.synthesize._reading import open_table, sample_rows
     from ziggurat.synthesize._result import NOT_PROMISED, Origin, Synthetic
-    from ziggurat.synthesize._writing import Written, facts_of, paths_of, write_copies
+    from ziggurat.synthesize._writing import WrittenCopies, name_paths, read_facts, write_copies
     from ziggurat.synthesize.columns import Synthesizer, synthesize
-    from ziggurat.synthesize.learners import Cart, Forest, Linear, Network, Sample
+    from ziggurat.synthesize.learners import Cart, Forest, Linear, Sample, SmallNetwork
     from ziggurat.synthesize.marginals import AIM, MST
 else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "_combining": "Combined RULES combine",
-            "_reading": "opened rows_of",
+            "_combining": "Combined COMBINING_RULES combine_estimates",
+            "_reading": "open_table sample_rows",
             "_result": "NOT_PROMISED Origin Synthetic",
-            "_writing": "Written facts_of paths_of write_copies",
+            "_writing": "WrittenCopies read_facts name_paths write_copies",
             "columns": "Synthesizer synthesize",
-            "learners": "Cart Forest Linear Network Sample",
+            "learners": "Cart Forest Linear SmallNetwork Sample",
             "marginals": "AIM MST",
         },
     )
 
 __all__ = [
     "AIM",
+    "COMBINING_RULES",
     "MST",
     "NOT_PROMISED",
-    "RULES",
     "Cart",
     "Combined",
     "Forest",
     "Linear",
-    "Network",
     "Origin",
     "Sample",
+    "SmallNetwork",
     "Synthesizer",
     "Synthetic",
-    "Written",
-    "combine",
-    "facts_of",
-    "opened",
-    "paths_of",
-    "rows_of",
+    "WrittenCopies",
+    "combine_estimates",
+    "name_paths",
+    "open_table",
+    "read_facts",
+    "sample_rows",
     "synthesize",
     "write_copies",
 ]

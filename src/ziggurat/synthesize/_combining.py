@@ -38,8 +38,9 @@ from scipy import stats
 
 from ziggurat.errors import ParameterError
 
-Rule = Literal["fully", "partially", "simple"]
-RULES: tuple[Rule, ...] = ("fully", "partially", "simple")
+CombiningRule = Literal["fully", "partially", "simple"]
+COMBINING_RULES: tuple[CombiningRule, ...] = ("fully", "partially", "simple")
+"""The rules by which estimates from several copies become one."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Combined:
     degrees: float
     low: float
     high: float
-    rule: Rule
+    rule: CombiningRule
     copies: int
     confidence: float
 
@@ -84,10 +85,10 @@ class Combined:
         return math.sqrt(self.variance)
 
 
-def combine(
+def combine_estimates(
     estimates: Sequence[float],
     variances: Sequence[float],
-    rule: Rule = "fully",
+    rule: CombiningRule = "fully",
     *,
     rows: int | None = None,
     synthetic_rows: int | None = None,
@@ -110,7 +111,7 @@ def combine(
     confidence
         Of the interval.
     """
-    q, u = _checked(estimates, variances, rule, confidence)
+    q, u = _check_copies(estimates, variances, rule, confidence)
     ratio = _ratio(rows, synthetic_rows)
     m, within, between = len(q), fmean(u), variance(q) if len(q) > 1 else 0.0
     if rule == "fully":
@@ -152,11 +153,11 @@ def _ratio(rows: int | None, synthetic_rows: int | None) -> float:
     return synthetic_rows / rows
 
 
-def _checked(
+def _check_copies(
     estimates: Sequence[float], variances: Sequence[float], rule: str, confidence: float
 ) -> tuple[list[float], list[float]]:
     q, u = [float(each) for each in estimates], [float(each) for each in variances]
-    if rule not in RULES:
+    if rule not in COMBINING_RULES:
         raise ParameterError("The rule must be 'fully', 'partially' or 'simple'.")
     if not 0 < confidence < 1:
         raise ParameterError("The confidence must lie between 0 and 1.")

@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ziggurat.data import Column, Kind
+from ziggurat.data.coded import CodedColumn, Reals, code_alike, read_numbers
 from ziggurat.errors import DataError
-from ziggurat.synthesize._cells import Cells, Codes, Reals
+from ziggurat.synthesize._method import Codes
 
 MOST_CATEGORIES = 1000
 _FEW = 50  # text with more values, most of them used once, is free text
@@ -30,7 +31,7 @@ _TYPES = {
 
 
 @dataclass(frozen=True)
-class Encoding:
+class ColumnCoding:
     """How the cells of one column are coded.
 
     Parameters
@@ -70,7 +71,7 @@ class Encoding:
         """What the column is written as."""
         return _TYPES[self.kind]
 
-    def encode(self, column: pa.ChunkedArray) -> Cells:
+    def encode(self, column: pa.ChunkedArray) -> CodedColumn:
         """Return cells as the methods see them."""
         return self._numbers(column) if self.numeric else self._categories(column)
 
@@ -112,7 +113,7 @@ class Encoding:
         return {**vars(self), "kind": self.kind.value, "labels": labels}
 
     @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> Encoding:
+    def from_dict(cls, facts: Mapping[str, Any]) -> ColumnCoding:
         """Return what `to_dict` described."""
         kind = Kind(facts["kind"])
         labels = tuple(
@@ -120,15 +121,14 @@ class Encoding:
         )
         return cls(**{**facts, "kind": kind, "labels": labels})
 
-    def _categories(self, column: pa.ChunkedArray) -> Cells:
-        encoded = pc.dictionary_encode(column, null_encoding="encode").combine_chunks()
+    def _categories(self, column: pa.ChunkedArray) -> CodedColumn:
+        (codes,), values = code_alike([column])
         places = {label: place for place, label in enumerate(self.labels)}
-        known = np.array([places.get(each, self.usual) for each in encoded.dictionary.to_pylist()], np.int32)
-        codes = known[encoded.indices.to_numpy()] if len(encoded) else np.empty(0, np.int32)
-        return Cells(codes, self.size, None, self.ordered)
+        known = np.array([places.get(each, self.usual) for each in values.to_pylist()], np.int32)
+        return CodedColumn(known[codes], self.size, None, self.ordered)
 
-    def _numbers(self, column: pa.ChunkedArray) -> Cells:
-        values = numbers_of(column, self.kind)
+    def _numbers(self, column: pa.ChunkedArray) -> CodedColumn:
+        values = finite_numbers(column)
         codes = np.zeros(len(values), np.int32)
         for place, label in enumerate(self.labels, start=1):
             codes[np.isnan(values) if label is None else values == _as_number(label)] = place
@@ -138,7 +138,7 @@ class Encoding:
         if strange.any():
             rest = values[~np.isnan(values)]
             values[strange] = np.median(rest) if rest.size else 0.0
-        return Cells(codes, self.size, values)
+        return CodedColumn(codes, self.size, values)
 
 
 def looks_like_a_day(text: str) -> bool:
@@ -149,14 +149,14 @@ def looks_like_a_day(text: str) -> bool:
         return False
 
 
-def numbers_of(column: pa.ChunkedArray, kind: Kind) -> Reals:
-    """Return a column of numbers or dates as reals, NaN where a cell is missing."""
-    cells = column.cast(pa.int32()) if kind is Kind.DATE else column
-    values = np.asarray(cells.cast(pa.float64(), safe=False).to_numpy(), np.float64)
-    return np.where(np.isfinite(values), values, math.nan)
+def finite_numbers(cells: pa.ChunkedArray) -> Reals:
+    """Return a column of numbers or dates as reals, NaN where a cell is missing or infinite."""
+    values = read_numbers(cells)
+    values[np.isinf(values)] = math.nan
+    return values
 
 
-def encoding(column: Column, cells: pa.ChunkedArray, missing: Iterable[object] = ()) -> Encoding:
+def learn_coding(column: Column, cells: pa.ChunkedArray, missing: Iterable[object] = ()) -> ColumnCoding:
     """Learn how a column is coded from its cells; what cannot be synthesised is refused with advice.
 
     `missing` are codes for missing cells besides those that the schema declares.
@@ -164,12 +164,12 @@ def encoding(column: Column, cells: pa.ChunkedArray, missing: Iterable[object] =
     kind = column.storage
     if kind in (Kind.INTEGER, Kind.REAL, Kind.DATE) and column.kind is not Kind.CATEGORY:
         codes = [each for each in (*column.missing, *missing) if not isinstance(each, str)]
-        return _of_numbers(column.name, kind, cells, codes)
-    return _of_categories(column, cells)
+        return _learn_numbers(column.name, kind, cells, codes)
+    return _learn_categories(column, cells)
 
 
-def _of_numbers(name: str, kind: Kind, cells: pa.ChunkedArray, codes: Sequence[Any]) -> Encoding:
-    values = numbers_of(cells, kind)
+def _learn_numbers(name: str, kind: Kind, cells: pa.ChunkedArray, codes: Sequence[Any]) -> ColumnCoding:
+    values = finite_numbers(cells)
     used = [code for code in dict.fromkeys(codes) if (values == _as_number(code)).any()]
     labels = (*((None,) if np.isnan(values).any() else ()), *used)
     rest = values[~np.isnan(values) & ~np.isin(values, [_as_number(each) for each in used])]
@@ -178,12 +178,12 @@ def _of_numbers(name: str, kind: Kind, cells: pa.ChunkedArray, codes: Sequence[A
             f"Column {name!r} holds numbers beyond 2^53, which are rather codes; "
             "declare it as an identifier or a category in the schema, or leave it out."
         )
-    return Encoding(name, kind, labels, numeric=True, decimals=_resolution(rest) if kind is Kind.REAL else 0)
+    return ColumnCoding(name, kind, labels, numeric=True, decimals=_resolution(rest) if kind is Kind.REAL else 0)
 
 
-def _of_categories(column: Column, cells: pa.ChunkedArray) -> Encoding:
-    counted = pc.value_counts(cells.combine_chunks() if cells.num_chunks != 1 else cells.chunk(0))
-    counts = dict(zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True))
+def _learn_categories(column: Column, cells: pa.ChunkedArray) -> ColumnCoding:
+    (codes,), values = code_alike([cells])
+    counts = dict(zip(values.to_pylist(), np.bincount(codes, minlength=len(values)).tolist(), strict=True))
     present = [each for each in counts if each is not None]
     if column.kind is Kind.TEXT and len(present) > _FEW and len(present) > len(cells) / 2:
         raise DataError(
@@ -197,7 +197,7 @@ def _of_categories(column: Column, cells: pa.ChunkedArray) -> Encoding:
     else:
         present.sort()
     labels: tuple[Any, ...] = (*present, *((None,) if None in counts else ()))
-    made = Encoding(column.name, column.storage, labels, ordered=declared is not None and declared.ordered)
+    made = ColumnCoding(column.name, column.storage, labels, ordered=declared is not None and declared.ordered)
     return replace(made, usual=labels.index(max(counts, key=lambda label: counts[label])) if counts else 0)
 
 

@@ -14,12 +14,12 @@ from ziggurat.errors import DataError
 from ziggurat.randomness import Source, sample_without_replacement
 
 
-def opened(source: Any) -> Table:
+def open_table(given: Any) -> Table:
     """Return a table, whatever holds it."""
-    return source if isinstance(source, Table) else read(source)
+    return given if isinstance(given, Table) else read(given)
 
 
-def rows_of(
+def sample_rows(
     table: Table, names: Sequence[str], limit: int, source: Source, where: Condition | None = None
 ) -> tuple[pa.Table, int]:
     """Return at most `limit` rows, chosen at random without replacement, and how many there are in all."""
@@ -32,10 +32,10 @@ def rows_of(
     if count <= limit:
         return table.query(query), count
     chosen = np.sort(np.asarray(sample_without_replacement(count, limit, source=source), np.int64))
-    return pa.Table.from_batches(_chosen(table.engine.batches(query), chosen)), count
+    return pa.Table.from_batches(_choose_columns(table.engine.batches(query), chosen)), count
 
 
-def _chosen(batches: Iterator[pa.RecordBatch], places: np.ndarray) -> Iterator[pa.RecordBatch]:
+def _choose_columns(batches: Iterator[pa.RecordBatch], places: np.ndarray) -> Iterator[pa.RecordBatch]:
     start = 0
     for batch in batches:
         first, last = np.searchsorted(places, [start, start + batch.num_rows])

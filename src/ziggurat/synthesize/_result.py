@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 from scipy import stats
 
-from ziggurat.data import Condition, Kind
+from ziggurat.data import Condition
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.synthesize._combining import Combined, Rule, combine
-from ziggurat.synthesize._encoding import numbers_of
+from ziggurat.synthesize._combining import Combined, CombiningRule, combine_estimates
+from ziggurat.synthesize._encoding import finite_numbers
 
 Synthesis = Literal["fully", "partially"]
 Estimator = Callable[[pa.Table], tuple[float, float]]
@@ -23,6 +23,7 @@ NOT_PROMISED = (
     "No privacy is promised: a model that follows the table closely repeats people in it. "
     "Attack the copies before they leave."
 )
+"""What every synthetic table without a guarantee says of itself."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Origin:
     known: bool = False
 
     @property
-    def rule(self) -> Rule:
+    def rule(self) -> CombiningRule:
         """The combining rule that fits best.
 
         Fully synthetic copies follow the rule "simple", whose intervals are narrower with few copies; it takes for
@@ -54,7 +55,7 @@ class Origin:
         """
         return "simple" if self.kind == "fully" and not self.known else self.kind
 
-    def drawn(self, size: int) -> int:
+    def count_drawn(self, size: int) -> int:
         """Return how many rows of a copy of this size were drawn from what was learned."""
         if self.kind == "fully":
             return size
@@ -142,7 +143,7 @@ class Synthetic:
         return f"{what} {NOT_PROMISED}{seeded}"
 
     @property
-    def rule(self) -> Rule:
+    def rule(self) -> CombiningRule:
         """The combining rule that fits the copies best; see `Origin`."""
         return self.origin.rule
 
@@ -151,7 +152,7 @@ class Synthetic:
         """What the combining rules must know of the copies."""
         return Origin(self.kind, self.rows, self.marked, self.proper, self.known)
 
-    def estimate(self, of: Estimator, *, rule: Rule | None = None, confidence: float = 0.95) -> Combined:
+    def estimate(self, of: Estimator, *, rule: CombiningRule | None = None, confidence: float = 0.95) -> Combined:
         """Combine what a function computes on each copy.
 
         Parameters
@@ -170,21 +171,21 @@ class Synthetic:
             )
         found = [of(table) for table in self.tables]
         size = self.tables[0].num_rows if self.tables else 1
-        return combine(
+        return combine_estimates(
             [estimate for estimate, _ in found],
             [variance for _, variance in found],
             rule or self.rule,
             rows=self.rows,
-            synthetic_rows=self.origin.drawn(size),
+            synthetic_rows=self.origin.count_drawn(size),
             proper=self.proper,
             confidence=confidence,
         )
 
-    def mean(self, column: str, *, rule: Rule | None = None, confidence: float = 0.95) -> Combined:
+    def mean(self, column: str, *, rule: CombiningRule | None = None, confidence: float = 0.95) -> Combined:
         """Return the mean of a column of numbers; missing cells do not count."""
         return self.estimate(lambda table: _mean(self._numbers(table, column)), rule=rule, confidence=confidence)
 
-    def share(self, condition: str, *, rule: Rule | None = None, confidence: float = 0.95) -> Combined:
+    def share(self, condition: str, *, rule: CombiningRule | None = None, confidence: float = 0.95) -> Combined:
         """Return the share of rows in which a condition such as "age < 30" holds."""
 
         def of(table: pa.Table) -> tuple[float, float]:
@@ -193,7 +194,7 @@ class Synthetic:
         return self.estimate(of, rule=rule, confidence=confidence)
 
     def quantile(
-        self, column: str, level: float = 0.5, *, rule: Rule | None = None, confidence: float = 0.95
+        self, column: str, level: float = 0.5, *, rule: CombiningRule | None = None, confidence: float = 0.95
     ) -> Combined:
         """Return a quantile of a column of numbers; its variance in a copy is that of Woodruff (1952)."""
         if not 0 < level < 1:
@@ -207,10 +208,9 @@ class Synthetic:
                 f"There is no column {column!r}; known: {', '.join(map(repr, table.column_names[:12]))}."
             )
         cells = table.column(column)
-        kind = Kind.DATE if pa.types.is_date(cells.type) else Kind.REAL
-        if not (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type) or kind is Kind.DATE):
+        if not any(is_kind(cells.type) for is_kind in (pa.types.is_integer, pa.types.is_floating, pa.types.is_date)):
             raise ParameterError(f"Column {column!r} holds no numbers.")
-        values = numbers_of(cells, kind)
+        values = finite_numbers(cells)
         return values[~np.isnan(values) & ~np.isin(values, [float(code) for code in self.missing.get(column, ())])]
 
 

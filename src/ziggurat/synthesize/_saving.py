@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
-import tempfile
 import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -15,8 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.data.coded import CodedColumn
 from ziggurat.errors import DataError
-from ziggurat.synthesize._cells import Cells, Fitted, Method
+from ziggurat.files import replacing
+from ziggurat.synthesize._method import Fitted, Method
 
 FORMAT = "ziggurat/synthesizer/1"
 _FACTS = "facts.json"
@@ -27,27 +27,15 @@ Array = npt.NDArray[Any]
 
 def write_archive(path: str | Path, facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
     """Replace a file by facts and arrays, readable by its owner only; it is the old file or the new one, never half."""
-    target = Path(path)
-    try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        try:
-            with (
-                os.fdopen(descriptor, "wb") as file,
-                zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as to,
-            ):
-                to.writestr(_FACTS, json.dumps({"format": FORMAT, **facts}, allow_nan=False))
-                for key, array in arrays.items():
-                    held = io.BytesIO()
-                    np.save(held, array, allow_pickle=False)
-                    to.writestr(f"{key}.npy", held.getvalue())
-            Path(name).chmod(_OWNER_ONLY)
-            Path(name).replace(target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else "unknown reason"
-        raise DataError(f"{str(target)!r} could not be written ({reason}).") from None
+    with (
+        replacing(path, mode=_OWNER_ONLY) as draft,
+        zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as to,
+    ):
+        to.writestr(_FACTS, json.dumps({"format": FORMAT, **facts}, allow_nan=False))
+        for key, array in arrays.items():
+            held = io.BytesIO()
+            np.save(held, array, allow_pickle=False)
+            to.writestr(f"{key}.npy", held.getvalue())
 
 
 def read_archive(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -66,7 +54,7 @@ def read_archive(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
     return facts, arrays
 
 
-class Checkpoint:
+class ColumnCheckpoint:
     """A folder in which every column is kept as soon as it has been learned.
 
     A column is taken up again only if settings and rows are the same as when it was kept.
@@ -85,7 +73,7 @@ class Checkpoint:
             raise DataError(f"The folder {str(folder)!r} cannot be made; name another one.") from None
         self._prints: dict[str, str] = {}
 
-    def about(self, name: str, method: Mapping[str, Any], cells: Iterable[Cells]) -> None:
+    def about(self, name: str, method: Mapping[str, Any], cells: Iterable[CodedColumn]) -> None:
         """Say what a column is learned from."""
         found = hashlib.sha256(json.dumps([name, method], sort_keys=True).encode())
         for each in cells:
@@ -93,7 +81,7 @@ class Checkpoint:
             found.update(b"" if each.values is None else each.values.tobytes())
         self._prints[name] = found.hexdigest()
 
-    def kept(self, name: str, part: str, method: Method) -> Fitted | None:
+    def find(self, name: str, part: str, method: Method) -> Fitted | None:
         """Return what was kept of a part of a column, if it fits."""
         path = self._path(name, part)
         if not path.exists():

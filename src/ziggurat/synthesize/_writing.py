@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +13,14 @@ import pyarrow.parquet as pq
 
 from ziggurat.data import CsvWriter
 from ziggurat.errors import DataError, ParameterError
+from ziggurat.files import replacing
 from ziggurat.synthesize._result import Origin
 
 KEY = b"ziggurat/synthetic/1"
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenCopies:
     """Files that were written.
 
     Attributes
@@ -44,7 +43,7 @@ class Written:
         return Origin.from_dict(self.facts)
 
 
-def paths_of(path: str | Path, copies: int) -> tuple[Path, ...]:
+def name_paths(path: str | Path, copies: int) -> tuple[Path, ...]:
     """Return the file of each copy: the path itself for one, NAME.1.parquet and so on for several."""
     target = Path(path)
     if target.suffix not in (".parquet", ".csv"):
@@ -58,16 +57,16 @@ def paths_of(path: str | Path, copies: int) -> tuple[Path, ...]:
 
 def write_copies(
     path: str | Path, copies: Iterator[Iterator[pa.Table]], count: int, facts: Mapping[str, Any], *, resume: bool
-) -> Written:
+) -> WrittenCopies:
     """Write every copy to its file."""
-    paths = paths_of(path, count)
+    paths = name_paths(path, count)
     rows = []
     for target, pieces in zip(paths, copies, strict=True):
         rows.append(0 if resume and target.exists() else _write(target, pieces, facts))
-    return Written(paths, tuple(rows), dict(facts))
+    return WrittenCopies(paths, tuple(rows), dict(facts))
 
 
-def facts_of(path: str | Path) -> dict[str, Any]:
+def read_facts(path: str | Path) -> dict[str, Any]:
     """Return what a Parquet file of ours says about itself; nothing for any other file."""
     if Path(path).suffix != ".parquet":
         return {}
@@ -76,22 +75,8 @@ def facts_of(path: str | Path) -> dict[str, Any]:
 
 
 def _write(target: Path, pieces: Iterator[pa.Table], facts: Mapping[str, Any]) -> int:
-    try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        os.close(descriptor)
-        try:
-            rows = _stream(Path(name), target.suffix, pieces, facts)
-            mask = os.umask(0)
-            os.umask(mask)
-            Path(name).chmod(0o666 & ~mask)
-            Path(name).replace(target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else "unknown reason"
-        raise DataError(f"{str(target)!r} could not be written ({reason}); it was left as it was.") from None
-    return rows
+    with replacing(target) as draft:
+        return _stream(draft, target.suffix, pieces, facts)
 
 
 def _stream(path: Path, suffix: str, pieces: Iterator[pa.Table], facts: Mapping[str, Any]) -> int:

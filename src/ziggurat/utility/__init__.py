@@ -11,15 +11,15 @@ from ziggurat._lazy import lazy
 if TYPE_CHECKING:
     from ziggurat.utility._comparison import Comparison, compare
     from ziggurat.utility._correlations import Correlations, correlations
-    from ziggurat.utility._distances import hellinger, interval_overlap, kl_divergence, normalised_kl, total_variation
-    from ziggurat.utility._estimates import Estimate, Estimates, estimates
-    from ziggurat.utility._formula import Formula
+    from ziggurat.utility._distances import hellinger, interval_overlap, kl_divergence, normalized_kl, total_variation
+    from ziggurat.utility._estimates import ColumnEstimate, Estimates, estimates
+    from ziggurat.utility._fits import Formula
     from ziggurat.utility._intervals import Combining, Interval
-    from ziggurat.utility._judgement import Judgement, Spread
-    from ziggurat.utility._marginals import Histogram, Marginal, Marginals, marginals
+    from ziggurat.utility._judgement import Spread
+    from ziggurat.utility._marginals import Marginal, MarginalHistogram, Marginals, marginals
     from ziggurat.utility._pairs import Pairs, pairs
     from ziggurat.utility._propensity import Propensity, propensity
-    from ziggurat.utility._regression import Coefficient, Regression, regression
+    from ziggurat.utility._regression import Coefficient, ComparedRegression, regression
     from ziggurat.utility._sheets import ROWS
     from ziggurat.utility._transfer import Transfer, transfer
 else:
@@ -28,15 +28,15 @@ else:
         {
             "_comparison": "Comparison compare",
             "_correlations": "Correlations correlations",
-            "_distances": "hellinger interval_overlap kl_divergence normalised_kl total_variation",
-            "_estimates": "Estimate Estimates estimates",
-            "_formula": "Formula",
+            "_distances": "hellinger interval_overlap kl_divergence normalized_kl total_variation",
+            "_estimates": "ColumnEstimate Estimates estimates",
+            "_fits": "Formula",
             "_intervals": "Combining Interval",
-            "_judgement": "Judgement Spread",
-            "_marginals": "Histogram Marginal Marginals marginals",
+            "_judgement": "Spread",
+            "_marginals": "MarginalHistogram Marginal Marginals marginals",
             "_pairs": "Pairs pairs",
             "_propensity": "Propensity propensity",
-            "_regression": "Coefficient Regression regression",
+            "_regression": "Coefficient ComparedRegression regression",
             "_sheets": "ROWS",
             "_transfer": "Transfer transfer",
         },
@@ -45,20 +45,19 @@ else:
 __all__ = [
     "ROWS",
     "Coefficient",
+    "ColumnEstimate",
     "Combining",
+    "ComparedRegression",
     "Comparison",
     "Correlations",
-    "Estimate",
     "Estimates",
     "Formula",
-    "Histogram",
     "Interval",
-    "Judgement",
     "Marginal",
+    "MarginalHistogram",
     "Marginals",
     "Pairs",
     "Propensity",
-    "Regression",
     "Spread",
     "Transfer",
     "compare",
@@ -68,7 +67,7 @@ __all__ = [
     "interval_overlap",
     "kl_divergence",
     "marginals",
-    "normalised_kl",
+    "normalized_kl",
     "pairs",
     "propensity",
     "regression",

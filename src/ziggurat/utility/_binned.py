@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ziggurat.data.coded import CodedColumn
 from ziggurat.utility._judgement import Codes, Reals
-from ziggurat.utility._sheets import Cells, Field, Sheets
+from ziggurat.utility._sheets import SheetField, Sheets
 
 DENSE = 4
 """A table is counted cell by cell while it has at most so many cells for each row."""
@@ -29,7 +30,7 @@ class Binned:
         How many cells there are; after those of numbers comes one for each way to be missing.
     """
 
-    field: Field
+    field: SheetField
     cuts: Reals
     codes: tuple[Codes, ...]
     size: int
@@ -39,7 +40,7 @@ class Binned:
         return [np.bincount(each, minlength=self.size) for each in self.codes]
 
 
-def binned(sheets: Sheets, field: Field, bins: int) -> Binned:
+def cut_column(sheets: Sheets, field: SheetField, bins: int) -> Binned:
     """Cut a column: numbers with at most `bins` different values at each of them, others at the original's quantiles.
 
     Synthetic numbers outside the original's range fall into the first or the last cell.
@@ -47,12 +48,12 @@ def binned(sheets: Sheets, field: Field, bins: int) -> Binned:
     cells = [sheet.cells[field.name] for sheet in sheets.all]
     if not field.numeric:
         return Binned(field, np.empty(0), tuple(each.codes for each in cells), len(field.labels))
-    at = cuts(cells[0].numbers, bins)
+    at = find_cuts(cells[0].numbers, bins)
     codes = tuple(_places(each, at) for each in cells)
     return Binned(field, at, codes, at.size + 1 + len(field.labels))
 
 
-def cuts(values: Reals, bins: int) -> Reals:
+def find_cuts(values: Reals, bins: int) -> Reals:
     """Return at most `bins` - 1 places to cut numbers, so that cells hold about as many of them."""
     known = values[~np.isnan(values)]
     distinct = np.unique(known)
@@ -63,7 +64,7 @@ def cuts(values: Reals, bins: int) -> Reals:
     return found
 
 
-def counted_cells(keys: Codes, cells: int) -> tuple[Codes, Codes]:
+def count_cells(keys: Codes, cells: int) -> tuple[Codes, Codes]:
     """Return which of so many cells are not empty, and how many rows each of them holds."""
     if cells > DENSE * max(1, keys.size):
         found, counts = np.unique(keys, return_counts=True)
@@ -73,6 +74,6 @@ def counted_cells(keys: Codes, cells: int) -> tuple[Codes, Codes]:
     return held, every[held]
 
 
-def _places(cells: Cells, at: Reals) -> Codes:
+def _places(cells: CodedColumn, at: Reals) -> Codes:
     places = np.searchsorted(at, cells.numbers, side="right").astype(np.int64)
     return np.where(cells.codes == 0, places, at.size + cells.codes)

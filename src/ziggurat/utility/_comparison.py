@@ -8,22 +8,23 @@ from typing import Any
 
 import pyarrow as pa
 
+from ziggurat.findings import Finding
 from ziggurat.randomness import Source
 from ziggurat.utility._correlations import Correlations, correlations_of
 from ziggurat.utility._estimates import Estimates, estimates_of
-from ziggurat.utility._formula import Formula
+from ziggurat.utility._fits import Formula
 from ziggurat.utility._intervals import Combining
-from ziggurat.utility._judgement import Judgement, counted
+from ziggurat.utility._judgement import counted
 from ziggurat.utility._marginals import Marginals, marginals_of
 from ziggurat.utility._pairs import Pairs, pairs_of
 from ziggurat.utility._propensity import PERMUTATIONS, PROPENSITY_ROWS, Model, Propensity, propensity_of
-from ziggurat.utility._regression import Regression, RegressionKind, regression_of
-from ziggurat.utility._sheets import ROWS, drawn, opened
+from ziggurat.utility._regression import ComparedRegression, RegressionKind, regression_of
+from ziggurat.utility._sheets import ROWS, make_generator, open_sheets
 from ziggurat.utility._transfer import Predictor, Transfer, transfer_of
 
 
 @dataclass(frozen=True)
-class Comparison(Judgement):
+class Comparison(Finding):
     """How useful synthetic copies are beside their original, per column and overall.
 
     Attributes
@@ -52,11 +53,11 @@ class Comparison(Judgement):
     estimates: Estimates
     propensity: Propensity
     transfer: Transfer | None
-    regression: Regression | None
+    regression: ComparedRegression | None
     notes: tuple[str, ...]
 
     @property
-    def judgements(self) -> tuple[Judgement, ...]:
+    def judgements(self) -> tuple[Finding, ...]:
         """What was found, one by one."""
         found = (self.marginals, self.pairs, self.correlations, self.estimates, self.propensity)
         asked = (each for each in (self.transfer, self.regression) if each is not None)
@@ -158,8 +159,8 @@ def compare(
     source
         Of the draw of these rows, of permutations and models.
     """
-    draw = drawn(source)
-    sheets = opened(original, synthetic, columns, holdout=holdout, rows=rows, source=source)
+    draw = make_generator(source)
+    sheets = open_sheets(original, synthetic, columns, holdout=holdout, rows=rows, source=source)
     fewer = sheets.with_rows(PROPENSITY_ROWS, draw)
     return Comparison(
         rows=sheets.original.total,
@@ -174,6 +175,6 @@ def compare(
         transfer=None if target is None else transfer_of(sheets, target, model, draw),
         regression=None
         if formula is None
-        else regression_of(sheets, Formula.parsed(formula), kind, combining, confidence),
+        else regression_of(sheets, Formula.parse(formula), kind, combining, confidence),
         notes=sheets.notes,
     )

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from ziggurat.findings import Finding
 from ziggurat.randomness import Source
 from ziggurat.threads import one_thread
-from ziggurat.utility._binned import counted_cells
-from ziggurat.utility._judgement import Codes, Judgement, Reals, Spread
-from ziggurat.utility._sheets import ROWS, Field, Sheet, Sheets, opened
+from ziggurat.utility._binned import count_cells
+from ziggurat.utility._judgement import Codes, Reals, Spread
+from ziggurat.utility._sheets import ROWS, Sheet, SheetField, Sheets, open_sheets
 
 
 @dataclass(frozen=True, eq=False)
-class Correlations(Judgement):
+class Correlations(Finding):
     """How strongly columns go together, in the original and in the copies.
 
     Attributes
@@ -97,7 +98,7 @@ def correlations(
     source
         Of the draw of these rows.
     """
-    return correlations_of(opened(original, synthetic, columns, rows=rows, source=source))
+    return correlations_of(open_sheets(original, synthetic, columns, rows=rows, source=source))
 
 
 @one_thread()
@@ -110,7 +111,7 @@ def correlations_of(sheets: Sheets) -> Correlations:
     return Correlations(sheets.names, first, np.mean(others, axis=0), means)
 
 
-def associations(fields: tuple[Field, ...], sheet: Sheet) -> Reals:
+def associations(fields: tuple[SheetField, ...], sheet: Sheet) -> Reals:
     """Return how strongly each two columns of a table go together."""
     numbers = [place for place, field in enumerate(fields) if field.numeric]
     categories = [place for place, field in enumerate(fields) if not field.numeric]
@@ -149,7 +150,7 @@ def pearson(values: Reals) -> Reals:
 def cramers_v(one: Codes, other: Codes) -> float:
     """Return Cramér's V of two columns of codes; NaN if one has a single category."""
     rows, columns = np.bincount(one), np.bincount(other)
-    cells, counts = counted_cells(one * columns.size + other, rows.size * columns.size)
+    cells, counts = count_cells(one * columns.size + other, rows.size * columns.size)
     smaller = min(np.count_nonzero(rows), np.count_nonzero(columns))
     if smaller < 2:
         return float("nan")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ziggurat.utility._judgement import Codes, Reals
-from ziggurat.utility._sheets import Field, Sheet
+from ziggurat.utility._sheets import Sheet, SheetField
 
 MOST_CATEGORIES = 20
 """So many categories of a column have a place of their own, the most common ones; the others share one."""
@@ -32,7 +32,7 @@ class Numbers:
 
 
 @dataclass(frozen=True, eq=False)
-class Categories:
+class CategoryMarks:
     """A column of categories: a mark for each common one."""
 
     name: str
@@ -56,20 +56,20 @@ class Ranks:
         """Return the column of the matrix."""
         cells = sheet.cells[self.name]
         if cells.values is None:
-            return self.places[cells.codes][:, None]
+            return self.places.take(cells.codes)[:, None]
         below = self.least - cells.codes * (1 + abs(self.least))
         return np.where(cells.codes == 0, cells.values, below)[:, None]
 
 
-Coder = Numbers | Categories | Ranks
+Coder = Numbers | CategoryMarks | Ranks
 
 
-def coded(fields: Sequence[Field], sheet: Sheet) -> list[Coder]:
+def learn_codes(fields: Sequence[SheetField], sheet: Sheet) -> list[Coder]:
     """Learn from one table how columns are coded for linear models."""
     return [_numbers(field, sheet) if field.numeric else _categories(field, sheet) for field in fields]
 
 
-def ranked(fields: Sequence[Field], sheets: Sequence[Sheet]) -> list[Coder]:
+def learn_ranks(fields: Sequence[SheetField], sheets: Sequence[Sheet]) -> list[Coder]:
     """Learn how columns are coded for trees: how common categories are from the first table, what is below numbers
     from all.
     """
@@ -81,18 +81,18 @@ def matrix(coding: Sequence[Coder], sheet: Sheet) -> Reals:
     return np.concatenate([np.empty((sheet.rows, 0)), *(each.matrix(sheet) for each in coding)], axis=1)
 
 
-def _numbers(field: Field, sheet: Sheet) -> Numbers:
+def _numbers(field: SheetField, sheet: Sheet) -> Numbers:
     values = sheet.cells[field.name].numbers
     known = values[~np.isnan(values)]
     centre, scale = (float(known.mean()), float(known.std())) if known.size else (0.0, 0.0)
     return Numbers(field.name, centre, scale or 1.0, len(field.labels))
 
 
-def _categories(field: Field, sheet: Sheet) -> Categories:
-    return Categories(field.name, _by_count(field, sheet)[:MOST_CATEGORIES])
+def _categories(field: SheetField, sheet: Sheet) -> CategoryMarks:
+    return CategoryMarks(field.name, _by_count(field, sheet)[:MOST_CATEGORIES])
 
 
-def _ranks(field: Field, sheets: Sequence[Sheet]) -> Ranks:
+def _ranks(field: SheetField, sheets: Sequence[Sheet]) -> Ranks:
     if field.numeric:
         values = [sheet.cells[field.name].numbers for sheet in sheets]
         least = min(float(np.min(each, initial=0.0, where=~np.isnan(each))) for each in values)
@@ -102,6 +102,6 @@ def _ranks(field: Field, sheets: Sequence[Sheet]) -> Ranks:
     return Ranks(field.name, 0.0, places)
 
 
-def _by_count(field: Field, sheet: Sheet) -> Codes:
+def _by_count(field: SheetField, sheet: Sheet) -> Codes:
     counts = np.bincount(sheet.cells[field.name].codes, minlength=len(field.labels))
     return np.argsort(-counts, kind="stable")

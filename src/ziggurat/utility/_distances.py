@@ -56,7 +56,7 @@ def kl_divergence(p: Weights, q: Weights, *, smoothing: float = 0.0) -> float:
     return max(0.0, float(np.sum(one[held] * np.log(one[held] / other[held]))))
 
 
-def normalised_kl(p: Weights, q: Weights, *, smoothing: float = 0.0) -> float:
+def normalized_kl(p: Weights, q: Weights, *, smoothing: float = 0.0) -> float:
     """Return 1 / (1 + KL): 1 for equal distributions, towards 0 for distant ones.
 
     The normalisation is our reading of "normalised KL-divergence, closer to 1 is more similar": several others fit

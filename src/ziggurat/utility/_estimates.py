@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 from ziggurat.randomness import Source
 from ziggurat.utility._intervals import (
     Combiner,
@@ -20,8 +21,8 @@ from ziggurat.utility._intervals import (
     normal_quantile,
     overlap,
 )
-from ziggurat.utility._judgement import Judgement, Reals, average
-from ziggurat.utility._sheets import ROWS, Field, Sheet, Sheets, opened
+from ziggurat.utility._judgement import Reals, average
+from ziggurat.utility._sheets import ROWS, Sheet, SheetField, Sheets, open_sheets
 
 QUANTILES = (0.25, 0.5, 0.75)
 _SHARES = 10  # of the most common categories
@@ -30,7 +31,7 @@ Statistic = Callable[[Sheet], tuple[float, float]]
 
 
 @dataclass(frozen=True)
-class Estimate:
+class ColumnEstimate:
     """One figure of one column.
 
     Attributes
@@ -51,7 +52,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Estimates(Judgement):
+class Estimates(Finding):
     """Figures of columns with their intervals.
 
     Attributes
@@ -64,7 +65,7 @@ class Estimates(Judgement):
         Of the intervals.
     """
 
-    figures: tuple[Estimate, ...]
+    figures: tuple[ColumnEstimate, ...]
     combining: str
     confidence: float
 
@@ -147,7 +148,7 @@ def estimates(
     source
         Of the draw of these rows.
     """
-    sheets = opened(original, synthetic, columns, rows=rows, source=source)
+    sheets = open_sheets(original, synthetic, columns, rows=rows, source=source)
     return estimates_of(sheets, quantiles, combining, confidence)
 
 
@@ -169,31 +170,31 @@ def estimates_of(
     return Estimates(tuple(figures), how.rule, confidence)
 
 
-def _estimate(sheets: Sheets, field: Field, figure: str, statistic: Statistic, how: Combiner) -> Estimate:
+def _estimate(sheets: Sheets, field: SheetField, figure: str, statistic: Statistic, how: Combiner) -> ColumnEstimate:
     (value, error), *others = [statistic(sheet) for sheet in sheets.all]
     original = around(value, error, normal_quantile(how.confidence))
     if not all(math.isfinite(part) for each in others for part in each):
         nothing = Interval(math.nan, math.nan, math.nan, math.nan)
-        return Estimate(field.name, figure, original, nothing, math.nan)
+        return ColumnEstimate(field.name, figure, original, nothing, math.nan)
     sizes = [sheet.rows for sheet in sheets.copies]
     values, errors = [each[0] for each in others], [each[1] for each in others]
-    synthetic = how.combined(values, errors, sheets.original.rows, sizes)
-    return Estimate(field.name, figure, original, synthetic, overlap(original, synthetic))
+    synthetic = how.combine(values, errors, sheets.original.rows, sizes)
+    return ColumnEstimate(field.name, figure, original, synthetic, overlap(original, synthetic))
 
 
-def _statistics(sheets: Sheets, field: Field, quantiles: Sequence[float]) -> Iterator[tuple[str, Statistic]]:
+def _statistics(sheets: Sheets, field: SheetField, quantiles: Sequence[float]) -> Iterator[tuple[str, Statistic]]:
     if not field.numeric:
         counts = np.bincount(sheets.original.cells[field.name].codes, minlength=len(field.labels))
         for code in np.argsort(-counts, kind="stable")[:_SHARES]:
             if counts[code] or len(field.labels) == 1:
                 yield f"share of {field.labels[code]}", _share(field, int(code))
         return
-    yield "mean", lambda sheet: _mean(_known(sheet, field))
+    yield "mean", lambda sheet: _mean(_keep_known(sheet, field))
     for level in quantiles:
         yield f"quantile {level:g}", _quantile(field, level)
 
 
-def _known(sheet: Sheet, field: Field) -> Reals:
+def _keep_known(sheet: Sheet, field: SheetField) -> Reals:
     values = sheet.cells[field.name].numbers
     return values[~np.isnan(values)]
 
@@ -204,7 +205,7 @@ def _mean(values: Reals) -> tuple[float, float]:
     return float(values.mean()), float(values.std(ddof=1) / math.sqrt(values.size))
 
 
-def _share(field: Field, code: int) -> Statistic:
+def _share(field: SheetField, code: int) -> Statistic:
     def share(sheet: Sheet) -> tuple[float, float]:
         found = float(np.mean(sheet.cells[field.name].codes == code))
         return found, math.sqrt(found * (1 - found) / sheet.rows)
@@ -212,9 +213,9 @@ def _share(field: Field, code: int) -> Statistic:
     return share
 
 
-def _quantile(field: Field, level: float) -> Statistic:
+def _quantile(field: SheetField, level: float) -> Statistic:
     def quantile(sheet: Sheet) -> tuple[float, float]:
-        values = _known(sheet, field)
+        values = _keep_known(sheet, field)
         if values.size < 2:
             return math.nan, math.nan
         z = normal_quantile(0.95)

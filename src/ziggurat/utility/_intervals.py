@@ -9,7 +9,7 @@ from statistics import NormalDist, fmean
 from typing import Literal
 
 from ziggurat.errors import ParameterError
-from ziggurat.synthesize import RULES, Origin, combine
+from ziggurat.synthesize import COMBINING_RULES, Origin, combine_estimates
 from ziggurat.utility._distances import interval_overlap
 from ziggurat.utility._sheets import Sheets
 
@@ -17,7 +17,7 @@ Combining = Literal["fully", "partially", "simple", "as real"]
 """The combining rules of `ziggurat.synthesize`; or "as real": means of estimates and variances, nothing added for the
 synthesis, as somebody would state them who takes the copies for the original."""
 
-_COMBININGS = (*RULES, "as real")
+_COMBININGS = (*COMBINING_RULES, "as real")
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Combiner:
     looked_at: int
     made: Origin | None = None
 
-    def combined(
+    def combine(
         self, estimates: Sequence[float], errors: Sequence[float], rows: int, synthetic_rows: Sequence[int]
     ) -> Interval:
         """Combine the estimates of the copies, made from so many rows of the original and so many of each copy."""
@@ -51,7 +51,7 @@ class Combiner:
         if self.rule == "as real":
             return around(fmean(estimates), math.sqrt(fmean(variances)), normal_quantile(self.confidence))
         learned, drawn = self._sizes(rows, max(1, round(fmean(synthetic_rows))))
-        found = combine(
+        found = combine_estimates(
             estimates,
             variances,
             self.rule,
@@ -70,7 +70,7 @@ class Combiner:
         if self.made is None:
             return max(1, rows), size
         if self.made.kind == "partially":
-            return self.made.rows, self.made.drawn(size)
+            return self.made.rows, self.made.count_drawn(size)
         return max(1, round(self.made.rows * rows / self.looked_at)), size
 
 

@@ -10,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from ziggurat.data import Kind
+from ziggurat.findings import Finding
 from ziggurat.randomness import Source
-from ziggurat.utility._binned import Binned, binned
+from ziggurat.utility._binned import Binned, cut_column
 from ziggurat.utility._distances import hellinger, kl_divergence, total_variation
-from ziggurat.utility._judgement import Codes, Judgement, Reals, Spread, average
-from ziggurat.utility._sheets import ROWS, Sheets, opened
+from ziggurat.utility._judgement import Codes, Reals, Spread, average
+from ziggurat.utility._sheets import ROWS, Sheets, open_sheets
 
 BINS = 20
 SMOOTHING = 0.5
@@ -23,7 +24,7 @@ _OTHERS = "others"
 
 
 @dataclass(frozen=True)
-class Histogram:
+class MarginalHistogram:
     """Counts for a picture.
 
     Attributes
@@ -74,11 +75,11 @@ class Marginal:
     missing: float
     synthetic_missing: Spread
     outside: Spread
-    histogram: Histogram
+    histogram: MarginalHistogram
 
 
 @dataclass(frozen=True)
-class Marginals(Judgement):
+class Marginals(Finding):
     """All columns, one by one.
 
     Attributes
@@ -154,12 +155,12 @@ def marginals(
     source
         Of the draw of these rows.
     """
-    return marginals_of(opened(original, synthetic, columns, rows=rows, source=source))
+    return marginals_of(open_sheets(original, synthetic, columns, rows=rows, source=source))
 
 
 def marginals_of(sheets: Sheets) -> Marginals:
     """Compare single columns of tables that were read already."""
-    return Marginals(tuple(_marginal(sheets, binned(sheets, field, BINS)) for field in sheets.fields))
+    return Marginals(tuple(_marginal(sheets, cut_column(sheets, field, BINS)) for field in sheets.fields))
 
 
 def mean_spread(spreads: Sequence[Spread]) -> Spread:
@@ -197,12 +198,12 @@ def _outside(sheets: Sheets, held: Binned) -> Spread:
     return Spread.of(float(np.mean((each < low) | (each > high))) if each.size else np.nan for each in known[1:])
 
 
-def _histogram(sheets: Sheets, held: Binned, counts: Sequence[Codes]) -> Histogram:
+def _histogram(sheets: Sheets, held: Binned, counts: Sequence[Codes]) -> MarginalHistogram:
     shares = [each / each.sum() for each in counts]
     synthetic = np.mean(shares[1:], axis=0)
     if held.field.numeric:
         labels = ("",) * (held.cuts.size + 1) + held.field.labels
-        return Histogram(labels, _edges(sheets, held), tuple(shares[0].tolist()), tuple(synthetic.tolist()))
+        return MarginalHistogram(labels, _edges(sheets, held), tuple(shares[0].tolist()), tuple(synthetic.tolist()))
     return _of_categories(held.field.labels, shares[0], synthetic)
 
 
@@ -217,10 +218,10 @@ def _edges(sheets: Sheets, held: Binned) -> tuple[float | str, ...]:
     return tuple(edges)
 
 
-def _of_categories(labels: Sequence[str], original: Reals, synthetic: Reals) -> Histogram:
+def _of_categories(labels: Sequence[str], original: Reals, synthetic: Reals) -> MarginalHistogram:
     if len(labels) <= _SHOWN:
-        return Histogram(tuple(labels), (), tuple(original.tolist()), tuple(synthetic.tolist()))
+        return MarginalHistogram(tuple(labels), (), tuple(original.tolist()), tuple(synthetic.tolist()))
     order = np.argsort(-original, kind="stable")[: _SHOWN - 1]
     shown = [np.append(each[order], 1 - each[order].sum()) for each in (original, synthetic)]
     names = (*(labels[place] for place in order), _OTHERS)
-    return Histogram(names, (), tuple(shown[0].tolist()), tuple(shown[1].tolist()))
+    return MarginalHistogram(names, (), tuple(shown[0].tolist()), tuple(shown[1].tolist()))

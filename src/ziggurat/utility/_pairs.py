@@ -18,16 +18,17 @@ import numpy as np
 import pyarrow as pa
 
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 from ziggurat.randomness import Source
-from ziggurat.utility._binned import DENSE, Binned, binned
-from ziggurat.utility._judgement import Codes, Judgement, Reals, Spread
-from ziggurat.utility._sheets import ROWS, Sheets, opened
+from ziggurat.utility._binned import DENSE, Binned, cut_column
+from ziggurat.utility._judgement import Codes, Reals, Spread
+from ziggurat.utility._sheets import ROWS, Sheets, open_sheets
 
 GROUPS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs(Judgement):
+class Pairs(Finding):
     """The tables of all pairs of columns.
 
     Attributes
@@ -117,14 +118,14 @@ def pairs(
     source
         Of the draw of these rows.
     """
-    return pairs_of(opened(original, synthetic, columns, rows=rows, source=source), groups)
+    return pairs_of(open_sheets(original, synthetic, columns, rows=rows, source=source), groups)
 
 
 def pairs_of(sheets: Sheets, groups: int = GROUPS) -> Pairs:
     """Compare pairs of columns of tables that were read already."""
     if isinstance(groups, bool) or not isinstance(groups, int) or groups < 2:
         raise ParameterError("The number of groups must be a whole number of at least 2.")
-    cut = [binned(sheets, field, groups) for field in sheets.fields]
+    cut = [cut_column(sheets, field, groups) for field in sheets.fields]
     size, copies = len(cut), len(sheets.copies)
     distances, ratios = np.full((copies, size, size), np.nan), np.full((copies, size, size), np.nan)
     for i, j in [*((place, place) for place in range(size)), *combinations(range(size), 2)]:

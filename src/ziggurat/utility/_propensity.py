@@ -21,13 +21,14 @@ import pyarrow as pa
 from scipy import linalg
 
 from ziggurat.errors import DataError, ParameterError
+from ziggurat.findings import Finding
 from ziggurat.randomness import Source
 from ziggurat.threads import one_thread
-from ziggurat.utility._design import coded, matrix, ranked
-from ziggurat.utility._fits import penalised_chances
-from ziggurat.utility._judgement import Codes, Judgement, Reals, Spread, counted
+from ziggurat.utility._design import learn_codes, learn_ranks, matrix
+from ziggurat.utility._fits import penalized_chances
+from ziggurat.utility._judgement import Codes, Reals, Spread, counted
 from ziggurat.utility._pairs import expected_pmse
-from ziggurat.utility._sheets import Field, Sheet, Sheets, drawn, opened
+from ziggurat.utility._sheets import Sheet, SheetField, Sheets, make_generator, open_sheets
 
 Model = Literal["cart", "logistic"]
 Null = Literal["formula", "permutation", "pairs"]
@@ -45,7 +46,7 @@ _NULLS: dict[Null, str] = {
 
 
 @dataclass(frozen=True)
-class Propensity(Judgement):
+class Propensity(Finding):
     """How well a model tells synthetic rows from real ones.
 
     Attributes
@@ -133,8 +134,8 @@ def propensity(
     source
         Of the draw of these rows and of the permutations.
     """
-    draw = drawn(source)
-    sheets = opened(original, synthetic, columns, rows=rows, source=source)
+    draw = make_generator(source)
+    sheets = open_sheets(original, synthetic, columns, rows=rows, source=source)
     return propensity_of(sheets, model, null, permutations, draw)
 
 
@@ -148,23 +149,25 @@ def propensity_of(
         raise ParameterError("Permute the labels at least twice.")
     if model == "logistic":
         return _logistic(sheets)
-    found = [_Tree(sheets.fields, sheets.original, copy, draw) for copy in sheets.copies]
+    found = [_PropensityTree(sheets.fields, sheets.original, copy, draw) for copy in sheets.copies]
     errors = [tree.error(tree.labels) for tree in found]
     if chosen == "pairs":
         both = islice(combinations(sheets.copies, 2), _PAIRS)
-        null_errors = [(tree := _Tree(sheets.fields, *pair, draw)).error(tree.labels) for pair in both]
+        null_errors = [(tree := _PropensityTree(sheets.fields, *pair, draw)).error(tree.labels) for pair in both]
     else:
         trees = (found[place % len(found)] for place in range(permutations))
         null_errors = [tree.error(draw.permutation(tree.labels)) for tree in trees]
     expected, deviation = float(np.mean(null_errors)), float(np.std(null_errors, ddof=1))
-    return _judged(model, chosen, errors, [(expected, deviation)] * len(errors), 0, sheets.original.rows)
+    return _judge(model, chosen, errors, [(expected, deviation)] * len(errors), 0, sheets.original.rows)
 
 
-class _Tree:
+class _PropensityTree:
     """A tree on the rows of two tables."""
 
-    def __init__(self, fields: tuple[Field, ...], original: Sheet, synthetic: Sheet, draw: np.random.Generator) -> None:
-        coding = ranked(fields, (original, synthetic))
+    def __init__(
+        self, fields: tuple[SheetField, ...], original: Sheet, synthetic: Sheet, draw: np.random.Generator
+    ) -> None:
+        coding = learn_ranks(fields, (original, synthetic))
         self.labels: Codes = np.repeat([0, 1], [original.rows, synthetic.rows])
         both = np.concatenate([matrix(coding, original), matrix(coding, synthetic)])
         self._design = both.astype(np.float32)
@@ -180,17 +183,17 @@ class _Tree:
 
 
 def _logistic(sheets: Sheets) -> Propensity:
-    coding = coded(sheets.fields, sheets.original)
+    coding = learn_codes(sheets.fields, sheets.original)
     errors, nulls, sizes = [], [], []
     for copy in sheets.copies:
         together = np.concatenate([matrix(coding, sheets.original), matrix(coding, copy)])
         labels = np.repeat([0.0, 1.0], [sheets.original.rows, copy.rows])
         basis = _basis(together)
         share, rows, size = float(labels.mean()), len(labels), basis.shape[1]
-        errors.append(float(np.mean((penalised_chances(basis, labels) - share) ** 2)))
+        errors.append(float(np.mean((penalized_chances(basis, labels) - share) ** 2)))
         sizes.append(size)
         nulls.append((expected_pmse(size, share, rows), math.sqrt(2 * (size - 1)) * (1 - share) ** 2 * share / rows))
-    return _judged("logistic", "formula", errors, nulls, max(sizes), sheets.original.rows)
+    return _judge("logistic", "formula", errors, nulls, max(sizes), sheets.original.rows)
 
 
 def _basis(design: Reals) -> Reals:
@@ -211,7 +214,7 @@ def _basis(design: Reals) -> Reals:
     return basis
 
 
-def _judged(
+def _judge(
     model: Model, null: Null, errors: list[float], nulls: list[tuple[float, float]], parameters: int, rows: int
 ) -> Propensity:
     return Propensity(

@@ -11,14 +11,14 @@ import pyarrow as pa
 from scipy import stats
 
 from ziggurat.errors import DataError, ParameterError
+from ziggurat.findings import Finding
 from ziggurat.randomness import Source
 from ziggurat.threads import one_thread
 from ziggurat.utility._estimates import interval_columns
-from ziggurat.utility._fits import Fit, least_squares, logistic
-from ziggurat.utility._formula import Coding, Formula, complete
+from ziggurat.utility._fits import Coding, Fit, Formula, complete, least_squares, logistic
 from ziggurat.utility._intervals import Combiner, Combining, Interval, around, combiner, overlap
-from ziggurat.utility._judgement import Judgement, Reals, average, counted
-from ziggurat.utility._sheets import ROWS, Field, Sheet, Sheets, opened
+from ziggurat.utility._judgement import Reals, average, counted
+from ziggurat.utility._sheets import ROWS, Sheet, SheetField, Sheets, open_sheets
 
 RegressionKind = Literal["linear", "logistic"]
 
@@ -48,7 +48,7 @@ class Coefficient:
 
 
 @dataclass(frozen=True)
-class Regression(Judgement):
+class ComparedRegression(Finding):
     """A regression on the original and on the copies.
 
     Attributes
@@ -117,7 +117,7 @@ def regression(
     confidence: float = 0.95,
     rows: int = ROWS,
     source: Source | None = None,
-) -> Regression:
+) -> ComparedRegression:
     """Fit one regression on the original and on every copy, and compare the coefficients.
 
     Parameters
@@ -140,28 +140,28 @@ def regression(
     source
         Of the draw of these rows.
     """
-    parsed = Formula.parsed(formula)
+    parsed = Formula.parse(formula)
     if kind not in ("linear", "logistic"):
         raise ParameterError("The kind of a regression is 'linear' or 'logistic'.")
-    sheets = opened(original, synthetic, parsed.columns, rows=rows, source=source)
+    sheets = open_sheets(original, synthetic, parsed.columns, rows=rows, source=source)
     return regression_of(sheets, parsed, kind, combining, confidence)
 
 
 @one_thread()
 def regression_of(
     sheets: Sheets, formula: Formula, kind: RegressionKind, combining: Combining | None, confidence: float
-) -> Regression:
+) -> ComparedRegression:
     """Compare a regression on tables that were read already."""
     how = combiner(sheets, combining, confidence)
     coding = Coding.of(sheets, formula)
     events = _events(sheets, formula, kind)
     fits = [
-        _fitted(sheets, formula, coding, sheet, events, "The original" if place == 0 else f"Synthetic copy {place}")
+        _fit(sheets, formula, coding, sheet, events, "The original" if place == 0 else f"Synthetic copy {place}")
         for place, sheet in enumerate(sheets.all)
     ]
     used = [size for _, size in fits]
     found = [_coefficient(place, coding, [fit for fit, _ in fits], used, how) for place in range(len(coding.names))]
-    return Regression(
+    return ComparedRegression(
         formula=f"{formula.target} ~ {' + '.join(formula.terms)}",
         kind=kind,
         combining=how.rule,
@@ -189,12 +189,12 @@ def _events(sheets: Sheets, formula: Formula, kind: RegressionKind) -> float | N
     return float(values[1])
 
 
-def _raw(field: Field, sheet: Sheet) -> Reals:
+def _raw(field: SheetField, sheet: Sheet) -> Reals:
     cells = sheet.cells[field.name]
     return cells.numbers if field.numeric else cells.codes.astype(np.float64)
 
 
-def _fitted(
+def _fit(
     sheets: Sheets, formula: Formula, coding: Coding, sheet: Sheet, event: float | None, where: str
 ) -> tuple[Fit, int]:
     design = coding.design(sheets, formula, sheet, where)
@@ -212,7 +212,7 @@ def _coefficient(place: int, coding: Coding, fits: list[Fit], used: list[int], h
     quantile = stats.t.ppf((1 + how.confidence) / 2, first.degrees)
     original = around(float(first.estimates[place]), float(first.errors[place]), float(quantile))
     values, errors = [float(each.estimates[place]) for each in others], [float(each.errors[place]) for each in others]
-    synthetic = how.combined(values, errors, used[0], used[1:])
+    synthetic = how.combine(values, errors, used[0], used[1:])
     gap = synthetic.estimate - original.estimate
     return Coefficient(
         name=coding.names[place],

@@ -11,11 +11,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ziggurat.data import Column, Kind, Schema, Table, Unit, read
+from ziggurat.data.coded import CodedColumn, code_alike, read_numbers
 from ziggurat.errors import DataError, ParameterError, SchemaError
 from ziggurat.randomness import Source, secure
-from ziggurat.synthesize import Origin, Synthetic, Written, facts_of, rows_of
-from ziggurat.synthesize import opened as opened_table
-from ziggurat.utility._judgement import Codes, Reals, counted
+from ziggurat.synthesize import Origin, Synthetic, WrittenCopies, read_facts, sample_rows
+from ziggurat.synthesize import open_table as opened_table
+from ziggurat.utility._judgement import counted
 
 ROWS = 100_000
 """At most how many rows of each table are looked at, unless told otherwise."""
@@ -28,7 +29,7 @@ _ROWS_PER_TEXT = 10
 
 
 @dataclass(frozen=True)
-class Field:
+class SheetField:
     """What a column is.
 
     Attributes
@@ -53,38 +54,20 @@ class Field:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
-    """A column of one table: codes of categories; or numbers, with code 0 where there is one."""
-
-    codes: Codes
-    values: Reals | None = None
-
-    @property
-    def numbers(self) -> Reals:
-        """The values of a column of numbers, NaN where one is missing."""
-        if self.values is None:
-            raise ParameterError("A column of categories has no numbers.")
-        return self.values
-
-
-@dataclass(frozen=True, eq=False)
 class Sheet:
     """The rows of one table that are looked at, of `total` that it has."""
 
     rows: int
     total: int
-    cells: Mapping[str, Cells]
+    cells: Mapping[str, CodedColumn]
 
-    def missing(self, field: Field) -> npt.NDArray[np.bool_]:
+    def missing(self, field: SheetField) -> npt.NDArray[np.bool_]:
         """Return where a column has no value."""
         return np.isin(self.cells[field.name].codes, list(field.absent))
 
     def take(self, places: npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> Sheet:
         """Return some of the rows."""
-        cells = {
-            name: Cells(each.codes[places], None if each.values is None else each.values[places])
-            for name, each in self.cells.items()
-        }
+        cells = {name: each.take(places) for name, each in self.cells.items()}
         kept = int(places.sum()) if places.dtype == np.bool_ else len(places)
         return Sheet(kept, self.total, cells)
 
@@ -105,7 +88,7 @@ class Sheets:
         What the combining rules must know of the copies, if it was handed over with them or stands in their files.
     """
 
-    fields: tuple[Field, ...]
+    fields: tuple[SheetField, ...]
     original: Sheet
     copies: tuple[Sheet, ...]
     holdout: Sheet | None = None
@@ -122,18 +105,18 @@ class Sheets:
         """The names of the columns."""
         return tuple(field.name for field in self.fields)
 
-    def field(self, name: str) -> Field:
+    def field(self, name: str) -> SheetField:
         """Return a column by its name."""
         return next(field for field in self.fields if field.name == name)
 
     def with_rows(self, rows: int, draw: np.random.Generator) -> Sheets:
         """Return at most so many rows of each table."""
-        return replace(self, original=_fewer(self.original, rows, draw), copies=_all_fewer(self.copies, rows, draw))
+        return replace(self, original=_draw_rows(self.original, rows, draw), copies=_draw_all(self.copies, rows, draw))
 
 
-def listed(synthetic: object) -> list[object]:
+def list_copies(synthetic: object) -> list[object]:
     """Return the copies as a list, of one if one was given."""
-    if isinstance(synthetic, Synthetic | Written):
+    if isinstance(synthetic, Synthetic | WrittenCopies):
         copies: list[object] = list(synthetic.tables if isinstance(synthetic, Synthetic) else synthetic.paths)
     else:
         copies = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
@@ -142,7 +125,7 @@ def listed(synthetic: object) -> list[object]:
     return copies
 
 
-def opened(
+def open_sheets(
     original: object,
     synthetic: object,
     columns: Iterable[str] | str | None = None,
@@ -170,16 +153,16 @@ def opened(
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 2:
         raise ParameterError("The number of rows to look at must be a whole number of at least 2.")
     table = opened_table(original)
-    names = _named(table, columns)
+    names = _choose_columns(table, columns)
     first = _read(table, names, rows, words, "The original")
     texts, notes = ((), ()) if columns is not None else _free_text(table.schema, first[0])
     kept = [table.schema[name] for name in names if name not in texts]
     if not kept:
         raise DataError("Every column is free text, which cannot be compared; name columns that hold categories.")
-    named = [(f"Synthetic copy {place}", each) for place, each in enumerate(listed(synthetic), start=1)]
+    named = [(f"Synthetic copy {place}", each) for place, each in enumerate(list_copies(synthetic), start=1)]
     named += [] if holdout is None else [("The hold-out", holdout)]
     tables = [first, *(_copy(each, what, kept, rows, words) for what, each in named)]
-    coded = [_coded(column, [each.column(column.name) for each, _ in tables]) for column in kept]
+    coded = [_code_column(column, [each.column(column.name) for each, _ in tables]) for column in kept]
     sheets = tuple(
         Sheet(each.num_rows, total, {field.name: cells[place] for field, cells in coded})
         for place, (each, total) in enumerate(tables)
@@ -187,32 +170,32 @@ def opened(
     end = len(sheets) if holdout is None else -1
     held = None if holdout is None else sheets[-1]
     made = _origin(synthetic)
-    fields, notes = tuple(field for field, _ in coded), (*notes, *_sampled(sheets))
+    fields, notes = tuple(field for field, _ in coded), (*notes, *_note_samples(sheets))
     return Sheets(fields, sheets[0], sheets[1:end], held, notes, made)
 
 
 def _origin(synthetic: object) -> Origin | None:
     """Return where copies come from: they say it, or their files do."""
-    if isinstance(synthetic, Synthetic | Written):
+    if isinstance(synthetic, Synthetic | WrittenCopies):
         return synthetic.origin
-    first = listed(synthetic)[0]
-    return Origin.from_dict(facts_of(first)) if isinstance(first, str | Path) and Path(first).is_file() else None
+    first = list_copies(synthetic)[0]
+    return Origin.from_dict(read_facts(first)) if isinstance(first, str | Path) and Path(first).is_file() else None
 
 
-def drawn(source: Source | None) -> np.random.Generator:
+def make_generator(source: Source | None) -> np.random.Generator:
     """Return a generator for samples of rows and starts of models."""
     return (secure() if source is None else source).simulation()
 
 
-def _fewer(sheet: Sheet, rows: int, draw: np.random.Generator) -> Sheet:
+def _draw_rows(sheet: Sheet, rows: int, draw: np.random.Generator) -> Sheet:
     return sheet if sheet.rows <= rows else sheet.take(np.sort(draw.choice(sheet.rows, rows, replace=False)))
 
 
-def _all_fewer(sheets: Sequence[Sheet], rows: int, draw: np.random.Generator) -> tuple[Sheet, ...]:
-    return tuple(_fewer(each, rows, draw) for each in sheets)
+def _draw_all(sheets: Sequence[Sheet], rows: int, draw: np.random.Generator) -> tuple[Sheet, ...]:
+    return tuple(_draw_rows(each, rows, draw) for each in sheets)
 
 
-def _named(table: Table, columns: Iterable[str] | str | None) -> tuple[str, ...]:
+def _choose_columns(table: Table, columns: Iterable[str] | str | None) -> tuple[str, ...]:
     if columns is None:
         return table.schema.names
     names = (columns,) if isinstance(columns, str) else tuple(dict.fromkeys(columns))
@@ -246,7 +229,7 @@ def _check_same(wanted: Column, held: Column) -> None:
 
 
 def _read(table: Table, names: Sequence[str], rows: int, source: Source, what: str) -> tuple[pa.Table, int]:
-    found, total = rows_of(table, names, rows, source)
+    found, total = sample_rows(table, names, rows, source)
     if total == 0:
         raise DataError(f"{what} has no rows; there is nothing to compare.")
     return found, total
@@ -259,7 +242,7 @@ def _free_text(schema: Schema, cells: pa.Table) -> tuple[tuple[str, ...], tuple[
     return free, tuple(f"Column {name!r} is left out: it is text with more than {limit} values." for name in free)
 
 
-def _sampled(sheets: Sequence[Sheet]) -> tuple[str, ...]:
+def _note_samples(sheets: Sequence[Sheet]) -> tuple[str, ...]:
     taken = [each for each in sheets if each.rows < each.total]
     most = max((each.total for each in taken), default=0)
     if not taken:
@@ -267,49 +250,42 @@ def _sampled(sheets: Sequence[Sheet]) -> tuple[str, ...]:
     return (f"Looked at a sample of {counted(taken[0].rows, 'row')} of tables of up to {counted(most, 'row')}.",)
 
 
-def _coded(column: Column, cells: Sequence[pa.ChunkedArray]) -> tuple[Field, list[Cells]]:
+def _code_column(column: Column, cells: Sequence[pa.ChunkedArray]) -> tuple[SheetField, list[CodedColumn]]:
     return _numbers(column, cells) if column.kind in _NUMBERS else _categories(column, cells)
 
 
-def _numbers(column: Column, cells: Sequence[pa.ChunkedArray]) -> tuple[Field, list[Cells]]:
+def _numbers(column: Column, cells: Sequence[pa.ChunkedArray]) -> tuple[SheetField, list[CodedColumn]]:
     codes = (
         [float(code) for code in column.missing if not isinstance(code, str)] if column.kind is not Kind.DATE else []
     )
     labels = (MISSING, *(f"{MISSING} ({code:g})" for code in codes))
-    field = Field(column.name, column.kind, labels, frozenset(range(1, len(labels) + 1)))
-    return field, [_numbers_of(each, codes) for each in cells]
+    field = SheetField(column.name, column.kind, labels, frozenset(range(1, len(labels) + 1)))
+    return field, [_code_numbers(each, codes) for each in cells]
 
 
-def _numbers_of(cells: pa.ChunkedArray, codes: Sequence[float]) -> Cells:
-    plain = cells.cast(pa.int32()) if pa.types.is_date(cells.type) else cells
-    values = np.array(plain.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
+def _code_numbers(cells: pa.ChunkedArray, codes: Sequence[float]) -> CodedColumn:
+    values = read_numbers(cells)
     kinds = np.where(np.isfinite(values), 0, 1)
     for place, code in enumerate(codes, start=2):
         kinds[values == code] = place
     values[kinds > 0] = np.nan
-    return Cells(kinds.astype(np.int64), values)
+    return CodedColumn(kinds.astype(np.int64), len(codes) + 2, values)
 
 
-def _categories(column: Column, cells: Sequence[pa.ChunkedArray]) -> tuple[Field, list[Cells]]:
-    encoded = [_encoded(each.cast(pa.string())) for each in cells]
-    found = {label for _, labels in encoded for label in labels if label is not None}
-    order = sorted(found, key=_sorting(found))
-    null = any(None in labels for _, labels in encoded)
+def _categories(column: Column, cells: Sequence[pa.ChunkedArray]) -> tuple[SheetField, list[CodedColumn]]:
+    coded, values = code_alike([each.cast(pa.string()) for each in cells])
+    held = values.to_pylist()
+    order = sorted((label for label in held if label is not None), key=_sorting(held))
     places: dict[str | None, int] = {label: place for place, label in enumerate(order)}
     places[None] = len(order)
     codes = {code if isinstance(code, str) else f"{code:.17g}" for code in column.missing}
     absent = frozenset(place for label, place in places.items() if label is None or label in codes)
-    field = Field(column.name, column.kind, (*order, *([MISSING] if null or not order else [])), absent)
-    return field, [Cells(np.array([places[each] for each in labels], dtype=np.int64)[at]) for at, labels in encoded]
+    field = SheetField(column.name, column.kind, (*order, *([MISSING] if None in held or not order else [])), absent)
+    ranks = np.array([places[label] for label in held], dtype=np.int64)
+    return field, [CodedColumn(ranks[each], len(field.labels)) for each in coded]
 
 
-def _encoded(cells: pa.ChunkedArray) -> tuple[Codes, list[str | None]]:
-    whole = cells.combine_chunks()
-    whole = pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
-    coded = whole.dictionary_encode(null_encoding="encode")
-    return coded.indices.to_numpy(zero_copy_only=False).astype(np.int64), coded.dictionary.to_pylist()
-
-
-def _sorting(labels: Iterable[str]) -> type[int] | type[str]:
+def _sorting(labels: Iterable[str | None]) -> type[int] | type[str]:
     """Whole numbers are put in order as numbers, anything else as text."""
-    return int if all(each.lstrip("-").isdecimal() and each.isascii() for each in labels) else str
+    texts = (each.removeprefix("-") for each in labels if each is not None)
+    return int if all(each.isdecimal() and each.isascii() for each in texts) else str

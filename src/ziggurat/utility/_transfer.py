@@ -11,11 +11,12 @@ import numpy as np
 import pyarrow as pa
 
 from ziggurat.errors import DataError, ParameterError
+from ziggurat.findings import Finding
 from ziggurat.randomness import Source
 from ziggurat.threads import one_thread
-from ziggurat.utility._design import coded, matrix, ranked
-from ziggurat.utility._judgement import Judgement, Reals, Spread, counted
-from ziggurat.utility._sheets import ROWS, Field, Sheet, Sheets, drawn, opened
+from ziggurat.utility._design import learn_codes, learn_ranks, matrix
+from ziggurat.utility._judgement import Reals, Spread, counted
+from ziggurat.utility._sheets import ROWS, Sheet, SheetField, Sheets, make_generator, open_sheets
 
 Predictor = Literal["boosting", "forest", "linear"]
 
@@ -24,7 +25,7 @@ _MOST_CLASSES = 100
 
 
 @dataclass(frozen=True)
-class Transfer(Judgement):
+class Transfer(Finding):
     """How well a model that learned on copies predicts real rows.
 
     Attributes
@@ -106,9 +107,9 @@ def transfer(
     source
         Of the draw of these rows, of the split and of the models.
     """
-    draw = drawn(source)
+    draw = make_generator(source)
     wanted = None if columns is None else [*((columns,) if isinstance(columns, str) else columns), target]
-    sheets = opened(original, synthetic, wanted, holdout=holdout, rows=rows, source=source)
+    sheets = open_sheets(original, synthetic, wanted, holdout=holdout, rows=rows, source=source)
     return transfer_of(sheets, target, model, draw)
 
 
@@ -123,13 +124,13 @@ def transfer_of(sheets: Sheets, target: str, model: Predictor | Any, draw: np.ra
         raise ParameterError("There is no column to predict the target from; name more columns.")
     known = _with_target(sheets, field)
     learned, tested = _split(known, draw)
-    task = _Task(field, fields, learned, tested, model, int(draw.integers(2**31)))
+    task = _TransferTask(field, fields, learned, tested, model, int(draw.integers(2**31)))
     return Transfer(
         target=target,
         model=model if isinstance(model, str) else type(model).__name__,
         score=task.score,
-        synthetic=Spread.of(task.tried(copy) for copy in known.copies),
-        real=task.tried(learned),
+        synthetic=Spread.of(task.try_on(copy) for copy in known.copies),
+        real=task.try_on(learned),
         baseline=task.baseline(learned),
         tested=tested.rows,
         unseen=sheets.holdout is not None,
@@ -137,7 +138,7 @@ def transfer_of(sheets: Sheets, target: str, model: Predictor | Any, draw: np.ra
     )
 
 
-def _with_target(sheets: Sheets, field: Field) -> Sheets:
+def _with_target(sheets: Sheets, field: SheetField) -> Sheets:
     """Return the tables without the rows that lack the target."""
 
     def kept(sheet: Sheet, what: str) -> Sheet:
@@ -159,15 +160,15 @@ def _split(sheets: Sheets, draw: np.random.Generator) -> tuple[Sheet, Sheet]:
     return sheets.original.take(order[size:]), sheets.original.take(order[:size])
 
 
-class _Task:
+class _TransferTask:
     """Predicting one column: which score, which model, and on which rows it is tested."""
 
     def __init__(
-        self, field: Field, fields: tuple[Field, ...], learned: Sheet, tested: Sheet, model: Any, seed: int
+        self, field: SheetField, fields: tuple[SheetField, ...], learned: Sheet, tested: Sheet, model: Any, seed: int
     ) -> None:
         self._field, self._seed, self._model = field, seed, model
         trees = model in ("boosting", "forest") if isinstance(model, str) else False
-        self._coding = ranked(fields, (learned, tested)) if trees else coded(fields, learned)
+        self._coding = learn_ranks(fields, (learned, tested)) if trees else learn_codes(fields, learned)
         self._classes = np.empty(0) if field.numeric else np.unique(self._values(learned))
         self._tested, self._truth = matrix(self._coding, tested), self._values(tested)
         if self._classes.size > _MOST_CLASSES:
@@ -184,24 +185,24 @@ class _Task:
             return "R2"
         return "AUC" if self._classes.size == 2 else "balanced accuracy"
 
-    def tried(self, sheet: Sheet) -> float:
+    def try_on(self, sheet: Sheet) -> float:
         """Return the score of a model that learned on these rows."""
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
         values = self._values(sheet)
         if np.unique(values).size < 2:
-            return self._scored(np.full(len(self._truth), values[0]), None)
+            return self._score(np.full(len(self._truth), values[0]), None)
         model = estimator(self._model, self._field.numeric, self._seed)
         with threadpool_limits(limits=1, user_api="openmp"):  # its threads wait in busy loops for cores others use
             model = model.fit(matrix(self._coding, sheet), values)
             guessed = np.asarray(model.predict(self._tested), dtype=np.float64)
-            return self._scored(guessed, self._chances(model) if self.score == "AUC" else None)
+            return self._score(guessed, self._chances(model) if self.score == "AUC" else None)
 
     def baseline(self, sheet: Sheet) -> float:
         """Return the score of predicting the mean, or the most common class."""
         values = self._values(sheet)
         common = values.mean() if self._field.numeric else float(np.bincount(values.astype(np.int64)).argmax())
-        return self._scored(np.full(len(self._truth), common), None)
+        return self._score(np.full(len(self._truth), common), None)
 
     def _values(self, sheet: Sheet) -> Reals:
         cells = sheet.cells[self._field.name]
@@ -214,7 +215,7 @@ class _Task:
         chances: Reals = model.predict_proba(self._tested)[:, found[0]]
         return chances
 
-    def _scored(self, guessed: Reals, chances: Reals | None) -> float:
+    def _score(self, guessed: Reals, chances: Reals | None) -> float:
         from sklearn.metrics import roc_auc_score
 
         if self.score == "R2":

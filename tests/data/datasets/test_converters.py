@@ -121,7 +121,7 @@ def test_student_labels_mark_the_used_ones():
 
 def test_arrays_of_python_objects_are_never_loaded():
     with pytest.raises(DataError, match="Python objects, which are never loaded"):
-        arrays.loaded(npy(np.array([{"a": 1}], dtype=object)))
+        arrays.load_array(npy(np.array([{"a": 1}], dtype=object)))
 
 
 def mnist_files(images, labels):

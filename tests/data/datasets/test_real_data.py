@@ -45,12 +45,12 @@ def test_each_dataset_loads_with_the_registered_size_and_content(name):
 def test_files_rebuilt_in_the_published_format_convert_to_the_registered_content(name):
     info = datasets.info(name)
     files = REBUILD[name](datasets.load(name, offline=True))
-    assert set(files) == {source.name for source in info.sources}
+    assert set(files) == {file.name for file in info.files}
     assert content_digest(info.convert(files)) == info.content_sha256
-    for source in info.sources:
-        length = PUBLISHED_LENGTHS.get(source.name)
-        assert length in (None, len(files[source.name].decode(errors="replace")))
-        assert source.sha256 in (None, hashlib.sha256(files[source.name]).hexdigest())
+    for file in info.files:
+        length = PUBLISHED_LENGTHS.get(file.name)
+        assert length in (None, len(files[file.name].decode(errors="replace")))
+        assert file.sha256 in (None, hashlib.sha256(files[file.name]).hexdigest())
 
 
 def test_mnist_is_byte_for_byte_the_original_idx_files():

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from ziggurat.data import datasets
-from ziggurat.data.datasets import Source, content_digest
+from ziggurat.data.datasets import PublishedFile, content_digest
 from ziggurat.data.datasets._registry import REGISTRY
-from ziggurat.data.datasets._store import _converted, obtained
+from ziggurat.data.datasets._store import _convert, obtain
 from ziggurat.errors import DataError
 
 HOWELL = b'"height";"weight";"age";"male"\n151.765;47.8256065;63;1\n139.7;36.4858065;63;0\n'
@@ -19,12 +19,14 @@ TABLE = pa.table({"height": [151.765, 139.7], "weight": [47.8256065, 36.4858065]
 
 def small(url, **changes):
     """The registered Howell dataset, as if its publisher offered two rows at `url`."""
-    entry = replace(REGISTRY["howell1"], sources=(Source("Howell1.csv", (url,)),), content_sha256=content_digest(TABLE))
+    entry = replace(
+        REGISTRY["howell1"], files=(PublishedFile("Howell1.csv", (url,)),), content_sha256=content_digest(TABLE)
+    )
     return replace(entry, **changes)
 
 
 def get(info, *, folder=None, offline=False):
-    return obtained(info, folder=folder, progress=False, offline=offline)
+    return obtain(info, folder=folder, progress=False, offline=offline)
 
 
 def left_over(folder):
@@ -62,9 +64,9 @@ def test_other_content_is_refused_and_nothing_is_cached(server, cache):
 
 
 def test_a_wrong_checksum_of_the_download_is_refused_before_conversion(server, cache):
-    source = Source("Howell1.csv", (server.offer("Howell1.csv", HOWELL),), "0" * 64)
+    source = PublishedFile("Howell1.csv", (server.offer("Howell1.csv", HOWELL),), "0" * 64)
     with pytest.raises(DataError, match="does not have the registered checksum; nothing was kept"):
-        get(small("", sources=(source,)))
+        get(small("", files=(source,)))
     assert left_over(cache) == []
 
 
@@ -140,14 +142,12 @@ def test_a_cache_that_cannot_be_written_is_named(server, tmp_path, monkeypatch):
 def outcome(name, content):
     """What the converter makes of `content` in the place of every file: a table, or the error."""
     try:
-        return _converted(name, REGISTRY[name].convert, dict.fromkeys(SOURCES[name], content))
+        return _convert(name, REGISTRY[name].convert, dict.fromkeys(SOURCES[name], content))
     except DataError as error:
         return error
 
 
-SOURCES = {
-    name: [source.name for source in info.sources] for name, info in sorted(REGISTRY.items()) if not info.local_only
-}
+SOURCES = {name: [file.name for file in info.files] for name, info in sorted(REGISTRY.items()) if not info.local_only}
 
 
 @given(st.binary(max_size=80), st.sampled_from(list(SOURCES)))

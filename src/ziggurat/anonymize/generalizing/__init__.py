@@ -1,6 +1,6 @@
 """Generalise and suppress until rows look alike, at the least loss."""
 
-from ziggurat.anonymize.generalizing._anonymize import NOT_PROMISED, Anonymised, anonymize
+from ziggurat.anonymize.generalizing._anonymize import NOT_PROMISED, Anonymized, anonymize
 from ziggurat.anonymize.generalizing._metrics import (
     METRICS,
     ClassSize,
@@ -21,16 +21,16 @@ from ziggurat.anonymize.generalizing._models import (
     TCloseness,
 )
 from ziggurat.anonymize.generalizing._published import Publication
-from ziggurat.anonymize.generalizing._search import Best
+from ziggurat.anonymize.generalizing._search import BestGeneralization
 from ziggurat.anonymize.generalizing._solutions import Analysis, Solutions
 
 __all__ = [
     "METRICS",
     "NOT_PROMISED",
     "Analysis",
-    "Anonymised",
+    "Anonymized",
     "AverageRisk",
-    "Best",
+    "BestGeneralization",
     "ClassSize",
     "Discernibility",
     "Entropy",

@@ -12,16 +12,22 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.anonymize.generalizing._asking import Question, hierarchies_for, question_of, value_orders
-from ziggurat.anonymize.generalizing._counted import counted
+from ziggurat.anonymize.generalizing._asking import ProtectedColumns, hierarchies_for, question_of, value_orders
+from ziggurat.anonymize.generalizing._combinations import count_combinations
 from ziggurat.anonymize.generalizing._kernels import TOLERANCE
 from ziggurat.anonymize.generalizing._local import Recoded, recode
 from ziggurat.anonymize.generalizing._metrics import Loss, Metric
-from ziggurat.anonymize.generalizing._models import Asked, HighestRisk, KAnonymity, Presence, PrivacyModel, TCloseness
-from ziggurat.anonymize.generalizing._mondrian import Ranges, mondrian
-from ziggurat.anonymize.generalizing._published import Flags, Labels, Publication
-from ziggurat.anonymize.generalizing._recoded import local_labels, range_labels
-from ziggurat.anonymize.generalizing._search import Best, Lattice, Progress
+from ziggurat.anonymize.generalizing._models import (
+    HighestRisk,
+    KAnonymity,
+    ModelNumbers,
+    Presence,
+    PrivacyModel,
+    TCloseness,
+)
+from ziggurat.anonymize.generalizing._mondrian import Boxes, mondrian
+from ziggurat.anonymize.generalizing._published import Flags, Publication, PublishedLabels, local_labels, range_labels
+from ziggurat.anonymize.generalizing._search import BestGeneralization, Lattice, Progress
 from ziggurat.anonymize.generalizing._solutions import Analysis, Solutions
 from ziggurat.data import Kind, Table, read
 from ziggurat.errors import ParameterError, PrivacyError
@@ -32,7 +38,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ziggurat.anonymize.generalizing._coded import Counted
+    from ziggurat.anonymize.generalizing._combinations import Combinations
     from ziggurat.data import Hierarchy
 
 Recoding = Literal["global", "local", "mondrian"]
@@ -41,6 +47,7 @@ NOT_PROMISED = (
     "This is not differential privacy, and nothing bounds what an attacker learns: knowledge of other columns, of "
     "sensitive values or of another release of the same table can undo it."
 )
+"""What every anonymised table says of itself."""
 _PATIENT = 10**7  # nodes: larger lattices are searched for a minute unless another limit is given
 _MINUTE = 60.0
 _SURVEYED = 100_000
@@ -58,7 +65,7 @@ def anonymize(
     recoding: Recoding = "global",
     time_limit: float | None = None,
     progress: Progress | None = None,
-) -> Anonymised:
+) -> Anonymized:
     """Generalise and suppress until every class of rows that look alike satisfies all models, and lose least.
 
     Not promised: differential privacy. See `NOT_PROMISED`.
@@ -107,17 +114,19 @@ def anonymize(
         raise ParameterError("The time limit must be a number of seconds, at least 0.")
     ladders = hierarchies_for(held, question.quasi_identifiers, hierarchies)
     orders = value_orders(held, question.sensitive)
-    numbers = counted(held, question.quasi_identifiers, question.sensitive, ladders, question.population, orders)
+    numbers = count_combinations(
+        held, question.quasi_identifiers, question.sensitive, ladders, question.population, orders
+    )
     _require_enough_rows(question, numbers)
-    asked = question.asked(numbers, held)
+    asked = question.to_numbers(numbers, held)
     limit = int(share * numbers.rows)
     _require_known(question, numbers)
-    work = _Work(held, question, ladders, numbers, asked, limit, seconds, progress)
+    work = _Assignment(held, question, ladders, numbers, asked, limit, seconds, progress)
     return work.run(metric if metric is not None else Loss(), recoding)
 
 
 @dataclass(frozen=True)
-class Anonymised:
+class Anonymized:
     """An anonymised table, what was done to it, and what that is worth.
 
     Attributes
@@ -138,7 +147,7 @@ class Anonymised:
         How the values of each quasi-identifier become more general.
     """
 
-    question: Question
+    question: ProtectedColumns
     levels: Mapping[str, int | None]
     rows: int
     suppressed: int
@@ -146,7 +155,7 @@ class Anonymised:
     metric: str
     score: float
     recoding: str
-    best: Best | None
+    best: BestGeneralization | None
     publication: Publication = field(repr=False)
     lattice: Lattice = field(repr=False)
     hierarchies: Mapping[str, Hierarchy] = field(repr=False, default_factory=dict)
@@ -195,25 +204,25 @@ class Anonymised:
 
 
 @dataclass(frozen=True)
-class _Work:
+class _Assignment:
     table: Table
-    question: Question
+    question: ProtectedColumns
     hierarchies: Mapping[str, Hierarchy]
-    counted: Counted
-    asked: Sequence[Asked]
+    counted: Combinations
+    asked: Sequence[ModelNumbers]
     limit: int
     time_limit: float | None
     progress: Progress | None
 
-    def run(self, metric: Metric | Analysis, recoding: Recoding) -> Anonymised:
+    def run(self, metric: Metric | Analysis, recoding: Recoding) -> Anonymized:
         guide = metric.guide if isinstance(metric, Analysis) else metric
         lattice = Lattice(self.counted, self.asked, guide, self.limit)
         if isinstance(metric, Analysis):
             if recoding != "global":
                 raise ParameterError("Your own analysis is tried on global recoding only.")
-            return self._tried(metric, lattice)
+            return self._try_analysis(metric, lattice)
         if recoding == "global":
-            best = self._searched(lattice)
+            best = self._search(lattice)
             return self._at(lattice, best.levels, best.score, metric.name, best)
         if not isinstance(metric, Loss):
             raise ParameterError("Local and Mondrian recoding minimise Loss; choose it, or global recoding.")
@@ -222,7 +231,7 @@ class _Work:
             raise ParameterError("Presence speaks of classes that share no people; it needs global recoding.")
         return self._local(lattice, metric) if recoding == "local" else self._mondrian(lattice, metric)
 
-    def _searched(self, lattice: Lattice) -> Best:
+    def _search(self, lattice: Lattice) -> BestGeneralization:
         patience = self.time_limit
         if patience is None and lattice.nodes > _PATIENT:
             patience = _MINUTE
@@ -252,9 +261,9 @@ class _Work:
             "or give fewer quasi-identifiers."
         )
 
-    def _tried(self, analysis: Analysis, lattice: Lattice) -> Anonymised:
+    def _try_analysis(self, analysis: Analysis, lattice: Lattice) -> Anonymized:
         """Try the steward's own analysis on the generalisations that lose least by its guide."""
-        best = self._searched(lattice)
+        best = self._search(lattice)
         nodes = Solutions.of(lattice, self.question.quasi_identifiers).least(self.limit, analysis.tries)
         found: tuple[float, tuple[int, ...]] | None = None
         for place, levels in enumerate(nodes):
@@ -266,10 +275,12 @@ class _Work:
         score, levels = found or (best.score, best.levels)
         return self._at(lattice, levels, score, analysis.name, None)
 
-    def _at(self, lattice: Lattice, levels: Sequence[int], score: float, metric: str, best: Best | None) -> Anonymised:
+    def _at(
+        self, lattice: Lattice, levels: Sequence[int], score: float, metric: str, best: BestGeneralization | None
+    ) -> Anonymized:
         suppressed, classes = lattice.measure(levels)[:2] if best is None else (best.suppressed, best.classes)
         names = self.question.quasi_identifiers
-        return Anonymised(
+        return Anonymized(
             question=self.question,
             levels=dict(zip(names, levels, strict=True)),
             rows=self.counted.rows,
@@ -288,10 +299,10 @@ class _Work:
         labels = []
         for place, (ladder, level) in enumerate(zip(self.counted.ladders, levels, strict=True)):
             places = ladder.groups[level].take(self.counted.codes[:, place])
-            labels.append(Labels(ladder.column, places, ladder.labels[level] if level else None))
-        return Publication(self.table, self.counted, labels, lattice.kept(levels), self.question.sensitive)
+            labels.append(PublishedLabels(ladder.column, places, ladder.labels[level] if level else None))
+        return Publication(self.table, self.counted, labels, lattice.find_kept(levels), self.question.sensitive)
 
-    def _local(self, lattice: Lattice, metric: Loss) -> Anonymised:
+    def _local(self, lattice: Lattice, metric: Loss) -> Anonymized:
         progress = None if self.progress is None else _half(self.progress)
         options: dict[str, Any] = {"weights": metric.weights, "limit": self.limit, "seconds": self.time_limit}
         made = _stoppable(lambda stop: recode(self.counted, self.asked, **options, stop=stop, progress=progress))
@@ -299,7 +310,7 @@ class _Work:
         levels = [_only(each) for each in made.levels[kept].T]
         return self._cells(lattice, metric, made, "local", levels, local_labels(self.counted, made), kept)
 
-    def _mondrian(self, lattice: Lattice, metric: Loss) -> Anonymised:
+    def _mondrian(self, lattice: Lattice, metric: Loss) -> Anonymized:
         numbers = (Kind.INTEGER, Kind.REAL)
         ordered = [name for name in self.question.quasi_identifiers if self.table.schema[name].kind in numbers]
         made = mondrian(self.counted, self.asked, ordered=ordered, weights=metric.weights)
@@ -311,14 +322,14 @@ class _Work:
         self,
         lattice: Lattice,
         metric: Loss,
-        made: Recoded | Ranges,
+        made: Recoded | Boxes,
         recoding: Recoding,
         levels: Sequence[int | None],
-        labels: Sequence[Labels],
+        labels: Sequence[PublishedLabels],
         kept: Flags,
-    ) -> Anonymised:
+    ) -> Anonymized:
         """A table whose cells differ in how general they are."""
-        return Anonymised(
+        return Anonymized(
             question=self.question,
             levels=dict(zip(self.question.quasi_identifiers, levels, strict=True)),
             rows=self.counted.rows,
@@ -354,13 +365,13 @@ def _stoppable(work: Callable[[npt.NDArray[np.int64]], Recoded]) -> Recoded:
 
 
 def _half(progress: Progress) -> Callable[[float], None]:
-    def told(share: float) -> None:
+    def tell(share: float) -> None:
         progress(share, float("inf"))
 
-    return told
+    return tell
 
 
-def _require_known(question: Question, counted: Counted) -> None:
+def _require_known(question: ProtectedColumns, counted: Combinations) -> None:
     """Where missing cells are no value, what they are may be farther from the table than t by their share alone."""
     for model in question.models:
         if not isinstance(model, TCloseness) or model.missing_is_a_value:
@@ -377,9 +388,9 @@ def _require_known(question: Question, counted: Counted) -> None:
             )
 
 
-def _require_enough_rows(question: Question, counted: Counted) -> None:
+def _require_enough_rows(question: ProtectedColumns, counted: Combinations) -> None:
     for model in question.models:
-        least = model.asked().smallest if isinstance(model, KAnonymity | HighestRisk) else 1
+        least = model.to_numbers().smallest if isinstance(model, KAnonymity | HighestRisk) else 1
         if least > counted.rows:
             raise ParameterError(
                 f"Every class must have {least:,} rows, but the table has {counted.rows:,} in all; ask for less."

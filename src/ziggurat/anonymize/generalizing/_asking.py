@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from ziggurat.anonymize.generalizing._coded import Counted, Ladder, ladder_of
-from ziggurat.anonymize.generalizing._counted import distinct
-from ziggurat.anonymize.generalizing._models import Asked, LDiversity, PrivacyModel, TCloseness
+from ziggurat.anonymize.generalizing._combinations import Combinations, Ladder, code_levels, count_values
+from ziggurat.anonymize.generalizing._models import LDiversity, ModelNumbers, PrivacyModel, TCloseness
 from ziggurat.anonymize.hierarchies import propose, reads_values
 from ziggurat.data import Hierarchy, Kind, Role, Table
 from ziggurat.data.expressions import reference
@@ -23,7 +22,7 @@ MOST_COLUMNS = 64
 
 
 @dataclass(frozen=True)
-class Question:
+class ProtectedColumns:
     """Which columns can single somebody out, which are to be protected, and by which models."""
 
     models: tuple[PrivacyModel, ...]
@@ -31,22 +30,22 @@ class Question:
     sensitive: tuple[str, ...]
     population: Table | None
 
-    def asked(self, counted: Counted, table: Table) -> list[Asked]:
+    def to_numbers(self, counted: Combinations, table: Table) -> list[ModelNumbers]:
         """Return the models in numbers."""
         return [self._numbers(model, counted, table) for model in self.models]
 
-    def _numbers(self, model: PrivacyModel, counted: Counted, table: Table) -> Asked:
+    def _numbers(self, model: PrivacyModel, counted: Combinations, table: Table) -> ModelNumbers:
         if not isinstance(model, LDiversity | TCloseness):
-            return model.asked()
+            return model.to_numbers()
         place, tree = self.sensitive.index(model.column), None
         if isinstance(model, TCloseness) and model.distance == "hierarchical":
             tree = _tree(model, counted.values[place], table.schema[model.column])
-        return replace(model.asked(), about=place, tree=tree)
+        return replace(model.to_numbers(), about=place, tree=tree)
 
 
 def question_of(
     table: Table, models: Sequence[PrivacyModel] | PrivacyModel, quasi_identifiers: Sequence[str] | None
-) -> Question:
+) -> ProtectedColumns:
     """Check models and columns against the schema of a table; nothing is read but the number of its rows."""
     given = tuple(models) if isinstance(models, Sequence) else (models,)
     if not given or not all(isinstance(model, PrivacyModel) for model in given):
@@ -58,7 +57,7 @@ def question_of(
             _require_order(table.schema[model.column])
     _require_one_tree_each(given)
     _require_one_row_each(table)
-    return Question(given, columns, sensitive, _population(given))
+    return ProtectedColumns(given, columns, sensitive, _population(given))
 
 
 def hierarchies_for(table: Table, names: Sequence[str], given: Mapping[str, Hierarchy] | None) -> dict[str, Hierarchy]:
@@ -72,12 +71,12 @@ def hierarchies_for(table: Table, names: Sequence[str], given: Mapping[str, Hier
     for name in names:
         column = table.schema[name]
         found = (given or {}).get(name) or column.hierarchy
-        made[name] = found if found is not None else _proposed(table, name)
+        made[name] = found if found is not None else _propose(table, name)
     return made
 
 
-def _proposed(table: Table, name: str) -> Hierarchy:
-    values = distinct(table, name)
+def _propose(table: Table, name: str) -> Hierarchy:
+    values = count_values(table, name)
     if not values and reads_values(table.schema[name]):
         raise DataError(
             f"Every cell of the quasi-identifier {name!r} is missing, so that it tells nobody apart; leave it out of "
@@ -180,4 +179,4 @@ def _tree(model: TCloseness, values: Sequence[Any], column: Column) -> Ladder:
         (*hierarchy.levels[value][:between], "*") if value is not None else (None,) * between + ("*",)
         for value in values
     ]
-    return ladder_of(model.column, [list(values), *map(list, zip(*paths, strict=True))])
+    return code_levels(model.column, [list(values), *map(list, zip(*paths, strict=True))])

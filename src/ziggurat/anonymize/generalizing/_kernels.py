@@ -102,7 +102,7 @@ class Worth(NamedTuple):
     entropy: Reals  # [j, a] what all rows lose at this level, in bits
 
 
-class Classes(NamedTuple):
+class ClassParts(NamedTuple):
     """Classes, or with sensitive columns the parts of classes that agree in these."""
 
     keys: Words  # [i, w]
@@ -111,14 +111,14 @@ class Classes(NamedTuple):
     values: Integers  # the combination of sensitive values
 
 
-class Problem(NamedTuple):
+class SearchProblem(NamedTuple):
     """All that the search must know.
 
     Kernels are not called with literals, such as 0 or False: numba would compile them once more for each.
     """
 
     limit: int  # at most so many rows are suppressed
-    shadows: Classes  # for every depth the classes of the columns up to it, with all others at their top
+    shadows: ClassParts  # for every depth the classes of the columns up to it, with all others at their top
     shadow_at: Integers  # [depth] where they begin; one entry more
     pairs: Integers  # [j, a, i, b] rows that must go at these two levels, whatever the other columns do
     rolls: Rolls
@@ -126,7 +126,7 @@ class Problem(NamedTuple):
     worth: Worth
 
 
-class Found(NamedTuple):
+class SearchState(NamedTuple):
     """What one thread knows, and what all share."""
 
     best: Reals  # [0] the best score of all threads
@@ -140,7 +140,7 @@ class Found(NamedTuple):
 
 
 @compiled
-def _mixed(keys: Words, at: Int) -> np.uint64:
+def _mix(keys: Words, at: Int) -> np.uint64:
     mixed = _SECOND
     for w in range(keys.shape[1]):
         mixed = (mixed ^ keys[at, w]) * _FIRST
@@ -170,7 +170,7 @@ def _room(size: Int) -> Int:
 
 
 @compiled
-def _merged(held: Classes, size: Int, slots: Integers, stamp: Integers) -> Int:
+def _merge(held: ClassParts, size: Int, slots: Integers, stamp: Integers) -> Int:
     """Add up, in place, the first `size` parts that have become equal; return how many are left."""
     room = _room(size)
     stamp[0] += 1
@@ -179,7 +179,7 @@ def _merged(held: Classes, size: Int, slots: Integers, stamp: Integers) -> Int:
     left = 0
     for i in range(size):
         value = held.values[i] if values else 0
-        at = _slot(_mixed(held.keys, i) + np.uint64(value) * _FIRST, room)
+        at = _slot(_mix(held.keys, i) + np.uint64(value) * _FIRST, room)
         while True:
             entry = slots[at]
             if entry >> 32 != stamp[0]:
@@ -204,7 +204,7 @@ def _merged(held: Classes, size: Int, slots: Integers, stamp: Integers) -> Int:
 
 
 @compiled
-def _generalised(p: Rolls, held: Classes, size: Int, column: Int, was: Int, now: Int) -> None:
+def _generalize(p: Rolls, held: ClassParts, size: Int, column: Int, was: Int, now: Int) -> None:
     """Replace one field of every key by its group at a higher level; equal keys are not merged yet."""
     w, shift, mask = p.word[column], p.shift[column], p.mask[column]
     steps = p.steps[p.step_at[column, was, now] :]
@@ -216,10 +216,10 @@ def _generalised(p: Rolls, held: Classes, size: Int, column: Int, was: Int, now:
 
 
 @compiled
-def _copied(held: Classes, size: Int) -> Classes:
+def _copy(held: ClassParts, size: Int) -> ClassParts:
     people = held.people[:size].copy() if held.people.size else held.people
     values = held.values[:size].copy() if held.values.size else held.values
-    return Classes(held.keys[:size].copy(), held.counts[:size].copy(), people, values)
+    return ClassParts(held.keys[:size].copy(), held.counts[:size].copy(), people, values)
 
 
 @compiled
@@ -289,11 +289,11 @@ def _distance(p: Rules, kind: Int, s: Int, absent: Int, histogram: Integers, siz
     for v in range(many):
         extra[v] = 0.0 if v == absent else histogram[v] / (size - unknown) - p.overall[s, v] / (1.0 - gone)
     worst = max(unknown / size, gone)
-    return worst + (1.0 - worst) * _moved(p, kind, s, many - 1 if absent >= 0 else many, extra)
+    return worst + (1.0 - worst) * _distance_moved(p, kind, s, many - 1 if absent >= 0 else many, extra)
 
 
 @compiled
-def _moved(p: Rules, kind: Int, s: Int, many: Int, extra: Reals) -> Real:
+def _distance_moved(p: Rules, kind: Int, s: Int, many: Int, extra: Reals) -> Real:
     """What moving the differences of the shares costs: equal, ordered or hierarchical ground distance.
 
     The last value is that of missing cells; if they are none, their difference is 0.
@@ -376,7 +376,7 @@ def _passes_within(
 
 
 @compiled
-def _grouped(held: Classes, size: Int, slots: Integers, stamp: Integers) -> tuple[Integers, Integers, Int]:
+def _number_classes(held: ClassParts, size: Int, slots: Integers, stamp: Integers) -> tuple[Integers, Integers, Int]:
     """Number the classes of the parts: for each part its class and the next part of it, -1 after the last."""
     room = _room(size)
     stamp[0] += 1
@@ -384,7 +384,7 @@ def _grouped(held: Classes, size: Int, slots: Integers, stamp: Integers) -> tupl
     last, following = np.empty(size, np.int64), np.empty(size, np.int64)
     many = 0
     for i in range(size):
-        at = _slot(_mixed(held.keys, i), room)
+        at = _slot(_mix(held.keys, i), room)
         while True:
             entry = slots[at]
             if entry >> 32 != stamp[0]:
@@ -402,7 +402,9 @@ def _grouped(held: Classes, size: Int, slots: Integers, stamp: Integers) -> tupl
 
 
 @compiled
-def judged(p: Rules, held: Classes, size: Int, lasting: Truth, f: Found) -> tuple[Integers, Integers, Integers]:
+def judge_classes(
+    p: Rules, held: ClassParts, size: Int, lasting: Truth, f: SearchState
+) -> tuple[Integers, Integers, Integers]:
     """For every class: a part that stands for it, its rows, and 1 if it is kept.
 
     With `lasting`, only the models that bound suppression from below take part.
@@ -414,17 +416,17 @@ def judged(p: Rules, held: Classes, size: Int, lasting: Truth, f: Found) -> tupl
             people = held.people[i] if held.people.size else 0
             kept[i] = 1 if sizes[i] > 0 and _passes_alone(p, sizes[i], people, lasting) else 0
     else:
-        last, following, many = _grouped(held, size, f.slots, f.stamp)
+        last, following, many = _number_classes(held, size, f.slots, f.stamp)
         parts = last[:many]
-        sizes, kept = _judged_within(p, held, last, following, many, lasting)
+        sizes, kept = _judge_within(p, held, last, following, many, lasting)
     if not lasting:
         _limit_whole(p, sizes, kept)
     return parts, sizes, kept
 
 
 @compiled
-def _judged_within(
-    p: Rules, held: Classes, last: Integers, following: Integers, many: Int, lasting: Truth
+def _judge_within(
+    p: Rules, held: ClassParts, last: Integers, following: Integers, many: Int, lasting: Truth
 ) -> tuple[Integers, Integers]:
     sizes, kept = np.zeros(many, np.int64), np.zeros(many, np.int64)
     widest = p.overall.shape[1]
@@ -499,7 +501,7 @@ def _limit_average(p: Rules, sizes: Integers, kept: Integers) -> None:
 
 
 @compiled
-def _losses(p: Problem, levels: Integers, suppressed: Int, held: Classes, parts: Integers, sizes: Integers,
+def _losses(p: SearchProblem, levels: Integers, suppressed: Int, held: ClassParts, parts: Integers, sizes: Integers,
             kept: Integers) -> Real:  # fmt: skip
     score = 0.0
     for j in range(levels.size):
@@ -523,7 +525,7 @@ def _lost(p: Worth, j: Int, total: Real) -> Real:
 
 
 @compiled
-def _bits(p: Problem, levels: Integers, suppressed: Int, held: Classes, parts: Integers, sizes: Integers,
+def _bits(p: SearchProblem, levels: Integers, suppressed: Int, held: ClassParts, parts: Integers, sizes: Integers,
           kept: Integers) -> Real:  # fmt: skip
     score = 0.0
     for j in range(levels.size):
@@ -541,7 +543,7 @@ def _bits(p: Problem, levels: Integers, suppressed: Int, held: Classes, parts: I
 
 
 @compiled
-def _imprecision(p: Problem, levels: Integers, suppressed: Int) -> Real:
+def _imprecision(p: SearchProblem, levels: Integers, suppressed: Int) -> Real:
     score = 0.0
     for j in range(levels.size):
         share = levels[j] / (p.rolls.heights[j] - 1) if p.rolls.heights[j] > 1 else 0.0
@@ -550,7 +552,7 @@ def _imprecision(p: Problem, levels: Integers, suppressed: Int) -> Real:
 
 
 @compiled
-def scored(p: Problem, levels: Integers, held: Classes, parts: Integers, sizes: Integers, kept: Integers,
+def score_node(p: SearchProblem, levels: Integers, held: ClassParts, parts: Integers, sizes: Integers, kept: Integers,
            suppressed: Int) -> Real:  # fmt: skip
     """The score of a node whose classes were judged; smaller is better."""
     if p.worth.metric == LOSS:
@@ -576,7 +578,7 @@ def _is_closed(p: Worth) -> Truth:
 
 
 @compiled
-def _bound_by_levels(p: Problem, levels: Integers, suppressed: Int) -> Real:
+def _bound_by_levels(p: SearchProblem, levels: Integers, suppressed: Int) -> Real:
     """A score that no node at or above `levels` goes below if it suppresses at least `suppressed` rows."""
     score = 0.0
     if p.worth.metric == LOSS:
@@ -591,7 +593,7 @@ def _bound_by_levels(p: Problem, levels: Integers, suppressed: Int) -> Real:
 
 
 @compiled
-def _bound(p: Problem, levels: Integers, suppressed: Int, held: Classes, size: Int) -> Real:
+def _bound(p: SearchProblem, levels: Integers, suppressed: Int, held: ClassParts, size: Int) -> Real:
     """The same, given the classes at `levels`, for every metric."""
     if _is_closed(p.worth):
         return _bound_by_levels(p, levels, suppressed)
@@ -615,7 +617,7 @@ def _least_spread(p: Worth, j: Int, level: Int, suppressed: Int) -> Real:
 
 
 @compiled
-def _bound_by_classes(p: Worth, suppressed: Int, held: Classes, size: Int) -> Real:
+def _bound_by_classes(p: Worth, suppressed: Int, held: ClassParts, size: Int) -> Real:
     """Joining classes makes them larger and fewer.
 
     Discernibility: a row counts the size of its class, which only grows, or n. Average class size: a kept class has
@@ -635,7 +637,7 @@ def _bound_by_classes(p: Worth, suppressed: Int, held: Classes, size: Int) -> Re
 
 
 @compiled
-def _pairs_must_go(p: Problem, depth: Int, levels: Integers) -> Int:
+def _pairs_must_go(p: SearchProblem, depth: Int, levels: Integers) -> Int:
     """How many rows must go because of the column at `depth` and any one before it."""
     column = p.rolls.order[depth]
     most: Int = p.pairs[column, levels[column], column, levels[column]]
@@ -646,7 +648,7 @@ def _pairs_must_go(p: Problem, depth: Int, levels: Integers) -> Int:
 
 
 @compiled
-def _bound_by_pairs(p: Problem, depth: Int, levels: Integers, suppressed: Int) -> Real:
+def _bound_by_pairs(p: SearchProblem, depth: Int, levels: Integers, suppressed: Int) -> Real:
     """The bound by levels, with every column beyond `depth` as high as each decided one alone demands.
 
     Generalising joins groups, so what two columns demand falls with their levels: below the first level that is
@@ -668,17 +670,17 @@ def _bound_by_pairs(p: Problem, depth: Int, levels: Integers, suppressed: Int) -
 
 
 @compiled
-def topped(p: Rolls, held: Classes, columns: Integers, slots: Integers, stamp: Integers) -> Classes:
+def raise_to_top(p: Rolls, held: ClassParts, columns: Integers, slots: Integers, stamp: Integers) -> ClassParts:
     """The classes when some columns are at their top; `held` stays as it is."""
     size = held.counts.size
-    mine = _copied(held, size)
+    mine = _copy(held, size)
     for column in columns:
-        _generalised(p, mine, size, column, p.bottom, p.heights[column] - 1)
-    return _copied(mine, _merged(mine, size, slots, stamp))
+        _generalize(p, mine, size, column, p.bottom, p.heights[column] - 1)
+    return _copy(mine, _merge(mine, size, slots, stamp))
 
 
 @compiled
-def _shadow(p: Problem, depth: Int, levels: Integers, f: Found) -> tuple[Classes, Int]:
+def _shadow(p: SearchProblem, depth: Int, levels: Integers, f: SearchState) -> tuple[ClassParts, Int]:
     """The classes of the columns up to `depth` at their levels, with all others at their top.
 
     They are few beside the classes of all columns, so that much can be cut before these are rolled up.
@@ -686,35 +688,35 @@ def _shadow(p: Problem, depth: Int, levels: Integers, f: Found) -> tuple[Classes
     start, end = p.shadow_at[depth], p.shadow_at[depth + 1]
     people = p.shadows.people[start:end] if p.shadows.people.size else p.shadows.people
     values = p.shadows.values[start:end] if p.shadows.values.size else p.shadows.values
-    part = Classes(p.shadows.keys[start:end], p.shadows.counts[start:end], people, values)
+    part = ClassParts(p.shadows.keys[start:end], p.shadows.counts[start:end], people, values)
     size = end - start
-    mine = _copied(part, size)
+    mine = _copy(part, size)
     for d in range(depth + 1):
         column = p.rolls.order[d]
         if levels[column] > 0:
-            _generalised(p.rolls, mine, size, column, p.rolls.bottom, levels[column])
-    return mine, _merged(mine, size, f.slots, f.stamp)
+            _generalize(p.rolls, mine, size, column, p.rolls.bottom, levels[column])
+    return mine, _merge(mine, size, f.slots, f.stamp)
 
 
 @compiled
-def _coarsest(p: Rolls, held: Classes, size: Int, depth: Int, f: Found) -> tuple[Classes, Int]:
+def _coarsest(p: Rolls, held: ClassParts, size: Int, depth: Int, f: SearchState) -> tuple[ClassParts, Int]:
     """The same shadow from the classes of all columns, of which those from `depth` on are at level 0."""
-    mine = _copied(held, size)
+    mine = _copy(held, size)
     for d in range(depth, p.order.size):
         column = p.order[d]
-        _generalised(p, mine, size, column, p.bottom, p.heights[column] - 1)
-    return mine, _merged(mine, size, f.slots, f.stamp)
+        _generalize(p, mine, size, column, p.bottom, p.heights[column] - 1)
+    return mine, _merge(mine, size, f.slots, f.stamp)
 
 
 @compiled
-def _must_go(p: Problem, shadow: Classes, size: Int, f: Found) -> Int:
+def _must_go(p: SearchProblem, shadow: ClassParts, size: Int, f: SearchState) -> Int:
     """How many rows every completion of the levels of a shadow suppresses at least."""
-    _, sizes, kept = judged(p.rules, shadow, size, p.limit > 0, f)
-    return _suppressed(sizes, kept)
+    _, sizes, kept = judge_classes(p.rules, shadow, size, p.limit > 0, f)
+    return _count_suppressed(sizes, kept)
 
 
 @compiled
-def _suppressed(sizes: Integers, kept: Integers) -> Int:
+def _count_suppressed(sizes: Integers, kept: Integers) -> Int:
     total = 0
     for c in range(sizes.size):
         if not kept[c]:
@@ -739,22 +741,24 @@ def _before(levels: Integers, others: Integers) -> Truth:
 
 
 @compiled
-def _measured(p: Problem, held: Classes, size: Int, levels: Integers, f: Found) -> tuple[Int, Int, Real, Int]:
-    parts, sizes, kept = judged(p.rules, held, size, p.limit < 0, f)
-    suppressed = _suppressed(sizes, kept)
+def _measure_classes(
+    p: SearchProblem, held: ClassParts, size: Int, levels: Integers, f: SearchState
+) -> tuple[Int, Int, Real, Int]:
+    parts, sizes, kept = judge_classes(p.rules, held, size, p.limit < 0, f)
+    suppressed = _count_suppressed(sizes, kept)
     least = 0
     for c in range(sizes.size):
         if kept[c] and (least == 0 or sizes[c] < least):
             least = sizes[c]
     score = np.inf
     if suppressed <= p.limit or f.nodes.shape[0] > 0:
-        score = scored(p, levels, held, parts, sizes, kept, suppressed)
+        score = score_node(p, levels, held, parts, sizes, kept, suppressed)
     return suppressed, kept.sum(), score, least
 
 
 @compiled
-def _judge_node(p: Problem, held: Classes, size: Int, levels: Integers, f: Found) -> None:
-    suppressed, classes, score, least = _measured(p, held, size, levels, f)
+def _judge_node(p: SearchProblem, held: ClassParts, size: Int, levels: Integers, f: SearchState) -> None:
+    suppressed, classes, score, least = _measure_classes(p, held, size, levels, f)
     f.facts[2] += 1
     f.facts[3] += 1
     if f.nodes.shape[0] > 0:
@@ -770,7 +774,9 @@ def _judge_node(p: Problem, held: Classes, size: Int, levels: Integers, f: Found
 
 
 @compiled
-def _note(p: Problem, levels: Integers, suppressed: Int, classes: Int, score: Real, least: Int, f: Found) -> None:
+def _note(
+    p: SearchProblem, levels: Integers, suppressed: Int, classes: Int, score: Real, least: Int, f: SearchState
+) -> None:
     """Write a node down at its place, that of `itertools.product` over the levels."""
     node = 0
     for j in range(levels.size):
@@ -779,7 +785,9 @@ def _note(p: Problem, levels: Integers, suppressed: Int, classes: Int, score: Re
 
 
 @compiled
-def explore(p: Problem, held: Classes, size: Int, depth: Int, gone: Int, levels: Integers, f: Found) -> Int:
+def explore(
+    p: SearchProblem, held: ClassParts, size: Int, depth: Int, gone: Int, levels: Integers, f: SearchState
+) -> Int:
     """Decide columns `depth`, ... given the classes at the levels of those before, with the others at level 0.
 
     Every node that could be better than `f.best` is evaluated, and with `f.nodes` every other as well, unless `f.stop`
@@ -809,9 +817,9 @@ def explore(p: Problem, held: Classes, size: Int, depth: Int, gone: Int, levels:
                 continue
         if level > 0:
             if was == p.rolls.bottom:
-                mine = _copied(held, size)
-            _generalised(p.rolls, mine, size, column, was, level)
-            size = _merged(mine, size, f.slots, f.stamp)
+                mine = _copy(held, size)
+            _generalize(p.rolls, mine, size, column, was, level)
+            size = _merge(mine, size, f.slots, f.stamp)
             was = level
         if last:
             _judge_node(p, mine, size, levels, f)
@@ -828,14 +836,16 @@ def explore(p: Problem, held: Classes, size: Int, depth: Int, gone: Int, levels:
 
 
 @compiled
-def _is_small(p: Problem, depth: Int, size: Int) -> Truth:
+def _is_small(p: SearchProblem, depth: Int, size: Int) -> Truth:
     """Whether the shadow of a depth, made from the values themselves, is cheap beside rolling up so many classes."""
     few = p.shadow_at[depth + 1] - p.shadow_at[depth]
     return bool(few > 0 and _CHEAP * few < size)
 
 
 @compiled
-def branch(p: Problem, held: Classes, size: Int, depth: Int, gone: Int, levels: Integers, f: Found) -> Int:
+def branch(
+    p: SearchProblem, held: ClassParts, size: Int, depth: Int, gone: Int, levels: Integers, f: SearchState
+) -> Int:
     """Search everything above fixed levels of the first `depth` columns, of which at least `gone` rows must go."""
     if f.stop[0]:
         f.mine[1] = min(f.mine[1], _bound(p, levels, gone, held, size))
@@ -854,34 +864,36 @@ def branch(p: Problem, held: Classes, size: Int, depth: Int, gone: Int, levels: 
 
 
 @compiled
-def at_node(p: Rolls, held: Classes, size: Int, levels: Integers, f: Found) -> tuple[Classes, Int]:
+def at_node(p: Rolls, held: ClassParts, size: Int, levels: Integers, f: SearchState) -> tuple[ClassParts, Int]:
     """The classes of one node, from any finer table; `held` stays as it is.
 
     They are merged even if nothing is generalised: rows of the table and of the population were counted apart.
     """
-    mine = _copied(held, size)
+    mine = _copy(held, size)
     for j in range(levels.size):
         if levels[j] > 0:
-            _generalised(p, mine, size, j, p.bottom, levels[j])
-    return mine, _merged(mine, size, f.slots, f.stamp)
+            _generalize(p, mine, size, j, p.bottom, levels[j])
+    return mine, _merge(mine, size, f.slots, f.stamp)
 
 
 @compiled
-def measure(p: Problem, held: Classes, size: Int, levels: Integers, f: Found) -> tuple[Int, Int, Real, Int]:
+def measure(
+    p: SearchProblem, held: ClassParts, size: Int, levels: Integers, f: SearchState
+) -> tuple[Int, Int, Real, Int]:
     """Rows suppressed, classes kept, score and smallest kept class of one node."""
     mine, left = at_node(p.rolls, held, size, levels, f)
-    return _measured(p, mine, left, levels, f)
+    return _measure_classes(p, mine, left, levels, f)
 
 
 @compiled
-def kept_parts(p: Problem, held: Classes, size: Int, levels: Integers, f: Found) -> Integers:
+def kept_parts(p: SearchProblem, held: ClassParts, size: Int, levels: Integers, f: SearchState) -> Integers:
     """For every part of `held`: 1 if its class at a node is kept."""
-    mine = _copied(held, size)
+    mine = _copy(held, size)
     for j in range(levels.size):
         if levels[j] > 0:
-            _generalised(p.rolls, mine, size, j, p.rolls.bottom, levels[j])
-    last, following, many = _grouped(mine, size, f.slots, f.stamp)
-    sizes, kept = _judged_within(p.rules, mine, last, following, many, p.limit < 0)
+            _generalize(p.rolls, mine, size, j, p.rolls.bottom, levels[j])
+    last, following, many = _number_classes(mine, size, f.slots, f.stamp)
+    sizes, kept = _judge_within(p.rules, mine, last, following, many, p.limit < 0)
     _limit_whole(p.rules, sizes, kept)
     marks = np.zeros(size, np.int64)
     for c in range(many):

@@ -24,8 +24,8 @@ from ziggurat.anonymize.generalizing._problem import classes_of, rules_of, small
 from ziggurat.errors import PrivacyError
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Counted, Ladder
-    from ziggurat.anonymize.generalizing._models import Asked
+    from ziggurat.anonymize.generalizing._combinations import Combinations, Ladder
+    from ziggurat.anonymize.generalizing._models import ModelNumbers
 
 Integers = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -66,7 +66,7 @@ class Recoded:
     classes: int
     suppressed: int
 
-    def labels(self, counted: Counted, column: int) -> tuple[object, ...]:
+    def labels(self, counted: Combinations, column: int) -> tuple[object, ...]:
         """Return what is published in one column for every combination; None where it is suppressed."""
         ladder = counted.ladders[column]
         cells = zip(self.levels[:, column].tolist(), counted.codes[:, column].tolist(), strict=True)
@@ -74,8 +74,8 @@ class Recoded:
 
 
 def recode(
-    counted: Counted,
-    asked: Sequence[Asked],
+    counted: Combinations,
+    asked: Sequence[ModelNumbers],
     *,
     weights: Mapping[str, float] | None = None,
     limit: int = 0,
@@ -114,9 +114,9 @@ def recode(
     shares = Loss(weights or {}).shares([ladder.column for ladder in counted.ladders])
     flag = np.zeros(1, np.int64) if stop is None else stop
     least = 1
-    with _limited(flag, seconds):
+    with _stop_after(flag, seconds):
         while True:
-            search = _Search(counted, asked, shares, limit, least)
+            search = _LocalSearch(counted, asked, shares, limit, least)
             levels = search.levels(flag, progress or (lambda _: None))
             _check(counted, levels, *judge_of(counted, asked))
             found = summary(counted, levels, shares)
@@ -126,7 +126,9 @@ def recode(
             least = min(_next(search.judge.smallest), math.ceil(1 / risk - TOLERANCE))
 
 
-def judge_of(counted: Counted, asked: Sequence[Asked], least: int = 1) -> tuple[kernels.Judge, kernels.Parts]:
+def judge_of(
+    counted: Combinations, asked: Sequence[ModelNumbers], least: int = 1
+) -> tuple[kernels.Judge, kernels.CombinationArrays]:
     """Return models and combinations as arrays for the compiled loops; a class has at least `least` rows."""
     _, joint = classes_of(counted)
     r, smallest = rules_of(counted, asked, joint), max(smallest_of(asked), least)
@@ -135,10 +137,10 @@ def judge_of(counted: Counted, asked: Sequence[Asked], least: int = 1) -> tuple[
     )
     people = counted.people if counted.people.size else np.zeros(len(counted.counts))
     columns = (counted.codes, counted.counts, people, counted.sensitive)
-    return judge, kernels.Parts(*(np.ascontiguousarray(each, np.int64) for each in columns))
+    return judge, kernels.CombinationArrays(*(np.ascontiguousarray(each, np.int64) for each in columns))
 
 
-def summary(counted: Counted, levels: Levels, shares: Reals) -> Recoded:
+def summary(counted: Combinations, levels: Levels, shares: Reals) -> Recoded:
     """Score levels and count their classes by what is published, not by how it was found."""
     kept = levels[:, 0] >= 0
     lost = 0.0
@@ -147,23 +149,23 @@ def summary(counted: Counted, levels: Levels, shares: Reals) -> Recoded:
         cells = np.where(kept, leaves[counted.codes[:, j], levels[:, j]], ladder.size)
         lost += column_loss(cells, ladder.size, counted.counts, float(shares[j]))
     held = kept & (counted.counts > 0)
-    classes = len(np.unique(_published(counted, levels)[held], axis=0)) if held.any() else 0
+    classes = len(np.unique(_number_texts(counted, levels)[held], axis=0)) if held.any() else 0
     return Recoded(levels, math.expm1(lost), classes, int(counted.counts[~kept].sum()))
 
 
-def _published(counted: Counted, levels: Levels) -> Integers:
+def _number_texts(counted: Combinations, levels: Levels) -> Integers:
     """[i, j]: a number for every text that is published; what stands for suppressed combinations means nothing."""
     columns = [_names(each)[0][counted.codes[:, j], levels[:, j]] for j, each in enumerate(counted.ladders)]
     return np.stack(columns, 1)
 
 
-def _check(counted: Counted, levels: Levels, judge: kernels.Judge, parts: kernels.Parts) -> None:
+def _check(counted: Combinations, levels: Levels, judge: kernels.Judge, parts: kernels.CombinationArrays) -> None:
     """Judge the classes anew by what is published; nothing of the search is trusted here."""
     held = np.flatnonzero(levels[:, 0] >= 0)
-    _, label = np.unique(_published(counted, levels)[held], axis=0, return_inverse=True)
+    _, label = np.unique(_number_texts(counted, levels)[held], axis=0, return_inverse=True)
     label = label.ravel()
     starts = np.concatenate([[0], np.cumsum(np.bincount(label))]).astype(np.int64)
-    kept = kernels.judged(judge, parts, held[np.argsort(label, kind="stable")].astype(np.int64), starts)
+    kept = kernels.judge_groups(judge, parts, held[np.argsort(label, kind="stable")].astype(np.int64), starts)
     empty = np.bincount(label, counted.counts[held]) == 0
     if not (kept | empty).all():
         raise PrivacyError("A class of the recoded table does not satisfy the models, so nothing is released.")
@@ -187,7 +189,7 @@ def _names(ladder: Ladder) -> tuple[Integers, Integers]:
     return np.stack(names, 1), np.stack(leaves, 1)
 
 
-def _average(asked: Sequence[Asked]) -> float:
+def _average(asked: Sequence[ModelNumbers]) -> float:
     return min((each.first for each in asked if each.kind == AVERAGE), default=1.0)
 
 
@@ -196,7 +198,7 @@ def _next(least: int) -> int:
 
 
 @contextmanager
-def _limited(stop: Integers, seconds: float | None) -> Iterator[None]:
+def _stop_after(stop: Integers, seconds: float | None) -> Iterator[None]:
     timer = None if seconds is None else threading.Timer(seconds, stop.fill, (1,))
     if timer is not None:
         timer.daemon = True
@@ -208,33 +210,35 @@ def _limited(stop: Integers, seconds: float | None) -> Iterator[None]:
             timer.cancel()
 
 
-class _Search:
+class _LocalSearch:
     """One search with a given smallest class."""
 
-    def __init__(self, counted: Counted, asked: Sequence[Asked], shares: Reals, limit: int, least: int) -> None:
+    def __init__(
+        self, counted: Combinations, asked: Sequence[ModelNumbers], shares: Reals, limit: int, least: int
+    ) -> None:
         self.judge, self._parts = judge_of(counted, asked, least)
         self._trees = trees_of(counted.ladders, shares)
         self._limit = limit
         self._nodes, self._floors, self._last = _nodes(counted, shares)
 
     def levels(self, stop: Integers, progress: Progress) -> Levels:
-        of, clusters = self._filled(stop, progress)
+        of, clusters = self._fill(stop, progress)
         s = self._lists(of, clusters)
-        kernels.housed(self._trees, self.judge, self._parts, s, self._limit)
-        if s.rows[-1] > self._limit and not kernels.forced(self._trees, self.judge, self._parts, s):
+        kernels.house_suppressed(self._trees, self.judge, self._parts, s, self._limit)
+        if s.rows[-1] > self._limit and not kernels.force_models(self._trees, self.judge, self._parts, s):
             raise PrivacyError(NOTHING_PASSES)
-        self._mended(s, stop)
+        self._mend(s, stop)
         progress(1.0)
         s.levels[-1] = -1
         return np.asarray(s.levels[s.of], np.int16)
 
-    def _filled(self, stop: Integers, progress: Progress) -> tuple[Integers, int]:
+    def _fill(self, stop: Integers, progress: Progress) -> tuple[Integers, int]:
         many = len(self._parts.counts)
         of, clusters = np.full(many, -1, np.int64), 0
         slots, stamp = np.zeros(1 << max(4, (2 * many).bit_length()), np.int64), np.zeros(1, np.int64)
         for done, most in enumerate(_STEPS):
             progress(0.8 * done / len(_STEPS))
-            made = kernels.filled(
+            made = kernels.fill_boxes(
                 self._trees, self.judge, self._parts, self._nodes, self._floors, float(most), self._last, of, clusters,
                 slots, stamp, stop,
             )  # fmt: skip
@@ -254,14 +258,14 @@ class _Search:
             levels=np.zeros((room, self._parts.codes.shape[1]), np.int64),
             cost=np.zeros(room),
         )
-        kernels.gathered(self._trees, self._parts, of, s)
+        kernels.gather_clusters(self._trees, self._parts, of, s)
         return s
 
-    def _mended(self, s: kernels.Clusters, stop: Integers) -> None:
+    def _mend(self, s: kernels.Clusters, stop: Integers) -> None:
         """The costliest clusters only: that is where most is gained."""
         order = np.argsort(-s.cost[:-1], kind="stable")
         tried = np.cumsum(s.many[order]) * int((s.many > 0).sum())
-        kernels.mended(self._trees, self.judge, self._parts, s, order[tried <= _PAIRS], stop)
+        kernels.mend_clusters(self._trees, self.judge, self._parts, s, order[tried <= _PAIRS], stop)
 
 
 def trees_of(ladders: Sequence[Ladder], shares: Reals) -> kernels.Trees:
@@ -290,7 +294,7 @@ def _marks(first: int, many: int) -> Integers:
     return (mixed >> np.uint64(2)).astype(np.int64)
 
 
-def _nodes(counted: Counted, shares: Reals) -> tuple[Integers, Reals, int]:
+def _nodes(counted: Combinations, shares: Reals) -> tuple[Integers, Reals, int]:
     """Nodes of the lattice in ascending order of their mean loss, the least loss of each, and how many end the list.
 
     The last ones are a chain from the bottom to the top, so that rows meet even if the lattice was cut short.
@@ -302,7 +306,7 @@ def _nodes(counted: Counted, shares: Reals) -> tuple[Integers, Reals, int]:
     return nodes, np.array([sum(floors[j][a] for j, a in enumerate(node)) for node in nodes]), len(chain)
 
 
-def _level_costs(counted: Counted, shares: Reals) -> tuple[list[list[float]], list[list[float]]]:
+def _level_costs(counted: Combinations, shares: Reals) -> tuple[list[list[float]], list[list[float]]]:
     means, floors = [], []
     for j, ladder in enumerate(counted.ladders):
         values = np.bincount(counted.codes[:, j], counted.counts, ladder.size) / max(counted.rows, 1)

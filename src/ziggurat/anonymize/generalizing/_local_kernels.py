@@ -63,7 +63,7 @@ class Judge(NamedTuple):
     tree_heights: Integers
 
 
-class Parts(NamedTuple):
+class CombinationArrays(NamedTuple):
     """The distinct combinations."""
 
     codes: Integers  # [i, j]
@@ -165,7 +165,7 @@ def _diverse(kind: Int, first: Real, second: Real, absent: Int, histogram: Integ
 
 
 @compiled
-def _fits(g: Judge, parts: Parts, who: Integers) -> Truth:
+def _fits(g: Judge, parts: CombinationArrays, who: Integers) -> Truth:
     """Whether these combinations, published alike, satisfy all models; the average risk is not one class's matter."""
     rows, people = 0, 0
     for i in who:
@@ -195,7 +195,7 @@ def _fits(g: Judge, parts: Parts, who: Integers) -> Truth:
 
 
 @compiled
-def judged(g: Judge, parts: Parts, who: Integers, starts: Integers) -> npt.NDArray[np.bool_]:
+def judge_groups(g: Judge, parts: CombinationArrays, who: Integers, starts: Integers) -> npt.NDArray[np.bool_]:
     """Say for every group who[starts[c]:starts[c + 1]] of combinations whether it satisfies all models."""
     kept = np.zeros(starts.size - 1, np.bool_)
     for c in range(kept.size):
@@ -204,7 +204,7 @@ def judged(g: Judge, parts: Parts, who: Integers, starts: Integers) -> npt.NDArr
 
 
 @compiled
-def _boxed(t: Trees, parts: Parts, left: Integers, node: Integers, slots: Integers, stamp: Int,
+def _number_boxes(t: Trees, parts: CombinationArrays, left: Integers, node: Integers, slots: Integers, stamp: Int,
            where: Integers, keys: Integers, rows: Integers, cost: Reals) -> Int:  # fmt: skip
     """Number the boxes that the combinations in `left` are in at a node; return how many.
 
@@ -232,7 +232,7 @@ def _boxed(t: Trees, parts: Parts, left: Integers, node: Integers, slots: Intege
 
 
 @compiled
-def _listed(where: Integers, many: Int, boxes: Int) -> tuple[Integers, Integers]:
+def _list_places(where: Integers, many: Int, boxes: Int) -> tuple[Integers, Integers]:
     """The places of each box in turn, and where each begins."""
     starts = np.zeros(boxes + 1, np.int64)
     for x in range(many):
@@ -247,7 +247,7 @@ def _listed(where: Integers, many: Int, boxes: Int) -> tuple[Integers, Integers]
 
 
 @compiled
-def _kept(left: Integers, of: Integers) -> Int:
+def _keep_homeless(left: Integers, of: Integers) -> Int:
     """Move those without a cluster to the front; return how many."""
     many = 0
     for i in left:
@@ -258,14 +258,14 @@ def _kept(left: Integers, of: Integers) -> Int:
 
 
 @compiled
-def filled(t: Trees, g: Judge, parts: Parts, nodes: Integers, floors: Reals, most: Real, last: Int,
+def fill_boxes(t: Trees, g: Judge, parts: CombinationArrays, nodes: Integers, floors: Reals, most: Real, last: Int,
            of: Integers, clusters: Int, slots: Integers, stamp: Integers, stop: Integers) -> Int:  # fmt: skip
     """Give rows that have no box yet to boxes of at most this cost, node by node; return the number of clusters.
 
     If `stop` is set only the `last` nodes are looked at, which end at the top.
     """
     left = np.arange(of.size)
-    left = left[: _kept(left, of)]
+    left = left[: _keep_homeless(left, of)]
     size = left.size
     where, keys, rows, cost = (np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64),
                                np.empty(size))  # fmt: skip
@@ -275,8 +275,8 @@ def filled(t: Trees, g: Judge, parts: Parts, nodes: Integers, floors: Reals, mos
         if floors[v] > most or (stop[0] != 0 and v < nodes.shape[0] - last):
             continue
         stamp[0] += 1
-        boxes = _boxed(t, parts, left, nodes[v], slots, stamp[0], where, keys, rows, cost)
-        places, starts = _listed(where, left.size, boxes)
+        boxes = _number_boxes(t, parts, left, nodes[v], slots, stamp[0], where, keys, rows, cost)
+        places, starts = _list_places(where, left.size, boxes)
         for x in range(left.size):
             places[x] = left[places[x]]
         for b in range(boxes):
@@ -285,12 +285,12 @@ def filled(t: Trees, g: Judge, parts: Parts, nodes: Integers, floors: Reals, mos
                 for i in who:
                     of[i] = clusters
                 clusters += 1
-        left = left[: _kept(left, of)]
+        left = left[: _keep_homeless(left, of)]
     return clusters
 
 
 @compiled
-def _put(t: Trees, parts: Parts, s: Clusters, i: Int, c: Int) -> None:
+def _put(t: Trees, parts: CombinationArrays, s: Clusters, i: Int, c: Int) -> None:
     head = s.head[c]
     s.of[i], s.after[i], s.before[i], s.head[c] = c, head, -1, i
     if head >= 0:
@@ -299,14 +299,14 @@ def _put(t: Trees, parts: Parts, s: Clusters, i: Int, c: Int) -> None:
     s.rows[c] += parts.counts[i]
     if c == s.head.size - 1:
         return
-    s.cost[c] = _joined(t, parts, s, c, i, head)
+    s.cost[c] = _cost_joined(t, parts, s, c, i, head)
     for j in range(parts.codes.shape[1]):
         if head >= 0:
             s.levels[c, j] = _meeting(t, j, parts.codes[head, j], parts.codes[i, j], s.levels[c, j])
 
 
 @compiled
-def _joined(t: Trees, parts: Parts, s: Clusters, c: Int, i: Int, head: Int) -> Real:
+def _cost_joined(t: Trees, parts: CombinationArrays, s: Clusters, c: Int, i: Int, head: Int) -> Real:
     """What a row of a cluster would cost with one combination more."""
     total = 0.0
     for j in range(parts.codes.shape[1]):
@@ -317,8 +317,8 @@ def _joined(t: Trees, parts: Parts, s: Clusters, c: Int, i: Int, head: Int) -> R
 
 
 @compiled
-def _widened(t: Trees, parts: Parts, s: Clusters, c: Int, i: Int, most: Real) -> Real:
-    """As `_joined`, or anything not below `most` if it is that."""
+def _cost_widened(t: Trees, parts: CombinationArrays, s: Clusters, c: Int, i: Int, most: Real) -> Real:
+    """As `_cost_joined`, or anything not below `most` if it is that."""
     total = s.cost[c]
     head = s.head[c]
     for j in range(parts.codes.shape[1]):
@@ -333,7 +333,7 @@ def _widened(t: Trees, parts: Parts, s: Clusters, c: Int, i: Int, most: Real) ->
 
 
 @compiled
-def _take(parts: Parts, s: Clusters, i: Int) -> None:
+def _take(parts: CombinationArrays, s: Clusters, i: Int) -> None:
     c, before, after = s.of[i], s.before[i], s.after[i]
     if before >= 0:
         s.after[before] = after
@@ -346,7 +346,7 @@ def _take(parts: Parts, s: Clusters, i: Int) -> None:
 
 
 @compiled
-def _tighten(t: Trees, parts: Parts, s: Clusters, c: Int) -> None:
+def _tighten(t: Trees, parts: CombinationArrays, s: Clusters, c: Int) -> None:
     """Publish a cluster at the lowest levels at which its combinations meet."""
     if c == s.head.size - 1:
         return
@@ -381,7 +381,7 @@ def _members(s: Clusters, c: Int, without: Int, extra: Int) -> Integers:
 
 
 @compiled
-def _home(t: Trees, g: Judge, parts: Parts, s: Clusters, i: Int, most: Real) -> tuple[Int, float]:
+def _home(t: Trees, g: Judge, parts: CombinationArrays, s: Clusters, i: Int, most: Real) -> tuple[Int, float]:
     """The cluster that one more combination costs least, all its rows counted, if it costs less than `most`."""
     best = -1
     many = parts.counts[i]
@@ -391,21 +391,21 @@ def _home(t: Trees, g: Judge, parts: Parts, s: Clusters, i: Int, most: Real) -> 
         was = s.rows[c] * s.cost[c]
         if many * s.cost[c] >= most:  # adding a row makes no box cheaper
             continue
-        more = (s.rows[c] + many) * _widened(t, parts, s, c, i, (most + was) / (s.rows[c] + many)) - was
+        more = (s.rows[c] + many) * _cost_widened(t, parts, s, c, i, (most + was) / (s.rows[c] + many)) - was
         if more < most and _fits(g, parts, _members(s, c, _NONE, i)):
             best, most = c, more
     return best, most
 
 
 @compiled
-def gathered(t: Trees, parts: Parts, of: Integers, s: Clusters) -> None:
+def gather_clusters(t: Trees, parts: CombinationArrays, of: Integers, s: Clusters) -> None:
     """Make lists of the clusters that were filled; what has none goes to the last."""
     for i in range(of.size):
         _put(t, parts, s, i, of[i] if of[i] >= 0 else s.head.size - 1)
 
 
 @compiled
-def housed(t: Trees, g: Judge, parts: Parts, s: Clusters, limit: Int) -> None:
+def house_suppressed(t: Trees, g: Judge, parts: CombinationArrays, s: Clusters, limit: Int) -> None:
     """Give every suppressed combination to the cluster it costs least, unless it may stay and that is cheaper."""
     last = s.head.size - 1
     for i in _members(s, last, _NONE, _NONE):
@@ -418,7 +418,7 @@ def housed(t: Trees, g: Judge, parts: Parts, s: Clusters, limit: Int) -> None:
 
 
 @compiled
-def forced(t: Trees, g: Judge, parts: Parts, s: Clusters) -> Truth:
+def force_models(t: Trees, g: Judge, parts: CombinationArrays, s: Clusters) -> Truth:
     """Join what is left with the nearest clusters, one after the other, until all models hold; False if they never do.
 
     Each time the nearest is the one with which the rows cost least.
@@ -443,7 +443,7 @@ def forced(t: Trees, g: Judge, parts: Parts, s: Clusters) -> Truth:
 
 
 @compiled
-def _both(t: Trees, parts: Parts, s: Clusters, one: Int, other: Int) -> Real:
+def _both(t: Trees, parts: CombinationArrays, s: Clusters, one: Int, other: Int) -> Real:
     total = 0.0
     for j in range(parts.codes.shape[1]):
         code = parts.codes[s.head[one], j]
@@ -454,7 +454,7 @@ def _both(t: Trees, parts: Parts, s: Clusters, one: Int, other: Int) -> Real:
 
 
 @compiled
-def mended(t: Trees, g: Judge, parts: Parts, s: Clusters, order: Integers, stop: Integers) -> Real:
+def mend_clusters(t: Trees, g: Judge, parts: CombinationArrays, s: Clusters, order: Integers, stop: Integers) -> Real:
     """Move rows out of costly clusters, or give one up altogether, where others lose less; return what was gained."""
     gained = 0.0
     for c in order:
@@ -462,14 +462,14 @@ def mended(t: Trees, g: Judge, parts: Parts, s: Clusters, order: Integers, stop:
             break
         if s.many[c] == 0 or s.many[c] > 64 or s.cost[c] == 0.0:
             continue
-        gained += _left(t, g, parts, s, c)
+        gained += _move_spare(t, g, parts, s, c)
         if s.many[c] > 0:
-            gained += _given_up(t, g, parts, s, c)
+            gained += _give_up(t, g, parts, s, c)
     return gained
 
 
 @compiled
-def _left(t: Trees, g: Judge, parts: Parts, s: Clusters, c: Int) -> Real:
+def _move_spare(t: Trees, g: Judge, parts: CombinationArrays, s: Clusters, c: Int) -> Real:
     """Move single combinations that a cluster can spare."""
     gained = 0.0
     for i in _members(s, c, _NONE, _NONE):
@@ -487,7 +487,7 @@ def _left(t: Trees, g: Judge, parts: Parts, s: Clusters, c: Int) -> Real:
 
 
 @compiled
-def _given_up(t: Trees, g: Judge, parts: Parts, s: Clusters, c: Int) -> Real:
+def _give_up(t: Trees, g: Judge, parts: CombinationArrays, s: Clusters, c: Int) -> Real:
     """Give all combinations of a cluster to others if that is cheaper; each is placed with those before it in place."""
     was = s.rows[c] * s.cost[c] - TOLERANCE
     who = _members(s, c, _NONE, _NONE)

@@ -84,3 +84,4 @@ class ClassSize(Metric):
 
 
 METRICS: dict[str, type[Metric]] = {each.name: each for each in (Loss, Entropy, Precision, Discernibility, ClassSize)}
+"""The metrics by the names that commands and files use."""

@@ -20,12 +20,12 @@ from ziggurat.anonymize.generalizing import _kernels as kernels
 from ziggurat.errors import ParameterError
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Ladder
+    from ziggurat.anonymize.generalizing._combinations import Ladder
     from ziggurat.data import Hierarchy, Table
 
 
 @dataclass(frozen=True)
-class Asked:
+class ModelNumbers:
     """A model in numbers, for the compiled search."""
 
     kind: int
@@ -44,7 +44,7 @@ class PrivacyModel:
     sensitive: ClassVar[bool] = False
     population_needed: ClassVar[bool] = False
 
-    def asked(self) -> Asked:
+    def to_numbers(self) -> ModelNumbers:
         """Return the model in numbers; of which sensitive column it speaks is added by whoever knows its place."""
         raise NotImplementedError
 
@@ -69,8 +69,8 @@ class KAnonymity(PrivacyModel):
     def __post_init__(self) -> None:
         _require_whole(self.k, "k", 2)
 
-    def asked(self) -> Asked:
-        return Asked(kernels.K_ANONYMITY, self.k, smallest=self.k)
+    def to_numbers(self) -> ModelNumbers:
+        return ModelNumbers(kernels.K_ANONYMITY, self.k, smallest=self.k)
 
     @property
     def sentence(self) -> str:
@@ -97,8 +97,8 @@ class KMap(PrivacyModel):
     def __post_init__(self) -> None:
         _require_whole(self.k, "k", 2)
 
-    def asked(self) -> Asked:
-        return Asked(kernels.K_MAP, self.k)
+    def to_numbers(self) -> ModelNumbers:
+        return ModelNumbers(kernels.K_MAP, self.k)
 
     @property
     def sentence(self) -> str:
@@ -144,14 +144,14 @@ class LDiversity(PrivacyModel):
         if self.c is not None and not (_is_number(self.c) and self.c > 0):
             raise ParameterError("c must be a number above 0.")
 
-    def asked(self) -> Asked:
+    def to_numbers(self) -> ModelNumbers:
         least = math.ceil(self.l - 1e-9)
         shared: dict[str, Any] = {"smallest": least, "missing_is_a_value": self.missing_is_a_value}
         if self.kind == "distinct":
-            return Asked(kernels.DISTINCT, self.l, **shared)
+            return ModelNumbers(kernels.DISTINCT, self.l, **shared)
         if self.kind == "entropy":
-            return Asked(kernels.ENTROPY_L, self.l, **shared)
-        return Asked(kernels.RECURSIVE, self.c or 0.0, self.l, **shared)
+            return ModelNumbers(kernels.ENTROPY_L, self.l, **shared)
+        return ModelNumbers(kernels.RECURSIVE, self.c or 0.0, self.l, **shared)
 
     @property
     def sentence(self) -> str:
@@ -203,8 +203,8 @@ class TCloseness(PrivacyModel):
         if self.hierarchy is not None and self.distance != "hierarchical":
             raise ParameterError("Only the hierarchical distance takes a hierarchy.")
 
-    def asked(self) -> Asked:
-        return Asked(self.KINDS[self.distance], self.t, missing_is_a_value=self.missing_is_a_value)
+    def to_numbers(self) -> ModelNumbers:
+        return ModelNumbers(self.KINDS[self.distance], self.t, missing_is_a_value=self.missing_is_a_value)
 
     @property
     def sentence(self) -> str:
@@ -240,8 +240,8 @@ class Presence(PrivacyModel):
         if self.lower > self.upper:
             raise ParameterError("The lower share is above the upper one; swap them.")
 
-    def asked(self) -> Asked:
-        return Asked(kernels.PRESENCE, self.lower, self.upper)
+    def to_numbers(self) -> ModelNumbers:
+        return ModelNumbers(kernels.PRESENCE, self.lower, self.upper)
 
     @property
     def sentence(self) -> str:
@@ -263,9 +263,9 @@ class HighestRisk(PrivacyModel):
     def __post_init__(self) -> None:
         _require_share(self.risk, "risk", positive=True)
 
-    def asked(self) -> Asked:
+    def to_numbers(self) -> ModelNumbers:
         least = math.ceil(1 / self.risk - 1e-9)
-        return Asked(kernels.K_ANONYMITY, least, smallest=least)
+        return ModelNumbers(kernels.K_ANONYMITY, least, smallest=least)
 
     @property
     def sentence(self) -> str:
@@ -287,8 +287,8 @@ class AverageRisk(PrivacyModel):
     def __post_init__(self) -> None:
         _require_share(self.risk, "risk", positive=True)
 
-    def asked(self) -> Asked:
-        return Asked(kernels.AVERAGE, self.risk)
+    def to_numbers(self) -> ModelNumbers:
+        return ModelNumbers(kernels.AVERAGE, self.risk)
 
     @property
     def sentence(self) -> str:

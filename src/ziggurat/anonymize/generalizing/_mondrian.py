@@ -10,28 +10,29 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.anonymize.generalizing import _mondrian_kernels as cuts
 from ziggurat.anonymize.generalizing._kernels import AVERAGE, TOLERANCE
 from ziggurat.anonymize.generalizing._local import NOTHING_PASSES, column_loss, judge_of
-from ziggurat.anonymize.generalizing._local_kernels import Judge, Parts, judged
+from ziggurat.anonymize.generalizing._local_kernels import CombinationArrays, Judge, judge_groups
 from ziggurat.anonymize.generalizing._metrics import Loss
+from ziggurat.compiling import compiled
 from ziggurat.errors import ParameterError, PrivacyError
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Counted, Ladder
-    from ziggurat.anonymize.generalizing._models import Asked
+    from ziggurat.anonymize.generalizing._combinations import Combinations, Ladder
+    from ziggurat.anonymize.generalizing._models import ModelNumbers
 
 Integers = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
+Reals = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Ranges:
+class Boxes:
     """A table in which every distinct combination is published as a box.
 
     Parameters
@@ -58,7 +59,7 @@ class Ranges:
     classes: int
     suppressed: int
 
-    def labels(self, counted: Counted, column: int) -> tuple[object, ...]:
+    def labels(self, counted: Combinations, column: int) -> tuple[object, ...]:
         """Return what is published in one column for every combination."""
         ladder = counted.ladders[column]
         low, high = self.lower[:, column].tolist(), self.upper[:, column].tolist()
@@ -69,13 +70,13 @@ class Ranges:
 
 
 def mondrian(
-    counted: Counted,
-    asked: Sequence[Asked],
+    counted: Combinations,
+    asked: Sequence[ModelNumbers],
     *,
     ordered: Sequence[str] = (),
     relaxed: bool = False,
     weights: Mapping[str, float] | None = None,
-) -> Ranges:
+) -> Boxes:
     """Cut the table into boxes that satisfy all models.
 
     Parameters
@@ -111,10 +112,10 @@ def mondrian(
     codes = np.stack([rank[counted.codes[:, j]] for j, rank in enumerate(ranks)], 1).astype(np.int64)
     shares = Loss(weights or {}).shares(names)
     cutter = _Cutter(axes_of(counted.ladders, numeric), judge, parts._replace(codes=codes), shares, relaxed)
-    return _published(counted, cutter, ranks, *cutter.cut())
+    return _publish(counted, cutter, ranks, *cutter.cut())
 
 
-def axes_of(ladders: Sequence[Ladder], ordered: Sequence[bool]) -> cuts.Axes:
+def axes_of(ladders: Sequence[Ladder], ordered: Sequence[bool]) -> Axes:
     """Return the columns as arrays for the compiled loops."""
     groups = [np.stack(ladder.groups, 1).ravel() for ladder in ladders]
     leaves = [np.stack([ladder.leaves(a)[g] for a, g in enumerate(ladder.groups)], 1).ravel() for ladder in ladders]
@@ -122,14 +123,14 @@ def axes_of(ladders: Sequence[Ladder], ordered: Sequence[bool]) -> cuts.Axes:
     heights = np.array([ladder.height for ladder in ladders], np.int64)
     sizes = np.array([ladder.size for ladder in ladders], np.int64)
     flat = [np.concatenate(each).astype(np.int64) for each in (groups, leaves)]
-    return cuts.Axes(np.array(ordered, np.bool_), sizes, heights, at.astype(np.int64), flat[0], flat[1])
+    return Axes(np.array(ordered, np.bool_), sizes, heights, at.astype(np.int64), flat[0], flat[1])
 
 
 @dataclass(frozen=True)
 class _Cutter:
-    axes: cuts.Axes
+    axes: Axes
     judge: Judge
-    parts: Parts
+    parts: CombinationArrays
     shares: npt.NDArray[np.float64]
     relaxed: bool
 
@@ -137,7 +138,7 @@ class _Cutter:
         """All combinations in the order of their partitions, and where each begins."""
         who = np.arange(len(self.parts.counts), dtype=np.int64)
         starts = np.array([0, who.size], np.int64)
-        if not who.size or not judged(self.judge, self.parts, who, starts)[0]:
+        if not who.size or not judge_groups(self.judge, self.parts, who, starts)[0]:
             raise PrivacyError(NOTHING_PASSES)
         done: list[Integers] = []
         while starts.size > 1:
@@ -146,7 +147,7 @@ class _Cutter:
 
     def _round(self, who: Integers, starts: Integers, done: list[Integers]) -> tuple[Integers, Integers]:
         """Try the widest column of every partition, then the next; what cannot be cut at all is done."""
-        lower, upper, width = cuts.boxes(self.axes, self.parts.codes, who, starts)
+        lower, upper, width = find_boxes(self.axes, self.parts.codes, who, starts)
         width = width * self.shares
         order = np.argsort(-width, axis=1, kind="stable")
         fresh: list[tuple[Integers, Integers]] = []
@@ -154,22 +155,22 @@ class _Cutter:
             column = order[:, turn]
             able = width[np.arange(column.size), column] > 0
             done += [who[starts[p] : starts[p + 1]] for p in np.flatnonzero(~able)]
-            who, starts, rest = _chosen(who, starts, able, order, lower, upper, width, column)
+            who, starts, rest = _choose(who, starts, able, order, lower, upper, width, column)
             order, lower, upper, width, column = rest
             if not column.size:
                 break
-            passed, pieces = self._tried(who, starts, column, lower, upper)
+            passed, pieces = self._try_cuts(who, starts, column, lower, upper)
             fresh.append(pieces)
-            who, starts, (order, lower, upper, width) = _chosen(who, starts, ~passed, order, lower, upper, width)
+            who, starts, (order, lower, upper, width) = _choose(who, starts, ~passed, order, lower, upper, width)
         done += [who[a:b] for a, b in pairwise(starts)]
-        return _joined(fresh)
+        return _join(fresh)
 
-    def _tried(
+    def _try_cuts(
         self, who: Integers, starts: Integers, column: Integers, lower: Integers, upper: Integers
     ) -> tuple[npt.NDArray[np.bool_], tuple[Integers, Integers]]:
         """Cut every partition along its column: which cuts are allowed, and the pieces of those."""
         low, high = (np.ascontiguousarray(each[np.arange(column.size), column]) for each in (lower, upper))
-        side = cuts.sides(self.axes, self.parts.codes, self.parts.counts, who, starts, column, low, high, self.relaxed)
+        side = find_sides(self.axes, self.parts.codes, self.parts.counts, who, starts, column, low, high, self.relaxed)
         part = np.repeat(np.arange(column.size), np.diff(starts))
         by = np.lexsort((side, part))
         who, side, part = who[by], side[by], part[by]
@@ -177,14 +178,14 @@ class _Cutter:
         edges = np.append(np.flatnonzero(first), who.size).astype(np.int64)
         owner = part[edges[:-1]]
         rows = np.add.reduceat(self.parts.counts[who], edges[:-1])
-        fails = ~judged(self.judge, self.parts, who, edges) & (rows > 0)
+        fails = ~judge_groups(self.judge, self.parts, who, edges) & (rows > 0)
         held = np.bincount(owner, rows > 0, column.size)
         passed = (held > 1) & (np.bincount(owner, fails, column.size) == 0)
-        kept = _chosen(who, edges, passed[owner])
+        kept = _choose(who, edges, passed[owner])
         return passed, (kept[0], kept[1])
 
 
-def _chosen(
+def _choose(
     who: Integers, starts: Integers, keep: npt.NDArray[np.bool_], *others: Any
 ) -> tuple[Integers, Integers, list[Any]]:
     sizes = np.diff(starts)
@@ -192,14 +193,16 @@ def _chosen(
     return who[np.repeat(keep, sizes)], edges, [each[keep] for each in others]
 
 
-def _joined(pieces: list[tuple[Integers, Integers]]) -> tuple[Integers, Integers]:
+def _join(pieces: list[tuple[Integers, Integers]]) -> tuple[Integers, Integers]:
     sizes = np.concatenate([np.zeros(0, np.int64), *(np.diff(starts) for _, starts in pieces)])
     who = np.concatenate([np.zeros(0, np.int64), *(each for each, _ in pieces)])
     return who, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def _published(counted: Counted, cutter: _Cutter, ranks: Sequence[Integers], who: Integers, starts: Integers) -> Ranges:
-    low, high, width = cuts.boxes(cutter.axes, cutter.parts.codes, who, starts)
+def _publish(
+    counted: Combinations, cutter: _Cutter, ranks: Sequence[Integers], who: Integers, starts: Integers
+) -> Boxes:
+    low, high, width = find_boxes(cutter.axes, cutter.parts.codes, who, starts)
     if (high >= np.where(cutter.axes.ordered, cutter.axes.sizes, cutter.axes.heights)).any():
         raise PrivacyError(NOTHING_PASSES)
     part = np.empty(who.size, np.int64)
@@ -219,7 +222,7 @@ def _published(counted: Counted, cutter: _Cutter, ranks: Sequence[Integers], who
         lost += column_loss(leaves, ladder.size, counted.counts, float(cutter.shares[j]))
     rows = np.bincount(part, counted.counts, starts.size - 1)
     classes = len(np.unique(np.concatenate([low, boxes], 1)[rows > 0], axis=0))
-    return Ranges(tuple(map(bool, cutter.axes.ordered)), levels, lower, upper, math.expm1(lost), classes, 0)
+    return Boxes(tuple(map(bool, cutter.axes.ordered)), levels, lower, upper, math.expm1(lost), classes, 0)
 
 
 def _ranks(ladder: Ladder) -> Integers:
@@ -239,3 +242,78 @@ def _range(ladder: Ladder, low: int, high: int) -> object:
         return ladder.values[low]
     last = "missing" if ladder.values[high] is None else ladder.values[high]
     return f"{ladder.values[low]}-{last}"
+
+
+class Axes(NamedTuple):
+    """The columns: entry `at[j] + code * heights[j] + level` of `groups` and `leaves` is about a code at a level."""
+
+    ordered: npt.NDArray[np.bool_]
+    sizes: Integers
+    heights: Integers
+    at: Integers
+    groups: Integers
+    leaves: Integers
+
+
+@compiled
+def find_boxes(x: Axes, codes: Integers, who: Integers, starts: Integers) -> tuple[Integers, Integers, Reals]:
+    """For each partition and column the lowest and highest code, or a code and the level at which all meet; the width.
+
+    The level is one above the top if they never meet.
+    """
+    parts, columns = starts.size - 1, codes.shape[1]
+    lower, upper = np.zeros((parts, columns), np.int64), np.zeros((parts, columns), np.int64)
+    width = np.zeros((parts, columns))
+    for p in range(parts):
+        for j in range(columns):
+            low = codes[who[starts[p]], j]
+            high = low if x.ordered[j] else 0
+            for a in range(starts[p] + 1, starts[p + 1]):
+                code = codes[who[a], j]
+                if x.ordered[j]:
+                    low, high = min(low, code), max(high, code)
+                else:
+                    one, other = x.at[j] + low * x.heights[j], x.at[j] + code * x.heights[j]
+                    while high < x.heights[j] and x.groups[one + high] != x.groups[other + high]:
+                        high += 1
+            lower[p, j], upper[p, j] = low, high
+            span = high - low
+            if not x.ordered[j]:
+                top = high == x.heights[j]
+                span = (x.sizes[j] if top else x.leaves[x.at[j] + low * x.heights[j] + high]) - 1
+            width[p, j] = span / max(x.sizes[j] - 1, 1)
+    return lower, upper, width
+
+
+@compiled
+def find_sides(x: Axes, codes: Integers, counts: Integers, who: Integers, starts: Integers, columns: Integers,
+               lower: Integers, upper: Integers, relaxed: bool) -> Integers:  # fmt: skip
+    """On which side of its partition's cut every place of `who` falls: at the median, or the child of the hierarchy.
+
+    A strict cut keeps equal values together, a relaxed one only equal combinations.
+    """
+    side = np.zeros(who.size, np.int64)
+    for p in range(starts.size - 1):
+        j = columns[p]
+        if not x.ordered[j]:
+            for a in range(starts[p], starts[p + 1]):
+                side[a] = x.groups[x.at[j] + codes[who[a], j] * x.heights[j] + upper[p] - 1]
+            continue
+        total = 0
+        histogram = np.zeros(upper[p] - lower[p] + 1, np.int64)
+        for a in range(starts[p], starts[p + 1]):
+            histogram[codes[who[a], j] - lower[p]] += counts[who[a]]
+            total += counts[who[a]]
+        cut, below = lower[p], 0
+        while cut < upper[p] - 1 and 2 * (below + histogram[cut - lower[p]]) < total:
+            below += histogram[cut - lower[p]]
+            cut += 1
+        # the value at the cut is below it, or as much of it as makes the halves even
+        for a in range(starts[p], starts[p + 1]):
+            code = codes[who[a], j]
+            if relaxed and code == cut:
+                side[a] = 1 if 2 * below >= total else 0
+                below += counts[who[a]]
+            else:
+                side[a] = 1 if code > cut else 0
+    return side

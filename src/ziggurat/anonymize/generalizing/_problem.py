@@ -11,20 +11,20 @@ import numpy.typing as npt
 from ziggurat.anonymize.generalizing._kernels import (
     DISTINCT,
     ENTROPY,
-    Classes,
-    Found,
-    Problem,
+    ClassParts,
     Rolls,
     Rules,
+    SearchProblem,
+    SearchState,
     Worth,
-    topped,
+    raise_to_top,
 )
 from ziggurat.anonymize.generalizing._pair_kernels import pairs_of
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Counted, Ladder
+    from ziggurat.anonymize.generalizing._combinations import Combinations, Ladder
     from ziggurat.anonymize.generalizing._metrics import Metric
-    from ziggurat.anonymize.generalizing._models import Asked
+    from ziggurat.anonymize.generalizing._models import ModelNumbers
 
 Integers = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
@@ -48,7 +48,7 @@ def fields(ladders: Sequence[Ladder]) -> tuple[Integers, Words, Words]:
     return np.array(word, np.int64), np.array(shift, np.uint64), np.array(mask, np.uint64)
 
 
-def packed(codes: npt.NDArray[np.int32], word: Integers, shift: Words) -> Words:
+def pack_codes(codes: npt.NDArray[np.int32], word: Integers, shift: Words) -> Words:
     """Return the codes of every combination in as few words as they fit."""
     keys = np.zeros((len(codes), int(word.max(initial=0)) + 1), np.uint64)
     for column, (at, by) in enumerate(zip(word, shift, strict=True)):
@@ -56,7 +56,7 @@ def packed(codes: npt.NDArray[np.int32], word: Integers, shift: Words) -> Words:
     return keys
 
 
-def classes_of(counted: Counted) -> tuple[Classes, Integers]:
+def classes_of(counted: Combinations) -> tuple[ClassParts, Integers]:
     """Return the distinct combinations as classes, and the combinations of sensitive codes that occur."""
     word, shift, _ = fields(counted.ladders)
     joint, values = np.empty((0, 0), np.int64), np.empty(0, np.int64)
@@ -64,12 +64,17 @@ def classes_of(counted: Counted) -> tuple[Classes, Integers]:
         combinations, values = np.unique(counted.sensitive, axis=0, return_inverse=True)
         joint, values = combinations.T.astype(np.int64).copy(), values.ravel().astype(np.int64)
     people = counted.people.astype(np.int64) if counted.people.size else np.empty(0, np.int64)
-    return Classes(packed(counted.codes, word, shift), counted.counts.astype(np.int64), people, values), joint
+    return ClassParts(pack_codes(counted.codes, word, shift), counted.counts.astype(np.int64), people, values), joint
 
 
 def problem_of(
-    counted: Counted, asked: Sequence[Asked], metric: Metric, limit: int, classes: Classes, joint: Integers
-) -> Problem:
+    counted: Combinations,
+    asked: Sequence[ModelNumbers],
+    metric: Metric,
+    limit: int,
+    classes: ClassParts,
+    joint: Integers,
+) -> SearchProblem:
     """Return all that the compiled search must know."""
     word, shift, mask = fields(counted.ladders)
     steps, step_at = _steps(counted.ladders)
@@ -102,10 +107,10 @@ def problem_of(
     with_values = limit == 0 or DISTINCT in rules.kinds
     shadows, shadow_at = _shadows(classes, rolls, groups.used, with_values=with_values)
     pairs = _pairs(counted, rolls.heights, worth.smallest)
-    return Problem(limit, shadows, shadow_at, pairs, rolls, rules, worth)
+    return SearchProblem(limit, shadows, shadow_at, pairs, rolls, rules, worth)
 
 
-def _pairs(counted: Counted, heights: Integers, smallest: int) -> Integers:
+def _pairs(counted: Combinations, heights: Integers, smallest: int) -> Integers:
     """Rows that must go because of two columns alone, for all levels of both."""
     sizes = np.array([ladder.size for ladder in counted.ladders], np.int64)
     starts = np.zeros((sizes.size, int(heights.max())), np.int64)
@@ -118,7 +123,7 @@ def _pairs(counted: Counted, heights: Integers, smallest: int) -> Integers:
     return pairs_of(np.ascontiguousarray(counted.codes.T), counted.counts, sizes, heights, starts, groups, smallest)
 
 
-def rules_of(counted: Counted, asked: Sequence[Asked], joint: Integers) -> Rules:
+def rules_of(counted: Combinations, asked: Sequence[ModelNumbers], joint: Integers) -> Rules:
     """Return what classes must satisfy."""
     overall, tree_at, tree, tree_heights = _sensitive(counted, asked)
     return Rules(
@@ -136,12 +141,12 @@ def rules_of(counted: Counted, asked: Sequence[Asked], joint: Integers) -> Rules
     )
 
 
-def _absent(asked: Asked, counted: Counted) -> int:
+def _absent(asked: ModelNumbers, counted: Combinations) -> int:
     values = counted.values[asked.about] if asked.about >= 0 else ()
     return values.index(None) if None in values and not asked.missing_is_a_value else -1
 
 
-def smallest_of(asked: Sequence[Asked]) -> int:
+def smallest_of(asked: Sequence[ModelNumbers]) -> int:
     """Return how many rows every class that is kept has at least."""
     return max([each.smallest for each in asked], default=1)
 
@@ -154,7 +159,9 @@ def scratch(entries: int) -> Integers:
     return np.zeros(room, np.int64)
 
 
-def _shadows(classes: Classes, rolls: Rolls, used: Sequence[int], *, with_values: bool) -> tuple[Classes, Integers]:
+def _shadows(
+    classes: ClassParts, rolls: Rolls, used: Sequence[int], *, with_values: bool
+) -> tuple[ClassParts, Integers]:
     """The classes of the first columns alone, for every number of them but all, one after the other.
 
     Those of many columns are left empty: they are nearly as many as the classes of all, and would spare nothing. Where
@@ -165,30 +172,30 @@ def _shadows(classes: Classes, rolls: Rolls, used: Sequence[int], *, with_values
     slots, stamp = scratch(len(held.counts)), np.zeros(1, np.int64)
     combinations = np.cumprod([float(used[column]) for column in rolls.order])
     deepest = min(int(np.sum(combinations <= SHADOWED * len(held.counts))), rolls.order.size - 1)
-    found: list[Classes] = []
+    found: list[ClassParts] = []
     for depth in range(deepest, 0, -1):
         topmost = rolls.order[depth:] if depth == deepest else rolls.order[depth : depth + 1]
-        held = topped(rolls, held, topmost, slots, stamp)
+        held = raise_to_top(rolls, held, topmost, slots, stamp)
         found.insert(0, held)
-    empty = Classes(classes.keys[:0], nothing, nothing, nothing)
+    empty = ClassParts(classes.keys[:0], nothing, nothing, nothing)
     starts = np.zeros(max(rolls.order.size, 1), np.int64)
     starts[1:] = sum(len(each.counts) for each in found)
     starts[1 : deepest + 1] = np.cumsum([len(each.counts) for each in found])
     if not found:
         return empty, starts
-    return Classes(*(np.concatenate(parts) for parts in zip(*found, strict=True))), starts
+    return ClassParts(*(np.concatenate(parts) for parts in zip(*found, strict=True))), starts
 
 
-def found_for(
-    problem: Problem,
-    classes: Classes,
+def state_for(
+    problem: SearchProblem,
+    classes: ClassParts,
     best: npt.NDArray[np.float64],
     stop: Integers,
     nodes: npt.NDArray[np.float64] | None = None,
-) -> Found:
+) -> SearchState:
     """Return what one thread of the search writes to; `nodes` has a row for each node if all are to be noted."""
     many = problem.rolls.heights.size
-    return Found(
+    return SearchState(
         best=best,
         stop=stop,
         mine=np.array([np.inf, np.inf]),
@@ -218,7 +225,7 @@ def _steps(ladders: Sequence[Ladder]) -> tuple[Integers, Integers]:
     return np.concatenate(pieces), starts
 
 
-def _added(places: npt.NDArray[np.int32], amounts: Integers, many: int) -> Integers:
+def _add_up(places: npt.NDArray[np.int32], amounts: Integers, many: int) -> Integers:
     """Add amounts up by place; whole numbers below 2**53, so sums of floats are exact."""
     return np.bincount(places, weights=amounts, minlength=many).astype(np.int64)
 
@@ -226,7 +233,7 @@ def _added(places: npt.NDArray[np.int32], amounts: Integers, many: int) -> Integ
 class _Groups:
     """Leaves and rows of the groups of every level, and how many values of each column occur."""
 
-    def __init__(self, counted: Counted, *, with_entropy: bool) -> None:
+    def __init__(self, counted: Combinations, *, with_entropy: bool) -> None:
         self._with_entropy = with_entropy
         self.used: list[int] = []
         many, tallest = len(counted.ladders), max(ladder.height for ladder in counted.ladders)
@@ -239,13 +246,13 @@ class _Groups:
         for j, ladder in enumerate(counted.ladders):
             self._column(j, ladder, counted)
 
-    def _column(self, j: int, ladder: Ladder, counted: Counted) -> None:
-        values = _added(counted.codes[:, j], counted.counts, ladder.size)
+    def _column(self, j: int, ladder: Ladder, counted: Combinations) -> None:
+        values = _add_up(counted.codes[:, j], counted.counts, ladder.size)
         held = values > 0
         self.used.append(int(np.count_nonzero(held)))
         for level in range(ladder.height):
             leaves = ladder.leaves(level)
-            rows = _added(ladder.groups[level], values, leaves.size)
+            rows = _add_up(ladder.groups[level], values, leaves.size)
             self._add(j, level, leaves, rows)
             self.spread[j, level] = int((rows * leaves).sum())
             if self._with_entropy:
@@ -261,7 +268,7 @@ class _Groups:
 
 
 def _sensitive(
-    counted: Counted, asked: Sequence[Asked]
+    counted: Combinations, asked: Sequence[ModelNumbers]
 ) -> tuple[npt.NDArray[np.float64], Integers, Integers, Integers]:
     """Shares of the sensitive values in the whole table, and the trees over them."""
     many = len(counted.values)

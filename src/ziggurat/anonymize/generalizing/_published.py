@@ -17,12 +17,15 @@ from sqlglot import exp
 
 from ziggurat import randomness
 from ziggurat.data import Column, CsvWriter, Kind, Role
-from ziggurat.data.engines import scrambled
-from ziggurat.data.expressions import present
+from ziggurat.data.engines import scramble
+from ziggurat.data.expressions import is_present
 from ziggurat.errors import DataError, ParameterError
+from ziggurat.files import replacing
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Counted
+    from ziggurat.anonymize.generalizing._combinations import Combinations
+    from ziggurat.anonymize.generalizing._local import Recoded
+    from ziggurat.anonymize.generalizing._mondrian import Boxes
     from ziggurat.data import Table
 
 Flags = npt.NDArray[np.bool]
@@ -34,7 +37,7 @@ _PLACE = "ziggurat place"
 
 
 @dataclass(frozen=True)
-class Labels:
+class PublishedLabels:
     """What stands in place of a quasi-identifier's cells: for every combination the place of its label.
 
     Parameters
@@ -60,6 +63,32 @@ class Labels:
         """Return the labels of some combinations as text."""
         names = pa.array([None if name is None else str(name) for name in self.names or ()], pa.string())
         return names.take(pa.array(self.places[chosen]))
+
+
+def local_labels(counted: Combinations, recoded: Recoded) -> list[PublishedLabels]:
+    """Return what is published of every column: cells of one column may have different levels."""
+    labels = []
+    for place, ladder in enumerate(counted.ladders):
+        levels = np.maximum(recoded.levels[:, place].astype(np.int64), 0)
+        starts = np.cumsum([0, *(len(names) for names in ladder.labels)])
+        groups = np.stack(ladder.groups)[levels, counted.codes[:, place]]
+        names = tuple(name for level in ladder.labels for name in level)
+        untouched = not levels[recoded.levels[:, place] >= 0].any()
+        places = (starts[levels] + groups).astype(np.int32)
+        labels.append(PublishedLabels(ladder.column, places, None if untouched else names))
+    return labels
+
+
+def range_labels(counted: Combinations, boxes: Boxes) -> list[PublishedLabels]:
+    """Return what is published of every column: ranges of numbers, and labels of hierarchies."""
+    labels = []
+    for place, ladder in enumerate(counted.ladders):
+        numbers: dict[object, int] = {}
+        cells = boxes.labels(counted, place)
+        places = np.array([numbers.setdefault(cell, len(numbers)) for cell in cells], np.int32)
+        alone = bool((boxes.levels[:, place] == 0).all() and (boxes.lower[:, place] == boxes.upper[:, place]).all())
+        labels.append(PublishedLabels(ladder.column, places, None if alone else tuple(numbers)))
+    return labels
 
 
 @dataclass(frozen=True)
@@ -92,7 +121,12 @@ class Publication:
     """
 
     def __init__(
-        self, table: Table, counted: Counted, labels: Sequence[Labels], kept: Flags, sensitive: Sequence[str] = ()
+        self,
+        table: Table,
+        counted: Combinations,
+        labels: Sequence[PublishedLabels],
+        kept: Flags,
+        sensitive: Sequence[str] = (),
     ) -> None:
         self._table, self._counted, self._labels, self._kept = table, counted, tuple(labels), kept
         keyed = [
@@ -109,7 +143,7 @@ class Publication:
         self._chosen = np.flatnonzero(kept & (counted.counts > 0))
 
     @property
-    def source(self) -> Table:
+    def original(self) -> Table:
         """The table as it was, for the steward only."""
         return self._table
 
@@ -148,7 +182,7 @@ class Publication:
         DataError if the table changed since it was counted.
         """
         seen = np.zeros(self._chosen.size, np.int64)
-        with self._asked() as query:
+        with self._lend_query() as query:
             for batch in self._table.engine.batches(query):
                 seen += np.bincount(batch.column(_PLACE).to_numpy(), minlength=seen.size)
                 yield batch.drop_columns([_PLACE])
@@ -165,35 +199,26 @@ class Publication:
         target = Path(path)
         if target.suffix.lower() not in (".parquet", ".csv"):
             raise DataError("The output must be a .parquet or a .csv file.")
-        draft = target.with_name(f".{target.name}.new")
-        failed = False
-        try:
-            self._write(draft)
-            draft.replace(target)
-        except OSError:
-            failed = True
-        finally:
-            draft.unlink(missing_ok=True)
-        if failed:
-            raise DataError(f"The file {str(target)!r} could not be written; check the folder and the space in it.")
+        with replacing(target) as draft:
+            self._write(draft, target.suffix.lower())
 
-    def _write(self, draft: Path) -> None:
+    def _write(self, draft: Path, ending: str) -> None:
         batches = self.batches()
         first = next(batches, None)
         if first is None:
             first = pa.RecordBatch.from_pylist([], schema=self._nothing().schema)
-        with _writer(draft, first.schema) as writer:
+        with _writer(draft, ending, first.schema) as writer:
             writer.write_batch(first)
             for batch in batches:
                 writer.write_batch(batch)
 
     def _nothing(self) -> pa.Table:
         """A table of no rows, for the types of its columns."""
-        with self._asked() as query:
+        with self._lend_query() as query:
             return self._table.engine.query(query.limit(0)).drop_columns([_PLACE])
 
     @contextmanager
-    def _asked(self) -> Iterator[exp.Select]:
+    def _lend_query(self) -> Iterator[exp.Select]:
         """The query for the rows; what it needs is lent to the engine for so long."""
         lent: list[exp.Expr] = []
         try:
@@ -210,15 +235,15 @@ class Publication:
         query = exp.select(*(each.as_(name, quoted=True) for each, name in asked))
         query = query.from_(self._table.relation({*names, *(each.column for each in self._keyed)}), copy=False)
         for place, keyed in enumerate(self._keyed):
-            query = _looked_up(query, self._lent(self._lookup(keyed), f"codes_{place}", lent), place, keyed.column)
+            query = _look_up(query, self._lent(self._lookup(keyed), f"codes_{place}", lent), place, keyed.column)
         words = _words([keyed.size for keyed in self._keyed])
         matched = [
-            exp.EQ(this=_cell("labels", _key(number)), expression=_packed(self._keyed, word))
+            exp.EQ(this=_cell("labels", _key(number)), expression=_pack(self._keyed, word))
             for number, word in enumerate(words)
         ]
-        joined = query.join(self._lent(self._kept_labels(words), "labels", lent), on=exp.and_(*matched), copy=False)
+        joined = query.join(self._lent(self._label_kept(words), "labels", lent), on=exp.and_(*matched), copy=False)
         salt = randomness.uniform_below(_SALTS, source=randomness.secure())
-        return joined.order_by(scrambled([each.copy() for each in shown], salt), copy=False)
+        return joined.order_by(scramble([each.copy() for each in shown], salt), copy=False)
 
     def _lent(self, table: pa.Table, name: str, lent: list[exp.Expr]) -> exp.Expr:
         lent.append(self._table.engine.lend(table))
@@ -229,25 +254,25 @@ class Publication:
         used = [int(code) for code in np.unique(keyed.codes) if keyed.values[code] is not None]
         cells: list[Any] = [keyed.values[code] for code in used]
         storage = self._table.schema[keyed.column].storage
-        return pa.table({"value": _typed(cells, storage), "code": pa.array(used, pa.int64())})
+        return pa.table({"value": _cast(cells, storage), "code": pa.array(used, pa.int64())})
 
-    def _kept_labels(self, words: Sequence[Sequence[int]]) -> pa.Table:
+    def _label_kept(self, words: Sequence[Sequence[int]]) -> pa.Table:
         """The keys of the combinations that are kept, and their labels; memory grows with the combinations."""
-        keys = [_packed_codes(self._keyed, word)[self._chosen] for word in words]
+        keys = [_pack_codes(self._keyed, word)[self._chosen] for word in words]
         columns: dict[str, Any] = {_key(number): pa.array(key) for number, key in enumerate(keys)}
         columns |= {each.column: each.cells(self._chosen) for each in self._labels if not each.untouched}
         return pa.table({**columns, _PLACE: pa.array(np.arange(self._chosen.size, dtype=np.int64))})
 
 
-def _writer(draft: Path, schema: pa.Schema) -> Any:
+def _writer(draft: Path, ending: str, schema: pa.Schema) -> Any:
     import pyarrow.parquet as parquet
 
-    if draft.suffixes[-2].lower() == ".parquet":
+    if ending == ".parquet":
         return parquet.ParquetWriter(draft, schema)
     return CsvWriter(draft, schema)
 
 
-def _looked_up(query: exp.Select, lookup: exp.Expr, place: int, column: str) -> exp.Select:
+def _look_up(query: exp.Select, lookup: exp.Expr, place: int, column: str) -> exp.Select:
     condition = exp.EQ(this=_cell("seen", column), expression=_cell(f"codes_{place}", "value"))
     return query.join(lookup, on=condition, join_type="left", copy=False)
 
@@ -262,7 +287,7 @@ def _is_null(name: str) -> exp.Expr:
 
 def _is_missing(column: Column) -> exp.Expr:
     """Whether a sensitive cell was counted as missing: NULL, no number, or a code for missing cells."""
-    held = present(column).copy()
+    held = is_present(column).copy()
     for cell in held.find_all(exp.Column):
         cell.set("table", exp.to_identifier("seen", quoted=True))
     return exp.Not(this=exp.paren(held))
@@ -282,7 +307,7 @@ def _words(sizes: Sequence[int]) -> list[list[int]]:
     return words
 
 
-def _packed(keyed: Sequence[_Keyed], word: Sequence[int]) -> exp.Expr:
+def _pack(keyed: Sequence[_Keyed], word: Sequence[int]) -> exp.Expr:
     """The codes of some columns as one number, in SQL; NULL, and so no label, for a cell that was not counted."""
     total: exp.Expr = exp.cast(exp.Literal.number(0), "BIGINT")
     for place in word:
@@ -298,14 +323,14 @@ def _packed(keyed: Sequence[_Keyed], word: Sequence[int]) -> exp.Expr:
     return total
 
 
-def _packed_codes(keyed: Sequence[_Keyed], word: Sequence[int]) -> Integers:
+def _pack_codes(keyed: Sequence[_Keyed], word: Sequence[int]) -> Integers:
     total = np.zeros(len(keyed[0].codes), np.int64)
     for place in word:
         total = total * keyed[place].size + keyed[place].codes
     return total
 
 
-def _typed(cells: list[Any], storage: Kind) -> pa.Array:
+def _cast(cells: list[Any], storage: Kind) -> pa.Array:
     types = {
         Kind.INTEGER: pa.int64(),
         Kind.REAL: pa.float64(),

@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.anonymize.generalizing import _kernels as kernels
-from ziggurat.anonymize.generalizing._problem import classes_of, found_for, problem_of
+from ziggurat.anonymize.generalizing._problem import classes_of, problem_of, state_for
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize.generalizing._coded import Counted
-    from ziggurat.anonymize.generalizing._kernels import Classes, Found, Problem
+    from ziggurat.anonymize.generalizing._combinations import Combinations
+    from ziggurat.anonymize.generalizing._kernels import ClassParts, SearchProblem, SearchState
     from ziggurat.anonymize.generalizing._metrics import Metric
-    from ziggurat.anonymize.generalizing._models import Asked
+    from ziggurat.anonymize.generalizing._models import ModelNumbers
 
 Integers = npt.NDArray[np.int64]
 Progress = Callable[[float, float], object]
@@ -33,7 +33,7 @@ _SPLIT = 8  # about so many pieces of work, so that no thread waits long for ano
 
 
 @dataclass(frozen=True)
-class Best:
+class BestGeneralization:
     """The best generalisation that was found.
 
     Parameters
@@ -70,7 +70,7 @@ class Best:
 class Lattice:
     """All generalisations of a counted table, to be searched, surveyed and looked up."""
 
-    def __init__(self, counted: Counted, asked: Sequence[Asked], metric: Metric, limit: int) -> None:
+    def __init__(self, counted: Combinations, asked: Sequence[ModelNumbers], metric: Metric, limit: int) -> None:
         self.counted = counted
         self._classes, joint = classes_of(counted)
         self._problem = problem_of(counted, asked, metric, limit, self._classes, joint)
@@ -78,27 +78,27 @@ class Lattice:
         self.nodes = math.prod(self.heights)
         self.limit = limit
 
-    def best(self, *, time_limit: float | None = None, progress: Progress | None = None) -> Best | None:
+    def best(self, *, time_limit: float | None = None, progress: Progress | None = None) -> BestGeneralization | None:
         """Search for the best generalisation within the limit; None if there is none, or none was found in time.
 
         Ctrl-C ends the search with the best so far; before there is one, it is passed on.
         """
-        search = _Search(self._problem, self._classes, self.nodes)
+        search = _LatticeSearch(self._problem, self._classes, self.nodes)
         return search.run(time_limit, progress)
 
     def measure(self, levels: Sequence[int]) -> tuple[int, int, float, int]:
         """Return rows suppressed, classes kept, score (infinite beyond the limit) and smallest kept class of a node."""
-        found = self._found()
+        found = self._new_state()
         suppressed, classes, score, least = kernels.measure(
             self._problem, self._classes, len(self._classes.counts), np.array(levels, np.int64), found
         )
         return int(suppressed), int(classes), float(score), int(least)
 
-    def kept(self, levels: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.bool]]:
+    def find_kept(self, levels: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.bool]]:
         """Return for every combination of the counted table whether its rows are kept."""
         return np.asarray(
             kernels.kept_parts(
-                self._problem, self._classes, len(self._classes.counts), np.array(levels, np.int64), self._found()
+                self._problem, self._classes, len(self._classes.counts), np.array(levels, np.int64), self._new_state()
             ),
             dtype=bool,
         )
@@ -109,23 +109,23 @@ class Lattice:
         Rows are in the order of `itertools.product` over the levels of the columns.
         """
         nodes = np.zeros((self.nodes, 4))
-        found = found_for(self._problem, self._classes, np.array([np.inf]), np.zeros(1, np.int64), nodes)
+        found = state_for(self._problem, self._classes, np.array([np.inf]), np.zeros(1, np.int64), nodes)
         levels = np.zeros(len(self.heights), np.int64)
         held, size = kernels.at_node(self._problem.rolls, self._classes, len(self._classes.counts), levels, found)
         kernels.explore(self._problem, held, size, 0, 0, levels, found)
         return nodes
 
-    def _found(self) -> Found:
-        return found_for(self._problem, self._classes, np.array([np.inf]), np.zeros(1, np.int64))
+    def _new_state(self) -> SearchState:
+        return state_for(self._problem, self._classes, np.array([np.inf]), np.zeros(1, np.int64))
 
 
-class _Search:
-    def __init__(self, problem: Problem, classes: Classes, nodes: int) -> None:
+class _LatticeSearch:
+    def __init__(self, problem: SearchProblem, classes: ClassParts, nodes: int) -> None:
         self._problem, self._classes, self._nodes = problem, classes, nodes
         self._best, self._stop = np.array([np.inf]), np.zeros(1, np.int64)
-        self._founds: list[Found] = []
+        self._founds: list[SearchState] = []
 
-    def run(self, time_limit: float | None, progress: Progress | None) -> Best | None:
+    def run(self, time_limit: float | None, progress: Progress | None) -> BestGeneralization | None:
         deadline = math.inf if time_limit is None else time.monotonic() + time_limit
         try:
             if self._nodes >= _GREEDY_FROM or time_limit is not None:
@@ -166,7 +166,7 @@ class _Search:
             if time.monotonic() > deadline:
                 self._stop[0] = 1
 
-    def _work(self, depth: int, tasks: itertools.count[int], found: Found) -> None:
+    def _work(self, depth: int, tasks: itertools.count[int], found: SearchState) -> None:
         """Take one piece of work after the other: fixed levels of the first columns, the most general first.
 
         These are small, and what they find spares much of the others.
@@ -208,7 +208,7 @@ class _Search:
                 self._look(lower, found)
             improved = bool(found.mine[0] < before)
 
-    def _look(self, levels: Integers, found: Found) -> None:
+    def _look(self, levels: Integers, found: SearchState) -> None:
         suppressed, classes, score, _ = kernels.measure(
             self._problem, self._classes, len(self._classes.counts), levels, found
         )
@@ -217,17 +217,17 @@ class _Search:
             found.levels[:] = levels
             found.facts[:2] = suppressed, classes
 
-    def _fresh(self) -> Found:
-        self._founds.append(found_for(self._problem, self._classes, self._best, self._stop))
+    def _fresh(self) -> SearchState:
+        self._founds.append(state_for(self._problem, self._classes, self._best, self._stop))
         return self._founds[-1]
 
-    def _result(self) -> Best | None:
+    def _result(self) -> BestGeneralization | None:
         reached = [found for found in self._founds if np.isfinite(found.mine[0])]
         if not reached:
             return None
         best = min(reached, key=lambda found: (float(found.mine[0]), tuple(int(level) for level in found.levels)))
         score = float(best.mine[0])
-        return Best(
+        return BestGeneralization(
             levels=tuple(int(level) for level in best.levels),
             suppressed=int(best.facts[0]),
             classes=int(best.facts[1]),

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ziggurat.anonymize.hierarchies._values import TOP, Values, assembled, counted, require_whole
+from ziggurat.anonymize.hierarchies._values import TOP, Values, assemble, count_values, require_whole
 from ziggurat.data import Hierarchy
-from ziggurat.data.schema import Value, sort_of, written
+from ziggurat.data.schema import Value, kind_of_values, write_value
 from ziggurat.errors import DataError, ParameterError, SchemaError
 from ziggurat.located_yaml import loaded
 
@@ -26,8 +26,8 @@ class AllOrNothing:
 
     def build(self, values: Values) -> Hierarchy:
         """Return the hierarchy of these values, of whatever kind."""
-        _, counts = counted(values)
-        return assembled(counts, [[TOP] * len(counts)])
+        _, counts = count_values(values)
+        return assemble(counts, [[TOP] * len(counts)])
 
     def describe(self) -> str:
         """Return a sentence on the levels."""
@@ -63,19 +63,19 @@ class FrequentFirst:
             require_whole(count, "The number of values kept", 1)
         if not self.kept or any(more <= fewer for more, fewer in zip(self.kept, self.kept[1:], strict=False)):
             raise ParameterError("Every level must keep fewer values than the one below it.")
-        if sort_of((self.other,)) != "text" or not self.other:
+        if kind_of_values((self.other,)) != "text" or not self.other:
             raise ParameterError("The others need a name.")
 
     def build(self, values: Values) -> Hierarchy:
         """Return the hierarchy of these values; pass them with their numbers of rows, or each as often as it occurs."""
-        _, counts = counted(values)
+        _, counts = count_values(values)
         ranks = {value: rank for rank, value in enumerate(sorted(counts, key=lambda value: -counts[value]))}
-        names = [written(value) for value in counts]
+        names = [write_value(value) for value in counts]
         levels = [
             [name if ranks[value] < kept else self.other for value, name in zip(counts, names, strict=True)]
             for kept in self.kept
         ]
-        return assembled(counts, [*levels, [TOP] * len(names)])
+        return assemble(counts, [*levels, [TOP] * len(names)])
 
     def describe(self) -> str:
         """Return a sentence on the levels."""
@@ -115,7 +115,7 @@ class NeighbouringGroups:
         object.__setattr__(self, "order", tuple(self.order))
         require_whole(self.size, "The size of groups", 2)
         require_whole(self.factor, "The factor", 2)
-        if sort_of(self.order) not in ("text", "integer") or len(set(self.order)) != len(self.order):
+        if kind_of_values(self.order) not in ("text", "integer") or len(set(self.order)) != len(self.order):
             raise ParameterError("The order must name each category once, all text or all whole numbers.")
 
     def build(self, values: Values = ()) -> Hierarchy:
@@ -123,17 +123,17 @@ class NeighbouringGroups:
         _require_known(values, set(self.order), "the order")
         levels, size = [], self.size
         while size < len(self.order):
-            levels.append(self._grouped(size))
+            levels.append(self._group(size))
             size *= self.factor
-        return assembled(self.order, [*levels, [TOP] * len(self.order)])
+        return assemble(self.order, [*levels, [TOP] * len(self.order)])
 
     def describe(self) -> str:
         """Return a sentence on the levels."""
         return f"Groups of {self.size} neighbours in their order, {self.factor} merged at every level, then {TOP}."
 
-    def _grouped(self, size: int) -> list[str]:
+    def _group(self, size: int) -> list[str]:
         groups = [self.order[start : start + size] for start in range(0, len(self.order), size)]
-        names = [written(group[0]) if len(group) == 1 else f"{group[0]} to {group[-1]}" for group in groups]
+        names = [write_value(group[0]) if len(group) == 1 else f"{group[0]} to {group[-1]}" for group in groups]
         if len(set(names)) != len(names):  # a category may be called like a group of others
             names = [f"group {place}" for place in range(1, len(groups) + 1)]
         return [names[place // size] for place in range(len(self.order))]
@@ -182,7 +182,7 @@ class GivenTree:
             raise SchemaError("The tree holds no values; list some under its groups.")
         _require_known(values, set(paths), "the tree")
         depth = max(map(len, paths.values()))
-        return Hierarchy({value: (*_padded(path, depth), TOP) for value, path in paths.items()})
+        return Hierarchy({value: (*_pad(path, depth), TOP) for value, path in paths.items()})
 
     def describe(self) -> str:
         """Return a sentence on the levels."""
@@ -200,7 +200,7 @@ def _leaves(tree: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[An
             yield from ((value, (*path, name)) for value in listed)
 
 
-def _padded(path: tuple[str, ...], depth: int) -> tuple[str, ...]:
+def _pad(path: tuple[str, ...], depth: int) -> tuple[str, ...]:
     """The labels from the smallest group to the largest, the smallest repeated where others have more."""
     return (path[-1],) * (depth - len(path)) + path[::-1]
 
@@ -208,7 +208,7 @@ def _padded(path: tuple[str, ...], depth: int) -> tuple[str, ...]:
 def _require_known(values: Values, known: set[Any], where: str) -> None:
     given = list(values)
     if given:
-        _, counts = counted(values if isinstance(values, Mapping) else given)
+        _, counts = count_values(values if isinstance(values, Mapping) else given)
         absent = sum(value not in known for value in counts)
         if absent:
             raise DataError(

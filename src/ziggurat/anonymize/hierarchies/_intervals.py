@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.anonymize.hierarchies._values import TOP, Integers, Values, assembled, counted, labelled, require_whole
+from ziggurat.anonymize.hierarchies._values import (
+    TOP,
+    Integers,
+    Values,
+    assemble,
+    count_values,
+    label_codes,
+    require_whole,
+)
 from ziggurat.data import Hierarchy, Kind
 from ziggurat.errors import ParameterError
 
@@ -64,14 +72,14 @@ class Intervals:
 
     def build(self, values: Values) -> Hierarchy:
         """Return the hierarchy of these numbers, all whole or all real."""
-        sort, counts = counted(values, Kind.INTEGER, Kind.REAL)
+        sort, counts = count_values(values, Kind.INTEGER, Kind.REAL)
         grid = _Grid.of(self, whole=sort is Kind.INTEGER)
         numbers: npt.NDArray[Any] = np.array(list(counts), dtype=_storage(list(counts), sort))
         places = grid.places(numbers)
         below = np.zeros(len(numbers), bool) if self.lower is None else numbers < self.lower
         above = np.zeros(len(numbers), bool) if self.upper is None else numbers > self.upper
-        levels = [_coded(grid.labels(places, self.factor**step), below, above, self) for step in range(self.levels)]
-        return assembled(counts, [*levels, [TOP] * len(numbers)])
+        levels = [_code(grid.labels(places, self.factor**step), below, above, self) for step in range(self.levels)]
+        return assemble(counts, [*levels, [TOP] * len(numbers)])
 
     def describe(self) -> str:
         """Return a sentence on the levels."""
@@ -81,7 +89,7 @@ class Intervals:
         return f"Intervals {widths} wide, then {TOP}{coded}."
 
 
-def _coded(labels: list[str], below: Any, above: Any, intervals: Intervals) -> list[str]:
+def _code(labels: list[str], below: Any, above: Any, intervals: Intervals) -> list[str]:
     if not (below.any() or above.any()):
         return labels
     words = np.where(below, f"<{intervals.lower}", np.where(above, f">{intervals.upper}", np.array(labels, object)))
@@ -132,7 +140,7 @@ class _Grid:
 
     def labels(self, places: Integers, merged: int) -> list[str]:
         """The labels of the intervals into which each `merged` neighbours are put together."""
-        return labelled(places // merged, lambda place: self._label(place, merged))
+        return label_codes(places // merged, lambda place: self._label(place, merged))
 
     def _real_places(self, numbers: npt.NDArray[np.float64]) -> Integers:
         width, origin = _double(self.width, self.decimals), _double(self.origin, self.decimals)
@@ -212,7 +220,7 @@ class QuantileIntervals:
 
     def build(self, values: Values) -> Hierarchy:
         """Return the hierarchy of these numbers; a number that occurs more often weighs more."""
-        sort, counts = counted(values, Kind.INTEGER, Kind.REAL)
+        sort, counts = count_values(values, Kind.INTEGER, Kind.REAL)
         numbers, rows = list(counts), np.array(list(counts.values()), dtype=object)
         before = np.cumsum(rows) - rows
         places = (before * self.groups // max(sum(rows), 1)).astype(np.int64)
@@ -222,7 +230,7 @@ class QuantileIntervals:
         while merged < self.groups:
             levels.append(_between(dense // merged, starts[::merged], whole=sort is Kind.INTEGER))
             merged *= self.factor
-        return assembled(counts, [*levels, [TOP] * len(numbers)])
+        return assemble(counts, [*levels, [TOP] * len(numbers)])
 
     def describe(self) -> str:
         """Return a sentence on the levels."""
@@ -243,4 +251,4 @@ def _between(places: Integers, starts: list[Any], *, whole: bool) -> list[str]:
         start, end = starts[place], starts[place + 1]
         return whole_label(start, end - 1) if whole else f"[{start}, {end})"
 
-    return labelled(places, label)
+    return label_codes(places, label)

@@ -12,7 +12,7 @@ from typing import Any
 from ziggurat.anonymize.hierarchies._categories import AllOrNothing, FrequentFirst, GivenTree, NeighbouringGroups
 from ziggurat.anonymize.hierarchies._intervals import Intervals, QuantileIntervals
 from ziggurat.anonymize.hierarchies._text import CalendarParts, MaskedEnds
-from ziggurat.anonymize.hierarchies._values import Builder, Values, counted
+from ziggurat.anonymize.hierarchies._values import Builder, Values, count_values
 from ziggurat.data import Bounds, Column, Hierarchy, Kind, Provenance, read_hierarchies, read_hierarchy, write_hierarchy
 from ziggurat.data.schema import Value
 from ziggurat.errors import ParameterError
@@ -88,9 +88,9 @@ def propose(column: Column, values: Values | None = None) -> HierarchyProposal:
         )
     given = values if values is not None else public
     assert given is not None
-    builder, why = _chosen(column, given)
+    builder, why = _choose(column, given)
     learned = public is None or isinstance(builder, FrequentFirst) or not _is_public(column)
-    listed = given if public is None else _merged(public, values)
+    listed = given if public is None else _merge(public, values)
     hierarchy = builder.build(listed)
     replace(column, hierarchy=hierarchy)  # refuses values of another kind than the column's
     return HierarchyProposal(builder, hierarchy, f"{why} {builder.describe()}", learned)
@@ -101,9 +101,9 @@ def reads_values(column: Column) -> bool:
     return _public_values(column) is None or (column.kind is Kind.CATEGORY and not _is_ordered(column))
 
 
-def _merged(public: list[Value], values: Values | None) -> dict[Any, int]:
+def _merge(public: list[Value], values: Values | None) -> dict[Any, int]:
     """The public values, with the number of rows that hold each."""
-    counts: Mapping[Any, int] = {} if values is None else counted(values)[1]
+    counts: Mapping[Any, int] = {} if values is None else count_values(values)[1]
     return {value: counts.get(value, 0) for value in public}
 
 
@@ -137,16 +137,16 @@ def _is_ordered(column: Column) -> bool:
     return column.categories is not None and column.categories.ordered
 
 
-def _chosen(column: Column, values: Values) -> tuple[Builder, str]:
+def _choose(column: Column, values: Values) -> tuple[Builder, str]:
     if column.kind is Kind.BOOLEAN:
         return AllOrNothing(), "There are only two truth values."
-    sort, counts = counted(values)
+    sort, counts = count_values(values)
     if sort is Kind.DATE:
         return CalendarParts(), "Dates go by the calendar."
     if column.categories is not None and column.categories.ordered and len(column.categories.values) > 2:
         return NeighbouringGroups(column.categories.values), "The categories have an order."
     if sort in (Kind.TEXT, Kind.INTEGER) and _like_postcodes(column, counts):
-        return _masked(counts), "The values look like postcodes."
+        return _choose_masks(counts), "The values look like postcodes."
     if sort in (Kind.INTEGER, Kind.REAL) and column.kind is not Kind.CATEGORY:
         return _intervals(column, counts, sort), "Numbers fall into intervals."
     return _by_frequency(counts)
@@ -161,7 +161,7 @@ def _like_postcodes(column: Column, counts: Mapping[Value, int]) -> bool:
     return fitting >= _LIKE_POSTCODES * len(counts)
 
 
-def _masked(counts: Mapping[Value, int]) -> Builder:
+def _choose_masks(counts: Mapping[Value, int]) -> Builder:
     """Masks of which each merges something and leaves something to tell apart."""
     every = MaskedEnds().build(counts)
     sizes = [len(counts), *(len(set(labels)) for labels in zip(*every.levels.values(), strict=True))]

@@ -8,7 +8,15 @@ from typing import Literal
 
 import numpy as np
 
-from ziggurat.anonymize.hierarchies._values import TOP, Integers, Values, assembled, counted, labelled, require_whole
+from ziggurat.anonymize.hierarchies._values import (
+    TOP,
+    Integers,
+    Values,
+    assemble,
+    count_values,
+    label_codes,
+    require_whole,
+)
 from ziggurat.data import Hierarchy, Kind
 from ziggurat.errors import ParameterError
 
@@ -52,11 +60,11 @@ class CalendarParts:
 
     def build(self, values: Values) -> Hierarchy:
         """Return the hierarchy of these dates."""
-        _, counts = counted(values, Kind.DATE)
+        _, counts = count_values(values, Kind.DATE)
         days = np.array(list(counts), dtype="datetime64[D]")
         months: Integers = days.astype("datetime64[M]").astype(np.int64) + 1970 * 12
-        levels = [labelled(months // _PARTS[part][0], _PARTS[part][1]) for part in self.parts]
-        return assembled(counts, [*levels, [TOP] * len(counts)])
+        levels = [label_codes(months // _PARTS[part][0], _PARTS[part][1]) for part in self.parts]
+        return assemble(counts, [*levels, [TOP] * len(counts)])
 
     def describe(self) -> str:
         """Return a sentence on the levels."""
@@ -109,7 +117,7 @@ class MaskedEnds:
 
     def build(self, values: Values) -> Hierarchy:
         """Return the hierarchy of these texts; whole numbers are padded with zeros, as postcodes are."""
-        sort, counts = counted(values, Kind.TEXT, Kind.INTEGER)
+        sort, counts = count_values(values, Kind.TEXT, Kind.INTEGER)
         texts = [str(value) for value in counts]
         longest = max(map(len, texts))
         length = longest if self.length is None else self.length
@@ -117,9 +125,9 @@ class MaskedEnds:
             raise ParameterError(f"There are values of more than {length} characters; raise the length.")
         pad = "0" if sort is Kind.INTEGER else " "
         padded = [text.ljust(length, pad) if self._pads_right(sort) else text.rjust(length, pad) for text in texts]
-        levels = [self._masked(padded, count, length) for count in self.characters_kept(length)]
+        levels = [self._mask(padded, count, length) for count in self.characters_kept(length)]
         top = TOP * length if self.fill else TOP
-        return assembled(counts, [*levels, [top] * len(texts)])
+        return assemble(counts, [*levels, [top] * len(texts)])
 
     def describe(self) -> str:
         """Return a sentence on the levels."""
@@ -138,7 +146,7 @@ class MaskedEnds:
     def _pads_right(self, sort: Kind) -> bool:
         return sort is Kind.TEXT and self.side == "right"
 
-    def _masked(self, padded: list[str], count: int, length: int) -> list[str]:
+    def _mask(self, padded: list[str], count: int, length: int) -> list[str]:
         mask = TOP * (length - count) if self.fill else TOP
         if self.side == "right":
             return [text[:count].rstrip(" ") + mask for text in padded]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.data import Hierarchy, Kind
-from ziggurat.data.schema import Value, sort_of
+from ziggurat.data.schema import Value, kind_of_values
 from ziggurat.errors import DataError, ParameterError
 
 Values = Iterable[Value | None] | Mapping[Value | None, int]
@@ -41,7 +41,7 @@ class Builder(Protocol):
         ...
 
 
-def counted(values: Values, *kinds: Kind) -> tuple[Kind, dict[Value, int]]:
+def count_values(values: Values, *kinds: Kind) -> tuple[Kind, dict[Value, int]]:
     """Return what the values are, and each with its number of rows, sorted; errors name no value.
 
     Parameters
@@ -60,7 +60,7 @@ def counted(values: Values, *kinds: Kind) -> tuple[Kind, dict[Value, int]]:
         del filled[value]
     if not filled:
         raise DataError("There are no values to build a hierarchy of.")
-    sort = sort_of(tuple(filled))
+    sort = kind_of_values(tuple(filled))
     if sort is None or (kinds and sort not in kinds):
         wanted = " or ".join(f"all {_NAMES[kind]}" for kind in kinds or _NAMES)
         raise ParameterError(f"The values must be {wanted}.")
@@ -69,14 +69,14 @@ def counted(values: Values, *kinds: Kind) -> tuple[Kind, dict[Value, int]]:
     return sort, {value: filled[value] for value in sorted(filled)}
 
 
-def labelled(codes: Integers, label: Callable[[int], str]) -> list[str]:
+def label_codes(codes: Integers, label: Callable[[int], str]) -> list[str]:
     """Return the label of every code; each distinct code is put into words once."""
     distinct, places = np.unique(codes, return_inverse=True)
     words = np.array([label(code) for code in distinct.tolist()], dtype=object)
     return words[places].tolist()  # type: ignore[no-any-return]
 
 
-def assembled(values: Iterable[Value], levels: Sequence[Sequence[str]]) -> Hierarchy:
+def assemble(values: Iterable[Value], levels: Sequence[Sequence[str]]) -> Hierarchy:
     """Return the hierarchy whose labels are given level by level."""
     return Hierarchy(dict(zip(values, zip(*levels, strict=True), strict=True)))
 

@@ -14,8 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as kinds
 
-from ziggurat.anonymize.masking._numbers import check_number, is_number
-from ziggurat.anonymize.masking._technique import CellTechnique, Tally, chunked
+from ziggurat.anonymize.masking._technique import CellTechnique, Tally, as_column, check_number, is_number
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import Source
 
@@ -73,14 +72,14 @@ class _EndCode(CellTechnique):
             coded = pc.if_else(pc.fill_null(beyond, False), bound.cast(ordered.type), ordered)
         else:
             coded = pc.if_else(pc.fill_null(beyond, False), pa.scalar(self.label), ordered.cast(pa.string()))
-        return chunked(coded), Tally(learned=learned)
+        return as_column(coded), Tally(learned=learned)
 
     def _bound(self, cells: pa.ChunkedArray, name: str) -> pa.Scalar | None:
         """The bound in the column's own type, or for whole numbers the last that does not pass it."""
         if self.bound is None:
             return self._quantile(cells)
         if isinstance(self.bound, date) != kinds.is_temporal(cells.type) and not kinds.is_null(cells.type):
-            raise DataError(f"The bound for column {name!r} must be {_wanted(cells.type)}.")
+            raise DataError(f"The bound for column {name!r} must be {_name_kind(cells.type)}.")
         if kinds.is_null(cells.type):
             return None
         if kinds.is_integer(cells.type):
@@ -168,13 +167,13 @@ class Round(CellTechnique):
         if kinds.is_integer(cells.type) and self.base != int(self.base):
             raise DataError(f"Column {name!r} holds whole numbers; round them to a whole base.")
         if kinds.is_integer(cells.type):
-            return chunked(_rounded_whole(cells, int(self.base), name)), Tally()
+            return as_column(_round_whole(cells, int(self.base), name)), Tally()
         cells = cells.cast(pa.float64())
         multiple = pc.round_to_multiple(cells, float(self.base), round_mode="half_towards_infinity")
-        return chunked(pc.round(multiple, ndigits=_places(self.base))), Tally()
+        return as_column(pc.round(multiple, ndigits=_places(self.base))), Tally()
 
 
-def _rounded_whole(cells: pa.ChunkedArray, base: int, name: str) -> pa.ChunkedArray:
+def _round_whole(cells: pa.ChunkedArray, base: int, name: str) -> pa.ChunkedArray:
     try:
         wide = cells.cast(pa.int64())
         return pc.round_to_multiple(wide, pa.scalar(base), round_mode="half_towards_infinity").cast(cells.type)
@@ -213,10 +212,10 @@ class YearOnly(CellTechnique):
             raise DataError(f"Column {name!r} does not hold dates; read it as dates first, or drop it.")
         years = cells.cast(pa.int64()) if kinds.is_null(cells.type) else pc.year(cells)
         if self.earliest is None:
-            return chunked(years), Tally()
+            return as_column(years), Tally()
         early = pc.fill_null(pc.less_equal(years, self.earliest), False)
         label = pa.scalar(f"{self.earliest} or earlier")
-        return chunked(pc.if_else(early, label, years.cast(pa.string()))), Tally()
+        return as_column(pc.if_else(early, label, years.cast(pa.string()))), Tally()
 
 
 @dataclass(frozen=True)
@@ -250,7 +249,7 @@ class ZipPrefix(CellTechnique):
         code = pc.match_substring_regex(text, "^[0-9]{5}(-?[0-9]{4})?$")
         first = pc.utf8_slice_codeunits(text, 0, 3)
         shown = pc.and_(code, pc.invert(pc.is_in(first, value_set=pa.array(self.sparse, pa.string()))))
-        return chunked(pc.if_else(shown, first, pa.scalar("000"))), Tally()
+        return as_column(pc.if_else(shown, first, pa.scalar("000"))), Tally()
 
 
 def _zip_text(cells: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
@@ -267,7 +266,7 @@ def orderable(cells: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     """Return cells that can lie above a bound; NaN, which cannot, as missing."""
     if kinds.is_floating(cells.type) or kinds.is_decimal(cells.type):
         reals = cells.cast(pa.float64())
-        return chunked(pc.if_else(pc.is_nan(reals), pa.scalar(None, pa.float64()), reals))
+        return as_column(pc.if_else(pc.is_nan(reals), pa.scalar(None, pa.float64()), reals))
     if (
         is_number(cells.type)
         or kinds.is_date(cells.type)
@@ -284,7 +283,7 @@ def _scalar_within(whole: int, like: pa.DataType) -> pa.Scalar:
     return pa.scalar(min(max(whole, low), high), like)
 
 
-def _wanted(given: pa.DataType) -> str:
+def _name_kind(given: pa.DataType) -> str:
     return "a date" if kinds.is_temporal(given) else "a number"
 
 

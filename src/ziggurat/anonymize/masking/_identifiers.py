@@ -18,11 +18,11 @@ from ziggurat.anonymize.masking._technique import (
     CellTechnique,
     Tally,
     Technique,
-    chunked,
+    as_column,
+    count_filled,
     distinct_of,
-    filled,
     identifier_text,
-    looked_up,
+    look_up,
 )
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import Source, secure
@@ -48,9 +48,9 @@ class Drop(Technique):
 
     name: ClassVar[str] = "drop"
 
-    def masked(self, table: pa.Table, columns: tuple[str, ...], source: Source) -> tuple[pa.Table, Tally]:  # noqa: ARG002
+    def mask(self, table: pa.Table, columns: tuple[str, ...], source: Source) -> tuple[pa.Table, Tally]:  # noqa: ARG002
         """Take the columns out."""
-        cells = sum(filled(table.column(name)) for name in columns)
+        cells = sum(count_filled(table.column(name)) for name in columns)
         return table.drop_columns(list(columns)), Tally(cells, cells)
 
 
@@ -80,7 +80,7 @@ class Redact(CellTechnique):
     def column(self, cells: pa.ChunkedArray, name: str, source: Source) -> tuple[pa.ChunkedArray, Tally]:  # noqa: ARG002
         """Put the text in place of every value."""
         shown = pc.if_else(pc.is_valid(cells), pa.scalar(self.text), pa.scalar(None, pa.string()))
-        return chunked(shown), Tally()
+        return as_column(shown), Tally()
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class KeyedHash(CellTechnique):
         """Return salt and length; the secret stays here."""
         return {"salt": self._salt.hex(), "length": self.length}
 
-    def stated(self, tally: Tally) -> dict[str, Any]:
+    def derive_facts(self, tally: Tally) -> dict[str, Any]:
         """Return the bound on the probability that two values share a pseudonym."""
         return {"collision_probability_at_most": collision_bound(tally.counts.get("distinct_at_most", 0), self.length)}
 
@@ -138,7 +138,7 @@ class KeyedHash(CellTechnique):
             copy.update(value)
             return copy.hexdigest()
 
-        return hashed(identifier_text(cells, name), name, digest, self.length)
+        return hash_column(identifier_text(cells, name), name, digest, self.length)
 
     @property
     def _salt(self) -> bytes:
@@ -175,7 +175,7 @@ class PlainHash(CellTechnique):
         """Return the length and that guessing was accepted."""
         return {"accept_guessing": self.accept_guessing, "length": self.length}
 
-    def stated(self, tally: Tally) -> dict[str, Any]:
+    def derive_facts(self, tally: Tally) -> dict[str, Any]:
         """Return the bound on the probability that two values share a hash."""
         return {"collision_probability_at_most": collision_bound(tally.counts.get("distinct_at_most", 0), self.length)}
 
@@ -183,7 +183,7 @@ class PlainHash(CellTechnique):
         """Hash every distinct value once, unless it could be guessed."""
         text = identifier_text(cells, name)
         self._check(format_sizes(distinct_of(text)), name)
-        return hashed(text, name, lambda value: hashlib.sha256(value).hexdigest(), self.length)
+        return hash_column(text, name, lambda value: hashlib.sha256(value).hexdigest(), self.length)
 
     def _check(self, sizes: list[int], name: str) -> None:
         small = sum(size for size in sizes if size < _ENOUGH)
@@ -213,7 +213,7 @@ def collision_bound(distinct: int, length: int) -> float:
     return min(1.0, float(Fraction(pairs, 2 * 2 ** (4 * length))))
 
 
-def hashed(
+def hash_column(
     text: pa.ChunkedArray, name: str, digest: Callable[[bytes], str], length: int
 ) -> tuple[pa.ChunkedArray, Tally]:
     """Return a column of text with every value replaced by its digest; DataError if two of them coincide."""
@@ -222,7 +222,7 @@ def hashed(
     if len(set(shown)) < len(shown):
         raise DataError(f"Two values of column {name!r} would share a hash; keep more than {length} digits of it.")
     counts = {"distinct_at_most": len(shown)}
-    return looked_up(text, distinct, pa.array(shown, pa.string())), Tally(counts=counts)
+    return look_up(text, distinct, pa.array(shown, pa.string())), Tally(counts=counts)
 
 
 def _count(number: int) -> str:

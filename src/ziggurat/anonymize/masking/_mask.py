@@ -11,13 +11,13 @@ from typing import Any, cast
 import pyarrow as pa
 from sqlglot import exp
 
-from ziggurat.anonymize.masking._technique import MaskRecord, Tally, Technique, checked_source, plain_columns
+from ziggurat.anonymize.masking._technique import MaskRecord, Tally, Technique, check_source, plain_columns
 from ziggurat.anonymize.masking._tokens import Tokens
 from ziggurat.data import Role, Table, write_csv
-from ziggurat.data.expressions import known
+from ziggurat.data.expressions import null_if_missing
 from ziggurat.data.reading import arrow_table, check_names
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.files import write_text
+from ziggurat.files import replacing, write_text
 from ziggurat.randomness import Source
 from ziggurat.wording import nearest
 
@@ -28,7 +28,7 @@ _RECORD_SUFFIX = ".mask.json"
 
 
 @dataclass(frozen=True)
-class _Step:
+class _MaskStep:
     """One technique for one column, or for several together."""
 
     columns: tuple[str, ...]
@@ -55,7 +55,7 @@ class MaskedTable:
 
     def to_dict(self) -> dict[str, Any]:
         """Give in JSON what was done; no cell of the table is in it, save what a technique says it learned."""
-        return described(self.table.num_rows, self.records, self.untouched)
+        return describe(self.table.num_rows, self.records, self.untouched)
 
     def require_apart(self, path: str | Path) -> None:
         """Raise `ParameterError` if a file there would lie beside the vault of a technique."""
@@ -84,11 +84,13 @@ class MaskedBatches:
     Iterate once. `schema` is known from the start, so that a writer can be opened with it.
     """
 
-    def __init__(self, batches: Iterable[pa.RecordBatch], given: pa.Schema, steps: list[_Step], source: Source) -> None:
+    def __init__(
+        self, batches: Iterable[pa.RecordBatch], given: pa.Schema, steps: list[_MaskStep], source: Source
+    ) -> None:
         self._batches, self._given, self._steps, self._source = batches, given, steps, source
         self._tallies = [Tally() for _ in steps]
         self._rows, self._state = 0, "new"
-        self.schema: pa.Schema = _run(given.empty_table(), steps, source)[0].schema
+        self.schema: pa.Schema = _run_steps(given.empty_table(), steps, source)[0].schema
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         if self._state != "new":
@@ -97,7 +99,7 @@ class MaskedBatches:
         for batch in self._batches:
             if batch.schema.names != self._given.names:
                 raise DataError("The batches differ in their columns; give every batch the same.")
-            yield from self._masked(pa.Table.from_batches([batch])).to_batches()
+            yield from self._mask_batch(pa.Table.from_batches([batch])).to_batches()
         self._state = "done"
 
     @property
@@ -106,7 +108,7 @@ class MaskedBatches:
         if self._state != "done":
             raise DataError("The records are complete only once every batch was taken.")
         made = zip(self._steps, self._tallies, strict=True)
-        return tuple(step.technique.recorded(step.columns, tally, self._source) for step, tally in made)
+        return tuple(step.technique.record(step.columns, tally, self._source) for step, tally in made)
 
     @property
     def rehearsal(self) -> bool:
@@ -115,10 +117,10 @@ class MaskedBatches:
 
     def to_dict(self) -> dict[str, Any]:
         """Give in JSON what was done to all batches."""
-        return described(self._rows, self.records, _untouched(self._given.names, self._steps))
+        return describe(self._rows, self.records, _find_untouched(self._given.names, self._steps))
 
-    def _masked(self, table: pa.Table) -> pa.Table:
-        after, tallies = _run(table, self._steps, self._source)
+    def _mask_batch(self, table: pa.Table) -> pa.Table:
+        after, tallies = _run_steps(table, self._steps, self._source)
         self._tallies = [old + new for old, new in zip(self._tallies, tallies, strict=True)]
         self._rows += after.num_rows
         return after.cast(self.schema)
@@ -139,13 +141,13 @@ def mask(table: Any, techniques: Plan, *, source: Source | None = None) -> Maske
     source
         The randomness; secure unless a rehearsal passes its own.
     """
-    drawn_from = checked_source(source)
+    drawn_from = check_source(source)
     read = rows_of(table)
     steps = _steps(techniques, read.column_names)
-    after, tallies = _run(read, steps, drawn_from)
+    after, tallies = _run_steps(read, steps, drawn_from)
     made = zip(steps, tallies, strict=True)
-    records = tuple(step.technique.recorded(step.columns, tally, drawn_from) for step, tally in made)
-    return MaskedTable(after, records, _untouched(read.column_names, steps), _vaults(steps))
+    records = tuple(step.technique.record(step.columns, tally, drawn_from) for step, tally in made)
+    return MaskedTable(after, records, _find_untouched(read.column_names, steps), _vaults(steps))
 
 
 def require_named(table: Table, masked: MaskedTable) -> None:
@@ -179,10 +181,10 @@ def mask_batches(batches: Any, techniques: Plan, *, source: Source | None = None
     for step in steps:
         if not step.technique.row_wise:
             raise ParameterError(
-                f"The technique {step.technique.name!r} for {_named(step.columns)} must see the whole table; "
+                f"The technique {step.technique.name!r} for {_name_columns(step.columns)} must see the whole table; "
                 "use mask(), or give it what it would learn."
             )
-    return MaskedBatches(reader, reader.schema, steps, checked_source(source))
+    return MaskedBatches(reader, reader.schema, steps, check_source(source))
 
 
 def rows_of(table: Any) -> pa.Table:
@@ -197,11 +199,11 @@ def rows_of(table: Any) -> pa.Table:
 
 def _rows_in_engine(table: Table) -> pa.Table:
     # Queries do not see identifiers, and here they are what is to be masked.
-    columns = [known(column) for column in table.declared.columns]
+    columns = [null_if_missing(column) for column in table.declared.columns]
     return table.query(exp.select(*columns, copy=False).from_(table._view(table.declared.names), copy=False))
 
 
-def _steps(techniques: Plan, names: Sequence[str]) -> list[_Step]:
+def _steps(techniques: Plan, names: Sequence[str]) -> list[_MaskStep]:
     if not isinstance(techniques, Mapping) or not techniques:
         raise ParameterError("Give for at least one column, by its name, how to mask it.")
     steps = []
@@ -212,36 +214,36 @@ def _steps(techniques: Plan, names: Sequence[str]) -> list[_Step]:
                 raise DataError(f"The table has no column {name!r}; {nearest(name, names)}")
         if not columns or len(set(columns)) != len(columns):
             raise ParameterError("Name at least one column for a technique, and each once.")
-        steps += [_Step(columns, each) for each in _listed(given, columns)]
+        steps += [_MaskStep(columns, each) for each in _list_techniques(given, columns)]
     return steps
 
 
-def _listed(given: object, columns: tuple[str, ...]) -> list[Technique]:
+def _list_techniques(given: object, columns: tuple[str, ...]) -> list[Technique]:
     listed = list(given) if isinstance(given, Sequence) else [given]
     if not listed or not all(isinstance(each, Technique) for each in listed):
-        raise ParameterError(f"Give for {_named(columns)} a technique such as Drop(), or a list of them.")
+        raise ParameterError(f"Give for {_name_columns(columns)} a technique such as Drop(), or a list of them.")
     return cast(list[Technique], listed)
 
 
-def _run(table: pa.Table, steps: list[_Step], source: Source) -> tuple[pa.Table, list[Tally]]:
+def _run_steps(table: pa.Table, steps: list[_MaskStep], source: Source) -> tuple[pa.Table, list[Tally]]:
     tallies = []
     for step in steps:
-        table, tally = step.technique.masked(plain_columns(table, step.columns), step.columns, source)
+        table, tally = step.technique.mask(plain_columns(table, step.columns), step.columns, source)
         tallies.append(tally)
     return table, tallies
 
 
-def _untouched(names: Iterable[str], steps: list[_Step]) -> tuple[str, ...]:
+def _find_untouched(names: Iterable[str], steps: list[_MaskStep]) -> tuple[str, ...]:
     touched = {name for step in steps for name in step.columns}
     return tuple(name for name in names if name not in touched)
 
 
-def _vaults(steps: list[_Step]) -> tuple[Path, ...]:
+def _vaults(steps: list[_MaskStep]) -> tuple[Path, ...]:
     used = [step.technique.vault.path for step in steps if isinstance(step.technique, Tokens)]
     return tuple(dict.fromkeys(used))
 
 
-def described(rows: int, records: Sequence[MaskRecord], untouched: Sequence[str]) -> dict[str, Any]:
+def describe(rows: int, records: Sequence[MaskRecord], untouched: Sequence[str]) -> dict[str, Any]:
     """Give in JSON what was done to a table."""
     return {
         "rows": rows,
@@ -258,22 +260,18 @@ def _write(table: pa.Table, target: Path) -> None:
         raise DataError(f"The file {str(target)!r} has no known ending; use .parquet or .csv.")
     # The footer of a Parquet file would otherwise keep what pandas knew of the columns before.
     bare = table.replace_schema_metadata(None)
-    draft = target.with_name(f".{target.name}.draft")
     try:
-        if suffix == ".csv":
-            write_csv(bare, draft)
-        else:
-            from pyarrow import parquet
+        with replacing(target) as draft:
+            if suffix == ".csv":
+                write_csv(bare, draft)
+            else:
+                from pyarrow import parquet
 
-            parquet.write_table(bare, draft)
-        draft.replace(target)
-    except (OSError, pa.ArrowException):
-        kind = suffix.removeprefix(".")
-        raise DataError(f"{str(target)!r} could not be written; is its folder there, and can {kind} hold it?") from None
-    finally:
-        draft.unlink(missing_ok=True)
+                parquet.write_table(bare, draft)
+    except pa.ArrowException:
+        raise DataError(f"{str(target)!r} could not be written; a {suffix} file cannot hold its columns.") from None
 
 
-def _named(columns: tuple[str, ...]) -> str:
+def _name_columns(columns: tuple[str, ...]) -> str:
     listed = ", ".join(repr(name) for name in columns)
     return f"column {listed}" if len(columns) == 1 else f"columns {listed}"

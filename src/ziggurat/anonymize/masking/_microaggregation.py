@@ -9,8 +9,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.anonymize.masking._numbers import Reals, Truths, column_of, reals
-from ziggurat.anonymize.masking._technique import Tally, Technique, changed_cells, filled, replaced
+from ziggurat.anonymize.masking._technique import (
+    Reals,
+    Tally,
+    Technique,
+    Truths,
+    column_of,
+    count_changed,
+    count_filled,
+    reals,
+    replace_column,
+)
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import Source
 
@@ -51,24 +60,24 @@ class Microaggregate(Technique):
         """Return the smallest size of a group."""
         return {"k": self.k}
 
-    def masked(self, table: pa.Table, columns: tuple[str, ...], source: Source) -> tuple[pa.Table, Tally]:  # noqa: ARG002
+    def mask(self, table: pa.Table, columns: tuple[str, ...], source: Source) -> tuple[pa.Table, Tally]:  # noqa: ARG002
         """Group the rows and show their means."""
         if 0 < table.num_rows < self.k:
             raise DataError(f"Groups of {self.k} rows cannot be made of a table of {table.num_rows}; lower k.")
         read = [reals(table.column(name), name, "microaggregation") for name in columns]
         rows = np.column_stack([values for values, _ in read]) if columns else np.empty((0, 0))
         there = np.column_stack([known for _, known in read])
-        means, groups, blanked = _aggregated(rows, there, self.k)
+        means, groups, blanked = _aggregate(rows, there, self.k)
         tally = Tally(counts={"groups": groups, "blanked": int(blanked.sum())})
         for place, name in enumerate(columns):
             before = table.column(name)
             after = column_of(means[:, place], there[:, place] & ~blanked[:, place], pa.float64())
-            tally = tally + Tally(filled(before), changed_cells(before, after))
-            table = replaced(table, name, after)
+            tally = tally + Tally(count_filled(before), count_changed(before, after))
+            table = replace_column(table, name, after)
         return table, tally
 
 
-def _aggregated(rows: Reals, there: Truths, k: int) -> tuple[Reals, int, Truths]:
+def _aggregate(rows: Reals, there: Truths, k: int) -> tuple[Reals, int, Truths]:
     """The means of the groups, how many groups there are, and which cells had too few like them."""
     means, blanked, total = rows.copy(), np.zeros_like(there), 0
     patterns, which = np.unique(there, axis=0, return_inverse=True)
@@ -79,15 +88,15 @@ def _aggregated(rows: Reals, there: Truths, k: int) -> tuple[Reals, int, Truths]
         if alike.size < k:
             blanked[np.ix_(alike, pattern)] = True
             continue
-        means[np.ix_(alike, pattern)], count = _grouped(rows[np.ix_(alike, pattern)], k)
+        means[np.ix_(alike, pattern)], count = _group(rows[np.ix_(alike, pattern)], k)
         total += count
     return means, total, blanked
 
 
-def _grouped(rows: Reals, k: int) -> tuple[Reals, int]:
+def _group(rows: Reals, k: int) -> tuple[Reals, int]:
     from ziggurat.anonymize.masking import _grouping
 
-    scaled = standardised(rows)
+    scaled = standardize(rows)
     group: Groups = np.full(len(rows), -1, dtype=np.int64)
     if rows.shape[1] == 1:
         order = np.argsort(scaled[:, 0], kind="stable")
@@ -99,7 +108,7 @@ def _grouped(rows: Reals, k: int) -> tuple[Reals, int]:
     return _grouping.group_means(np.ascontiguousarray(rows), group, count), count
 
 
-def standardised(rows: Reals) -> Reals:
+def standardize(rows: Reals) -> Reals:
     """Return each column about its mean, in its own standard deviations; a constant one as zeros."""
     largest = np.abs(rows).max(axis=0, initial=0.0)
     scaled = rows / np.where(largest > 0, largest, 1.0)  # first, so that no square overflows

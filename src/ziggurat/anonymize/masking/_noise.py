@@ -9,8 +9,17 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from ziggurat.anonymize.masking._numbers import Reals, Truths, column_of, reals
-from ziggurat.anonymize.masking._technique import Tally, Technique, changed_cells, filled, replaced
+from ziggurat.anonymize.masking._technique import (
+    Reals,
+    Tally,
+    Technique,
+    Truths,
+    column_of,
+    count_changed,
+    count_filled,
+    reals,
+    replace_column,
+)
 from ziggurat.errors import ParameterError
 from ziggurat.randomness import Source, rounded_gaussian
 
@@ -63,7 +72,7 @@ class AddNoise(Technique):
         size = {"share": self.share} if self.sd is None else {"sd": self.sd}
         return {**size, "correlated": self.correlated}
 
-    def masked(self, table: pa.Table, columns: tuple[str, ...], source: Source) -> tuple[pa.Table, Tally]:
+    def mask(self, table: pa.Table, columns: tuple[str, ...], source: Source) -> tuple[pa.Table, Tally]:
         """Add noise to every number."""
         read = [reals(table.column(name), name, "noise") for name in columns]
         rows = np.column_stack([values for values, _ in read])
@@ -74,8 +83,8 @@ class AddNoise(Technique):
         for place, name in enumerate(columns):
             before = table.column(name)
             after = column_of(rows[:, place] + noise[:, place], there[:, place], before.type)
-            tally = tally + Tally(filled(before), changed_cells(before, after))
-            table = replaced(table, name, after)
+            tally = tally + Tally(count_filled(before), count_changed(before, after))
+            table = replace_column(table, name, after)
         return table, tally
 
     def _mixing(self, rows: Reals, there: Truths) -> Reals:

@@ -12,11 +12,12 @@ from ziggurat.errors import DataError, ParameterError, ZigguratError
 
 if TYPE_CHECKING:
     from ziggurat.anonymize import Technique
-    from ziggurat.anonymize.masking._suppression import Rule
+    from ziggurat.anonymize.masking._suppression import SuppressionRule
 
 _SECRET = "Say where the secret is: secret: {file: key.txt}, or secret: {variable: NAME_OF_AN_ENVIRONMENT_VARIABLE}."  # noqa: S105
 
 MaskPlan = dict[str | tuple[str, ...], list["Technique"]]
+"""Techniques, in order, by the column or the group of columns that they mask."""
 
 
 def mask_plan_in(file: str | Path, columns: Sequence[str]) -> MaskPlan:
@@ -126,10 +127,10 @@ def _tokens(folder: Path, vault: str = "", **options: Any) -> Technique:
     return Tokens(Vault(folder / str(vault)), **options)
 
 
-def _suppression(kind: Callable[[Rule], Technique], rule: Any = None, **options: Any) -> Technique:
+def _suppression(kind: Callable[[SuppressionRule], Technique], rule: Any = None, **options: Any) -> Technique:
     from ziggurat.anonymize import Among, Outside, Rare
 
-    rules: dict[str, Callable[..., Rule]] = {each.name: each for each in (Among, Outside, Rare)}
+    rules: dict[str, Callable[..., SuppressionRule]] = {each.name: each for each in (Among, Outside, Rare)}
     if rule not in rules:
         raise ParameterError(f"Suppression goes by a rule: {', '.join(rules)}.")
     return kind(rules[rule](**options))

@@ -15,10 +15,10 @@ import pyarrow.compute as pc
 from ziggurat.anonymize.masking._technique import (
     CellTechnique,
     Tally,
+    as_column,
     check_comparable,
-    chunked,
+    count_filled,
     distinct_of,
-    filled,
     sortable,
 )
 from ziggurat.errors import DataError, ParameterError
@@ -73,7 +73,7 @@ class PRAM(CellTechnique):
             if not self.categories or len(set(self.categories)) != len(self.categories):
                 raise ParameterError("Name at least one category, and each once.")
         if self.matrix is not None:
-            object.__setattr__(self, "matrix", self._checked_matrix())
+            object.__setattr__(self, "matrix", self._check_matrix())
 
     @property
     def row_wise(self) -> bool:
@@ -99,9 +99,9 @@ class PRAM(CellTechnique):
     def column(self, cells: pa.ChunkedArray, name: str, source: Source) -> tuple[pa.ChunkedArray, Tally]:
         """Redraw every value."""
         check_comparable(cells, name)
-        listed = self._listed(cells, name)
+        listed = self._list_values(cells, name)
         places = pc.index_in(cells, value_set=listed)
-        unknown = filled(cells) - (len(cells) - places.null_count)
+        unknown = count_filled(cells) - (len(cells) - places.null_count)
         if unknown > 0:
             raise DataError(f"{unknown} cells of column {name!r} hold none of the categories given; add theirs.")
         if len(listed) == 0:
@@ -111,9 +111,9 @@ class PRAM(CellTechnique):
         drawn = _redrawn(held, self.transitions(counts / max(counts.sum(), 1.0)), source)
         learned = {} if self.categories is not None else {"categories": len(listed)}
         mask = held < 0
-        return chunked(listed.take(pa.array(drawn, mask=mask))), Tally(learned=learned)
+        return as_column(listed.take(pa.array(drawn, mask=mask))), Tally(learned=learned)
 
-    def _listed(self, cells: pa.ChunkedArray, name: str) -> pa.Array:
+    def _list_values(self, cells: pa.ChunkedArray, name: str) -> pa.Array:
         if self.categories is None:
             found = distinct_of(cells)
             if pa.types.is_floating(cells.type):
@@ -125,7 +125,7 @@ class PRAM(CellTechnique):
             reason = f"The categories given for column {name!r} are not of its type."
         raise DataError(reason)
 
-    def _checked_matrix(self) -> tuple[tuple[float, ...], ...]:
+    def _check_matrix(self) -> tuple[tuple[float, ...], ...]:
         if self.categories is None:
             raise ParameterError("A matrix needs the categories that its rows stand for.")
         count, problem = len(self.categories), "The matrix must have a row and a column for each category, "

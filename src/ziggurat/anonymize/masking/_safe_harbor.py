@@ -161,7 +161,7 @@ def safe_harbor(schema: Schema, *, as_of: date | None = None, sparse: tuple[str,
     day = as_of or date.today()
     techniques, reasons = {}, {}
     for column in schema.columns:
-        technique, reasons[column.name] = _proposed(column, day.year, tuple(sparse))
+        technique, reasons[column.name] = _propose(column, day.year, tuple(sparse))
         if technique is not None:
             techniques[column.name] = technique
     return SafeHarborPlan(techniques, reasons)
@@ -191,14 +191,14 @@ def require_harmless(table: pa.Table, schema: Schema, untouched: Iterable[str]) 
             )
 
 
-def _proposed(column: Column, year: int, sparse: tuple[str, ...]) -> tuple[Technique | None, str]:
+def _propose(column: Column, year: int, sparse: tuple[str, ...]) -> tuple[Technique | None, str]:
     words = _words(column.name)
     if column.kind is Kind.DATE:
-        return _dated(words, year)
+        return _treat_date(words, year)
     if column.role is not Role.IDENTIFIER and _AGE.match(words) and column.storage in (Kind.INTEGER, Kind.REAL):
         return TopCode(_OLDEST, label="90+"), "C, dates and ages: ages over 89 are shown as 90+."
     if column.storage is Kind.INTEGER and _BIRTH_YEAR.match(words):
-        return _born(year)
+        return _treat_birth(year)
     if _ZIP.match(words) and column.storage in (Kind.INTEGER, Kind.TEXT):
         return ZipPrefix(sparse), "B, places: three digits of the ZIP code, 000 for sparse areas."
     kind = _kind(words)
@@ -220,14 +220,14 @@ def _kind(words: str) -> Identifier | None:
     return likeliest if lengths[likeliest] else None
 
 
-def _dated(words: str, year: int) -> tuple[Technique, str]:
+def _treat_date(words: str, year: int) -> tuple[Technique, str]:
     if _BIRTH.match(words):
         earliest = _earliest(year)
         return YearOnly(earliest), f"C, dates and ages: the year alone, up to {earliest} together."
     return YearOnly(), "C, dates and ages: the year alone."
 
 
-def _born(year: int) -> tuple[Technique, str]:
+def _treat_birth(year: int) -> tuple[Technique, str]:
     earliest = _earliest(year)
     coded = BottomCode(earliest + 1, label=f"{earliest} or earlier")
     return coded, f"C, dates and ages: years of birth up to {earliest} together."

@@ -12,12 +12,19 @@ import pyarrow.compute as pc
 import pyarrow.types as kinds
 
 from ziggurat.anonymize.masking._coarser import as_tuple, is_end, orderable, plain_end
-from ziggurat.anonymize.masking._technique import Tally, Technique, check_comparable, chunked, filled, replaced
+from ziggurat.anonymize.masking._technique import (
+    Tally,
+    Technique,
+    as_column,
+    check_comparable,
+    count_filled,
+    replace_column,
+)
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import Source
 
 
-class Rule(ABC):
+class SuppressionRule(ABC):
     """Which cells to suppress. A missing cell meets no rule, save as part of a rare combination."""
 
     name: ClassVar[str]
@@ -28,16 +35,16 @@ class Rule(ABC):
         """Return how it is set, without values that are to be suppressed."""
 
     @abstractmethod
-    def met(self, table: pa.Table, columns: tuple[str, ...]) -> list[pa.ChunkedArray]:
+    def find_cells(self, table: pa.Table, columns: tuple[str, ...]) -> list[pa.ChunkedArray]:
         """Return for each of the columns which of its cells meet the rule."""
 
 
-class _CellRule(Rule):
+class _CellRule(SuppressionRule):
     """A rule that looks at one cell at a time."""
 
-    def met(self, table: pa.Table, columns: tuple[str, ...]) -> list[pa.ChunkedArray]:
+    def find_cells(self, table: pa.Table, columns: tuple[str, ...]) -> list[pa.ChunkedArray]:
         """Return which cells meet the rule, column by column."""
-        return [chunked(pc.fill_null(self.cells(table.column(name), name), False)) for name in columns]
+        return [as_column(pc.fill_null(self.cells(table.column(name), name), False)) for name in columns]
 
     @abstractmethod
     def cells(self, cells: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
@@ -92,17 +99,17 @@ class Outside(_CellRule):
         """Return which cells lie outside."""
         ordered = orderable(cells, name)
         if kinds.is_null(ordered.type):
-            return chunked(pa.array([False] * len(ordered), pa.bool_()))
+            return as_column(pa.array([False] * len(ordered), pa.bool_()))
         ends = [end for end in (self.lower, self.upper) if end is not None]
         if any(isinstance(end, date) != kinds.is_temporal(ordered.type) for end in ends):
             raise DataError(f"The ends for column {name!r} must be dates if it holds dates, else numbers.")
         below = False if self.lower is None else pc.less(ordered, pa.scalar(self.lower))
         above = False if self.upper is None else pc.greater(ordered, pa.scalar(self.upper))
-        return chunked(pc.or_(below, above))
+        return as_column(pc.or_(below, above))
 
 
 @dataclass(frozen=True)
-class Rare(Rule):
+class Rare(SuppressionRule):
     """Values, or combinations over several columns, of fewer than `fewer_than` rows.
 
     Missing cells count as a value of their own in a combination. It must see the whole table.
@@ -120,7 +127,7 @@ class Rare(Rule):
         """Return the number of rows from which a value is not rare."""
         return {"fewer_than": self.fewer_than}
 
-    def met(self, table: pa.Table, columns: tuple[str, ...]) -> list[pa.ChunkedArray]:
+    def find_cells(self, table: pa.Table, columns: tuple[str, ...]) -> list[pa.ChunkedArray]:
         """Return which rows hold a rare combination, the same for each column."""
         for name in columns:
             check_comparable(table.column(name), name)
@@ -128,7 +135,7 @@ class Rare(Rule):
         counted = codes.group_by(codes.column_names).aggregate([([], "count_all")])
         numbered = codes.append_column("row", pa.array(range(len(codes)), pa.int64()))
         joined = numbered.join(counted, codes.column_names).sort_by("row")
-        rare = chunked(pc.less(joined.column("count_all"), self.fewer_than))
+        rare = as_column(pc.less(joined.column("count_all"), self.fewer_than))
         return [rare for _ in columns]
 
 
@@ -140,10 +147,10 @@ def _codes(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 @dataclass(frozen=True)
 class _Suppression(Technique):
-    rule: Rule
+    rule: SuppressionRule
 
     def __post_init__(self) -> None:
-        if not isinstance(self.rule, Rule):
+        if not isinstance(self.rule, SuppressionRule):
             raise ParameterError("Suppression needs a rule: Among(...), Outside(...) or Rare(...).")
 
     @property
@@ -170,14 +177,14 @@ class SuppressCells(_Suppression):
 
     name: ClassVar[str] = "suppress-cells"
 
-    def masked(self, table: pa.Table, columns: tuple[str, ...], source: Source) -> tuple[pa.Table, Tally]:  # noqa: ARG002
+    def mask(self, table: pa.Table, columns: tuple[str, ...], source: Source) -> tuple[pa.Table, Tally]:  # noqa: ARG002
         """Blank the cells."""
         tally = Tally()
-        for name, met in zip(columns, self.rule.met(table, columns), strict=True):
+        for name, met in zip(columns, self.rule.find_cells(table, columns), strict=True):
             before = table.column(name)
-            after = chunked(pc.if_else(met, pa.scalar(None, before.type), before))
-            tally = tally + Tally(filled(before), filled(before) - filled(after))
-            table = replaced(table, name, after)
+            after = as_column(pc.if_else(met, pa.scalar(None, before.type), before))
+            tally = tally + Tally(count_filled(before), count_filled(before) - count_filled(after))
+            table = replace_column(table, name, after)
         return table, tally
 
 
@@ -196,11 +203,11 @@ class SuppressRows(_Suppression):
 
     name: ClassVar[str] = "suppress-rows"
 
-    def masked(self, table: pa.Table, columns: tuple[str, ...], source: Source) -> tuple[pa.Table, Tally]:  # noqa: ARG002
+    def mask(self, table: pa.Table, columns: tuple[str, ...], source: Source) -> tuple[pa.Table, Tally]:  # noqa: ARG002
         """Take the rows out."""
-        first, *others = self.rule.met(table, columns)
+        first, *others = self.rule.find_cells(table, columns)
         for other in others:
             first = pc.or_(first, other)
         kept = table.filter(pc.invert(first))
-        before, after = (sum(filled(each.column(name)) for name in columns) for each in (table, kept))
+        before, after = (sum(count_filled(each.column(name)) for name in columns) for each in (table, kept))
         return kept, Tally(before, before - after, table.num_rows - kept.num_rows)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as kinds
 
-from ziggurat.anonymize.masking._technique import CellTechnique, Tally, check_comparable, chunked, sortable
+from ziggurat.anonymize.masking._technique import CellTechnique, Tally, as_column, check_comparable, sortable
 from ziggurat.errors import ParameterError
 from ziggurat.randomness import Source
 
@@ -57,14 +57,14 @@ class RankSwap(CellTechnique):
         """Swap the filled cells; the others keep their places."""
         check_comparable(cells, name)
         array = cells.combine_chunks() if cells.num_chunks != 1 else cells.chunk(0)
-        order = _ranked(array)
+        order = _rank(array)
         partner = _partners(order.size, self.percent, source)
         places = np.arange(len(array))
         places[order] = order[partner]
-        return chunked(array.take(pa.array(places))), Tally()
+        return as_column(array.take(pa.array(places))), Tally()
 
 
-def _ranked(array: pa.Array) -> npt.NDArray[np.int64]:
+def _rank(array: pa.Array) -> npt.NDArray[np.int64]:
     """The places of the filled cells, from the lowest value to the highest."""
     there = pc.is_valid(array)
     if kinds.is_floating(array.type):

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as kinds
@@ -14,6 +16,12 @@ import pyarrow.types as kinds
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import Source, secure
 from ziggurat.wording import nearest
+
+Reals = npt.NDArray[np.float64]
+Truths = npt.NDArray[np.bool]
+
+_LARGEST = 1e150  # beyond it squares overflow
+_LARGEST_WHOLE = 2.0**53  # beyond it a real no longer tells neighbouring whole numbers apart
 
 
 @dataclass(frozen=True)
@@ -134,25 +142,25 @@ class Technique(ABC):
         """Return how it is set, in JSON and without secrets."""
         return {}
 
-    def stated(self, tally: Tally) -> dict[str, Any]:  # noqa: ARG002
+    def derive_facts(self, tally: Tally) -> dict[str, Any]:  # noqa: ARG002
         """Return what follows from what was done, in JSON."""
         return {}
 
     @abstractmethod
-    def masked(self, table: pa.Table, columns: tuple[str, ...], source: Source) -> tuple[pa.Table, Tally]:
+    def mask(self, table: pa.Table, columns: tuple[str, ...], source: Source) -> tuple[pa.Table, Tally]:
         """Return the table with these columns masked, and what was done; `apply` checks what this takes for granted."""
 
     def apply(self, table: pa.Table, columns: str | Sequence[str], source: Source | None = None) -> Masked:
         """Mask these columns of an Arrow table; the randomness is secure unless a rehearsal passes its own."""
         names = (columns,) if isinstance(columns, str) else tuple(columns)
-        drawn_from = checked_source(source)
-        after, tally = self.masked(plain_columns(table, names), names, drawn_from)
-        return Masked(after, self.recorded(names, tally, drawn_from))
+        drawn_from = check_source(source)
+        after, tally = self.mask(plain_columns(table, names), names, drawn_from)
+        return Masked(after, self.record(names, tally, drawn_from))
 
-    def recorded(self, columns: tuple[str, ...], tally: Tally, source: Source) -> MaskRecord:
+    def record(self, columns: tuple[str, ...], tally: Tally, source: Source) -> MaskRecord:
         """Return the record of what was done to these columns."""
         origin = source.origin if self.random else None
-        return MaskRecord(columns, self.name, self.parameters(), tally, self.stated(tally), origin)
+        return MaskRecord(columns, self.name, self.parameters(), tally, self.derive_facts(tally), origin)
 
 
 class CellTechnique(Technique):
@@ -162,18 +170,18 @@ class CellTechnique(Technique):
     def column(self, cells: pa.ChunkedArray, name: str, source: Source) -> tuple[pa.ChunkedArray, Tally]:
         """Return one column masked, and counts of its own; how many cells changed is counted by the caller."""
 
-    def masked(self, table: pa.Table, columns: tuple[str, ...], source: Source) -> tuple[pa.Table, Tally]:
+    def mask(self, table: pa.Table, columns: tuple[str, ...], source: Source) -> tuple[pa.Table, Tally]:
         """Mask one column after the other."""
         total = Tally()
         for name in columns:
             before = table.column(name)
             after, own = self.column(before, name, source)
-            table = replaced(table, name, after)
-            total = total + own + Tally(filled(before), changed_cells(before, after))
+            table = replace_column(table, name, after)
+            total = total + own + Tally(count_filled(before), count_changed(before, after))
         return table, total
 
 
-def checked_source(source: Source | None) -> Source:
+def check_source(source: Source | None) -> Source:
     """Return the source to draw from: secure unless a rehearsal passes its own."""
     if source is not None and not isinstance(source, Source):
         raise ParameterError("Give the source of randomness: secure(), or seeded(...) for a rehearsal.")
@@ -189,16 +197,16 @@ def plain_columns(table: pa.Table, names: Iterable[str]) -> pa.Table:
             raise DataError(f"The table has no column {name!r}; {nearest(name, table.column_names)}")
         column = table.column(name)
         if kinds.is_dictionary(column.type):
-            table = replaced(table, name, column.cast(column.type.value_type))
+            table = replace_column(table, name, column.cast(column.type.value_type))
     return table
 
 
-def replaced(table: pa.Table, name: str, column: pa.ChunkedArray) -> pa.Table:
+def replace_column(table: pa.Table, name: str, column: pa.ChunkedArray) -> pa.Table:
     """Return the table with another column under this name."""
     return table.set_column(table.column_names.index(name), name, column)
 
 
-def filled(column: pa.ChunkedArray) -> int:
+def count_filled(column: pa.ChunkedArray) -> int:
     """Return how many cells of a column hold a value; NaN is none."""
     return len(column) - int(column.null_count) - _nans(column)
 
@@ -207,14 +215,14 @@ def _nans(column: pa.ChunkedArray) -> int:
     return int(pc.sum(pc.is_nan(column)).as_py() or 0) if kinds.is_floating(column.type) else 0
 
 
-def changed_cells(before: pa.ChunkedArray, after: pa.ChunkedArray) -> int:
+def count_changed(before: pa.ChunkedArray, after: pa.ChunkedArray) -> int:
     """Return how many filled cells no longer hold the value they held, compared as text where the type changed."""
     if kinds.is_null(before.type):
         return 0
     if before.type != after.type and kinds.is_integer(before.type) and kinds.is_floating(after.type):
         before = before.cast(after.type, safe=False)
     elif before.type != after.type and not has_text(before.type):
-        return filled(before)
+        return count_filled(before)
     elif before.type != after.type:
         before, after = before.cast(pa.string()), after.cast(pa.string())
     present = pc.is_valid(before)
@@ -224,7 +232,7 @@ def changed_cells(before: pa.ChunkedArray, after: pa.ChunkedArray) -> int:
     return int(pc.sum(pc.and_(present, pc.invert(same))).as_py() or 0)
 
 
-def chunked(array: pa.Array | pa.ChunkedArray) -> pa.ChunkedArray:
+def as_column(array: pa.Array | pa.ChunkedArray) -> pa.ChunkedArray:
     """Return an array as a column."""
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array], type=array.type)
 
@@ -254,10 +262,10 @@ def check_comparable(column: pa.ChunkedArray, name: str) -> None:
         raise DataError(f"Column {name!r} holds lists or records, which have no order and no ranks; drop or unpack it.")
 
 
-def looked_up(column: pa.ChunkedArray, distinct: pa.Array, replacements: pa.Array) -> pa.ChunkedArray:
+def look_up(column: pa.ChunkedArray, distinct: pa.Array, replacements: pa.Array) -> pa.ChunkedArray:
     """Return the column with the i-th of `distinct` replaced by the i-th of `replacements`; missing cells stay."""
     places = pc.index_in(column, value_set=distinct)
-    return chunked(pc.take(replacements, places))
+    return as_column(pc.take(replacements, places))
 
 
 def distinct_of(column: pa.ChunkedArray) -> pa.Array:
@@ -272,3 +280,43 @@ def sortable(array: pa.Array) -> pa.Array:
     if kinds.is_boolean(array.type):
         return array.cast(pa.int8())
     return array.cast(pa.string()) if kinds.is_null(array.type) else array
+
+
+def is_number(given: pa.DataType) -> bool:
+    """Return whether a type holds numbers."""
+    return bool(kinds.is_integer(given) or kinds.is_floating(given) or kinds.is_decimal(given))
+
+
+def check_number(column: pa.ChunkedArray, name: str, technique: str) -> None:
+    """Refuse a column that does not hold numbers; one of nothing but missing cells will do."""
+    if not (is_number(column.type) or kinds.is_null(column.type)):
+        raise DataError(f"Column {name!r} does not hold numbers, which {technique} needs.")
+
+
+def reals(column: pa.ChunkedArray, name: str, technique: str) -> tuple[Reals, Truths]:
+    """Return the cells as reals and whether each is a finite number; the others are 0."""
+    check_number(column, name, technique)
+    cast = column.cast(pa.float64(), safe=False)
+    values = np.array(pc.fill_null(cast, np.nan).to_numpy(), dtype=np.float64)
+    there = np.isfinite(values)
+    values[~there] = 0.0
+    if np.abs(values).max(initial=0.0) > (_LARGEST_WHOLE if kinds.is_integer(column.type) else _LARGEST):
+        raise DataError(f"Column {name!r} holds numbers too large to compute with; {technique} would spoil them.")
+    return values, there
+
+
+def column_of(values: Reals, there: Truths, like: pa.DataType) -> pa.ChunkedArray:
+    """Return a column of these values, missing where they are not there: whole numbers if `like` is, else reals.
+
+    Whole numbers are rounded to the nearest; one that leaves its type or 2**53 comes out as that end.
+    """
+    if not kinds.is_integer(like):
+        return as_column(pa.array(values, type=pa.float64(), mask=~there))
+    low, high = _ends(like)
+    whole = np.clip(np.rint(values), max(low, -_LARGEST_WHOLE), min(high, _LARGEST_WHOLE))
+    return as_column(pa.array(whole.astype(np.int64), mask=~there).cast(like))
+
+
+def _ends(like: pa.DataType) -> tuple[float, float]:
+    limits = np.iinfo(like.to_pandas_dtype())
+    return float(limits.min), float(limits.max)

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.anonymize.masking._technique import CellTechnique, Tally, distinct_of, identifier_text, looked_up
-from ziggurat.anonymize.masking._vault import Drawing, Vault
+from ziggurat.anonymize.masking._technique import CellTechnique, Tally, distinct_of, identifier_text, look_up
+from ziggurat.anonymize.masking._vault import Vault, VaultTransaction
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import Source, uniform_below
 
@@ -68,17 +68,17 @@ class Tokens(CellTechnique):
         with self.vault.changing(source.origin) as drawing:
             tokens, new = _tokens(drawing, self.domain or name, originals, name, source)
         shown = pa.array([tokens[original] for original in originals], pa.string())
-        return looked_up(text, distinct, shown), Tally(counts={"tokens_drawn": new})
+        return look_up(text, distinct, shown), Tally(counts={"tokens_drawn": new})
 
 
 def _tokens(
-    drawing: Drawing, domain: str, originals: list[str], name: str, source: Source
+    drawing: VaultTransaction, domain: str, originals: list[str], name: str, source: Source
 ) -> tuple[dict[str, str], int]:
     known = drawing.known(domain, originals)
     new = [original for original in originals if original not in known]
     formats = [format_of(original) for original in new]
     _check_room(drawing, domain, formats, name)
-    drawn = _drawn(drawing, domain, new, formats, source)
+    drawn = _draw_tokens(drawing, domain, new, formats, source)
     drawing.add(domain, drawn)
     return known | drawn, len(drawn)
 
@@ -88,7 +88,7 @@ def format_of(text: str) -> str:
     return text.translate(_CLASSES)
 
 
-class _Classes(dict[int, str]):
+class _CharacterClasses(dict[int, str]):
     """The class of every character, worked out when it is first met."""
 
     def __missing__(self, code: int) -> str:
@@ -102,7 +102,7 @@ class _Classes(dict[int, str]):
         return self[code]
 
 
-_CLASSES = _Classes()
+_CLASSES = _CharacterClasses()
 
 
 def _size(form: str) -> int:
@@ -112,7 +112,7 @@ def _size(form: str) -> int:
     return size
 
 
-def _check_room(drawing: Drawing, domain: str, formats: list[str], name: str) -> None:
+def _check_room(drawing: VaultTransaction, domain: str, formats: list[str], name: str) -> None:
     """Refuse formats of which tokens and values would take more than half, so that a draw soon finds a free one."""
     most = _ROOM * (drawing.count(domain) + len(formats))
     for form, count in Counter(formats).items():
@@ -127,13 +127,15 @@ def _check_room(drawing: Drawing, domain: str, formats: list[str], name: str) ->
             )
 
 
-def _drawn(drawing: Drawing, domain: str, originals: list[str], formats: list[str], source: Source) -> dict[str, str]:
+def _draw_tokens(
+    drawing: VaultTransaction, domain: str, originals: list[str], formats: list[str], source: Source
+) -> dict[str, str]:
     """Draw until every value has a token that is nobody's: rejecting leaves the free ones equally likely."""
     own, used, found = set(originals), set[str](), {}
     open_ = dict(zip(originals, formats, strict=True))
     while open_:
-        candidates = dict(zip(open_, _filled(list(open_.values()), source), strict=True))
-        taken = drawing.taken(domain, list(candidates.values())) | own
+        candidates = dict(zip(open_, _fill_formats(list(open_.values()), source), strict=True))
+        taken = drawing.find_taken(domain, list(candidates.values())) | own
         for original, token in candidates.items():
             if token not in taken and token not in used:
                 used.add(token)
@@ -142,7 +144,7 @@ def _drawn(drawing: Drawing, domain: str, originals: list[str], formats: list[st
     return found
 
 
-def _filled(formats: list[str], source: Source) -> list[str]:
+def _fill_formats(formats: list[str], source: Source) -> list[str]:
     """Draw a text for each format, all characters of a class at once."""
     joined = "".join(formats)
     characters = np.frombuffer(joined.encode("utf-32-le"), dtype="<u4").copy()

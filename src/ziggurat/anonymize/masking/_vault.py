@@ -60,7 +60,7 @@ class Vault:
         wanted = list(tokens)
         given = sorted({token for token in wanted if token is not None})
         with self._opened() as connection:
-            known = dict(_matched(connection, domain, given, "token", "original"))
+            known = dict(_match(connection, domain, given, "token", "original"))
         strange = len(given) - len(known)
         if strange:
             raise DataError(
@@ -69,13 +69,13 @@ class Vault:
         return [None if token is None else known[token] for token in wanted]
 
     @contextlib.contextmanager
-    def changing(self, origin: str) -> Iterator[Drawing]:
+    def changing(self, origin: str) -> Iterator[VaultTransaction]:
         """Open the vault for more tokens; all of them are kept, or none if anything fails."""
         with self._opened() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 _check_origin(connection, origin)
-                yield Drawing(connection)
+                yield VaultTransaction(connection)
             except BaseException:
                 connection.rollback()
                 raise
@@ -115,7 +115,7 @@ class Vault:
         return f"Vault({str(self.path)!r})"
 
 
-class Drawing:
+class VaultTransaction:
     """An open transaction on a vault."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -125,9 +125,9 @@ class Drawing:
         """Return the tokens that some of these values already have."""
         if self.count(domain) == 0:
             return {}
-        return dict(_matched(self._connection, domain, originals, "original", "token"))
+        return dict(_match(self._connection, domain, originals, "original", "token"))
 
-    def taken(self, domain: str, candidates: list[str]) -> set[str]:
+    def find_taken(self, domain: str, candidates: list[str]) -> set[str]:
         """Return those of the candidates that are a token or a value of the domain already."""
         if self.count(domain) == 0:
             return set()
@@ -154,7 +154,7 @@ class Drawing:
         self._connection.executemany("INSERT INTO token VALUES (?, ?, ?)", rows)
 
 
-def _matched(
+def _match(
     connection: sqlite3.Connection, domain: str, texts: list[str], by: str, shown: str
 ) -> Iterator[tuple[str, str]]:
     """Yield those of `texts` that are in the column `by`, each with what the column `shown` holds beside it."""

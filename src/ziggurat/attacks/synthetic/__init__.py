@@ -1,6 +1,6 @@
 """Attacks on synthetic tables, each against a control and a naive guess."""
 
-from ziggurat.attacks.synthetic._alike import alike, classes, copies_named
+from ziggurat.attacks.synthetic._alike import name_copies, number_alike, read_alike
 from ziggurat.attacks.synthetic._closest import Closeness, ClosestRecords, closest_records
 from ziggurat.attacks.synthetic._evaluate import (
     GUESSES,
@@ -26,12 +26,12 @@ __all__ = [
     "Scenario",
     "SyntheticSinglingOut",
     "Within",
-    "alike",
-    "classes",
     "closest_records",
-    "copies_named",
     "inference",
     "linkability",
     "match_risk",
+    "name_copies",
+    "number_alike",
+    "read_alike",
     "synthetic_singling_out",
 ]

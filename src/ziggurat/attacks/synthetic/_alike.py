@@ -12,9 +12,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.types as kinds
 
-from ziggurat.attacks.tables import chosen
+from ziggurat.attacks.tables import choose_columns
 from ziggurat.data import Kind, Schema, Table, read
-from ziggurat.data.coded import Codes, refined
+from ziggurat.data.coded import Codes, class_rows, code_alike, read_numbers
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import secure, seeded
@@ -37,7 +37,7 @@ class Opened:
 
 
 @dataclass(frozen=True)
-class Rows:
+class ComparedRows:
     """The rows of one of several tables.
 
     Attributes
@@ -59,26 +59,26 @@ class Rows:
         """How many rows there are."""
         return len(self.cells)
 
-    def take(self, rows: Codes) -> Rows:
+    def take(self, rows: Codes) -> ComparedRows:
         """Return the rows at these places."""
-        return Rows(self.names, self.numeric, self.cells[rows])
+        return ComparedRows(self.names, self.numeric, self.cells[rows])
 
-    def select(self, names: Iterable[str]) -> Rows:
+    def select(self, names: Iterable[str]) -> ComparedRows:
         """Return the rows with these columns only."""
         places = [self.names.index(name) for name in names]
-        return Rows(tuple(names), tuple(self.numeric[place] for place in places), self.cells[:, places])
+        return ComparedRows(tuple(names), tuple(self.numeric[place] for place in places), self.cells[:, places])
 
     def column(self, name: str) -> Floats:
         """Return the cells of one column."""
         return self.cells[:, self.names.index(name)]
 
 
-def drawing(random_state: int | None) -> np.random.Generator:
+def make_generator(random_state: int | None) -> np.random.Generator:
     """Return the generator that chooses rows and guesses: a fresh one, or for a rehearsal one by its seed."""
     return (secure() if random_state is None else seeded(random_state)).simulation()
 
 
-def listed(copies: object) -> list[Any]:
+def list_copies(copies: object) -> list[Any]:
     """Return one table, or each of several copies, as a list."""
     held = copies.tables if isinstance(copies, Synthetic) else copies
     found = list(held) if isinstance(held, list | tuple) else [held]
@@ -87,32 +87,32 @@ def listed(copies: object) -> list[Any]:
     return found
 
 
-def copies_named(copies: object) -> list[Named]:
+def name_copies(copies: object) -> list[Named]:
     """Return each copy with what messages call it."""
-    found = listed(copies)
+    found = list_copies(copies)
     return [("the synthetic table" if len(found) == 1 else f"copy {i}", each) for i, each in enumerate(found, 1)]
 
 
-def together(original: object, others: Sequence[Named]) -> list[Opened]:
+def open_alike(original: object, others: Sequence[Named]) -> list[Opened]:
     """Open the original and the other tables.
 
     The original's schema says what the columns are. If it is a `Table`, the others are read by its schema too.
     """
     engine = DuckDBEngine()  # one for all that is not in an engine yet
-    held = _opened(original, engine)
+    held = _open_table(original, engine)
     found = [Opened("the original", held, tuple(held.schema.names))]
     for title, source in others:
-        table = _opened(source, engine)
+        table = _open_table(source, engine)
         names = tuple(table.schema.names)
         shared = [name for name in held.schema.names if name in names]
         if isinstance(original, Table) and not isinstance(source, Table) and shared:
-            table = _opened(source, engine, original.schema.select(shared), lenient=original.lenient)
+            table = _open_table(source, engine, original.schema.select(shared), lenient=original.lenient)
             names = tuple(table.schema.names)  # what the schema does not declare is out of sight
         found.append(Opened(title, table, names))
     return found
 
 
-def encoded(tables: Sequence[Opened], columns: Iterable[str] | str | None = None) -> list[Rows]:
+def encode_alike(tables: Sequence[Opened], columns: Iterable[str] | str | None = None) -> list[ComparedRows]:
     """Read tables, the original first, into one encoding.
 
     Parameters
@@ -123,7 +123,7 @@ def encoded(tables: Sequence[Opened], columns: Iterable[str] | str | None = None
         Which columns to read; by default all, and then no table may have others.
     """
     schema = tables[0].table.schema
-    names = schema.names if columns is None else chosen(tables[0].table, columns, "columns to compare")
+    names = schema.names if columns is None else choose_columns(tables[0].table, columns, "columns to compare")
     for each in tables[1:]:
         _check_columns(names, each, exactly=columns is None)
     parts = [(each.title, each.table.raw.rows(names)) for each in tables]
@@ -131,27 +131,26 @@ def encoded(tables: Sequence[Opened], columns: Iterable[str] | str | None = None
         if part.num_rows == 0:
             raise DataError(f"{title.capitalize()} has no rows.")
     numeric = tuple(schema[name].kind in _NUMBERS for name in names)
-    cells = [_column(name, number, parts) for name, number in zip(names, numeric, strict=True)]
-    ends = np.cumsum([part.num_rows for _, part in parts])[:-1]
-    return [Rows(tuple(names), numeric, each) for each in np.split(np.stack(cells, axis=1), ends)]
+    held = [_read_column(name, number, parts) for name, number in zip(names, numeric, strict=True)]
+    return [ComparedRows(tuple(names), numeric, np.stack(cells, axis=1)) for cells in zip(*held, strict=True)]
 
 
-def alike(original: object, others: Sequence[Named], columns: Iterable[str] | str | None = None) -> list[Rows]:
-    """Open and read tables, see `together` and `encoded`."""
-    return encoded(together(original, others), columns)
+def read_alike(
+    original: object, others: Sequence[Named], columns: Iterable[str] | str | None = None
+) -> list[ComparedRows]:
+    """Open and read tables, see `open_alike` and `encode_alike`."""
+    return encode_alike(open_alike(original, others), columns)
 
 
-def classes(tables: Sequence[Floats]) -> list[Codes]:
+def number_alike(tables: Sequence[Floats]) -> list[Codes]:
     """Return for each row of several tables which distinct row it is; equal rows have equal numbers."""
     whole = np.concatenate(tables)
-    ids, number = np.zeros(len(whole), dtype=np.int64), 1
-    for column in whole.T:
-        values, codes = np.unique(column, return_inverse=True)
-        ids, number = refined(ids, number, codes.astype(np.int64), len(values))
+    columns = [np.unique(column, return_inverse=True) for column in whole.T]
+    ids, _ = class_rows([(codes, len(values)) for values, codes in columns], len(whole))
     return np.split(ids, np.cumsum([len(table) for table in tables])[:-1])
 
 
-def scaled(tables: Sequence[Rows], ranges: Sequence[Rows]) -> list[Floats]:
+def scale_rows(tables: Sequence[ComparedRows], ranges: Sequence[ComparedRows]) -> list[Floats]:
     """Return cells such that min(1, |a - b|) is Gower's distance in each column (Gower 1971, Biometrics 27(4)).
 
     Numbers are divided by their range in `ranges`, where a number beyond it may be a whole unit away; categories, and
@@ -163,7 +162,7 @@ def scaled(tables: Sequence[Rows], ranges: Sequence[Rows]) -> list[Floats]:
         low, width = _range(known[:, place]) if number else (0.0, 0.5)
         for rows, out in zip(tables, found, strict=True):
             cells = rows.cells[:, place]
-            out[:, place] = _unit(cells, low, width) if number else cells / width
+            out[:, place] = _scale_numbers(cells, low, width) if number else cells / width
     return found
 
 
@@ -172,14 +171,14 @@ def _range(cells: Floats) -> tuple[float, float]:
     return (float(present.min()), float(np.ptp(present))) if present.size else (0.0, 0.0)
 
 
-def _unit(cells: Floats, low: float, width: float) -> Floats:
+def _scale_numbers(cells: Floats, low: float, width: float) -> Floats:
     with np.errstate(over="ignore", invalid="ignore"):
         moved = cells - low
         inside = moved / width if width > 0 else np.where(moved == 0, 0.0, np.sign(moved) * 2)
     return np.where(np.isnan(cells), _MISSING, np.clip(inside, -1.0, 2.0))
 
 
-def _opened(source: object, engine: DuckDBEngine, schema: Schema | None = None, *, lenient: bool = False) -> Table:
+def _open_table(source: object, engine: DuckDBEngine, schema: Schema | None = None, *, lenient: bool = False) -> Table:
     if isinstance(source, Table):
         return source
     holder = engine if isinstance(source, pa.Table | str | Path) else None
@@ -197,7 +196,8 @@ def _check_columns(names: Sequence[str], other: Opened, *, exactly: bool) -> Non
             )
 
 
-def _column(name: str, number: bool, parts: Sequence[tuple[str, pa.Table]]) -> Floats:
+def _read_column(name: str, number: bool, parts: Sequence[tuple[str, pa.Table]]) -> list[Floats]:
+    """The cells of a column of each table: numbers, or codes that the tables share."""
     columns = [part.column(name) for _, part in parts]
     families = [_family(column) for column in columns]
     known = next((family for family in families if family), "text")
@@ -205,8 +205,10 @@ def _column(name: str, number: bool, parts: Sequence[tuple[str, pa.Table]]) -> F
         if family not in ("", known):
             raise DataError(f"Column {name!r} holds another kind of cells in {title} than in the original.")
     if number and known in ("number", "date"):
-        return np.concatenate([_floats(column) for column in columns])
-    return _codes(columns, known)
+        return [read_numbers(column) for column in columns]
+    shared = pa.float64() if known == "number" else pa.string()
+    codes, _ = code_alike([column.cast(shared, safe=False) for column in columns])
+    return [each.astype(np.float64) for each in codes]
 
 
 def _family(column: pa.ChunkedArray) -> str:
@@ -218,17 +220,3 @@ def _family(column: pa.ChunkedArray) -> str:
     if kinds.is_boolean(column.type):
         return "truth"
     return "number" if kinds.is_integer(column.type) or kinds.is_floating(column.type) else "text"
-
-
-def _floats(column: pa.ChunkedArray) -> Floats:
-    if column.null_count == len(column):
-        return np.full(len(column), np.nan)
-    days = column.cast(pa.date32()).cast(pa.int32()) if kinds.is_date(column.type) else column
-    return np.asarray(days.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
-
-
-def _codes(columns: Sequence[pa.ChunkedArray], family: str) -> Floats:
-    shared = pa.float64() if family == "number" else pa.string()
-    cells = [chunk for column in columns for chunk in column.cast(shared, safe=False).chunks]
-    coded = pa.concat_arrays(cells).dictionary_encode(null_encoding="encode")
-    return np.asarray(coded.indices.to_numpy(zero_copy_only=False), dtype=np.float64)

@@ -10,12 +10,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ziggurat.attacks._finding import CONFIDENCE, Finding, Share, counted
+from ziggurat.attacks._finding import CONFIDENCE, Share, count_noun
 from ziggurat.attacks._guesses import FEWEST, whole
-from ziggurat.attacks.synthetic._alike import Floats, Rows, alike, classes, copies_named, drawing, scaled
+from ziggurat.attacks.synthetic._alike import (
+    ComparedRows,
+    Floats,
+    make_generator,
+    name_copies,
+    number_alike,
+    read_alike,
+    scale_rows,
+)
 from ziggurat.attacks.synthetic._closest_kernels import nearest
 from ziggurat.data import Table
 from ziggurat.data.coded import Codes
+from ziggurat.findings import Finding
 
 _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 _LOW = 0.05
@@ -98,7 +107,7 @@ class ClosestRecords(Finding):
     def sentence(self) -> str:
         """What was found, in a sentence for a steward."""
         text = (
-            f"{self.closer.rate:.1%} of {counted(self.synthetic_rows, 'synthetic row')} are closer to the original "
+            f"{self.closer.rate:.1%} of {count_noun(self.synthetic_rows, 'synthetic row')} are closer to the original "
             f"than to the hold-out (50% expected, give or take {self.chance:.1%}); {self.copies} equal a row of the "
             f"original, which copies {self.uniques_copied.hits:,} of {self.uniques_copied.trials:,} unique rows"
         )
@@ -158,16 +167,16 @@ def closest_records(
         A seed for a rehearsal; by default the choices are secret.
     """
     most = whole(at_most, "The largest number of rows")
-    first, outside, *copies = alike(original, [("the hold-out", holdout), *copies_named(synthetic)], columns)
-    made = Rows(first.names, first.numeric, np.concatenate([copy.cells for copy in copies]))
-    draw = drawing(random_state)
+    first, outside, *copies = read_alike(original, [("the hold-out", holdout), *name_copies(synthetic)], columns)
+    made = ComparedRows(first.names, first.numeric, np.concatenate([copy.cells for copy in copies]))
+    draw = make_generator(random_state)
     size = min(len(first), len(outside), most)
     ours, theirs = (draw.permutation(len(each))[:size] for each in (first, outside))
     asked = made.take(draw.permutation(len(made))[:most])
-    mine, other, queries = scaled([first.take(ours), outside.take(theirs), asked], [first, outside])
+    mine, other, queries = scale_rows([first.take(ours), outside.take(theirs), asked], [first, outside])
     near, far = (nearest(each, queries, 2, draw.permutation(size)) for each in (mine, other))
     closer, chance, luck = _closer(near, far, 2 * size, draw)
-    kinds = classes([first.cells, outside.cells, made.cells])
+    kinds = number_alike([first.cells, outside.cells, made.cells])
     return ClosestRecords(
         synthetic_rows=len(asked),
         rows=size,
@@ -176,9 +185,9 @@ def closest_records(
         luck=luck,
         training=_closeness(near[1]),
         holdout=_closeness(far[1]),
-        copies=_copied(kinds[2], kinds[0]),
-        copies_drawn=_copied(kinds[2], kinds[0][ours]),
-        copies_holdout=_copied(kinds[2], kinds[1][theirs]),
+        copies=_count_copies(kinds[2], kinds[0]),
+        copies_drawn=_count_copies(kinds[2], kinds[0][ours]),
+        copies_holdout=_count_copies(kinds[2], kinds[1][theirs]),
         uniques_copied=_uniques(kinds[0], kinds[2]),
     )
 
@@ -224,7 +233,7 @@ def _closeness(distances: Floats) -> Closeness:
     return Closeness(low, middle, *(float(value) for value in np.quantile(ratios, [_LOW, 0.5])))
 
 
-def _copied(made: Codes, real: Codes) -> Share:
+def _count_copies(made: Codes, real: Codes) -> Share:
     return Share(int(np.isin(made, real).sum()), made.size)
 
 

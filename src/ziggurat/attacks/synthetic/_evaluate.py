@@ -14,26 +14,27 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.attacks._finding import Finding, Share, counted
-from ziggurat.attacks._guesses import Guesses, judged, pooled, whole
-from ziggurat.attacks.synthetic._alike import Floats, Rows, alike, copies_named, drawing, scaled
+from ziggurat.attacks._finding import Share, count_noun
+from ziggurat.attacks._guesses import Guesses, judge, pool, whole
+from ziggurat.attacks.synthetic._alike import ComparedRows, Floats, make_generator, name_copies, read_alike, scale_rows
 from ziggurat.attacks.synthetic._closest_kernels import nearest
 from ziggurat.attacks.synthetic._predicates import (
     Draw,
     Predicate,
-    isolated,
+    chance_if_swapped,
+    count_isolating,
     naive,
     of_one_column,
     of_several_columns,
-    swapped_chance,
 )
 from ziggurat.data import Table
 from ziggurat.data.coded import Codes
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 
 Truths = npt.NDArray[np.bool_]
 Orders = tuple[Codes, Codes]
-Attack = Callable[[Rows, Rows, Orders], Truths]
+Attack = Callable[[ComparedRows, ComparedRows, Orders], Truths]
 
 GUESSES = 2_000
 
@@ -63,7 +64,7 @@ class SyntheticSinglingOut(Finding):
     def sentence(self) -> str:
         """What was found, in a sentence for a steward."""
         return (
-            f"Singling out, tried on {counted(self.rows, 'row')}: by one column, {self.univariate.sentence} "
+            f"Singling out, tried on {count_noun(self.rows, 'row')}: by one column, {self.univariate.sentence} "
             f"By several columns, {self.multivariate.sentence}"
         )
 
@@ -165,17 +166,17 @@ def synthetic_singling_out(
         A seed for a rehearsal; by default the choices are secret.
     """
     wanted, wide = whole(guesses, "The number of guesses"), whole(width, "The width of predicates")
-    first, outside, *copies = alike(original, [("the control table", control), *copies_named(synthetic)], columns)
-    draw = drawing(random_state)
+    first, outside, *copies = read_alike(original, [("the control table", control), *name_copies(synthetic)], columns)
+    draw = make_generator(random_state)
     size = min(len(first), len(outside))
     mine, theirs = (each.take(draw.permutation(len(each))[:size]) for each in (first, outside))
     kinds: list[tuple[Guesses, Share]] = []
     for many in (1, wide):
         made = [_predicates(copy, number, many, draw) for copy, number in _dealt(copies, wanted)]
         told = [each for part, _ in made for each in part]
-        shares = [isolated(told, rows) for rows in (mine, theirs, first)]
-        blind = isolated([each for _, part in made for each in part], mine)
-        kinds.append((judged(shares[0], shares[1], blind, swapped_chance(told, mine, theirs, draw)), shares[2]))
+        shares = [count_isolating(told, rows) for rows in (mine, theirs, first)]
+        blind = count_isolating([each for _, part in made for each in part], mine)
+        kinds.append((judge(shares[0], shares[1], blind, chance_if_swapped(told, mine, theirs, draw)), shares[2]))
     (one, all_one), (several, all_several) = kinds
     return SyntheticSinglingOut(size, one, several, all_one, all_several)
 
@@ -206,18 +207,18 @@ def linkability(
         A seed for a rehearsal; by default the choices are secret.
     """
     ours, theirs = (_names(part) for part in _two(known))
-    near, draw = whole(neighbours, "The number of neighbours"), drawing(random_state)
-    tables = alike(original, [("the control table", control), *copies_named(synthetic)], (*ours, *theirs))
+    near, draw = whole(neighbours, "The number of neighbours"), make_generator(random_state)
+    tables = read_alike(original, [("the control table", control), *name_copies(synthetic)], (*ours, *theirs))
 
-    def attack(copy: Rows, people: Rows, orders: Orders) -> Truths:
+    def attack(copy: ComparedRows, people: ComparedRows, orders: Orders) -> Truths:
         parts = zip((ours, theirs), orders, strict=True)
         return _common(*(_closest(copy.select(part), people.select(part), near, order) for part, order in parts))
 
-    def blind(copy: Rows, people: Rows, _orders: Orders) -> Truths:
+    def blind(copy: ComparedRows, people: ComparedRows, _orders: Orders) -> Truths:
         size = (len(people), min(near, len(copy)))
         return _common(draw.integers(len(copy), size=size), draw.integers(len(copy), size=size))
 
-    return Linkability((ours, theirs), near, _tried(tables, attack, blind, guesses, draw))
+    return Linkability((ours, theirs), near, _attack(tables, attack, blind, guesses, draw))
 
 
 def inference(
@@ -250,25 +251,25 @@ def inference(
     random_state
         A seed for a rehearsal; by default the choices are secret.
     """
-    names, draw = _names(known), drawing(random_state)
+    names, draw = _names(known), make_generator(random_state)
     if secret in names:
         raise ParameterError(f"Column {secret!r} is named both as secret and as known.")
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance < 1:
         raise ParameterError("The tolerance must be a share of at least 0 and below 1.")
-    tables = alike(original, [("the control table", control), *copies_named(synthetic)], (*names, secret))
+    tables = read_alike(original, [("the control table", control), *name_copies(synthetic)], (*names, secret))
     slack = float(tolerance) if tables[0].numeric[-1] else 0.0
 
-    def attack(copy: Rows, people: Rows, orders: Orders) -> Truths:
+    def attack(copy: ComparedRows, people: ComparedRows, orders: Orders) -> Truths:
         places = _closest(copy.select(names), people.select(names), 1, orders[0])[:, 0]
-        return _learned(copy.column(secret)[places], people.column(secret), slack)
+        return _learn(copy.column(secret)[places], people.column(secret), slack)
 
-    def blind(copy: Rows, people: Rows, _orders: Orders) -> Truths:
-        return _learned(np.array(_commonest(copy.column(secret), slack)), people.column(secret), slack)
+    def blind(copy: ComparedRows, people: ComparedRows, _orders: Orders) -> Truths:
+        return _learn(np.array(_commonest(copy.column(secret), slack)), people.column(secret), slack)
 
-    return AttributeInference(names, secret, slack, _tried(tables, attack, blind, guesses, draw))
+    return AttributeInference(names, secret, slack, _attack(tables, attack, blind, guesses, draw))
 
 
-def _tried(tables: Sequence[Rows], attack: Attack, blind: Attack, guesses: int, draw: Draw) -> Guesses:
+def _attack(tables: Sequence[ComparedRows], attack: Attack, blind: Attack, guesses: int, draw: Draw) -> Guesses:
     """Attack people of the original and of the control, each with one of the copies.
 
     Which of equally near rows comes first is drawn once for both: it decides the guesses about many people together,
@@ -278,27 +279,27 @@ def _tried(tables: Sequence[Rows], attack: Attack, blind: Attack, guesses: int, 
     wanted = whole(guesses, "The number of guesses")
     orders = [(draw.permutation(len(copy)), draw.permutation(len(copy))) for copy in copies]
 
-    def share(people: Rows, way: Attack) -> Share:
+    def share(people: ComparedRows, way: Attack) -> Share:
         drawn = draw.permutation(len(people))[:wanted]
         parts = zip(copies, np.array_split(drawn, len(copies)), orders, strict=True)
         hits = [way(copy, people.take(part), order) for copy, part, order in parts if part.size]
-        return pooled([Share(int(each.sum()), each.size) for each in hits])
+        return pool([Share(int(each.sum()), each.size) for each in hits])
 
-    return judged(share(original, attack), share(control, attack), share(original, blind))
+    return judge(share(original, attack), share(control, attack), share(original, blind))
 
 
-def _dealt(copies: Sequence[Rows], wanted: int) -> list[tuple[Rows, int]]:
+def _dealt(copies: Sequence[ComparedRows], wanted: int) -> list[tuple[ComparedRows, int]]:
     parts = [len(part) for part in np.array_split(np.arange(wanted), len(copies))]
     return [(copy, part) for copy, part in zip(copies, parts, strict=True) if part]
 
 
-def _predicates(copy: Rows, wanted: int, many: int, draw: Draw) -> tuple[list[Predicate], list[Predicate]]:
+def _predicates(copy: ComparedRows, wanted: int, many: int, draw: Draw) -> tuple[list[Predicate], list[Predicate]]:
     made = of_one_column(copy, wanted, draw) if many == 1 else of_several_columns(copy, wanted, many, draw)
     return made, naive(copy, wanted, many, draw)
 
 
-def _closest(copy: Rows, people: Rows, neighbours: int, order: Codes) -> Codes:
-    base, asked = scaled([copy, people], [copy])
+def _closest(copy: ComparedRows, people: ComparedRows, neighbours: int, order: Codes) -> Codes:
+    base, asked = scale_rows([copy, people], [copy])
     return nearest(base, asked, min(neighbours, len(copy)), order)[0]
 
 
@@ -306,7 +307,7 @@ def _common(ours: Codes, theirs: Codes) -> Truths:
     return np.asarray((ours[:, :, None] == theirs[:, None, :]).any(axis=(1, 2)))
 
 
-def _learned(guesses: Floats, truths: Floats, tolerance: float) -> Truths:
+def _learn(guesses: Floats, truths: Floats, tolerance: float) -> Truths:
     return (np.abs(guesses - truths) <= tolerance * np.abs(truths)) | (np.isnan(guesses) & np.isnan(truths))
 
 

@@ -19,15 +19,24 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.attacks._finding import Finding, Share, counted
-from ziggurat.attacks.synthetic._alike import Floats, Opened, Rows, classes, copies_named, encoded, together
-from ziggurat.attacks.synthetic._matching_risk_kernels import Index, Scores, Wanted, counts, indexed, scores
+from ziggurat.attacks._finding import Share, count_noun
+from ziggurat.attacks.synthetic._alike import (
+    ComparedRows,
+    Floats,
+    Opened,
+    encode_alike,
+    name_copies,
+    number_alike,
+    open_alike,
+)
+from ziggurat.attacks.synthetic._matching_risk_kernels import Index, MatchTargets, Scores, counts, index_tables, scores
 from ziggurat.attacks.synthetic._scenario import Exact, Knowledge, Scenario, Within
-from ziggurat.attacks.tables import _hypergeometric
+from ziggurat.attacks.tables import hypergeometric
 from ziggurat.data import Table
 from ziggurat.data.coded import Codes
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, ParameterError
+from ziggurat.findings import Finding
 from ziggurat.synthesize import Synthetic
 
 _FEW = 30
@@ -89,7 +98,7 @@ class MatchRisk(Finding):
     def sentence(self) -> str:
         """What was found, in a sentence for a steward."""
         return (
-            f"Of {counted(self.targets, 'target')} who are {self.in_sample} in the table the intruder claims one "
+            f"Of {count_noun(self.targets, 'target')} who are {self.in_sample} in the table the intruder claims one "
             f"record each for {self.unique}, rightly for {self.right} (true match rate); {self.wrong} of the claims "
             f"are false (false match rate). By picking one of the likeliest records {self.expected:,.1f} are expected "
             f"to be found ({self.rate:.1%})."
@@ -135,22 +144,22 @@ def match_risk(
         names: 1/F by its expectation given f of a sample (Franconi and Polettini 2004, as mu-Argus does).
     """
     _check_population(scenario, population)
-    named = copies_named(copies)
+    named = name_copies(copies)
     if isinstance(copies, Synthetic) and copies.kind == "fully":
         raise ParameterError(f"These copies are fully synthetic; {_INSTEAD}.")
-    tables = together(original, [*named, *([] if population is None else [("the population", population)])])
+    tables = open_alike(original, [*named, *([] if population is None else [("the population", population)])])
     _check_correspondence(tables[: len(named) + 1])
-    first, *rest = encoded(tables, tuple(scenario.known))
+    first, *rest = encode_alike(tables, tuple(scenario.known))
     targets = _targets(tables[0].table, scenario)
-    wanted, (index, people) = _prepared(scenario, first, rest, targets, len(named), tables[0].names)
+    wanted, (index, people) = _prepare(scenario, first, rest, targets, len(named), tables[0].names)
     floors = np.zeros(targets.size, np.int64) if people is None else counts(people, wanted)
     estimated = scenario.in_sample == "maybe" and people is None
     inverse = _inverse(len(first), int(floors.max()), scenario.population if estimated else None)
     found = scores(index, wanted, targets, floors, inverse)
-    return _summed(scenario, len(first), len(named), found)
+    return _sum_up(scenario, len(first), len(named), found)
 
 
-def _summed(scenario: Scenario, rows: int, copies: int, found: Scores) -> MatchRisk:
+def _sum_up(scenario: Scenario, rows: int, copies: int, found: Scores) -> MatchRisk:
     picks = found.best > 0
     if scenario.in_sample == "maybe":
         picks &= found.best >= 1 - found.total - _ROUNDING
@@ -187,27 +196,27 @@ def _check_correspondence(tables: Sequence[Opened]) -> None:
     names = [name for name in tables[0].names if all(name in copy.names for copy in tables)]
     if not names:
         raise DataError("The copies have none of the columns of the original.")
-    first, *rest = encoded(tables, names)
+    first, *rest = encode_alike(tables, names)
     for each, copy in zip(tables[1:], rest, strict=True):
         if len(copy) != len(first):
             raise DataError(
                 f"The original has {len(first):,} rows and {each.title} has {len(copy):,}, but row j of a copy must "
                 f"stand for row j of the original; {_INSTEAD}."
             )
-        if len(first) >= _FEW and not _paired(first, copy):
+        if len(first) >= _FEW and not _are_paired(first, copy):
             raise DataError(
                 f"The rows of {each.title} agree with those of the original no more often than rows paired at random, "
                 f"but row j of a copy must stand for row j of the original; {_INSTEAD}."
             )
 
 
-def _paired(first: Rows, copy: Rows) -> bool:
+def _are_paired(first: ComparedRows, copy: ComparedRows) -> bool:
     """Whether some column, or whole rows, agree row by row more often than if rows were paired at random.
 
     Of a partially synthetic table some columns, or the rows that no rule marks, are the original's.
     """
     alone = [(first.cells[:, [place]], copy.cells[:, [place]]) for place in range(len(first.names))]
-    found = [_agree(*classes(both)) for both in (*alone, (first.cells, copy.cells))]
+    found = [_agree(*number_alike(both)) for both in (*alone, (first.cells, copy.cells))]
     return any(found) or all(each is None for each in found)
 
 
@@ -232,9 +241,14 @@ def _targets(original: Table, scenario: Scenario) -> Codes:
     return found
 
 
-def _prepared(
-    scenario: Scenario, first: Rows, rest: Sequence[Rows], targets: Codes, copies: int, names: tuple[str, ...]
-) -> tuple[Wanted, tuple[Index, Index | None]]:
+def _prepare(
+    scenario: Scenario,
+    first: ComparedRows,
+    rest: Sequence[ComparedRows],
+    targets: Codes,
+    copies: int,
+    names: tuple[str, ...],
+) -> tuple[MatchTargets, tuple[Index, Index | None]]:
     """The targets and the tables, as classes of what must be alike and numbers that must be near."""
     tables = [first.take(targets), *rest]
     keys, numbers = [], []
@@ -243,15 +257,15 @@ def _prepared(
         keys.append(np.stack(sides, axis=1))
         near = [each.column(name) for name, rule in scenario.known.items() if isinstance(rule, Within)]
         numbers.append(np.nan_to_num(np.stack(near, axis=1)) if near else np.empty((len(each), 0)))
-    ids = classes(keys)
+    ids = number_alike(keys)
     number = 1 + max(int(part.max()) for part in ids)
     lows, highs = _ends(scenario, numbers[0])
-    index = indexed(ids[1 : copies + 1], number, numbers[1 : copies + 1])
-    people = indexed(ids[copies + 1 :], number, numbers[copies + 1 :]) if len(tables) > copies + 1 else None
-    return Wanted(ids[0], lows, highs), (index, people)
+    index = index_tables(ids[1 : copies + 1], number, numbers[1 : copies + 1])
+    people = index_tables(ids[copies + 1 :], number, numbers[copies + 1 :]) if len(tables) > copies + 1 else None
+    return MatchTargets(ids[0], lows, highs), (index, people)
 
 
-def _key(scenario: Scenario, name: str, rule: Knowledge, rows: Rows, names: tuple[str, ...]) -> Floats:
+def _key(scenario: Scenario, name: str, rule: Knowledge, rows: ComparedRows, names: tuple[str, ...]) -> Floats:
     """What of a column must be alike in a match: the cell, its side, or at least whether it is missing."""
     cells = rows.column(name)
     if isinstance(rule, Exact):
@@ -282,5 +296,5 @@ def _inverse(rows: int, most: int, population: int | None) -> Floats:
         return 1 / sizes
     share = min(1.0, rows / population)
     parts = np.array_split(sizes, 1 + sizes.size // _BATCH)  # the series of many sizes at once takes much memory
-    factors = np.concatenate([_hypergeometric(1.0, part + 1, 1 - share) for part in parts])
+    factors = np.concatenate([hypergeometric(1.0, part + 1, 1 - share) for part in parts])
     return np.asarray(np.minimum(share / sizes * factors, 1 / sizes))

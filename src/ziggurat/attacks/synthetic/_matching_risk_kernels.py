@@ -39,7 +39,7 @@ class Index:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class MatchTargets:
     """Targets: the class that a match belongs to, and the least and largest numbers of a match."""
 
     classes: Places
@@ -60,7 +60,7 @@ class Scores:
     total: Floats
 
 
-def indexed(classes: Sequence[Places], number: int, columns: Sequence[Floats]) -> Index:
+def index_tables(classes: Sequence[Places], number: int, columns: Sequence[Floats]) -> Index:
     """Sort tables by class; `columns` holds for each table the numbers known up to a tolerance, column by column."""
     orders = [
         np.lexsort((part[:, 0], ids) if part.shape[1] else (ids,)) for ids, part in zip(classes, columns, strict=True)
@@ -71,14 +71,14 @@ def indexed(classes: Sequence[Places], number: int, columns: Sequence[Floats]) -
     return Index(np.stack(orders).astype(np.int64), np.stack(starts).astype(np.int64), np.stack(numbers))
 
 
-def counts(index: Index, wanted: Wanted) -> Places:
+def counts(index: Index, wanted: MatchTargets) -> Places:
     """Return how many rows of the first table match each target."""
     found = np.zeros(wanted.classes.size, dtype=np.int64)
     _count(index.starts[0], index.numbers[0], wanted.classes, wanted.lows, wanted.highs, found)
     return found
 
 
-def scores(index: Index, wanted: Wanted, own: Places, floors: Places, inverse: Floats) -> Scores:
+def scores(index: Index, wanted: MatchTargets, own: Places, floors: Places, inverse: Floats) -> Scores:
     """Return equation 4.2 for each target, summed up.
 
     Parameters

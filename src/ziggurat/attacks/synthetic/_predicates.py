@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.attacks._finding import Share
-from ziggurat.attacks.synthetic._alike import Floats, Rows
+from ziggurat.attacks.synthetic._alike import ComparedRows, Floats
 
 Draw = np.random.Generator
 Truths = npt.NDArray[np.bool_]
@@ -40,7 +40,7 @@ class Term:
 Predicate = tuple[Term, ...]
 
 
-def holders(predicate: Predicate, rows: Rows) -> npt.NDArray[np.intp]:
+def holders(predicate: Predicate, rows: ComparedRows) -> npt.NDArray[np.intp]:
     """Return the rows for which all terms hold."""
     found = predicate[0].holds(rows.cells)
     for term in predicate[1:]:
@@ -48,18 +48,18 @@ def holders(predicate: Predicate, rows: Rows) -> npt.NDArray[np.intp]:
     return np.flatnonzero(found)
 
 
-def isolates(predicate: Predicate, rows: Rows) -> bool:
+def isolates(predicate: Predicate, rows: ComparedRows) -> bool:
     """Return whether all terms hold for exactly one row."""
     return holders(predicate, rows).size == 1
 
 
-def isolated(predicates: Iterable[Predicate], rows: Rows) -> Share:
+def count_isolating(predicates: Iterable[Predicate], rows: ComparedRows) -> Share:
     """Return how many of the predicates hold for exactly one row."""
     found = [isolates(predicate, rows) for predicate in predicates]
     return Share(sum(found), len(found))
 
 
-def swapped_chance(predicates: Sequence[Predicate], ours: Rows, theirs: Rows, draw: Draw) -> float:
+def chance_if_swapped(predicates: Sequence[Predicate], ours: ComparedRows, theirs: ComparedRows, draw: Draw) -> float:
     """Return how often as many more predicates single out in `ours` than in `theirs` if rows of both change places.
 
     Row i of either changes places with row i of the other, or not, by a coin. If nobody knows which table is which, the
@@ -95,7 +95,7 @@ def _more(ours: Floats, theirs: Floats) -> Floats:
     return np.asarray(((ours == 1).sum(axis=0) - (theirs == 1).sum(axis=0)), dtype=np.float64)
 
 
-def of_one_column(rows: Rows, wanted: int, draw: Draw) -> list[Predicate]:
+def of_one_column(rows: ComparedRows, wanted: int, draw: Draw) -> list[Predicate]:
     """Draw predicates about a single column that hold for exactly one of the rows.
 
     They are: to equal a value that occurs once, and to be at most the smallest or at least the largest number.
@@ -112,7 +112,7 @@ def of_one_column(rows: Rows, wanted: int, draw: Draw) -> list[Predicate]:
     return [found[k] for k in draw.permutation(len(found))[:wanted]]
 
 
-def of_several_columns(rows: Rows, wanted: int, width: int, draw: Draw) -> list[Predicate]:
+def of_several_columns(rows: ComparedRows, wanted: int, width: int, draw: Draw) -> list[Predicate]:
     """Draw predicates about several columns that hold for exactly one of the rows.
 
     Each follows a row drawn at random: categories equal the row's, numbers lie as far out as the row's or further.
@@ -127,7 +127,7 @@ def of_several_columns(rows: Rows, wanted: int, width: int, draw: Draw) -> list[
     return _distinct(made, wanted, lambda predicate: isolates(predicate, rows))
 
 
-def naive(rows: Rows, wanted: int, width: int, draw: Draw) -> list[Predicate]:
+def naive(rows: ComparedRows, wanted: int, width: int, draw: Draw) -> list[Predicate]:
     """Draw predicates from the values of single columns alone, whether they hold for any row or not."""
     values = [np.unique(cells) for cells in rows.cells.T]
 
@@ -137,12 +137,12 @@ def naive(rows: Rows, wanted: int, width: int, draw: Draw) -> list[Predicate]:
     return _distinct(made, wanted, lambda _: True)
 
 
-def _some(rows: Rows, width: int, draw: Draw) -> list[int]:
+def _some(rows: ComparedRows, width: int, draw: Draw) -> list[int]:
     size = len(rows.names)
     return sorted(int(place) for place in draw.choice(size, min(width, size), replace=False))
 
 
-def _like(rows: Rows, place: int, value: float, middle: float) -> Term:
+def _like(rows: ComparedRows, place: int, value: float, middle: float) -> Term:
     if not rows.numeric[place] or np.isnan(value):
         return Term(place, "=", _same(value))
     return Term(place, ">=" if value >= middle else "<=", value)
@@ -153,7 +153,7 @@ def _same(value: float) -> float:
     return math.nan if np.isnan(value) else float(value)
 
 
-def _random(rows: Rows, place: int, values: Floats, draw: Draw) -> Term:
+def _random(rows: ComparedRows, place: int, values: Floats, draw: Draw) -> Term:
     present = values[~np.isnan(values)]
     sign = str(draw.choice(["=", "<=", ">="])) if rows.numeric[place] and present.size else "="
     if sign == "=":

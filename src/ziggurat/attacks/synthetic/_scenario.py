@@ -87,7 +87,7 @@ class Scenario:
     population: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "known", _known(self.known))
+        object.__setattr__(self, "known", _read_knowledge(self.known))
         if self.targets is not None and not isinstance(self.targets, str):
             raise ParameterError('The targets of a scenario are a condition such as "income > 70000".')
         if self.in_sample not in ("surely", "maybe"):
@@ -132,7 +132,7 @@ class Scenario:
         return found.pop()
 
 
-def _known(given: object) -> dict[str, Knowledge]:
+def _read_knowledge(given: object) -> dict[str, Knowledge]:
     if isinstance(given, str):
         given = [given]
     pairs = given.items() if isinstance(given, Mapping) else [(name, "exact") for name in _names(given)]

@@ -1,12 +1,12 @@
 """Attacks on tables whose rows are people: singling out, linking, inferring, undoing."""
 
-from ziggurat.attacks.tables._classes import Counts, chosen
-from ziggurat.attacks.tables._columns import ColumnSet, SinglingOut, affordable, singling_out
+from ziggurat.attacks.tables._classes import ColumnCounts, choose_columns
+from ziggurat.attacks.tables._columns import ColumnSet, SinglingOut, largest_affordable, singling_out
 from ziggurat.attacks.tables._covered import Cover
 from ziggurat.attacks.tables._inference import Gain, Homogeneity, Skewness, homogeneity, homogeneity_of, skewness
 from ziggurat.attacks.tables._intersection import Intersection, intersection
 from ziggurat.attacks.tables._linkage import Linkage, linkage
-from ziggurat.attacks.tables._population import PopulationUniques, _hypergeometric, population_uniques
+from ziggurat.attacks.tables._population import PopulationUniques, hypergeometric, population_uniques
 from ziggurat.attacks.tables._ratings import (
     CurvePoint,
     RatingsCurve,
@@ -16,16 +16,17 @@ from ziggurat.attacks.tables._ratings import (
     scoreboard,
 )
 from ziggurat.attacks.tables._risk import Reidentification, RiskReport, risk, risk_of
-from ziggurat.attacks.tables._undone import Told, Undone, undone
-from ziggurat.attacks.tables._verified import Claims, Verified, verified
+from ziggurat.attacks.tables._undone import GivenAway, Undone, find_undone
+from ziggurat.attacks.tables._verified import Claims, Verified, verify_models
 
 __all__ = [
     "Claims",
+    "ColumnCounts",
     "ColumnSet",
-    "Counts",
     "Cover",
     "CurvePoint",
     "Gain",
+    "GivenAway",
     "Homogeneity",
     "Intersection",
     "Linkage",
@@ -36,16 +37,16 @@ __all__ = [
     "Scoreboard",
     "SinglingOut",
     "Skewness",
-    "Told",
     "Undone",
     "Verified",
-    "_hypergeometric",
-    "affordable",
-    "chosen",
+    "choose_columns",
+    "find_undone",
     "homogeneity",
     "homogeneity_of",
+    "hypergeometric",
     "intersection",
     "invented_ratings",
+    "largest_affordable",
     "linkage",
     "population_uniques",
     "ratings_curve",
@@ -54,6 +55,5 @@ __all__ = [
     "scoreboard",
     "singling_out",
     "skewness",
-    "undone",
-    "verified",
+    "verify_models",
 ]

@@ -8,9 +8,9 @@ import numpy as np
 from sqlglot import exp
 
 from ziggurat.data import Role, Table, read
-from ziggurat.data.coded import Coded, coded
-from ziggurat.data.coded import grouped as counted
-from ziggurat.data.engines import scrambled
+from ziggurat.data.coded import CodedTable, code_rows
+from ziggurat.data.coded import group_rows as counted
+from ziggurat.data.engines import scramble
 from ziggurat.data.expressions import reference
 from ziggurat.errors import DataError, ParameterError
 
@@ -18,12 +18,12 @@ _VALUES = 10_000  # of a column: so many are enough to see what it says of anoth
 _AT_ONCE = 2_000_000  # cells of a table that are read once instead of asked for one by one
 
 
-def opened(source: object) -> Table:
+def open_table(source: object) -> Table:
     """Return a table as it is, and open anything else that `ziggurat.data.read` can."""
     return source if isinstance(source, Table) else read(source)
 
 
-def chosen(table: Table, names: Iterable[str] | str | None, what: str = "quasi-identifiers") -> tuple[str, ...]:
+def choose_columns(table: Table, names: Iterable[str] | str | None, what: str = "quasi-identifiers") -> tuple[str, ...]:
     """Return the named columns, or those with the role of a quasi-identifier."""
     if names is None:
         found = tuple(column.name for column in table.schema.with_role(Role.QUASI_IDENTIFIER))
@@ -38,18 +38,18 @@ def chosen(table: Table, names: Iterable[str] | str | None, what: str = "quasi-i
     return tuple(table.schema[name].name for name in wanted)
 
 
-def grouped(table: Table, names: Iterable[str], where: exp.Expr | None = None) -> Coded:
+def read_groups(table: Table, names: Iterable[str], where: exp.Expr | None = None) -> CodedTable:
     """Count the rows of each combination of cells; DataError if there are none."""
-    return _not_empty(counted(table, tuple(names), where))
+    return _check_rows(counted(table, tuple(names), where))
 
 
-def rows(table: Table, names: Iterable[str]) -> Coded:
+def read_rows(table: Table, names: Iterable[str]) -> CodedTable:
     """Read the cells of the named columns row by row."""
     wanted = tuple(names)
-    return _not_empty(coded(table.raw.rows(wanted)))
+    return _check_rows(code_rows(table.raw.rows(wanted)))
 
 
-class Counts:
+class ColumnCounts:
     """How often any columns of a table agree: a small table is read once, a large one is asked each time.
 
     Parameters
@@ -63,13 +63,13 @@ class Counts:
     def __init__(self, table: Table, names: Sequence[str]) -> None:
         self._table = table
         self.rows = table.raw.count_rows()
-        self._whole = rows(table, names) if self.rows and self.rows * len(names) <= _AT_ONCE else None
+        self._whole = read_rows(table, names) if self.rows and self.rows * len(names) <= _AT_ONCE else None
 
-    def of(self, names: Sequence[str]) -> Coded:
+    def of(self, names: Sequence[str]) -> CodedTable:
         """Return the distinct combinations of some columns with their counts."""
-        return grouped(self._table, names) if self._whole is None else self._whole.distinct(names)[0]
+        return read_groups(self._table, names) if self._whole is None else self._whole.distinct(names)[0]
 
-    def pairs(self, by: str, of: str) -> Coded:
+    def pairs(self, by: str, of: str) -> CodedTable:
         """Return the pairs of two columns; where the first has very many values, those of a fixed part of them."""
         if self._whole is not None:
             return self.of([by, of])
@@ -78,8 +78,8 @@ class Counts:
         parts = int(self._table.aggregate(many).column("many")[0].as_py()) // _VALUES
         if parts < 2:
             return self.of([by, of])
-        lot = exp.Mod(this=scrambled([value], 1), expression=exp.Literal.number(parts))
-        return grouped(self._table, [by, of], exp.EQ(this=lot, expression=exp.Literal.number(0)))
+        lot = exp.Mod(this=scramble([value], 1), expression=exp.Literal.number(parts))
+        return read_groups(self._table, [by, of], exp.EQ(this=lot, expression=exp.Literal.number(0)))
 
     def uniques(self, names: Sequence[str]) -> int:
         """Return how many rows have a combination of some columns that no other has."""
@@ -94,7 +94,7 @@ class Counts:
         return int(self._table.query(answer).column("uniques")[0].as_py())
 
 
-def _not_empty(coded: Coded) -> Coded:
+def _check_rows(coded: CodedTable) -> CodedTable:
     if coded.rows == 0:
         raise DataError("The table has no rows; there is nobody to identify.")
     return coded

@@ -18,11 +18,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.attacks._finding import Finding, fraction, listed
-from ziggurat.attacks.tables._classes import chosen, grouped, opened
+from ziggurat.attacks._finding import fraction, list_names
+from ziggurat.attacks.tables._classes import choose_columns, open_table, read_groups
 from ziggurat.data import Table
-from ziggurat.data.coded import Coded, Codes, refined, sums
+from ziggurat.data.coded import CodedTable, Codes, refine_classes, sum_counts
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 
 MOST_SETS = 20_000
 
@@ -107,7 +108,7 @@ class SinglingOut(Finding):
         if self.largest == 1:
             return f"{text}."
         few = self.best(min(3, self.largest))
-        text += f"; {listed(few.columns)} together single out {few.uniques / self.rows:.1%}"
+        text += f"; {list_names(few.columns)} together single out {few.uniques / self.rows:.1%}"
         if self.largest > 3:
             text += f", {self.largest} columns together {most.uniques / self.rows:.1%}"
         return f"{text}."
@@ -145,26 +146,26 @@ def singling_out(
     largest
         Up to how many columns a set has; by default all, as long as there are at most 20,000 sets.
     """
-    held = opened(table)
-    return singling_out_of(grouped(held, chosen(held, quasi_identifiers)), largest)
+    held = open_table(table)
+    return singling_out_of(read_groups(held, choose_columns(held, quasi_identifiers)), largest)
 
 
-def singling_out_of(combinations: Coded, largest: int | None = None) -> SinglingOut:
+def singling_out_of(combinations: CodedTable, largest: int | None = None) -> SinglingOut:
     """Look at sets of columns of combinations that were counted already, see `singling_out`."""
     depth = _depth(len(combinations.names), largest)
     order = np.flatnonzero(combinations.counts == 1)  # only these can be unique in a set of fewer columns
     seen: dict[int, npt.NDArray[np.uint8]] = {}
     found = []
     for mask, ids, number in _walk(combinations, depth):
-        sizes = sums(ids, number, combinations.counts)
+        sizes = sum_counts(ids, number, combinations.counts)
         alone = sizes[ids[order]] == 1
         seen[mask] = np.packbits(alone)
-        found.append(_described(combinations, mask, sizes, seen))
+        found.append(_describe(combinations, mask, sizes, seen))
     found.sort(key=lambda each: (len(each.columns), -each.uniques, -each.classes, each.columns))
     return SinglingOut(combinations.rows, tuple(found))
 
 
-def affordable(columns: int, most: int = MOST_SETS) -> int:
+def largest_affordable(columns: int, most: int = MOST_SETS) -> int:
     """Up to which size the sets of so many columns number at most `most`; 0 if there are more columns than that."""
     size = total = 0
     while size < columns and (total := total + math.comb(columns, size + 1)) <= most:
@@ -175,14 +176,14 @@ def affordable(columns: int, most: int = MOST_SETS) -> int:
 def _depth(columns: int, largest: int | None) -> int:
     if largest is not None and (isinstance(largest, bool) or not isinstance(largest, int) or largest < 1):
         raise ParameterError("The largest number of columns of a set must be a whole number of at least 1.")
-    depth, possible = columns if largest is None else min(largest, columns), affordable(columns)
+    depth, possible = columns if largest is None else min(largest, columns), largest_affordable(columns)
     if depth > possible:
         what = f"look at sets of at most {possible}" if possible else "name fewer"
         raise ParameterError(f"There are more than {MOST_SETS:,} such sets of {columns} columns; {what}.")
     return depth
 
 
-def _walk(combinations: Coded, depth: int) -> Iterator[tuple[int, Codes, int]]:
+def _walk(combinations: CodedTable, depth: int) -> Iterator[tuple[int, Codes, int]]:
     """Yield every set as a bit mask with its classes, every set after all of its subsets.
 
     A set comes from the one without its lowest bit. So they come as ascending numbers, and a subset is a smaller one.
@@ -191,14 +192,14 @@ def _walk(combinations: Coded, depth: int) -> Iterator[tuple[int, Codes, int]]:
 
     def below(mask: int, ids: Codes, number: int, lowest: int, left: int) -> Iterator[tuple[int, Codes, int]]:
         for place in range(lowest if left else 0):
-            finer, many = refined(ids, number, codes[place], kinds[place])
+            finer, many = refine_classes(ids, number, codes[place], kinds[place])
             yield mask | 1 << place, finer, many
             yield from below(mask | 1 << place, finer, many, place, left - 1)
 
     yield from below(0, np.zeros(combinations.counts.size, dtype=np.int64), 1, len(codes), depth)
 
 
-def _described(combinations: Coded, mask: int, sizes: Codes, seen: dict[int, npt.NDArray[np.uint8]]) -> ColumnSet:
+def _describe(combinations: CodedTable, mask: int, sizes: Codes, seen: dict[int, npt.NDArray[np.uint8]]) -> ColumnSet:
     rows, places = combinations.rows, [i for i in range(len(combinations.names)) if mask >> i & 1]
     minimal = seen[mask].copy()
     for place in places:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ziggurat.data import Hierarchy
-from ziggurat.data.coded import Coded, Codes, sums
-from ziggurat.data.schema import written
+from ziggurat.data.coded import CodedTable, Codes, sum_counts
+from ziggurat.data.schema import write_value
 
 _PAIRS = 20_000_000  # of classes and people that are compared together
 
@@ -40,7 +40,7 @@ class Cover:
             return list(values)
         return [self._path(value)[self.level] for value in values]
 
-    def covered(self, cells: Sequence[Any], values: Sequence[Any]) -> Any:
+    def cover(self, cells: Sequence[Any], values: Sequence[Any]) -> Any:
         """Return [cell, value]: whether a cell may stand for a value, where cells stand at levels of their own."""
         paths = [{None if label is None else str(label) for label in self._path(value)} for value in values]
         texts = [None if cell is None else str(cell) for cell in cells]
@@ -56,12 +56,12 @@ class Cover:
         if value is None:
             tops = {labels[-1] for labels in levels.values()}
             return (None,) * self.hierarchy.depth + (tops.pop() if len(tops) == 1 else None,)
-        return (value, *(levels.get(value) or self._by_text[written(value)]))
+        return (value, *(levels.get(value) or self._by_text[write_value(value)]))
 
     @cached_property
     def _by_text(self) -> dict[str, tuple[str, ...]]:
         """Labels by how people write their value: a hierarchy may hold 7 as text, and a table as a number."""
-        return {written(value): labels for value, labels in self.hierarchy.levels.items()}
+        return {write_value(value): labels for value, labels in self.hierarchy.levels.items()}
 
 
 def _within(cell: Any, values: Sequence[Any]) -> Any:
@@ -76,13 +76,13 @@ def _within(cell: Any, values: Sequence[Any]) -> Any:
     return np.zeros(len(values), np.bool)
 
 
-def people_in(people: Coded, shown: Coded, covers: Mapping[str, Cover]) -> tuple[Codes, int]:
+def people_in(people: CodedTable, shown: CodedTable, covers: Mapping[str, Cover]) -> tuple[Codes, int]:
     """Return how many people of a population each class of a table may be, and how many of them look like no class."""
     names = shown.names
     if all(covers[name].level is not None for name in names):
-        return _joined(people, shown, covers)
+        return _join(people, shown, covers)
     held = [people.values[people.names.index(name)].to_pylist() for name in names]
-    tables = [covers[name].covered(shown.values[j].to_pylist(), held[j]) for j, name in enumerate(names)]
+    tables = [covers[name].cover(shown.values[j].to_pylist(), held[j]) for j, name in enumerate(names)]
     codes = [people.codes[people.names.index(name)] for name in names]
     found, seen = np.zeros(shown.counts.size, np.int64), np.zeros(people.counts.size, np.bool)
     step = max(1, _PAIRS // max(people.counts.size, 1))
@@ -95,7 +95,7 @@ def people_in(people: Coded, shown: Coded, covers: Mapping[str, Cover]) -> tuple
     return found, int(people.counts[~seen].sum())
 
 
-def _joined(people: Coded, shown: Coded, covers: Mapping[str, Cover]) -> tuple[Codes, int]:
+def _join(people: CodedTable, shown: CodedTable, covers: Mapping[str, Cover]) -> tuple[Codes, int]:
     """The same where every value has one label: an equality join."""
     columns, keys = [], []
     for j, name in enumerate(shown.names):
@@ -107,5 +107,5 @@ def _joined(people: Coded, shown: Coded, covers: Mapping[str, Cover]) -> tuple[C
     whole = np.concatenate([np.stack(keys, 1), np.stack(columns, 1)])
     _, ids = np.unique(whole, axis=0, return_inverse=True)
     mine, theirs = np.split(ids.ravel(), [shown.counts.size])
-    counts = sums(theirs, int(ids.max()) + 1, people.counts)
+    counts = sum_counts(theirs, int(ids.max()) + 1, people.counts)
     return counts[mine], int(people.counts[~np.isin(theirs, mine)].sum())

@@ -16,11 +16,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.attacks._finding import Finding, Share, counted, fraction
-from ziggurat.attacks.tables._classes import chosen, grouped, opened
+from ziggurat.attacks._finding import Share, count_noun, fraction
+from ziggurat.attacks.tables._classes import choose_columns, open_table, read_groups
 from ziggurat.data import Table
-from ziggurat.data.coded import Coded, Codes, sums
+from ziggurat.data.coded import CodedTable, Codes, sum_counts
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 from ziggurat.randomness import seeded
 
 Floats = npt.NDArray[np.float64]
@@ -69,7 +70,7 @@ class Homogeneity(Finding):
         """What was found, in a sentence for a steward."""
         sure = "certain" if self.certainty == 1 else f"at least {self.certainty:.0%} certain"
         return (
-            f"For {self.learned.hits:,} of {counted(self.learned.trials, 'person', 'people')} "
+            f"For {self.learned.hits:,} of {count_noun(self.learned.trials, 'person', 'people')} "
             f"({self.learned.rate:.1%}) "
             f"{self.sensitive!r} is {sure} once their class is known; naming each class's most common value is right "
             f"for {self.accuracy.rate:.1%}, naming the table's for {self.baseline.rate:.1%}."
@@ -146,7 +147,7 @@ class Skewness(Finding):
         """What was found, in a sentence for a steward."""
         most = self.worst[0]
         return (
-            f"In a class of {counted(most.rows, 'person', 'people')} the belief in one value of {self.sensitive!r} "
+            f"In a class of {count_noun(most.rows, 'person', 'people')} the belief in one value of {self.sensitive!r} "
             f"rises from {most.before:.1%} to {most.after:.1%}; it rises by more than {self.threshold:.0%} for "
             f"{self.above.rate:.1%} of people, and by {self.average:.1%} on average."
         )
@@ -186,17 +187,17 @@ def homogeneity(
     certainty
         From which share of a class on its most common value counts as learned.
     """
-    return homogeneity_of(_read(table, sensitive, quasi_identifiers), certainty=certainty)
+    return homogeneity_of(_read_table(table, sensitive, quasi_identifiers), certainty=certainty)
 
 
-def homogeneity_of(counts: Coded, *, certainty: float = 1.0) -> Homogeneity:
+def homogeneity_of(counts: CodedTable, *, certainty: float = 1.0) -> Homogeneity:
     """Judge combinations that were counted already, the sensitive column last, see `homogeneity`."""
     sure = fraction(certainty, "The certainty")
     ids, number = counts.classes(counts.names[:-1])
     codes = counts.codes[-1]
     held = np.array([value is not None for value in counts.values[-1].to_pylist()], np.bool)[codes]
     known = np.where(held, counts.counts, 0)
-    sizes, most = sums(ids, number, known), _largest(ids, number, known)
+    sizes, most = sum_counts(ids, number, known), _largest(ids, number, known)
     given = (most > 0) & (most >= sure * sizes * (1 - 1e-12))
     groups = sizes > 1
     overall = np.bincount(codes, weights=known)
@@ -234,9 +235,9 @@ def skewness(
         Which gain in belief counts as large.
     """
     limit = fraction(threshold, "The threshold")
-    counts = _read(table, sensitive, quasi_identifiers)
+    counts = _read_table(table, sensitive, quasi_identifiers)
     ids, number = counts.classes(counts.names[:-1])
-    sizes = sums(ids, number, counts.counts)
+    sizes = sum_counts(ids, number, counts.counts)
     overall = np.bincount(counts.codes[-1], weights=counts.counts) / counts.rows
     before, after = overall[counts.codes[-1]], counts.counts / sizes[ids]
     rise = after - before
@@ -257,12 +258,12 @@ def skewness(
     )
 
 
-def _read(table: Table | pa.Table, sensitive: str, quasi_identifiers: Iterable[str] | None) -> Coded:
-    held = opened(table)
-    names = chosen(held, quasi_identifiers)
+def _read_table(table: Table | pa.Table, sensitive: str, quasi_identifiers: Iterable[str] | None) -> CodedTable:
+    held = open_table(table)
+    names = choose_columns(held, quasi_identifiers)
     if sensitive in names:
         raise ParameterError(f"Column {sensitive!r} is named both as sensitive and as a quasi-identifier.")
-    return grouped(held, (*names, held.schema[sensitive].name))
+    return read_groups(held, (*names, held.schema[sensitive].name))
 
 
 def _largest(ids: Codes, number: int, values: npt.NDArray[Any]) -> npt.NDArray[Any]:

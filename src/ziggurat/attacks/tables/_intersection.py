@@ -13,13 +13,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.attacks._finding import Finding, Share, counted
-from ziggurat.attacks.tables._classes import chosen, grouped, opened
-from ziggurat.attacks.tables._labels import written
-from ziggurat.attacks.tables._matching import hierarchies_for, matched
+from ziggurat.attacks._finding import Share, count_noun
+from ziggurat.attacks.tables._classes import choose_columns, open_table, read_groups
+from ziggurat.attacks.tables._labels import write_cell
+from ziggurat.attacks.tables._matching import hierarchies_for, match
 from ziggurat.data import Hierarchy, Table
-from ziggurat.data.coded import Coded, Codes
+from ziggurat.data.coded import CodedTable, Codes
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 
 Sizes = tuple[tuple[int, int], ...]
 
@@ -64,7 +65,7 @@ class Intersection(Finding):
         """What was found, in a sentence for a steward."""
         text = (
             f"One release alone gives away {self.sensitive!r} of {self.alone.rate:.1%} of "
-            f"{counted(self.people, 'person', 'people')}, both together of {self.together}"
+            f"{count_noun(self.people, 'person', 'people')}, both together of {self.together}"
         )
         return f"{text}." if self.right is None else f"{text}, rightly of {self.right.rate:.1%}."
 
@@ -107,23 +108,23 @@ def intersection(
     hierarchies
         For columns whose labels cannot be read without.
     """
-    one, two, others = opened(first), opened(second), opened(people)
-    names = chosen(others, on, "columns to match")
+    one, two, others = open_table(first), open_table(second), open_table(people)
+    names = choose_columns(others, on, "columns to match")
     if sensitive in names:
         raise ParameterError(f"Column {sensitive!r} is named both as sensitive and as known.")
     judged = sensitive in others.schema
-    known = grouped(others, (*names, sensitive) if judged else names)
+    known = read_groups(others, (*names, sensitive) if judged else names)
     values: dict[str | None, int] = {}
-    left = [_left(known, each, names, sensitive, hierarchies, values) for each in (one, two)]
+    left = [_find_left(known, each, names, sensitive, hierarchies, values) for each in (one, two)]
     width = max(1, len(values))
     sets = [np.unique(people * width + cells) for people, cells in left]
     common = np.intersect1d(sets[0], sets[1], assume_unique=True)
     truth = _truths(known, values) if judged else None
-    return _summed(sensitive, known, width, sets, common, truth)
+    return _sum_up(sensitive, known, width, sets, common, truth)
 
 
-def _left(
-    known: Coded,
+def _find_left(
+    known: CodedTable,
     released: Table,
     names: tuple[str, ...],
     sensitive: str,
@@ -131,20 +132,20 @@ def _left(
     values: dict[str | None, int],
 ) -> tuple[Codes, Codes]:
     """For each known combination the sensitive values of the rows that fit, as codes shared by both releases."""
-    chosen(released, names, "columns to match")
-    combinations = grouped(released, (*names, released.schema[sensitive].name))
-    pairs = matched(known, combinations, names, hierarchies_for(released, names, hierarchies))
-    shared = [values.setdefault(written(cell), len(values)) for cell in combinations.values[-1].to_pylist()]
+    choose_columns(released, names, "columns to match")
+    combinations = read_groups(released, (*names, released.schema[sensitive].name))
+    pairs = match(known, combinations, names, hierarchies_for(released, names, hierarchies))
+    shared = [values.setdefault(write_cell(cell), len(values)) for cell in combinations.values[-1].to_pylist()]
     return pairs.known, np.array(shared, dtype=np.int64)[combinations.codes[-1]][pairs.released]
 
 
-def _truths(known: Coded, values: Mapping[str | None, int]) -> Codes:
-    codes = [values.get(written(cell), -1) for cell in known.values[-1].to_pylist()]
+def _truths(known: CodedTable, values: Mapping[str | None, int]) -> Codes:
+    codes = [values.get(write_cell(cell), -1) for cell in known.values[-1].to_pylist()]
     return np.array(codes, dtype=np.int64)[known.codes[-1]]
 
 
-def _summed(
-    sensitive: str, known: Coded, width: int, sets: list[Codes], common: Codes, truth: Codes | None
+def _sum_up(
+    sensitive: str, known: CodedTable, width: int, sets: list[Codes], common: Codes, truth: Codes | None
 ) -> Intersection:
     sizes = [np.bincount(keys // width, minlength=known.counts.size) for keys in (*sets, common)]
     found = (sizes[0] > 0) & (sizes[1] > 0)
@@ -168,10 +169,10 @@ def _summed(
     )
 
 
-def _share(known: Coded, which: npt.NDArray[np.bool_]) -> Share:
+def _share(known: CodedTable, which: npt.NDArray[np.bool_]) -> Share:
     return Share(int(known.counts[which].sum()), known.rows)
 
 
-def _tally(known: Coded, sizes: npt.NDArray[np.int64]) -> Sizes:
+def _tally(known: CodedTable, sizes: npt.NDArray[np.int64]) -> Sizes:
     people = np.bincount(sizes, weights=known.counts).astype(int)
     return tuple((number, int(many)) for number, many in enumerate(people) if many)

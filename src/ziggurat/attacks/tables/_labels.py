@@ -30,7 +30,7 @@ _MONTH, _QUARTER, _DECADE = (
 )
 
 
-def written(value: object) -> str | None:
+def write_cell(value: object) -> str | None:
     """A cell as text, in one form for numbers, truth values and dates; None for a missing one."""
     if value is None:
         return None
@@ -54,13 +54,13 @@ def fitting(values: pa.Array, labels: pa.Array, used: npt.NDArray[np.int64], hie
     attacker, whatever it may be, fits every label.
     """
     cells, texts = values.to_pylist(), labels.to_pylist()
-    names = [written(cell) for cell in cells]
+    names = [write_cell(cell) for cell in cells]
     above = [_above(hierarchy, cell) for cell in cells]
     fits = np.zeros((len(cells), used.size), dtype=np.bool_)
     places = {name: place for place, name in enumerate(names) if name is not None}
-    under, shown = _under(above), _Values.of(cells, names)
+    under, shown = _under(above), _AttackerValues.of(cells, names)
     for column, code in enumerate(used):
-        label = written(texts[code])
+        label = write_cell(texts[code])
         if label is None or says_nothing(label):
             fits[:, column] = True
             continue
@@ -77,7 +77,7 @@ def _above(hierarchy: Hierarchy | None, cell: Any) -> tuple[str, ...]:
     if hierarchy is None or cell is None:
         return ()
     levels: Mapping[Any, tuple[str, ...]] = hierarchy.levels
-    return levels.get(cell, ()) or levels.get(written(cell), ())
+    return levels.get(cell, ()) or levels.get(write_cell(cell), ())
 
 
 def _under(above: Iterable[tuple[str, ...]]) -> dict[str, list[int]]:
@@ -89,7 +89,7 @@ def _under(above: Iterable[tuple[str, ...]]) -> dict[str, list[int]]:
 
 
 @dataclass(frozen=True)
-class _Values:
+class _AttackerValues:
     """The attacker's values as labels are tried on them: as text, and as numbers where they are (else None)."""
 
     names: pa.Array
@@ -97,7 +97,7 @@ class _Values:
     dates: bool
 
     @classmethod
-    def of(cls, cells: list[Any], names: list[str | None]) -> _Values:
+    def of(cls, cells: list[Any], names: list[str | None]) -> _AttackerValues:
         present = [cell for cell in cells if cell is not None]
         numeric = all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in present)
         numbers = [float("nan") if cell is None else float(cell) for cell in cells] if numeric else None
@@ -112,7 +112,7 @@ def _truths(found: pa.Array) -> Truths:
     return np.asarray(found.fill_null(False).to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
-def _read_as_pattern(label: str, values: _Values) -> Truths:
+def _read_as_pattern(label: str, values: _AttackerValues) -> Truths:
     found = _interval(label.strip(), values.numbers) if values.numbers is not None else None
     if found is None and values.dates:
         found = _period(label, values)
@@ -128,7 +128,7 @@ def _read_as_pattern(label: str, values: _Values) -> Truths:
     return np.zeros(len(values.names), dtype=np.bool_)
 
 
-def _period(label: str, values: _Values) -> Truths | None:
+def _period(label: str, values: _AttackerValues) -> Truths | None:
     if _MONTH.fullmatch(label):
         return values.starting(f"{label}-")
     quarter, decade = _QUARTER.fullmatch(label), _DECADE.fullmatch(label)

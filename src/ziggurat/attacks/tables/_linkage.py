@@ -12,13 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from ziggurat.attacks._finding import Difference, Finding, Share, counted
-from ziggurat.attacks.tables._classes import chosen, grouped, opened, rows
-from ziggurat.attacks.tables._labels import written
-from ziggurat.attacks.tables._matching import Matches, hierarchies_for, matched
+from ziggurat.attacks._finding import Difference, Share, count_noun
+from ziggurat.attacks.tables._classes import choose_columns, open_table, read_groups, read_rows
+from ziggurat.attacks.tables._labels import write_cell
+from ziggurat.attacks.tables._matching import Matches, hierarchies_for, match
 from ziggurat.data import Hierarchy, Table
-from ziggurat.data.coded import Coded, Codes, sums
+from ziggurat.data.coded import CodedTable, Codes, sum_counts
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Linkage(Finding):
     @property
     def sentence(self) -> str:
         """What was found, in a sentence for a steward."""
-        people = counted(self.claims.trials, "person", "people")
+        people = count_noun(self.claims.trials, "person", "people")
         parts = [f"Of {people} in the auxiliary table {self.claims.hits:,} fit exactly one released row: {self.claims}"]
         if self.right is not None:
             parts.append(f"that row is really theirs for {self.right} of all")
@@ -92,7 +93,7 @@ class Linkage(Finding):
 
 
 @dataclass(frozen=True)
-class _People:
+class _RowOwners:
     """For each row which combination it has and whose it is."""
 
     combinations: Codes
@@ -128,15 +129,15 @@ def linkage(
     hierarchies
         For columns whose labels cannot be read without; those of the released table's schema are used too.
     """
-    held, others = opened(released), opened(auxiliary)
-    names = chosen(held, on, "columns to match")
+    held, others = open_table(released), open_table(auxiliary)
+    names = choose_columns(held, on, "columns to match")
     trees = hierarchies_for(held, names, hierarchies)
     theirs, their_people = _read(held, names, truth)
-    ours, our_people = _read(others, chosen(others, names, "columns to match"), truth)
-    pairs = matched(ours, theirs, names, trees)
+    ours, our_people = _read(others, choose_columns(others, names, "columns to match"), truth)
+    pairs = match(ours, theirs, names, trees)
     fits = candidates(ours, theirs, pairs)
     claims = _claims(ours, fits)
-    right, expected = (None, None) if truth is None else _judged(our_people, their_people, pairs, fits)
+    right, expected = (None, None) if truth is None else _judge(our_people, their_people, pairs, fits)
     others_claims = None if control is None else _control(control, theirs, names, trees)
     return Linkage(
         on=names,
@@ -153,35 +154,35 @@ def linkage(
     )
 
 
-def candidates(known: Coded, released: Coded, pairs: Matches) -> Codes:
+def candidates(known: CodedTable, released: CodedTable, pairs: Matches) -> Codes:
     """Return how many released rows fit each known combination."""
-    return sums(pairs.known, known.counts.size, released.counts[pairs.released])
+    return sum_counts(pairs.known, known.counts.size, released.counts[pairs.released])
 
 
-def _read(table: Table, names: tuple[str, ...], truth: str | None) -> tuple[Coded, _People]:
+def _read(table: Table, names: tuple[str, ...], truth: str | None) -> tuple[CodedTable, _RowOwners]:
     if truth is None:
-        return grouped(table, names), _People(np.empty(0, np.int64), [])
+        return read_groups(table, names), _RowOwners(np.empty(0, np.int64), [])
     if truth in names:
         raise ParameterError("The column that tells people apart must not be among the columns to match.")
-    held = rows(table, (*names, table.schema[truth].name))
+    held = read_rows(table, (*names, table.schema[truth].name))
     combinations, places = held.distinct(names)
     cells = held.values[-1].to_pylist()
-    return combinations, _People(places, [written(cells[code]) for code in held.codes[-1]])
+    return combinations, _RowOwners(places, [write_cell(cells[code]) for code in held.codes[-1]])
 
 
-def _claims(known: Coded, fits: Codes) -> Share:
+def _claims(known: CodedTable, fits: Codes) -> Share:
     return Share(int(known.counts[fits == 1].sum()), known.rows)
 
 
 def _control(
-    control: Table | pa.Table, released: Coded, names: tuple[str, ...], trees: Mapping[str, Hierarchy]
+    control: Table | pa.Table, released: CodedTable, names: tuple[str, ...], trees: Mapping[str, Hierarchy]
 ) -> Share:
-    held = opened(control)
-    known = grouped(held, chosen(held, names, "columns to match"))
-    return _claims(known, candidates(known, released, matched(known, released, names, trees)))
+    held = open_table(control)
+    known = read_groups(held, choose_columns(held, names, "columns to match"))
+    return _claims(known, candidates(known, released, match(known, released, names, trees)))
 
 
-def _judged(ours: _People, theirs: _People, pairs: Matches, fits: Codes) -> tuple[int, float]:
+def _judge(ours: _RowOwners, theirs: _RowOwners, pairs: Matches, fits: Codes) -> tuple[int, float]:
     """How many claims are right, and the expected share of people found by picking a fitting row at random."""
     mine, his = _same_people(ours.names, theirs.names)
     width = 1 + max(theirs.combinations)

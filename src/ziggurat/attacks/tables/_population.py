@@ -85,7 +85,7 @@ def population_uniques(sizes: Mapping[int, int], sampling_fraction: float) -> Po
         The share of the population that was sampled, above 0 and at most 1.
     """
     share = fraction(sampling_fraction, "The sampling fraction")
-    size, number = _checked(sizes)
+    size, number = _check_sizes(sizes)
     rows, uniques = float(size @ number), float(number[size == 1].sum())
     population = rows / share
     if uniques == 0 or share == 1:
@@ -103,15 +103,15 @@ def expected_inverse_sizes(sizes: Mapping[int, int], sampling_fraction: float) -
     (p / f) 2F1(1, 1 + alpha; f + 1; 1 - p). Where the formula does not fit, alpha = theta = 0, which is the individual
     risk of mu-Argus (Franconi and Polettini 2004) and is too low where many combinations are rare.
     """
-    size, number = _checked(sizes)
+    size, number = _check_sizes(sizes)
     rows = float(size @ number)
     alpha, theta = _pitman_fit(size, number) or (0.0, 0.0)
     seen = (rows + theta) / (rows / sampling_fraction + theta)
-    inverse = seen / size * _hypergeometric(1 + alpha, size + 1, 1 - seen)
+    inverse = seen / size * hypergeometric(1 + alpha, size + 1, 1 - seen)
     return np.asarray(np.minimum(inverse, 1 / size), dtype=float)
 
 
-def _hypergeometric(b: float, c: Floats, z: float) -> Floats:
+def hypergeometric(b: float, c: Floats, z: float) -> Floats:
     """2F1(1, b; c; z); for large c by its series, whose terms fall at once and where SciPy has no answer."""
     steps = np.arange(_TERMS)
     large = c > _LARGE
@@ -122,7 +122,7 @@ def _hypergeometric(b: float, c: Floats, z: float) -> Floats:
     return found
 
 
-def _checked(sizes: Mapping[int, int]) -> tuple[Floats, Floats]:
+def _check_sizes(sizes: Mapping[int, int]) -> tuple[Floats, Floats]:
     pairs = sorted(sizes.items())
     if not pairs or any(size < 1 or number < 0 for size, number in pairs):
         raise ParameterError("The sizes must map class sizes of at least 1 to numbers of classes.")

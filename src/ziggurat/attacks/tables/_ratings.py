@@ -16,10 +16,11 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy import sparse
 
-from ziggurat.attacks._finding import Finding, Share, counted
-from ziggurat.attacks.tables._classes import opened
+from ziggurat.attacks._finding import Share, count_noun
+from ziggurat.attacks.tables._classes import open_table
 from ziggurat.data import Kind, Table
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 from ziggurat.randomness import Source, secure
 
 Floats = npt.NDArray[np.float64]
@@ -59,7 +60,7 @@ class Scoreboard(Finding):
     @property
     def sentence(self) -> str:
         """What was found, in a sentence for a steward."""
-        people = counted(self.claimed.trials, "person", "people")
+        people = count_noun(self.claimed.trials, "person", "people")
         text = f"A single record stands out for {self.claimed.hits:,} of {people} ({self.claimed.rate:.1%})"
         if self.right is None or self.best_right is None:
             return f"{text}."
@@ -122,7 +123,7 @@ class RatingsCurve(Finding):
         best = max(self.points, key=lambda point: (point.right.rate, -point.known))
         off = f", each off by up to {best.error:g}" if best.error else ""
         return (
-            f"Who knows {counted(best.known, 'rating')} of a person{off} finds the right one of "
+            f"Who knows {count_noun(best.known, 'rating')} of a person{off} finds the right one of "
             f"{self.subscribers:,} records for {best.right}; for people whose record was not released "
             f"a wrong one stands out for {best.control.rate:.1%}."
         )
@@ -215,7 +216,7 @@ def ratings_curve(
     columns, rows = _Columns(matrix, scale), matrix.tocsr()
     generator = (source or secure()).simulation()
     points = [
-        _point(columns, rows, number, error, _drawn(rows, number, people, generator), eccentricity, generator)
+        _point(columns, rows, number, error, _draw(rows, number, people, generator), eccentricity, generator)
         for number in known
         for error in errors
     ]
@@ -281,7 +282,7 @@ def _agreement(claims: Sequence[int | None], truth: Sequence[int] | None) -> Sha
     return None if truth is None else Share(sum(a == b for a, b in zip(claims, truth, strict=True)), len(claims))
 
 
-def _drawn(rows: Any, number: int, people: int, generator: np.random.Generator) -> npt.NDArray[np.int64]:
+def _draw(rows: Any, number: int, people: int, generator: np.random.Generator) -> npt.NDArray[np.int64]:
     if number < 1 or people < 1:
         raise ParameterError("The attacker must know at least one rating, of at least one person.")
     able = np.flatnonzero(np.diff(rows.indptr) >= number)
@@ -324,7 +325,7 @@ def _matrix(given: Any) -> Any:
 
 
 def _dense(table: Table | pa.Table) -> Floats:
-    held = opened(table)
+    held = open_table(table)
     for column in held.schema.columns:
         if column.storage not in (Kind.INTEGER, Kind.REAL):
             raise ParameterError(f"Column {column.name!r} holds no numbers; leave it out of the ratings.")

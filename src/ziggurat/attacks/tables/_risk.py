@@ -15,12 +15,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.attacks._finding import Finding, counted, fraction
-from ziggurat.attacks.tables._classes import chosen, grouped, opened
-from ziggurat.attacks.tables._matching import hierarchies_for, matched
+from ziggurat.attacks._finding import count_noun, fraction
+from ziggurat.attacks.tables._classes import choose_columns, open_table, read_groups
+from ziggurat.attacks.tables._matching import hierarchies_for, match
 from ziggurat.attacks.tables._population import PopulationUniques, expected_inverse_sizes, population_uniques
 from ziggurat.data import Hierarchy, Table
-from ziggurat.data.coded import Coded
+from ziggurat.data.coded import CodedTable
+from ziggurat.findings import Finding
 
 Numbers = npt.NDArray[np.int64]
 
@@ -93,7 +94,7 @@ class RiskReport(Finding):
         known = "this column" if len(self.quasi_identifiers) == 1 else f"these {len(self.quasi_identifiers)} columns"
         text = (
             f"Who knows {known} of a person finds exactly one row for {self.uniques:,} of "
-            f"{counted(self.rows, 'person', 'people')} ({self.unique_share:.1%}), and would name the right row for "
+            f"{count_noun(self.rows, 'person', 'people')} ({self.unique_share:.1%}), and would name the right row for "
             f"{self.prosecutor.average:.1%} of all on average; {self.prosecutor.above:.1%} bear a risk above "
             f"{self.threshold:g}."
         )
@@ -169,14 +170,14 @@ def risk(
     hierarchies
         For generalised columns of the table, when the population's are raw.
     """
-    held = opened(table)
-    names = chosen(held, quasi_identifiers)
-    combinations = grouped(held, names)
+    held = open_table(table)
+    names = choose_columns(held, quasi_identifiers)
+    combinations = read_groups(held, names)
     if population is None:
         return risk_of(combinations, threshold=threshold, sampling_fraction=sampling_fraction)
-    others = opened(population)
-    everyone = grouped(others, chosen(others, names))
-    pairs = matched(everyone, combinations, names, hierarchies_for(held, names, hierarchies))
+    others = open_table(population)
+    everyone = read_groups(others, choose_columns(others, names))
+    pairs = match(everyone, combinations, names, hierarchies_for(held, names, hierarchies))
     weights = everyone.counts[pairs.known].astype(float)
     sizes = np.bincount(pairs.released, weights=weights, minlength=combinations.counts.size).astype(np.int64)
     sizes[pairs.suppressed] = everyone.rows
@@ -184,7 +185,7 @@ def risk(
 
 
 def risk_of(
-    combinations: Coded,
+    combinations: CodedTable,
     *,
     threshold: float = 0.2,
     sampling_fraction: float | None = None,

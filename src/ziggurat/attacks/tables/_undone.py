@@ -21,11 +21,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.attacks._finding import Finding, counted, listed
-from ziggurat.attacks.tables._classes import Counts
+from ziggurat.attacks._finding import count_noun, list_names
+from ziggurat.attacks.tables._classes import ColumnCounts
 from ziggurat.attacks.tables._covered import Cover
 from ziggurat.data import Role, Schema
-from ziggurat.data.coded import Coded, Codes, sums
+from ziggurat.data.coded import CodedTable, Codes, sum_counts
+from ziggurat.findings import Finding
 
 TOLD = 0.5  # a column that puts right half of the wrong guesses says what was to be hidden
 ALONE = 0.01  # a sensitive column that finds more people than this by itself is known to somebody
@@ -33,7 +34,7 @@ _EVIDENCE = 10  # guesses; fewer say nothing
 
 
 @dataclass(frozen=True)
-class Told:
+class GivenAway:
     """How much one column says of what another was generalised to hide.
 
     Attributes
@@ -77,7 +78,7 @@ class Undone(Finding):
     untouched: Mapping[str, float]
     left_out: tuple[str, ...]
     declared_uniques: int
-    told: tuple[Told, ...]
+    told: tuple[GivenAway, ...]
     alone: tuple[str, ...]
     together: tuple[str, ...]
     together_uniques: int
@@ -92,18 +93,18 @@ class Undone(Finding):
         """What was found, a clause for each way."""
         if self.left_out:
             yield (
-                f"{listed(self.left_out)} {_declared(self.left_out)} and left out "
-                f"({self.declared_uniques:,} of {counted(self.rows, 'row')} stand alone in the declared ones)"
+                f"{list_names(self.left_out)} {_are_declared(self.left_out)} and left out "
+                f"({self.declared_uniques:,} of {count_noun(self.rows, 'row')} stand alone in the declared ones)"
             )
         for each in self.told:
             yield f"{each.column!r} tells {each.share:.0%} of what generalising {each.of!r} hides"
         if self.alone:
             shares = ", ".join(f"{self.untouched[name]:.0%}" for name in self.alone)
-            yield f"{listed(self.alone)} alone {_finds(self.alone)} {shares} of the people"
+            yield f"{list_names(self.alone)} alone {_finds(self.alone)} {shares} of the people"
         if self.together:
             yield (
-                f"with {listed(self.together)} beside the quasi-identifiers "
-                f"{self.together_uniques:,} of {counted(self.rows, 'row')} stand alone"
+                f"with {list_names(self.together)} beside the quasi-identifiers "
+                f"{self.together_uniques:,} of {count_noun(self.rows, 'row')} stand alone"
             )
 
     @property
@@ -129,9 +130,9 @@ class Undone(Finding):
         )
 
 
-def undone(
-    released: Counts,
-    original: Counts,
+def find_undone(
+    released: ColumnCounts,
+    original: ColumnCounts,
     schema: Schema,
     quasi_identifiers: Sequence[str],
     *,
@@ -174,14 +175,14 @@ def undone(
         untouched=alone,
         left_out=tuple(left_out),
         declared_uniques=released.uniques(declared),
-        told=tuple(_told(original, sharing, covers)),
+        told=tuple(_find_given_away(original, sharing, covers)),
         alone=tuple(name for name in open_ones if name in secret and alone[name] > ALONE),
         together=together,
         together_uniques=uniques,
     )
 
 
-def _together(released: Counts, known: list[str], names: list[str]) -> tuple[tuple[str, ...], int]:
+def _together(released: ColumnCounts, known: list[str], names: list[str]) -> tuple[tuple[str, ...], int]:
     """Which columns must go until the others single out nobody beside the quasi-identifiers, the most telling first."""
     before = released.uniques(known)  # of these no other column is to blame
     total = released.uniques([*known, *names]) if names else before
@@ -194,24 +195,26 @@ def _together(released: Counts, known: list[str], names: list[str]) -> tuple[tup
     return tuple(telling[:gone]), total - before
 
 
-def _told(original: Counts, names: Sequence[str], covers: Mapping[str, Cover | None]) -> Iterator[Told]:
+def _find_given_away(
+    original: ColumnCounts, names: Sequence[str], covers: Mapping[str, Cover | None]
+) -> Iterator[GivenAway]:
     for name in names:
         for of, cover in covers.items():
             share = _lambda(original.pairs(name, of), cover)
             if share >= TOLD:
-                yield Told(name, of, share)
+                yield GivenAway(name, of, share)
 
 
-def _lambda(pairs: Coded, cover: Cover | None) -> float:
+def _lambda(pairs: CodedTable, cover: Cover | None) -> float:
     """The share of wrong guesses that the first column puts right, see the module."""
     (first, second), counts = pairs.codes, pairs.counts
     shown = _label_codes(pairs.values[1].to_pylist(), cover)
     labels = shown[second]
-    ids, number = _numbered(first * (int(labels.max()) + 1) + labels)
-    sizes = sums(ids, number, counts)
+    ids, number = _number(first * (int(labels.max()) + 1) + labels)
+    sizes = sum_counts(ids, number, counts)
     enough = sizes[ids] > 1  # who has a value of U to themselves is not guessed by it
     right = enough & (counts - 1 > _best_of_others(ids, counts))
-    plain = enough & _most_common(shown, sums(second, shown.size, counts))[second]
+    plain = enough & _most_common(shown, sum_counts(second, shown.size, counts))[second]
     wrong = int(counts[enough].sum()) - int(counts[plain].sum())
     return (int(counts[right].sum()) - int(counts[plain].sum())) / wrong if wrong >= _EVIDENCE else 0.0
 
@@ -223,7 +226,7 @@ def _label_codes(values: Sequence[object], cover: Cover | None) -> Codes:
     return np.array([numbers.setdefault(label, len(numbers)) for label in labels], np.int64)
 
 
-def _numbered(keys: Codes) -> tuple[Codes, int]:
+def _number(keys: Codes) -> tuple[Codes, int]:
     found, ids = np.unique(keys, return_inverse=True)
     return ids.ravel(), found.size
 
@@ -249,7 +252,7 @@ def _most_common(labels: Codes, totals: Codes) -> npt.NDArray[np.bool]:
     return chosen
 
 
-def _declared(names: Sequence[str]) -> str:
+def _are_declared(names: Sequence[str]) -> str:
     return "is declared a quasi-identifier" if len(names) == 1 else "are declared quasi-identifiers"
 
 

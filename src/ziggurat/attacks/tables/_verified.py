@@ -35,10 +35,10 @@ from ziggurat.anonymize import (
     PrivacyModel,
     TCloseness,
 )
-from ziggurat.attacks.tables._classes import Counts
+from ziggurat.attacks.tables._classes import ColumnCounts
 from ziggurat.attacks.tables._covered import Cover, people_in
 from ziggurat.data import Hierarchy, Schema
-from ziggurat.data.coded import Coded, Codes, sums
+from ziggurat.data.coded import CodedTable, Codes, sum_counts
 from ziggurat.errors import ParameterError
 
 Floats = npt.NDArray[np.float64]
@@ -87,19 +87,19 @@ class Claims:
 
     models: Sequence[PrivacyModel]
     quasi_identifiers: Sequence[str]
-    original: Mapping[str, Coded]
+    original: Mapping[str, CodedTable]
     schema: Schema
     covers: Mapping[str, Cover]
-    people: Counts | None = None
+    people: ColumnCounts | None = None
 
 
-def verified(released: Coded, claims: Claims) -> tuple[Verified, ...]:
+def verify_models(released: CodedTable, claims: Claims) -> tuple[Verified, ...]:
     """Judge every model by the counted cells of a table: quasi-identifiers and sensitive columns."""
-    classes = _Classes(released, claims)
-    return tuple(_judged(model, classes) for model in claims.models)
+    classes = _PublishedClasses(released, claims)
+    return tuple(_judge(model, classes) for model in claims.models)
 
 
-def _judged(model: PrivacyModel, classes: _Classes) -> Verified:
+def _judge(model: PrivacyModel, classes: _PublishedClasses) -> Verified:
     if isinstance(model, LDiversity):
         return _diversity(model, classes)
     if isinstance(model, TCloseness):
@@ -116,23 +116,23 @@ def _judged(model: PrivacyModel, classes: _Classes) -> Verified:
     raise ParameterError(f"There is no check of the model {type(model).__name__!r}, so that it cannot be promised.")
 
 
-class _Classes:
+class _PublishedClasses:
     """The classes of a table, and the values of its sensitive columns in each."""
 
-    def __init__(self, released: Coded, claims: Claims) -> None:
+    def __init__(self, released: CodedTable, claims: Claims) -> None:
         self.released, self.claims = released, claims
         self.shown, self.ids = released.distinct(claims.quasi_identifiers)
         self.sizes = self.shown.counts
 
-    def values(self, column: str, *, missing: bool) -> _Values:
+    def values(self, column: str, *, missing: bool) -> _SensitiveValues:
         """The values of a sensitive column; with `missing`, missing cells are one."""
         codes, held = _canonical(self.released, column, self.claims.schema)
         kinds = len(held)
         keys, inverse = np.unique(self.ids * kinds + codes, return_inverse=True)
-        counts = sums(inverse.ravel(), keys.size, self.released.counts)
+        counts = sum_counts(inverse.ravel(), keys.size, self.released.counts)
         known = np.array([missing or value is not None for value in held], np.bool)[keys % kinds]
-        unknown = _added(keys[~known] // kinds, counts[~known], self.sizes.size)
-        return _Values(keys[known] // kinds, keys[known] % kinds, counts[known], unknown, self.sizes, held)
+        unknown = _add_up(keys[~known] // kinds, counts[~known], self.sizes.size)
+        return _SensitiveValues(keys[known] // kinds, keys[known] % kinds, counts[known], unknown, self.sizes, held)
 
     @cached_property
     def people(self) -> tuple[Codes, int]:
@@ -143,7 +143,7 @@ class _Classes:
         return people_in(everybody, self.shown, self.claims.covers)
 
 
-def _canonical(counted: Coded, column: str, schema: Schema) -> tuple[Codes, list[Any]]:
+def _canonical(counted: CodedTable, column: str, schema: Schema) -> tuple[Codes, list[Any]]:
     """The cells of a column with all that means "missing" as one None: NULL, what is no number, and declared codes."""
     place = counted.names.index(column)
     codes = set(schema[column].missing)
@@ -156,7 +156,7 @@ def _canonical(counted: Coded, column: str, schema: Schema) -> tuple[Codes, list
 
 
 @dataclass(frozen=True)
-class _Values:
+class _SensitiveValues:
     """The values of a sensitive column: the i-th value of class ids[i] is held[codes[i]], in counts[i] rows."""
 
     ids: Codes
@@ -180,10 +180,10 @@ class _Values:
         return np.bincount(self.ids, minlength=self.sizes.size)
 
     def sums_where(self, chosen: npt.NDArray[np.bool]) -> Floats:
-        return _added(self.ids[chosen], self.counts[chosen], self.sizes.size)
+        return _add_up(self.ids[chosen], self.counts[chosen], self.sizes.size)
 
 
-def _diversity(model: LDiversity, classes: _Classes) -> Verified:
+def _diversity(model: LDiversity, classes: _PublishedClasses) -> Verified:
     values = classes.values(model.column, missing=model.missing_is_a_value)
     if model.kind == "distinct":
         least = int(values.distinct.min())
@@ -199,25 +199,25 @@ def _diversity(model: LDiversity, classes: _Classes) -> Verified:
     return Verified(model.sentence, f"most frequent value of {model.column!r} over the tail, at most", ratio, held)
 
 
-def _entropies(values: _Values) -> Floats:
+def _entropies(values: _SensitiveValues) -> Floats:
     counts = values.counts + np.where(values.rank == 0, values.unknown[values.ids], 0.0)
     shares = counts / values.sizes[values.ids]
-    return _added(values.ids, -shares * np.log(shares), values.sizes.size)
+    return _add_up(values.ids, -shares * np.log(shares), values.sizes.size)
 
 
-def _closeness(model: TCloseness, classes: _Classes) -> Verified:
+def _closeness(model: TCloseness, classes: _PublishedClasses) -> Verified:
     original = classes.claims.original[model.column]
     column = classes.claims.schema[model.column]
     order = column.categories.values if column.categories is not None and column.categories.ordered else ()
     cells, everything = _canonical(original, model.column, classes.claims.schema)
-    domain = _ordered(everything, order, missing=model.missing_is_a_value)
+    domain = _order(everything, order, missing=model.missing_is_a_value)
     values = classes.values(model.column, missing=model.missing_is_a_value)
     places = np.array([domain.get(value, -1) for value in values.held], np.int64)[values.codes]
     figure = f"largest distance of {model.column!r} from the whole table"
     if (places < 0).any() or not domain:
         return Verified(model.sentence, figure, 1.0, model.t >= 1.0 and not (places < 0).any())
     overall = np.zeros(len(domain))
-    totals = _added(cells, original.counts, len(everything))
+    totals = _add_up(cells, original.counts, len(everything))
     for value, count in zip(everything, totals.tolist(), strict=True):
         if value in domain:
             overall[domain[value]] += count
@@ -227,7 +227,7 @@ def _closeness(model: TCloseness, classes: _Classes) -> Verified:
     return Verified(model.sentence, figure, farthest, farthest <= model.t + _ROUNDING)
 
 
-def _ordered(held: Sequence[Any], order: Sequence[object], *, missing: bool) -> dict[Any, int]:
+def _order(held: Sequence[Any], order: Sequence[object], *, missing: bool) -> dict[Any, int]:
     """The place of each value of the original table: in the public order, then in their own, missing last."""
     rank = {value: place for place, value in enumerate(order)}
     values = [value for value in held if value is not None or missing]
@@ -235,7 +235,7 @@ def _ordered(held: Sequence[Any], order: Sequence[object], *, missing: bool) -> 
     return {value: place for place, value in enumerate(values)}
 
 
-def _farthest(values: _Values, places: Codes, overall: Floats, gone: float, cost: Any) -> Iterator[float]:
+def _farthest(values: _SensitiveValues, places: Codes, overall: Floats, gone: float, cost: Any) -> Iterator[float]:
     """The distance of the farthest class, some classes at a time."""
     step = max(1, _CELLS // overall.size)
     known = values.sizes - values.unknown
@@ -276,7 +276,7 @@ def _subtrees(hierarchy: Hierarchy | None, domain: list[Any]) -> list[Floats]:
     return found
 
 
-def _population(model: KMap | Presence, classes: _Classes) -> Verified:
+def _population(model: KMap | Presence, classes: _PublishedClasses) -> Verified:
     people, strangers = classes.people
     if isinstance(model, KMap):
         least = int(people.min())
@@ -292,5 +292,5 @@ def _population(model: KMap | Presence, classes: _Classes) -> Verified:
     return Verified(model.sentence, figure, float(shares.max()), held)
 
 
-def _added(ids: Codes, weights: npt.NDArray[Any], number: int) -> Floats:
+def _add_up(ids: Codes, weights: npt.NDArray[Any], number: int) -> Floats:
     return np.asarray(np.bincount(ids, weights, number), np.float64)

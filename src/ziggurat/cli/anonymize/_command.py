@@ -26,8 +26,8 @@ from ziggurat.cli.anonymize._options import LeavingOptions, ModelOptions, Search
 from ziggurat.cli.terminal import show_bar, show_status
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize import Anonymised
-    from ziggurat.release import AnonymisedRelease
+    from ziggurat.anonymize import Anonymized
+    from ziggurat.release import AnonymizedRelease
 
 _COMPILING_AFTER = 1.0  # seconds without a decision
 
@@ -86,7 +86,7 @@ def anonymize(
         _say(release, as_json)
 
 
-def _stop_with_a_sentence(search: Callable[[], Anonymised]) -> Anonymised:
+def _stop_with_a_sentence(search: Callable[[], Anonymized]) -> Anonymized:
     try:
         return search()
     except KeyboardInterrupt:
@@ -116,7 +116,7 @@ def _describe_search(share: float, best: float, seconds: float) -> str:
     return "Searching …" if math.isinf(best) else f"Searching, best so far {best:.5g} (Ctrl-C takes it)"
 
 
-def _require_listable(made: Anonymised) -> None:
+def _require_listable(made: Anonymized) -> None:
     """Too many generalisations to look at is said before anything is released."""
     from ziggurat.errors import ParameterError
 
@@ -126,17 +126,17 @@ def _require_listable(made: Anonymised) -> None:
         raise ParameterError(f"{str(error)[:-1]}: leave out --picture and --solutions.") from None
 
 
-def _release(made: Anonymised, out: str, ledger: str, budget: str, settings: dict[str, Any]) -> AnonymisedRelease:
+def _release(made: Anonymized, out: str, ledger: str, budget: str, settings: dict[str, Any]) -> AnonymizedRelease:
     from ziggurat.cli._books import open_ledger
-    from ziggurat.release import release_anonymised
+    from ziggurat.release import release_anonymized
 
     if not budget:
-        return release_anonymised(made, out, **settings)
+        return release_anonymized(made, out, **settings)
     with open_ledger(ledger, create=True) as book:
-        return release_anonymised(made, out, ledger=book, table=budget, **settings)
+        return release_anonymized(made, out, ledger=book, table=budget, **settings)
 
 
-def _write_more(made: Anonymised, picture: str, solutions: str) -> None:
+def _write_more(made: Anonymized, picture: str, solutions: str) -> None:
     if solutions:
         write_table(made.solutions.table(), solutions)
     if picture:
@@ -145,7 +145,7 @@ def _write_more(made: Anonymised, picture: str, solutions: str) -> None:
         save_frontier(made, picture)
 
 
-def _say(release: AnonymisedRelease, as_json: bool) -> None:
+def _say(release: AnonymizedRelease, as_json: bool) -> None:
     if as_json:
         print_json(release.to_dict())
         return

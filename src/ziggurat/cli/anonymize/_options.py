@@ -13,7 +13,7 @@ from ziggurat.cli._tables import split_columns
 from ziggurat.errors import ParameterError
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize import Anonymised, LDiversity, Metric, PrivacyModel, TCloseness
+    from ziggurat.anonymize import Anonymized, LDiversity, Metric, PrivacyModel, TCloseness
     from ziggurat.data import Hierarchy, Table
 
 Several = list[str] | None
@@ -101,7 +101,7 @@ class SearchOptions:
 
     def search(
         self, table: Table, models: list[PrivacyModel], trees: Mapping[str, Hierarchy], progress: Any
-    ) -> Anonymised:
+    ) -> Anonymized:
         """Find the generalisation that loses least."""
         from ziggurat.anonymize import anonymize
         from ziggurat.data import Role

@@ -12,18 +12,18 @@ from ziggurat.cli.terminal import Printed as Text
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ziggurat.anonymize import Anonymised
+    from ziggurat.anonymize import Anonymized
     from ziggurat.attacks import RiskReport
-    from ziggurat.release import AnonymisedRelease
+    from ziggurat.release import AnonymizedRelease
 
 _MOST_LABELS = 3
 _TELLING = 0.01
 
 
-def show(console: Console, release: AnonymisedRelease) -> None:
+def show(console: Console, release: AnonymizedRelease) -> None:
     """Print what was done, what attackers make of it, and what may be promised."""
-    console.print(_columns(release.anonymised))
-    for line in outcome(release.anonymised):
+    console.print(_columns(release.anonymized))
+    for line in outcome(release.anonymized):
         console.print(Text(line))
     console.print()
     console.print(_risks(release.before, release.after))
@@ -37,7 +37,7 @@ def show(console: Console, release: AnonymisedRelease) -> None:
     console.print(Text(release.sentence))
 
 
-def outcome(made: Anonymised) -> Iterator[str]:
+def outcome(made: Anonymized) -> Iterator[str]:
     """What was kept and lost, in sentences."""
     kept = made.rows - made.suppressed
     yield (
@@ -47,7 +47,7 @@ def outcome(made: Anonymised) -> Iterator[str]:
     yield f"{made.metric.capitalize()} {made.score:.5g}: {_how_good(made)}"
 
 
-def tell_outcome(release: AnonymisedRelease) -> Iterator[str]:
+def tell_outcome(release: AnonymizedRelease) -> Iterator[str]:
     """What was verified on the file, and which columns left as they were or not at all."""
     for each in release.verified:
         yield f"Verified on the file: {each.model} ({each.figure}: {each.measured:.5g})."
@@ -66,7 +66,7 @@ def as_they_were(untouched: Mapping[str, float]) -> Iterator[str]:
         yield f"Whoever knows one of these finds that share of the people by it alone: {listed}."
 
 
-def _how_good(made: Anonymised) -> str:
+def _how_good(made: Anonymized) -> str:
     best = made.best
     if best is None:
         return f"{made.recoding} recoding, of which no optimum is known."
@@ -75,7 +75,7 @@ def _how_good(made: Anonymised) -> str:
     return f"stopped early, so this is the best so far of {best.nodes:,}, and the optimum may be {best.gap:.1%} lower."
 
 
-def _columns(made: Anonymised) -> Table:
+def _columns(made: Anonymized) -> Table:
     shown = Table(header_style="dim", box=None, padding=(0, 1))
     shown.add_column("column", no_wrap=True)
     shown.add_column("level", no_wrap=True, justify="right")

@@ -118,14 +118,14 @@ def _judge(
 ) -> Candidates:
     """Compare and attack what lies in files."""
     from ziggurat.release import Candidates
-    from ziggurat.release.comparing import Asked, Steps, judged, steps
+    from ziggurat.release.comparing import JudgingTerms, StepCounter, judged, steps
 
     original, notes = cut_to(table, wanted, given)
     outside = open_holdout(holdout, original)
     progress = options.pop("progress")
-    asked = Asked.of(original.schema, **options)
+    asked = JudgingTerms.of(original.schema, **options)
     kinds = [each.facts.get("kind") for each in given]
-    told = Steps(progress, sum(steps(asked, outside is not None, kind) for kind in kinds))
+    told = StepCounter(progress, sum(steps(asked, outside is not None, kind) for kind in kinds))
     items = [
         judged(
             each.name, original, list(each.paths), asked, holdout=outside, kind=kind, promise=each.promise, told=told

@@ -88,10 +88,10 @@ def _find_files(file: str) -> list[str]:
 def _read_facts(path: str) -> dict[str, Any]:
     import pyarrow as pa
 
-    from ziggurat.synthesize import facts_of
+    from ziggurat.synthesize import read_facts
 
     try:
-        return facts_of(path)
+        return read_facts(path)
     except (pa.ArrowException, OSError, ValueError):
         raise DataError(f"{path!r} is no Parquet file that can be read; write it again.") from None
 
@@ -173,7 +173,7 @@ def read_models(text: str, seed: int | None, rows_per_unit: int | None) -> dict[
 def _read_model(text: str, seed: int | None, rows_per_unit: int | None) -> Any:
     import ziggurat.synthesize as made
     from ziggurat.privacy import exact_epsilon
-    from ziggurat.synthesize.learners import NAMES
+    from ziggurat.synthesize.learners import METHOD_NAMES
     from ziggurat.wording import nearest
 
     name, at, epsilon = text.partition("@")
@@ -182,6 +182,6 @@ def _read_model(text: str, seed: int | None, rows_per_unit: int | None) -> Any:
             raise ParameterError(f"Say at which epsilon {name!r} is tried: {name}@1.")
         kind = getattr(made, _PRIVATE[name])
         return kind(epsilon=exact_epsilon(epsilon), rows_per_unit=rows_per_unit, random_state=seed)
-    if name not in NAMES or at:
-        raise ParameterError(f"{text!r} is no way to synthesise; {nearest(text, [*NAMES, 'aim@1', 'mst@1'])}")
+    if name not in METHOD_NAMES or at:
+        raise ParameterError(f"{text!r} is no way to synthesise; {nearest(text, [*METHOD_NAMES, 'aim@1', 'mst@1'])}")
     return made.Synthesizer(name, random_state=seed)

@@ -86,7 +86,7 @@ def decide(
     """
     from ziggurat.cli.decide import _noise as _decide_noise
     from ziggurat.cli.decide import _page as _decide_page
-    from ziggurat.privacy.cost import GRID, Decision, why_not
+    from ziggurat.privacy.cost import EPSILON_GRID, Decision, why_not
 
     check_file(picture, PICTURES, force=force)
     asked = _decide_noise.read_release(query, sensitivity, rows, bounds, dimensions)
@@ -94,7 +94,7 @@ def decide(
     wanted = _read_wanted(error, confidence, budget, within, at_risk)
     decision = Decision(noise, wanted, _read_cost(people, compensation, least, group or []))
     _check_published(decision, as_published)
-    named = _read_amounts(epsilon) if epsilon else [*_read_amounts(",".join(GRID)), *decision.least_for_error()]
+    named = _read_amounts(epsilon) if epsilon else [*_read_amounts(",".join(EPSILON_GRID)), *decision.least_for_error()]
     candidates = decision.candidates(named)
     chosen = decision.recommended(candidates)
     refused = "" if any(not each.unmet for each in candidates) else why_not(decision)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ziggurat.errors import ParameterError
 
 if TYPE_CHECKING:
-    from ziggurat.privacy import Noise
+    from ziggurat.privacy import PricedNoise
 
 MECHANISMS = ("laplace", "geometric", "gaussian")
 QUERIES = ("count", "sum", "mean")
@@ -68,13 +68,13 @@ def _read_bounds(text: str) -> tuple[Fraction, Fraction]:
     return low, high
 
 
-def make_noise(mechanism: str, sensitivity: Fraction, dimensions: int, delta: str) -> Noise:
+def make_noise(mechanism: str, sensitivity: Fraction, dimensions: int, delta: str) -> PricedNoise:
     """The noise of a name; only Gaussian noise has a delta."""
-    from ziggurat.privacy import GaussianNoise, GeometricNoise, LaplaceNoise, exact_delta, whole
+    from ziggurat.privacy import GaussianNoise, GeometricNoise, LaplaceNoise, exact_delta, whole_number
 
     if mechanism not in MECHANISMS:
         raise ParameterError(f"--mechanism must be one of {', '.join(MECHANISMS)}.")
-    numbers = whole(dimensions, "dimensions")
+    numbers = whole_number(dimensions, "dimensions")
     if mechanism == "gaussian":
         allowed = exact_delta(delta or "1e-6")
         if not allowed:

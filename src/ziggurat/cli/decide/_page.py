@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ziggurat.privacy.cost import PRIORS, Candidate, Decision, LaplaceNoise, rounded
+from ziggurat.privacy.cost import PRIORS, Decision, EpsilonCandidate, LaplaceNoise, round_to_digits
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -27,8 +27,8 @@ class DecisionPage:
 
     words: str
     decision: Decision
-    candidates: list[Candidate]
-    chosen: Candidate | None
+    candidates: list[EpsilonCandidate]
+    chosen: EpsilonCandidate | None
     refused: str
     as_published: bool
 
@@ -91,10 +91,10 @@ class DecisionPage:
     def _marks(self) -> str:
         return " ✓ meets every constraint." if any(self._is_marked(each) for each in self.candidates) else ""
 
-    def _is_marked(self, each: Candidate) -> bool:
+    def _is_marked(self, each: EpsilonCandidate) -> bool:
         return self.decision.wanted.anything and not each.unmet
 
-    def _cells(self, each: Candidate) -> list[str]:
+    def _cells(self, each: EpsilonCandidate) -> list[str]:
         return [
             "✓" if self._is_marked(each) else "",
             _exact(each),
@@ -113,7 +113,7 @@ class DecisionPage:
             found.append(_NOTHING_WANTED)
         return found + self._repeat_published()[0]
 
-    def _promise(self, chosen: Candidate) -> str:
+    def _promise(self, chosen: EpsilonCandidate) -> str:
         noise = self.decision.noise.at_risk(chosen.epsilon)
         what = noise.sentence(chosen.epsilon).rstrip(".")
         belief = f"a belief of 10% becomes at most {_percent(chosen.posteriors[1])}"
@@ -126,7 +126,7 @@ class DecisionPage:
         cost = "" if chosen.compensation is None else f", and compensation is expected to be {chosen.compensation}"
         return f"At {level} you may promise: {_lower(what)}, so {belief}; {error}{cost}."
 
-    def _tell_savings(self, chosen: Candidate) -> list[str]:
+    def _tell_savings(self, chosen: EpsilonCandidate) -> list[str]:
         """What privacy at risk makes of the same noise: less money expected, and no stronger promise."""
         found = self.decision.cheapest(chosen.epsilon)
         if found is None:
@@ -155,7 +155,7 @@ class DecisionPage:
         return [said], [str(each.message) for each in caught]
 
 
-def _as_published(decision: Decision, chosen: Candidate) -> str:
+def _as_published(decision: Decision, chosen: EpsilonCandidate) -> str:
     from ziggurat.privacy import published_cheapest, published_confidence
 
     numbers = getattr(decision.noise, "coordinates", 1)
@@ -167,7 +167,7 @@ def _as_published(decision: Decision, chosen: Candidate) -> str:
     return f"{start}compensation would be expected to be {found.budget} at {found.epsilon:.4f}."
 
 
-def _candidate(each: Candidate, marked: bool) -> dict[str, Any]:
+def _candidate(each: EpsilonCandidate, marked: bool) -> dict[str, Any]:
     return {
         "epsilon": _exact(each),
         "expected_error": each.error,
@@ -192,7 +192,7 @@ def _money(amount: Money | None) -> dict[str, str] | None:
     return None if amount is None else {"amount": f"{amount.amount:f}", "currency": amount.currency}
 
 
-def _exact(each: Candidate) -> str:
+def _exact(each: EpsilonCandidate) -> str:
     return _plain(each.epsilon)
 
 
@@ -205,7 +205,7 @@ def _plain(amount: Any) -> str:
 def _short(value: float) -> str:
     if value == 0:
         return "0"
-    return f"{rounded(value):f}" if 1e-4 < value < 1e6 else f"{rounded(value):.2e}"
+    return f"{round_to_digits(value):f}" if 1e-4 < value < 1e6 else f"{round_to_digits(value):.2e}"
 
 
 def _percent(share: float, up: bool = True) -> str:

@@ -12,14 +12,14 @@ from rich.tree import Tree
 from ziggurat.cli.terminal import Printed as Text
 
 if TYPE_CHECKING:
-    from ziggurat.experiments import Experiment, Module, Plan, Results
-    from ziggurat.experiments.catalogue import Entry
+    from ziggurat.experiments import Experiment, ExperimentPlan, Module, Results
+    from ziggurat.experiments.catalogue import CatalogueEntry
     from ziggurat.experiments.running import Preview
 
 _LONGEST = 80
 
 
-def catalogue_table(entries: Mapping[str, Sequence[Entry]]) -> Table:
+def catalogue_table(entries: Mapping[str, Sequence[CatalogueEntry]]) -> Table:
     """The shipped experiments by document and figure."""
     table = _table("document", "name", "printed in", "what it is")
     for document, group in entries.items():
@@ -28,7 +28,7 @@ def catalogue_table(entries: Mapping[str, Sequence[Entry]]) -> Table:
     return table
 
 
-def plan_tree(plan: Plan, seen: Preview | None) -> Tree:
+def plan_tree(plan: ExperimentPlan, seen: Preview | None) -> Tree:
     """The modules of a plan, nested, with what each of them would do."""
     experiment = plan.experiment
     tree = Tree(Text(experiment.title or experiment.name, style="bold"))

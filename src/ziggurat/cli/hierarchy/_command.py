@@ -180,10 +180,10 @@ def _counts(table: Table, column: Column) -> dict[Any, int]:
     """The values of a column with their numbers of rows; missing ones are left out."""
     from sqlglot import exp
 
-    from ziggurat.data.expressions import present
+    from ziggurat.data.expressions import is_present
 
     rows = exp.Count(this=exp.Star()).as_("rows of a value", quoted=True)
-    answer = table.aggregate(rows, where=present(column), group_by=[column.name])
+    answer = table.aggregate(rows, where=is_present(column), group_by=[column.name])
     return dict(zip(answer.column(0).to_pylist(), answer.column(1).to_pylist(), strict=True))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
@@ -70,12 +70,11 @@ class FitOptions:
 
     def end_with_price(self, model: Private, rows: int, columns: int, book: Ledger, label: str = "") -> NoReturn:
         """Say what a fit would cost, and stop."""
-        from ziggurat.release import quote_model
+        from ziggurat.release import ModelPlan, Purse
 
-        _, quoted = quote_model(
-            model, rows, columns, ledger=book, analyst=self.analyst, budget=self.budget, label=label
-        )
-        end_with_quote(quoted.sentence, asdict(quoted), fits=quoted.fits, as_json=self.as_json)
+        purse = Purse(book, self.budget, self.analyst)
+        quoted = purse.quote(ModelPlan.by_shape(model, rows, columns, purse=purse, label=label))
+        end_with_quote(quoted.sentence, quoted.to_dict(), fits=quoted.fits, as_json=self.as_json)
 
 
 def count_needed(whom: Neighbours) -> int:

@@ -11,24 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ziggurat.cli._options import AsJson, Force, OutFile, TableArgument, picture_option, with_records
-from ziggurat.cli._outputs import (
-    PICTURES,
-    TABLES,
-    check_file,
-    check_folder,
-    fill_folder,
-    print_json,
-    write_table,
-)
+from ziggurat.cli._outputs import PICTURES, TABLES, check_file, check_folder, print_json, write_table
 from ziggurat.cli.model._options import FitOptions, count_needed, read_options
 from ziggurat.errors import DataError, ParameterError
+from ziggurat.files import filling
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ziggurat.cli._tables import Located
     from ziggurat.learn import Private
-    from ziggurat.release import Points, Rows, Serving
+    from ziggurat.release import Points, Serving, TaskRows
 
 _MOST_SHOWN = 20
 _WIDTHS = {"kernel-density": 0.1}  # bandwidths unless stated, as shares of the public ranges
@@ -86,7 +79,7 @@ def serve(
         if fitting.quote:
             fitting.end_with_price(model, len(rows), points.encoding.width, book, label)
         whose |= {"units": _units(kind, rows), "points": points, "path": path}
-        with fill_folder(folder) as draft, _tell_warnings():
+        with filling(folder) as draft, _tell_warnings():
             made = serve_model(model, rows.features, rows.labels, folder=draft, **whose)
     print_json({"folder": fitting.out, **made.to_dict()}) if fitting.as_json else _say(made, fitting.out)
 
@@ -183,7 +176,7 @@ def _make_model(kind: str, points: Points, rows: int, given: dict[str, Any], opt
     return made
 
 
-def _units(kind: str, rows: Rows) -> Any:
+def _units(kind: str, rows: TaskRows) -> Any:
     """Whose each row is; where labels are protected one by one nobody asks."""
     return None if kind in ("gaussian-process", "cloaked") else rows.units
 

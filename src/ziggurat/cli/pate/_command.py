@@ -22,7 +22,7 @@ from ziggurat.cli._options import (
     out_option,
     rehearsal_source,
 )
-from ziggurat.cli._outputs import check_folder, check_output, end_with_quote, fill_folder, print_json, write_table
+from ziggurat.cli._outputs import check_folder, end_with_quote, print_json, write_table
 from ziggurat.cli.pate import _student as _pate_student
 from ziggurat.cli.pate._folders import (
     CHECKPOINTS,
@@ -36,13 +36,14 @@ from ziggurat.cli.pate._folders import (
 )
 from ziggurat.cli.pate._options import Aggregation, Batch, Delta, Epochs, Model, MostAnswers, Organisation, Split
 from ziggurat.errors import DataError, ParameterError
+from ziggurat.files import check_output, filling
 
 if TYPE_CHECKING:
     from ziggurat.data import Unit
     from ziggurat.pate import Partition, PateAccount, Teachers
     from ziggurat.randomness import Source
     from ziggurat.release import Labelled, Task
-    from ziggurat.release.models import Rows as TaskRows
+    from ziggurat.release.models import TaskRows as TaskRows
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -209,10 +210,10 @@ def privatize(
     rows = read_features(data, task)
     named, free = budget or table_name(data), bool(rehearse) and not Path(data).exists()
     payer = Payer(analyst, named, ledger, Neighbours(relation=Relation.REPLACE_ONE), free)
-    with fill_folder(folder) as draft, payer.book() as book:
+    with filling(folder) as draft, payer.book() as book:
         paying: dict[str, Any] = {} if book is None else {"ledger": book, "analyst": analyst, "budget": named}
         curator = QueryCurator(rho, task.width, **paying, source=rehearsal_source(rehearse))
-        reports = curator.privatise(rows)
+        reports = curator.privatize(rows)
         lists = pa.FixedSizeListArray.from_arrays(pa.array(reports.value.ravel()), task.width)
         write_table(pa.table({"features": lists}), str(draft / QUERIES))
         write_text(draft / SENT, json.dumps(curator.sent.to_dict(), indent=1))
@@ -278,17 +279,18 @@ def label(
             teachers_owned=owned,
             source=rehearsal_source(rehearse),
         )
-        quoted = labelling.quote(len(features), delta=delta or None, most_answers=most_answers)
+        costs = labelling.account(len(features), delta=delta or None, most_answers=most_answers)
         if quote_only:
-            facts = {"fits": quoted.fits, "sentence": str(quoted), **_describe(quoted)}
-            end_with_quote(str(quoted), facts, fits=quoted.fits, as_json=as_json)
+            quoted = labelling.quote(features, most_answers=most_answers)
+            facts = {**_describe(costs), **quoted.to_dict()}
+            end_with_quote(f"At most {costs}\n{quoted.sentence}", facts, fits=quoted.fits, as_json=as_json)
         with show_steps() as tell:
             made = labelling.label(features, most_answers=most_answers, progress=tell)
         made.save(out)
     if as_json:
-        print_json({"out": out, "replayed": made.replayed, **_count_labels(made, task), **_describe(quoted)})
+        print_json({"out": out, "replayed": made.replayed, **_count_labels(made, task), **_describe(costs)})
     else:
-        _say_labelled(made, quoted, task, out)
+        _say_labelled(made, costs, task, out)
 
 
 for each in (_pate_student.student, _pate_student.evaluate, _pate_student.certificate):
@@ -337,14 +339,13 @@ def _split(folder: Path, rows: TaskRows, teachers: int, unit: Unit, balanced: bo
 
 
 def _say_labelled(made: Labelled, account: PateAccount, task: Task, out: str) -> None:
-    from ziggurat.pate import PateAccount
 
     found = _count_labels(made, task)
     again = "They were labelled before: nothing was spent. " if made.replayed else ""
     typer.echo(f"{again}{found['answered']:,} of {len(made.labels.labels):,} queries answered:")
     for name, count in found["labels"].items():
         typer.echo(f"  {task.label} = {name}: {count:,}")
-    typer.echo("\n".join(PateAccount.__str__(account).splitlines()[1:]))
+    typer.echo("\n".join(str(account).splitlines()[1:]))
     if made.labels.rehearsal:
         typer.echo("REHEARSAL: seeded randomness, not to be published.")
     typer.echo(f"The labels are in {out!r}; they were paid for by {made.facts.entry}, where that stays for ever.")

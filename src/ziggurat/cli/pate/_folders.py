@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ziggurat.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from ziggurat.release import Labelled, Privatised, Task
+    from ziggurat.release import Labelled, PrivatizedQueries, Task
     from ziggurat.release.models import Floats
 
 TASK, QUERIES, SENT, CERTIFICATE = "task.json", "queries.parquet", "sent.json", "certificate.json"
@@ -31,13 +31,13 @@ def read_features(data: str, task: Task) -> Floats:
     return task.rows(open_as(data, task.query_schema), labels=False).features
 
 
-def read_queries(data: str, task: Task) -> tuple[Floats, Privatised | None]:
+def read_queries(data: str, task: Task) -> tuple[Floats, PrivatizedQueries | None]:
     """The features of a table, or those that a curator sent, with the facts of what they promise."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
-    from ziggurat.release import Privatised
+    from ziggurat.release import PrivatizedQueries
 
     folder = Path(data)
     if not folder.is_dir():
@@ -50,10 +50,10 @@ def read_queries(data: str, task: Task) -> tuple[Floats, Privatised | None]:
         raise DataError(
             f"There are no readable queries in {data!r}; make them with 'ziggurat pate privatize'."
         ) from None
-    return matrix, Privatised.from_dict(facts)
+    return matrix, PrivatizedQueries.from_dict(facts)
 
 
-def require_same(matrix: Floats, labelled: Labelled, features: str, sent: Privatised | None) -> None:
+def require_same(matrix: Floats, labelled: Labelled, features: str, sent: PrivatizedQueries | None) -> None:
     """Refuse rows that are not those of the labels, and statements that the files contradict."""
     from ziggurat.release.labels import features_digest
 

@@ -19,8 +19,9 @@ from ziggurat.errors import ParameterError
 if TYPE_CHECKING:
     from rich.table import Table as Shown
 
-    from ziggurat.attacks import Counts, Finding, Linkage, RiskReport, SinglingOut, Undone
+    from ziggurat.attacks import ColumnCounts, Linkage, RiskReport, SinglingOut, Undone
     from ziggurat.data import Hierarchy, Table
+    from ziggurat.findings import Finding
 
 _SETS_PER_SIZE, _MOST_SETS = 1, 2_000
 ATTACKERS = (
@@ -138,7 +139,7 @@ def _judge(
 ) -> Judged:
     from ziggurat.attacks import homogeneity, singling_out, skewness
     from ziggurat.attacks import risk as measured
-    from ziggurat.attacks.tables import affordable
+    from ziggurat.attacks.tables import largest_affordable
 
     report = measured(table, known, **options)
     names = report.quasi_identifiers
@@ -146,22 +147,22 @@ def _judge(
     for secret in secrets:
         found[f"homogeneity of {secret}"] = homogeneity(table, secret, names)
         found[f"skewness of {secret}"] = skewness(table, secret, names)
-    size = affordable(len(names), _MOST_SETS) if largest is None else largest
+    size = largest_affordable(len(names), _MOST_SETS) if largest is None else largest
     return Judged(title, report, singling_out(table, names, largest=max(1, size)), found)
 
 
 def _find_undone(before: Table, after: Table, known: tuple[str, ...], secrets: tuple[str, ...]) -> Undone:
     """What columns of the later table undo; a column was generalised if it holds what it did not hold before."""
-    from ziggurat.attacks import Counts, undone
+    from ziggurat.attacks import ColumnCounts, find_undone
 
     shown = [name for name in before.schema.names if name in after.schema]
-    first, second = Counts(before, shown), Counts(after, shown)
+    first, second = ColumnCounts(before, shown), ColumnCounts(after, shown)
     held = {name: [_texts(counts, name) for counts in (first, second)] for name in known if name in shown}
     covers = {name: None for name, (was, now) in held.items() if not now <= was}
-    return undone(second, first, before.schema, known, shown=shown, covers=covers, protected=secrets)
+    return find_undone(second, first, before.schema, known, shown=shown, covers=covers, protected=secrets)
 
 
-def _texts(counts: Counts, name: str) -> set[str]:
+def _texts(counts: ColumnCounts, name: str) -> set[str]:
     return {str(value) for value in counts.of([name]).values[0].to_pylist() if value is not None}
 
 

@@ -15,16 +15,16 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ziggurat.data.datasets._canonical import content_digest
-from ziggurat.data.datasets._info import DatasetInfo, Source
+from ziggurat.data.datasets._info import DatasetInfo, PublishedFile
 from ziggurat.data.datasets._registry import REGISTRY
-from ziggurat.data.datasets._store import obtained
+from ziggurat.data.datasets._store import obtain
 from ziggurat.data.schema import Schema
 from ziggurat.errors import DataError
 from ziggurat.wording import nearest
 
 __all__ = [
     "DatasetInfo",
-    "Source",
+    "PublishedFile",
     "byte_matrix",
     "content_digest",
     "info",
@@ -81,7 +81,7 @@ def load(
         If the name is unknown, a file is not the registered one, or the dataset cannot be had; one sentence
         says what to change, and nothing doubtful is kept.
     """
-    return obtained(info(name), folder=folder, progress=progress, offline=offline)[1]
+    return obtain(info(name), folder=folder, progress=progress, offline=offline)[1]
 
 
 def path(
@@ -92,7 +92,7 @@ def path(
     offline: bool = False,
 ) -> Path:
     """The file on this machine that `load` would read, checked; it is downloaded first if need be."""
-    return obtained(info(name), folder=folder, progress=progress, offline=offline)[0]
+    return obtain(info(name), folder=folder, progress=progress, offline=offline)[0]
 
 
 def schema(name: str) -> Schema:

@@ -48,7 +48,7 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
 def _add_column(digest: Any, name: str, column: pa.ChunkedArray) -> None:
     digest.update(f"{name}\0{column.type}\0".encode())
     digest.update(np.packbits(column.is_null().to_numpy()).tobytes())
-    values = _joined(column)
+    values = _join_chunks(column)
     if pa.types.is_string(column.type) or pa.types.is_binary(column.type):
         _add_texts(digest, values)
     elif pa.types.is_fixed_size_binary(column.type):
@@ -57,7 +57,7 @@ def _add_column(digest: Any, name: str, column: pa.ChunkedArray) -> None:
         _add_numbers(digest, values)
 
 
-def _joined(column: pa.ChunkedArray) -> pa.Array:
+def _join_chunks(column: pa.ChunkedArray) -> pa.Array:
     chunks = column.combine_chunks()
     if isinstance(chunks, pa.ChunkedArray):
         return pa.concat_arrays(chunks.chunks) if chunks.num_chunks else pa.array([], column.type)

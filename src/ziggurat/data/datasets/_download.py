@@ -19,7 +19,7 @@ _LIMIT_BYTES = 256 * 2**20
 _CHUNK_BYTES = 2**16
 
 
-def fetched(urls: tuple[str, ...], *, progress: bool) -> bytes:
+def fetch(urls: tuple[str, ...], *, progress: bool) -> bytes:
     """Return the whole file from the first address that gives it.
 
     Parameters

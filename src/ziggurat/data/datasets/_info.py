@@ -9,7 +9,7 @@ Converter = Callable[[Mapping[str, bytes]], pa.Table]
 
 
 @dataclass(frozen=True)
-class Source:
+class PublishedFile:
     """A file at its original publisher, or at a mirror pinned by commit.
 
     Parameters
@@ -49,7 +49,7 @@ class DatasetInfo:
         Where the publisher presents it.
     note
         What a user should know of it: codes, oddities, how it was derived.
-    sources
+    files
         The original files that the dataset is converted from; empty if `local_only`.
     convert
         The pure function from the original files to the table.
@@ -66,7 +66,7 @@ class DatasetInfo:
     content_sha256: str
     origin: str
     note: str = ""
-    sources: tuple[Source, ...] = ()
+    files: tuple[PublishedFile, ...] = ()
     convert: Converter | None = field(default=None, repr=False, compare=False)
 
     @property

@@ -1,7 +1,7 @@
 """The datasets that Ziggurat knows, as facts."""
 
 from ziggurat.data.datasets._converters import arrays, sequences, tabular
-from ziggurat.data.datasets._info import DatasetInfo, Source
+from ziggurat.data.datasets._info import DatasetInfo, PublishedFile
 
 _UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 _BROWNLEE = "jbrownlee/Datasets", "d20fcb6402ae34e653d4513b00f39257bb37ed7f"
@@ -40,16 +40,16 @@ _PATE_CITATION = (
 )
 
 
-def _pinned(place: tuple[str, str], path: str, name: str = "") -> Source:
+def _pin(place: tuple[str, str], path: str, name: str = "") -> PublishedFile:
     """A file of a public repository at a fixed commit, whose content therefore never changes."""
     repository, commit = place
     url = f"https://raw.githubusercontent.com/{repository}/{commit}/{path}"
-    return Source(name or path.rsplit("/", 1)[-1], (url,))
+    return PublishedFile(name or path.rsplit("/", 1)[-1], (url,))
 
 
-def _mnist_file(name: str) -> Source:
+def _mnist_file(name: str) -> PublishedFile:
     mirrors = ("https://ossci-datasets.s3.amazonaws.com/mnist", "https://storage.googleapis.com/cvdf-datasets/mnist")
-    return Source(name, tuple(f"{mirror}/{name}" for mirror in mirrors))
+    return PublishedFile(name, tuple(f"{mirror}/{name}" for mirror in mirrors))
 
 
 _ENTRIES = (
@@ -65,7 +65,7 @@ _ENTRIES = (
         content_sha256="6f1c042c01b1b3acb0f40e592b2a0ac614175924c4c72e787011f7f5a33bba82",
         origin="https://doi.org/10.18434/mds2-2895",
         note="Not applicable is null; PINCP is the income in dollars.",
-        sources=(_pinned(_COHERENCE, "national2019.csv"),),
+        files=(_pin(_COHERENCE, "national2019.csv"),),
         convert=tabular.acs2019,
     ),
     DatasetInfo(
@@ -80,13 +80,13 @@ _ENTRIES = (
         content_sha256="7c2a6288238c60a720c8222b8242c1f88178cff41070561bfc0577dfb98d9938",
         origin="https://archive.ics.uci.edu/dataset/2/adult",
         note="'?' stands for a missing value; the column split tells train from test.",
-        sources=(
-            Source(
+        files=(
+            PublishedFile(
                 "adult.data",
                 (f"{_UCI}/adult/adult.data",),
                 "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
             ),
-            Source(
+            PublishedFile(
                 "adult.test",
                 (f"{_UCI}/adult/adult.test",),
                 "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05",
@@ -105,7 +105,7 @@ _ENTRIES = (
         file_sha256="614d5bd2f62431efae99783d3a877381564b2a25af785f7bbbcbdbbd4d9a489b",
         content_sha256="ae21fb558795ec792d47e461b923e2852b36d27a2602c111ee6f7e4ae1130dcd",
         origin="https://github.com/arx-deidentifier/arx",
-        sources=(_pinned(_ARX, "data/adult.csv"),),
+        files=(_pin(_ARX, "data/adult.csv"),),
         convert=tabular.arx_adult,
     ),
     DatasetInfo(
@@ -120,7 +120,7 @@ _ENTRIES = (
         content_sha256="4141617b3af132f7c0faf7b04d6a048072cdd107dcd43c5eca4428b3d8e0891c",
         origin="https://github.com/arx-deidentifier/arx",
         note="Long form: attribute, then level0 (the value) to level4; levels an attribute lacks are null.",
-        sources=tuple(_pinned(_ARX, f"data/adult_hierarchy_{attribute}.csv") for attribute in tabular.ARX_ATTRIBUTES),
+        files=tuple(_pin(_ARX, f"data/adult_hierarchy_{attribute}.csv") for attribute in tabular.ARX_ATTRIBUTES),
         convert=tabular.arx_adult_hierarchies,
     ),
     DatasetInfo(
@@ -134,7 +134,7 @@ _ENTRIES = (
         file_sha256="2724fa6c8a9aacc80a4cdf209b77015dcb69408a2a222a659ff59e6f1a591907",
         content_sha256="d300574fb43c5a919348d46d31231c3615187eea4f18b1213fe3ceb14c521a36",
         origin="https://sites.google.com/site/yangdingqi/home/foursquare-dataset",
-        sources=(_pinned(_STAN, "data/NYC_POI.npy"),),
+        files=(_pin(_STAN, "data/NYC_POI.npy"),),
         convert=arrays.foursquare_pois,
     ),
     DatasetInfo(
@@ -149,7 +149,7 @@ _ENTRIES = (
         content_sha256="aa0fbd3f27c50eaaf1657d99cc124d76b2f8ab344c31c846e39075db3c4551f3",
         origin="https://sites.google.com/site/yangdingqi/home/foursquare-dataset",
         note="Minutes count from about 3 April 2012, 18:00 UTC (inferred); rarer places were dropped upstream.",
-        sources=(_pinned(_STAN, "data/NYC.npy"),),
+        files=(_pin(_STAN, "data/NYC.npy"),),
         convert=arrays.foursquare_visits,
     ),
     DatasetInfo(
@@ -167,12 +167,12 @@ _ENTRIES = (
         content_sha256="82f86d303edf2937074caa2924a906f43ef9e3cd70d223174d760b36a2865030",
         origin="https://github.com/logpai/loghub",
         note="label 1 is abnormal. The normal test part of DeepLog is not included; the splits overlap.",
-        sources=(
-            _pinned(_DEEPLOG, "data/hdfs_train"),
-            _pinned(_DEEPLOG, "data/hdfs_test_abnormal"),
-            _pinned(_LOGDEEP, "data/hdfs/robust_log_train.csv"),
-            _pinned(_LOGDEEP, "data/hdfs/robust_log_valid.csv"),
-            _pinned(_AECID, "hdfs_loghub/hdfs_train", "aecid_hdfs_train"),
+        files=(
+            _pin(_DEEPLOG, "data/hdfs_train"),
+            _pin(_DEEPLOG, "data/hdfs_test_abnormal"),
+            _pin(_LOGDEEP, "data/hdfs/robust_log_train.csv"),
+            _pin(_LOGDEEP, "data/hdfs/robust_log_valid.csv"),
+            _pin(_AECID, "hdfs_loghub/hdfs_train", "aecid_hdfs_train"),
         ),
         convert=sequences.hdfs,
     ),
@@ -187,7 +187,7 @@ _ENTRIES = (
         file_sha256="db7b1c9a616ecec7f619bccd7659cbe7eaad7d403dcf4eb0824db1c682c69ae3",
         content_sha256="3c7511e7ac83354c451429f79bdee7711ede80eb1c2680feebbcb50ddb43f4d7",
         origin="https://github.com/rmcelreath/rethinking",
-        sources=(_pinned(_RETHINKING, "data/Howell1.csv"),),
+        files=(_pin(_RETHINKING, "data/Howell1.csv"),),
         convert=tabular.howell1,
     ),
     DatasetInfo(
@@ -221,7 +221,7 @@ _ENTRIES = (
         content_sha256="0540976afc5fdeba599ee04214e4aacd81c4156b7b6c4994873615aeae63a9a1",
         origin="http://yann.lecun.com/exdb/mnist/",
         note="image holds 28 x 28 grey values row by row as 784 bytes, which byte_matrix turns into an array.",
-        sources=tuple(
+        files=tuple(
             _mnist_file(f"{stem}-{kind}-ubyte.gz")
             for stem in ("train", "t10k")
             for kind in ("images-idx3", "labels-idx1")
@@ -243,9 +243,9 @@ _ENTRIES = (
         content_sha256="86978d528c2d461e113fda13f58787128057b9bdbe041ca1040656ea20d5d1d3",
         origin="https://github.com/npapernot/multiple-teachers-for-privacy",
         note="Row i is MNIST test image i; the aggregation was Laplace with epsilon 1/20 a query.",
-        sources=(
-            _pinned(_PATE_2017, "mnist_250_student_labels_lap_20.npy"),
-            _pinned(_PATE_2017, "mnist_250_teachers_100_indices_used_by_student.npy"),
+        files=(
+            _pin(_PATE_2017, "mnist_250_student_labels_lap_20.npy"),
+            _pin(_PATE_2017, "mnist_250_teachers_100_indices_used_by_student.npy"),
         ),
         convert=arrays.student_labels,
     ),
@@ -261,7 +261,7 @@ _ENTRIES = (
         content_sha256="afb162efb84cd1007e51552084228d7d20f8e41626cc2dbd5d894ef263d624e4",
         origin="https://github.com/frhrdr/patepy",
         note="Row i is test row i of adult_uci; c0 counts votes for <=50K, c1 for >50K.",
-        sources=(_pinned(_PATE_2018, "test_application/pate2018_test_data/adult_250_teachers.npy"),),
+        files=(_pin(_PATE_2018, "test_application/pate2018_test_data/adult_250_teachers.npy"),),
         convert=arrays.votes,
     ),
     DatasetInfo(
@@ -276,7 +276,7 @@ _ENTRIES = (
         content_sha256="7f13ff06620f66eb5e50b7fabadd4d56b81761dfd2ab71227b7b2c1759f2fcbe",
         origin="https://github.com/frhrdr/patepy",
         note="Row i is MNIST test image i; no vote is unanimous.",
-        sources=(_pinned(_PATE_2018, "test_application/pate2018_test_data/mnist_250_teachers.npy"),),
+        files=(_pin(_PATE_2018, "test_application/pate2018_test_data/mnist_250_teachers.npy"),),
         convert=arrays.votes,
     ),
     DatasetInfo(
@@ -321,15 +321,15 @@ _ENTRIES = (
         licence="MIT (HttpParamsDataset); none stated for the others",
         file_sha256="92c4b64642db501eaed5e6fcf7ae67ce26decda7608d357e231920136eedc474",
         content_sha256="99721648c4d5da95b504396a94899821774348e9b9f2ce0415b0be5d082b4c46",
-        origin="https://github.com/Morzeux/HttpParamsDataset and the repositories named in sources",
+        origin="https://github.com/Morzeux/HttpParamsDataset and the repositories named in files",
         note="httpparams holds parameter values only; faizann24_data2 has no harmless class.",
-        sources=(
-            _pinned(_CSIC, "normal.txt"),
-            _pinned(_CSIC, "anomalous.txt"),
-            _pinned(_FWAF, "badqueries.txt"),
-            _pinned(_FWAF_GOOD, "data/goodqueries.txt"),
-            _pinned(_HTTP_PARAMS, "payload_full.csv"),
-            _pinned(_BAD_URLS, "data/data2.csv"),
+        files=(
+            _pin(_CSIC, "normal.txt"),
+            _pin(_CSIC, "anomalous.txt"),
+            _pin(_FWAF, "badqueries.txt"),
+            _pin(_FWAF_GOOD, "data/goodqueries.txt"),
+            _pin(_HTTP_PARAMS, "payload_full.csv"),
+            _pin(_BAD_URLS, "data/data2.csv"),
         ),
         convert=sequences.web_requests,
     ),
@@ -347,11 +347,11 @@ _ENTRIES = (
         file_sha256="2c476d52410d4a2015b207ad2875b9778b7fd5db3b3c91506903bda9fce8dd38",
         content_sha256="6d7be1b72343c194d181f3e8233137624c721c0f2938d9a69f7130aa35eab41f",
         origin="https://archive.ics.uci.edu/dataset/186/wine+quality",
-        sources=(
-            Source(
+        files=(
+            PublishedFile(
                 "winequality-white.csv",
                 (
-                    *_pinned(_BROWNLEE, "winequality-white.csv").urls,
+                    *_pin(_BROWNLEE, "winequality-white.csv").urls,
                     f"{_UCI}/wine-quality/winequality-white.csv",
                 ),
             ),

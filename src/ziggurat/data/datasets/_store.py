@@ -3,7 +3,6 @@
 import gzip
 import hashlib
 import os
-import tempfile
 import zlib
 from pathlib import Path
 
@@ -12,11 +11,12 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from ziggurat.data.datasets._canonical import canonical, content_digest
-from ziggurat.data.datasets._converters.arrays import prepared_mnist
-from ziggurat.data.datasets._converters.tabular import prepared_hierarchies
-from ziggurat.data.datasets._download import fetched
-from ziggurat.data.datasets._info import Converter, DatasetInfo, Source
+from ziggurat.data.datasets._converters.arrays import read_prepared_mnist
+from ziggurat.data.datasets._converters.tabular import read_prepared_hierarchies
+from ziggurat.data.datasets._download import fetch
+from ziggurat.data.datasets._info import Converter, DatasetInfo, PublishedFile
 from ziggurat.errors import DataError
+from ziggurat.files import replacing
 
 DATA_VARIABLE = "ZIGGURAT_DATA"
 CACHE_VARIABLE = "ZIGGURAT_CACHE"
@@ -25,7 +25,7 @@ CACHE_VARIABLE = "ZIGGURAT_CACHE"
 _MALFORMED = (ValueError, LookupError, TypeError, NotImplementedError, OSError, EOFError, zlib.error)
 
 
-def obtained(
+def obtain(
     info: DatasetInfo, *, folder: str | os.PathLike[str] | None, progress: bool, offline: bool
 ) -> tuple[Path, pa.Table]:
     """Return where the dataset lies on this machine, and the dataset.
@@ -40,7 +40,7 @@ def obtained(
     table = _read_cached(info, cached)
     if table is not None:
         return cached, table
-    table = downloaded(info, progress=progress, offline=offline)
+    table = download(info, progress=progress, offline=offline)
     _write(table, cached)
     return cached, table
 
@@ -51,7 +51,7 @@ def cache_folder() -> Path:
     return Path(root) / "datasets"
 
 
-def downloaded(info: DatasetInfo, *, progress: bool, offline: bool) -> pa.Table:
+def download(info: DatasetInfo, *, progress: bool, offline: bool) -> pa.Table:
     """Fetch the original files, convert them and check the digest of the result."""
     if info.convert is None:
         raise DataError(
@@ -63,21 +63,21 @@ def downloaded(info: DatasetInfo, *, progress: bool, offline: bool) -> pa.Table:
             f"{info.name} is not on this machine and downloads are off; put {info.file} into the folder named "
             f"by {DATA_VARIABLE}, or load it once without offline."
         )
-    files = {source.name: _checked(source, progress=progress) for source in info.sources}
-    table = _converted(info.name, info.convert, files)
+    files = {file.name: _fetch(file, progress=progress) for file in info.files}
+    table = _convert(info.name, info.convert, files)
     if content_digest(table) != info.content_sha256:
         raise DataError(f"The download of {info.name} differs from the registered content; nothing was kept.")
     return table
 
 
-def _checked(source: Source, *, progress: bool) -> bytes:
-    content = fetched(source.urls, progress=progress)
-    if source.sha256 is not None and hashlib.sha256(content).hexdigest() != source.sha256:
-        raise DataError(f"The download of {source.name} does not have the registered checksum; nothing was kept.")
+def _fetch(file: PublishedFile, *, progress: bool) -> bytes:
+    content = fetch(file.urls, progress=progress)
+    if file.sha256 is not None and hashlib.sha256(content).hexdigest() != file.sha256:
+        raise DataError(f"The download of {file.name} does not have the registered checksum; nothing was kept.")
     return content
 
 
-def _converted(name: str, convert: Converter, files: dict[str, bytes]) -> pa.Table:
+def _convert(name: str, convert: Converter, files: dict[str, bytes]) -> pa.Table:
     try:
         return canonical(convert(files))
     except _MALFORMED:
@@ -102,14 +102,14 @@ def _read_prepared(info: DatasetInfo, path: Path) -> pa.Table:
         raise DataError(f"{str(path)!r} cannot be read; check its permissions.") from None
     if hashlib.sha256(content).hexdigest() != info.file_sha256:
         raise DataError(f"{str(path)!r} does not have the registered checksum; replace it or take it away.")
-    return canonical(_parsed(path.name, content))
+    return canonical(_parse(path.name, content))
 
 
-def _parsed(name: str, content: bytes) -> pa.Table:
+def _parse(name: str, content: bytes) -> pa.Table:
     if name.endswith(".npz"):
-        return prepared_mnist(content)
+        return read_prepared_mnist(content)
     if name.endswith(".csv.gz"):
-        return prepared_hierarchies(gzip.decompress(content))
+        return read_prepared_hierarchies(gzip.decompress(content))
     return parquet.read_table(pa.BufferReader(content))
 
 
@@ -128,14 +128,9 @@ def _write(table: pa.Table, path: Path) -> None:
     """Put the table into the cache in one step: a reader sees all of it or nothing."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        os.close(descriptor)
-        try:
-            parquet.write_table(table, temporary, compression="zstd")
-            Path(temporary).replace(path)
-        finally:
-            Path(temporary).unlink(missing_ok=True)
-    except OSError:
+        with replacing(path, mode=0o600) as draft:
+            parquet.write_table(table, draft, compression="zstd")
+    except (OSError, DataError):
         raise DataError(
             f"The cache {str(path.parent)!r} cannot be written; make room or name another one by {CACHE_VARIABLE}."
         ) from None

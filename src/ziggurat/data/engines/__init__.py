@@ -5,25 +5,25 @@ from typing import TYPE_CHECKING
 from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
-    from ziggurat.data.engines._base import WIDE, Engine, is_finite, scrambled, table_named
+    from ziggurat.data.engines._base import WIDE, Engine, is_finite, scramble, table_named
     from ziggurat.data.engines._canonical import canonical_column
     from ziggurat.data.engines._duckdb import DuckDBEngine, DuckDBRelationEngine, is_dataset
     from ziggurat.data.engines._file_names import files_named
     from ziggurat.data.engines._postgres import PostgresEngine
     from ziggurat.data.engines._spark import SparkEngine
-    from ziggurat.data.engines._spreadsheet_cells import marked, marked_text, unmarked, unmarked_text
+    from ziggurat.data.engines._spreadsheet_cells import mark_column, mark_text, unmark_column, unmark_text
     from ziggurat.data.engines._text_file import is_text_file
 else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "_base": "Engine WIDE is_finite scrambled table_named",
+            "_base": "Engine WIDE is_finite scramble table_named",
             "_canonical": "canonical_column",
             "_duckdb": "DuckDBEngine DuckDBRelationEngine is_dataset",
             "_file_names": "files_named",
             "_postgres": "PostgresEngine",
             "_spark": "SparkEngine",
-            "_spreadsheet_cells": "marked marked_text unmarked unmarked_text",
+            "_spreadsheet_cells": "mark_column mark_text unmark_column unmark_text",
             "_text_file": "is_text_file",
         },
     )
@@ -40,10 +40,10 @@ __all__ = [
     "is_dataset",
     "is_finite",
     "is_text_file",
-    "marked",
-    "marked_text",
-    "scrambled",
+    "mark_column",
+    "mark_text",
+    "scramble",
     "table_named",
-    "unmarked",
-    "unmarked_text",
+    "unmark_column",
+    "unmark_text",
 ]

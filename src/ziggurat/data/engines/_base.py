@@ -64,12 +64,12 @@ class Engine(ABC):
         """Reach the engine again, or say that it cannot be reached from here."""
         raise EngineError(f"{self.title} does not answer any more; connect again and open the table anew.")
 
-    def attach(self, source: object) -> str:  # noqa: ARG002
+    def attach(self, data: object) -> str:  # noqa: ARG002
         """Make outside data visible to queries and return the name of the relation.
 
         Parameters
         ----------
-        source
+        data
             A file, a frame or an Arrow table; which of them depends on the engine.
         """
         raise DataError(f"{self.title} reads only tables that it holds; name one with table=.")
@@ -177,11 +177,11 @@ class Engine(ABC):
         if isinstance(node, exp.Anonymous) and node.this == _FINITE:
             return exp.paren(self._finite(node.expressions[0].transform(self._native)), copy=False)
         if isinstance(node, exp.Anonymous) and node.this == _SCRAMBLED:
-            return self._scrambled([each.transform(self._native) for each in node.expressions])
+            return self._scramble([each.transform(self._native) for each in node.expressions])
         return node
 
     @abstractmethod
-    def _scrambled(self, parts: list[exp.Expr]) -> exp.Expr:
+    def _scramble(self, parts: list[exp.Expr]) -> exp.Expr:
         """Return a 64-bit number that is a fixed function of `parts`, spread as if it were drawn at random."""
 
     def _finite(self, cell: exp.Expr) -> exp.Expr:
@@ -192,6 +192,8 @@ class Engine(ABC):
     def _withheld(self, work: Callable[[], _Result], operation: str | Callable[[], str]) -> _Result:
         try:
             return work()
+        except DataError:  # our own, which quotes no cell
+            raise
         except Exception as error:  # noqa: BLE001  (drivers raise what they like, and may quote cells)
             reason = type(error).__name__
         # Raised outside the handler, so that not even __context__ leads to the engine's own message.
@@ -222,7 +224,7 @@ def is_finite(cell: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this=_FINITE, expressions=[cell])
 
 
-def scrambled(parts: Sequence[exp.Expr], salt: int) -> exp.Expr:
+def scramble(parts: Sequence[exp.Expr], salt: int) -> exp.Expr:
     """Return a number that depends on nothing but `parts` and `salt`, and orders rows as if by lot.
 
     A lot drawn by the engine's own RANDOM() would depend on which rows came before, so that one person's rows could

@@ -14,11 +14,11 @@ from sqlglot import exp
 from ziggurat.data.engines._base import Engine, table_named
 from ziggurat.data.engines._columns import columns_of
 from ziggurat.data.engines._file_names import Mark, files_named, literal, mark
-from ziggurat.data.engines._incoming import prepared, prepared_batches, replacements
+from ziggurat.data.engines._incoming import check_texts, prepare_batches, prepare_table, replacements
 from ziggurat.data.engines._private_folder import private_folder
-from ziggurat.data.engines._spreadsheet_cells import unmarked_sql
+from ziggurat.data.engines._spreadsheet_cells import unmark_sql
 from ziggurat.data.engines._text_file import TEXT_SUFFIXES, Header, is_text_file
-from ziggurat.data.engines._text_scan import Scanned, checked, line_of
+from ziggurat.data.engines._text_scan import Scanned, check_files, line_of
 from ziggurat.errors import DataError
 
 _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
@@ -32,9 +32,9 @@ _ARROW_SUFFIXES = (".arrow", ".feather")
 FILE_SUFFIXES = (*TEXT_SUFFIXES, ".parquet", *_ARROW_SUFFIXES)
 
 
-def is_dataset(source: object) -> bool:
+def is_dataset(data: object) -> bool:
     """Return whether an object is an Arrow dataset, without importing them (which imports pandas)."""
-    return type(source).__module__ == "pyarrow._dataset"
+    return type(data).__module__ == "pyarrow._dataset"
 
 
 class _DuckDB(Engine):
@@ -58,7 +58,7 @@ class _DuckDB(Engine):
         # The one test that DuckDB 2.0 does not decide from the statistics of a file: see `is_finite`.
         return exp.Anonymous(this="ISFINITE", expressions=[cell])
 
-    def _scrambled(self, parts: list[exp.Expr]) -> exp.Expr:
+    def _scramble(self, parts: list[exp.Expr]) -> exp.Expr:
         return exp.Anonymous(this="HASH", expressions=parts)
 
 
@@ -80,24 +80,24 @@ class DuckDBEngine(_DuckDB):
         self._lines: dict[str, tuple[Header, dict[str, int]]] = {}
         self._columns: dict[str, pa.Table | list[str]] = {}
 
-    def attach(self, source: object) -> str:
+    def attach(self, data: object) -> str:
         """Make a file (CSV, TSV, Parquet, Arrow), an Arrow table, dataset or reader visible to queries.
 
         The cells of a CSV or TSV file are text here; a schema says what to read them as.
         """
         name = self.name_for_later()
-        if isinstance(source, str | Path):
-            self._attach_file(str(source), name)
-        elif isinstance(source, pa.Table):
-            table = prepared(source)
+        if isinstance(data, str | Path):
+            self._attach_file(str(data), name)
+        elif isinstance(data, pa.Table):
+            table = prepare_table(data)
             self._withheld(lambda: self._connection.register(name, table), "Attaching an Arrow table")
             self._columns[name] = table
-        elif is_dataset(source):
-            self._withheld(lambda: self._dataset_view(source, name), "Attaching an Arrow dataset")
-        elif isinstance(source, pa.RecordBatchReader):
-            self._withheld(lambda: self._consume(source, name), "Reading the record batches")
+        elif is_dataset(data):
+            self._withheld(lambda: self._dataset_view(data, name), "Attaching an Arrow dataset")
+        elif isinstance(data, pa.RecordBatchReader):
+            self._withheld(lambda: self._consume(data, name), "Reading the record batches")
         else:
-            raise DataError(f"DuckDB cannot attach a {type(source).__name__}; pass a file or an Arrow table.")
+            raise DataError(f"DuckDB cannot attach a {type(data).__name__}; pass a file or an Arrow table.")
         return name
 
     def name_for_later(self) -> str:
@@ -197,7 +197,7 @@ class DuckDBEngine(_DuckDB):
 
     def _load_text(self, path: str, files: list[str], name: str) -> None:
         """Check the lines of text files, and keep exactly what was checked: questions read no file again."""
-        header, scans = checked(files)
+        header, scans = check_files(files)
         self._withheld(lambda: self._text_table(files, name, header, scans), f"Reading the file {path!r}")
         rows = self._one(f'SELECT COUNT(*) FROM "{name}"')  # noqa: S608
         wanted = sum(each.records for each in scans)
@@ -222,7 +222,7 @@ class DuckDBEngine(_DuckDB):
         )
         if any(each.apostrophes for each in scans):
             cells = ['"' + each.replace('"', '""') + '"' for each in header.names]
-            relation = relation.project(", ".join(f"{unmarked_sql(cell)} AS {cell}" for cell in cells))
+            relation = relation.project(", ".join(f"{unmark_sql(cell)} AS {cell}" for cell in cells))
         relation.create_view(f"{name}_lines")
         self._connection.execute(f'CREATE TEMP TABLE "{name}" AS FROM "{name}_lines"')
         self._connection.execute(f'DROP VIEW "{name}_lines"')
@@ -234,7 +234,7 @@ class DuckDBEngine(_DuckDB):
             from pyarrow.parquet import read_schema
 
             relation = self._connection.read_parquet(named, hive_partitioning=False)
-            _seen(relation, read_schema(named[0])).create_view(name)
+            _describe(relation, read_schema(named[0])).create_view(name)
             self._columns[name] = named
         else:
             self._arrow_view(named, name)
@@ -242,9 +242,10 @@ class DuckDBEngine(_DuckDB):
         self._one(f'SELECT BIT_XOR(HASH(every)) FROM "{name}" AS every')  # noqa: S608
 
     def _dataset_view(self, dataset: Any, name: str) -> None:
+        check_texts(dataset)
         held = f"{name}_dataset"
         self._connection.register(held, dataset)
-        _seen(self._connection.table(held), dataset.schema).create_view(name)
+        _describe(self._connection.table(held), dataset.schema).create_view(name)
 
     def _arrow_view(self, files: list[str], name: str) -> None:
         try:
@@ -260,7 +261,7 @@ class DuckDBEngine(_DuckDB):
     def _consume(self, reader: pa.RecordBatchReader, name: str) -> None:
         # A reader yields its rows once; a table of our own answers more than one query.
         staged = f"{name}_reader"
-        self._connection.register(staged, prepared_batches(reader))
+        self._connection.register(staged, prepare_batches(reader))
         self._connection.table(staged).create(name)
         self._connection.unregister(staged)
 
@@ -280,7 +281,7 @@ def _require_same(marks: Mapping[str, Mark]) -> None:
             raise DataError(f"The file {file!r} changed since it was opened; open it again.")
 
 
-def _seen(relation: duckdb.DuckDBPyRelation, schema: pa.Schema) -> duckdb.DuckDBPyRelation:
+def _describe(relation: duckdb.DuckDBPyRelation, schema: pa.Schema) -> duckdb.DuckDBPyRelation:
     """The relation with what Arrow knows of its columns and DuckDB does not."""
     replaced = [f'{sql} AS "{name.replace(chr(34), chr(34) * 2)}"' for name, sql in replacements(schema).items()]
     return relation.project(f"* REPLACE ({', '.join(replaced)})") if replaced else relation

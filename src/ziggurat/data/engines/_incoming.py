@@ -7,7 +7,7 @@ which are not loaded, are seen through a view that does the same.
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.types as kinds
@@ -26,25 +26,32 @@ _FARTHEST = 2**38  # seconds from 1970: past the year 9999 either way, within wh
 _OFFSET = re.compile(r"([+-])([0-9]{2}):?([0-9]{2})")
 
 
-def prepared(table: pa.Table) -> pa.Table:
+def prepare_table(table: pa.Table) -> pa.Table:
     """Return a table whose columns every engine takes in."""
     for place, field in enumerate(table.schema):
         undescribed = _is_of_pandas(field)
-        column = _undescribed(table) if undescribed else _column(field.name, table.column(place))
+        column = _leave_undescribed(table) if undescribed else _column(field.name, table.column(place))
         if column.type != field.type:
             table = table.set_column(place, field.name, column)
     return table
 
 
-def prepared_batches(reader: pa.RecordBatchReader) -> pa.RecordBatchReader:
+def prepare_batches(reader: pa.RecordBatchReader) -> pa.RecordBatchReader:
     """Return a reader of the same rows whose columns every engine takes in."""
-    target = prepared(reader.schema.empty_table()).schema
+    target = prepare_table(reader.schema.empty_table()).schema
 
     def batches() -> Iterator[pa.RecordBatch]:
         for batch in reader:
-            yield from prepared(pa.Table.from_batches([batch])).to_batches()
+            yield from prepare_table(pa.Table.from_batches([batch])).to_batches()
 
     return pa.RecordBatchReader.from_batches(target, batches())
+
+
+def check_texts(dataset: Any) -> None:
+    """Raise DataError unless all text of a dataset is UTF-8; it is scanned once, and nothing is kept."""
+    texts = [field.name for field in dataset.schema if _is_text(field.type)]
+    for batch in dataset.to_batches(columns=texts) if texts else ():
+        prepare_table(pa.Table.from_batches([batch]))
 
 
 def replacements(schema: pa.Schema) -> dict[str, str]:
@@ -76,7 +83,7 @@ def _is_of_pandas(field: pa.Field) -> bool:
     return named.startswith(b"pandas.")
 
 
-def _undescribed(table: pa.Table) -> pa.ChunkedArray:
+def _leave_undescribed(table: pa.Table) -> pa.ChunkedArray:
     """A column of a type that no kind describes, so that it is refused, or left out, by name."""
     return pa.chunked_array([pa.nulls(table.num_rows, pa.month_day_nano_interval())])
 
@@ -88,8 +95,25 @@ def _column(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     if kinds.is_float16(given):
         return column.cast(pa.float32())
     if kinds.is_decimal256(given):
-        return _narrowed(name, column)
+        return _narrow(name, column)
+    if _is_text(given):
+        _check_text(name, column)
     return column
+
+
+def _is_text(given: pa.DataType) -> bool:
+    given = given.value_type if kinds.is_dictionary(given) else given
+    return bool(kinds.is_string(given) or kinds.is_large_string(given) or kinds.is_string_view(given))
+
+
+def _check_text(name: str, column: pa.ChunkedArray) -> None:
+    """Refuse bytes that are no text here: an engine takes them in, and Python stumbles over them in every answer."""
+    try:
+        column.validate(full=True)
+        return
+    except ArrowInvalid:
+        pass
+    raise DataError(f"Column {name!r} holds text that is not UTF-8; decode it by the encoding that it is in.")
 
 
 def _within_reach(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -111,7 +135,7 @@ def _clock_time(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     raise DataError(f"The time zone of column {name!r} is not known to this machine; convert the column to UTC.")
 
 
-def _narrowed(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _narrow(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     try:
         return column.cast(pa.decimal128(38, column.type.scale))
     except ArrowInvalid:

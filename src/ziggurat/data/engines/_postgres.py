@@ -50,7 +50,7 @@ class PostgresEngine(Engine):
 
     def __init__(self, connection: "str | Connection[Any]") -> None:
         self._address = connection if isinstance(connection, str) else None
-        self._connection = _connected(connection) if isinstance(connection, str) else connection
+        self._connection = _connect(connection) if isinstance(connection, str) else connection
         self._lock = Lock()
 
     def close(self) -> None:
@@ -64,9 +64,9 @@ class PostgresEngine(Engine):
             return
         with self._lock:
             self._connection.close()
-            self._connection = _connected(self._address)
+            self._connection = _connect(self._address)
 
-    def _scrambled(self, parts: list[exp.Expr]) -> exp.Expr:
+    def _scramble(self, parts: list[exp.Expr]) -> exp.Expr:
         salt, *cells = parts
         row = exp.cast(exp.Anonymous(this="ROW", expressions=cells), "TEXT")
         return exp.Anonymous(this="HASHTEXTEXTENDED", expressions=[row, salt])
@@ -88,7 +88,9 @@ class PostgresEngine(Engine):
 
         The database is only read, so it is one array a column, written into the query.
         """
-        arrays = [exp.cast(exp.Literal.string(_written(column)), _listed(column.type)) for column in table.columns]
+        arrays = [
+            exp.cast(exp.Literal.string(_write_array(column)), _array_type(column.type)) for column in table.columns
+        ]
         columns = [exp.to_identifier(name, quoted=True) for name in table.column_names]
         alias = exp.TableAlias(this=exp.to_identifier("lent", quoted=True), columns=columns)
         return exp.Unnest(expressions=arrays, alias=alias)
@@ -100,23 +102,23 @@ def _table(rows: Sequence[tuple[Any, ...]], described: Sequence[Any]) -> pa.Tabl
     return pa.Table.from_arrays(arrays, names=[column.name for column in described])
 
 
-def _written(column: pa.ChunkedArray) -> str:
+def _write_array(column: pa.ChunkedArray) -> str:
     """A column as PostgreSQL writes an array, every cell in quotation marks."""
     cells = column.cast(pa.string()).to_pylist()
-    return "{" + ",".join("NULL" if cell is None else _quoted(cell) for cell in cells) + "}"
+    return "{" + ",".join("NULL" if cell is None else _quote(cell) for cell in cells) + "}"
 
 
-def _quoted(cell: str) -> str:
+def _quote(cell: str) -> str:
     escaped = cell.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
-def _listed(given: pa.DataType) -> str:
+def _array_type(given: pa.DataType) -> str:
     names = {pa.int64(): "BIGINT", pa.float64(): "DOUBLE PRECISION", pa.bool_(): "BOOLEAN", pa.date32(): "DATE"}
     return f"{names.get(given, 'TEXT')}[]"
 
 
-def _connected(address: str) -> "Connection[Any]":
+def _connect(address: str) -> "Connection[Any]":
     try:
         import psycopg
     except ImportError:
@@ -142,12 +144,12 @@ def _array(values: tuple[Any, ...], column: Any) -> pa.Array:
     known = _ARROW_TYPES.get(column.type_code)
     if known is not None:
         return pa.array(values, known)
-    if all(value is None or isinstance(value, str) for value in values) and not _built_in(column.type_code):
+    if all(value is None or isinstance(value, str) for value in values) and not _is_built_in(column.type_code):
         return pa.array(values, pa.string())  # an enumeration or a domain of somebody's own
     return pa.array([None if value is None else str(value).encode() for value in values], pa.binary())
 
 
-def _built_in(type_code: int) -> bool:
+def _is_built_in(type_code: int) -> bool:
     return type_code < 16384  # FirstNormalObjectId: what users create is numbered from here
 
 

@@ -16,7 +16,7 @@ from sqlglot import exp
 from ziggurat.data.engines._base import Engine
 from ziggurat.data.engines._canonical import canonical
 from ziggurat.data.engines._file_names import files_named
-from ziggurat.data.engines._incoming import prepared
+from ziggurat.data.engines._incoming import prepare_table
 from ziggurat.errors import DataError, EngineError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -48,18 +48,18 @@ class SparkEngine(Engine):
         if str(self._session.conf.get("spark.sql.ansi.enabled")).lower() != "true":
             raise EngineError("This Spark session hides overflows; set spark.sql.ansi.enabled to true.")
 
-    def attach(self, source: object) -> str:
+    def attach(self, data: object) -> str:
         """Make a Spark DataFrame, an Arrow table or a Parquet file visible to queries."""
         name = f"ziggurat_{next(_numbers)}"
-        if isinstance(source, pa.Table):
-            table = canonical(prepared(source))
+        if isinstance(data, pa.Table):
+            table = canonical(prepare_table(data))
             frame = self._withheld(lambda: self._session.createDataFrame(table), "Attaching an Arrow table")
-        elif isinstance(source, str | Path):
-            frame = self._parquet(str(source))
+        elif isinstance(data, str | Path):
+            frame = self._parquet(str(data))
         else:
-            frame = source
+            frame = data
         if not hasattr(frame, "createOrReplaceTempView"):
-            raise DataError(f"Spark cannot attach a {type(source).__name__}; pass a Spark DataFrame.")
+            raise DataError(f"Spark cannot attach a {type(data).__name__}; pass a Spark DataFrame.")
         frame.createOrReplaceTempView(name)
         return name
 
@@ -99,7 +99,7 @@ class SparkEngine(Engine):
         number = exp.not_(exp.IsNan(this=cell), copy=False)
         return exp.and_(number, exp.not_(exp.In(this=cell.copy(), expressions=infinite), copy=False), copy=False)
 
-    def _scrambled(self, parts: list[exp.Expr]) -> exp.Expr:
+    def _scramble(self, parts: list[exp.Expr]) -> exp.Expr:
         return exp.Anonymous(this="XXHASH64", expressions=parts)
 
     def _parquet(self, path: str) -> Any:

@@ -23,7 +23,7 @@ _RUN = "=+@\\t\\r\\n＝＋＠－-"  # the wide forms too, which spreadsheets set
 _DANGEROUS, _MARKED = f"^'*[{_RUN}]", f"^'+[{_RUN}]"
 
 
-def marked(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def mark_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column of text as it is written to a CSV file."""
     risky = pc.match_substring_regex(column, _DANGEROUS)
     if not pc.any(risky).as_py():
@@ -31,7 +31,7 @@ def marked(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.if_else(risky, pc.binary_join_element_wise("'", column, ""), column)
 
 
-def unmarked(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def unmark_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column of text as it was before it was written to a CSV file."""
     risky = pc.match_substring_regex(column, _MARKED)
     if not pc.any(risky).as_py():
@@ -39,17 +39,17 @@ def unmarked(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.if_else(risky, pc.utf8_slice_codeunits(column, 1), column)
 
 
-def marked_text(text: str) -> str:
+def mark_text(text: str) -> str:
     """Return one text as it is written to a CSV file."""
     return f"'{text}" if re.match(_DANGEROUS, text) else text
 
 
-def unmarked_text(cell: str) -> str:
+def unmark_text(cell: str) -> str:
     """Return the text that was written as this cell of a CSV file."""
     return cell[1:] if re.match(_MARKED, cell) else cell
 
 
-def unmarked_sql(cell: str) -> str:
+def unmark_sql(cell: str) -> str:
     """Return the SQL by which DuckDB reads the text that was written as `cell`."""
     pattern = _MARKED.replace("'", "''")
     return f"CASE WHEN {cell} LIKE '''%' AND regexp_matches({cell}, '{pattern}') THEN substr({cell}, 2) ELSE {cell} END"

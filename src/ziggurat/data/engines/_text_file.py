@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from ziggurat.data.engines._spreadsheet_cells import unmarked_text
+from ziggurat.data.engines._spreadsheet_cells import unmark_text
 from ziggurat.errors import DataError
 
 TEXT_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
@@ -59,13 +59,13 @@ def header_of(file: str) -> Header:
     return header
 
 
-def opened(file: str) -> BinaryIO:
+def open_unpacked(file: str) -> BinaryIO:
     """Open a file, unpacked if its name says that it is packed."""
     return cast("BinaryIO", gzip.open(file)) if file.lower().endswith(".gz") else Path(file).open("rb")
 
 
 def _read_header(file: str) -> Header:
-    with io.TextIOWrapper(opened(file), encoding="utf-8-sig", errors="surrogateescape", newline="") as stream:
+    with io.TextIOWrapper(open_unpacked(file), encoding="utf-8-sig", errors="surrogateescape", newline="") as stream:
         line = stream.readline(_LONGEST_HEADER)
         told = re.fullmatch(r'"?sep=([\t!#-~])"?\r?\n?', line, re.IGNORECASE)
         line = stream.readline(_LONGEST_HEADER) if told else line
@@ -73,7 +73,7 @@ def _read_header(file: str) -> Header:
         delimiter = told[1] if told else usual
         names = next(csv.reader(itertools.chain([line], stream), delimiter=delimiter, strict=True))
     "".join(names).encode()  # fails for bytes that are not UTF-8, whose lines are looked at later if they are not here
-    return Header(tuple(map(unmarked_text, names)), delimiter, 1 if told else 0)
+    return Header(tuple(map(unmark_text, names)), delimiter, 1 if told else 0)
 
 
 def _check(path: str, names: list[str]) -> None:

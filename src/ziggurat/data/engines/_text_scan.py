@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.data.engines._text_file import BROKEN_GZIP, Header, header_of, opened
+from ziggurat.data.engines._text_file import BROKEN_GZIP, Header, header_of, open_unpacked
 from ziggurat.errors import DataError
 
 LONGEST_RECORD = 2_000_000
@@ -41,16 +41,16 @@ class _FaultError(Exception):
     """A fault at a line, in words without a cell; the caller adds the name of the file."""
 
 
-def checked(files: Sequence[str]) -> tuple[Header, list[Scanned]]:
+def check_files(files: Sequence[str]) -> tuple[Header, list[Scanned]]:
     """Check text files that hold one table between them: every byte of each, and that their headers are the same."""
     header = header_of(files[0])
     for file in files[1:]:
         if header_of(file) != header:
             raise DataError(f"The header of {file!r} is not that of {files[0]!r}; give both the same columns in order.")
-    return header, [scanned(file, header) for file in files]
+    return header, [scan(file, header) for file in files]
 
 
-def scanned(file: str, header: Header) -> Scanned:
+def scan(file: str, header: Header) -> Scanned:
     """Check every byte of a text file; DataError names the file, the line and what is wrong, never a cell."""
     scan, fault = _Scan(header), ""
     try:
@@ -150,12 +150,12 @@ class _Scan:
             return int(ends.size)
         if self.fields == 1:
             counts = np.diff(np.searchsorted(separators, ends), prepend=0) + 1
-            return self._counted(block, counts, starts)
+            return self._count(block, counts, starts)
         filled = self._without_blanks(block, array, starts, ends)
         counts = np.diff(np.searchsorted(separators, ends[filled]), prepend=0) + 1
-        return self._counted(block, counts, starts[filled])
+        return self._count(block, counts, starts[filled])
 
-    def _counted(self, block: bytes, counts: Places, starts: Places) -> int:
+    def _count(self, block: bytes, counts: Places, starts: Places) -> int:
         above = min(max(self._skipped - self.records, 0), len(counts))  # Excel's line on the separator
         wrong = np.flatnonzero(counts[above:] != self.fields)
         if wrong.size:
@@ -183,7 +183,7 @@ class _Scan:
 def _blocks(file: str, scan: _Scan) -> Iterator[bytes]:
     """The bytes of a file, cut between records; at most one record more than a chunk is held at a time."""
     rest = b""
-    with opened(file) as stream:
+    with open_unpacked(file) as stream:
         rest = stream.read(len(_BOM)).removeprefix(_BOM)
         while chunk := stream.read(_CHUNK):
             held = rest + chunk

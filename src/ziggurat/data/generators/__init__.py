@@ -6,7 +6,7 @@ categories. All randomness is seeded: an invented table can be made again from i
 
 from ziggurat.data.generators._clinic import clinic_patients, clinic_patients_schema
 from ziggurat.data.generators._commuters import commuters, commuters_schema
-from ziggurat.data.generators._invented import INVENTED, invented
+from ziggurat.data.generators._invented import INVENTED, invent
 from ziggurat.data.generators._logs import accepts_log, log_sequences, log_sequences_schema, log_vocabulary
 
 __all__ = [
@@ -16,7 +16,7 @@ __all__ = [
     "clinic_patients_schema",
     "commuters",
     "commuters_schema",
-    "invented",
+    "invent",
     "log_sequences",
     "log_sequences_schema",
     "log_vocabulary",

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ziggurat.data.generators._common import Flags, Integers, Reals, checked_count, drawn, labels
+from ziggurat.data.generators._common import Flags, Integers, Reals, check_count, draw_places, labels
 from ziggurat.data.schema import Schema
 from ziggurat.randomness import seeded
 
@@ -90,7 +90,7 @@ def clinic_patients(n: int = 10_000, *, seed: int = 0) -> pa.Table:
     >>> clinic_patients(3, seed=1).num_columns
     14
     """
-    n = checked_count("the number of patients", n)
+    n = check_count("the number of patients", n)
     random = seeded(seed).simulation()
     people = _people(random, n)
     illness = _illness(random, people)
@@ -127,27 +127,27 @@ def _schema_columns() -> dict[str, dict[str, Any]]:
     quasi = {"role": "quasi-identifier"}
     return {
         "patient_id": {"kind": "text", "role": "identifier"},
-        "age": {**_bounded("age", "integer"), **quasi},
-        "sex": {**_listed(SEXES), **quasi},
-        "postcode": {**_listed(POSTCODES), **quasi, "hierarchy": _postcode_hierarchy()},
-        "insurance": {**_listed(INSURANCES), **quasi},
+        "age": {**_bounds_of("age", "integer"), **quasi},
+        "sex": {**_list_values(SEXES), **quasi},
+        "postcode": {**_list_values(POSTCODES), **quasi, "hierarchy": _postcode_hierarchy()},
+        "insurance": {**_list_values(INSURANCES), **quasi},
         "smoker": {"kind": "boolean"},
-        "bmi": _bounded("bmi", "real"),
-        "systolic_bp": _bounded("systolic_bp", "integer"),
-        "visits_last_year": _bounded("visits_last_year", "integer"),
+        "bmi": _bounds_of("bmi", "real"),
+        "systolic_bp": _bounds_of("systolic_bp", "integer"),
+        "visits_last_year": _bounds_of("visits_last_year", "integer"),
         "admission_date": {"kind": "date", "bounds": [FIRST_DAY, LAST_DAY], **quasi},
-        "diagnosis": {**_listed(DIAGNOSES), "role": "sensitive"},
-        "hba1c": {**_bounded("hba1c", "real"), "role": "sensitive"},
-        "length_of_stay": _bounded("length_of_stay", "integer"),
-        "cost": _bounded("cost", "real"),
+        "diagnosis": {**_list_values(DIAGNOSES), "role": "sensitive"},
+        "hba1c": {**_bounds_of("hba1c", "real"), "role": "sensitive"},
+        "length_of_stay": _bounds_of("length_of_stay", "integer"),
+        "cost": _bounds_of("cost", "real"),
     }
 
 
-def _bounded(name: str, kind: str) -> dict[str, Any]:
+def _bounds_of(name: str, kind: str) -> dict[str, Any]:
     return {"kind": kind, "bounds": list(BOUNDS[name])}
 
 
-def _listed(values: tuple[str, ...]) -> dict[str, Any]:
+def _list_values(values: tuple[str, ...]) -> dict[str, Any]:
     return {"kind": "category", "categories": list(values)}
 
 
@@ -157,8 +157,8 @@ def _postcode_hierarchy() -> dict[str, list[str]]:
 
 def _people(random: np.random.Generator, n: int) -> _People:
     age = _ages(random, n)
-    sex = drawn(random, np.array([0.52, 0.475, 0.005]), n)
-    postcode = drawn(random, _postcode_chances(), n)
+    sex = draw_places(random, np.array([0.52, 0.475, 0.005]), n)
+    postcode = draw_places(random, _postcode_chances(), n)
     hardship = _HARDSHIP[postcode // 100]
     smoker = random.random(n) < _sigmoid(-1.2 + 0.6 * hardship + 0.3 * (sex == 1) - 0.02 * (age - 45))
     middle = 1.0 - ((age - 55) / 40.0) ** 2
@@ -220,7 +220,7 @@ def _admission_dates(random: np.random.Generator, illness: Integers) -> pa.Array
     winter = week * (1.0 + 0.7 * np.cos(2 * np.pi * (day - 15) / len(day)))
     in_season = random.random(len(illness)) < _COEFFICIENTS[illness, _WINTER]
     n = len(illness)
-    offset = np.where(in_season, drawn(random, winter, n), drawn(random, week, n))
+    offset = np.where(in_season, draw_places(random, winter, n), draw_places(random, week, n))
     start = FIRST_DAY.toordinal() - date(1970, 1, 1).toordinal()
     return pa.array((offset + start).astype(np.int32)).cast(pa.date32())
 

@@ -13,7 +13,7 @@ Reals = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 
-def checked_count(name: str, value: int) -> int:
+def check_count(name: str, value: int) -> int:
     """The value as an int, or `ParameterError` unless it is a whole number of at least 1."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise ParameterError(f"{name} must be a whole number of at least 1.")
@@ -26,7 +26,7 @@ def labels(codes: Integers, values: Sequence[str]) -> pa.Array:
     return coded.cast(pa.string())
 
 
-def drawn(random: np.random.Generator, chances: Reals, size: int) -> Integers:
+def draw_places(random: np.random.Generator, chances: Reals, size: int) -> Integers:
     """Indices drawn with probability proportional to `chances`."""
     ladder = np.cumsum(chances)
     steps = np.searchsorted(ladder, random.random(size) * ladder[-1], side="right")

@@ -8,7 +8,7 @@ distribution over an order of places that characterises the community. The hours
 import numpy as np
 import pyarrow as pa
 
-from ziggurat.data.generators._common import Integers, checked_count, drawn
+from ziggurat.data.generators._common import Integers, check_count, draw_places
 from ziggurat.data.schema import Schema
 from ziggurat.errors import ParameterError
 from ziggurat.randomness import seeded
@@ -52,9 +52,9 @@ def commuters(
     >>> commuters(communities=2, members=3, locations=10).column_names
     ['commuter', 'community', 'visit', 'location', 'hour']
     """
-    communities = checked_count("communities", communities)
-    members = checked_count("members", members)
-    locations = checked_count("locations", locations)
+    communities = check_count("communities", communities)
+    members = check_count("members", members)
+    locations = check_count("locations", locations)
     if not (np.isfinite(theta) and theta >= 0):
         raise ParameterError("theta must be a finite number of at least 0.")
     random = seeded(seed).simulation()
@@ -97,7 +97,7 @@ def _places(
     random: np.random.Generator, community: Integers, communities: int, locations: int, theta: float
 ) -> Integers:
     orders = np.stack([random.permutation(locations) for _ in range(communities)])
-    rank = drawn(random, np.arange(1.0, locations + 1.0) ** -theta, len(community))
+    rank = draw_places(random, np.arange(1.0, locations + 1.0) ** -theta, len(community))
     return np.asarray(orders[community, rank], dtype=np.int64)
 
 

@@ -12,7 +12,7 @@ INVENTED = ("clinic", "commuters", "logs")
 """The names of invented tables."""
 
 
-def invented(what: str, rows: int, seed: int) -> tuple[pa.Table, Schema]:
+def invent(what: str, rows: int, seed: int) -> tuple[pa.Table, Schema]:
     """Return an invented table and its schema, by name."""
     if what == "clinic":
         return clinic_patients(rows, seed=seed), clinic_patients_schema()

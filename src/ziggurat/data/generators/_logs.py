@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ziggurat.data.generators._common import Reals, checked_count, labels
+from ziggurat.data.generators._common import Reals, check_count, labels
 from ziggurat.data.schema import Schema
 from ziggurat.errors import ParameterError
 from ziggurat.randomness import seeded
@@ -85,7 +85,7 @@ def log_sequences(n: int = 10_000, *, abnormal: float = 0.03, seed: int = 0) -> 
     >>> log_sequences(2, seed=1).column_names
     ['block_id', 'label', 'anomaly', 'seq']
     """
-    n = checked_count("the number of blocks", n)
+    n = check_count("the number of blocks", n)
     if not 0.0 <= abnormal <= 1.0:
         raise ParameterError("Abnormal must be a share between 0 and 1.")
     random = seeded(seed).simulation()
@@ -96,7 +96,7 @@ def log_sequences(n: int = 10_000, *, abnormal: float = 0.03, seed: int = 0) -> 
             "block_id": _block_ids(random, n),
             "label": (broken > 0).astype(np.int64),
             "anomaly": labels(broken, ANOMALIES),
-            "seq": _joined(_with_breaks(random, flows, broken)),
+            "seq": _join_words(_with_breaks(random, flows, broken)),
         }
     )
 
@@ -166,7 +166,7 @@ def _lists(flat: npt.NDArray[np.integer], lengths: npt.NDArray[np.integer]) -> p
     return pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(flat, pa.int16()))
 
 
-def _joined(lists: pa.Array) -> pa.Array:
+def _join_words(lists: pa.Array) -> pa.Array:
     words = pa.LargeListArray.from_arrays(lists.offsets, lists.values.cast(pa.string()))
     return pc.binary_join(words, " ").cast(pa.string())
 
@@ -182,17 +182,17 @@ def _one(random: np.random.Generator, candidates: list[Events]) -> Events:
     return refused[int(random.integers(len(refused)))]
 
 
-def _truncated(random: np.random.Generator, events: Events) -> Events:
+def _truncate(random: np.random.Generator, events: Events) -> Events:
     """The log stops early, at an event that ends no normal block."""
     return _one(random, [events[:k] for k in range(1, len(events))])
 
 
-def _skipped(random: np.random.Generator, events: Events) -> Events:
+def _skip_one(random: np.random.Generator, events: Events) -> Events:
     """One event is missing."""
     return _one(random, [events[:k] + events[k + 1 :] for k in range(len(events))])
 
 
-def _misordered(random: np.random.Generator, events: Events) -> Events:
+def _swap_two(random: np.random.Generator, events: Events) -> Events:
     """Two neighbouring events changed places."""
     return _one(random, [[*events[:k], events[k + 1], events[k], *events[k + 2 :]] for k in range(len(events) - 1)])
 
@@ -210,9 +210,9 @@ def _fault(random: np.random.Generator, events: Events) -> Events:
 
 
 _BREAKS: tuple[Callable[[np.random.Generator, Events], Events], ...] = (
-    _truncated,
-    _skipped,
-    _misordered,
+    _truncate,
+    _skip_one,
+    _swap_two,
     _stuck,
     _fault,
 )

@@ -1,6 +1,6 @@
 """Every way in: files, folders, frames and databases become tables."""
 
-from ziggurat.data.reading._csv_file import CsvWriter, unmarked_table, write_csv
+from ziggurat.data.reading._csv_file import CsvWriter, unmark_table, write_csv
 from ziggurat.data.reading._frames import arrow_table, check_names
 from ziggurat.data.reading._read import read
 from ziggurat.data.reading._suggest import Suggestion, suggest_schema
@@ -12,6 +12,6 @@ __all__ = [
     "check_names",
     "read",
     "suggest_schema",
-    "unmarked_table",
+    "unmark_table",
     "write_csv",
 ]

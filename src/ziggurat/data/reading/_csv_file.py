@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as kinds
 
-from ziggurat.data.engines import marked, marked_text, unmarked
+from ziggurat.data.engines import mark_column, mark_text, unmark_column
 from ziggurat.errors import DataError
 
 
@@ -29,14 +29,14 @@ class CsvWriter:
     def __init__(self, path: str | Path | BinaryIO, schema: pa.Schema) -> None:
         from pyarrow import csv
 
-        shown = [pa.field(marked_text(field.name), _shown(field.type)) for field in schema]
+        shown = [pa.field(mark_text(field.name), _shown_type(field.type)) for field in schema]
         self._schema = pa.schema(shown)
         where = path if hasattr(path, "write") else str(Path(path).absolute())
         self._writer: Any = csv.CSVWriter(where, self._schema)
 
     def write_table(self, table: pa.Table) -> None:
         """Write the rows of a table."""
-        columns = [_written(column) for column in table.columns]
+        columns = [_write_cells(column) for column in table.columns]
         self._writer.write_table(pa.Table.from_arrays(columns, schema=self._schema))
 
     def write_batch(self, batch: pa.RecordBatch) -> None:
@@ -66,9 +66,9 @@ def write_csv(table: pa.Table, path: str | Path | BinaryIO) -> None:
         writer.write_table(table)
 
 
-def unmarked_table(table: pa.Table) -> pa.Table:
+def unmark_table(table: pa.Table) -> pa.Table:
     """Return a table that another reader took from a CSV file of ours, its text as it was before it was written."""
-    columns = [unmarked(column) if _is_text(column.type) else column for column in table.columns]
+    columns = [unmark_column(column) if _is_text(column.type) else column for column in table.columns]
     return pa.Table.from_arrays(columns, schema=table.schema)
 
 
@@ -76,15 +76,15 @@ def _is_text(given: pa.DataType) -> bool:
     return bool(kinds.is_string(given) or kinds.is_large_string(given) or kinds.is_string_view(given))
 
 
-def _shown(given: pa.DataType) -> pa.DataType:
+def _shown_type(given: pa.DataType) -> pa.DataType:
     given = given.value_type if kinds.is_dictionary(given) else given
     return pa.string() if _is_text(given) else given
 
 
-def _written(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    cells = column if column.type == _shown(column.type) else column.cast(_shown(column.type))
+def _write_cells(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    cells = column if column.type == _shown_type(column.type) else column.cast(_shown_type(column.type))
     if not _is_text(cells.type):
         return cells
     if pc.any(pc.match_substring(cells, "\0")).as_py():
         raise DataError("A text cell holds a zero byte (NUL), which CSV cannot; write .parquet instead.")
-    return marked(cells)
+    return mark_column(cells)

@@ -15,20 +15,20 @@ else:
     nw = deferred("narwhals")
 
 
-def arrow_table(source: object) -> pa.Table:
+def arrow_table(data: object) -> pa.Table:
     """Return a pandas, Polars or other frame that narwhals knows as an Arrow table, without a pandas index."""
-    if nw.dependencies.is_pandas_dataframe(source):
-        _check_pandas_columns(source)
-    table = _collected(_known(source))
+    if nw.dependencies.is_pandas_dataframe(data):
+        _check_pandas_columns(data)
+    table = _collect(_recognize(data))
     check_names(table.column_names)
     return table
 
 
-def _known(source: Any) -> Any:
+def _recognize(data: Any) -> Any:
     try:
-        return nw.from_native(source)
+        return nw.from_native(data)
     except TypeError:
-        reason = f"A {type(source).__name__} cannot be read; pass a file, a frame or an address."
+        reason = f"A {type(data).__name__} cannot be read; pass a file, a frame or an address."
     except Exception:  # noqa: BLE001  (the frames raise what they like)
         reason = "The frame could not be read; its own message may quote cells."
     raise DataError(reason)  # outside the handler: see Engine._withheld
@@ -55,7 +55,7 @@ def _check_pandas_columns(frame: Any) -> None:
     check_names(str(name) if isinstance(name, int) else name for name in frame.columns)  # pandas counts from 0
 
 
-def _collected(frame: Any) -> pa.Table:
+def _collect(frame: Any) -> pa.Table:
     try:
         eager = frame.collect(backend="pyarrow") if isinstance(frame, nw.LazyFrame) else frame
         return eager.to_arrow().select([str(name) for name in eager.columns])  # a pandas index is not a column

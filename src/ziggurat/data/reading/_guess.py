@@ -6,9 +6,9 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ziggurat.data._conversion import reads_as
-from ziggurat.data._tally import tallied
+from ziggurat.data._tally import tally
 from ziggurat.data.engines import Engine, table_named
-from ziggurat.data.expressions import among, count_where, either, reference
+from ziggurat.data.expressions import count_where, is_one_of, only_where, reference
 from ziggurat.data.schema import TEXT_CODES, Column, Kind, Schema, cell_reads_as, looks_like
 from ziggurat.errors import DataError
 
@@ -16,7 +16,7 @@ _TRIED = (Kind.INTEGER, Kind.REAL, Kind.DATE, Kind.BOOLEAN)
 _FIRST_ROWS = 1_000
 
 
-def guessed_schema(engine: Engine, relation: str) -> Schema:
+def guess_schema(engine: Engine, relation: str) -> Schema:
     """Return the narrowest kind that fits every cell of each column.
 
     A number with leading zeros (a postcode) is text, and only the words true and false are truth values. Marks such
@@ -59,7 +59,7 @@ def _fitting(engine: Engine, relation: str, tried: Mapping[str, tuple[Kind, ...]
         for name, kinds in tried.items()
         for kind in (Kind.TEXT, *kinds)  # text too, so that every cell of the file is read once
     }
-    counts = tallied(lambda wanted: _asked(engine, relation, wanted), asked)
+    counts = tally(lambda wanted: _ask(engine, relation, wanted), asked)
     return {
         name: tuple(kind for kind in kinds if counts[f"{kind} {name}"] == counts[f"{Kind.TEXT} {name}"])
         for name, kinds in tried.items()
@@ -70,11 +70,11 @@ def _codes(engine: Engine, relation: str, names: list[str]) -> dict[str, tuple[s
     """The marks for a missing value that each of these columns holds."""
     marks = [exp.Literal.string(code) for code in TEXT_CODES]
     cells = {name: reference(Column(name, Kind.TEXT)) for name in names}
-    marked = {name: either(among(cell, marks), cell) for name, cell in cells.items()}
+    marked = {name: only_where(is_one_of(cell, marks), cell) for name, cell in cells.items()}
     asked = {name: exp.ArrayAgg(this=exp.Distinct(expressions=[mark])) for name, mark in marked.items()}
-    found = tallied(lambda wanted: _asked(engine, relation, wanted), asked)
+    found = tally(lambda wanted: _ask(engine, relation, wanted), asked)
     return {name: tuple(code for code in TEXT_CODES if code in (values or ())) for name, values in found.items()}
 
 
-def _asked(engine: Engine, relation: str, wanted: list[exp.Expr]) -> pa.Table:
+def _ask(engine: Engine, relation: str, wanted: list[exp.Expr]) -> pa.Table:
     return engine.query(exp.select(*wanted, copy=False).from_(table_named(relation), copy=False))

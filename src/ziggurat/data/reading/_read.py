@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ziggurat.data._table import OnBadCell, Share, Table, inferred_schema
+from ziggurat.data._table import OnBadCell, Share, Table, infer_schema
 from ziggurat.data.engines import (
     DuckDBEngine,
     DuckDBRelationEngine,
@@ -18,7 +18,7 @@ from ziggurat.data.engines import (
     is_text_file,
 )
 from ziggurat.data.reading._frames import arrow_table, check_names
-from ziggurat.data.reading._guess import guessed_schema
+from ziggurat.data.reading._guess import guess_schema
 from ziggurat.data.reading._later import LaterTable
 from ziggurat.data.schema import Schema, Unit
 from ziggurat.errors import DataError, ParameterError
@@ -27,7 +27,7 @@ _POSTGRES_ADDRESSES = ("postgresql://", "postgres://")
 
 
 def read(
-    source: object,
+    data: object,
     schema: Schema | Mapping[str, Any] | str | Path | None = None,
     *,
     unit: Unit | str | None = None,
@@ -41,7 +41,7 @@ def read(
 
     Parameters
     ----------
-    source
+    data
         A file (.csv, .csv.gz, .tsv, .parquet, .arrow, .feather), a frame (pandas, Polars, Arrow, DuckDB, Spark or
         any other that narwhals knows), an address ("postgresql://..."), an open psycopg connection, or an engine.
         The name of a file is taken literally; only if there is no such file is one with `*` or `?` a pattern,
@@ -78,15 +78,15 @@ def read(
         Seen through the schema: columns that it does not declare, and identifiers, are out of sight.
     """
     declared, per = _schema(schema), _unit(unit)
-    if later and isinstance(source, str | Path) and _server(source) is None and declared is not None:
+    if later and isinstance(data, str | Path) and _server(data) is None and declared is not None:
         seen, place = declared if per is None else declared.with_unit(per), engine or DuckDBEngine()
         if isinstance(place, DuckDBEngine):
             options: dict[str, Any] = {"engine": place, "on_bad_cell": on_bad_cell, "unreadable": unreadable}
-            return LaterTable(place, seen, lambda: read(source, seen, **options))
-    holder, relation = _held(source, engine, table)
+            return LaterTable(place, seen, lambda: read(data, seen, **options))
+    holder, relation = _hold(data, engine, table)
     if declared is None:
-        is_text = isinstance(source, str | Path) and is_text_file(str(source))
-        declared = (guessed_schema if is_text else inferred_schema)(holder, relation)
+        is_text = isinstance(data, str | Path) and is_text_file(str(data))
+        declared = (guess_schema if is_text else infer_schema)(holder, relation)
     seen = declared if per is None else declared.with_unit(per)
     return Table(holder, relation, seen, on_bad_cell=on_bad_cell, unreadable=unreadable, later=later)
 
@@ -109,8 +109,8 @@ def _unit(given: object) -> Unit | None:
     raise ParameterError("The unit must be a Unit or the name of the column that tells persons apart.")
 
 
-def _held(source: object, engine: Engine | None, table: str | None) -> tuple[Engine, str]:
-    server = _server(source)
+def _hold(data: object, engine: Engine | None, table: str | None) -> tuple[Engine, str]:
+    server = _server(data)
     if server is not None:
         if table is None:
             raise ParameterError("Name the table to read: table='schema.table', or --table on the command line.")
@@ -119,44 +119,44 @@ def _held(source: object, engine: Engine | None, table: str | None) -> tuple[Eng
         raise ParameterError(
             "A table is named (by table=, or --table on the command line) in a database; a file or a frame has none."
         )
-    held = None if isinstance(source, str | Path | pa.Table) else _held_elsewhere(source, engine)
+    held = None if isinstance(data, str | Path | pa.Table) else _hold_elsewhere(data, engine)
     if held is not None:
         return held
     holder = engine or DuckDBEngine()
-    return holder, holder.attach(_attachable(source))
+    return holder, holder.attach(_attachable(data))
 
 
-def _held_elsewhere(source: object, engine: Engine | None) -> tuple[Engine, str] | None:
+def _hold_elsewhere(data: object, engine: Engine | None) -> tuple[Engine, str] | None:
     from narwhals import dependencies
 
-    if dependencies.is_duckdb_relation(source):
-        return DuckDBRelationEngine(source), DuckDBRelationEngine.relation_name
-    if dependencies.is_pyspark_dataframe(source) or dependencies.is_pyspark_connect_dataframe(source):
-        spark: Any = source
+    if dependencies.is_duckdb_relation(data):
+        return DuckDBRelationEngine(data), DuckDBRelationEngine.relation_name
+    if dependencies.is_pyspark_dataframe(data) or dependencies.is_pyspark_connect_dataframe(data):
+        spark: Any = data
         holder: Engine = engine or SparkEngine(spark.sparkSession)
-        return holder, holder.attach(source)
+        return holder, holder.attach(data)
     return None
 
 
-def _server(source: object) -> Engine | None:
-    if isinstance(source, Engine):
-        return source
-    if isinstance(source, str) and source.startswith(_POSTGRES_ADDRESSES):
-        return PostgresEngine(source)
-    if type(source).__module__.startswith("psycopg"):
-        connection: Any = source
+def _server(data: object) -> Engine | None:
+    if isinstance(data, Engine):
+        return data
+    if isinstance(data, str) and data.startswith(_POSTGRES_ADDRESSES):
+        return PostgresEngine(data)
+    if type(data).__module__.startswith("psycopg"):
+        connection: Any = data
         return PostgresEngine(connection)
     return None
 
 
-def _attachable(source: object) -> object:
-    if isinstance(source, str | Path):
-        return _file(str(source))
-    if isinstance(source, pa.RecordBatchReader) or is_dataset(source):
-        return source
-    if isinstance(source, pa.Table):
-        check_names(source.column_names)
-    return source if isinstance(source, pa.Table) else arrow_table(source)
+def _attachable(data: object) -> object:
+    if isinstance(data, str | Path):
+        return _file(str(data))
+    if isinstance(data, pa.RecordBatchReader) or is_dataset(data):
+        return data
+    if isinstance(data, pa.Table):
+        check_names(data.column_names)
+    return data if isinstance(data, pa.Table) else arrow_table(data)
 
 
 def _file(path: str) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 from sqlglot import exp
 
 from ziggurat.data._table import Table
-from ziggurat.data._tally import tallied
-from ziggurat.data.expressions import among, constant, count_where, either, present, reference
+from ziggurat.data._tally import tally
+from ziggurat.data.expressions import constant, count_where, is_one_of, is_present, only_where, reference
 from ziggurat.data.schema import (
     NUMBER_CODES,
     TEXT_CODES,
@@ -23,7 +23,7 @@ from ziggurat.data.schema import (
     Schema,
     names_a_counter,
     names_a_unit,
-    telling,
+    role_in_name,
 )
 
 _MOST_CATEGORIES = 50
@@ -42,7 +42,7 @@ class Suggestion:
 
 
 @dataclass(frozen=True)
-class _Facts:
+class _ColumnFacts:
     """What the engine says of the cells of one column."""
 
     rows: int
@@ -92,8 +92,8 @@ def suggest_schema(table: Table) -> Suggestion:
         Usually opened without a schema.
     """
     columns, reasons = [], {}
-    for column, facts in _looked_at(table):
-        proposed, reason = _proposed(column, facts)
+    for column, facts in _look_at(table):
+        proposed, reason = _propose(column, facts)
         columns.append(proposed)
         reasons[column.name] = reason
     for name in table.left_out:
@@ -101,24 +101,24 @@ def suggest_schema(table: Table) -> Suggestion:
     return Suggestion(Schema(tuple(columns), table.unit, table.schema.name), reasons)
 
 
-def _looked_at(table: Table) -> list[tuple[Column, _Facts]]:
+def _look_at(table: Table) -> list[tuple[Column, _ColumnFacts]]:
     columns = table.schema.columns
     unreadable = table.unreadable() if table.lenient else {}
-    first = _tallied(table, {f"{key} {name}": asked for name, key, asked in _first_questions(columns)})
+    first = _tally(table, {f"{key} {name}": asked for name, key, asked in _first_questions(columns)})
     rows = table.raw.count_rows()
     facts = [
         {key: first[f"{key} {column.name}"] for key in _keys(column)} | {"unreadable": unreadable.get(column.name, 0)}
         for column in columns
     ]
-    second = _tallied(table, dict(_second_questions(columns, facts)))
+    second = _tally(table, dict(_second_questions(columns, facts)))
     return [
-        (column, _Facts(rows=rows, **(known | _answered(column, second))))
+        (column, _ColumnFacts(rows=rows, **(known | _read_second(column, second))))
         for column, known in zip(columns, facts, strict=True)
     ]
 
 
-def _tallied(table: Table, asked: Mapping[str, exp.Expr]) -> dict[str, Any]:
-    return tallied(lambda expressions: table.aggregate(*expressions), asked)
+def _tally(table: Table, asked: Mapping[str, exp.Expr]) -> dict[str, Any]:
+    return tally(lambda expressions: table.aggregate(*expressions), asked)
 
 
 def _keys(column: Column) -> tuple[str, ...]:
@@ -137,7 +137,7 @@ def _first_questions(columns: tuple[Column, ...]) -> list[tuple[str, str, exp.Ex
 
 def _question(column: Column, key: str) -> exp.Expr:
     if key == "filled":
-        return count_where(present(column))
+        return count_where(is_present(column))
     if key == "distinct":
         return exp.Count(this=exp.Distinct(expressions=[_cell(column)]))
     if key == "uuids":
@@ -146,7 +146,7 @@ def _question(column: Column, key: str) -> exp.Expr:
 
 
 def _cell(column: Column) -> exp.Expr:
-    return either(present(column), reference(column))
+    return only_where(is_present(column), reference(column))
 
 
 def _second_questions(columns: tuple[Column, ...], facts: list[dict[str, Any]]) -> list[tuple[str, exp.Expr]]:
@@ -166,8 +166,8 @@ def _may_hold_codes(column: Column, known: Mapping[str, Any]) -> bool:
 
 def _questions_on_codes(column: Column) -> list[tuple[str, exp.Expr]]:
     codes = {code: constant(code, column.storage) for code in NUMBER_CODES}
-    other = exp.and_(present(column), exp.Not(this=among(reference(column), codes.values())), copy=False)
-    rest = either(other, reference(column))
+    other = exp.and_(is_present(column), exp.Not(this=is_one_of(reference(column), codes.values())), copy=False)
+    rest = only_where(other, reference(column))
     counts = [
         (f"{code} {column.name}", count_where(exp.EQ(this=reference(column), expression=value)))
         for code, value in codes.items()
@@ -175,7 +175,7 @@ def _questions_on_codes(column: Column) -> list[tuple[str, exp.Expr]]:
     return [*counts, (f"rest {column.name}", exp.Min(this=rest))]
 
 
-def _answered(column: Column, second: Mapping[str, Any]) -> dict[str, Any]:
+def _read_second(column: Column, second: Mapping[str, Any]) -> dict[str, Any]:
     if f"values {column.name}" in second:
         values = sorted(value for value in second[f"values {column.name}"] or () if value is not None)
         kept = tuple(value for value in values if value.strip() and value not in TEXT_CODES)
@@ -187,7 +187,7 @@ def _answered(column: Column, second: Mapping[str, Any]) -> dict[str, Any]:
     return {"lower": rest, "codes": codes}
 
 
-def _proposed(column: Column, facts: _Facts) -> tuple[Column, str]:
+def _propose(column: Column, facts: _ColumnFacts) -> tuple[Column, str]:
     role, reason = _role(column, facts)
     missing = tuple(dict.fromkeys((*column.missing, *facts.codes)))
     reasons = [reason, *_remarks(missing, facts)]
@@ -201,7 +201,7 @@ def _proposed(column: Column, facts: _Facts) -> tuple[Column, str]:
     return Column(column.name, kind, role, bounds, categories, missing=missing), "; ".join(reasons)
 
 
-def _remarks(missing: tuple[MissingCode, ...], facts: _Facts) -> list[str]:
+def _remarks(missing: tuple[MissingCode, ...], facts: _ColumnFacts) -> list[str]:
     remarks = []
     if missing:
         listed = ", ".join(repr(code) for code in missing)
@@ -212,8 +212,8 @@ def _remarks(missing: tuple[MissingCode, ...], facts: _Facts) -> list[str]:
     return remarks
 
 
-def _role(column: Column, facts: _Facts) -> tuple[Role, str]:
-    hint = telling(column.name)
+def _role(column: Column, facts: _ColumnFacts) -> tuple[Role, str]:
+    hint = role_in_name(column.name)
     if hint is not None:
         return hint[0], f"its name says {hint[1]!r}"
     if facts.constant:
@@ -226,7 +226,7 @@ def _role(column: Column, facts: _Facts) -> tuple[Role, str]:
     return Role.QUASI_IDENTIFIER, "nothing is known of it, so treat it as telling until you decide"
 
 
-def _identifier(column: Column, facts: _Facts) -> str:
+def _identifier(column: Column, facts: _ColumnFacts) -> str:
     """Why a column of text or integers is an identifier; nothing if it is not."""
     word = names_a_unit(column.name)
     if word and facts.filled <= 1:

@@ -13,11 +13,11 @@ from ziggurat.data.schema._column import (
     Provenance,
     Role,
     Value,
-    sort_of,
-    written,
+    kind_of_values,
+    write_value,
 )
 from ziggurat.data.schema._hierarchy_files import hierarchies_in, read_hierarchies, read_hierarchy, write_hierarchy
-from ziggurat.data.schema._hints import NUMBER_CODES, TEXT_CODES, names_a_counter, names_a_unit, telling
+from ziggurat.data.schema._hints import NUMBER_CODES, TEXT_CODES, names_a_counter, names_a_unit, role_in_name
 from ziggurat.data.schema._kind_texts import GRAMMAR, LONGEST, PLAIN_TRUTH, TYPICAL, cell_reads_as, looks_like
 from ziggurat.data.schema._schema import Schema
 from ziggurat.data.schema._unit import Unit
@@ -45,13 +45,13 @@ __all__ = [
     "Value",
     "cell_reads_as",
     "hierarchies_in",
+    "kind_of_values",
     "looks_like",
     "names_a_counter",
     "names_a_unit",
     "read_hierarchies",
     "read_hierarchy",
-    "sort_of",
-    "telling",
+    "role_in_name",
     "write_hierarchy",
-    "written",
+    "write_value",
 ]

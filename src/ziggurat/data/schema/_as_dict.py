@@ -5,7 +5,7 @@ from datetime import date
 from pathlib import Path as FilePath
 from typing import Any, TypeVar
 
-from ziggurat.data.schema._column import Bounds, Categories, Column, Hierarchy, Kind, Provenance, Role, sort_of
+from ziggurat.data.schema._column import Bounds, Categories, Column, Hierarchy, Kind, Provenance, Role, kind_of_values
 from ziggurat.data.schema._hierarchy_files import read_hierarchy
 from ziggurat.data.schema._unit import Unit
 from ziggurat.errors import DataError, SchemaError
@@ -68,7 +68,7 @@ def _plain_hierarchy(hierarchy: Hierarchy) -> list[list[object]]:
     return [[_plain_value(value), *labels] for value, labels in hierarchy.levels.items()]
 
 
-def parsed(data: object, locate: Locate = lambda _: "", folder: FilePath | None = None) -> dict[str, Any]:
+def parse_fields(data: object, locate: Locate = lambda _: "", folder: FilePath | None = None) -> dict[str, Any]:
     """Return the fields of the schema that `data` describes.
 
     Parameters
@@ -85,7 +85,7 @@ def parsed(data: object, locate: Locate = lambda _: "", folder: FilePath | None 
     columns = _mapping(top.get("columns"), locate, ("columns",), "'columns'")
     return {
         "columns": tuple(_column(name, columns[name], locate, folder) for name in columns),
-        "unit": _located(lambda: _unit(top.get("unit", "row")), locate, ("unit",)),
+        "unit": _locate_errors(lambda: _unit(top.get("unit", "row")), locate, ("unit",)),
         "name": _text(top, "name", locate),
         "description": _text(top, "description", locate),
     }
@@ -97,10 +97,10 @@ def _column(name: str, data: object, locate: Locate, folder: FilePath | None) ->
     _check_keys(fields, _COLUMN_KEYS, locate, path)
     if "kind" not in fields:
         raise SchemaError(f"{locate(path)}column {name!r} needs a kind, such as 'kind: integer'.")
-    return _located(lambda: _built(name, fields, folder), locate, path)
+    return _locate_errors(lambda: _build_column(name, fields, folder), locate, path)
 
 
-def _built(name: str, fields: Mapping[str, Any], folder: FilePath | None) -> Column:
+def _build_column(name: str, fields: Mapping[str, Any], folder: FilePath | None) -> Column:
     try:
         return Column(
             name,
@@ -172,7 +172,7 @@ def _hierarchy_in_file(file: str, name: str, fields: Mapping[str, Any], folder: 
         raise SchemaError("Only a schema that is a file itself can name the file of a hierarchy; list the labels here.")
     kind = fields["kind"]
     if kind == Kind.CATEGORY:
-        kind = sort_of(tuple(fields["categories"])) if isinstance(fields.get("categories"), list) else Kind.TEXT
+        kind = kind_of_values(tuple(fields["categories"])) if isinstance(fields.get("categories"), list) else Kind.TEXT
     try:
         return read_hierarchy(folder / file, kind if kind in tuple(Kind) else None, column=name)
     except DataError as error:
@@ -188,7 +188,7 @@ def _unit(given: object) -> Unit:
     raise SchemaError("'unit' must be 'row' or one name and one column, such as {person: patient_id}.")
 
 
-def _located(build: Callable[[], _Built], locate: Locate, path: Path) -> _Built:
+def _locate_errors(build: Callable[[], _Built], locate: Locate, path: Path) -> _Built:
     try:
         return build()
     except SchemaError as error:

@@ -18,17 +18,17 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
-def _quoted(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+def _quote(dumper: _Dumper, text: str) -> yaml.ScalarNode:
     # PyYAML folds the rarer line breaks unless the text stands in double quotes.
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if text.isprintable() else '"')
 
 
-_Dumper.add_representer(str, _quoted)
+_Dumper.add_representer(str, _quote)
 for _tag, _pattern, _first in RESOLVERS:
     _Dumper.add_implicit_resolver(_tag, re.compile(f"^(?:{_pattern})$"), list(_first))
 
 
-def dumped(data: dict[str, Any]) -> str:
+def dump(data: dict[str, Any]) -> str:
     """Return the plain form of a schema as YAML text; dates and hierarchies as people write them."""
     columns = {name: _readable(column) for name, column in data["columns"].items()}
     shown = {**data, "columns": columns}
@@ -36,7 +36,7 @@ def dumped(data: dict[str, Any]) -> str:
 
 
 def _readable(column: dict[str, Any]) -> dict[str, Any]:
-    shown, value = dict(column), date.fromisoformat if column["kind"] == "date" else _unchanged
+    shown, value = dict(column), date.fromisoformat if column["kind"] == "date" else _leave_unchanged
     if "hierarchy" in column:
         shown["hierarchy"] = {value(row[0]): row[1:] for row in column["hierarchy"]}
     if "bounds" in column:
@@ -44,15 +44,15 @@ def _readable(column: dict[str, Any]) -> dict[str, Any]:
     return shown
 
 
-def _unchanged(value: Any) -> Any:
+def _leave_unchanged(value: Any) -> Any:
     return value
 
 
-def text_and_file(source: str | Path) -> tuple[str, Path | None]:
-    """Return the YAML text that `source` is or names, and the file in which it stands, if it does in one."""
-    if isinstance(source, str) and ("\n" in source or ": " in source):
-        return source, None
-    path = Path(source)
+def text_and_file(written: str | Path) -> tuple[str, Path | None]:
+    """Return the YAML text that `written` is or names, and the file in which it stands, if it does in one."""
+    if isinstance(written, str) and ("\n" in written or ": " in written):
+        return written, None
+    path = Path(written)
     try:
         return path.read_text(encoding="utf-8"), path
     except (OSError, ValueError):

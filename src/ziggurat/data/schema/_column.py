@@ -14,11 +14,15 @@ from ziggurat.errors import NotPublicError, SchemaError
 from ziggurat.wording import nearest
 
 BoundValue = int | float | date
+"""An end of public bounds."""
 Category = str | int
 MissingCode = str | int | float
+"""A value that stands for a missing one, such as -9."""
 Value = str | int | float | date
+"""What a hierarchy maps."""
 
 INT64_LOWER, INT64_UPPER = -(2**63), 2**63 - 1
+"""Between which whole numbers the integers of every engine lie."""
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -137,7 +141,7 @@ class Hierarchy:
 
     def __post_init__(self) -> None:
         levels = {key: tuple(labels) for key, labels in self.levels.items()}
-        sort = sort_of(tuple(levels))
+        sort = kind_of_values(tuple(levels))
         if sort is None:
             raise SchemaError(
                 "A hierarchy must map values (all text, all numbers, all dates or all truth values) to labels."
@@ -153,7 +157,7 @@ class Hierarchy:
     @property
     def kind(self) -> Kind:
         """What the values are: text, integer, real, date or boolean."""
-        return sort_of((next(iter(self.levels)),)) or Kind.TEXT
+        return kind_of_values((next(iter(self.levels)),)) or Kind.TEXT
 
     def label(self, value: Value, level: int) -> str:
         """Return the label of `value` at `level`: 0 is the value itself, `depth` the most general."""
@@ -161,7 +165,7 @@ class Hierarchy:
             raise SchemaError(f"This hierarchy has levels 0 to {self.depth}, not {level}.")
         if value not in self.levels:
             raise SchemaError("A value is not among those of the hierarchy.")
-        return written(value) if level == 0 else self.levels[value][level - 1]
+        return write_value(value) if level == 0 else self.levels[value][level - 1]
 
     def _check_labels(self) -> None:
         if len({len(labels) for labels in self.levels.values()}) != 1 or self.depth == 0:
@@ -220,9 +224,9 @@ class Column:
         self._check_description_and_missing()
         self._check_categories()
         if self.hierarchy is not None:
-            object.__setattr__(self, "hierarchy", self._fitted_hierarchy(self.hierarchy))
+            object.__setattr__(self, "hierarchy", self._fit_hierarchy(self.hierarchy))
         if self.bounds is not None:
-            object.__setattr__(self, "bounds", self._fitted_bounds(self.bounds))
+            object.__setattr__(self, "bounds", self._fit_bounds(self.bounds))
 
     @property
     def storage(self) -> Kind:
@@ -238,7 +242,7 @@ class Column:
         if self.bounds is None:
             raise NotPublicError(f"Column {self.name!r} has no bounds; declare public ones in the schema.")
         if self.bounds.provenance is not Provenance.PUBLIC:
-            raise NotPublicError(self._learned("bounds"))
+            raise NotPublicError(self._say_learned("bounds"))
         return self.bounds
 
     def public_categories(self) -> Categories:
@@ -251,10 +255,10 @@ class Column:
         if self.categories is None:
             raise NotPublicError(f"Column {self.name!r} has no categories; declare public ones in the schema.")
         if self.categories.provenance is not Provenance.PUBLIC:
-            raise NotPublicError(self._learned("categories"))
+            raise NotPublicError(self._say_learned("categories"))
         return self.categories
 
-    def _learned(self, what: str) -> str:
+    def _say_learned(self, what: str) -> str:
         return (
             f"The {what} of column {self.name!r} were learned from the data; "
             "declare them as public in the schema or pay for them."
@@ -276,7 +280,7 @@ class Column:
         if self.categories is not None and self.kind is not Kind.CATEGORY:
             raise SchemaError(f"Column {self.name!r} is {self.kind}; only a category column has categories.")
 
-    def _fitted_hierarchy(self, hierarchy: Hierarchy) -> Hierarchy:
+    def _fit_hierarchy(self, hierarchy: Hierarchy) -> Hierarchy:
         absent = [each for each in (self.categories.values if self.categories else ()) if each not in hierarchy.levels]
         if absent:
             raise SchemaError(f"The hierarchy of column {self.name!r} misses the category {absent[0]!r}.")
@@ -288,7 +292,7 @@ class Column:
             return Hierarchy({bool(value): labels for value, labels in hierarchy.levels.items()})
         raise SchemaError(f"The hierarchy of column {self.name!r} must map {self.kind} values.")
 
-    def _fitted_bounds(self, bounds: Bounds) -> Bounds:
+    def _fit_bounds(self, bounds: Bounds) -> Bounds:
         ends = (bounds.lower, bounds.upper)
         if self.kind is Kind.INTEGER and _all_whole(ends):
             return bounds
@@ -339,7 +343,7 @@ def _all_whole(values: tuple[object, ...]) -> bool:
     return not values or INT64_LOWER <= min(values) <= max(values) <= INT64_UPPER  # type: ignore[type-var, operator]
 
 
-def sort_of(values: tuple[object, ...]) -> Kind | None:
+def kind_of_values(values: tuple[object, ...]) -> Kind | None:
     """Return what the values of a hierarchy are; None if there are none, or if they are not of one sort."""
     if not values:
         return None
@@ -356,7 +360,7 @@ def sort_of(values: tuple[object, ...]) -> Kind | None:
     return Kind.DATE if dates else None
 
 
-def written(value: Value) -> str:
+def write_value(value: Value) -> str:
     """Return a value of a hierarchy as text, as people write it in files."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 

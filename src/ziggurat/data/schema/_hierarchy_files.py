@@ -13,8 +13,8 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ziggurat.data.engines import marked_text, unmarked_text
-from ziggurat.data.schema._column import INT64_LOWER, INT64_UPPER, Hierarchy, Kind, Value, choose, written
+from ziggurat.data.engines import mark_text, unmark_text
+from ziggurat.data.schema._column import INT64_LOWER, INT64_UPPER, Hierarchy, Kind, Value, choose, write_value
 from ziggurat.data.schema._kind_texts import cell_reads_as
 from ziggurat.errors import DataError, ParameterError, SchemaError
 from ziggurat.files import write_text
@@ -56,8 +56,8 @@ def read_hierarchy(path: str | Path, kind: Kind | str | None = None, *, column: 
     """
     file, rows = str(path), _rows(path)
     if _is_long_form(rows):
-        return _built(_of_column(rows, column, file), kind, file)
-    return _built(rows, kind, file)
+        return _build(_of_column(rows, column, file), kind, file)
+    return _build(rows, kind, file)
 
 
 def read_hierarchies(path: str | Path, kinds: Mapping[str, Kind | str] | None = None) -> dict[str, Hierarchy]:
@@ -75,7 +75,7 @@ def read_hierarchies(path: str | Path, kinds: Mapping[str, Kind | str] | None = 
     file, rows = str(path), _rows(path)
     found = _by_column(rows, file) if _is_long_form(rows) else {Path(path).name.split(".")[0]: rows}
     given = kinds or {}
-    return {name: _built(each, given.get(name), file) for name, each in found.items()}
+    return {name: _build(each, given.get(name), file) for name, each in found.items()}
 
 
 def write_hierarchy(hierarchy: Hierarchy, path: str | Path, *, mode: int | None = None) -> None:
@@ -93,17 +93,17 @@ def write_hierarchy(hierarchy: Hierarchy, path: str | Path, *, mode: int | None 
     if Path(path).suffix == ".gz":
         raise ParameterError("A hierarchy is written as plain text; choose a name that ends in .csv.")
     rows = (
-        (marked_text(value) if isinstance(value, str) else written(value), *map(marked_text, labels))
+        (mark_text(value) if isinstance(value, str) else write_value(value), *map(mark_text, labels))
         for value, labels in hierarchy.levels.items()
     )
-    write_text(path, "".join(";".join(map(_quoted, row)) + "\n" for row in rows), mode=mode)
+    write_text(path, "".join(";".join(map(_quote, row)) + "\n" for row in rows), mode=mode)
 
 
 # A mark of the byte order counts as one only outside quotation marks.
 _AWKWARD = re.compile(r'[;"\r\n]|\A\ufeff')
 
 
-def _quoted(field: str) -> str:
+def _quote(field: str) -> str:
     return '"' + field.replace('"', '""') + '"' if _AWKWARD.search(field) else field
 
 
@@ -112,7 +112,7 @@ def _rows(path: str | Path) -> list[_Row]:
     text, splits, troubles = _text(path), [], []
     for delimiter in _DELIMITERS:
         try:
-            splits.append(_split(text, delimiter, str(path)))
+            splits.append(_split_rows(text, delimiter, str(path)))
         except DataError as trouble:
             troubles.append(trouble)
             continue
@@ -132,13 +132,13 @@ def _evenness(rows: list[_Row]) -> float:
     return max(widths.values(), default=0) / max(len(rows), 1)
 
 
-def _split(text: str, delimiter: str, file: str) -> list[_Row]:
+def _split_rows(text: str, delimiter: str, file: str) -> list[_Row]:
     rows, line = [], 1
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         for fields in reader:
             if fields:
-                rows.append(_Row(line, list(map(unmarked_text, fields))))
+                rows.append(_Row(line, list(map(unmark_text, fields))))
             line = reader.line_num + 1
     except csv.Error:
         raise DataError(f"{file}, line {line}: this is not CSV; check the quotation marks.") from None
@@ -205,9 +205,9 @@ def _fields(count: int) -> str:
     return f"{count} {'field' if count == 1 else 'fields'}"
 
 
-def _built(rows: list[_Row], kind: Kind | str | None, file: str) -> Hierarchy:
+def _build(rows: list[_Row], kind: Kind | str | None, file: str) -> Hierarchy:
     _require_even(rows, file)
-    values = _guessed(rows, file) if kind is None else _read(rows, choose(Kind, kind, "kind"), file)
+    values = _guess_values(rows, file) if kind is None else _read(rows, choose(Kind, kind, "kind"), file)
     levels: dict[Value, tuple[str, ...]] = {}
     for (line, fields), value in zip(rows, values, strict=True):
         if value in levels:
@@ -219,7 +219,7 @@ def _built(rows: list[_Row], kind: Kind | str | None, file: str) -> Hierarchy:
         raise DataError(f"{file}: {error}") from None
 
 
-def _guessed(rows: list[_Row], file: str) -> list[Value]:
+def _guess_values(rows: list[_Row], file: str) -> list[Value]:
     for kind in _TRIED:
         if all(cell_reads_as(row.fields[0], kind) for row in rows):
             with suppress(DataError):  # a number that is infinite

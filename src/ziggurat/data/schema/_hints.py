@@ -34,7 +34,7 @@ _UNIT_NAMES = r"id|ids|uid|pid|\w*(?:user|patient|customer|person|member|client|
 _COUNTER_NAMES = r"index|row|rows|rowid|rownum|rownumber|unnamed|line|seq|sequence|record"
 
 
-def telling(name: str) -> tuple[Role, str] | None:
+def role_in_name(name: str) -> tuple[Role, str] | None:
     """Return the role that a word in the name of a column speaks for, and the word."""
     words = _words(name)
     for role, pattern in _TELLING_NAMES:

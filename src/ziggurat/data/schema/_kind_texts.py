@@ -12,7 +12,9 @@ GRAMMAR = {
     Kind.REAL: "[+-]?([0-9]+[.]?|[0-9]*[.][0-9]+)([eE][+-]?[12]?[0-9]{1,2})?",
     Kind.DATE: f"({_YEAR}-{_DAYS}|{_LEAP_YEAR}-02-29)",
 }
+"""The texts that are read as a kind, as a pattern that every engine and Python understand alike."""
 LONGEST = {Kind.INTEGER: 38, Kind.REAL: 100, Kind.DATE: 10}  # {1,99} in a pattern would take long to compile
+"""The most characters of a text that is read as a kind."""
 _UNPADDED = "(0|[1-9][0-9]{0,17})"
 TYPICAL = {
     Kind.INTEGER: f"[+-]?{_UNPADDED}",
@@ -20,7 +22,9 @@ TYPICAL = {
     "|nan|NaN|NAN|inf|Inf|INF|Infinity)",
     Kind.DATE: GRAMMAR[Kind.DATE],
 }
+"""The texts that people write for a kind; a number padded with zeros is rather a code."""
 PLAIN_TRUTH = ("true", "false")
+"""The texts, in lower case, that read as truth values."""
 
 
 def looks_like(text: str, kind: Kind) -> bool:

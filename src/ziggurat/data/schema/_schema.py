@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ziggurat.data.schema import _as_yaml as _schema_yaml
-from ziggurat.data.schema._as_dict import parsed, plain
+from ziggurat.data.schema._as_dict import parse_fields, plain
 from ziggurat.data.schema._column import Column, Role
 from ziggurat.data.schema._unit import Unit
 from ziggurat.errors import SchemaError
@@ -96,26 +96,26 @@ class Schema:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Schema":
         """Return the schema that `to_dict` described; anything else raises SchemaError."""
-        return cls(**parsed(data))
+        return cls(**parse_fields(data))
 
     def to_yaml(self, path: str | Path | None = None) -> str:
         """Return the schema as YAML and, given a path, write it there atomically."""
-        text = _schema_yaml.dumped(self.to_dict())
+        text = _schema_yaml.dump(self.to_dict())
         if path is not None:
             write_text(path, text)
         return text
 
     @classmethod
-    def from_yaml(cls, source: str | Path) -> "Schema":
+    def from_yaml(cls, written: str | Path) -> "Schema":
         """Read a schema from a YAML file or from YAML text.
 
         A `Path`, or text of one line without a colon and a space, names a file; other text is the YAML
         itself. An error names the file, the line and the nearest key that would have been understood. In a file,
         `hierarchy: {file: age.csv}` names a hierarchy beside it, which `read_hierarchy` reads.
         """
-        text, file = _schema_yaml.text_and_file(source)
+        text, file = _schema_yaml.text_and_file(written)
         data, locate = loaded(text, str(file or "schema"), SchemaError)
-        fields = parsed(data, locate, file.parent if file else None)
+        fields = parse_fields(data, locate, file.parent if file else None)
         try:
             return cls(**fields)
         except SchemaError as error:

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from ziggurat.errors import ExperimentError
 
-__all__ = ["Entry", "entries", "names", "path"]
+__all__ = ["CatalogueEntry", "entries", "names", "path"]
 
 _FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True)
-class Entry:
+class CatalogueEntry:
     """One shipped experiment: its name, its title, and where what it repeats is printed."""
 
     name: str
@@ -40,16 +40,16 @@ def path(name: str) -> Path:
     return _FOLDER / f"{name}.json"
 
 
-def entries() -> dict[str, tuple[Entry, ...]]:
+def entries() -> dict[str, tuple[CatalogueEntry, ...]]:
     """All shipped experiments, grouped by document."""
-    found: dict[str, tuple[Entry, ...]] = {}
+    found: dict[str, tuple[CatalogueEntry, ...]] = {}
     for name in names():
         entry = _entry(name)
         found[entry.document] = (*found.get(entry.document, ()), entry)
     return dict(sorted(found.items()))
 
 
-def _entry(name: str) -> Entry:
+def _entry(name: str) -> CatalogueEntry:
     held = json.loads(path(name).read_text(encoding="utf-8"))
     printed = held["reproduces"]
-    return Entry(name, held["title"], printed["document"], printed["where"])
+    return CatalogueEntry(name, held["title"], printed["document"], printed["where"])

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any, get_args
 
 from ziggurat.experiments._types import Expected, Figure, FigureKind, Scalar, Statistic, is_plain
-from ziggurat.experiments.file._references import Place
+from ziggurat.experiments.file._references import ModulePlace
 from ziggurat.experiments.file._spot import Spot
 from ziggurat.wording import nearest
 
@@ -16,7 +16,7 @@ EXPECTED_KEYS = tuple(each.name for each in fields(Expected))
 BANDS = ("quartiles", "none")
 
 
-def read_figures(spot: Spot, known: Mapping[str, Place]) -> tuple[Figure, ...]:
+def read_figures(spot: Spot, known: Mapping[str, ModulePlace]) -> tuple[Figure, ...]:
     """Return the figures; their ids differ, and their axes are measured or given."""
     found: dict[str, Figure] = {}
     for each in spot.items():
@@ -30,7 +30,7 @@ def read_figures(spot: Spot, known: Mapping[str, Place]) -> tuple[Figure, ...]:
     return tuple(found.values())
 
 
-def _figure(keys: Mapping[str, Spot], spot: Spot, known: Mapping[str, Place]) -> Figure:
+def _figure(keys: Mapping[str, Spot], spot: Spot, known: Mapping[str, ModulePlace]) -> Figure:
     is_map = keys["kind"].one_of(get_args(FigureKind)) == "heatmap"
     if is_map != ("value" in keys):
         spot.refuse("A heat map needs 'value', the metric that it shows; other figures have none.")
@@ -46,18 +46,18 @@ def _figure(keys: Mapping[str, Spot], spot: Spot, known: Mapping[str, Place]) ->
     return Figure(**words)
 
 
-def _check_reference(spot: Spot, is_map: bool, known: Mapping[str, Place]) -> None:
+def _check_reference(spot: Spot, is_map: bool, known: Mapping[str, ModulePlace]) -> None:
     if is_map:
         spot.refuse("A heat map has no place for the line of a 'reference'; leave it out.")
     _measured(spot, known)
 
 
-def read_expected(spot: Spot, known: Mapping[str, Place]) -> tuple[Expected, ...]:
+def read_expected(spot: Spot, known: Mapping[str, ModulePlace]) -> tuple[Expected, ...]:
     """Return the expected values; their metrics are measured, and their conditions can be told."""
     return tuple(_expected(each, known) for each in spot.items())
 
 
-def _expected(spot: Spot, known: Mapping[str, Place]) -> Expected:
+def _expected(spot: Spot, known: Mapping[str, ModulePlace]) -> Expected:
     keys = spot.fields(EXPECTED_KEYS, required=("metric", "value", "tolerance"))
     measured = _measured(keys["metric"], known)
     optional: dict[str, Any] = {}
@@ -70,14 +70,14 @@ def _expected(spot: Spot, known: Mapping[str, Place]) -> Expected:
     return Expected(keys["metric"].text(), keys["value"].number(), keys["tolerance"].number(least=0), **optional)
 
 
-def _conditions(spot: Spot, measured: Place, known: Mapping[str, Place]) -> dict[str, Scalar]:
+def _conditions(spot: Spot, measured: ModulePlace, known: Mapping[str, ModulePlace]) -> dict[str, Scalar]:
     found = spot.entries()
     for name, each in found.items():
         _check_parameter(each, name, measured, known)
     return {name: each.scalar() for name, each in found.items()}
 
 
-def _named(spot: Spot, name: str, known: Mapping[str, Place]) -> tuple[Place, str]:
+def _named(spot: Spot, name: str, known: Mapping[str, ModulePlace]) -> tuple[ModulePlace, str]:
     module, dot, inside = name.partition(".")
     if not dot or not inside:
         spot.refuse(f"{name!r} names nothing; write 'module.metric' or 'module.parameter'.")
@@ -86,7 +86,7 @@ def _named(spot: Spot, name: str, known: Mapping[str, Place]) -> tuple[Place, st
     return known[module], inside
 
 
-def _measured(spot: Spot, known: Mapping[str, Place]) -> Place:
+def _measured(spot: Spot, known: Mapping[str, ModulePlace]) -> ModulePlace:
     place, metric = _named(spot, spot.text(), known)
     if metric not in place.module.metrics:
         spot.refuse(
@@ -96,14 +96,14 @@ def _measured(spot: Spot, known: Mapping[str, Place]) -> Place:
     return place
 
 
-def _check_axis(spot: Spot, measured: Place, known: Mapping[str, Place]) -> None:
+def _check_axis(spot: Spot, measured: ModulePlace, known: Mapping[str, ModulePlace]) -> None:
     place, name = _named(spot, spot.text(), known)
     if name not in place.module.metrics:
         _check_parameter(spot, spot.text(), measured, known, place.module.metrics)
 
 
 def _check_parameter(
-    spot: Spot, text: str, measured: Place, known: Mapping[str, Place], metrics: tuple[str, ...] = ()
+    spot: Spot, text: str, measured: ModulePlace, known: Mapping[str, ModulePlace], metrics: tuple[str, ...] = ()
 ) -> None:
     place, name = _named(spot, text, known)
     module = place.module

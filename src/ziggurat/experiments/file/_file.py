@@ -17,7 +17,7 @@ from ziggurat.experiments._step_modules import take_steps
 from ziggurat.experiments._types import Experiment, Reproduces, is_plain
 from ziggurat.experiments.file._figures import read_expected, read_figures
 from ziggurat.experiments.file._modules import ModuleReader
-from ziggurat.experiments.file._references import Place, is_gathered, places
+from ziggurat.experiments.file._references import ModulePlace, is_gathered, places
 from ziggurat.experiments.file._spot import Spot
 from ziggurat.located_yaml import Path as Keys
 from ziggurat.located_yaml import loaded
@@ -158,7 +158,7 @@ def _read_quick(top: Spot, full: Experiment, reader: ModuleReader) -> Experiment
     return _read(Spot(data, top.what, (), locate), gathered)[0]
 
 
-def _override(key: str, spot: Spot, known: Mapping[str, Place]) -> tuple[str, str]:
+def _override(key: str, spot: Spot, known: Mapping[str, ModulePlace]) -> tuple[str, str]:
     module, dot, name = key.partition(".")
     if not dot or not name:
         spot.refuse(f"{key!r} overrides nothing; write 'module.parameter', 'module.repeats' or 'module.trials'.")

@@ -11,8 +11,8 @@ from typing import Any
 
 from ziggurat.errors import ExperimentError
 from ziggurat.experiments._canonical import canonical
-from ziggurat.experiments._types import Experiment, Gathered, Module, Node, Plan, Source
-from ziggurat.experiments.file._references import Link, Place, duplicates, link, places, reference_problems
+from ziggurat.experiments._types import Experiment, ExperimentPlan, Gathered, Module, Node, NodeOutput
+from ziggurat.experiments.file._references import InputLink, ModulePlace, duplicates, link, places, reference_problems
 from ziggurat.randomness import Source as Randomness
 from ziggurat.randomness import seeded
 
@@ -22,7 +22,7 @@ _LONGEST_VALUE = 32
 _LONGEST_TRIAL = 120
 
 
-def expand(experiment: Experiment) -> Plan:
+def expand(experiment: Experiment) -> ExperimentPlan:
     """Return the plan of an experiment: each node after those it depends on.
 
     A module runs once for every trial and repeat, inside every run of the module around it. What a node is called,
@@ -39,10 +39,10 @@ def expand(experiment: Experiment) -> Plan:
     for problem in reference_problems(known):
         raise ExperimentError(problem.sentence)
     _check_size(known)
-    return Plan(experiment, tuple(_Expansion(known).nodes(experiment)))
+    return ExperimentPlan(experiment, tuple(_PlanWalk(known).nodes(experiment)))
 
 
-def _check_size(known: Mapping[str, Place]) -> None:
+def _check_size(known: Mapping[str, ModulePlace]) -> None:
     runs: dict[str, int] = {}
     for place in known.values():
         around = runs[place.parents[-1]] if place.parents else 1
@@ -57,7 +57,7 @@ def _check_size(known: Mapping[str, Place]) -> None:
 
 
 @dataclass
-class _Expansion:
+class _PlanWalk:
     """The state of one depth-first walk through the runs.
 
     Whatever a node refers to is the newest run of a module (an ancestor, or a sibling in the same scope), or all runs
@@ -65,7 +65,7 @@ class _Expansion:
     are enough, and nothing is searched.
     """
 
-    known: Mapping[str, Place]
+    known: Mapping[str, ModulePlace]
     runs: dict[str, list[Node]] = field(default_factory=dict)
     marks: dict[tuple[str, str], int] = field(default_factory=dict)
     gathered: dict[tuple[str, str, str, int], Gathered] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class _Expansion:
         for each in (each for links in self.links.values() for each in links if each.scope):
             self.opens.setdefault(str(each.scope), set()).add(each.module)
 
-    def _links(self, place: Place) -> list[Link]:
+    def _links(self, place: ModulePlace) -> list[InputLink]:
         return [link(name, reference, place, self.known) for name, reference in place.module.inputs.items()]
 
     def nodes(self, experiment: Experiment) -> Iterator[Node]:
@@ -132,22 +132,22 @@ class _Expansion:
         for inside in self.opens.get(name, ()):
             self.marks[name, inside] = len(self.runs.get(inside, ()))
 
-    def _input(self, each: Link) -> Source | Gathered:
+    def _input(self, each: InputLink) -> NodeOutput | Gathered:
         if each.scope is None:
-            return Source(self.runs[each.module][-1].id, each.output)
+            return NodeOutput(self.runs[each.module][-1].id, each.output)
         mark = self.marks.get((each.scope, each.module), 0)
         key = (each.scope, each.module, each.output, mark)
         if key not in self.gathered:
             self.gathered[key] = self._gather(each, mark)
         return self.gathered[key]
 
-    def _gather(self, each: Link, mark: int) -> Gathered:
+    def _gather(self, each: InputLink, mark: int) -> Gathered:
         """Collect the runs since the mark; those outside of the scope are alike for all, so they are not told."""
         nodes = self.runs[each.module][mark:]
         path = (*self.known[each.module].parents, each.module)
         inside = path[path.index(each.scope) + 1 :] if each.scope else path
         return Gathered(
-            tuple(Source(node.id, each.output) for node in nodes),
+            tuple(NodeOutput(node.id, each.output) for node in nodes),
             tuple({k: v for k, v in node.varied.items() if k.partition(".")[0] in inside} for node in nodes),
             tuple({name: node.repeats[name] for name in inside} for node in nodes),
         )

@@ -9,7 +9,7 @@ from ziggurat.experiments._types import Experiment, Module
 
 
 @dataclass(frozen=True)
-class Place:
+class ModulePlace:
     """Where a module stands: its parents' ids from the outermost on, and its position in reading order."""
 
     module: Module
@@ -18,7 +18,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Link:
+class InputLink:
     """An input: an output of another module, of its newest run or gathered over all its runs within `scope`.
 
     `scope` is the innermost module around both ("" for the experiment); None if one run is meant.
@@ -31,20 +31,20 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Problem:
+class FileProblem:
     """What is wrong with one place of an experiment: `where` is a module's id (or "") and keys below it."""
 
     where: tuple[str, ...]
     sentence: str
 
 
-def places(experiment: Experiment) -> dict[str, Place]:
+def places(experiment: Experiment) -> dict[str, ModulePlace]:
     """Return every module by its id, in reading order: each before those inside it."""
-    found: dict[str, Place] = {}
+    found: dict[str, ModulePlace] = {}
     waiting: list[tuple[Module, tuple[str, ...]]] = [(each, ()) for each in reversed(experiment.modules)]
     while waiting:
         module, parents = waiting.pop()
-        found[module.id] = Place(module, parents, len(found))
+        found[module.id] = ModulePlace(module, parents, len(found))
         waiting.extend((each, (*parents, module.id)) for each in reversed(module.modules))
     return found
 
@@ -61,16 +61,16 @@ def duplicates(experiment: Experiment) -> Iterator[str]:
         waiting.extend(reversed(module.modules))
 
 
-def link(name: str, reference: str, place: Place, known: Mapping[str, Place]) -> Link:
+def link(name: str, reference: str, place: ModulePlace, known: Mapping[str, ModulePlace]) -> InputLink:
     """Return what a reference that `reference_problems` accepts means."""
     target, _, output = reference.partition(".")
     if target in place.parents:
-        return Link(name, target, output, None)
+        return InputLink(name, target, output, None)
     theirs = known[target].parents
     shared = _shared(place.parents, theirs)
     scope = place.parents[shared - 1] if shared else ""
     alone = shared == len(theirs) and not is_gathered(known[target].module)
-    return Link(name, target, output, None if alone else scope)
+    return InputLink(name, target, output, None if alone else scope)
 
 
 def _shared(ours: tuple[str, ...], theirs: tuple[str, ...]) -> int:
@@ -87,7 +87,7 @@ def is_gathered(module: Module) -> bool:
     return module.gather or module.repeats > 1 or len(module.trials) > 1
 
 
-def reference_problems(known: Mapping[str, Place]) -> Iterator[Problem]:
+def reference_problems(known: Mapping[str, ModulePlace]) -> Iterator[FileProblem]:
     """Yield what is wrong with the inputs: modules that are unknown, later, inside, or the module itself."""
     from ziggurat.wording import nearest
 
@@ -96,18 +96,18 @@ def reference_problems(known: Mapping[str, Place]) -> Iterator[Problem]:
             target, dot, output = reference.partition(".")
             where = (place.module.id, "inputs", name)
             if not dot or not target or not output:
-                yield Problem(where, f"{reference!r} is not a reference; write 'module.output'.")
+                yield FileProblem(where, f"{reference!r} is not a reference; write 'module.output'.")
             elif target not in known:
-                yield Problem(where, f"There is no module {target!r}; {nearest(target, _visible(place, known))}")
+                yield FileProblem(where, f"There is no module {target!r}; {nearest(target, _visible(place, known))}")
             elif known[target].position >= place.position:
-                yield Problem(where, _too_early(place, known[target], known))
+                yield FileProblem(where, _too_early(place, known[target], known))
 
 
-def _visible(place: Place, known: Mapping[str, Place]) -> list[str]:
+def _visible(place: ModulePlace, known: Mapping[str, ModulePlace]) -> list[str]:
     return [each.module.id for each in known.values() if each.position < place.position]
 
 
-def _too_early(place: Place, target: Place, known: Mapping[str, Place]) -> str:
+def _too_early(place: ModulePlace, target: ModulePlace, known: Mapping[str, ModulePlace]) -> str:
     module, other = place.module.id, target.module.id
     if module == other:
         return f"Module {module!r} refers to itself; refer to an earlier module."
@@ -119,7 +119,7 @@ def _too_early(place: Place, target: Place, known: Mapping[str, Place]) -> str:
     return f"Module {other!r} comes later; move it before {module!r}."
 
 
-def _chain(start: str, end: str, known: Mapping[str, Place]) -> list[str]:
+def _chain(start: str, end: str, known: Mapping[str, ModulePlace]) -> list[str]:
     """Return modules from `start` to `end`, each needing the next, or nothing if there is no such way."""
     came_from = {start: ""}
     waiting = [start]
@@ -134,7 +134,7 @@ def _chain(start: str, end: str, known: Mapping[str, Place]) -> list[str]:
     return []
 
 
-def _needs(place: Place) -> Iterator[str]:
+def _needs(place: ModulePlace) -> Iterator[str]:
     yield from place.parents[-1:]
     for reference in place.module.inputs.values():
         yield reference.partition(".")[0]

@@ -23,7 +23,7 @@ from typing import Any
 from ziggurat.errors import ArtefactError
 from ziggurat.experiments._canonical import canonical
 from ziggurat.experiments._steps import Step, resolve
-from ziggurat.experiments._types import Gathered, Node, Source, Stored
+from ziggurat.experiments._types import Gathered, Node, NodeOutput, StoredOutput
 from ziggurat.experiments.storing import Objects, StoreError, pack, parts, store_error, unpack, whole
 
 FORMAT = 1
@@ -42,10 +42,10 @@ _FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
 
 
 @dataclass(frozen=True)
-class Found:
+class RecalledRun:
     """What is known of a run that was made before: its outputs, and how long it took."""
 
-    outputs: Mapping[str, Stored]
+    outputs: Mapping[str, StoredOutput]
     seconds: float
 
 
@@ -74,7 +74,7 @@ class Cache:
         self.objects.clean()
         self._connection = self._opened()
 
-    def find(self, key: str, needed: Collection[str] | None = None) -> Mapping[str, Stored] | None:
+    def find(self, key: str, needed: Collection[str] | None = None) -> Mapping[str, StoredOutput] | None:
         """Return the outputs of the run with this key, or None if it was never made or is not whole.
 
         Files are looked for here and checked against their hashes when they are loaded.
@@ -89,7 +89,7 @@ class Cache:
         found = self.recall(key, needed)
         return None if found is None else found.outputs
 
-    def recall(self, key: str, needed: Collection[str] | None = None) -> Found | None:
+    def recall(self, key: str, needed: Collection[str] | None = None) -> RecalledRun | None:
         """Return what `find` returns, and how long the run took."""
         row = self._row("SELECT body, hash FROM manifests WHERE key = ?", key)
         if row is None:
@@ -102,7 +102,7 @@ class Cache:
         wanted = (found.outputs.get(name) for name in (found.outputs if needed is None else needed))
         return found if all(whole(stored, self.objects) for stored in wanted if stored is not None) else None
 
-    def load(self, stored: Stored) -> Any:
+    def load(self, stored: StoredOutput) -> Any:
         """Return a stored value after its hash was checked.
 
         Raises
@@ -112,7 +112,7 @@ class Cache:
         """
         return unpack(stored, self.objects)
 
-    def store(self, key: str, outputs: Mapping[str, Any], *, seconds: float = 0.0) -> Mapping[str, Stored]:
+    def store(self, key: str, outputs: Mapping[str, Any], *, seconds: float = 0.0) -> Mapping[str, StoredOutput]:
         """Store the outputs of a run, and its manifest last.
 
         Raises
@@ -125,7 +125,7 @@ class Cache:
         self.commit()
         return stored
 
-    def put(self, key: str, outputs: Mapping[str, Stored], seconds: float) -> None:
+    def put(self, key: str, outputs: Mapping[str, StoredOutput], seconds: float) -> None:
         """Record outputs whose payloads are stored already; `commit` makes it last."""
         body = json.dumps({"outputs": {name: _row(stored) for name, stored in outputs.items()}, "seconds": seconds})
         self._write("INSERT OR REPLACE INTO manifests VALUES (?, ?, ?)", [(key, body, _check(key, body))])
@@ -144,12 +144,12 @@ class Cache:
         except zlib.error:
             return ""
 
-    def keep(self, stored: Iterable[Stored]) -> None:
+    def keep(self, stored: Iterable[StoredOutput]) -> None:
         """Protect values from `forget`: someone wants them on disk."""
         rows = [(digest,) for each in stored for digest in self.files(each)]
         self._write("INSERT OR IGNORE INTO kept VALUES (?)", rows)
 
-    def forget(self, stored: Stored) -> None:
+    def forget(self, stored: StoredOutput) -> None:
         """Remove a value's files unless `keep` protects them; its hash stays in the manifest."""
         self.forget_files(self.files(stored))
 
@@ -182,7 +182,7 @@ class Cache:
         self.commit()
         self._connection.close()
 
-    def files(self, stored: Stored) -> list[str]:
+    def files(self, stored: StoredOutput) -> list[str]:
         """Return the hashes of the files that a value consists of; small ones need none."""
         if stored.inline is not None and stored.kind != "tree":
             return []
@@ -258,13 +258,13 @@ def node_key(node: Node, inputs: Mapping[str, Any], step: Step | None = None) ->
     return hashlib.sha256(canonical(content).encode()).hexdigest()
 
 
-def _described(source: Source | Gathered | None, digest: Any) -> Any:
-    if not isinstance(source, Gathered):
+def _described(given: NodeOutput | Gathered | None, digest: Any) -> Any:
+    if not isinstance(given, Gathered):
         return digest
-    return [list(map(dict, source.parameters)), list(map(dict, source.repeats)), list(digest)]
+    return [list(map(dict, given.parameters)), list(map(dict, given.repeats)), list(digest)]
 
 
-def _row(stored: Stored) -> list[Any]:
+def _row(stored: StoredOutput) -> list[Any]:
     return [stored.kind, stored.digest, stored.size, stored.inline]
 
 
@@ -272,13 +272,13 @@ def _check(key: str, body: str) -> str:
     return hashlib.sha256(f"{key}\n{body}".encode()).hexdigest()
 
 
-def _read(key: str, body: Any, check: Any) -> Found | None:
+def _read(key: str, body: Any, check: Any) -> RecalledRun | None:
     try:
         if _check(key, body) != check:
             return None
         content = json.loads(body)
-        outputs = {name: Stored(*row) for name, row in content["outputs"].items()}
-        return Found(outputs, float(content["seconds"]))
+        outputs = {name: StoredOutput(*row) for name, row in content["outputs"].items()}
+        return RecalledRun(outputs, float(content["seconds"]))
     except (TypeError, ValueError, KeyError, UnicodeError):
         return None
 

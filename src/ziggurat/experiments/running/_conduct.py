@@ -12,7 +12,7 @@ from typing import Literal
 from ziggurat.errors import ExperimentError
 from ziggurat.experiments._canonical import canonical
 from ziggurat.experiments._results import Results
-from ziggurat.experiments._types import Experiment, Figure, Record, is_plain
+from ziggurat.experiments._types import Experiment, Figure, NodeRecord, is_plain
 from ziggurat.experiments.file import expand
 from ziggurat.experiments.running._cache import Cache
 from ziggurat.experiments.running._run import run_plan
@@ -108,7 +108,7 @@ def conduct(
         for tracker in trackers:
             tracker.start(experiment, run_id)
 
-        def take(record: Record) -> None:
+        def take(record: NodeRecord) -> None:
             history.record(run_id, record)
             for tracker in trackers:
                 tracker.record(record)

@@ -20,10 +20,10 @@ from typing import Any, Self
 
 from ziggurat.errors import ExperimentError, MissingExtraError
 from ziggurat.experiments._step_modules import files_of, take_steps
-from ziggurat.experiments.running._task import Outcome, Task, execute
+from ziggurat.experiments.running._task import NodeTask, Outcome, execute
 
 NAMES = ("inline", "processes", "ray")
-Chunk = tuple[Task, ...]
+Chunk = tuple[NodeTask, ...]
 
 
 class Executor(ABC):
@@ -95,7 +95,7 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
-def execute_all(chunk: Sequence[Task]) -> list[Outcome]:
+def execute_all(chunk: Sequence[NodeTask]) -> list[Outcome]:
     """Run tasks one after the other."""
     return [execute(task) for task in chunk]
 
@@ -342,5 +342,5 @@ _KILLED = (
 _UNSENDABLE = "The step cannot be sent to another process; define it in a module that workers can import."
 
 
-def _failed(task: Task, sentence: str) -> Outcome:
+def _failed(task: NodeTask, sentence: str) -> Outcome:
     return Outcome(task.node, "failed", datetime.now(UTC).isoformat(timespec="milliseconds"), 0.0, error=sentence)

@@ -8,7 +8,7 @@ from collections import Counter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
-from ziggurat.experiments._types import Module, Plan, Record
+from ziggurat.experiments._types import ExperimentPlan, Module, NodeRecord
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -32,12 +32,12 @@ class Progress:
         Where to; standard error unless told.
     """
 
-    def __init__(self, plan: Plan, workers: int, *, shown: bool = True, stream: TextIO | None = None) -> None:
+    def __init__(self, plan: ExperimentPlan, workers: int, *, shown: bool = True, stream: TextIO | None = None) -> None:
         self._plan, self._workers = plan, workers
         self._stream: TextIO = stream or sys.stderr
         self._shown = shown
         self._totals = Counter(node.module.id for node in plan.nodes)
-        self._states: dict[str, Record] = {}
+        self._states: dict[str, NodeRecord] = {}
         self._start = time.monotonic()
         self._told = 0
         self._live: Any = None
@@ -64,7 +64,7 @@ class Progress:
             self._live.stop()
             self._live = None
 
-    def show(self, record: Record) -> None:
+    def show(self, record: NodeRecord) -> None:
         """Take in what a node looks like at the moment; the newest word counts."""
         self._states[record.node] = record
         if self._shown and self._live is None:
@@ -115,7 +115,7 @@ class Progress:
         from rich.text import Text
         from rich.tree import Tree
 
-        by_module: dict[str, list[Record]] = {}
+        by_module: dict[str, list[NodeRecord]] = {}
         for record in list(self._states.values()):
             by_module.setdefault(record.module, []).append(record)
 
@@ -127,7 +127,7 @@ class Progress:
         grow(tree, self._plan.experiment.modules)
         return tree
 
-    def _label(self, module: Module, records: list[Record]) -> str:
+    def _label(self, module: Module, records: list[NodeRecord]) -> str:
         return ", ".join([f"{module.id}  {len(records):,}/{self._totals[module.id]:,}", *_counts(records)])
 
 

@@ -10,24 +10,24 @@ from dataclasses import dataclass, field
 
 from ziggurat.errors import ArtefactError
 from ziggurat.experiments._steps import resolve
-from ziggurat.experiments._types import Node, Plan, Record, Stored
+from ziggurat.experiments._types import ExperimentPlan, Node, NodeRecord, StoredOutput
 from ziggurat.experiments.running._cache import Cache, node_key
 from ziggurat.experiments.running._executors import executor as make_executor
 from ziggurat.experiments.running._progress import Progress
-from ziggurat.experiments.running._schedule import Schedule, digests, needed_by
+from ziggurat.experiments.running._schedule import NodeSchedule, digests, needed_by
 from ziggurat.experiments.running._task import StepError
 from ziggurat.experiments.storing import StoreError
 
 
 def run_plan(
-    plan: Plan,
+    plan: ExperimentPlan,
     cache: Cache,
     *,
     executor: str = "inline",
     workers: int | None = None,
-    on_record: Callable[[Record], None] | None = None,
+    on_record: Callable[[NodeRecord], None] | None = None,
     progress: bool = True,
-) -> list[Record]:
+) -> list[NodeRecord]:
     """Run what the cache does not know, and return a record of every node, in plan order.
 
     A step that fails fails alone: what depends on it is skipped, everything else goes on. Failed and skipped nodes are
@@ -58,7 +58,7 @@ def run_plan(
     """
     try:
         with make_executor(executor, workers) as pool, Progress(plan, pool.workers, shown=progress) as display:
-            schedule = Schedule(plan, cache, pool, on_record or _ignore, display.show)
+            schedule = NodeSchedule(plan, cache, pool, on_record or _ignore, display.show)
             _run(schedule, plan, display)
     except BaseException:
         cache.objects.clean()  # workers that were ended may have been writing
@@ -66,7 +66,7 @@ def run_plan(
     return [schedule.records[node.id] for node in plan.nodes]
 
 
-def _run(schedule: Schedule, plan: Plan, display: Progress) -> None:
+def _run(schedule: NodeSchedule, plan: ExperimentPlan, display: Progress) -> None:
     try:
         schedule.run()
     except KeyboardInterrupt:
@@ -78,7 +78,7 @@ def _run(schedule: Schedule, plan: Plan, display: Progress) -> None:
 
 
 @dataclass(frozen=True)
-class Counts:
+class NodeCounts:
     """How many nodes there are: `cached` ones are known, `due` ones must run, of the rest it cannot be said yet."""
 
     total: int = 0
@@ -92,13 +92,13 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Preview(Counts):
+class Preview(NodeCounts):
     """What a run would do, in all and by module."""
 
-    modules: Mapping[str, Counts] = field(default_factory=dict)
+    modules: Mapping[str, NodeCounts] = field(default_factory=dict)
 
 
-def preview(plan: Plan, cache: Cache) -> Preview:
+def preview(plan: ExperimentPlan, cache: Cache) -> Preview:
     """Say what a run would do, without running anything.
 
     Parameters
@@ -108,15 +108,15 @@ def preview(plan: Plan, cache: Cache) -> Preview:
     cache
         Where outputs would be found.
     """
-    outputs: dict[str, Mapping[str, Stored]] = {}
+    outputs: dict[str, Mapping[str, StoredOutput]] = {}
     verdicts: dict[str, list[str]] = {}
     for node in plan.nodes:
         verdicts.setdefault(node.module.id, []).append(_verdict(node, cache, outputs))
-    modules = {name: Counts(*_counted(each)) for name, each in verdicts.items()}
+    modules = {name: NodeCounts(*_counted(each)) for name, each in verdicts.items()}
     return Preview(*_counted([verdict for each in verdicts.values() for verdict in each]), modules=modules)
 
 
-def _verdict(node: Node, cache: Cache, outputs: dict[str, Mapping[str, Stored]]) -> str:
+def _verdict(node: Node, cache: Cache, outputs: dict[str, Mapping[str, StoredOutput]]) -> str:
     if any(name not in outputs for name in needed_by(node)):
         return "unknown"
     try:
@@ -134,10 +134,10 @@ def _counted(verdicts: list[str]) -> tuple[int, int, int]:
     return len(verdicts), verdicts.count("cached"), verdicts.count("due")
 
 
-def _kept(schedule: Schedule, plan: Plan) -> str:
+def _kept(schedule: NodeSchedule, plan: ExperimentPlan) -> str:
     done = sum(record.status == "done" for record in schedule.records.values())
     return f"{done:,} of {len(plan.nodes):,} runs are kept"
 
 
-def _ignore(record: Record) -> None:
+def _ignore(record: NodeRecord) -> None:
     """Do nothing with a record."""

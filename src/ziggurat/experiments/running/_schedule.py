@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ziggurat.experiments._steps import Step, resolve
-from ziggurat.experiments._types import Gathered, Node, Plan, Record, Source, Status, Stored
-from ziggurat.experiments.running._cache import Cache, Found, node_key
+from ziggurat.experiments._types import ExperimentPlan, Gathered, Node, NodeOutput, NodeRecord, Status, StoredOutput
+from ziggurat.experiments.running._cache import Cache, RecalledRun, node_key
 from ziggurat.experiments.running._executors import Executor
-from ziggurat.experiments.running._task import Many, Outcome, StepError, Task, check_metrics
+from ziggurat.experiments.running._task import Many, NodeTask, Outcome, StepError, check_metrics
 from ziggurat.experiments.storing import StoreError
 
 _LOG = logging.getLogger("ziggurat.experiments")
@@ -20,10 +20,10 @@ _CHUNK_SECONDS = 0.05
 _OVERHEAD_SECONDS = 0.0002
 _ATTEMPTS = 3
 
-Outputs = Mapping[str, Mapping[str, Stored]]
+Outputs = Mapping[str, Mapping[str, StoredOutput]]
 
 
-class Schedule:
+class NodeSchedule:
     """Settles every node of a plan: each ends with exactly one record.
 
     A node waits for those it needs, is then looked up in the cache, and runs if it is not there. A cached output is
@@ -46,11 +46,11 @@ class Schedule:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: ExperimentPlan,
         cache: Cache,
         pool: Executor,
-        tell: Callable[[Record], object],
-        show: Callable[[Record], object],
+        tell: Callable[[NodeRecord], object],
+        show: Callable[[NodeRecord], object],
     ) -> None:
         self._cache, self._pool, self._tell, self._show = cache, pool, tell, show
         self._nodes = {node.id: node for node in plan.nodes}
@@ -60,16 +60,16 @@ class Schedule:
         self._followers = _followers(self._waiting)
         self._left = {name: len(followers) for name, followers in self._followers.items()}
         self._open = deque(name for name, needed in self._waiting.items() if not needed)
-        self._queue: deque[Task] = deque()
+        self._queue: deque[NodeTask] = deque()
         self._unsettled = set(self._nodes)
         self._keys: dict[str, str] = {}
-        self._outputs: dict[str, Mapping[str, Stored]] = {}
+        self._outputs: dict[str, Mapping[str, StoredOutput]] = {}
         self._causes: dict[str, str] = {}
-        self._held_back: dict[str, Record] = {}
+        self._held_back: dict[str, NodeRecord] = {}
         self._attempts: Counter[str] = Counter()
         self._uses: Counter[str] = Counter()
         self._pace: dict[str, float] = {}
-        self.records: dict[str, Record] = {}
+        self.records: dict[str, NodeRecord] = {}
 
     def run(self) -> None:
         """Settle every node.
@@ -112,7 +112,7 @@ class Schedule:
         except StepError as error:
             self._settle(node, self._record(node, "failed", error=str(error)), node.id)
 
-    def _reuse(self, node: Node, found: Found) -> None:
+    def _reuse(self, node: Node, found: RecalledRun) -> None:
         metrics = check_metrics(found.outputs, node.module.metrics)
         self._settle(
             node,
@@ -121,16 +121,16 @@ class Schedule:
             ),
         )
 
-    def _task(self, node: Node) -> Task:
+    def _task(self, node: Node) -> NodeTask:
         step = self._step(node)
         inputs = {name: self._input(given) for name, given in node.inputs.items()}
         seed = node.seed if step.takes_seed else None
-        return Task(node.id, step.function, node.parameters, inputs, seed, node.module.metrics, self._folder)
+        return NodeTask(node.id, step.function, node.parameters, inputs, seed, node.module.metrics, self._folder)
 
-    def _input(self, given: Source | Gathered) -> Stored | Many:
-        if isinstance(given, Source):
+    def _input(self, given: NodeOutput | Gathered) -> StoredOutput | Many:
+        if isinstance(given, NodeOutput):
             return stored_of(given, self._outputs)
-        values = tuple(stored_of(source, self._outputs) for source in given.sources)
+        values = tuple(stored_of(taken, self._outputs) for taken in given.outputs)
         return Many(given.parameters, given.repeats, values)
 
     def _step(self, node: Node) -> Step:
@@ -140,7 +140,7 @@ class Schedule:
         while self._queue and self._pool.busy < self._pool.workers:
             self._pool.submit(self._chunk())
 
-    def _chunk(self) -> tuple[Task, ...]:
+    def _chunk(self) -> tuple[NodeTask, ...]:
         """Take small tasks together, so that handing them over costs little; a task of unknown length goes alone."""
         most = min(self._pool.largest_chunk, -(-len(self._queue) // self._pool.workers))
         chunk, seconds = [self._queue.popleft()], 0.0
@@ -173,7 +173,7 @@ class Schedule:
 
     def _repair(self, node: Node, outcome: Outcome) -> None:
         """Run again whatever made the damaged input, then this node."""
-        makers = {source.node for source in sources_of(node) if self._made(source, outcome.damaged)}
+        makers = {taken.node for taken in taken_by(node) if self._made(taken, outcome.damaged)}
         self._attempts[node.id] += 1
         if not makers or self._attempts[node.id] > _ATTEMPTS:
             sentence = f"{outcome.error} Making it again did not help; check the disk of the cache."
@@ -185,10 +185,10 @@ class Schedule:
             self._reopen(self._nodes[name])
         self._waiting[node.id] = makers
 
-    def _made(self, source: Source, damaged: Iterable[str]) -> bool:
-        if source.node in self._unsettled:
+    def _made(self, taken: NodeOutput, damaged: Iterable[str]) -> bool:
+        if taken.node in self._unsettled:
             return True
-        files = self._cache.files(stored_of(source, self._outputs))
+        files = self._cache.files(stored_of(taken, self._outputs))
         return any(digest in files for digest in damaged)
 
     def _reopen(self, node: Node) -> None:
@@ -200,7 +200,7 @@ class Schedule:
         if not self._waiting[node.id]:
             self._open.append(node.id)
 
-    def _settle(self, node: Node, record: Record, cause: str | None = None) -> None:
+    def _settle(self, node: Node, record: NodeRecord, cause: str | None = None) -> None:
         self._unsettled.discard(node.id)
         if cause is not None:
             self._causes[node.id] = cause
@@ -213,7 +213,7 @@ class Schedule:
                 if not self._waiting[name]:
                     self._open.append(name)
 
-    def _publish(self, node: Node, record: Record) -> None:
+    def _publish(self, node: Node, record: NodeRecord) -> None:
         """A node that was reopened after its record went out keeps that record."""
         if node.id in self.records:
             return
@@ -223,7 +223,7 @@ class Schedule:
         else:
             self._finish(node, record)
 
-    def _finish(self, node: Node, record: Record) -> None:
+    def _finish(self, node: Node, record: NodeRecord) -> None:
         """Tell a record; whatever nothing needs any more is told and dropped with it, up the tree."""
         stack = [(node, record)]
         while stack:
@@ -263,7 +263,7 @@ class Schedule:
         dropped = (stored for name, stored in self._outputs.get(node.id, {}).items() if name not in keep)
         return [digest for stored in dropped for digest in self._cache.files(stored)]
 
-    def _from(self, node: Node, outcome: Outcome, metrics: Mapping[str, float] | None = None) -> Record:
+    def _from(self, node: Node, outcome: Outcome, metrics: Mapping[str, float] | None = None) -> NodeRecord:
         status: Status = "done" if outcome.status == "done" else "failed"
         return self._record(
             node,
@@ -275,7 +275,7 @@ class Schedule:
             outputs=outcome.outputs,
         )
 
-    def _record(self, node: Node, status: Status, **facts: Any) -> Record:
+    def _record(self, node: Node, status: Status, **facts: Any) -> NodeRecord:
         known: dict[str, Any] = {
             "cached": False,
             "started": facts.get("started") or datetime.now(UTC).isoformat(timespec="milliseconds"),
@@ -286,22 +286,22 @@ class Schedule:
             "key": self._keys.get(node.id, ""),
         }
         place = (node.id, node.module.id, node.varied, node.repeats, node.parent)
-        return Record(*place, status, **{**known, **facts})
+        return NodeRecord(*place, status, **{**known, **facts})
 
 
 def needed_by(node: Node) -> set[str]:
     """Return the nodes that must be settled first; a sub-module belongs to a run of its parent in any case."""
-    needed = {source.node for source in sources_of(node)}
+    needed = {taken.node for taken in taken_by(node)}
     return needed | {node.parent} if node.parent else needed
 
 
-def sources_of(node: Node) -> Iterable[Source]:
+def taken_by(node: Node) -> Iterable[NodeOutput]:
     """Give every output that a node takes."""
     for given in node.inputs.values():
-        yield from given.sources if isinstance(given, Gathered) else (given,)
+        yield from given.outputs if isinstance(given, Gathered) else (given,)
 
 
-def stored_of(source: Source, outputs: Outputs) -> Stored:
+def stored_of(taken: NodeOutput, outputs: Outputs) -> StoredOutput:
     """Return an output that a node takes.
 
     Raises
@@ -309,20 +309,20 @@ def stored_of(source: Source, outputs: Outputs) -> Stored:
     StepError
         If the step did not return it.
     """
-    stored = outputs[source.node].get(source.output)
+    stored = outputs[taken.node].get(taken.output)
     if stored is None:
-        known = ", ".join(map(repr, sorted(outputs[source.node])[:12])) or "nothing"
-        raise StepError(f"{source.node!r} did not return {source.output!r}; it returned {known}.")
+        known = ", ".join(map(repr, sorted(outputs[taken.node])[:12])) or "nothing"
+        raise StepError(f"{taken.node!r} did not return {taken.output!r}; it returned {known}.")
     return stored
 
 
 def digests(node: Node, outputs: Outputs) -> dict[str, Any]:
     """Return the digests of a node's inputs, as `node_key` takes them."""
 
-    def of(given: Source | Gathered) -> str | list[str]:
-        if isinstance(given, Source):
+    def of(given: NodeOutput | Gathered) -> str | list[str]:
+        if isinstance(given, NodeOutput):
             return stored_of(given, outputs).digest
-        return [stored_of(source, outputs).digest for source in given.sources]
+        return [stored_of(taken, outputs).digest for taken in given.outputs]
 
     return {name: of(given) for name, given in node.inputs.items()}
 

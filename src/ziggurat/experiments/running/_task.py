@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from ziggurat.errors import ArtefactError
-from ziggurat.experiments._types import Stored
+from ziggurat.experiments._types import StoredOutput
 from ziggurat.experiments.storing import DamagedError, Objects, StoreError, number_in, pack, unpack
 
 LONGEST_MESSAGE = 2_000
@@ -30,17 +30,17 @@ class Many:
 
     parameters: tuple[Mapping[str, Any], ...]
     repeats: tuple[Mapping[str, int], ...]
-    values: tuple[Stored, ...]
+    values: tuple[StoredOutput, ...]
 
 
 @dataclass(frozen=True)
-class Task:
+class NodeTask:
     """All that is needed to run a node anywhere that sees the cache folder."""
 
     node: str
     function: Callable[..., Any]
     parameters: Mapping[str, Any]
-    inputs: Mapping[str, Stored | Many]
+    inputs: Mapping[str, StoredOutput | Many]
     seed: int | None
     metrics: tuple[str, ...]
     folder: str
@@ -58,7 +58,7 @@ class Outcome:
     status: Literal["done", "failed", "damaged", "stopped"]
     started: str
     seconds: float
-    outputs: Mapping[str, Stored] = field(default_factory=dict)
+    outputs: Mapping[str, StoredOutput] = field(default_factory=dict)
     error: str | None = None
     printed: str = ""
     damaged: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ class StepError(Exception):
     """A step did not keep to its contract; the message is the sentence to record."""
 
 
-def execute(task: Task) -> Outcome:
+def execute(task: NodeTask) -> Outcome:
     """Run a task; whatever its step does wrong becomes part of the outcome.
 
     Only what is meant to end the process, such as KeyboardInterrupt, is raised.
@@ -79,7 +79,7 @@ def execute(task: Task) -> Outcome:
     def outcome(status: Literal["done", "failed", "damaged", "stopped"], **more: Any) -> Outcome:
         return Outcome(task.node, status, started, time.perf_counter() - clock, **more)
 
-    printed = _Printed()
+    printed = _CapturedText()
     try:
         outputs = _run(task, printed)
         check_metrics(outputs, task.metrics)
@@ -94,7 +94,7 @@ def execute(task: Task) -> Outcome:
         return outcome("failed", error=failure(error), printed=printed.text())
 
 
-def check_metrics(outputs: Mapping[str, Stored], names: tuple[str, ...]) -> dict[str, float]:
+def check_metrics(outputs: Mapping[str, StoredOutput], names: tuple[str, ...]) -> dict[str, float]:
     """Return the metrics among outputs.
 
     Raises
@@ -105,7 +105,7 @@ def check_metrics(outputs: Mapping[str, Stored], names: tuple[str, ...]) -> dict
     return {name: _metric(outputs, name) for name in names}
 
 
-def _metric(outputs: Mapping[str, Stored], name: str) -> float:
+def _metric(outputs: Mapping[str, StoredOutput], name: str) -> float:
     if name not in outputs:
         known = ", ".join(map(repr, sorted(outputs)[:12])) or "nothing"
         raise StepError(f"The step did not return the metric {name!r}; it returned {known}.")
@@ -156,7 +156,7 @@ def _own_part(error: BaseException) -> Any:
     return trace
 
 
-def _run(task: Task, printed: _Printed) -> dict[str, Stored]:
+def _run(task: NodeTask, printed: _CapturedText) -> dict[str, StoredOutput]:
     objects = Objects(task.folder)
     arguments = _Inputs(objects).load(task.inputs)
     arguments.update(copy.deepcopy(dict(task.parameters)))
@@ -185,15 +185,16 @@ class _Inputs:
         self._objects = objects
         self._errors: list[DamagedError] = []
 
-    def load(self, inputs: Mapping[str, Stored | Many]) -> dict[str, Any]:
-        loaded = {
-            name: self._one(each) if isinstance(each, Stored) else self._many(each) for name, each in inputs.items()
-        }
+    def load(self, inputs: Mapping[str, StoredOutput | Many]) -> dict[str, Any]:
+        loaded = {name: self._load(each) for name, each in inputs.items()}
         if self._errors:
             raise _DamagedInputs(self._errors)
         return loaded
 
-    def _one(self, stored: Stored) -> Any:
+    def _load(self, given: StoredOutput | Many) -> Any:
+        return self._one(given) if isinstance(given, StoredOutput) else self._many(given)
+
+    def _one(self, stored: StoredOutput) -> Any:
         try:
             return unpack(stored, self._objects)
         except DamagedError as error:
@@ -217,7 +218,7 @@ def _require_outputs(returned: Any) -> None:
             raise StepError(f"The step returned an output whose name is of type {kind!r}; names must be text.")
 
 
-class _Printed(io.RawIOBase):
+class _CapturedText(io.RawIOBase):
     """The first and the last of what is written to it; the rest is counted and dropped."""
 
     def __init__(self) -> None:
@@ -249,7 +250,7 @@ class _Printed(io.RawIOBase):
 
 
 @contextmanager
-def _captured(printed: _Printed) -> Iterator[None]:
+def _captured(printed: _CapturedText) -> Iterator[None]:
     """Take what is printed through Python; what a library writes past it, to the descriptor itself, is not seen."""
     stream = io.TextIOWrapper(io.BufferedWriter(printed), encoding="utf-8", errors="backslashreplace")
     try:

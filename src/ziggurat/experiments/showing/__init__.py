@@ -1,7 +1,7 @@
 """What a run found: tables, figures, a report, and trackers of others."""
 
 from ziggurat.experiments.showing._figures import draw
-from ziggurat.experiments.showing._report import inline_svg, report
+from ziggurat.experiments.showing._report import report
 from ziggurat.experiments.showing._trackers import Guarded, MlflowTracker, Tracker, WandbTracker, resend
 
 __all__ = [
@@ -10,7 +10,6 @@ __all__ = [
     "Tracker",
     "WandbTracker",
     "draw",
-    "inline_svg",
     "report",
     "resend",
 ]

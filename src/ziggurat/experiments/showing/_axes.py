@@ -10,7 +10,7 @@ import numpy as np
 
 from ziggurat.errors import ExperimentError
 from ziggurat.experiments._results import Results
-from ziggurat.experiments._types import Figure, Record
+from ziggurat.experiments._types import Figure, NodeRecord
 from ziggurat.experiments._values import ABSENT, is_number, token
 from ziggurat.wording import nearest
 
@@ -105,7 +105,7 @@ def _others(figure: Figure) -> Iterator[str]:
     return (name for name in _axes(figure) if name and name != _shown(figure))
 
 
-def _finder(name: str, figure: Figure, runs: list[Record], results: Results) -> Callable[[Record], Any]:
+def _finder(name: str, figure: Figure, runs: list[NodeRecord], results: Results) -> Callable[[NodeRecord], Any]:
     if any(results.parameter(run, name) is not ABSENT for run in runs):
         return lambda run: results.parameter(run, name)
     measured = results.measured(name)
@@ -118,7 +118,7 @@ def _finder(name: str, figure: Figure, runs: list[Record], results: Results) -> 
     )
 
 
-def _joined(name: str, measured: list[Record], results: Results) -> Callable[[Record], Any]:
+def _joined(name: str, measured: list[NodeRecord], results: Results) -> Callable[[NodeRecord], Any]:
     metric = name.partition(".")[2]
     known = {record.node: record for record in results.records}
     below: dict[str, list[float]] = {}
@@ -129,7 +129,7 @@ def _joined(name: str, measured: list[Record], results: Results) -> Callable[[Re
     return lambda run: next((medians[node] for node in _chain(run, known) if node in medians), ABSENT)
 
 
-def _chain(record: Record, known: dict[str, Record]) -> Iterator[str]:
+def _chain(record: NodeRecord, known: dict[str, NodeRecord]) -> Iterator[str]:
     """A node, those around it from the inside out, and at last the experiment, which has no name."""
     node: str | None = record.node
     while node:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ziggurat.drawing import INK, rendered, sheet
+from ziggurat.drawing import COLOURS, INK, LIMIT, clean, encode, sheet, shorten
 from ziggurat.errors import ExperimentError
 from ziggurat.experiments._results import Results
 from ziggurat.experiments._types import Figure
@@ -19,11 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Sheet
 
-# Okabe and Ito's colours, which people with any kind of colour blindness tell apart; without their yellow, which is
-# too pale for lines.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#3A3A3A")
 _MARKERS, _DASHES = "osD^vPX", ("-", "--", ":", "-.")
-_RED = "#C1121F"
 _MANY_CELLS, _MANY_TICKS, _MANY_NAMES = 150, 9, 30
 
 
@@ -51,20 +46,19 @@ def draw(figure: Figure, results: Results, *, format: Literal["svg", "png"] = "s
         raise ExperimentError(f"Figures are drawn as 'svg' or 'png', not {format!r}.")
     # The file and the report show the same picture: it is drawn once.
     if (figure, format) not in results.drawn:
-        results.drawn[figure, format] = _drawn(figure, results, format)
+        results.drawn[figure, format] = _draw(figure, results, format)
     return results.drawn[figure, format]
 
 
-def _drawn(figure: Figure, results: Results, kind: Literal["svg", "png"]) -> bytes:
+def _draw(figure: Figure, results: Results, kind: Literal["svg", "png"]) -> bytes:
     shown, printed, line = points(figure, results), marks(figure, results), reference(figure, results)
-    with sheet(6.8, 4.2) as page, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # in SVG the reader's own fonts have it
+    with sheet(6.8, 4.2) as page:
         axes = page.add_subplot()
         if line is not None:
-            axes.axhline(line, color=_RED, linestyle="--", linewidth=1.5, label=label(figure.reference or ""))
+            axes.axhline(line, color=LIMIT, linestyle="--", linewidth=1.5, label=label(figure.reference or ""))
         _KINDS[figure.kind](figure, shown, printed, page, axes)
         _dress(figure, axes)
-        return rendered(page, kind)
+        return encode(page, kind)
 
 
 def label(name: str) -> str:
@@ -80,9 +74,9 @@ def label(name: str) -> str:
 
 
 def _dress(figure: Figure, axes: Axes) -> None:
-    axes.set_title(_clean(figure.title or figure.id), wrap=True)
-    axes.set_xlabel(_clean(figure.x_label or label(figure.x)))
-    axes.set_ylabel(_clean(figure.y_label or label(figure.y)))
+    axes.set_title(clean(figure.title or figure.id), wrap=True)
+    axes.set_xlabel(clean(figure.x_label or label(figure.x)))
+    axes.set_ylabel(clean(figure.y_label or label(figure.y)))
 
 
 def _line(figure: Figure, shown: list[Point], printed: list[Mark], sheet: Sheet, axes: Axes) -> None:
@@ -314,10 +308,4 @@ def _name_ticks(axes: Axes, places: Any, values: Sequence[Any]) -> None:
 
 
 def _short(value: Any) -> str:
-    text = f"{value:g}" if is_number(value) else _clean(in_words(value))
-    return text if len(text) <= 28 else f"{text[:27]}…"
-
-
-def _clean(text: str) -> str:
-    """Leave out what an XML file may not hold: control characters and halves of characters."""
-    return "".join(letter for letter in text if letter.isprintable() or letter in " \n")
+    return f"{value:g}" if is_number(value) else shorten(in_words(value), 28)

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from ziggurat.errors import ExperimentError, MissingExtraError, ZigguratError
 from ziggurat.experiments._results import lineages
-from ziggurat.experiments._types import Experiment, Record
+from ziggurat.experiments._types import Experiment, NodeRecord
 from ziggurat.experiments._values import in_words
 from ziggurat.experiments.storing import History
 
@@ -38,7 +38,7 @@ class Tracker(ABC):
         """Begin a run; if the same run was begun before, what was sent then is replaced."""
 
     @abstractmethod
-    def record(self, record: Record) -> None:
+    def record(self, record: NodeRecord) -> None:
         """Take what became of one node; its parent has been taken before it."""
 
     @abstractmethod
@@ -88,7 +88,7 @@ class Guarded(Tracker):
         self._events.put(partial(self._tracker.start, experiment, run_id))
         threading.Thread(target=self._work, name=f"tracker {self.name}", daemon=True).start()
 
-    def record(self, record: Record) -> None:
+    def record(self, record: NodeRecord) -> None:
         """Hand a record on, at once and without fail."""
         if self._given_up:
             return
@@ -192,7 +192,7 @@ class MlflowTracker(Tracker):
             parent = self._modules[lineage[-2].id] if len(lineage) > 1 else self._root
             self._modules[name] = self._make(name, parent, {"module": name})
 
-    def record(self, record: Record) -> None:
+    def record(self, record: NodeRecord) -> None:
         """Make the run of a node inside that of its module."""
         tags = {"module": record.module, "node": record.node, "status": record.status, "cached": _word(record.cached)}
         tags |= {"parent": record.parent} if record.parent else {}
@@ -276,7 +276,7 @@ class WandbTracker(Tracker):
         about = {"name": experiment.name, "title": experiment.title, "seed": experiment.seed}
         self._root = self._open("", run_id, "experiment", about | {"digest": experiment.digest})
 
-    def record(self, record: Record) -> None:
+    def record(self, record: NodeRecord) -> None:
         """Make the run of a node and close it."""
         run = self._open(record.node, record.node, record.module, _settings(record))
         if record.metrics:
@@ -314,7 +314,7 @@ def _require(package: Literal["mlflow", "wandb"]) -> None:
         raise MissingExtraError(f"Tracking needs {package}; add it with: pip install 'ziggurat[tracking]'.")
 
 
-def _settings(record: Record) -> dict[str, Any]:
+def _settings(record: NodeRecord) -> dict[str, Any]:
     return {**record.varied, **{f"{module}.repeat": number for module, number in record.repeats.items()}}
 
 

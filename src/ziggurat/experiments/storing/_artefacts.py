@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ziggurat.errors import ArtefactError
-from ziggurat.experiments._types import Stored
+from ziggurat.experiments._types import StoredOutput
 from ziggurat.experiments.storing import _estimators, _formats
 from ziggurat.experiments.storing._objects import INLINE_LIMIT, DamagedError, Objects, Sink, digest_of
 
@@ -35,7 +35,7 @@ class Handler:
     read: Callable[[bytes], Any]
 
 
-def pack(value: Any, objects: Objects, name: str = "") -> Stored:
+def pack(value: Any, objects: Objects, name: str = "") -> StoredOutput:
     """Store a value under the hash of its content.
 
     Parameters
@@ -57,7 +57,7 @@ def pack(value: Any, objects: Objects, name: str = "") -> Stored:
     return _Packing(objects).pack(value, name, 0)
 
 
-def unpack(stored: Stored, objects: Objects) -> Any:
+def unpack(stored: StoredOutput, objects: Objects) -> Any:
     """Load a value after its hash was checked.
 
     Raises
@@ -82,7 +82,7 @@ def unpack(stored: Stored, objects: Objects) -> Any:
     raise DamagedError(stored.digest, f"A stored {stored.kind} value could not be decoded and was removed.")
 
 
-def parts(stored: Stored, objects: Objects) -> Iterator[Stored]:
+def parts(stored: StoredOutput, objects: Objects) -> Iterator[StoredOutput]:
     """Give every payload that a value consists of, itself first."""
     yield stored
     if stored.kind == "tree":
@@ -90,7 +90,7 @@ def parts(stored: Stored, objects: Objects) -> Iterator[Stored]:
             yield from parts(leaf, objects)
 
 
-def whole(stored: Stored, objects: Objects) -> bool:
+def whole(stored: StoredOutput, objects: Objects) -> bool:
     """Return whether all payloads of a value seem to be there."""
     try:
         return all(objects.present(part) for part in parts(stored, objects))
@@ -98,7 +98,7 @@ def whole(stored: Stored, objects: Objects) -> bool:
         return False
 
 
-def number_in(stored: Stored) -> float | None:
+def number_in(stored: StoredOutput) -> float | None:
     """Return the number that a value is; None if it is not a number. Truth values are not."""
     if stored.inline is None or stored.kind not in ("json", "scalar"):
         return None
@@ -115,7 +115,7 @@ def number_in(stored: Stored) -> float | None:
 class _Packing:
     objects: Objects
 
-    def pack(self, value: Any, where: str, depth: int) -> Stored:
+    def pack(self, value: Any, where: str, depth: int) -> StoredOutput:
         if depth > _DEEPEST:
             raise ArtefactError(f"{_subject(where[:60])} is nested more than {_DEEPEST} levels deep; flatten it.")
         if _is_json(value, 0):
@@ -127,7 +127,7 @@ class _Packing:
             return self._tree(value, where, depth)
         raise ArtefactError(_refusal(value, where))
 
-    def _written(self, handler: Handler, value: Any, where: str) -> Stored:
+    def _written(self, handler: Handler, value: Any, where: str) -> StoredOutput:
         try:
             with self.objects.writing(handler.kind) as sink:
                 handler.write(value, sink)
@@ -135,7 +135,7 @@ class _Packing:
             raise ArtefactError(f"{_subject(where)} {error}") from None
         return sink.stored
 
-    def _tree(self, value: Any, where: str, depth: int) -> Stored:
+    def _tree(self, value: Any, where: str, depth: int) -> StoredOutput:
         tree = self._branch(value, where, depth)
         return self._written(_TREE, tree, where)
 
@@ -155,23 +155,23 @@ class _Packing:
 def _grown(tree: list[Any], objects: Objects) -> Any:
     form, content = tree
     if form == "stored":
-        return unpack(Stored(*content), objects)
+        return unpack(StoredOutput(*content), objects)
     if form == "mapping":
         return {key: _grown(each, objects) for key, each in content.items()}
     items = [_grown(each, objects) for each in content]
     return tuple(items) if form == "tuple" else items
 
 
-def _leaves(tree: list[Any]) -> Iterator[Stored]:
+def _leaves(tree: list[Any]) -> Iterator[StoredOutput]:
     form, content = tree
     if form == "stored":
-        yield Stored(*content)
+        yield StoredOutput(*content)
         return
     for each in content.values() if form == "mapping" else content:
         yield from _leaves(each)
 
 
-def _small(value: Any) -> Stored | None:
+def _small(value: Any) -> StoredOutput | None:
     """The usual output of a trial is one number: no file, no sink."""
     try:
         text = json.dumps(value)
@@ -180,7 +180,7 @@ def _small(value: Any) -> Stored | None:
     if len(text) > INLINE_LIMIT:
         return None
     data = text.encode()
-    return Stored("json", digest_of("json", data), len(data), text)
+    return StoredOutput("json", digest_of("json", data), len(data), text)
 
 
 def _is_json(value: Any, depth: int) -> bool:

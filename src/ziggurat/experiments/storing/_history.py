@@ -7,7 +7,6 @@ import json
 import os
 import platform
 import secrets
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -27,10 +26,10 @@ from ziggurat.experiments._as_json import (
     record_to_row,
 )
 from ziggurat.experiments._results import Results
-from ziggurat.experiments._types import Experiment, Record
+from ziggurat.experiments._types import Experiment, NodeRecord
 from ziggurat.experiments._values import well_formed
 from ziggurat.experiments.storing._history_file import HistoryFile, hold, is_held
-from ziggurat.files import write_text
+from ziggurat.files import replacing, write_text
 from ziggurat.wording import nearest
 
 RunStatus = Literal["running", "interrupted", "done", "failed", "stopped"]
@@ -128,7 +127,7 @@ class History:
             connection.execute(_START, (run_id, well_formed(experiment.name), experiment.digest, _stamp(now), *told))
         return run_id
 
-    def record(self, run_id: str, record: Record) -> None:
+    def record(self, run_id: str, record: NodeRecord) -> None:
         """Write down what became of a node.
 
         Parameters
@@ -195,7 +194,7 @@ class History:
             raise ExperimentError(f"{len(meant)} runs begin with {run_id!r}; write more of the one you mean.")
         raise self._unknown(run_id)
 
-    def records(self, run_id: str) -> list[Record]:
+    def records(self, run_id: str) -> list[NodeRecord]:
         """Everything recorded of a run, in the order in which it was recorded.
 
         Parameters
@@ -330,11 +329,5 @@ def _translated(folder: Path) -> Iterator[None]:
 def _write_parquet(results: Results, target: Path) -> None:
     from pyarrow import parquet
 
-    descriptor, name = tempfile.mkstemp(prefix=".results.", dir=target.parent)
-    os.close(descriptor)
-    try:
-        parquet.write_table(results.table(), name)
-        Path(name).chmod(0o644)
-        Path(name).replace(target)
-    finally:
-        Path(name).unlink(missing_ok=True)
+    with replacing(target, mode=0o644) as draft:
+        parquet.write_table(results.table(), draft)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ziggurat.errors import ArtefactError
-from ziggurat.experiments._types import Stored
+from ziggurat.experiments._types import StoredOutput
 
 INLINE_LIMIT = 4096
 TEXT_KINDS = frozenset({"json", "scalar", "tree"})
@@ -66,7 +66,7 @@ class Objects:
         finally:
             sink.discard()
 
-    def read(self, stored: Stored) -> bytes:
+    def read(self, stored: StoredOutput) -> bytes:
         """Return a payload after its hash was checked.
 
         Raises
@@ -82,7 +82,7 @@ class Objects:
             raise DamagedError(stored.digest, f"A stored {stored.kind} value did not match its hash and was removed.")
         return data
 
-    def present(self, stored: Stored) -> bool:
+    def present(self, stored: StoredOutput) -> bool:
         """Return whether a payload seems to be whole: it is here, or a file of its size is there."""
         if stored.inline is not None:
             return True
@@ -115,7 +115,7 @@ class Objects:
                 if _is_orphan(file.name) or time.time() - file.stat().st_mtime > _STALE_SECONDS:
                     file.unlink()
 
-    def _file(self, stored: Stored) -> bytes:
+    def _file(self, stored: StoredOutput) -> bytes:
         try:
             with open(self.path(stored.digest), "rb") as file:  # noqa: PTH123
                 return file.read()
@@ -128,7 +128,7 @@ class Objects:
             self.remove(stored.digest)
             raise DamagedError(stored.digest, f"A stored {stored.kind} value was unreadable and was removed.") from None
 
-    def _inline(self, stored: Stored) -> bytes:
+    def _inline(self, stored: StoredOutput) -> bytes:
         try:
             if stored.kind in TEXT_KINDS:
                 return str(stored.inline).encode()
@@ -147,7 +147,7 @@ class Sink(io.RawIOBase):
         self._file: BinaryIO | None = None
         self._draft: Path | None = None
         self._size = 0
-        self.stored: Stored
+        self.stored: StoredOutput
 
     def writable(self) -> bool:
         """Say that it may be written."""
@@ -174,13 +174,13 @@ class Sink(io.RawIOBase):
         """Move the file to its place; from here on `stored` describes the payload."""
         digest = self._hash.hexdigest()
         if self._file is None or self._draft is None:
-            self.stored = Stored(self._kind, digest, self._size, inline_text(self._kind, bytes(self._head)))
+            self.stored = StoredOutput(self._kind, digest, self._size, inline_text(self._kind, bytes(self._head)))
             return
         self._file.close()
         place = self._folder / digest[:2] / digest[2:]
         _rename(self._draft, place)
         self._draft = None
-        self.stored = Stored(self._kind, digest, self._size)
+        self.stored = StoredOutput(self._kind, digest, self._size)
 
     def discard(self) -> None:
         """Remove a file that did not reach its place."""

@@ -10,18 +10,18 @@ from sklearn.base import ClassifierMixin
 
 from ziggurat.errors import ParameterError
 from ziggurat.learn._base import Private
-from ziggurat.learn._bounds import histogram_noise, learned
-from ziggurat.learn._budget import Budget, Kind, about_rows, exact_share, warn_of_noise
-from ziggurat.learn._classes import Labels, coded, public_classes
-from ziggurat.learn._clipping import Floats, Integers, Scale, checked_pairs, declared
-from ziggurat.learn._storage import Stored
+from ziggurat.learn._bounds import histogram_noise, learn_bounds
+from ziggurat.learn._budget import FitBudget, Kind, about_rows, exact_share, warn_of_noise
+from ziggurat.learn._classes import Labels, code_labels, public_classes
+from ziggurat.learn._clipping import Floats, Integers, Scale, check_pairs, read_bounds
+from ziggurat.learn._storage import StoredModel
 from ziggurat.mechanisms import AdditiveNoise
-from ziggurat.privacy import Amount, Event, Neighbours, Relation, composed, whole
-from ziggurat.privacy.accounting import Size, fewest
+from ziggurat.privacy import Amount, Event, Neighbours, Relation, compose_events, whole_number
+from ziggurat.privacy.accounting import Size, fewest_rows
 from ziggurat.randomness import Source
 
 
-class Facts(NamedTuple):
+class CountingFacts(NamedTuple):
     """What is public before a row is read; of the rows about how many there are, None if nobody said."""
 
     rows: int | None
@@ -29,7 +29,7 @@ class Facts(NamedTuple):
     classes: int
 
 
-class CountingClassifier(Stored, ClassifierMixin, Private):  # type: ignore[misc]  # scikit-learn has no types
+class CountingClassifier(StoredModel, ClassifierMixin, Private):  # type: ignore[misc]  # scikit-learn has no types
     """A classifier that counts private rows, adds noise, and publishes what follows from the noisy counts."""
 
     classes: Any
@@ -40,7 +40,7 @@ class CountingClassifier(Stored, ClassifierMixin, Private):  # type: ignore[misc
 
     def planned(self, rows: int, columns: int) -> Event:
         """Say what fitting a table of this shape will cost; nothing is read."""
-        return self._costs(self._facts(rows, whole(columns, "columns")))
+        return self._costs(self._facts(rows, whole_number(columns, "columns")))
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - as in scikit-learn
         """Learn from private rows.
@@ -59,7 +59,7 @@ class CountingClassifier(Stored, ClassifierMixin, Private):  # type: ignore[misc
         DataError
             If the rows are not a table of finite numbers with a label each; no cell is shown.
         """
-        features, codes = self._checked(X, y)
+        features, codes = self._check_rows(X, y)
         facts, source = self._facts(*features.shape), self._source()
         event = self._costs(facts)
         if facts.rows is not None:
@@ -67,7 +67,7 @@ class CountingClassifier(Stored, ClassifierMixin, Private):  # type: ignore[misc
         self._forget_cost()
         self._learn(features, codes, facts, source)
         self.classes_ = public_classes(self.classes)
-        self._released(event, source)
+        self._note_release(event, source)
         return self
 
     @abstractmethod
@@ -84,24 +84,24 @@ class CountingClassifier(Stored, ClassifierMixin, Private):  # type: ignore[misc
         tags.classifier_tags.poor_score = True
         return tags
 
-    def _checked(self, X: Any, y: Any) -> tuple[Floats, Integers]:  # noqa: N803
-        features, labels = checked_pairs(self, X, y, numeric=False, least=fewest(self.relation))
-        return features, coded(labels, public_classes(self.classes))
+    def _check_rows(self, X: Any, y: Any) -> tuple[Floats, Integers]:  # noqa: N803
+        features, labels = check_pairs(self, X, y, numeric=False, least=fewest_rows(self.relation))
+        return features, code_labels(labels, public_classes(self.classes))
 
-    def _facts(self, rows: int, columns: int) -> Facts:
+    def _facts(self, rows: int, columns: int) -> CountingFacts:
         likely = Size.of(self.relation, rows, self.expected_rows).likely
-        return Facts(likely, columns, public_classes(self.classes).size)
+        return CountingFacts(likely, columns, public_classes(self.classes).size)
 
     @abstractmethod
-    def _costs(self, facts: Facts) -> Event:
+    def _costs(self, facts: CountingFacts) -> Event:
         """Say what learning will cost."""
 
     @abstractmethod
-    def _doubt(self, facts: Facts, rows: int) -> float:
+    def _doubt(self, facts: CountingFacts, rows: int) -> float:
         """How much noise outweighs what so many rows can tell, by public facts alone."""
 
     @abstractmethod
-    def _learn(self, features: Floats, codes: Integers, facts: Facts, source: Source) -> None:
+    def _learn(self, features: Floats, codes: Integers, facts: CountingFacts, source: Source) -> None:
         """Count, add noise, and keep what follows."""
 
     def _forget_cost(self) -> None:
@@ -129,25 +129,25 @@ class BoundedClassifier(CountingClassifier):
     bounds_share: Amount
     bounds_: Floats
 
-    def _shares(self, columns: int, kind: Kind) -> tuple[AdditiveNoise | None, Budget]:
+    def _shares(self, columns: int, kind: Kind) -> tuple[AdditiveNoise | None, FitBudget]:
         """Noise for bounds that have to be paid for, and the budget that is left."""
-        whole_budget = Budget(self._epsilon, self._delta, kind, self._neighbours)
+        whole_budget = FitBudget(self._epsilon, self._delta, kind, self._neighbours)
         if self.bounds is not None:
-            declared(self.bounds, columns, "bounds")
+            read_bounds(self.bounds, columns, "bounds")
             return None, whole_budget
         paid, left = whole_budget.split(exact_share(self.bounds_share))
         return histogram_noise(columns, paid), left
 
     def _scale(self, features: Floats, noise: AdditiveNoise | None, source: Source) -> Scale:
         columns = features.shape[1]
-        scale = declared(self.bounds, columns, "bounds") if noise is None else learned(features, noise, source)
+        scale = read_bounds(self.bounds, columns, "bounds") if noise is None else learn_bounds(features, noise, source)
         self.bounds_ = np.stack([scale.lower, scale.upper])
         return scale
 
 
 def with_bounds(noise: AdditiveNoise | None, event: Event) -> Event:
     """Add what bounds cost."""
-    return event if noise is None else composed([noise.event, event])
+    return event if noise is None else compose_events([noise.event, event])
 
 
 def public_number(value: Any, name: str) -> float:

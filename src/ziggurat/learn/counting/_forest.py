@@ -9,9 +9,9 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
-from ziggurat.learn._budget import Kind
-from ziggurat.learn._clipping import Floats, Integers, Scale, checked_rows
-from ziggurat.learn.counting._base import BoundedClassifier, Facts, with_bounds
+from ziggurat.learn._budget import Kind, deviation_of, lesser_noise
+from ziggurat.learn._clipping import Floats, Integers, Scale, check_rows
+from ziggurat.learn.counting._base import BoundedClassifier, CountingFacts, with_bounds
 from ziggurat.learn.counting._splits import (
     ONE_ROW,
     exact_depth,
@@ -20,9 +20,8 @@ from ziggurat.learn.counting._splits import (
     leaves_of,
     random_splits,
 )
-from ziggurat.learn.linear import deviation, lesser
 from ziggurat.mechanisms import AdditiveNoise, Gaussian, Laplace
-from ziggurat.privacy import Amount, Event, whole
+from ziggurat.privacy import Amount, Event, whole_number
 from ziggurat.randomness import Source
 
 _MOST, _DEPTH, _QUIET = 10, 6, 0.2
@@ -108,27 +107,27 @@ class RandomForestClassifier(BoundedClassifier):
         where 0.083 is true.
         """
         check_is_fitted(self)
-        table = Scale(*self.bounds_).clipped(checked_rows(self, X))
+        table = Scale(*self.bounds_).clip(check_rows(self, X))
         grown = zip(self.feature_, self.threshold_, self.value_, strict=True)
         told = [np.log(value)[leaves_of(table, feature, threshold)] for feature, threshold, value in grown]
         prior = np.log(self.class_prior_)
         return np.asarray(softmax(prior + _SHARPER * (np.mean(told, axis=0) - prior), axis=1))
 
-    def _plan(self, facts: Facts) -> tuple[AdditiveNoise | None, Laplace | Gaussian]:
-        changed = self._changed * whole(self.trees, "trees")
-        kind: Kind = lesser(changed, math.sqrt(changed), self._epsilon, self._delta)
+    def _plan(self, facts: CountingFacts) -> tuple[AdditiveNoise | None, Laplace | Gaussian]:
+        changed = self._changed * whole_number(self.trees, "trees")
+        kind: Kind = lesser_noise(changed, math.sqrt(changed), self._epsilon, self._delta)
         bounds_noise, left = self._shares(facts.columns, kind)
         return bounds_noise, left.whole_noise(changed, changed)
 
-    def _costs(self, facts: Facts) -> Event:
+    def _costs(self, facts: CountingFacts) -> Event:
         bounds_noise, noise = self._plan(facts)
         self._levels(facts)
         return with_bounds(bounds_noise, noise.event)
 
-    def _doubt(self, facts: Facts, rows: int) -> float:
+    def _doubt(self, facts: CountingFacts, rows: int) -> float:
         return self._noise_in_rows(facts, self._levels(facts)) / rows
 
-    def _levels(self, facts: Facts) -> int:
+    def _levels(self, facts: CountingFacts) -> int:
         """How deep trees are, by public facts alone."""
         if self.depth is not None:
             return exact_depth(self.depth)
@@ -138,22 +137,22 @@ class RandomForestClassifier(BoundedClassifier):
         quiet = [depth for depth in range(1, _MOST + 1) if self._noise_in_rows(facts, depth) < most]
         return max(quiet, default=1)
 
-    def _noise_in_rows(self, facts: Facts, depth: int) -> float:
+    def _noise_in_rows(self, facts: CountingFacts, depth: int) -> float:
         """The noise in the classes of a whole tree, in rows, evened out over the trees."""
-        noise = deviation(self._plan(facts)[1])
+        noise = deviation_of(self._plan(facts)[1])
         return float(noise * facts.classes * math.sqrt(2**depth / self.trees))
 
-    def _learn(self, features: Floats, codes: Integers, facts: Facts, source: Source) -> None:
+    def _learn(self, features: Floats, codes: Integers, facts: CountingFacts, source: Source) -> None:
         bounds_noise, noise = self._plan(facts)
         scale = self._scale(features, bounds_noise, source)
         draw = source.simulation()
         splits = [random_splits(scale, self._levels(facts), draw) for _ in range(self.trees)]
         self.feature_, self.threshold_ = (np.stack(part) for part in zip(*splits, strict=True))
-        counts = self._counts(scale.clipped(features), codes, facts.classes)
+        counts = self._counts(scale.clip(features), codes, facts.classes)
         noisy = np.asarray(noise.release(counts, source).value)
         total = np.maximum(noisy.sum(axis=(0, 1)), self.trees)
         self.class_prior_ = total / total.sum()
-        self.value_ = np.stack([leaf_probabilities(tree, ONE_ROW + deviation(noise)) for tree in noisy])
+        self.value_ = np.stack([leaf_probabilities(tree, ONE_ROW + deviation_of(noise)) for tree in noisy])
 
     def _counts(self, table: Floats, codes: Integers, classes: int) -> Integers:
         """Count the classes in the leaves of all trees."""

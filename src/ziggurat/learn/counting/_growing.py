@@ -30,7 +30,7 @@ def public_grid(scale: Scale, thresholds: int) -> Floats:
     return scale.lower[:, None] * (1 - part) + scale.upper[:, None] * part
 
 
-def binned(table: Floats, grid: Floats) -> Integers:
+def count_below(table: Floats, grid: Floats) -> Integers:
     """How many thresholds of its column every value lies above."""
     return np.column_stack([np.searchsorted(ends, column) for ends, column in zip(grid, table.T, strict=True)])
 
@@ -74,7 +74,7 @@ class Growth:
     classes: int
     source: Source
 
-    def grown(self, bins: Integers, codes: Integers) -> tuple[Integers, Integers]:
+    def grow(self, bins: Integers, codes: Integers) -> tuple[Integers, Integers]:
         """Give the column and the threshold's place of every node, level by level."""
         node = np.zeros(len(bins), dtype=np.int64)
         left = np.ones((1, bins.shape[1], self.thresholds), dtype=np.bool_)
@@ -82,14 +82,14 @@ class Growth:
         for level in range(self.depth):
             shape = (2**level, self.thresholds, self.classes)
             scores = split_scores(bins, codes, node, shape, self.worth)
-            splits = np.array([self._chosen(*item) for item in zip(scores, left, strict=True)])
+            splits = np.array([self._choose(*item) for item in zip(scores, left, strict=True)])
             node = 2 * node + (bins[np.arange(len(bins)), splits[node, 0]] > splits[node, 1])
             left = _still_open(left, splits)
             found.append(splits)
         column, place = np.concatenate(found).T
         return column, place
 
-    def _chosen(self, scores: Integers, still_open: npt.NDArray[np.bool_]) -> tuple[int, int]:
+    def _choose(self, scores: Integers, still_open: npt.NDArray[np.bool_]) -> tuple[int, int]:
         """Choose among the splits that earlier ones, which are known, have left open, or among all where none is."""
         columns, places = np.nonzero(still_open if still_open.any() else np.ones_like(still_open))
         at = self.choice.release(scores[columns, places], self.source).value

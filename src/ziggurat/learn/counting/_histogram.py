@@ -8,12 +8,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ziggurat.learn._budget import Budget
+from ziggurat.learn._budget import FitBudget, lesser_noise
 from ziggurat.learn._clipping import Floats
-from ziggurat.learn.linear import lesser
 from ziggurat.learn.served import ServedHistogram
 from ziggurat.mechanisms import Gaussian, Laplace
-from ziggurat.privacy import Amount, Relation, whole
+from ziggurat.privacy import Amount, Relation, whole_number
 from ziggurat.randomness import secure, seeded
 
 
@@ -90,7 +89,7 @@ class Histogram(ServedHistogram):
     def sample(self, n_samples: int = 1, random_state: int | None = None) -> Floats:
         """Draw rows from the density, anew each time or, with a whole number, the same ones again: post-processing."""
         check_is_fitted(self)
-        count = whole(n_samples, "n_samples")
+        count = whole_number(n_samples, "n_samples")
         draw = (secure() if random_state is None else seeded(random_state)).simulation()
         shape, box = self.shares_.shape, self._box(self.n_features_in_)
         places = np.unravel_index(draw.choice(self.shares_.size, size=count, p=self.shares_.ravel()), shape)
@@ -102,8 +101,8 @@ class Histogram(ServedHistogram):
         self._shape(columns)
         whom = self._neighbours()
         changed = 2 if whom.relation is Relation.REPLACE_ONE else 1
-        kind = lesser(changed, math.sqrt(changed), self._epsilon, self._delta)
-        return Budget(self._epsilon, self._delta, kind, whom).whole_noise(changed, changed)
+        kind = lesser_noise(changed, math.sqrt(changed), self._epsilon, self._delta)
+        return FitBudget(self._epsilon, self._delta, kind, whom).whole_noise(changed, changed)
 
 
 def nearest_shares(noisy: Floats) -> Floats:

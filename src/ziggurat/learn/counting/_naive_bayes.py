@@ -32,12 +32,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.data.withheld import RowsError
 from ziggurat.errors import ParameterError
-from ziggurat.learn._budget import Budget, Kind
-from ziggurat.learn._clipping import STEPS, Floats, Integers, Scale, checked_rows, declared, in_steps, root_above
-from ziggurat.learn.counting._base import BoundedClassifier, CountingClassifier, Facts, public_number, with_bounds
-from ziggurat.learn.linear import deviation, lesser
+from ziggurat.learn._budget import FitBudget, Kind, deviation_of, lesser_noise
+from ziggurat.learn._clipping import STEPS, Floats, Integers, Scale, check_rows, in_steps, read_bounds, root_above
+from ziggurat.learn.counting._base import (
+    BoundedClassifier,
+    CountingClassifier,
+    CountingFacts,
+    public_number,
+    with_bounds,
+)
 from ziggurat.mechanisms import AdditiveNoise, Gaussian, Laplace
-from ziggurat.privacy import Amount, Event, Relation, whole
+from ziggurat.privacy import Amount, Event, Relation, whole_number
 from ziggurat.randomness import Source
 
 _LARGEST = 1 << 61
@@ -74,12 +79,12 @@ class ClassSums:
         square = 576 * self.columns if replaced else self.weight**2 + 169 * self.columns
         return root_above(Fraction(square * _UNIT**2))
 
-    def noise(self, budget: Budget) -> Laplace | Gaussian:
+    def noise(self, budget: FitBudget) -> Laplace | Gaussian:
         """Noise for all sums at once."""
         changed = (1 + 2 * self.columns) * (1 + (self.relation is Relation.REPLACE_ONE))
         return budget.noise(self.sensitivity, changed)
 
-    def summed(self, steps: Integers, codes: Integers, classes: int) -> Integers:
+    def sum_up(self, steps: Integers, codes: Integers, classes: int) -> Integers:
         """The exact sums: a row for each class with its count, its sums of x and its sums of squares."""
         first, second, shift = self.polynomials
         if len(steps) * max(first, second, self.weight) * _UNIT > _LARGEST:
@@ -181,43 +186,43 @@ class GaussianNB(BoundedClassifier):
         """Return the probability of every class, row by row; rows are moved into the bounds first."""
         check_is_fitted(self)
         scale = Scale(*self.bounds_)
-        inside = scale.scaled(checked_rows(self, X))[:, None, :]
-        means, spread = scale.scaled(self.theta_), self.var_ / scale.half**2
+        inside = scale.scale(check_rows(self, X))[:, None, :]
+        means, spread = scale.scale(self.theta_), self.var_ / scale.half**2
         densities = -((inside - means) ** 2 / spread + np.log(spread)).sum(axis=2) / 2
         return np.asarray(softmax(densities + np.log(self.class_prior_), axis=1))
 
-    def _plan(self, facts: Facts) -> tuple[AdditiveNoise | None, ClassSums, Laplace | Gaussian]:
+    def _plan(self, facts: CountingFacts) -> tuple[AdditiveNoise | None, ClassSums, Laplace | Gaussian]:
         self._require_squares(facts.columns)
         kinds: list[Kind] = ["laplace", "gaussian"]
         relation, columns = self._neighbours.relation, facts.columns
         rival = [ClassSums(columns, kind, relation) for kind in kinds]
         apart = [float(sums.sensitivity) / sums.polynomials[0] for sums in rival]
-        chosen = rival[kinds.index(lesser(apart[0], apart[1], self._epsilon, self._delta))]
+        chosen = rival[kinds.index(lesser_noise(apart[0], apart[1], self._epsilon, self._delta))]
         bounds_noise, left = self._shares(columns, chosen.kind)
         return bounds_noise, chosen, chosen.noise(left)
 
     def _require_squares(self, columns: int) -> None:
         public_number(self.least_spread, "least_spread")
-        half = declared((-1, 1) if self.bounds is None else self.bounds, columns, "bounds").half
+        half = read_bounds((-1, 1) if self.bounds is None else self.bounds, columns, "bounds").half
         if half.min() < _NARROWEST or half.max() > _WIDEST:
             raise ParameterError("The bounds are too close or too far apart for variances; change the unit.")
 
-    def _costs(self, facts: Facts) -> Event:
+    def _costs(self, facts: CountingFacts) -> Event:
         bounds_noise, _, noise = self._plan(facts)
         return with_bounds(bounds_noise, noise.event)
 
-    def _doubt(self, facts: Facts, rows: int) -> float:
+    def _doubt(self, facts: CountingFacts, rows: int) -> float:
         return 4 * self._deviation(facts) * facts.classes / rows
 
-    def _deviation(self, facts: Facts) -> float:
+    def _deviation(self, facts: CountingFacts) -> float:
         """The standard deviation of the noise on a sum of scaled features."""
         _, sums, noise = self._plan(facts)
-        return deviation(noise) / (sums.polynomials[0] * _UNIT)
+        return deviation_of(noise) / (sums.polynomials[0] * _UNIT)
 
-    def _learn(self, features: Floats, codes: Integers, facts: Facts, source: Source) -> None:
+    def _learn(self, features: Floats, codes: Integers, facts: CountingFacts, source: Source) -> None:
         bounds_noise, sums, noise = self._plan(facts)
         scale = self._scale(features, bounds_noise, source)
-        exactly = sums.summed(in_steps(scale.scaled(features)), codes, facts.classes)
+        exactly = sums.sum_up(in_steps(scale.scale(features)), codes, facts.classes)
         noisy = np.asarray(noise.release(exactly, source).value)
         rows = facts.rows if sums.relation is Relation.REPLACE_ONE else None
         counts, totals, squares = sums.read(noisy, rows)
@@ -292,7 +297,7 @@ class CategoricalNB(CountingClassifier):
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
         """Return the probability of every class, row by row."""
         check_is_fitted(self)
-        places = self._places(checked_rows(self, X))
+        places = self._places(check_rows(self, X))
         told = [np.log(table[:, place].T) for table, place in zip(self.feature_prob_, places.T, strict=True)]
         return np.asarray(softmax(np.sum(told, axis=0) + np.log(self.class_prior_), axis=1))
 
@@ -300,32 +305,32 @@ class CategoricalNB(CountingClassifier):
         given = [self.categories] * columns if np.ndim(self.categories) == 0 else list(self.categories)
         if self.categories is None or len(given) != columns:
             raise ParameterError(f"State how many categories columns have: a number, or one for each of {columns}.")
-        return [whole(size, "categories", 2) for size in given]
+        return [whole_number(size, "categories", 2) for size in given]
 
     def _places(self, table: Floats) -> Integers:
         most = np.array(self._sizes(table.shape[1])) - 1.0
         return np.clip(np.floor(table), 0.0, most).astype(np.int64)
 
-    def _noise(self, facts: Facts) -> Laplace | Gaussian:
+    def _noise(self, facts: CountingFacts) -> Laplace | Gaussian:
         self._sizes(facts.columns)
         changed = self._changed * facts.columns
-        kind = lesser(changed, math.sqrt(changed), self._epsilon, self._delta)
-        return Budget(self._epsilon, self._delta, kind, self._neighbours).whole_noise(changed, changed)
+        kind = lesser_noise(changed, math.sqrt(changed), self._epsilon, self._delta)
+        return FitBudget(self._epsilon, self._delta, kind, self._neighbours).whole_noise(changed, changed)
 
-    def _costs(self, facts: Facts) -> Event:
+    def _costs(self, facts: CountingFacts) -> Event:
         return self._noise(facts).event
 
-    def _doubt(self, facts: Facts, rows: int) -> float:
-        return 4 * deviation(self._noise(facts)) * facts.classes / rows
+    def _doubt(self, facts: CountingFacts, rows: int) -> float:
+        return 4 * deviation_of(self._noise(facts)) * facts.classes / rows
 
-    def _learn(self, features: Floats, codes: Integers, facts: Facts, source: Source) -> None:
+    def _learn(self, features: Floats, codes: Integers, facts: CountingFacts, source: Source) -> None:
         sizes, noise = self._sizes(facts.columns), self._noise(facts)
         exactly = category_counts(self._places(features), codes, sizes, facts.classes)
         noisy = np.asarray(noise.release(exactly, source).value, dtype=np.float64)
         tables = np.split(noisy, np.cumsum(sizes)[:-1], axis=1)
         counts = np.maximum(noisy.sum(axis=1) / facts.columns, 1.0)
         self.class_prior_ = counts / counts.sum()
-        self.feature_prob_ = [_frequencies(np.maximum(table, 0.0), deviation(noise)) for table in tables]
+        self.feature_prob_ = [_frequencies(np.maximum(table, 0.0), deviation_of(noise)) for table in tables]
 
 
 def category_counts(places: Integers, codes: Integers, sizes: list[int], classes: int) -> Integers:

@@ -10,14 +10,14 @@ import numpy as np
 
 from ziggurat.errors import ParameterError
 from ziggurat.learn._clipping import Floats, Integers, Scale
-from ziggurat.privacy import whole
+from ziggurat.privacy import whole_number
 
 _DEEPEST = 16
 
 
 def exact_depth(depth: int) -> int:
     """Read how many splits lie above a leaf."""
-    levels = whole(depth, "depth")
+    levels = whole_number(depth, "depth")
     if levels > _DEEPEST:
         raise ParameterError(f"depth must be at most {_DEEPEST}: a tree has two to that power leaves.")
     return levels

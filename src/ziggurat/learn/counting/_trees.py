@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ziggurat.data import Unit
 from ziggurat.errors import ParameterError
-from ziggurat.learn._budget import Budget, exact_share
-from ziggurat.learn._clipping import Floats, Integers, Scale, checked_rows
-from ziggurat.learn.counting._base import BoundedClassifier, Facts, with_bounds
-from ziggurat.learn.counting._growing import CRITERIA, Growth, binned, public_grid
+from ziggurat.learn._budget import FitBudget, deviation_of, exact_share
+from ziggurat.learn._clipping import Floats, Integers, Scale, check_rows
+from ziggurat.learn.counting._base import BoundedClassifier, CountingFacts, with_bounds
+from ziggurat.learn.counting._growing import CRITERIA, Growth, count_below, public_grid
 from ziggurat.learn.counting._splits import ONE_ROW, exact_depth, leaf_counts, leaf_probabilities, leaves_of
-from ziggurat.learn.linear import deviation
 from ziggurat.mechanisms import AdditiveNoise, Selection
 from ziggurat.privacy import (
     Amount,
@@ -22,18 +22,17 @@ from ziggurat.privacy import (
     ParallelEvent,
     Relation,
     RepeatedEvent,
-    Unit,
-    composed,
-    whole,
+    compose_events,
+    whole_number,
 )
 from ziggurat.randomness import Source
 
 
-class Plan:
+class TreePlan:
     """What growing a tree will do, and what it costs, before a row is read."""
 
     def __init__(
-        self, bounds_noise: AdditiveNoise | None, grow: Budget, leaves: AdditiveNoise, depth: int, criterion: str
+        self, bounds_noise: AdditiveNoise | None, grow: FitBudget, leaves: AdditiveNoise, depth: int, criterion: str
     ) -> None:
         self.bounds_noise, self.leaves, self.depth = bounds_noise, leaves, depth
         whom = grow.neighbours
@@ -49,7 +48,7 @@ class Plan:
     def event(self) -> Event:
         """What bounds, splits and leaves cost together."""
         levels = RepeatedEvent(self.level.neighbours, self.level, self.depth)
-        return with_bounds(self.bounds_noise, composed([levels, self.leaves.event]))
+        return with_bounds(self.bounds_noise, compose_events([levels, self.leaves.event]))
 
 
 class DecisionTreeClassifier(BoundedClassifier):
@@ -131,35 +130,35 @@ class DecisionTreeClassifier(BoundedClassifier):
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
         """Return the probability of every class, row by row."""
         check_is_fitted(self)
-        table = Scale(*self.bounds_).clipped(checked_rows(self, X))
+        table = Scale(*self.bounds_).clip(check_rows(self, X))
         return np.asarray(self.value_[leaves_of(table, self.feature_, self.threshold_)])
 
-    def _plan(self, facts: Facts) -> Plan:
-        whole(self.thresholds, "thresholds")
+    def _plan(self, facts: CountingFacts) -> TreePlan:
+        whole_number(self.thresholds, "thresholds")
         if self.criterion not in CRITERIA:
             raise ParameterError("criterion must be 'majority' or 'gini'.")
         bounds_noise, left = self._shares(facts.columns, "laplace")
         leaves, grow = left.split(exact_share(self.leaf_share, "leaf_share"))
         noise = leaves.whole_noise(self._changed, self._changed)
-        return Plan(bounds_noise, grow, noise, exact_depth(self.depth), self.criterion)
+        return TreePlan(bounds_noise, grow, noise, exact_depth(self.depth), self.criterion)
 
-    def _costs(self, facts: Facts) -> Event:
+    def _costs(self, facts: CountingFacts) -> Event:
         return self._plan(facts).event
 
-    def _doubt(self, facts: Facts, rows: int) -> float:
+    def _doubt(self, facts: CountingFacts, rows: int) -> float:
         """The noise in all classes of a leaf but one beside its part of the rows."""
         plan = self._plan(facts)
-        return float(deviation(plan.leaves) * (facts.classes - 1) * 2**plan.depth / rows)
+        return float(deviation_of(plan.leaves) * (facts.classes - 1) * 2**plan.depth / rows)
 
-    def _learn(self, features: Floats, codes: Integers, facts: Facts, source: Source) -> None:
+    def _learn(self, features: Floats, codes: Integers, facts: CountingFacts, source: Source) -> None:
         plan = self._plan(facts)
         scale = self._scale(features, plan.bounds_noise, source)
-        table = scale.clipped(features)
+        table = scale.clip(features)
         grid = public_grid(scale, self.thresholds)
         growth = Growth(plan.choice, CRITERIA[self.criterion], plan.depth, self.thresholds, facts.classes, source)
-        column, step = growth.grown(binned(table, grid), codes)
+        column, step = growth.grow(count_below(table, grid), codes)
         self.feature_, self.threshold_ = column, grid[column, step]
         leaves = leaves_of(table, column, self.threshold_)
         counts = leaf_counts(leaves, codes, (2**plan.depth, facts.classes))
         noisy = np.asarray(plan.leaves.release(counts, source).value)
-        self.value_ = leaf_probabilities(noisy, ONE_ROW + deviation(plan.leaves))
+        self.value_ = leaf_probabilities(noisy, ONE_ROW + deviation_of(plan.leaves))

@@ -1,7 +1,6 @@
 """Linear models to publish: least squares, logistic regression, and sparse ones."""
 
 from ziggurat.learn.linear._logistic import LogisticRegression
-from ziggurat.learn.linear._methods import deviation, lesser
 from ziggurat.learn.linear._regression import LinearRegression, Ridge
 from ziggurat.learn.linear._sparse import ElasticNet, Lasso
 
@@ -11,6 +10,4 @@ __all__ = [
     "LinearRegression",
     "LogisticRegression",
     "Ridge",
-    "deviation",
-    "lesser",
 ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ziggurat.errors import ParameterError
-from ziggurat.learn._budget import Budget
+from ziggurat.learn._budget import FitBudget
 from ziggurat.learn._clipping import Floats, Integers
 from ziggurat.mechanisms import AdditiveNoise
 from ziggurat.privacy import Relation
@@ -48,7 +48,7 @@ class CellGrid:
         """How many cells there are."""
         return int(self.bins**self.axes)
 
-    def noise(self, budget: Budget) -> AdditiveNoise:
+    def noise(self, budget: FitBudget) -> AdditiveNoise:
         """Noise for the counts."""
         changed = 2 if budget.neighbours.relation is Relation.REPLACE_ONE else 1
         return budget.whole_noise(changed, changed)

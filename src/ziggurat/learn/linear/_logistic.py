@@ -15,29 +15,29 @@ from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.errors import ParameterError
 from ziggurat.learn._base import Private
-from ziggurat.learn._bounds import histogram_noise, learned
-from ziggurat.learn._budget import Budget, Kind, about_rows, exact_share, warn_of_noise
+from ziggurat.learn._bounds import histogram_noise, learn_bounds
+from ziggurat.learn._budget import FitBudget, Kind, about_rows, deviation_of, exact_share, lesser_noise, warn_of_noise
 from ziggurat.learn._choosing import Contested, each_of, is_private, public_grid
-from ziggurat.learn._classes import Labels, coded, public_classes
+from ziggurat.learn._classes import Labels, code_labels, public_classes
 from ziggurat.learn._clipping import (
     Floats,
     Integers,
     Scale,
     as_learned,
-    checked_pairs,
-    checked_rows,
-    declared,
+    check_pairs,
+    check_rows,
     exact_norm,
     norm_squared,
+    read_bounds,
     root_above,
-    shortened,
+    shorten,
 )
-from ziggurat.learn._storage import Stored
-from ziggurat.learn.linear._methods import Facts, deviation, lesser
+from ziggurat.learn._storage import StoredModel
+from ziggurat.learn.linear._methods import LinearFacts
 from ziggurat.learn.linear._objective import Objective, Slopes, newton, precision
 from ziggurat.mechanisms import AdditiveNoise
-from ziggurat.privacy import Amount, Event, RepeatedEvent, composed, exact_positive, whole
-from ziggurat.privacy.accounting import Size, fewest
+from ziggurat.privacy import Amount, Event, RepeatedEvent, compose_events, exact_positive, whole_number
+from ziggurat.privacy.accounting import Size, fewest_rows
 from ziggurat.randomness import Source
 
 _METHODS = ("objective", "output")
@@ -54,7 +54,7 @@ def slopes_for(signs: Floats) -> Slopes:
 
 
 @dataclass(frozen=True)
-class Given:
+class LogisticRows:
     """What is private: scaled rows with their constant, and for every problem the side that each row is on."""
 
     rows: Floats
@@ -63,24 +63,24 @@ class Given:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def only(self, places: Integers) -> Given:
+    def only(self, places: Integers) -> LogisticRows:
         """These rows alone."""
-        return Given(self.rows[places], self.signs[:, places])
+        return LogisticRows(self.rows[places], self.signs[:, places])
 
 
-class Learned(NamedTuple):
+class LogisticWeights(NamedTuple):
     """Scaled weights, protected, and the place of the ridge that was chosen."""
 
     weights: Floats
     place: int = 0
 
 
-class Tilted:
+class TiltedObjective:
     """Objective perturbation, one problem after the other, each with its part of epsilon and delta."""
 
-    def __init__(self, facts: Facts, problems: int) -> None:
+    def __init__(self, facts: LinearFacts, problems: int) -> None:
         self.facts, budget = facts, facts.budget
-        each = Budget(budget.epsilon / problems, budget.delta / problems, "laplace", budget.neighbours, budget.share)
+        each = FitBudget(budget.epsilon / problems, budget.delta / problems, "laplace", budget.neighbours, budget.share)
         across = min(facts.columns, math.sqrt(facts.columns * facts.norm) * (1 + 1e-12)) + facts.intercept
         length = float(facts.length) * (1 + 1e-12)
         self.objective = Objective(facts.rows, facts.size, length, across, 1.0, 0.25, facts.ridge, each)
@@ -88,10 +88,10 @@ class Tilted:
         self.event: Event = once if problems == 1 else RepeatedEvent(once.neighbours, once, problems)
         self.doubt = facts.beside_rows(12 * self.objective.deviation * math.sqrt(facts.size))
 
-    def learn(self, given: Given, source: Source) -> Learned:
+    def learn(self, given: LogisticRows, source: Source) -> LogisticWeights:
         """Give a row of weights for every problem."""
-        minimised = self.objective.minimised
-        return Learned(np.stack([minimised(given.rows, slopes_for(signs), source) for signs in given.signs]))
+        minimised = self.objective.minimize
+        return LogisticWeights(np.stack([minimised(given.rows, slopes_for(signs), source) for signs in given.signs]))
 
 
 class Added:
@@ -104,27 +104,27 @@ class Added:
     Gamma distributed, has no exact sampler here.
     """
 
-    def __init__(self, facts: Facts, problems: int) -> None:
+    def __init__(self, facts: LinearFacts, problems: int) -> None:
         self.facts, numbers = facts, problems * facts.size
         changed = 2 if facts.replaced else 1
         exactly = changed * facts.length / Fraction(facts.ridge) + 2 * Fraction(2 * self._tolerance / facts.ridge)
         several = problems**2 * facts.size if facts.budget.kind == "laplace" else problems
         self.noise: Any = facts.budget.noise(exactly * root_above(Fraction(several)), numbers)
         self.event: Event = self.noise.event
-        self.doubt = deviation(self.noise) * math.sqrt(facts.size) / 4
+        self.doubt = deviation_of(self.noise) * math.sqrt(facts.size) / 4
 
     @property
     def _tolerance(self) -> float:
         return precision(self.facts.rows, float(self.facts.length))
 
-    def learn(self, given: Given, source: Source) -> Learned:
+    def learn(self, given: LogisticRows, source: Source) -> LogisticWeights:
         """Give a row of weights for every problem."""
         still, ridge = np.zeros(given.rows.shape[1]), self.facts.ridge
         found = [newton(given.rows, slopes_for(signs), ridge, still, self._tolerance) for signs in given.signs]
-        return Learned(np.asarray(self.noise.release(np.stack(found), source).value))
+        return LogisticWeights(np.asarray(self.noise.release(np.stack(found), source).value))
 
 
-def wrongly_named(model: Learned, given: Given) -> Floats:
+def wrongly_named(model: LogisticWeights, given: LogisticRows) -> Floats:
     """1 for every row whose most likely class is another than its own, else 0."""
     values = np.stack([(given.rows * each).sum(axis=1) for each in model.weights])
     one = len(values) == 1
@@ -136,39 +136,41 @@ def _kind(method: str, problems: int, size: int, epsilon: Fraction, delta: Fract
     """Which noise a method uses; objective perturbation finds out itself."""
     if method == "objective":
         return "laplace"
-    return lesser(problems * math.sqrt(size), math.sqrt(problems), epsilon, delta)
+    return lesser_noise(problems * math.sqrt(size), math.sqrt(problems), epsilon, delta)
 
 
-def _way(method: str, facts: Facts, problems: int) -> Tilted | Added:
-    return Tilted(facts, problems) if method == "objective" else Added(facts, problems)
+def _way(method: str, facts: LinearFacts, problems: int) -> TiltedObjective | Added:
+    return TiltedObjective(facts, problems) if method == "objective" else Added(facts, problems)
 
 
-def _contested(method: str, facts: Facts, problems: int, ridges: Sequence[float]) -> Contested:
+def _contest(method: str, facts: LinearFacts, problems: int, ridges: Sequence[float]) -> Contested:
     """One of several ridges, chosen by how many rows are named wrongly."""
     again = method == "objective"
     budget = each_of(1 + again, facts.budget, lambda *amounts: _kind(method, problems, facts.size, *amounts))
 
-    def make(rows: int, likely: int | None, ridge: float) -> Tilted | Added:
+    def make(rows: int, likely: int | None, ridge: float) -> TiltedObjective | Added:
         return _way(method, replace(facts, rows=rows, likely=likely, ridge=ridge, budget=budget), problems)
 
     return Contested(make, wrongly_named, facts.rows, ridges, budget, again=again, likely=facts.likely)
 
 
 @dataclass(frozen=True)
-class Plan:
+class LogisticPlan:
     """What a fit will do: noise for bounds that have to be paid for, and a way to the weights."""
 
-    facts: Facts
+    facts: LinearFacts
     bounds_noise: AdditiveNoise | None
-    way: Tilted | Added | Contested
+    way: TiltedObjective | Added | Contested
 
     @property
     def event(self) -> Event:
         """What both cost."""
-        return self.way.event if self.bounds_noise is None else composed([self.bounds_noise.event, self.way.event])
+        return (
+            self.way.event if self.bounds_noise is None else compose_events([self.bounds_noise.event, self.way.event])
+        )
 
 
-class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc]  # scikit-learn has no types
+class LogisticRegression(StoredModel, ClassifierMixin, Private):  # type: ignore[misc]  # scikit-learn has no types
     """Logistic regression, protected; more than two classes are told apart one against the rest.
 
     Formal guarantee: (epsilon, delta)-differential privacy for a row, add-or-remove-one by default (the number of rows
@@ -262,7 +264,7 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
 
     def planned(self, rows: int, columns: int) -> Event:
         """Say what fitting a table of this shape will cost; nothing is read."""
-        return self._plan(rows, whole(columns, "columns"), public_classes(self.classes).size).event
+        return self._plan(rows, whole_number(columns, "columns"), public_classes(self.classes).size).event
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
         """Learn from private rows.
@@ -281,19 +283,19 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
         DataError
             If the rows are not a table of finite numbers with a label each; no cell is shown.
         """
-        features, codes = self._checked(X, y)
+        features, codes = self._check_rows(X, y)
         classes = public_classes(self.classes)
         rows, columns = features.shape
         plan, source = self._plan(rows, columns, classes.size), self._source()
         warn_of_noise(self._epsilon, plan.facts.likely, columns, plan.way.doubt)
         scale = self._scale(features, plan.bounds_noise, source)
-        scaled = shortened(scale.scaled(features), exact_norm(self.clip_norm))
+        scaled = shorten(scale.scale(features), exact_norm(self.clip_norm))
         against = [1] if classes.size == 2 else range(classes.size)
         signs = np.stack([np.where(codes == code, 1.0, -1.0) for code in against])
-        weights, place = plan.way.learn(Given(plan.facts.with_constant(scaled), signs), source)
+        weights, place = plan.way.learn(LogisticRows(plan.facts.with_constant(scaled), signs), source)
         self._map_back(weights, scale)
         self.classes_, self.C_ = classes, self._candidates()[place]
-        self._released(plan.event, source)
+        self._note_release(plan.event, source)
         return self
 
     def decision_function(self, X: Any) -> Floats:  # noqa: N803
@@ -302,7 +304,7 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
         Rows are moved into the bounds and shortened to `clip_norm`, as those were that were learned from.
         """
         check_is_fitted(self)
-        rows = as_learned(Scale(*self.bounds_), checked_rows(self, X), self.clip_norm_)
+        rows = as_learned(Scale(*self.bounds_), check_rows(self, X), self.clip_norm_)
         values = rows @ self.coef_.T + self.intercept_
         return np.asarray(values[:, 0] if len(self.classes_) == 2 else values)
 
@@ -324,12 +326,12 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
         tags.classifier_tags.poor_score = True
         return tags
 
-    def _checked(self, X: Any, y: Any) -> tuple[Floats, Integers]:  # noqa: N803
-        features, labels = checked_pairs(self, X, y, numeric=False, least=fewest(self.relation))
+    def _check_rows(self, X: Any, y: Any) -> tuple[Floats, Integers]:  # noqa: N803
+        features, labels = check_pairs(self, X, y, numeric=False, least=fewest_rows(self.relation))
         Size.of(self.relation, len(features), self.expected_rows).require(len(features))
-        return features, coded(labels, public_classes(self.classes))
+        return features, code_labels(labels, public_classes(self.classes))
 
-    def _plan(self, rows: int, columns: int, classes: int) -> Plan:
+    def _plan(self, rows: int, columns: int, classes: int) -> LogisticPlan:
         if self.method not in _METHODS:
             raise ParameterError("The method of LogisticRegression must be 'objective' or 'output'.")
         problems, size = 1 if classes == 2 else classes, columns + bool(self.fit_intercept)
@@ -337,17 +339,17 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
         # A contest uses delta up, so bounds beside it must be pure.
         contest = len(ridges) > 1
         kind = "laplace" if contest else _kind(self.method, problems, size, self._epsilon, self._delta)
-        main = Budget(self._epsilon, self._delta, kind, about_rows(self.relation))
+        main = FitBudget(self._epsilon, self._delta, kind, about_rows(self.relation))
         likely, most = Size.of(self.relation, rows, self.expected_rows)
         bounds_noise = None
         if self.bounds is None:
             paid, main = main.split(exact_share(self.bounds_share))
             bounds_noise = histogram_noise(columns, paid)
         norm = norm_squared(exact_norm(self.clip_norm), columns)
-        facts = Facts(most, columns, norm, bool(self.fit_intercept), ridges[0], main, likely)
+        facts = LinearFacts(most, columns, norm, bool(self.fit_intercept), ridges[0], main, likely)
         if contest:
-            return Plan(facts, bounds_noise, _contested(self.method, facts, problems, ridges))
-        return Plan(facts, bounds_noise, _way(self.method, facts, problems))
+            return LogisticPlan(facts, bounds_noise, _contest(self.method, facts, problems, ridges))
+        return LogisticPlan(facts, bounds_noise, _way(self.method, facts, problems))
 
     def _candidates(self) -> tuple[float, ...]:
         """C, or the values that it is chosen from."""
@@ -360,9 +362,9 @@ class LogisticRegression(Stored, ClassifierMixin, Private):  # type: ignore[misc
 
     def _scale(self, features: Floats, noise: AdditiveNoise | None, source: Source) -> Scale:
         if noise is not None:
-            found = learned(features, noise, source)
+            found = learn_bounds(features, noise, source)
         else:
-            found = declared(self.bounds, features.shape[1], "bounds")
+            found = read_bounds(self.bounds, features.shape[1], "bounds")
         return found if self.fit_intercept else found.around_zero()
 
     def _map_back(self, weights: Floats, scale: Scale) -> None:

@@ -12,15 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ziggurat.errors import ParameterError
-from ziggurat.learn._budget import Budget, Kind
-from ziggurat.learn._choosing import Contested, each_of, judged_by_copies
+from ziggurat.learn._budget import FitBudget, Kind, deviation_of, lesser_noise
+from ziggurat.learn._choosing import Contested, each_of, judge_by_copies
 from ziggurat.learn._clipping import STEPS, Floats, Integers, in_steps, root_above
 from ziggurat.learn._moments import Moments, Quadratic
 from ziggurat.learn.linear._histogram_rows import CellGrid
 from ziggurat.learn.linear._objective import Objective
-from ziggurat.learn.linear._quadratic import Penalty, solved
-from ziggurat.mechanisms import Laplace
-from ziggurat.privacy import Event, Relation, gaussian_mu
+from ziggurat.learn.linear._quadratic import Penalty, solve
+from ziggurat.privacy import Event, Relation
 from ziggurat.privacy.accounting import require_declared
 from ziggurat.randomness import Source
 
@@ -35,7 +34,7 @@ _SOLUBLE = 0.1
 
 
 @dataclass(frozen=True)
-class Facts:
+class LinearFacts:
     """What is public: the shape, the largest squared norm of the scaled features, an intercept or none, a ridge.
 
     `rows` is how many rows proofs allow for: their number where it is public. `likely` is about how many there are.
@@ -46,7 +45,7 @@ class Facts:
     norm: Fraction
     intercept: bool
     ridge: float
-    budget: Budget
+    budget: FitBudget
     likely: int | None = None
 
     @property
@@ -78,7 +77,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Given:
+class LinearRows:
     """What is private, scaled to [-1, 1], and penalties on scaled weights: one, or those to choose from."""
 
     features: Floats
@@ -88,12 +87,12 @@ class Given:
     def __len__(self) -> int:
         return len(self.features)
 
-    def only(self, places: Integers) -> Given:
+    def only(self, places: Integers) -> LinearRows:
         """These rows alone."""
-        return Given(self.features[places], self.target[places], self.penalties)
+        return LinearRows(self.features[places], self.target[places], self.penalties)
 
 
-class Learned(NamedTuple):
+class LinearWeights(NamedTuple):
     """Scaled weights and intercept, protected, and the place of the penalty that was chosen."""
 
     weights: Floats
@@ -112,7 +111,7 @@ class Route(ABC):
     doubt: float
 
     @abstractmethod
-    def learn(self, given: Given, source: Source) -> Learned:
+    def learn(self, given: LinearRows, source: Source) -> LinearWeights:
         """Give the scaled weights and intercept, protected."""
 
 
@@ -123,28 +122,28 @@ class Sums(Route):
     repair = True
 
     @abstractmethod
-    def released(self, given: Given, source: Source) -> Floats:
+    def release(self, given: LinearRows, source: Source) -> Floats:
         """Release a vector."""
 
     @abstractmethod
-    def told(self, noisy: Floats) -> Quadratic:
+    def read_sums(self, noisy: Floats) -> Quadratic:
         """Give the sums that a released vector tells, linearly."""
 
-    def minimised(self, noisy: Floats, penalty: Penalty, times: float = 1.0) -> tuple[Floats, float]:
+    def minimize(self, noisy: Floats, penalty: Penalty, times: float = 1.0) -> tuple[Floats, float]:
         """Give the scaled weights and intercept for a vector with so many times the noise."""
-        told = self.told(noisy)
-        return solved(replace(told, spread=told.spread * times), penalty, repair=self.repair)
+        told = self.read_sums(noisy)
+        return solve(replace(told, spread=told.spread * times), penalty, repair=self.repair)
 
-    def learn(self, given: Given, source: Source) -> Learned:
+    def learn(self, given: LinearRows, source: Source) -> LinearWeights:
         """Release, choose a penalty where there are several, and minimise."""
-        noisy, penalties, place = self.released(given, source), given.penalties, 0
+        noisy, penalties, place = self.release(given, source), given.penalties, 0
         if len(penalties) > 1:
 
             def fitted(copy: Floats) -> list[tuple[Floats, float]]:
-                return [self.minimised(copy, penalty, math.sqrt(2)) for penalty in penalties]
+                return [self.minimize(copy, penalty, math.sqrt(2)) for penalty in penalties]
 
-            place = judged_by_copies(noisy, deviation(self.noise), fitted, self.told, source)
-        return Learned(*self.minimised(noisy, penalties[place]), place)
+            place = judge_by_copies(noisy, deviation_of(self.noise), fitted, self.read_sums, source)
+        return LinearWeights(*self.minimize(noisy, penalties[place]), place)
 
 
 class Statistics(Sums):
@@ -156,7 +155,7 @@ class Statistics(Sums):
     is less for w^2 < 2P; and no third is spent on the smallest eigenvalue, which is that of the noisy matrix.
     """
 
-    def __init__(self, facts: Facts, method: str) -> None:
+    def __init__(self, facts: LinearFacts, method: str) -> None:
         self.facts, self.repair = facts, method != "functional-as-published"
         weight = max(math.isqrt(math.ceil(facts.norm * STEPS**2 / 2)), 1) if method == "adassp" else STEPS
         budget = facts.budget
@@ -169,20 +168,20 @@ class Statistics(Sums):
         else:
             self.noise = budget.noise(self.moments.l1 if budget.kind == "laplace" else self.moments.l2, size)
         self.event = self.noise.event
-        self.spread = deviation(self.noise) / STEPS**2
+        self.spread = deviation_of(self.noise) / STEPS**2
         self.doubt = facts.beside_rows(6 * self.spread * math.sqrt(facts.columns))
 
-    def released(self, given: Given, source: Source) -> Floats:
+    def release(self, given: LinearRows, source: Source) -> Floats:
         """Release the moments."""
         moments = self.moments
         steps = np.trunc(given.target * moments.target).astype(np.int64)
-        sums = moments.summed(in_steps(given.features), steps)
+        sums = moments.sum_up(in_steps(given.features), steps)
         twice = 1 if self.repair else np.where(moments.places[0] == moments.places[1], 1, 2)
         return np.asarray(np.asarray(self.noise.release(sums * twice, source).value) / twice)
 
-    def told(self, noisy: Floats) -> Quadratic:
+    def read_sums(self, noisy: Floats) -> Quadratic:
         """Put the moments in their places."""
-        return self.moments.shaped(noisy, self.facts.likely or self.facts.rows, self.spread)
+        return self.moments.place(noisy, self.facts.likely or self.facts.rows, self.spread)
 
 
 class Output(Route):
@@ -196,7 +195,7 @@ class Output(Route):
     Cholesky solves a system within 4 p (3p + 1) u of this one (Higham 2002, Theorem 10.4).
     """
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: LinearFacts) -> None:
         if facts.ridge <= 0:
             raise ParameterError("Output perturbation needs a ridge: use Ridge with alpha above 0, or another method.")
         _require_declared(facts, "output")
@@ -210,7 +209,7 @@ class Output(Route):
             sensitivity *= root_above(Fraction(size))
         self.noise: Any = facts.budget.noise(sensitivity, size)
         self.event = self.noise.event
-        self.doubt = deviation(self.noise) * math.sqrt(size)
+        self.doubt = deviation_of(self.noise) * math.sqrt(size)
 
     def _round_off(self) -> Fraction:
         size, ridge = self.facts.size, self.facts.ridge
@@ -221,24 +220,24 @@ class Output(Route):
         ridge = self.facts.ridge
         return (self.facts.rows * float(self.facts.length) ** 2 + ridge) / ridge
 
-    def learn(self, given: Given, source: Source) -> Learned:
+    def learn(self, given: LinearRows, source: Source) -> LinearWeights:
         """Solve exactly summed normal equations, and add noise; the penalty is the ridge on the scaled weights."""
         from scipy.linalg import cho_factor, cho_solve
 
         facts = self.facts
         moments = Moments(facts.columns, facts.norm, STEPS * facts.intercept, STEPS, Relation.ADD_OR_REMOVE_ONE)
-        sums = moments.summed(in_steps(given.features), in_steps(given.target)) / STEPS**2
+        sums = moments.sum_up(in_steps(given.features), in_steps(given.target)) / STEPS**2
         matrix = np.zeros((facts.size + 1, facts.size + 1))
         matrix[moments.places] = sums
         gram = (matrix + matrix.T - np.diag(np.diag(matrix)))[: facts.size, : facts.size]
         found = cho_solve(cho_factor(gram + facts.ridge * np.eye(facts.size)), matrix[: facts.size, -1])
-        return Learned(*facts.split(np.asarray(self.noise.release(found, source).value)))
+        return LinearWeights(*facts.split(np.asarray(self.noise.release(found, source).value)))
 
 
 class Perturbed(Route):
     """Objective perturbation of squared residuals, continued linearly beyond half the target's range (Huber)."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: LinearFacts) -> None:
         self.facts = facts
         length = float(facts.length) * (1 + 1e-12)
         across = min(facts.columns, math.sqrt(facts.columns * facts.norm) * (1 + 1e-12)) + facts.intercept
@@ -246,7 +245,7 @@ class Perturbed(Route):
         self.event = self.objective.event
         self.doubt = facts.beside_rows(3 * self.objective.deviation * math.sqrt(facts.size))
 
-    def learn(self, given: Given, source: Source) -> Learned:
+    def learn(self, given: LinearRows, source: Source) -> LinearWeights:
         """Minimise the tilted objective."""
 
         def slopes(fitted: Floats) -> tuple[Floats, Floats, Floats]:
@@ -255,35 +254,35 @@ class Perturbed(Route):
             return first * (residual - first / 2), first, (np.abs(residual) <= _RESIDUAL).astype(float)
 
         rows = self.facts.with_constant(given.features)
-        return Learned(*self.facts.split(self.objective.minimised(rows, slopes, source)))
+        return LinearWeights(*self.facts.split(self.objective.minimize(rows, slopes, source)))
 
 
-class Cells(Sums):
+class NoisyCells(Sums):
     """Noise on a histogram of features and target; the model is that of the noisy cells (Lei 2011)."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: LinearFacts) -> None:
         _require_declared(facts, "input")
         self.facts = facts
         self.grid = CellGrid.fitting(facts.likely or facts.rows, facts.columns + 1)
         self.noise = self.grid.noise(facts.budget)
         self.event = self.noise.event
-        self.doubt = facts.beside_rows(deviation(self.noise) * math.sqrt(self.grid.cells))
+        self.doubt = facts.beside_rows(deviation_of(self.noise) * math.sqrt(self.grid.cells))
 
-    def released(self, given: Given, source: Source) -> Floats:
+    def release(self, given: LinearRows, source: Source) -> Floats:
         """Release the histogram."""
         counts = self.grid.counts(np.column_stack([given.features, given.target]))
         return np.asarray(self.noise.release(counts, source).value, dtype=float)
 
-    def told(self, noisy: Floats) -> Quadratic:
+    def read_sums(self, noisy: Floats) -> Quadratic:
         """Sum over the middles of cells, however many rows each is said to have."""
         rows = self.grid.centres()
         sums, middle = (rows * noisy[:, None]).T @ rows, rows.T @ noisy
         along = middle[:-1] if self.facts.intercept else None
         return Quadratic(sums[:-1, :-1], sums[:-1, -1], along, float(middle[-1]), max(float(noisy.sum()), 1.0), 0.0)
 
-    def minimised(self, noisy: Floats, penalty: Penalty, times: float = 1.0) -> tuple[Floats, float]:
+    def minimize(self, noisy: Floats, penalty: Penalty, times: float = 1.0) -> tuple[Floats, float]:
         """Fit the cells that are not said to have less than no row."""
-        return super().minimised(np.maximum(noisy, 0.0), penalty, times)
+        return super().minimize(np.maximum(noisy, 0.0), penalty, times)
 
 
 def ridge_sensitivity(rows: int, ridge: float, length: Fraction = Fraction(1), *, as_printed: bool = False) -> Fraction:
@@ -291,11 +290,6 @@ def ridge_sensitivity(rows: int, ridge: float, length: Fraction = Fraction(1), *
     weight = Fraction(ridge)
     longest = root_above(rows / weight) / (1 if as_printed else 2)
     return 2 * length * (1 + length * longest) / weight
-
-
-def deviation(noise: Any) -> float:
-    """The standard deviation of additive noise."""
-    return math.sqrt(2) * float(noise.scale) if isinstance(noise, Laplace) else float(noise.sigma)
 
 
 def noise_kind(method: str, size: int, epsilon: Fraction, delta: Fraction) -> Kind:
@@ -307,27 +301,19 @@ def noise_kind(method: str, size: int, epsilon: Fraction, delta: Fraction) -> Ki
             )
         return "gaussian"
     if method == "functional":
-        return lesser((size + 1) * (size + 2) / 2, size + 1, epsilon, delta)
-    return lesser(math.sqrt(size), 1, epsilon, delta) if method == "output" else "laplace"
+        return lesser_noise((size + 1) * (size + 2) / 2, size + 1, epsilon, delta)
+    return lesser_noise(math.sqrt(size), 1, epsilon, delta) if method == "output" else "laplace"
 
 
-def lesser(in_l1: float, in_l2: float, epsilon: Fraction, delta: Fraction) -> Kind:
-    """Name the noise of less deviation for a vector of these sensitivities."""
-    if not delta:
-        return "laplace"
-    gaussian = in_l2 / gaussian_mu(float(epsilon), float(delta))
-    return "gaussian" if gaussian < math.sqrt(2) * in_l1 / float(epsilon) else "laplace"
-
-
-def route(method: str, facts: Facts, ridges: Sequence[float] = ()) -> Route | Contested:
+def route(method: str, facts: LinearFacts, ridges: Sequence[float] = ()) -> Route | Contested:
     """Make the route of this name, with a contest if there are several ridges and no sums to choose by."""
     if len(ridges) > 1 and method not in RELEASED:
-        return _contested(method, facts, ridges)
-    made: dict[str, Callable[[Facts], Route]] = {"objective": Perturbed, "output": Output, "input": Cells}
+        return _contest(method, facts, ridges)
+    made: dict[str, Callable[[LinearFacts], Route]] = {"objective": Perturbed, "output": Output, "input": NoisyCells}
     return made[method](facts) if method in made else Statistics(facts, method)
 
 
-def _contested(method: str, facts: Facts, ridges: Sequence[float]) -> Contested:
+def _contest(method: str, facts: LinearFacts, ridges: Sequence[float]) -> Contested:
     if method == "functional-as-published":
         raise ParameterError("'functional-as-published' has a public alpha; give a number, or use 'functional'.")
     again = method == "objective"
@@ -339,11 +325,11 @@ def _contested(method: str, facts: Facts, ridges: Sequence[float]) -> Contested:
     return Contested(make, squared_residuals, facts.rows, ridges, budget, again=again, likely=facts.likely)
 
 
-def squared_residuals(model: Learned, given: Given) -> Floats:
+def squared_residuals(model: LinearWeights, given: LinearRows) -> Floats:
     """The squared residual of every row over 4, the fitted value moved into [-1, 1]: between 0 and 1."""
     fitted = np.clip((given.features * model.weights).sum(axis=1) + model.constant, -1.0, 1.0)
     return np.asarray((fitted - given.target) ** 2 / 4)
 
 
-def _require_declared(facts: Facts, method: str) -> None:
+def _require_declared(facts: LinearFacts, method: str) -> None:
     require_declared(facts.budget.neighbours.relation, facts.likely, f"The method {method!r}")

@@ -38,7 +38,7 @@ import numpy as np
 
 from ziggurat import randomness
 from ziggurat.errors import PrivacyError
-from ziggurat.learn._budget import Budget, Kind
+from ziggurat.learn._budget import FitBudget, Kind
 from ziggurat.learn._clipping import Floats
 from ziggurat.mechanisms import Gaussian, Laplace
 from ziggurat.privacy import ApproximateEvent, Event, PureEvent, Relation, gaussian_mu
@@ -87,7 +87,7 @@ class Objective:
     slope: float
     curvature: float
     ridge: float
-    budget: Budget
+    budget: FitBudget
 
     @property
     def event(self) -> Event:
@@ -147,7 +147,7 @@ class Objective:
         lattice = self._lattice * math.sqrt(self.dimension)
         return (2 * self._tolerance + lattice) / self.strength
 
-    def minimised(self, rows: Floats, slopes: Slopes, source: Source) -> Floats:
+    def minimize(self, rows: Floats, slopes: Slopes, source: Source) -> Floats:
         """Give the protected minimiser."""
         tilt = self._tilt(source)
         found = newton(rows, slopes, self.strength, tilt, self._tolerance)
@@ -232,13 +232,11 @@ def newton(rows: Floats, slopes: Slopes, strength: float, tilt: Floats, toleranc
         hessian = (rows * second[:, None]).T @ rows + strength * np.eye(at.size)
         step = np.asarray(np.linalg.solve(hessian, gradient), dtype=np.float64)
         here = value.sum() + strength / 2 * (at @ at) + tilt @ at
-        at = at - _halved(rows, slopes, strength, tilt, at, step, here) * step
+        at = at - _halve(rows, slopes, strength, tilt, at, step, here) * step
     raise PrivacyError("The minimum was not found to the precision that the promise needs; use another method.")
 
 
-def _halved(
-    rows: Floats, slopes: Slopes, strength: float, tilt: Floats, at: Floats, step: Floats, here: float
-) -> float:
+def _halve(rows: Floats, slopes: Slopes, strength: float, tilt: Floats, at: Floats, step: Floats, here: float) -> float:
     """How much of the step to take: the first half, quarter, ... that does not go up, round-off aside."""
     part = 1.0
     for _ in range(40):

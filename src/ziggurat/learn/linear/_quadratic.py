@@ -36,7 +36,7 @@ class Penalty:
         return Penalty(rows * self.square, rows * self.absolute) if self.per_row else self
 
 
-def solved(noisy: Quadratic, penalty: Penalty, *, repair: bool = True) -> tuple[Floats, float]:
+def solve(noisy: Quadratic, penalty: Penalty, *, repair: bool = True) -> tuple[Floats, float]:
     """Give the scaled weights and intercept that minimise the noisy quadratic with its penalty.
 
     Noise can make a quadratic indefinite, which then has no minimum. The repair takes negative eigenvalues for 0 and
@@ -46,10 +46,10 @@ def solved(noisy: Quadratic, penalty: Penalty, *, repair: bool = True) -> tuple[
     would never end, what it has reached at `_FARTHEST`; and a warning says so. It is raised by the noisy sums alone, so
     it is post-processing as well.
     """
-    penalty, (gram, cross) = penalty.of(noisy.rows), noisy.centred()
+    penalty, (gram, cross) = penalty.of(noisy.rows), noisy.centre()
     if repair:
         level = _RIDGE * noisy.spread * math.sqrt(len(cross)) - float(penalty.square.min())
-        gram = _lifted(gram) + max(level, 0.0) * np.eye(len(cross))
+        gram = _lift(gram) + max(level, 0.0) * np.eye(len(cross))
     gram = gram + np.diag(penalty.square)
     if not repair and np.linalg.eigvalsh(gram)[0] < 0:
         _warn_of_no_minimum()
@@ -66,7 +66,7 @@ def _warn_of_no_minimum() -> None:
     )
 
 
-def _lifted(gram: Floats) -> Floats:
+def _lift(gram: Floats) -> Floats:
     values, vectors = np.linalg.eigh(gram)
     return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
 

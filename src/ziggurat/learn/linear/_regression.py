@@ -12,33 +12,33 @@ from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.errors import ParameterError
 from ziggurat.learn._base import Private
-from ziggurat.learn._bounds import histogram_noise, learned
-from ziggurat.learn._budget import Budget, about_rows, exact_share, warn_of_noise
+from ziggurat.learn._bounds import histogram_noise, learn_bounds
+from ziggurat.learn._budget import FitBudget, about_rows, exact_share, warn_of_noise
 from ziggurat.learn._choosing import Contested, is_private, public_grid, weight_of
 from ziggurat.learn._clipping import (
     Floats,
     Scale,
     as_learned,
-    checked_pairs,
-    checked_rows,
-    declared,
+    check_pairs,
+    check_rows,
     exact_norm,
     norm_squared,
-    shortened,
+    read_bounds,
+    shorten,
 )
-from ziggurat.learn._storage import Stored
-from ziggurat.learn.linear._methods import METHODS, RELEASED, Facts, Given, Route, noise_kind, route
+from ziggurat.learn._storage import StoredModel
+from ziggurat.learn.linear._methods import METHODS, RELEASED, LinearFacts, LinearRows, Route, noise_kind, route
 from ziggurat.learn.linear._quadratic import Penalty
 from ziggurat.mechanisms import AdditiveNoise
-from ziggurat.privacy import Amount, Event, composed, whole
-from ziggurat.privacy.accounting import Size, fewest, require_declared
+from ziggurat.privacy import Amount, Event, compose_events, whole_number
+from ziggurat.privacy.accounting import Size, fewest_rows, require_declared
 from ziggurat.randomness import Source
 
 _UP_TO_SOME_ROWS = ("objective", "output")
 
 
 @dataclass(frozen=True)
-class Plan:
+class LinearPlan:
     """What a fit will do: noise for the bounds that have to be paid for, and a route to the weights."""
 
     bounds_noise: AdditiveNoise | None
@@ -48,10 +48,10 @@ class Plan:
     def event(self) -> Event:
         """What both cost."""
         paid = [] if self.bounds_noise is None else [self.bounds_noise.event]
-        return composed([*paid, self.route.event]) if paid else self.route.event
+        return compose_events([*paid, self.route.event]) if paid else self.route.event
 
 
-class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # scikit-learn has no types
+class _LinearModel(StoredModel, RegressorMixin, Private):  # type: ignore[misc]  # scikit-learn has no types
     """What linear models share."""
 
     _methods: tuple[str, ...] = METHODS
@@ -98,7 +98,7 @@ class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # sc
 
     def planned(self, rows: int, columns: int) -> Event:
         """Say what fitting a table of this shape will cost; nothing is read."""
-        return self._plan(rows, whole(columns, "columns")).event
+        return self._plan(rows, whole_number(columns, "columns")).event
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - as in scikit-learn
         """Learn from private rows.
@@ -118,23 +118,23 @@ class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # sc
             If the rows are not a table of finite numbers; no cell is shown.
         """
         candidates = self._candidates()
-        features, target = self._checked(X, y)
+        features, target = self._check_rows(X, y)
         plan, source = self._plan(*features.shape), self._source()
         warn_of_noise(self._epsilon, self._size(len(features)).likely, features.shape[1], plan.route.doubt)
         scale, aim = self._scales(features, target, plan.bounds_noise, source)
-        scaled = shortened(scale.scaled(features), exact_norm(self.clip_norm))
-        ready = aim.scaled(target[:, None])[:, 0]
+        scaled = shorten(scale.scale(features), exact_norm(self.clip_norm))
+        ready = aim.scale(target[:, None])[:, 0]
         penalties = tuple(self._penalty(weight, scale, aim) for weight in candidates)
-        weights, constant, place = plan.route.learn(Given(scaled, ready, penalties), source)
+        weights, constant, place = plan.route.learn(LinearRows(scaled, ready, penalties), source)
         self._map_back(weights, constant, scale, aim)
         self._note(candidates[place])
-        self._released(plan.event, source)
+        self._note_release(plan.event, source)
         return self
 
     def predict(self, X: Any) -> Floats:  # noqa: N803
         """Return the fitted value of every row, moved and shortened as the rows were that were learned from."""
         check_is_fitted(self)
-        inside = as_learned(Scale(*self.bounds_), checked_rows(self, X), self.clip_norm_)
+        inside = as_learned(Scale(*self.bounds_), check_rows(self, X), self.clip_norm_)
         return np.asarray(inside @ self.coef_ + self.intercept_)
 
     def __sklearn_tags__(self) -> Any:
@@ -142,8 +142,8 @@ class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # sc
         tags.regressor_tags.poor_score = True
         return tags
 
-    def _checked(self, X: Any, y: Any) -> tuple[Floats, Floats]:  # noqa: N803
-        features, target = checked_pairs(self, X, y, numeric=True, least=fewest(self.relation))
+    def _check_rows(self, X: Any, y: Any) -> tuple[Floats, Floats]:  # noqa: N803
+        features, target = check_pairs(self, X, y, numeric=True, least=fewest_rows(self.relation))
         if self.method in _UP_TO_SOME_ROWS:
             self._size(len(features)).require(len(features))
         return features, target
@@ -155,7 +155,7 @@ class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # sc
         """The weight of the penalty, or those that one is chosen from."""
         return (0.0,)
 
-    def _penalised(self, weight: float) -> tuple[float, float]:
+    def _weigh_penalty(self, weight: float) -> tuple[float, float]:
         """The weights of squares and of absolute values, as scikit-learn counts them for squared residuals."""
         return weight, 0.0
 
@@ -168,18 +168,18 @@ class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # sc
 
     def _penalty(self, weight: float, scale: Scale, aim: Scale) -> Penalty:
         """The penalty on scaled weights that is the one asked for on the published ones."""
-        square, absolute = self._penalised(weight)
+        square, absolute = self._weigh_penalty(weight)
         return Penalty(square / scale.half**2, absolute / (scale.half * aim.half[0]), self._per_row())
 
-    def _plan(self, rows: int, columns: int) -> Plan:
+    def _plan(self, rows: int, columns: int) -> LinearPlan:
         if self.method not in self._methods:
             raise ParameterError(f"The method of {type(self).__name__} must be one of {', '.join(self._methods)}.")
         size = columns + bool(self.fit_intercept)
-        ridges = [self._penalised(weight)[0] for weight in self._candidates()]
+        ridges = [self._weigh_penalty(weight)[0] for weight in self._candidates()]
         # A contest uses delta up, so bounds beside it must be pure.
         contest = len(ridges) > 1 and self.method not in RELEASED
         kind = "laplace" if contest else noise_kind(self.method, size, self._epsilon, self._delta)
-        main = Budget(self._epsilon, self._delta, kind, about_rows(self.relation))
+        main = FitBudget(self._epsilon, self._delta, kind, about_rows(self.relation))
         likely, most = self._size(rows)
         unknown = (columns if self.bounds is None else 0) + (self.y_bounds is None)
         bounds_noise = None
@@ -189,19 +189,19 @@ class _LinearModel(Stored, RegressorMixin, Private):  # type: ignore[misc]  # sc
         if self._per_row() and not self.fit_intercept:
             require_declared(self.relation, likely, "A penalty beside the mean, without an intercept,")
         norm = norm_squared(exact_norm(self.clip_norm), columns)
-        facts = Facts(most, columns, norm, bool(self.fit_intercept), ridges[0], main, likely)
-        return Plan(bounds_noise, route(self.method, facts, ridges))
+        facts = LinearFacts(most, columns, norm, bool(self.fit_intercept), ridges[0], main, likely)
+        return LinearPlan(bounds_noise, route(self.method, facts, ridges))
 
     def _scales(
         self, features: Floats, target: Floats, noise: AdditiveNoise | None, source: Source
     ) -> tuple[Scale, Scale]:
         """Give the bounds of the features and of the target; those that were not declared are bought together."""
         columns = features.shape[1]
-        scale = None if self.bounds is None else declared(self.bounds, columns, "bounds")
-        aim = None if self.y_bounds is None else declared(self.y_bounds, 1, "y_bounds")
+        scale = None if self.bounds is None else read_bounds(self.bounds, columns, "bounds")
+        aim = None if self.y_bounds is None else read_bounds(self.y_bounds, 1, "y_bounds")
         if noise is not None:
             parts = ([] if scale else [features]) + ([] if aim else [target[:, None]])
-            bought = learned(np.hstack(parts), noise, source)
+            bought = learn_bounds(np.hstack(parts), noise, source)
             scale = scale or Scale(bought.lower[:columns], bought.upper[:columns])
             aim = aim or Scale(bought.lower[-1:], bought.upper[-1:])
         if scale is None or aim is None:

@@ -52,7 +52,7 @@ class ElasticNet(Weighted):
         )  # fmt: skip
         self.l1_ratio = l1_ratio
 
-    def _penalised(self, weight: float) -> tuple[float, float]:
+    def _weigh_penalty(self, weight: float) -> tuple[float, float]:
         ratio = weight_of(self.l1_ratio, "l1_ratio")
         if ratio > 1:
             raise ParameterError("l1_ratio must be a number from 0 to 1.")
@@ -69,7 +69,7 @@ class Lasso(Weighted):
     _methods = _ON_SUMS
     _grid = _GRID
 
-    def _penalised(self, weight: float) -> tuple[float, float]:
+    def _weigh_penalty(self, weight: float) -> tuple[float, float]:
         return 0.0, weight
 
     def _per_row(self) -> bool:

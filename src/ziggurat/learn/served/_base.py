@@ -22,10 +22,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.errors import ParameterError
 from ziggurat.learn._base import Private
-from ziggurat.learn._clipping import declared, root_above
-from ziggurat.learn._storage import Stored
+from ziggurat.learn._clipping import read_bounds, root_above
+from ziggurat.learn._storage import StoredModel
 from ziggurat.learn.served._fourier import MARGIN, Fourier
-from ziggurat.learn.served._kernels import Array, Expansion
+from ziggurat.learn.served._kernels import Array, KernelExpansion
 from ziggurat.learn.served._path_file import PathFile
 from ziggurat.learn.served._paths import LazyPath
 from ziggurat.mechanisms import Gaussian
@@ -37,9 +37,9 @@ from ziggurat.privacy import (
     UnboundedEvent,
     exact_delta,
     exact_positive,
-    whole,
+    whole_number,
 )
-from ziggurat.privacy.accounting import fewest
+from ziggurat.privacy.accounting import fewest_rows
 from ziggurat.randomness import Source
 
 _FAR = 1e9  # bandwidths from the centre at which all rows are clipped, so that angles stay finite
@@ -61,7 +61,7 @@ def published_constant(delta: Amount) -> float:
     return math.sqrt(2 * math.log(2 / amount))
 
 
-class Served(Stored, Private):
+class Served(StoredModel, Private):
     """A model whose answers leave without limit, because noise was added to the function that gives them, once.
 
     A subclass has the parameters `bandwidth`, `bounds`, `features`, `path` and `as_published` besides the common ones.
@@ -88,7 +88,7 @@ class Served(Stored, Private):
     noise_scale_: float
 
     @abstractmethod
-    def _printed(self, rows: int) -> float:
+    def _paper_ratio(self, rows: int) -> float:
         """The published sensitivity, in units of the right one."""
 
     @abstractmethod
@@ -99,7 +99,7 @@ class Served(Stored, Private):
         """How many answers `OutputPerturbation` must perturb beside those asked for."""
         return 0
 
-    def _finished(self, values: Array, noise: Array) -> tuple[Array, Array]:
+    def _finish(self, values: Array, noise: Array) -> tuple[Array, Array]:
         """Make what is told of perturbed answers and the deviations of their noise."""
         return values, noise
 
@@ -113,42 +113,42 @@ class Served(Stored, Private):
 
     def planned(self, rows: int, columns: int) -> Event:
         """Say what fitting so many rows will cost; nothing is read."""
-        rows = whole(rows, "rows", fewest(self._neighbours().relation))
-        return self._stated(self._mechanism(rows, whole(columns, "columns")), rows)
+        rows = whole_number(rows, "rows", fewest_rows(self._neighbours().relation))
+        return self._state_event(self._mechanism(rows, whole_number(columns, "columns")), rows)
 
     def _mechanism(self, rows: int, columns: int) -> Gaussian:
         """Noise for what is protected, scaled to sensitivity 1."""
         if self.path is not None:
-            return self._calibrated(1 + FOR_FLOATS, rows, coordinates=1)
-        return self._calibrated(Fraction(1), rows, coordinates=self._map(columns).size * self._outputs())
+            return self._calibrate(1 + FOR_FLOATS, rows, coordinates=1)
+        return self._calibrate(Fraction(1), rows, coordinates=self._map(columns).size * self._outputs())
 
-    def _calibrated(self, moved: Fraction, rows: int, **options: Any) -> Gaussian:
+    def _calibrate(self, moved: Fraction, rows: int, **options: Any) -> Gaussian:
         options["neighbours"] = self._neighbours()
         if not self.as_published:
             return Gaussian.calibrated(self._epsilon, self._delta, moved, **options)
-        printed = Fraction(self._printed(rows) * published_constant(self._delta))
+        printed = Fraction(self._paper_ratio(rows) * published_constant(self._delta))
         return Gaussian(moved, moved * printed / self._epsilon, **options)
 
-    def _stated(self, mechanism: Gaussian, rows: int) -> Event:
+    def _state_event(self, mechanism: Gaussian, rows: int) -> Event:
         """The event; it promises nothing where published noise is too little, or tells a private number of rows."""
         private = self._neighbours().relation is not Relation.REPLACE_ONE
-        if self.as_published and (private or self._printed(rows) < 1):
+        if self.as_published and (private or self._paper_ratio(rows) < 1):
             what = f"{type(self).__name__} with the published sensitivity, which is too small"
             return UnboundedEvent(self._neighbours(), what)
         return mechanism.event
 
     def _map(self, columns: int) -> Fourier:
         """The public feature map: a lattice where bounds are declared and there is room for it, else drawn."""
-        most, made = whole(self.features, "features", 2), None
+        most, made = whole_number(self.features, "features", 2), None
         if self.bounds is not None:
-            made = Fourier.lattice(2 * declared(self.bounds, columns, "bounds").half, self._width, most)
-        return replace(made or Fourier.drawn(columns, self._width, most), centre=self._centre(columns))
+            made = Fourier.lattice(2 * read_bounds(self.bounds, columns, "bounds").half, self._width, most)
+        return replace(made or Fourier.draw(columns, self._width, most), centre=self._centre(columns))
 
     def _centre(self, columns: int) -> Array:
         """The public point that rows and questions are measured from."""
-        return np.zeros(columns) if self.bounds is None else declared(self.bounds, columns, "bounds").centre
+        return np.zeros(columns) if self.bounds is None else read_bounds(self.bounds, columns, "bounds").centre
 
-    def _clipped(self, rows: Array, margin: float = 0.0) -> Array:
+    def _clip(self, rows: Array, margin: float = 0.0) -> Array:
         """Clip rows to the declared bounds, and questions to a margin around them."""
         return np.clip(rows, *self._limits(rows.shape[1], margin))
 
@@ -156,7 +156,7 @@ class Served(Stored, Private):
         centre, far = self._centre(columns), _FAR * self._width
         if self.bounds is None:
             return centre - far, centre + far
-        box, more = declared(self.bounds, columns, "bounds"), margin * self._width
+        box, more = read_bounds(self.bounds, columns, "bounds"), margin * self._width
         return np.maximum(box.lower - more, centre - far), np.minimum(box.upper + more, centre + far)
 
     def _serve_features(self, features: Fourier, weights: Array, noise: float) -> None:
@@ -165,7 +165,7 @@ class Served(Stored, Private):
         self.frequencies_, self.frequency_weights_ = features.frequencies, features.weights
         self.weights_, self.noise_scale_, self.facts_ = weights, noise, self._facts()
 
-    def _serve_path(self, function: Expansion, source: Source, noise: float) -> None:
+    def _serve_path(self, function: KernelExpansion, source: Source, noise: float) -> None:
         """Keep the function itself, which must never leave, and start the path that hides it.
 
         Where the path cannot be started nothing is changed: a model that goes on with an older path, but with other
@@ -198,23 +198,23 @@ class Served(Stored, Private):
     def _answers(self, rows: Array) -> Array:
         """Noisy values at the rows, a column for each function; the same row always gets the same."""
         self._require_as_fitted()
-        asked = self._clipped(rows, MARGIN)
+        asked = self._clip(rows, MARGIN)
         if self.path is None:
             centre = self._centre(rows.shape[1])
             features = Fourier(self.frequencies_, self.frequency_weights_, least=-1.0, centre=centre)
             return np.asarray(features.of(asked) @ self.weights_)
-        function, scale = Expansion(self.centres_, self.coefficients_, self._width), self.noise_scale_
-        return self._opened().answers(asked, lambda points: function.at(points) / scale) * scale
+        function, scale = KernelExpansion(self.centres_, self.coefficients_, self._width), self.noise_scale_
+        return self._open().answers(asked, lambda points: function.at(points) / scale) * scale
 
-    def _opened(self) -> LazyPath:
+    def _open(self) -> LazyPath:
         if not hasattr(self, "_lazy") or self._lazy.file.file != Path(self.path):
             self._lazy = LazyPath(PathFile(self.path, self.path_identity_), self._source())
         return self._lazy
 
     def save(self, path: str | Path) -> None:
-        """Write the fitted model to a file, as `Stored` says; the place of a noise path is kept as text."""
+        """Write the fitted model to a file, as `StoredModel` says; the place of a noise path is kept as text."""
         kept = self if self.path is None else copy.copy(self).set_params(path=str(self.path))
-        Stored.save(kept, path)
+        StoredModel.save(kept, path)
 
 
 def warn_of_noise(noise: float, useful: float, what: str) -> None:
@@ -228,7 +228,7 @@ def warn_of_noise(noise: float, useful: float, what: str) -> None:
         )
 
 
-def summed(features: Fourier, rows: Array, chunk: int = 8192) -> Any:
+def sum_features(features: Fourier, rows: Array, chunk: int = 8192) -> Any:
     """Add up the features of all rows, exactly: each is rounded to whole steps first, so no order of adding matters."""
     total = np.zeros(features.size, dtype=np.int64)
     for start in range(0, len(rows), chunk):

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from ziggurat.errors import ParameterError
 from ziggurat.learn._base import Private
 from ziggurat.learn._budget import about_rows
-from ziggurat.learn._clipping import Scale, checked_rows, declared, root_above
-from ziggurat.learn._storage import Stored
+from ziggurat.learn._clipping import Scale, check_rows, read_bounds, root_above
+from ziggurat.learn._storage import StoredModel
 from ziggurat.learn.served._base import (
     COUNTED,
     FOR_FLOATS,
@@ -23,14 +23,14 @@ from ziggurat.learn.served._base import (
     in_features,
     moved_by_a_row,
     published_constant,
-    summed,
+    sum_features,
     warn_of_noise,
 )
 from ziggurat.learn.served._fourier import MARGIN
-from ziggurat.learn.served._kernels import Array, Expansion
+from ziggurat.learn.served._kernels import Array, KernelExpansion
 from ziggurat.mechanisms import Gaussian, Laplace
-from ziggurat.privacy import Amount, Event, Neighbours, Relation, whole
-from ziggurat.privacy.accounting import Size, fewest
+from ziggurat.privacy import Amount, Event, Neighbours, Relation, whole_number
+from ziggurat.privacy.accounting import Size, fewest_rows
 from ziggurat.randomness import Source
 
 _MOST_BINS = 1 << 24
@@ -44,8 +44,8 @@ class _Density(DensityMixin):  # type: ignore[misc]  # scikit-learn has no types
     relation: str
     expected_rows: int | None
 
-    def _checked(self, X: Any, y: Any) -> Array:  # noqa: ARG002, N803
-        return checked_rows(self, X, reset=True, least=fewest(self.relation))
+    def _check_rows(self, X: Any, y: Any) -> Array:  # noqa: ARG002, N803
+        return check_rows(self, X, reset=True, least=fewest_rows(self.relation))
 
     def _neighbours(self) -> Neighbours:
         return about_rows(self.relation)
@@ -64,7 +64,7 @@ class _Density(DensityMixin):  # type: ignore[misc]  # scikit-learn has no types
         """The number of rows, where it is private, has to be perturbed beside the sums that are asked for."""
         return 0 if self._replaced else 1
 
-    def _finished(self, values: Array, noise: Array) -> tuple[Array, Array]:
+    def _finish(self, values: Array, noise: Array) -> tuple[Array, Array]:
         """Divide sums by the number of rows, as noise let it be counted."""
         if self._replaced:
             return values, noise
@@ -157,24 +157,24 @@ class KernelDensity(_Density, Served):
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803
         """Estimate the density of the rows."""
-        rows = self._clipped(self._checked(X, y))
+        rows = self._clip(self._check_rows(X, y))
         source, mechanism, peak = self._source(), self._mechanism(*rows.shape), self._peak(rows.shape[1])
         deviation = float(mechanism.sigma) * self._in_rows(rows.shape[1])
         self._warn_of_noise(deviation, len(rows), "a quarter of what all rows at one point would add up to is")
         if self.path is None:
             features = self._map(rows.shape[1])
-            noisy, count = self._counted(summed(features, rows), len(rows), mechanism, source)
+            noisy, count = self._release_sums(sum_features(features, rows), len(rows), mechanism, source)
             weights = in_features(noisy) * (peak / count)
             self._serve_features(features, weights[:, None], deviation * peak / count)
         else:
             count = self._count_beside(len(rows), mechanism, source)
-            kernels = Expansion(rows, np.full((len(rows), 1), peak / count), self._width)
+            kernels = KernelExpansion(rows, np.full((len(rows), 1), peak / count), self._width)
             self._serve_path(kernels, source, deviation * peak / count)
         self.count_ = count
-        self._released(self._stated(mechanism, len(rows)), source)
+        self._note_release(self._state_event(mechanism, len(rows)), source)
         return self
 
-    def _counted(self, sums: Any, rows: int, mechanism: Gaussian, source: Source) -> tuple[Any, float]:
+    def _release_sums(self, sums: Any, rows: int, mechanism: Gaussian, source: Source) -> tuple[Any, float]:
         """Release the sums of features, and with them the number of rows where it is private."""
         if self._replaced:
             return mechanism.release(sums, source).value, float(rows)
@@ -191,7 +191,7 @@ class KernelDensity(_Density, Served):
     def density(self, X: Any) -> Array:  # noqa: N803
         """Return the noisy density at every row; noise may make it negative."""
         check_is_fitted(self)
-        return self._answers(checked_rows(self, X))[:, 0]
+        return self._answers(check_rows(self, X))[:, 0]
 
     def _mechanism(self, rows: int, columns: int) -> Gaussian:
         """Noise for sums of features in whole steps, or for the function in units of its sensitivity.
@@ -202,11 +202,11 @@ class KernelDensity(_Density, Served):
             raise ParameterError("The published constant is for a public number of rows; use relation='replace-one'.")
         if self.path is not None:
             moved = 1 + FOR_FLOATS if self._replaced else root_above((1 + FOR_FLOATS) ** 2 + _BESIDE**2)
-            return self._calibrated(moved, rows, coordinates=1)
+            return self._calibrate(moved, rows, coordinates=1)
         features = self._map(columns)
         options: dict[str, Any] = {"values": "integers", "coordinates": features.size + self._further()}
         moved = moved_by_a_row(features) if self._replaced else added_by_a_row(features)
-        return self._calibrated(moved, rows, **options)
+        return self._calibrate(moved, rows, **options)
 
     def _peak(self, columns: int) -> float:
         return float((2 * math.pi * self._width**2) ** (-columns / 2))
@@ -215,27 +215,27 @@ class KernelDensity(_Density, Served):
         """How many rows at one point noise of deviation 1 is worth there."""
         if self.path is None:
             return float(in_features(1.0))
-        return self._moved(1, columns) / self._peak(columns) if self._replaced else 1.0
+        return self._movement(1, columns) / self._peak(columns) if self._replaced else 1.0
 
-    def _moved(self, rows: int, columns: int) -> float:
+    def _movement(self, rows: int, columns: int) -> float:
         """How far replacing a row moves the estimate, in the norm of the kernel's space."""
         reach = math.inf
         if self.bounds is not None:
-            reach = float(((2 * declared(self.bounds, columns, "bounds").half / self._width) ** 2).sum())
+            reach = float(((2 * read_bounds(self.bounds, columns, "bounds").half / self._width) ** 2).sum())
         return self._peak(columns) / rows * math.sqrt(2 - 2 * math.exp(-reach / 2)) * (1 + 1e-12)
 
-    def _printed(self, rows: int) -> float:  # noqa: ARG002
+    def _paper_ratio(self, rows: int) -> float:  # noqa: ARG002
         return 1.0
 
     def _true_answers(self, rows: Array, labels: Any, asked: Array) -> tuple[Array, Array]:  # noqa: ARG002
         """The exact density at the questions, and how far a row moves each of them; for `OutputPerturbation`."""
         step = self._peak(rows.shape[1]) / (len(rows) if self._replaced else 1)
-        function = Expansion(self._clipped(rows), np.full((len(rows), 1), step), self._width)
-        values = function.at(self._clipped(asked, MARGIN))[:, 0]
+        function = KernelExpansion(self._clip(rows), np.full((len(rows), 1), step), self._width)
+        values = function.at(self._clip(asked, MARGIN))[:, 0]
         return _with_count(self._further(), values, np.full(len(values), step * (1 + 1e-9)), len(rows))
 
 
-class ServedHistogram(_Density, Stored, Private):
+class ServedHistogram(_Density, StoredModel, Private):
     """A histogram over a public grid of bins that answers without limit.
 
     Formal guarantee: for one row, add-or-remove-one by default (the number of rows is private), (epsilon, delta)-DP
@@ -298,7 +298,7 @@ class ServedHistogram(_Density, Stored, Private):
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803
         """Count the rows in every bin."""
-        rows = self._checked(X, y)
+        rows = self._check_rows(X, y)
         source, mechanism = self._source(), self._mechanism(*rows.shape)
         shape = self._shape(rows.shape[1])
         counts = np.bincount(self._places(rows), minlength=math.prod(shape))
@@ -307,20 +307,22 @@ class ServedHistogram(_Density, Stored, Private):
         self.noise_scale_ = _deviation(mechanism)
         self._warn_of_noise(self.noise_scale_, len(rows), "a quarter of all rows is")
         self.shares_ = (noisy / self.count_).reshape(shape)
-        self._released(mechanism.event, source)
+        self._note_release(mechanism.event, source)
         return self
 
     def density(self, X: Any) -> Array:  # noqa: N803
         """Return the noisy density at every row, 0 outside the bounds; noise may make it negative."""
         check_is_fitted(self)
-        rows = checked_rows(self, X)
+        rows = check_rows(self, X)
         box, volume = self._box(rows.shape[1]), self._volume(rows.shape[1])
         inside = ((rows >= box.lower) & (rows <= box.upper)).all(axis=1)
         return np.where(inside, self.shares_.ravel()[self._places(rows)] / volume, 0.0)
 
     def planned(self, rows: int, columns: int) -> Event:
         """Say what fitting so many rows will cost; nothing is read."""
-        return self._mechanism(whole(rows, "rows", fewest(self.relation)), whole(columns, "columns")).event
+        return self._mechanism(
+            whole_number(rows, "rows", fewest_rows(self.relation)), whole_number(columns, "columns")
+        ).event
 
     def _mechanism(self, rows: int, columns: int) -> Gaussian | Laplace:  # noqa: ARG002
         self._shape(columns)
@@ -346,7 +348,7 @@ class ServedHistogram(_Density, Stored, Private):
         given = [self.bins] * columns if np.ndim(self.bins) == 0 else list(self.bins)
         if len(given) != columns:
             raise ParameterError(f"Give one number of bins, or one for each of the {columns} columns.")
-        shape = tuple(whole(count, "bins") for count in given)
+        shape = tuple(whole_number(count, "bins") for count in given)
         if math.prod(shape) > _MOST_BINS:
             raise ParameterError("The grid has more than 2**24 bins; take fewer bins or columns.")
         return shape
@@ -354,12 +356,12 @@ class ServedHistogram(_Density, Stored, Private):
     def _box(self, columns: int) -> Scale:
         if self.bounds is None:
             raise ParameterError("State the public bounds of the columns: bounds=(lower, upper).")
-        return declared(self.bounds, columns, "bounds")
+        return read_bounds(self.bounds, columns, "bounds")
 
     def _places(self, rows: Array) -> Any:
         """The bin of every row, counted along the last column first; rows outside fall into the outermost bins."""
         box, shape = self._box(rows.shape[1]), self._shape(rows.shape[1])
-        inside = (box.scaled(rows) + 1) / 2
+        inside = (box.scale(rows) + 1) / 2
         steps = np.minimum((inside * shape).astype(np.int64), np.array(shape) - 1)
         return np.ravel_multi_index(tuple(steps.T), shape)
 

@@ -69,7 +69,7 @@ class Fourier:
         return cls(waves[kept] / bandwidth, share[kept] / mass, (nearest - (1 - mass)) / mass - 1e-9)
 
     @classmethod
-    def drawn(cls, columns: int, bandwidth: float, features: int) -> Self:
+    def draw(cls, columns: int, bandwidth: float, features: int) -> Self:
         """Draw half as many frequencies as features, from the normal law of the Gaussian kernel."""
         from scipy.special import ndtri
         from scipy.stats import qmc

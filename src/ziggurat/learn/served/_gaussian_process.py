@@ -8,12 +8,13 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ziggurat.data import Unit
 from ziggurat.errors import ParameterError
-from ziggurat.learn._clipping import Scale, checked_pairs, checked_rows, declared
+from ziggurat.learn._clipping import Scale, check_pairs, check_rows, read_bounds
 from ziggurat.learn.served._base import Served, warn_of_noise
-from ziggurat.learn.served._kernels import Array, Expansion, gaussian_kernel
+from ziggurat.learn.served._kernels import Array, KernelExpansion, gaussian_kernel
 from ziggurat.learn.served._posterior import SAFELY, Posterior, in_features, in_kernel
-from ziggurat.privacy import Amount, Event, Neighbours, Relation, Unit, exact_positive
+from ziggurat.privacy import Amount, Event, Neighbours, Relation, exact_positive
 
 LABEL = Neighbours(Unit.of("y", "label"), Relation.REPLACE_ONE)
 """One label is replaced by any other within the bounds; the rows it belongs to are public."""
@@ -22,7 +23,7 @@ LABEL = Neighbours(Unit.of("y", "label"), Relation.REPLACE_ONE)
 def span_of(y_bounds: Any) -> Scale:
     if y_bounds is None:
         raise ParameterError("State the public bounds of the labels: y_bounds=(lower, upper).")
-    return declared(y_bounds, 1, "y_bounds")
+    return read_bounds(y_bounds, 1, "y_bounds")
 
 
 class GaussianProcessRegression(RegressorMixin, Served):  # type: ignore[misc]  # scikit-learn has no types
@@ -89,9 +90,9 @@ class GaussianProcessRegression(RegressorMixin, Served):  # type: ignore[misc]  
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
         """Learn from public rows and private labels."""
-        table, labels = self._checked(X, y)
-        rows, span, source = self._clipped(table), span_of(self.y_bounds), self._source()
-        target, half = span.scaled(labels[:, None])[:, 0], float(span.half[0])
+        table, labels = self._check_rows(X, y)
+        rows, span, source = self._clip(table), span_of(self.y_bounds), self._source()
+        target, half = span.scale(labels[:, None])[:, 0], float(span.half[0])
         mechanism, mean = self._mechanism(*rows.shape), self._posterior(rows)
         if self.as_published:
             self._ratio = self._published_ratio(rows, mean.moved)
@@ -103,14 +104,14 @@ class GaussianProcessRegression(RegressorMixin, Served):  # type: ignore[misc]  
             weights = noisy if mean.outward is None else mean.outward @ noisy
             self._serve_features(self._map(rows.shape[1]), weights[:, None], noise)
         else:
-            self._serve_path(Expansion(rows, found[:, None] * half, self._width), source, noise)
-        self._released(self._stated(mechanism, len(rows)), source)
+            self._serve_path(KernelExpansion(rows, found[:, None] * half, self._width), source, noise)
+        self._note_release(self._state_event(mechanism, len(rows)), source)
         return self
 
     def predict(self, X: Any) -> Array:  # noqa: N803
         """Return the noisy mean at every row, moved into the bounds as those were that were learned from."""
         check_is_fitted(self)
-        return self._answers(self._clipped(checked_rows(self, X)))[:, 0] + float(span_of(self.y_bounds).centre[0])
+        return self._answers(self._clip(check_rows(self, X)))[:, 0] + float(span_of(self.y_bounds).centre[0])
 
     def planned(self, rows: int, columns: int) -> Event:
         """Say what fitting so many rows will cost; nothing is read."""
@@ -125,14 +126,14 @@ class GaussianProcessRegression(RegressorMixin, Served):  # type: ignore[misc]  
 
     def _true_answers(self, rows: Array, labels: Array, asked: Array) -> tuple[Array, Array]:
         """The exact mean at the questions, and how far one label moves each of them; for `OutputPerturbation`."""
-        span, centres = span_of(self.y_bounds), self._clipped(rows)
+        span, centres = span_of(self.y_bounds), self._clip(rows)
         mean = in_kernel(centres, self._noise, self._width)
-        table = gaussian_kernel(self._clipped(asked), centres, self._width) @ mean.inward[0]
-        values = table @ span.scaled(labels[:, None])[:, 0] * span.half[0] + span.centre[0]
+        table = gaussian_kernel(self._clip(asked), centres, self._width) @ mean.inward[0]
+        values = table @ span.scale(labels[:, None])[:, 0] * span.half[0] + span.centre[0]
         return values, 2 * np.abs(table).max(axis=1) * float(span.half[0]) * SAFELY + 1e-300
 
-    def _checked(self, X: Any, y: Any) -> tuple[Array, Array]:  # noqa: N803
-        return checked_pairs(self, X, y, numeric=True)
+    def _check_rows(self, X: Any, y: Any) -> tuple[Array, Array]:  # noqa: N803
+        return check_pairs(self, X, y, numeric=True)
 
     def _neighbours(self) -> Neighbours:
         return LABEL
@@ -145,7 +146,7 @@ class GaussianProcessRegression(RegressorMixin, Served):  # type: ignore[misc]  
     def _noise(self) -> float:
         return float(exact_positive(self.noise_variance, "noise_variance"))
 
-    def _printed(self, rows: int) -> float:  # noqa: ARG002
+    def _paper_ratio(self, rows: int) -> float:  # noqa: ARG002
         return self._ratio
 
     def _posterior(self, rows: Array) -> Posterior:

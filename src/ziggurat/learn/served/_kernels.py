@@ -21,7 +21,7 @@ def gaussian_kernel(rows: Array, centres: Array, bandwidth: float) -> Array:
 
 
 @dataclass(frozen=True)
-class Expansion:
+class KernelExpansion:
     """Functions sum_i coefficients[i] k(., centres[i]), one for each column of the coefficients."""
 
     centres: Array
@@ -37,7 +37,7 @@ class Expansion:
         ]
         return np.concatenate(parts) if parts else np.empty((0, self.coefficients.shape[1]))
 
-    def distance(self, other: Expansion) -> float:
+    def distance(self, other: KernelExpansion) -> float:
         """The norm of the difference of the first functions in the reproducing kernel Hilbert space."""
         centres = np.concatenate([self.centres, other.centres])
         weights = np.concatenate([self.coefficients[:, 0], -other.coefficients[:, 0]])

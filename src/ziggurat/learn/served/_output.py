@@ -8,12 +8,12 @@ from typing import Any, Protocol, Self
 from sklearn.base import clone
 
 from ziggurat.errors import ParameterError
-from ziggurat.learn._clipping import checked_pairs, checked_rows, root_above
+from ziggurat.learn._clipping import check_pairs, check_rows, root_above
 from ziggurat.learn.served._kernels import Array
 from ziggurat.learn.served._questions import Questioned
 from ziggurat.mechanisms import Gaussian, Laplace
-from ziggurat.privacy import Amount, Event, Neighbours, whole
-from ziggurat.privacy.accounting import fewest
+from ziggurat.privacy import Amount, Event, Neighbours, whole_number
+from ziggurat.privacy.accounting import fewest_rows
 
 
 class _Answering(Protocol):
@@ -23,7 +23,7 @@ class _Answering(Protocol):
 
     def _further(self) -> int: ...
 
-    def _finished(self, values: Array, noise: Array) -> tuple[Array, Array]: ...
+    def _finish(self, values: Array, noise: Array) -> tuple[Array, Array]: ...
 
     def _true_answers(self, rows: Array, labels: Any, asked: Array) -> tuple[Array, Array]: ...
 
@@ -67,37 +67,37 @@ class OutputPerturbation(Questioned):
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 - as in scikit-learn
         """Learn from the rows, answer all questions, and forget the model."""
-        rows, labels = self._checked(X, y)
-        source, mechanism, model = self._source(), self._mechanism(), self._chosen()
-        values, moved = model._true_answers(rows, labels, self._asked_rows())
+        rows, labels = self._check_rows(X, y)
+        source, mechanism, model = self._source(), self._mechanism(), self._choose()
+        values, moved = model._true_answers(rows, labels, self._ask_rows())
         noisy = mechanism.release(values / moved, source).value
         width = float(mechanism.sigma) if isinstance(mechanism, Gaussian) else 2**0.5 * float(mechanism.scale)
-        self.answers_, self.noise_scales_ = model._finished(noisy * moved, moved * width)
-        self._released(mechanism.event, source)
+        self.answers_, self.noise_scales_ = model._finish(noisy * moved, moved * width)
+        self._note_release(mechanism.event, source)
         return self
 
     def planned(self, rows: int, columns: int) -> Event:
         """Say what fitting so many rows will cost; nothing is read."""
-        whole(rows, "rows", fewest(self._chosen()._neighbours().relation))
-        whole(columns, "columns")
+        whole_number(rows, "rows", fewest_rows(self._choose()._neighbours().relation))
+        whole_number(columns, "columns")
         return self._mechanism().event
 
-    def _checked(self, X: Any, y: Any) -> tuple[Array, Any]:  # noqa: N803
-        least = fewest(self._chosen()._neighbours().relation)
+    def _check_rows(self, X: Any, y: Any) -> tuple[Array, Any]:  # noqa: N803
+        least = fewest_rows(self._choose()._neighbours().relation)
         clone(self.model).check(X, y)
         if y is None:
-            return checked_rows(self, X, reset=True, least=least), None
-        return checked_pairs(self, X, y, numeric=not hasattr(self.model, "classes"), least=least)
+            return check_rows(self, X, reset=True, least=least), None
+        return check_pairs(self, X, y, numeric=not hasattr(self.model, "classes"), least=least)
 
-    def _chosen(self) -> _Answering:
+    def _choose(self) -> _Answering:
         if not hasattr(self.model, "_true_answers"):
             raise ParameterError("Give a served model that says what to estimate, such as KernelDensity().")
         chosen: _Answering = self.model
         return chosen
 
     def _mechanism(self) -> Gaussian | Laplace:
-        model = self._chosen()
-        answers = len(self._asked()) + model._further()
+        model = self._choose()
+        answers = len(self._ask()) + model._further()
         options: dict[str, Any] = {"coordinates": answers, "neighbours": model._neighbours()}
         if self._delta == 0:
             return Laplace.calibrated(self._epsilon, answers, **options)

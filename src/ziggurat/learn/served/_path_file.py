@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.errors import ArtefactError, ParameterError
+from ziggurat.files import create, sync, sync_path
 
 Integers = npt.NDArray[np.int64]
 
@@ -51,22 +52,18 @@ class PathFile:
             raise ParameterError("The path must be the name of a new file, text or a Path.")
         identity = secrets.token_hex(16)
         try:
-            descriptor = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+            create(file, _MAGIC + bytes(8) + json.dumps({"identity": identity, **facts}).encode() + b"\n")
+            sync_path(Path(file).absolute().parent)
         except FileExistsError:
             raise ParameterError(f"The noise path {str(file)!r} belongs to another fit; name a new file.") from None
         except (OSError, ValueError):
             raise ParameterError(
                 "The noise path cannot be written there; name a new file in a folder of yours."
             ) from None
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(_MAGIC + bytes(8) + json.dumps({"identity": identity, **facts}).encode() + b"\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-        _sync_folder(Path(file))
         return cls(file, identity)
 
     @contextmanager
-    def opened(self) -> Iterator[OpenedPath]:
+    def open(self) -> Iterator[OpenedPath]:
         """Wait for this program's turn with the file; whatever the system says of it is told in a sentence."""
         try:
             with self.file.open("r+b", buffering=0) as stream:
@@ -82,7 +79,7 @@ class PathFile:
         """Give the check that a record at this place must carry."""
         return hashlib.sha256(f"{self.identity}/{place}/".encode() + record).digest()[:_CHECK]
 
-    def damaged(self) -> ArtefactError:
+    def damage_error(self) -> ArtefactError:
         """Say that what was counted is not there any more."""
         return ArtefactError(
             f"The noise path {str(self.file)!r} is damaged; restore it from a copy that is not older, or fit the model "
@@ -119,7 +116,7 @@ class OpenedPath:
         self._stream.seek(self._start + known * self._size)
         body = self._stream.read(max(0, count - known) * self._size)
         if count < known or len(body) != (count - known) * self._size:
-            raise self._path.damaged()
+            raise self._path.damage_error()
         self._verify(body, known)
         table = np.frombuffer(body, dtype=np.uint8).reshape(-1, self._size)
         cells = np.ascontiguousarray(table[:, :-_CHECK]).view("<i8")
@@ -131,7 +128,7 @@ class OpenedPath:
         for at in range(len(body) // self._size):
             record = body[at * self._size : (at + 1) * self._size]
             if record[-_CHECK:] != self._path.check(first + at, record[:-_CHECK]):
-                raise self._path.damaged()
+                raise self._path.damage_error()
 
     def add(self, known: int, records: Records) -> None:
         """Write records after the first `known` ones, over any that were never counted, and count them."""
@@ -150,12 +147,4 @@ def _write_at(stream: BinaryIO, place: int, content: bytes) -> None:
     view = memoryview(content)
     while view:
         view = view[stream.write(view) :]
-    os.fsync(stream.fileno())
-
-
-def _sync_folder(file: Path) -> None:
-    descriptor = os.open(file.parent, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync(stream.fileno())

@@ -83,7 +83,7 @@ class LazyPath:
         """
         asked = np.ascontiguousarray(points + 0.0)  # so that -0.0 and 0.0 are one point
         keys = [row.tobytes() for row in asked]
-        with self._turn, self.file.opened() as file:
+        with self._turn, self.file.open() as file:
             if file.facts["origin"] != self._source.origin:
                 raise ParameterError(
                     "The random state is not that of the fit; a path keeps to the noise it began with."
@@ -100,19 +100,19 @@ class LazyPath:
         """Read what was counted since the last turn, by this program or another."""
         records = file.after(len(self._places))
         if len(records.points):
-            factor = self._extended(records.points, float(file.facts["bandwidth"]))
-            self._know(records, factor, self._whitened(factor, records.noise / _STEPS))
+            factor = self._extend(records.points, float(file.facts["bandwidth"]))
+            self._know(records, factor, self._whiten(factor, records.noise / _STEPS))
 
     def _draw(self, file: OpenedPath, points: Array, truth: Callable[[Array], Array]) -> None:
         """Draw noise for new points, write it down, and only then know it."""
         exact = np.rint(np.clip(truth(points) * _STEPS, -_MOST, _MOST)).astype(np.int64)
-        factor = self._extended(points, float(file.facts["bandwidth"]))
-        noise, white = self._sampled(factor, len(points), file.outputs)
+        factor = self._extend(points, float(file.facts["bandwidth"]))
+        noise, white = self._sample(factor, len(points), file.outputs)
         records = Records(points, noise, exact.reshape(noise.shape) + noise)
         file.add(len(self._places), records)
         self._know(records, factor, white)
 
-    def _extended(self, points: Array, bandwidth: float) -> Array:
+    def _extend(self, points: Array, bandwidth: float) -> Array:
         """Add rows to the Cholesky factor of the covariance of all points."""
         from scipy.linalg import cholesky, solve_triangular
 
@@ -127,7 +127,7 @@ class LazyPath:
         factor[old:, old:] = cholesky(within, lower=True)
         return factor
 
-    def _sampled(self, factor: Array, count: int, outputs: int) -> tuple[Integers, Array]:
+    def _sample(self, factor: Array, count: int, outputs: int) -> tuple[Integers, Array]:
         """Draw one point after another: its mean given all before, and an exact deviate, in whole steps."""
         first = len(factor) - count
         white = np.vstack([self._white.reshape(first, outputs), np.empty((count, outputs))])
@@ -141,7 +141,7 @@ class LazyPath:
             white[at] = (noise[at - first] / _STEPS - mean) / deviation
         return noise, white
 
-    def _whitened(self, factor: Array, noise: Array) -> Array:
+    def _whiten(self, factor: Array, noise: Array) -> Array:
         """Turn noise read from the file into the independent deviates it was made of."""
         from scipy.linalg import solve_triangular
 

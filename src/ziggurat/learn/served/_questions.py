@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.errors import ParameterError
 from ziggurat.learn._base import Private
-from ziggurat.learn._clipping import checked_rows
+from ziggurat.learn._clipping import check_rows
 from ziggurat.learn.served._kernels import Array
 
 
@@ -32,16 +32,16 @@ class Questioned(Private):
     def predict(self, X: Any) -> Array:  # noqa: N803 - as in scikit-learn
         """Return the answers to questions that were stated before fitting; others are refused."""
         check_is_fitted(self)
-        known = {row.tobytes(): at for at, row in enumerate(self._asked_rows() + 0.0)}
-        places = [known.get(row.tobytes(), -1) for row in checked_rows(self, X) + 0.0]
+        known = {row.tobytes(): at for at, row in enumerate(self._ask_rows() + 0.0)}
+        places = [known.get(row.tobytes(), -1) for row in check_rows(self, X) + 0.0]
         if -1 in places:
             raise ParameterError("These are not the questions stated before fitting; `predict` answers no others.")
         return np.asarray(self.answers_[places])
 
-    def _asked(self) -> Any:
+    def _ask(self) -> Any:
         if self.questions is None or np.ndim(self.questions) != 2 or len(self.questions) == 0:
             raise ParameterError("State the `questions` to be answered, a table of public numbers.")
         return self.questions
 
-    def _asked_rows(self) -> Array:
-        return checked_rows(self, self._asked())
+    def _ask_rows(self) -> Array:
+        return check_rows(self, self._ask())

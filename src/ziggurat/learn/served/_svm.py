@@ -11,14 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.errors import ParameterError
 from ziggurat.learn._budget import about_rows
-from ziggurat.learn._classes import coded, public_classes
-from ziggurat.learn._clipping import checked_pairs, checked_rows
+from ziggurat.learn._classes import code_labels, public_classes
+from ziggurat.learn._clipping import check_pairs, check_rows
 from ziggurat.learn.served._base import Served, warn_of_noise
 from ziggurat.learn.served._hinge import SLACK, kernel_machine, linear_machine, require_soluble
-from ziggurat.learn.served._kernels import Array, Expansion, gaussian_kernel
+from ziggurat.learn.served._kernels import Array, KernelExpansion, gaussian_kernel
 from ziggurat.mechanisms import Gaussian
 from ziggurat.privacy import Amount, Neighbours, Relation, exact_positive
-from ziggurat.privacy.accounting import Size, fewest
+from ziggurat.privacy.accounting import Size, fewest_rows
 from ziggurat.randomness import Source
 
 
@@ -95,10 +95,10 @@ class KernelSVM(ClassifierMixin, Served):  # type: ignore[misc]  # scikit-learn 
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
         """Learn to tell the classes apart."""
-        table, signs = self._checked(X, y)
-        rows, likely = self._clipped(table), Size.of(self.relation, len(table), self.expected_rows).likely
+        table, signs = self._check_rows(X, y)
+        rows, likely = self._clip(table), Size.of(self.relation, len(table), self.expected_rows).likely
         source, mechanism = self._source(), self._mechanism(*rows.shape)
-        noise = self._moved() * float(mechanism.sigma)
+        noise = self._movement() * float(mechanism.sigma)
         if likely is not None:
             useful = min(1.0, self._cost * likely)
             warn_of_noise(noise, useful, "decision values of rows well told apart are at most")
@@ -107,18 +107,18 @@ class KernelSVM(ClassifierMixin, Served):  # type: ignore[misc]  # scikit-learn 
         else:
             gram = gaussian_kernel(rows, rows, self._width)
             found = [kernel_machine(gram, each, self._cost) for each in signs]
-            self._serve_path(Expansion(rows, np.column_stack(found), self._width), source, noise)
+            self._serve_path(KernelExpansion(rows, np.column_stack(found), self._width), source, noise)
         self.classes_ = public_classes(self.classes)
-        self._released(self._stated(mechanism, len(rows)), source)
+        self._note_release(self._state_event(mechanism, len(rows)), source)
         return self
 
-    def _checked(self, X: Any, y: Any) -> tuple[Array, list[Array]]:  # noqa: N803
-        table, labels = checked_pairs(self, X, y, numeric=False, least=fewest(self.relation))
+    def _check_rows(self, X: Any, y: Any) -> tuple[Array, list[Array]]:  # noqa: N803
+        table, labels = check_pairs(self, X, y, numeric=False, least=fewest_rows(self.relation))
         require_soluble(self._cost, self._public(len(table)))
         return table, self._signs(labels)
 
     def _fit_features(self, rows: Array, signs: list[Array], mechanism: Gaussian, source: Source) -> None:
-        features, moved = self._map(rows.shape[1]), self._moved()
+        features, moved = self._map(rows.shape[1]), self._movement()
         table = features.of(rows)
         found = [linear_machine(table, each, self._cost) for each in signs]
         noisy = mechanism.release(np.concatenate(found) / moved, source).value
@@ -130,7 +130,7 @@ class KernelSVM(ClassifierMixin, Served):  # type: ignore[misc]  # scikit-learn 
         Rows are moved into the bounds, as those were that were learned from.
         """
         check_is_fitted(self)
-        values = self._answers(self._clipped(checked_rows(self, X)))
+        values = self._answers(self._clip(check_rows(self, X)))
         return values[:, 0] if len(self.classes_) == 2 else values
 
     def predict(self, X: Any) -> Any:  # noqa: N803
@@ -148,10 +148,10 @@ class KernelSVM(ClassifierMixin, Served):  # type: ignore[misc]  # scikit-learn 
         if self._outputs() != 1:
             raise ParameterError("The answers of a support vector machine are perturbed for two classes only.")
         require_soluble(self._cost, self._public(len(rows)))
-        centres, (signs,) = self._clipped(rows), self._signs(labels)
+        centres, (signs,) = self._clip(rows), self._signs(labels)
         found = kernel_machine(gaussian_kernel(centres, centres, self._width), signs, self._cost)
-        values = Expansion(centres, found[:, None], self._width).at(self._clipped(asked))[:, 0]
-        return values, np.full(len(values), self._moved())
+        values = KernelExpansion(centres, found[:, None], self._width).at(self._clip(asked))[:, 0]
+        return values, np.full(len(values), self._movement())
 
     @property
     def _cost(self) -> float:
@@ -164,13 +164,13 @@ class KernelSVM(ClassifierMixin, Served):  # type: ignore[misc]  # scikit-learn 
         """The number of rows where it is public: neighbours under add-or-remove-one differ in it."""
         return rows if self._neighbours().relation is Relation.REPLACE_ONE else None
 
-    def _moved(self) -> float:
+    def _movement(self) -> float:
         """How far one row moves all functions together, in the norm of the kernel's space."""
         terms = 2 if self._neighbours().relation is Relation.REPLACE_ONE else 1
         return (terms + 2 * SLACK) * self._cost * math.sqrt(self._outputs()) * (1 + 1e-9)
 
-    def _printed(self, rows: int) -> float:
-        return 2 * self._cost / max(rows, 1) / self._moved()
+    def _paper_ratio(self, rows: int) -> float:
+        return 2 * self._cost / max(rows, 1) / self._movement()
 
     def _outputs(self) -> int:
         count = len(public_classes(self.classes))
@@ -179,6 +179,6 @@ class KernelSVM(ClassifierMixin, Served):  # type: ignore[misc]  # scikit-learn 
     def _signs(self, labels: Any) -> list[Array]:
         """For every function, which side each row is on; labels of any other class are refused unseen."""
         classes = public_classes(self.classes)
-        codes = coded(labels, classes)
+        codes = code_labels(labels, classes)
         named = range(1, 2) if classes.size == 2 else range(classes.size)
         return [np.where(codes == at, 1.0, -1.0) for at in named]

@@ -107,7 +107,7 @@ class PostgresStore(Store):
 
     def entries(self, start: int, limit: int = BATCH) -> list[Entry]:
         """Give at most `limit` entries whose number is at least `start`, in order."""
-        with _translated(self.name):
+        with _translate_errors(self.name):
             return [Entry._make(row) for row in self._live().execute(_SELECT, (start, limit))]
 
     @contextmanager
@@ -115,7 +115,7 @@ class PostgresStore(Store):
         """Become the one writer of the database."""
         if self._read_only:
             raise LedgerUseError(f"{self.name} was opened for reading only; open it for writing.")
-        with _translated(self.name):
+        with _translate_errors(self.name):
             connection = self._live()
             try:
                 connection.execute(_BEGIN)
@@ -127,7 +127,7 @@ class PostgresStore(Store):
 
     def rest(self) -> None:
         """Take the writer's place for a moment; anybody may wait at the lock."""
-        with _translated(self.name):
+        with _translate_errors(self.name):
             connection = self._live()
             try:
                 connection.execute(_BEGIN)
@@ -136,7 +136,7 @@ class PostgresStore(Store):
 
     def oddities(self) -> list[str]:
         """Say what acts on the table that is not ours, or what of ours is gone."""
-        with _translated(self.name):
+        with _translate_errors(self.name):
             return _oddities(self._live())
 
     def another(self) -> PostgresStore:
@@ -163,7 +163,7 @@ class PostgresStore(Store):
     def _connect(self) -> None:
         import psycopg
 
-        with _translated(self.name):
+        with _translate_errors(self.name):
             self._process = os.getpid()
             self._connection = psycopg.connect(self._uri, autocommit=True, connect_timeout=max(2, int(self._timeout)))
             self._connection.execute(f"SET lock_timeout = {max(1, int(self._timeout * 1000))}")
@@ -171,7 +171,7 @@ class PostgresStore(Store):
             require_fsync(self._connection)
 
     def _require_ledger(self, create: bool) -> None:
-        with _translated(self.name):
+        with _translate_errors(self.name):
             if not self._holds_ledger():
                 if not create:
                     raise LedgerUseError(
@@ -257,7 +257,7 @@ def _roll_back(connection: psycopg.Connection[Any]) -> None:
 
 
 @contextmanager
-def _translated(name: str) -> Iterator[None]:
+def _translate_errors(name: str) -> Iterator[None]:
     """Turn the server's errors into ours; its messages are dropped, because they may quote values or passwords."""
     import psycopg
 

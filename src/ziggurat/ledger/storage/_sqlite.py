@@ -45,7 +45,7 @@ class SqliteStore(Store):
         self._timeout, self._first, self._closed, self._read_only = timeout, first, False, read_only
         if not exists(self._path):
             require_absent(self._path, create)
-            with _translated(self.name, writing=True):
+            with _translate_errors(self.name, writing=True):
                 create_file(self._path, first)
         self._connect()
 
@@ -101,7 +101,7 @@ class SqliteStore(Store):
 
     def oddities(self) -> list[str]:
         """Say what the file contains that a ledger does not, or lacks."""
-        with _translated(self.name, writing=False):
+        with _translate_errors(self.name, writing=False):
             return oddities(self._live())
 
     def another(self) -> SqliteStore:
@@ -124,7 +124,7 @@ class SqliteStore(Store):
 
     def _connect(self) -> None:
         require_content(self._path)
-        with _translated(self.name, writing=not self._read_only):
+        with _translate_errors(self.name, writing=not self._read_only):
             make = connect_for_reading if self._read_only else connect
             self._connection = make(self._path, self._timeout)
             self._process, self._file = os.getpid(), _identity(self._address)
@@ -170,7 +170,7 @@ def _identity(path: str) -> tuple[int, int]:
 
 
 @contextmanager
-def _translated(name: str, writing: bool) -> Iterator[None]:
+def _translate_errors(name: str, writing: bool) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:

@@ -16,6 +16,7 @@ from typing import NoReturn
 from urllib.parse import quote
 
 from ziggurat.errors import LedgerCorruptError, LedgerError, LedgerUseError
+from ziggurat.files import sync_path
 from ziggurat.ledger._chain import FORMAT, Entry
 from ziggurat.ledger.storage._store import FOREIGN, UNPROTECTED, MakeFirst
 
@@ -177,7 +178,7 @@ def create_file(path: Path, first: MakeFirst) -> None:
         _fill(draft, first())
         with suppress(FileExistsError):
             os.link(draft, path)
-        _sync_folder(path.parent)
+        sync_path(path.parent)
     except OSError:
         raise LedgerError(f"The ledger {path.name!r} cannot be created; check the folder's permissions.") from None
     finally:
@@ -196,14 +197,6 @@ def _fill(path: Path, first: Entry) -> None:
         connection.execute("COMMIT")
     finally:
         connection.close()
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def raise_ours(name: str, error: sqlite3.Error, writing: bool) -> NoReturn:

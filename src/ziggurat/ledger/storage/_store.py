@@ -11,6 +11,7 @@ from ziggurat.errors import LedgerUseError
 from ziggurat.ledger._chain import Entry
 
 BATCH = 1000
+"""How many entries are read from the database at a time."""
 
 FOREIGN = "has a trigger or table that is not its own"
 UNPROTECTED = "has lost or changed what protects its entries, or their table"

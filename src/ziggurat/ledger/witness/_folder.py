@@ -16,8 +16,9 @@ from pathlib import Path
 from secrets import token_hex
 
 from ziggurat.errors import WitnessError
+from ziggurat.files import create, sync, sync_path
 from ziggurat.ledger._chain import Head
-from ziggurat.ledger.witness._place import Seen, Witness, chained, is_file_name
+from ziggurat.ledger.witness._place import Seen, Witness, follows, is_file_name
 
 _BLOCK = 1 << 16
 
@@ -40,36 +41,36 @@ class FolderWitness(Witness):
         """Make the file with its first line whole beside its place, then link it there."""
         if not is_file_name(self._ledger):
             raise WitnessError(f"{self.name} cannot keep receipts of a ledger with such a name")
-        with self._reached():
+        with self._reach():
             self._folder.mkdir(mode=0o700, exist_ok=True)
             draft = self._folder / f".{token_hex(4)}.new"
             try:
-                _write_draft(draft, _lines([first]))
+                create(draft, _lines([first]))
                 os.link(draft, self._log)
             except FileExistsError:
                 return False
             finally:
                 draft.unlink(missing_ok=True)
-            _sync_folder(self._folder)
-            _sync_folder(self._root)
+            sync_path(self._folder)
+            sync_path(self._root)
         return True
 
     def last(self) -> Seen | None:
         """Read the newest line."""
         if not self._knows():
             return None
-        with self._reached(), _opened(self._log, os.O_RDONLY) as handle:
+        with self._reach(), _open_anew(self._log, os.O_RDONLY) as handle:
             line, _ = _last_line(handle, os.fstat(handle).st_size)
-        return self._parsed(line)
+        return self._parse(line)
 
     def extend(self, seen: Sequence[Seen], durable: bool) -> bool:
         """Add lines; the file is locked meanwhile."""
         if not self._knows():
             return False
-        with self._reached(), _opened(self._log, os.O_RDWR) as handle:
+        with self._reach(), _open_anew(self._log, os.O_RDWR) as handle:
             self._lock(handle)
             head, end = self._newest(handle)
-            if not chained(head, seen):
+            if not follows(head, seen):
                 return False
             _append(handle, _lines(seen), end, durable)
             status = os.fstat(handle)
@@ -80,7 +81,7 @@ class FolderWitness(Witness):
         """Read line after line, without what a crash left half-written at the end."""
         if not self._knows():
             return
-        with self._reached(), self._log.open("rb") as file:
+        with self._reach(), self._log.open("rb") as file:
             end = _last_line(file.fileno(), os.fstat(file.fileno()).st_size)[1]
             while file.tell() < end:
                 yield Seen.from_json(file.readline())
@@ -90,7 +91,7 @@ class FolderWitness(Witness):
 
     def _knows(self) -> bool:
         """Tell whether there is a file for the ledger; a folder that is not there at all cannot say."""
-        with self._reached():
+        with self._reach():
             if not self._root.is_dir():
                 raise FileNotFoundError(2, "No such folder")
             return is_file_name(self._ledger) and self._log.exists()
@@ -101,9 +102,9 @@ class FolderWitness(Witness):
         if self._known is not None and self._known[0] == (status.st_ino, status.st_size):
             return self._known[1], status.st_size
         line, end = _last_line(handle, status.st_size)
-        return self._parsed(line).head(), end
+        return self._parse(line).head(), end
 
-    def _parsed(self, line: bytes) -> Seen:
+    def _parse(self, line: bytes) -> Seen:
         found = Seen.from_json(line)
         if found is None:
             raise WitnessError(f"{self.name} holds something at its end that is not a receipt; verify the ledger")
@@ -122,7 +123,7 @@ class FolderWitness(Witness):
                 return
 
     @contextmanager
-    def _reached(self) -> Iterator[None]:
+    def _reach(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
@@ -135,7 +136,7 @@ def _lines(seen: Sequence[Seen]) -> bytes:
 
 
 @contextmanager
-def _opened(path: Path, flags: int) -> Iterator[int]:
+def _open_anew(path: Path, flags: int) -> Iterator[int]:
     """Open anew at every use: a lock must not be shared with a child process."""
     handle = os.open(path, flags | os.O_CLOEXEC)
     try:
@@ -176,25 +177,3 @@ def _last_line(handle: int, size: int) -> tuple[bytes, int]:
             step = min(_BLOCK, start)
             start -= step
             data = os.pread(handle, step, start) + data
-
-
-def _write_draft(draft: Path, content: bytes) -> None:
-    handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-        file.flush()
-        sync(handle)
-
-
-def sync(handle: int) -> None:
-    """Bring a file to the disk; macOS does so truly only when asked in its own way."""
-    full = getattr(fcntl, "F_FULLFSYNC", None)
-    if full is None:
-        os.fsync(handle)
-    else:
-        fcntl.fcntl(handle, full)
-
-
-def _sync_folder(folder: Path) -> None:
-    with _opened(folder, os.O_RDONLY) as handle:
-        os.fsync(handle)

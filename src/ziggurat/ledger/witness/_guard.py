@@ -22,15 +22,15 @@ from typing import TYPE_CHECKING
 
 from ziggurat.errors import LedgerCorruptError, LedgerError, LedgerUseError, WitnessError
 from ziggurat.ledger._chain import Entry, Head
-from ziggurat.ledger._entries import Abandonment, Answer, Hold, Record, WitnessNamed
+from ziggurat.ledger._entries import Abandonment, Commit, Hold, Record, WitnessNamed
 from ziggurat.ledger._state import State
-from ziggurat.ledger.witness._known import known_for, signing_key, told
+from ziggurat.ledger.witness._known import find_known, place_in_environment, signing_key
 from ziggurat.ledger.witness._place import Seen, Witness, open_witness, see
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-LATER = frozenset({Answer.kind, Abandonment.kind})
+LATER = frozenset({Commit.kind, Abandonment.kind})
 MISSING = "cut off, or an older copy was put back"
 _TRIES = 100
 
@@ -68,7 +68,7 @@ class Guard:
             self._require_the_one(state)
         if state.witness is None:
             return False
-        with _explained():
+        with _explain():
             self._tell(self._reach(state.ledger, state.witness), state, state.witness, entry, durable=True)
         return True
 
@@ -84,19 +84,19 @@ class Guard:
             return None
         with suppress(LedgerError):
             last = self._reach(state.ledger, state.witness).last()
-            return _announced(last, state.ledger, state.witness, state.head)
+            return _find_announced(last, state.ledger, state.witness, state.head)
         return None
 
     def begin(self, state: State, record: WitnessNamed, entry: Entry) -> None:
         """Start the list of a new witness with the entry that names it."""
-        with _explained():
+        with _explain():
             witness = self._open(state.ledger, record.where)
             if witness.begin(self._sign(state.ledger, record, entry, whole=True)):
                 return
             last = witness.last()
         if last is not None and last.head() == Head(entry.seq, entry.hash):
             return
-        earlier = _announced(last, state.ledger, record, state.head)
+        earlier = _find_announced(last, state.ledger, record, state.head)
         if earlier is not None:
             raise Unfinished(earlier)
         raise LedgerUseError(
@@ -118,7 +118,7 @@ class Guard:
     def _hand_over(self, state: State, record: WitnessNamed, entry: Entry) -> bool:
         """Tell the old witness of the new one, unless it is lost, then the new one itself."""
         if state.witness is not None:
-            with _explained():
+            with _explain():
                 self._take_leave(state, state.witness, record, entry)
         self.begin(state, record, entry)
         self._seen = None
@@ -133,17 +133,17 @@ class Guard:
         with suppress(WitnessError):
             last = old.last()
             if last is not None:
-                self._since(old, last, _announced(last, state.ledger, named, state.head), state.head)
+                self._since(old, last, _find_announced(last, state.ledger, named, state.head), state.head)
 
     def _require_the_one(self, state: State) -> None:
         """Refuse a ledger that was replaced, or names no witness where one is known: it was rewritten."""
-        known = known_for(self._place, state.ledger)
+        known = find_known(self._place, state.ledger)
         if known is not None and known.ledger != state.ledger:
             raise WitnessError(
                 f"This is not the ledger that lay here when the witness {known.where!r} was named, so nothing was "
                 "spent: verify it; if it is a new one, name its witness with 'ziggurat ledger witness'."
             )
-        if state.witness is None and (known is not None or told()):
+        if state.witness is None and (known is not None or place_in_environment()):
             raise WitnessError(
                 "A witness is known for this ledger, but the ledger names none, so nothing was spent: verify it; if "
                 "it is a new one, name its witness with 'ziggurat ledger witness'."
@@ -154,7 +154,7 @@ class Guard:
         """Bring the witness up to an entry; others may confirm their answers at the same time."""
         ledger, before = state.ledger, Head(entry.seq - 1, entry.previous)
         for _ in range(_TRIES):
-            missed = [] if self._seen == before else self._missed(witness, ledger, named, before)
+            missed = [] if self._seen == before else self._find_missed(witness, ledger, named, before)
             told = [self._sign(ledger, named, one, whole=False) for one in missed]
             if witness.extend([*told, self._sign(ledger, named, entry, whole=durable)], durable):
                 self._seen = Head(entry.seq, entry.hash)
@@ -162,12 +162,12 @@ class Guard:
             self._seen = None
         raise WitnessError(f"{witness.name} is written to by others all the time; try again")
 
-    def _missed(self, witness: Witness, ledger: str, named: WitnessNamed, head: Head) -> list[Entry]:
+    def _find_missed(self, witness: Witness, ledger: str, named: WitnessNamed, head: Head) -> list[Entry]:
         """Give the entries up to `head` that the witness has not seen; only answers and abandonments may be."""
         last = witness.last()
         if last is None:
             raise LedgerCorruptError(f"{witness.name} knows no such ledger, so nothing was spent; verify the ledger.")
-        missed = self._since(witness, last, _announced(last, ledger, named, head), head)
+        missed = self._since(witness, last, _find_announced(last, ledger, named, head), head)
         if any(entry.kind not in LATER for entry in missed):
             raise LedgerCorruptError(
                 f"{witness.name} has lost receipts from entry {last.seq + 1} on, so nothing was spent; verify the "
@@ -194,7 +194,7 @@ class Guard:
 
     def _reach(self, ledger: str, named: WitnessNamed) -> Witness:
         """Give the witness, where the environment says that it is, or else where the ledger does."""
-        return self._open(ledger, told() or named.where)
+        return self._open(ledger, place_in_environment() or named.where)
 
     def _open(self, ledger: str, where: str) -> Witness:
         name = (ledger, where)
@@ -204,7 +204,7 @@ class Guard:
         return self._reached[1]
 
 
-def _announced(last: Seen | None, ledger: str, named: WitnessNamed, head: Head) -> Entry | None:
+def _find_announced(last: Seen | None, ledger: str, named: WitnessNamed, head: Head) -> Entry | None:
     """Give the entry of a receipt that follows `head`, if it was announced whole and is truly signed."""
     if last is None or not last.follows(head) or last.problem(ledger, named.public_key) is not None:
         return None
@@ -223,7 +223,7 @@ def _raise_ahead(witness: Witness, last: Seen, announced: Entry | None, head: He
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def _explain() -> Iterator[None]:
     """Say what a witness out of reach means for whoever wants to spend."""
     try:
         yield

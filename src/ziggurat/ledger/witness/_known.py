@@ -31,7 +31,7 @@ class Known:
     public_key: str
 
 
-def told() -> str:
+def place_in_environment() -> str:
     """Where the environment says that the witness is; empty if it says nothing."""
     return os.environ.get("ZIGGURAT_WITNESS", "")
 
@@ -52,7 +52,7 @@ def remember(known: Known) -> None:
     write_text(folder() / f"{known.ledger}.json", json.dumps(asdict(known), indent=1) + "\n")
 
 
-def known_for(place: str, ledger: str) -> Known | None:
+def find_known(place: str, ledger: str) -> Known | None:
     """Find what is known of the ledger at a place, or else of one with that name."""
     notes = [note for note in map(_read, _files()) if note is not None]
     at_place = [note for note in notes if note.place == place]

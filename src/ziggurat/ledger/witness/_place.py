@@ -82,10 +82,10 @@ class Seen:
             receipt = Receipt.from_json(json.dumps(fields))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError, LedgerUseError):
             return None
-        return cls._made(receipt, previous, kept)
+        return cls._make(receipt, previous, kept)
 
     @classmethod
-    def _made(cls, receipt: Receipt, previous: Any, kept: Any) -> Seen | None:
+    def _make(cls, receipt: Receipt, previous: Any, kept: Any) -> Seen | None:
         if not isinstance(previous, str):
             return None
         if kept is None:
@@ -137,7 +137,7 @@ class Witness(ABC):
         """Let go of it."""
 
 
-def chained(head: Head, seen: Sequence[Seen]) -> bool:
+def follows(head: Head, seen: Sequence[Seen]) -> bool:
     """Tell whether receipts follow `head` and one another."""
     heads = [head, *(one.head() for one in seen)]
     return all(one.follows(before) for before, one in zip(heads, seen, strict=False))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ziggurat.errors import LedgerError, MissingExtraError, WitnessError
 from ziggurat.ledger._chain import Head
 from ziggurat.ledger.storage import require_fsync
-from ziggurat.ledger.witness._place import Seen, Witness, chained
+from ziggurat.ledger.witness._place import Seen, Witness, follows
 
 if TYPE_CHECKING:
     import psycopg
@@ -81,7 +81,7 @@ class PostgresWitness(Witness):
 
     def begin(self, first: Seen) -> bool:
         """Make the table where there is none, and insert the first row."""
-        with self._reached() as connection:
+        with self._reach() as connection:
             if not _exists(connection):
                 connection.execute(_SCHEMA)
             if self.last() is not None:
@@ -94,11 +94,11 @@ class PostgresWitness(Witness):
 
     def last(self) -> Seen | None:
         """Read the newest row."""
-        with self._reached() as connection:
+        with self._reach() as connection:
             row = connection.execute(_LAST, (self._ledger,)).fetchone() if _exists(connection) else None
         if row is None:
             return None
-        found = _seen(row)
+        found = _read_row(row)
         if found is None:
             raise WitnessError(f"{self.name} holds something at its end that is not a receipt; verify the ledger")
         return found
@@ -106,7 +106,7 @@ class PostgresWitness(Witness):
     def extend(self, seen: Sequence[Seen], durable: bool) -> bool:
         """Insert rows in one statement; the server compares the newest."""
         before = Head(seen[0].seq - 1, seen[0].previous)
-        if not chained(before, seen):
+        if not follows(before, seen):
             return False
         values = {
             "ledger": self._ledger,
@@ -119,7 +119,7 @@ class PostgresWitness(Witness):
         }
         import psycopg
 
-        with self._reached() as connection:
+        with self._reach() as connection:
             try:
                 return connection.execute(_EXTEND, values).rowcount == len(seen)
             except (psycopg.errors.UniqueViolation, psycopg.errors.UndefinedTable):
@@ -129,7 +129,7 @@ class PostgresWitness(Witness):
         """Read row after row, a batch at a time."""
         after = -1
         while batch := self._batch(after):
-            yield from (_seen(row) for row in batch)
+            yield from (_read_row(row) for row in batch)
             after = batch[-1][0]
 
     def close(self) -> None:
@@ -139,13 +139,13 @@ class PostgresWitness(Witness):
         self._connection = None
 
     def _batch(self, after: int) -> list[Any]:
-        with self._reached() as connection:
+        with self._reach() as connection:
             if not _exists(connection):
                 return []
             return connection.execute(_SELECT, (self._ledger, after, _BATCH)).fetchall()
 
     @contextmanager
-    def _reached(self) -> Iterator[psycopg.Connection[Any]]:
+    def _reach(self) -> Iterator[psycopg.Connection[Any]]:
         """Give this process's connection; the server's messages are dropped, because they may quote passwords."""
         import psycopg
 
@@ -186,7 +186,7 @@ class PostgresWitness(Witness):
             self._connection = None
 
 
-def _seen(row: tuple[int, str, str]) -> Seen | None:
+def _read_row(row: tuple[int, str, str]) -> Seen | None:
     found = Seen.from_json(row[2])
     return found if found is not None and found.head() == Head(row[0], row[1]) else None
 

@@ -16,7 +16,7 @@ from ziggurat.ledger._keys import PublicKey, fingerprint, load_public_key, publi
 from ziggurat.ledger._verify import Auditor
 from ziggurat.ledger.storage import Store
 from ziggurat.ledger.witness._guard import LATER, MISSING
-from ziggurat.ledger.witness._known import Known, known_for, told
+from ziggurat.ledger.witness._known import Known, find_known, place_in_environment
 from ziggurat.ledger.witness._place import Seen, Witness, open_witness
 
 
@@ -29,16 +29,16 @@ def hear(auditor: Auditor, store: Store, public_key: PublicKey | None = None) ->
     """
     state = auditor.state
     try:
-        known = known_for(store.place, state.ledger)
+        known = find_known(store.place, state.ledger)
     except LedgerError as error:
         auditor.report(0, f"cannot be found: {str(error).rstrip('.')}", "The witness")
         return True
-    where = told() or (known.where if known else "") or (state.witness.where if state.witness else "")
+    where = place_in_environment() or (known.where if known else "") or (state.witness.where if state.witness else "")
     if where and _is_the_one(auditor, known):
         witness = open_witness(where, state.ledger)
         try:
             given = None if public_key is None else public_hex(load_public_key(public_key))
-            _Hearing(auditor, witness, store).compare(_pinned(auditor, known), given)
+            _Hearing(auditor, witness, store).compare(_pin_key(auditor, known), given)
         except WitnessError as error:
             auditor.report(0, str(error).removeprefix(f"{witness.name} ") + _UNSEEN, witness.name)
         finally:
@@ -65,12 +65,12 @@ def _is_the_one(auditor: Auditor, known: Known | None) -> bool:
     return True
 
 
-def _pinned(auditor: Auditor, known: Known | None) -> str | None:
+def _pin_key(auditor: Auditor, known: Known | None) -> str | None:
     """The key that the receipts must carry; None if only the environment knows of the witness, which names no key."""
     named = auditor.state.witness
     if known is not None:
         return known.public_key
-    return named.public_key if named is not None and not told() else None
+    return named.public_key if named is not None and not place_in_environment() else None
 
 
 class _Hearing:
@@ -95,7 +95,7 @@ class _Hearing:
         else:
             self._report_missing([one for one in seen if one.seq >= self.auditor.expected])
         key = fingerprint(seen[-1].receipt.public_key)
-        self.auditor.rests_on = f"{self.witness.name} (key {key}) {self._counted(seen[-1].seq)}"
+        self.auditor.rests_on = f"{self.witness.name} (key {key}) {self._say_count(seen[-1].seq)}"
         self._report_ends(seen)
 
     def _sound(self, pinned: str | None, public_key: str | None) -> Iterator[Seen]:
@@ -154,11 +154,11 @@ class _Hearing:
         if since and since < seen[0].seq:
             self._object(f"has lost its receipts before entry {seen[0].seq}")
         unseen = [seq for seq in range(last.seq + 1, self.before) if self._kind(seq) not in LATER]
-        handed_over = len(seen) > 1 and self._handed_over(last)
+        handed_over = len(seen) > 1 and self._is_handed_over(last)
         if unseen and not handed_over:
             self._object(f"has lost its receipts from entry {unseen[0]} on: they were {MISSING} of it")
 
-    def _handed_over(self, last: Seen) -> bool:
+    def _is_handed_over(self, last: Seen) -> bool:
         """Where another witness was named later, the list ends with that entry, and the new one is heard too."""
         record = None if last.entry is None else record_from(last.entry.kind, last.entry.body)
         if not isinstance(record, WitnessNamed) or self._hash(last.seq) != last.receipt.hash:
@@ -172,7 +172,7 @@ class _Hearing:
             following.close()
         return True
 
-    def _counted(self, newest: int) -> str:
+    def _say_count(self, newest: int) -> str:
         count, unseen = len(self.auditor.links), self.before - 1 - newest
         if unseen <= 0:
             return f"has seen all {count} entries."

@@ -15,9 +15,9 @@ from ziggurat.data import Unit
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.pate.accounting._orders import Curve, least_epsilon
 from ziggurat.pate.accounting._private_epsilon import PrivateEpsilon
-from ziggurat.pate.voting import Aggregator, Ballot, ExactCosts, Floats, Step, Votes
-from ziggurat.privacy import Amount, ApproximateDP, Event, compose, exact_delta, in_words, whole
-from ziggurat.privacy.accounting import upward
+from ziggurat.pate.voting import Aggregator, Ballot, ExactCosts, Floats, Votes, VotingStep
+from ziggurat.privacy import Amount, ApproximateDP, Event, compose, exact_delta, in_words, whole_number
+from ziggurat.privacy.accounting import upper_rational
 
 Weights = npt.NDArray[Any]
 
@@ -63,8 +63,8 @@ class PateAccount:
             "answers": self.answers,
             "event": self.event.to_dict(),
             "published": None if self.published is None else str(self.published),
-            "record": _shown(self.record),
-            "organisation": None if self.organisation is None else _shown(self.organisation),
+            "record": _show(self.record),
+            "organisation": None if self.organisation is None else _show(self.organisation),
         }
 
     def __str__(self) -> str:
@@ -76,7 +76,7 @@ class PateAccount:
         return "\n".join(lines)
 
 
-def _shown(promise: ApproximateDP) -> dict[str, Any]:
+def _show(promise: ApproximateDP) -> dict[str, Any]:
     amounts = {"epsilon": str(promise.epsilon), "delta": str(promise.delta), "route": promise.route}
     return {**promise.neighbours.to_dict(), **amounts}
 
@@ -110,7 +110,7 @@ def account(
         A unit that owns so many teachers: its promise is given beside that of a record.
     """
     ballot = votes.ballot if isinstance(votes, Votes) else votes
-    asked, mask = asked_and_answered(aggregator, votes, queries, answered)
+    asked, mask = count_asked(aggregator, votes, queries, answered)
     answers = int(mask.sum()) if isinstance(mask, np.ndarray) else mask
     event = aggregator.planned(ballot, asked, answers)
     published = _published_independent(aggregator, asked, answers, delta)
@@ -124,13 +124,13 @@ def account(
     return PateAccount(asked, answers, event, published, record, group, **private)
 
 
-def asked_and_answered(
+def count_asked(
     aggregator: Aggregator, votes: Votes | Ballot, queries: int | None, answered: npt.ArrayLike | int | None
 ) -> tuple[int, Weights | int]:
     """Give how many queries were asked, and which (or, without votes, how many) of them were answered."""
     if isinstance(votes, Ballot):
-        asked = whole(queries, "queries")
-        return asked, asked if answered is None and aggregator.test is None else whole(answered, "answered", 0)
+        asked = whole_number(queries, "queries")
+        return asked, asked if answered is None and aggregator.test is None else whole_number(answered, "answered", 0)
     if queries is not None:
         raise ParameterError("The votes tell how many queries there were; leave queries out.")
     if answered is None and aggregator.test is None:
@@ -141,13 +141,13 @@ def asked_and_answered(
     return len(votes), mask
 
 
-def steps_taken(aggregator: Aggregator, every: Any, answered: Any) -> list[tuple[Step, Any]]:
+def steps_taken(aggregator: Aggregator, every: Any, answered: Any) -> list[tuple[VotingStep, Any]]:
     """Give each step with how often it is taken: a test on every query, the answer on those that are answered."""
-    tests: list[tuple[Step, Any]] = [] if aggregator.test is None else [(aggregator.test, every)]
+    tests: list[tuple[VotingStep, Any]] = [] if aggregator.test is None else [(aggregator.test, every)]
     return [*tests, (aggregator, answered)]
 
 
-def _added(curves: Iterable[Curve]) -> Curve:
+def _add(curves: Iterable[Curve]) -> Curve:
     taken = list(curves)
     return lambda orders: np.asarray(np.sum([curve(orders) for curve in taken], axis=0))
 
@@ -161,8 +161,8 @@ def _published_independent(aggregator: Aggregator, queries: int, answers: int, d
     known = [(bound, count) for bound, count in taken if bound is not None]
     if len(known) < len(taken) or not exact_delta(delta):
         return None
-    curve = _added(_times(bound.independent, count) for bound, count in known)
-    return upward(least_epsilon(curve, delta, conversion="classic").epsilon)
+    curve = _add(_times(bound.independent, count) for bound, count in known)
+    return upper_rational(least_epsilon(curve, delta, conversion="classic").epsilon)
 
 
 def _promise(aggregator: Aggregator, ballot: Ballot, queries: int, answers: int, delta: Amount) -> ApproximateDP:
@@ -171,10 +171,10 @@ def _promise(aggregator: Aggregator, ballot: Ballot, queries: int, answers: int,
     if not exact_delta(delta):
         return proven
     taken = steps_taken(aggregator, queries, answers)
-    curve = _added(_times(partial(step.curve, ballot), count) for step, count in taken)
+    curve = _add(_times(partial(step.curve, ballot), count) for step, count in taken)
     own = least_epsilon(curve, delta).epsilon
-    if np.isfinite(own) and upward(own) < proven.epsilon * (1 - _BETTER):
-        return ApproximateDP(ballot.neighbours, upward(own), exact_delta(delta), "exact")
+    if np.isfinite(own) and upper_rational(own) < proven.epsilon * (1 - _BETTER):
+        return ApproximateDP(ballot.neighbours, upper_rational(own), exact_delta(delta), "exact")
     return proven
 
 
@@ -201,10 +201,10 @@ def published_curve(aggregator: Aggregator, votes: Votes, answered: Weights) -> 
     that they are (`answer_probabilities`), whose sum is an expected cost and no promise.
     """
     taken = steps_taken(aggregator, np.ones(len(votes)), answered)
-    return _added(_published_step(step, votes, times) for step, times in taken)
+    return _add(_published_step(step, votes, times) for step, times in taken)
 
 
-def _published_step(step: Step, votes: Votes, times: Weights) -> Curve:
+def _published_step(step: VotingStep, votes: Votes, times: Weights) -> Curve:
     bound, gaps = step.published(), step.gaps(votes)
     if bound is None:
         raise PrivacyError("Nothing is published about this aggregator; use its exact account.")
@@ -215,10 +215,10 @@ def _published_step(step: Step, votes: Votes, times: Weights) -> Curve:
 def exact_curve(aggregator: Aggregator, votes: Votes, answered: Weights) -> Curve:
     """Give the exact Rényi curve of a run; it is private. `answered` is as for `published_curve`."""
     taken = steps_taken(aggregator, np.ones(len(votes)), np.asarray(answered, dtype=np.float64))
-    return _added(_exact_step(step, votes, times) for step, times in taken)
+    return _add(_exact_step(step, votes, times) for step, times in taken)
 
 
-def _exact_step(step: Step, votes: Votes, times: Floats) -> Curve:
+def _exact_step(step: VotingStep, votes: Votes, times: Floats) -> Curve:
     paid = times > 0
     if not paid.any():
         return np.zeros_like

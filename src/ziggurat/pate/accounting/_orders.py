@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 
 from ziggurat.errors import ParameterError
-from ziggurat.mechanisms import one_of
+from ziggurat.mechanisms import require_one_of
 from ziggurat.pate.voting import Floats
 from ziggurat.privacy import Amount, exact_delta
 from ziggurat.privacy.accounting import renyi_to_epsilon
@@ -40,28 +40,28 @@ def least_epsilon(
     1,200 queries at gamma 0.05 and delta 1e-5, whole l give 23.51 (at l = 1) where real l give 22.62, and for 900
     queries at delta 1e-6 they give 20.41 (at l = 2) instead of 20.27: the plateaus of the printed tables.
     """
-    one_of(conversion, ("improved", "classic"), "conversion")
+    require_one_of(conversion, ("improved", "classic"), "conversion")
     allowed = float(exact_delta(delta))
     if allowed <= 0:
         raise ParameterError("A Rényi curve gives an epsilon only at a delta greater than 0, such as 1e-5.")
     if orders is not None:
-        return _least_of(_checked(orders), curve, allowed, conversion)
+        return _least_of(_check_orders(orders), curve, allowed, conversion)
     start = _least_of(ORDERS, curve, allowed, conversion)
     if not math.isfinite(start.epsilon):
         return start
     at = int(np.searchsorted(ORDERS, start.order))
     low, high = ORDERS[max(at - 1, 0)], ORDERS[min(at + 1, ORDERS.size - 1)]
-    return min(start, _refined(float(low), float(high), curve, allowed, conversion))
+    return min(start, _refine(float(low), float(high), curve, allowed, conversion))
 
 
-def _checked(orders: npt.ArrayLike) -> Floats:
+def _check_orders(orders: npt.ArrayLike) -> Floats:
     array = np.asarray(orders, dtype=np.float64)
     if array.ndim != 1 or array.size == 0 or not bool(np.all((array > 1) & np.isfinite(array))):
         raise ParameterError("Rényi orders must be a list of finite numbers greater than 1.")
     return array
 
 
-def _refined(low: float, high: float, curve: Curve, delta: float, conversion: Conversion) -> Least:
+def _refine(low: float, high: float, curve: Curve, delta: float, conversion: Conversion) -> Least:
     """Search between two orders, in the logarithm of the moment, where conversions are smooth."""
 
     def value(log_moment: float) -> float:

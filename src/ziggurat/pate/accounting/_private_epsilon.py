@@ -45,16 +45,16 @@ class PrivateEpsilon:
     def __deepcopy__(self, _memo: dict[int, Any]) -> PrivateEpsilon:
         return self
 
-    def _refused(self, *_other: object) -> NoReturn:
+    def _refuse(self, *_other: object) -> NoReturn:
         raise PrivacyError(
             "A data-dependent epsilon is private: it cannot be compared, computed with, converted or stored. Use the "
-            "data-independent epsilon, or release this one with sanitised(...)."
+            "data-independent epsilon, or release this one with sanitize(...)."
         )
 
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refused
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refused
-    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _refused
-    __pow__ = __rpow__ = __divmod__ = __rdivmod__ = _refused
-    __neg__ = __pos__ = __abs__ = __round__ = __trunc__ = __floor__ = __ceil__ = _refused
-    __bool__ = __float__ = __int__ = __complex__ = __index__ = __hash__ = _refused
-    __reduce__ = __reduce_ex__ = __getstate__ = _refused
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _refuse
+    __pow__ = __rpow__ = __divmod__ = __rdivmod__ = _refuse
+    __neg__ = __pos__ = __abs__ = __round__ = __trunc__ = __floor__ = __ceil__ = _refuse
+    __bool__ = __float__ = __int__ = __complex__ = __index__ = __hash__ = _refuse
+    __reduce__ = __reduce_ex__ = __getstate__ = _refuse

@@ -19,12 +19,11 @@ import numpy.typing as npt
 
 from ziggurat import randomness
 from ziggurat.errors import ParameterError, PrivacyError
-from ziggurat.mechanisms import drawing_from
-from ziggurat.pate.accounting._accounts import asked_and_answered, steps_taken
-from ziggurat.pate.voting import Aggregator, Floats, Integers, Step, Votes
+from ziggurat.pate.accounting._accounts import count_asked, steps_taken
+from ziggurat.pate.voting import Aggregator, Floats, Integers, Votes, VotingStep
 from ziggurat.privacy import Amount, Event, RenyiEvent, exact, exact_delta, exact_positive
-from ziggurat.privacy.accounting import renyi_to_epsilon, upward
-from ziggurat.randomness import Source
+from ziggurat.privacy.accounting import renyi_to_epsilon, upper_rational
+from ziggurat.randomness import Source, choose_source
 
 _CELLS_PER_VOTE = 8
 _MOVED = 2 * _CELLS_PER_VOTE + 1  # one more than two votes: a gap on the edge of its cell may be rounded either way
@@ -35,7 +34,7 @@ _SHOWN = Fraction(1, 2**12)
 
 
 @dataclass(frozen=True)
-class Sanitised:
+class Sanitized:
     """A data-dependent epsilon that may be published.
 
     Attributes
@@ -62,7 +61,7 @@ class Sanitised:
     origin: str
 
 
-def sanitised(
+def sanitize(
     aggregator: Aggregator,
     votes: Votes,
     *,
@@ -73,7 +72,7 @@ def sanitised(
     answered: npt.ArrayLike | None = None,
     confidence: Amount = "0.95",
     source: Source | None = None,
-) -> Sanitised:
+) -> Sanitized:
     """Release the published data-dependent cost of labels, with noise scaled to its smooth sensitivity.
 
     The cost C at `order`, summed over the queries, is released as C + S (noise Z + c) with Z standard normal, S the
@@ -90,15 +89,15 @@ def sanitised(
     fade = 1 / (4 * at) if beta is None else exact_positive(beta, "beta")
     shift = float(width) * NormalDist().inv_cdf(float(sure))
     price = smooth_cost(float(at), float(fade), float(width) / (1 + shift * math.expm1(float(fade))))
-    event = RenyiEvent(votes.ballot.neighbours, (at,), (upward(price),))
+    event = RenyiEvent(votes.ballot.neighbours, (at,), (upper_rational(price),))
     cost, sensitivity = smooth_sensitivity(aggregator, votes, float(at), float(fade), answered)
-    drawn_from = drawing_from(source)
+    drawn_from = choose_source(source)
     deviate = Fraction(randomness.rounded_gaussian(2**_FINE, source=drawn_from), 2**_FINE)
     noisy = Fraction(cost) + Fraction(sensitivity) * (width * deviate + Fraction(shift))
     shown = max(math.ceil(noisy / _SHOWN) * _SHOWN, Fraction(0))
     total = np.array([float(shown) + price])
-    epsilon = upward(renyi_to_epsilon(np.array([float(at)]), total, float(exact_positive(delta, "delta"))))
-    return Sanitised(epsilon, exact_delta(delta), at, shown, event, sure, drawn_from.origin)
+    epsilon = upper_rational(renyi_to_epsilon(np.array([float(at)]), total, float(exact_positive(delta, "delta"))))
+    return Sanitized(epsilon, exact_delta(delta), at, shown, event, sure, drawn_from.origin)
 
 
 def _above_one(order: Amount) -> Fraction:
@@ -144,17 +143,17 @@ def smooth_sensitivity(
     One unit may change its teacher's vote on every query, so the sensitivities at distance d are summed over the
     queries first: S = max_d e^(-beta d) sum_i LS_d(i).
     """
-    _, mask = asked_and_answered(aggregator, votes, None, answered)
+    _, mask = count_asked(aggregator, votes, None, answered)
     cost, local = 0.0, np.zeros(votes.teachers + 1)
     for step, times in steps_taken(aggregator, np.ones(len(votes)), np.asarray(mask, dtype=np.float64)):
-        cells, table = _tabulated(step, votes, order)
+        cells, table = _tabulate(step, votes, order)
         taken = np.bincount(cells, weights=times, minlength=table.size).astype(np.float64)
         cost += float(taken @ table)
         local += _local_sensitivities(taken, table, votes.teachers)
     return cost, float(np.max(np.exp(-beta * np.arange(local.size)) * local))
 
 
-def _tabulated(step: Step, votes: Votes, order: float) -> tuple[Integers, Floats]:
+def _tabulate(step: VotingStep, votes: Votes, order: float) -> tuple[Integers, Floats]:
     """The cell of each query's equivalent gap, rounded down, and the cost of each cell, which never rises."""
     bound, gaps = step.published(), step.gaps(votes)
     if bound is None:

@@ -107,20 +107,20 @@ class Evaluation:
 
     def __str__(self) -> str:
         lines = [
-            f"{self.rows} rows: accuracy {_shown(self.accuracy)}, balanced accuracy {_shown(self.balanced_accuracy)}",
+            f"{self.rows} rows: accuracy {_show(self.accuracy)}, balanced accuracy {_show(self.balanced_accuracy)}",
             *self._rates(),
         ]
         names = [str(label) for label in self.classes]
         table = [["truth", *names, "recall"]]
         for name, counts, share in zip(names, self.confusion.tolist(), self.recall, strict=True):
-            table.append([name, *map(str, counts), _shown(share)])
+            table.append([name, *map(str, counts), _show(share)])
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        return "\n".join([*lines, *(_aligned(cells, widths) for cells in table)])
+        return "\n".join([*lines, *(_align(cells, widths) for cells in table)])
 
     def _rates(self) -> list[str]:
         if len(self.classes) != 2:
             return []
-        positive, negative = _shown(self.true_positive_rate), _shown(self.true_negative_rate)
+        positive, negative = _show(self.true_positive_rate), _show(self.true_negative_rate)
         return [f"true positive rate {positive}, true negative rate {negative}"]
 
 
@@ -128,7 +128,7 @@ def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def _shown(share: float | None) -> str:
+def _show(share: float | None) -> str:
     return "none" if share is None else f"{share:.4f}"
 
 
@@ -136,6 +136,6 @@ def _plain(label: Any) -> Any:
     return label.item() if isinstance(label, np.generic) else label
 
 
-def _aligned(cells: list[str], widths: list[int]) -> str:
+def _align(cells: list[str], widths: list[int]) -> str:
     first, *others = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
     return "  ".join([cells[0].ljust(len(first)), *others])

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ziggurat.data.withheld import RowsError
 from ziggurat.errors import ParameterError
-from ziggurat.pate.training import Classifiers, Network, Placement, Training, best_cut, require_torch, seen_classes
+from ziggurat.pate.training import Classifiers, Network, Placement, Training, best_cut, find_classes, require_torch
 
 if TYPE_CHECKING:
     from ziggurat.pate.training import Networks
@@ -28,18 +28,18 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Rule:
+class StudentRule:
     """Class 1 of two is named above this number: of its "score" (a decision value or logit) or its "probability"."""
 
     kind: str
     at: float
 
     @classmethod
-    def best(cls, model: Any, features: Array, codes: Integers) -> Rule:
+    def best(cls, model: Any, features: Array, codes: Integers) -> StudentRule:
         """Return the one with the largest true less false positive rate on labelled rows."""
         return cls("score", best_cut(scores(model, features), codes))
 
-    def named(self, model: Any, features: Array) -> Integers:
+    def name_classes(self, model: Any, features: Array) -> Integers:
         """Return the class of every row, 0 or 1."""
         by_score = self.kind == "score"
         strength = scores(model, features) if by_score else model.probabilities(features)[0, :, 1]
@@ -84,18 +84,18 @@ def fit_network(
     network: Network, training: Training, features: Array, codes: Integers, seed: int, progress: Progress | None
 ) -> Networks:
     """Train by the program of the teachers, with one member that has all rows."""
-    from ziggurat.pate.training import Job, Networks
+    from ziggurat.pate.training import Networks, TrainingJob
 
     own = (np.arange(len(codes)),)
     place = Placement(chunk=1, executor="inline")
-    job = Job([(network, training)], features, codes, own, (seed,), place, progress=progress)
-    return Networks(job.run(), seen_classes(codes, own, network.classes))
+    job = TrainingJob([(network, training)], features, codes, own, (seed,), place, progress=progress)
+    return Networks(job.run(), find_classes(codes, own, network.classes))
 
 
 def fit_classifier(model: Any, features: Array, codes: Integers, classes: int, seed: int) -> Classifiers:
     """Fit a clone; where there is one class only, nothing has to be learned."""
     seen = np.bincount(codes[codes >= 0], minlength=classes) > 0
-    return Classifiers([None if seen.sum() == 1 else _fitted(model, features, codes, seed)], seen[None])
+    return Classifiers([None if seen.sum() == 1 else _fit(model, features, codes, seed)], seen[None])
 
 
 def is_semi_supervised(model: Any) -> bool:
@@ -126,11 +126,11 @@ def scores(model: Any, features: Array) -> Floats:
 
 def _logits(model: Networks, features: Array) -> Floats:
     """Ask in the ensemble's own batches: one logit stands for class 1 against 0."""
-    logits = np.concatenate([part.double().numpy() for _, _, part, _ in model._asked(features)])
+    logits = np.concatenate([part.double().numpy() for _, _, part, _ in model._ask(features)])
     return np.asarray(logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0])
 
 
-def _fitted(model: Any, features: Array, codes: Integers, seed: int) -> Any:
+def _fit(model: Any, features: Array, codes: Integers, seed: int) -> Any:
     """Warnings other than those of convergence, and errors, are withheld, because they may quote cells."""
     from sklearn.base import clone
     from sklearn.exceptions import ConvergenceWarning

@@ -20,7 +20,7 @@ Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Target:
+class StudentTarget:
     """The classes in order, and for every row the place of its class among them, or -1 where it has no label."""
 
     classes: npt.NDArray[Any]
@@ -32,7 +32,7 @@ class Target:
         return np.asarray(self.codes != UNANSWERED)
 
 
-def checked_table(student: Any, features: Any, *, reset: bool = False) -> npt.NDArray[Any]:
+def check_table(student: Any, features: Any, *, reset: bool = False) -> npt.NDArray[Any]:
     """Return a table of finite numbers; `reset` notes its columns, which are otherwise compared."""
     from sklearn.utils.validation import validate_data
 
@@ -41,7 +41,7 @@ def checked_table(student: Any, features: Any, *, reset: bool = False) -> npt.ND
     return finite(table, "features")
 
 
-def checked_pairs(student: Any, features: Any, labels: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+def check_pairs(student: Any, features: Any, labels: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Return a table of finite numbers and as many labels of any kind; the columns are noted."""
     from sklearn.utils.validation import validate_data
 
@@ -50,7 +50,7 @@ def checked_pairs(student: Any, features: Any, labels: Any) -> tuple[npt.NDArray
     return finite(table, "features"), _as_classes(known)
 
 
-def checked_labels(labels: Any) -> npt.NDArray[Any]:
+def check_labels(labels: Any) -> npt.NDArray[Any]:
     """Return labels of any kind, one after the other."""
     from sklearn.utils.validation import column_or_1d
 
@@ -59,7 +59,7 @@ def checked_labels(labels: Any) -> npt.NDArray[Any]:
     return _as_classes(known)
 
 
-def target(labels: Any, rows: int, network: Network | None, *, gaps: bool) -> Target:
+def target(labels: Any, rows: int, network: Network | None, *, gaps: bool) -> StudentTarget:
     """Number the classes; with `gaps` the whole number -1 means a row without a label.
 
     A network knows its classes as 0, 1, ..., so whole numbers stand for themselves; labels of another kind get their
@@ -73,7 +73,7 @@ def target(labels: Any, rows: int, network: Network | None, *, gaps: bool) -> Ta
     classes = _classes(values[known], network)
     codes = np.full(rows, UNANSWERED, dtype=np.int64)
     codes[known] = codes_of(values[known], classes)
-    return Target(classes, codes)
+    return StudentTarget(classes, codes)
 
 
 def codes_of(values: npt.NDArray[Any], classes: npt.NDArray[Any]) -> Integers:
@@ -91,13 +91,13 @@ def require_as_many(labels: npt.NDArray[Any], rows: int) -> None:
         raise RowsError(f"There are {rows} rows of features and {labels.size} labels; give one label a row.")
 
 
-def spread(features: npt.NDArray[Any], found: Target) -> Target:
+def spread(features: npt.NDArray[Any], found: StudentTarget) -> StudentTarget:
     """Give rows without a label the one of their neighbours; those that none can reach stay without."""
     from sklearn.semi_supervised import LabelSpreading
 
     kinds = np.unique(found.codes[found.labelled])
     if found.labelled.all() or kinds.size == 1:
-        return Target(found.classes, np.where(found.labelled, found.codes, kinds[0]))
+        return StudentTarget(found.classes, np.where(found.labelled, found.codes, kinds[0]))
     flat = features.reshape(len(features), -1)
     # A label loses four fifths of its weight with every hop, so a tolerance would stop it a few hops from home.
     model = LabelSpreading(kernel=_neighbours, max_iter=_HOPS, tol=0)
@@ -106,7 +106,7 @@ def spread(features: npt.NDArray[Any], found: Target) -> Target:
         model.fit(flat, found.codes)
     reached = model.label_distributions_.sum(axis=1) > 0
     guessed = np.where(reached, model.transduction_, UNANSWERED)
-    return Target(found.classes, np.where(found.labelled, found.codes, guessed))
+    return StudentTarget(found.classes, np.where(found.labelled, found.codes, guessed))
 
 
 def _neighbours(features: npt.NDArray[Any], _: Any = None) -> Any:

@@ -21,7 +21,7 @@ from ziggurat.pate.student import _rows as rows
 from ziggurat.pate.student._evaluation import Evaluation
 from ziggurat.pate.student._model import (
     Progress,
-    Rule,
+    StudentRule,
     fit_classifier,
     fit_network,
     is_semi_supervised,
@@ -29,9 +29,9 @@ from ziggurat.pate.student._model import (
     require_network,
     require_threshold,
 )
-from ziggurat.pate.training import Classifiers, Network, Training, checked_features, split, storage
+from ziggurat.pate.training import Classifiers, Network, Training, check_features, split_rows, storage
 from ziggurat.pate.voting import Labels
-from ziggurat.privacy import Account, Event, compose, composed, event_from_dict
+from ziggurat.privacy import Account, Event, compose, compose_events, event_from_dict
 from ziggurat.randomness import secure, seeded
 
 Array = npt.NDArray[Any]
@@ -142,7 +142,7 @@ class Student(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             If the two sets of labels promise about different units.
         """
         self._require_settings()
-        event, origin = _promised(y, threshold_y)
+        event, origin = _compose_promise(y, threshold_y)
         features, labels = self._given(X, y)
         gaps = isinstance(y, Labels) or self.unlabelled == "spread" or self._takes_gaps
         found = rows.target(labels, len(features), self._network, gaps=gaps)
@@ -150,28 +150,30 @@ class Student(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         source = secure() if self.random_state is None else seeded(int(self.random_state))
         seed = storage.seeds(None, source, teachers=1)[1]
         features, found = self._learnable(features, found)
-        self._model = self._learned(features, found, seed, progress)
+        self._model = self._learn(features, found, seed, progress)
         self.classes_, self.event_, self.origin_ = found.classes, event, origin
-        self._rule = self._chosen_rule(sample or self._held_out(features, found.codes, seed))
+        self._rule = self._choose_rule(sample or self._hold_out(features, found.codes, seed))
         self.threshold_ = self._in_probability()
         return self
 
     def predict(self, X: Any) -> Array:  # noqa: N803
         """Return the class named for every row."""
-        features = self._checked(X)
-        named = self._model.labels(features)[0] if self._rule is None else self._rule.named(self._model, features)
+        features = self._check_features(X)
+        named = (
+            self._model.labels(features)[0] if self._rule is None else self._rule.name_classes(self._model, features)
+        )
         return np.asarray(self.classes_[named])
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803
         """Return the probability of every class for every row."""
-        features = self._checked(X)
+        features = self._check_features(X)
         return np.asarray(self._model.probabilities(features)[0, :, : self.classes_.size])
 
     def evaluate(self, X: Any, y: Any) -> Evaluation:  # noqa: N803
         """Judge the student on labelled rows; the result must not be released unless these are public."""
         named = self.predict(X)
-        truth = rows.checked_labels(y)
+        truth = rows.check_labels(y)
         rows.require_as_many(truth, len(named))
         return Evaluation.of(truth.tolist(), named.tolist(), self.classes_.tolist())
 
@@ -197,7 +199,7 @@ class Student(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         """
         index, model = storage.load(Path(folder), network, "cpu", storage.STUDENT)
         try:
-            return cls._restored(index, model)
+            return cls._restore(index, model)
         except (KeyError, TypeError, ValueError, AttributeError):
             raise ArtefactError(f"The student in {str(folder)!r} is damaged; restore a copy, or train again.") from None
 
@@ -240,18 +242,18 @@ class Student(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
 
     def _given(self, X: Any, y: Any) -> tuple[Array, Any]:  # noqa: N803
         if self._network is not None:
-            features = checked_features(X, self._network.shape)
+            features = check_features(X, self._network.shape)
             self.n_features_in_ = features.shape[1]
-            return features, y if isinstance(y, Labels) else rows.checked_labels(y)
+            return features, y if isinstance(y, Labels) else rows.check_labels(y)
         if isinstance(y, Labels):
-            return rows.checked_table(self, X, reset=True), y
-        return rows.checked_pairs(self, X, y)
+            return rows.check_table(self, X, reset=True), y
+        return rows.check_pairs(self, X, y)
 
-    def _checked(self, X: Any) -> Array:  # noqa: N803
+    def _check_features(self, X: Any) -> Array:  # noqa: N803
         check_is_fitted(self)
         if self._network is not None:
-            return checked_features(X, self._network.shape)
-        return rows.checked_table(self, X)
+            return check_features(X, self._network.shape)
+        return rows.check_table(self, X)
 
     def _sample(self, X: Any, y: Any, classes: Array) -> tuple[Array, Array] | None:  # noqa: N803
         """Check the threshold's sample; a student that knows one class has no use for it."""
@@ -262,8 +264,8 @@ class Student(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         if self.threshold != "tpr-fpr" or classes.size > 2:
             raise ParameterError("A sample chooses the threshold 'tpr-fpr' between two classes; leave it out.")
         network = self._network
-        features = rows.checked_table(self, X) if network is None else checked_features(X, network.shape)
-        labels = y.labels if isinstance(y, Labels) else rows.checked_labels(y)
+        features = rows.check_table(self, X) if network is None else check_features(X, network.shape)
+        labels = y.labels if isinstance(y, Labels) else rows.check_labels(y)
         rows.require_as_many(labels, len(features))
         known = y.answered if isinstance(y, Labels) else np.ones(len(labels), dtype=bool)
         if not known.any():
@@ -272,14 +274,14 @@ class Student(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             return None
         return features[known], rows.codes_of(labels[known], classes)
 
-    def _learnable(self, features: Array, found: rows.Target) -> tuple[Array, rows.Target]:
+    def _learnable(self, features: Array, found: rows.StudentTarget) -> tuple[Array, rows.StudentTarget]:
         if self._takes_gaps:
             return features, found
         if self.unlabelled == "spread":
             found = rows.spread(features, found)
-        return features[found.labelled], rows.Target(found.classes, found.codes[found.labelled])
+        return features[found.labelled], rows.StudentTarget(found.classes, found.codes[found.labelled])
 
-    def _learned(self, features: Array, found: rows.Target, seed: int, progress: Progress | None) -> Any:
+    def _learn(self, features: Array, found: rows.StudentTarget, seed: int, progress: Progress | None) -> Any:
         if self._network is not None:
             training = replace(self.training or Training(), threshold="half")
             return fit_network(self._network, training, features, found.codes, seed, progress)
@@ -288,19 +290,19 @@ class Student(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             progress(1, 1)
         return model
 
-    def _held_out(self, features: Array, codes: Array, seed: int) -> tuple[Array, Array] | None:
+    def _hold_out(self, features: Array, codes: Array, seed: int) -> tuple[Array, Array] | None:
         if self._network is None or self.classes_.size != 2:
             return None
-        held = split(codes, (self.training or Training()).held_out, seed)[1]
+        held = split_rows(codes, (self.training or Training()).held_out, seed)[1]
         return (features[held], codes[held]) if held.size else None
 
-    def _chosen_rule(self, sample: tuple[Array, Array] | None) -> Rule | None:
+    def _choose_rule(self, sample: tuple[Array, Array] | None) -> StudentRule | None:
         """Say when class 1 of two is named; None leaves it to the model, which is one half."""
         if self.classes_.size != 2 or self._model.seen.sum() != 2 or self.threshold == "half":
             return None
         if self.threshold != "tpr-fpr":
-            return Rule("probability", float(self.threshold))
-        return None if sample is None else Rule.best(self._model, *sample)
+            return StudentRule("probability", float(self.threshold))
+        return None if sample is None else StudentRule.best(self._model, *sample)
 
     def _in_probability(self) -> float | None:
         if self.classes_.size != 2:
@@ -328,11 +330,11 @@ class Student(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         }
 
     @classmethod
-    def _restored(cls, index: dict[str, Any], model: Any) -> Self:
+    def _restore(cls, index: dict[str, Any], model: Any) -> Self:
         """A student that knows one class has no fitted model to show what it was made of."""
         settings, training = dict(index["settings"]), index["settings"]["training"]
         if training is not None:
-            settings["training"] = Training(**{name: _untied(value) for name, value in training.items()})
+            settings["training"] = Training(**{name: _untie(value) for name, value in training.items()})
         fitted = model.fitted[0] if isinstance(model, Classifiers) else None
         shown = None if fitted is None else clone(fitted)
         student = cls(shown if isinstance(model, Classifiers) else model.groups[0].network, **settings)
@@ -342,19 +344,19 @@ class Student(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             student.feature_names_in_ = np.array(index["columns"]["names"], dtype=object)
         student.event_ = None if index["event"] is None else event_from_dict(index["event"])
         student.origin_ = index["origin"]
-        student._model, student._rule = model, None if index["rule"] is None else Rule(**index["rule"])
+        student._model, student._rule = model, None if index["rule"] is None else StudentRule(**index["rule"])
         student.threshold_ = student._in_probability()
         return student
 
 
-def _promised(*given: Any) -> tuple[Event | None, str | None]:
+def _compose_promise(*given: Any) -> tuple[Event | None, str | None]:
     """Compose what all labels cost; the same labels used twice were released once."""
     released = list({id(labels): labels for labels in given if isinstance(labels, Labels)}.values())
     if not released:
         return None, None
     origin = "seeded" if any(labels.rehearsal for labels in released) else "secure"
-    return composed(labels.event for labels in released), origin
+    return compose_events(labels.event for labels in released), origin
 
 
-def _untied(value: Any) -> Any:
+def _untie(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value

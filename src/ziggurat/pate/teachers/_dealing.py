@@ -25,7 +25,7 @@ def require_teachers(teachers: int) -> None:
         raise ParameterError("An ensemble needs at least two teachers: the vote of one alone hides nobody.")
 
 
-def checked_key(key: bytes | None, balanced: bool, source: Source) -> bytes:
+def check_key(key: bytes | None, balanced: bool, source: Source) -> bytes:
     """Return the key of a hashed split, a fresh one where none is given; a balanced split has none."""
     if balanced:
         if key is not None:
@@ -38,7 +38,7 @@ def checked_key(key: bytes | None, balanced: bool, source: Source) -> bytes:
     return key
 
 
-def hashed(names: npt.NDArray[Any], teachers: int, key: bytes) -> Integers:
+def deal_by_hash(names: npt.NDArray[Any], teachers: int, key: bytes) -> Integers:
     """Give every unit the teacher that keyed BLAKE2b makes of its name.
 
     Add-or-remove-one: with the key held fixed a unit's teacher is a function of its own name, whoever else is there.
@@ -103,7 +103,7 @@ def require_whole_units(names: npt.NDArray[Any], owner: Integers) -> None:
         raise DataError("The rows of one unit go to several teachers; give all of them to one.")
 
 
-def listed(owner: Integers, teachers: int) -> tuple[Integers, ...]:
+def list_rows(owner: Integers, teachers: int) -> tuple[Integers, ...]:
     """Return for every teacher its rows, ascending."""
     order = np.argsort(owner, kind="stable")
     ends = np.cumsum(np.bincount(owner + 1, minlength=teachers + 1))

@@ -16,7 +16,7 @@ FORMAT = "ziggurat/pate/partition/1"
 Integers = npt.NDArray[np.int64]
 
 
-def checked_units(units: Sequence[Any] | npt.NDArray[Any]) -> npt.NDArray[Any]:
+def check_units(units: Sequence[Any] | npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return the unit of every row as an array of whole numbers or of text."""
     names = np.asarray(units)
     if names.dtype.kind == "O" and all(isinstance(name, str) for name in names.ravel()):

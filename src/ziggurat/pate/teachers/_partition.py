@@ -93,7 +93,9 @@ class Partition:
         deal = _dealing.evenly if balanced else _dealing.each_alone
         owner = deal(int(rows), teachers, drawn, "rows")
         salts = _salts(teachers, drawn)
-        return cls(_dealing.listed(owner, teachers), int(rows), Unit(), _relation(balanced), salts, origin=drawn.origin)
+        return cls(
+            _dealing.list_rows(owner, teachers), int(rows), Unit(), _relation(balanced), salts, origin=drawn.origin
+        )
 
     @classmethod
     def by_unit(
@@ -130,17 +132,17 @@ class Partition:
         DataError
             If some row has no unit.
         """
-        names = _manifest.checked_units(units)
+        names = _manifest.check_units(units)
         if not isinstance(unit, Unit) or unit.is_row:
             raise ParameterError("Say which unit keeps rows together, such as Unit.person('patient').")
         drawn = secure() if source is None else source
         distinct, code = np.unique(names, return_inverse=True)
-        secret = _dealing.checked_key(key, balanced, drawn)
+        secret = _dealing.check_key(key, balanced, drawn)
         if balanced:
             owner = _dealing.evenly(distinct.size, teachers, drawn, f"units ({unit.name})")
         else:
-            owner = _dealing.hashed(distinct, teachers, secret)
-        rows, salts = _dealing.listed(owner[code.ravel()], teachers), _salts(teachers, drawn)
+            owner = _dealing.deal_by_hash(distinct, teachers, secret)
+        rows, salts = _dealing.list_rows(owner[code.ravel()], teachers), _salts(teachers, drawn)
         return cls(rows, names.size, unit, _relation(balanced), salts, names, drawn.origin, secret)
 
     @classmethod
@@ -178,13 +180,13 @@ class Partition:
         protects = Relation(relation)
         _dealing.require_teachers(len(rows))
         owner = _dealing.as_given(rows, total, may_be_empty=protects is Relation.ADD_OR_REMOVE_ONE)
-        names = None if units is None else _manifest.checked_units(units)
+        names = None if units is None else _manifest.check_units(units)
         if (names is None) != (unit is None or unit.is_row):
             raise ParameterError("Give `units` and `unit` together, or neither of them.")
         if names is not None:
             _dealing.require_whole_units(names, owner)
         drawn = secure() if source is None else source
-        dealt, salts = _dealing.listed(owner, len(rows)), _salts(len(rows), drawn)
+        dealt, salts = _dealing.list_rows(owner, len(rows)), _salts(len(rows), drawn)
         return cls(dealt, int(total), unit or Unit(), protects, salts, names, drawn.origin)
 
     @property
@@ -210,7 +212,7 @@ class Partition:
 
         A promise about one vote is a promise about a group of that many votes for such a unit (group privacy).
         """
-        names = _manifest.checked_units(units)
+        names = _manifest.check_units(units)
         if names.size != self.total:
             raise DataError(f"The split is of {self.total} rows; give the unit of each of them.")
         _, code = np.unique(names, return_inverse=True)
@@ -259,7 +261,7 @@ class Partition:
                 facts = json.loads(str(held["facts"]))
                 owner, units = held["assignment"], held.get("units")
             about = Neighbours.from_dict(facts["neighbours"])
-            rows, origin = _dealing.listed(owner, len(facts["salts"])), str(facts["origin"])
+            rows, origin = _dealing.list_rows(owner, len(facts["salts"])), str(facts["origin"])
             key = bytes.fromhex(facts.get("key", ""))
         except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile, ZigguratError):
             raise ArtefactError(f"There is no readable partition in {str(path)!r}.") from None
@@ -270,7 +272,7 @@ class Partition:
         _manifest.verify(manifest, self.rows, self.units, self.total, self.neighbours.to_dict())
         if self.key and self.units is not None:
             names, code = np.unique(self.units, return_inverse=True)
-            if not np.array_equal(_dealing.hashed(names, self.teachers, self.key)[code.ravel()], self.assignment):
+            if not np.array_equal(_dealing.deal_by_hash(names, self.teachers, self.key)[code.ravel()], self.assignment):
                 raise DataError("The split is not the one that its key makes; deal the rows out again.")
 
 

@@ -15,15 +15,15 @@ from ziggurat.pate.training import (
     Classifiers,
     Network,
     Placement,
-    Search,
+    RandomSearch,
     Training,
-    checked_features,
-    checked_labels,
+    check_features,
+    check_labels,
+    find_classes,
     fit_classifiers,
     require_classifier,
     require_count,
     require_torch,
-    seen_classes,
     storage,
 )
 from ziggurat.randomness import Source, secure, seeded
@@ -76,14 +76,14 @@ class Teachers:
         *,
         classes: int | None = None,
         training: Training | None = None,
-        search: Search | None = None,
+        search: RandomSearch | None = None,
         placement: Placement | None = None,
     ) -> None:
         self.teacher = teacher
         self.training = training or Training()
         self.search = search
         self.placement = placement or Placement()
-        self.classes = self._checked_classes(classes)
+        self.classes = self._check_classes(classes)
         self._model: Classifiers | Networks | None = None
         self._fingerprint: str | None = None
         self._shape: tuple[int, ...] | None = None
@@ -124,8 +124,8 @@ class Teachers:
         ParameterError
             If the placement names a device that is not there or cannot hold a chunk.
         """
-        features = self._checked(X)
-        labels = checked_labels(y, len(features), self.classes)
+        features = self._check_features(X)
+        labels = check_labels(y, len(features), self.classes)
         if not isinstance(partition, Partition) or partition.total != len(features):
             raise DataError(f"The partition must be a Partition of these {len(features)} rows.")
         require_count(every, "number of epochs between checkpoints")
@@ -133,7 +133,7 @@ class Teachers:
         folder = None if checkpoints is None else Path(checkpoints)
         seeds = storage.seeds(folder, drawn, partition.teachers)
         parts = (features, labels, partition.rows, seeds[1:], self.placement)
-        self.seen_ = seen_classes(labels, partition.rows, self.classes)
+        self.seen_ = find_classes(labels, partition.rows, self.classes)
         if self._is_network:
             job = (self._candidates(seeds[0]), *parts, partition.unit.is_row, folder, every, progress)
             self._model = self._networks(*job)
@@ -154,17 +154,17 @@ class Teachers:
             self._fingerprint = storage.fingerprint(self._trained, self.manifest_)
         return self._fingerprint
 
-    def checked(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803 - as in scikit-learn
+    def check(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803 - as in scikit-learn
         """Return features as the teachers will read them, or say what is wrong with them; nobody is asked.
 
         What is refused depends on the shape of the rows they were trained on, which is public, and on no row.
         """
         self._trained  # noqa: B018 - untrained teachers say so
-        return self._checked(X, self._shape)
+        return self._check_features(X, self._shape)
 
     def predict(self, X: Any) -> Integers:  # noqa: N803 - as in scikit-learn
         """Return the class that every teacher names for every row, as a matrix of teachers by rows."""
-        return self._trained.labels(self.checked(X))
+        return self._trained.labels(self.check(X))
 
     def votes(self, X: Any) -> Integers:  # noqa: N803 - as in scikit-learn
         """Return what `predict` does: one vote per teacher and row, for an aggregator to count under noise."""
@@ -172,7 +172,7 @@ class Teachers:
 
     def probabilities(self, X: Any) -> Floats:  # noqa: N803 - as in scikit-learn
         """Return every teacher's probability of every class for every row: teachers by rows by classes."""
-        return self._trained.probabilities(self.checked(X))
+        return self._trained.probabilities(self.check(X))
 
     def save(self, folder: str | Path) -> None:
         """Write the trained teachers to a folder, for this user's eyes only; it then holds the old ones or these."""
@@ -209,12 +209,12 @@ class Teachers:
             raise DataError("These teachers are not trained yet; call `fit` first.")
         return self._model
 
-    def _checked(self, features: Any, shape: tuple[int, ...] | None = None) -> npt.NDArray[Any]:
+    def _check_features(self, features: Any, shape: tuple[int, ...] | None = None) -> npt.NDArray[Any]:
         if self._is_network:
-            return checked_features(features, self.teacher.shape)
-        return checked_features(features, shape, np.float64)
+            return check_features(features, self.teacher.shape)
+        return check_features(features, shape, np.float64)
 
-    def _checked_classes(self, classes: int | None) -> int:
+    def _check_classes(self, classes: int | None) -> int:
         if self._is_network:
             require_torch()
             from ziggurat.pate.training import require_stackable
@@ -237,6 +237,6 @@ class Teachers:
         return self.search.candidates(self.teacher, self.training, seeded(seed).simulation())
 
     def _networks(self, *job: Any) -> Networks:
-        from ziggurat.pate.training import Job, Networks
+        from ziggurat.pate.training import Networks, TrainingJob
 
-        return Networks(Job(*job).run(), self.seen_, self.placement.devices[0])
+        return Networks(TrainingJob(*job).run(), self.seen_, self.placement.devices[0])

@@ -4,10 +4,10 @@ from ziggurat.pate.training._answers import Networks
 from ziggurat.pate.training._checkpoints import write_bytes
 from ziggurat.pate.training._classifiers import Classifiers, fit_classifiers, require_classifier
 from ziggurat.pate.training._cuts import best_cut
-from ziggurat.pate.training._ensemble import Job, Progress, require_devices
+from ziggurat.pate.training._ensemble import Progress, TrainingJob, require_devices
 from ziggurat.pate.training._networks import CNN, MLP, Network, require_torch
-from ziggurat.pate.training._rows import checked_features, checked_labels, seen_classes, split
-from ziggurat.pate.training._settings import Candidate, Placement, Search, Training, require_count
+from ziggurat.pate.training._rows import check_features, check_labels, find_classes, split_rows
+from ziggurat.pate.training._settings import Candidate, Placement, RandomSearch, Training, require_count
 from ziggurat.pate.training._stacked import require_stackable
 
 __all__ = [
@@ -15,23 +15,23 @@ __all__ = [
     "MLP",
     "Candidate",
     "Classifiers",
-    "Job",
     "Network",
     "Networks",
     "Placement",
     "Progress",
-    "Search",
+    "RandomSearch",
     "Training",
+    "TrainingJob",
     "best_cut",
-    "checked_features",
-    "checked_labels",
+    "check_features",
+    "check_labels",
+    "find_classes",
     "fit_classifiers",
     "require_classifier",
     "require_count",
     "require_devices",
     "require_stackable",
     "require_torch",
-    "seen_classes",
-    "split",
+    "split_rows",
     "write_bytes",
 ]

@@ -10,9 +10,10 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from ziggurat.pate.training._chunk import Trained
+from ziggurat.pate.training._chunk import TrainedChunk
 from ziggurat.pate.training._networks import Network
-from ziggurat.pate.training._stacked import Stack, one_thread
+from ziggurat.pate.training._stacked import Stack
+from ziggurat.threads import one_torch_thread
 
 _QUERIES = 256  # rows asked at a time
 
@@ -21,12 +22,12 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Group:
+class TeacherGroup:
     """Teachers of one architecture and what they learned; `members` are their numbers in the ensemble."""
 
     network: Network
     members: Integers
-    trained: Trained
+    trained: TrainedChunk
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,14 @@ class Networks:
     A teacher without rows is in no group, and names class 0.
     """
 
-    groups: list[Group]
+    groups: list[TeacherGroup]
     seen: npt.NDArray[np.bool_]
     device: str = "cpu"
 
     def labels(self, features: npt.NDArray[np.float32]) -> Integers:
         """Return the class each teacher names for each row: by its cut if there are two, else by its largest logit."""
         answers = np.zeros((len(self.seen), len(features)), dtype=np.int64)
-        for teacher, rows, logits, cut in self._asked(features):
+        for teacher, rows, logits, cut in self._ask(features):
             answers[teacher, rows] = self._scores(teacher, logits, cut).argmax(-1).numpy()
         return answers
 
@@ -51,7 +52,7 @@ class Networks:
         """Return the probability of each class; 0 for a class that is not in a teacher's rows."""
         answers = np.zeros((len(self.seen), len(features), self.seen.shape[1]))
         answers[:, :, 0] = 1
-        for teacher, rows, logits, _ in self._asked(features):
+        for teacher, rows, logits, _ in self._ask(features):
             answers[teacher, rows] = self._scores(teacher, logits, 0.0).softmax(-1).numpy()
         return answers
 
@@ -62,9 +63,9 @@ class Networks:
             logits = torch.cat([torch.zeros_like(above), above], dim=-1)
         return logits.double().masked_fill(torch.from_numpy(~self.seen[teacher]), -torch.inf)
 
-    def _asked(self, features: npt.NDArray[np.float32]) -> Iterator[tuple[int, slice, Tensor, float]]:
+    def _ask(self, features: npt.NDArray[np.float32]) -> Iterator[tuple[int, slice, Tensor, float]]:
         """Ask one teacher at a time: in a batch its digits would depend on who chose the same architecture."""
-        with one_thread():
+        with one_torch_thread():
             for group in self.groups:
                 stack = Stack(group.network, group.trained.parameters, group.trained.buffers)
                 for place, teacher in enumerate(group.members.tolist()):

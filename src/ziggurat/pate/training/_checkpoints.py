@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ziggurat import files
 from ziggurat.errors import ArtefactError, DataError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Checkpoint:
+class TensorFile:
     """What a file holds: tensors by name, and a few facts as text."""
 
     tensors: dict[str, Tensor]
@@ -27,10 +27,10 @@ class Checkpoint:
 
 def write(path: Path, tensors: Mapping[str, Tensor], facts: Mapping[str, str]) -> None:
     """Replace the file at `path`, which only its owner may read: parameters remember rows."""
-    write_bytes(path, packed(tensors, facts))
+    write_bytes(path, pack(tensors, facts))
 
 
-def packed(tensors: Mapping[str, Tensor], facts: Mapping[str, str]) -> bytes:
+def pack(tensors: Mapping[str, Tensor], facts: Mapping[str, str]) -> bytes:
     """Give tensors and facts as safetensors."""
     from safetensors.torch import save
 
@@ -39,32 +39,27 @@ def packed(tensors: Mapping[str, Tensor], facts: Mapping[str, str]) -> bytes:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Replace a file so that a reader, or a kill at any moment, finds the old one or the new one."""
+    """Replace a file that only its owner may read, and make its folder if need be."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else "unknown reason"
         raise DataError(f"{str(path)!r} could not be written ({reason}).") from None
+    files.write_bytes(path, content, mode=0o600)
 
 
-def load(path: Path) -> Checkpoint:
+def load(path: Path) -> TensorFile:
     """Read a file that `write` wrote."""
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, "pt") as file:
-            return Checkpoint({name: file.get_tensor(name) for name in file.keys()}, dict(file.metadata() or {}))  # noqa: SIM118 - not a mapping
+            return TensorFile({name: file.get_tensor(name) for name in file.keys()}, dict(file.metadata() or {}))  # noqa: SIM118 - not a mapping
     except (OSError, SafetensorError):
         raise ArtefactError(f"{str(path)!r} is missing or damaged; train again, or restore a copy.") from None
 
 
-def read(path: Path, mark: str) -> Checkpoint | None:
+def read(path: Path, mark: str) -> TensorFile | None:
     """Read a checkpoint, or return None if there is none; refuse one of other rows or settings."""
     if not path.exists():
         return None

@@ -19,7 +19,7 @@ from ziggurat.pate.training._networks import Network, to_dict
 from ziggurat.pate.training._settings import Training
 from ziggurat.pate.training._shuffling import orders
 from ziggurat.pate.training._stacked import Stack
-from ziggurat.pate.training._steps import Steps, computing_on, losses
+from ziggurat.pate.training._steps import TrainingSteps, computing_on, losses
 
 _BLOCK = 128  # rows judged at a time: always as many, so that no teacher's digits depend on another's number of rows
 
@@ -57,7 +57,7 @@ class Chunk:
 
 
 @dataclass
-class Trained:
+class TrainedChunk:
     """What a chunk learned: stacked parameters and, for every teacher, its cut, its best epoch and its loss there.
 
     A logit at or above the cut means class 1; with more than two classes the cut has no meaning.
@@ -69,25 +69,25 @@ class Trained:
     epochs: Tensor
     losses: Tensor
 
-    def at(self, device: str) -> Trained:
+    def at(self, device: str) -> TrainedChunk:
         """Give the same with the parameters on a device; the numbers stay on the processor."""
         parameters = {name: value.to(device) for name, value in self.parameters.items()}
         buffers = {name: value.to(device) for name, value in self.buffers.items()}
-        return Trained(parameters, buffers, self.cuts, self.epochs, self.losses)
+        return TrainedChunk(parameters, buffers, self.cuts, self.epochs, self.losses)
 
     def tensors(self) -> dict[str, Tensor]:
         """Give all of it under flat names."""
-        named = _named("parameter", self.parameters) | _named("buffer", self.buffers)
+        named = _name("parameter", self.parameters) | _name("buffer", self.buffers)
         return {**named, "cuts": self.cuts, "epochs": self.epochs, "losses": self.losses}
 
     @classmethod
-    def of(cls, tensors: dict[str, Tensor]) -> Trained:
+    def of(cls, tensors: dict[str, Tensor]) -> TrainedChunk:
         """Read the flat form."""
         groups = (_group(tensors, "parameter"), _group(tensors, "buffer"))
         return cls(*groups, tensors["cuts"], tensors["epochs"], tensors["losses"])
 
 
-def train(chunk: Chunk, tell: Tell | None = None) -> Trained:
+def train(chunk: Chunk, tell: Tell | None = None) -> TrainedChunk:
     """Train a chunk, or go on where its checkpoint stopped; the result is the same.
 
     This thread computes with one thread from then on: sums then have one order, and chunks that run at the same time
@@ -111,8 +111,10 @@ class Program:
         self.features = torch.from_numpy(chunk.features).to(device)
         self.labels = torch.from_numpy(chunk.labels).to(device)
         self.seeds = torch.tensor(chunk.seeds, dtype=torch.int64, device=device)
-        self.steps = Steps(self.stack, self.features, self.labels, chunk.training, self.seeds, graph=chunk.graph)
-        self.rows = _Rows(chunk, device)
+        self.steps = TrainingSteps(
+            self.stack, self.features, self.labels, chunk.training, self.seeds, graph=chunk.graph
+        )
+        self.rows = _ChunkRows(chunk, device)
         self.best = {name: value.detach().clone() for name, value in self.stack.parameters.items()}
         count = len(chunk.seeds)
         self.lowest = np.full(count, np.inf)
@@ -120,14 +122,14 @@ class Program:
         self.waited = np.zeros(count, dtype=np.int64)
         self.done = 0
 
-    def run(self, tell: Tell | None) -> Trained:
+    def run(self, tell: Tell | None) -> TrainedChunk:
         """Train for all epochs, or until every teacher has stopped."""
         path, mark = self.chunk.checkpoint, ""
         if path is not None:
             mark = self.chunk.fingerprint()
             if found := _checkpoints.read(path, mark):
                 if found.facts["finished"] == "yes":
-                    return self._told(Trained.of(found.tensors).at(self.chunk.home), tell)
+                    return self._tell(TrainedChunk.of(found.tensors).at(self.chunk.home), tell)
                 self._restore(found)
         while self.done < self.chunk.training.epochs and not self._all_stopped():
             self._epoch()
@@ -135,19 +137,19 @@ class Program:
                 _checkpoints.write(path, self._state(), {"mark": mark, "finished": "no", "done": str(self.done)})
             if tell is not None:
                 tell(self.done)
-        trained = self._trained()
+        trained = self._collect()
         if path is not None:
             _checkpoints.write(path, trained.tensors(), {"mark": mark, "finished": "yes"})
-        return self._told(trained, tell)
+        return self._tell(trained, tell)
 
-    def _told(self, trained: Trained, tell: Tell | None) -> Trained:
+    def _tell(self, trained: TrainedChunk, tell: Tell | None) -> TrainedChunk:
         """Say that all epochs are done, also when the last of them were not needed."""
         if tell is not None and self.done < self.chunk.training.epochs:
             tell(self.chunk.training.epochs)
         return trained
 
     def _epoch(self) -> None:
-        places, weights = self.rows.shuffled(self.seeds, self.done)
+        places, weights = self.rows.shuffle(self.seeds, self.done)
         batch = self.chunk.training.batch
         for at in range(0, places.shape[1], batch):
             self.steps.take(places[:, at : at + batch], weights[:, at : at + batch])
@@ -163,7 +165,7 @@ class Program:
         """
         loss = self.rows.held_loss(self._held_logits())
         patience = self.chunk.training.patience
-        better = ((loss < self.lowest) | self.rows.none_held) & ~self._stopped(patience)
+        better = ((loss < self.lowest) | self.rows.none_held) & ~self._find_stopped(patience)
         chosen = torch.from_numpy(better).to(self.features.device)
         for name, value in self.stack.parameters.items():
             self.best[name][chosen] = value.detach()[chosen]
@@ -171,11 +173,11 @@ class Program:
         self.epochs = np.where(better, self.done, self.epochs)
         self.waited = np.where(better, 0, self.waited + 1)
 
-    def _stopped(self, patience: int | None) -> npt.NDArray[np.bool_]:
+    def _find_stopped(self, patience: int | None) -> npt.NDArray[np.bool_]:
         return np.zeros(len(self.waited), dtype=bool) if patience is None else self.waited >= patience
 
     def _all_stopped(self) -> bool:
-        return bool(self._stopped(self.chunk.training.patience).all())
+        return bool(self._find_stopped(self.chunk.training.patience).all())
 
     @torch.no_grad()
     def _held_logits(self) -> Tensor:
@@ -184,13 +186,13 @@ class Program:
         blocks = [self.stack.logits(self.features[places[:, at : at + _BLOCK]]) for at in starts]
         return torch.cat(blocks, dim=1) if blocks else torch.zeros((len(places), 0, 1), device=places.device)
 
-    def _trained(self) -> Trained:
+    def _collect(self) -> TrainedChunk:
         if not self.chunk.training.held_out:
             self.best = {name: value.detach() for name, value in self.stack.parameters.items()}
             self.epochs[:] = self.done
         self.stack.parameters = self.best
         numbers = (torch.from_numpy(self._cuts()), torch.from_numpy(self.epochs), torch.from_numpy(self.lowest))
-        return Trained(self.best, self.stack.buffers, *numbers).at(self.chunk.home)
+        return TrainedChunk(self.best, self.stack.buffers, *numbers).at(self.chunk.home)
 
     def _cuts(self) -> Floats:
         """Judge in the logits, where scores that round to the same probability still differ."""
@@ -212,11 +214,11 @@ class Program:
         }
         counts = {"lowest": self.lowest, "epochs": self.epochs, "waited": self.waited}
         numbers = {name: torch.from_numpy(value) for name, value in counts.items()}
-        groups = _named("parameter", self.stack.parameters) | _named("best", self.best) | _named("optimiser", optimiser)
+        groups = _name("parameter", self.stack.parameters) | _name("best", self.best) | _name("optimiser", optimiser)
         return groups | numbers | {"taken": self.steps.taken}
 
     @torch.no_grad()
-    def _restore(self, found: _checkpoints.Checkpoint) -> None:
+    def _restore(self, found: _checkpoints.TensorFile) -> None:
         stored = found.tensors
         for name, parameter in self.stack.parameters.items():
             parameter.copy_(stored[f"parameter/{name}"])
@@ -228,7 +230,7 @@ class Program:
         self.done = int(found.facts["done"])
 
 
-class _Rows:
+class _ChunkRows:
     """The places of every teacher's rows, filled up with its own first row, which then has no weight."""
 
     def __init__(self, chunk: Chunk, device: str) -> None:
@@ -239,21 +241,21 @@ class _Rows:
         if (sizes <= width - batch).any():
             raise ParameterError("Teachers of one chunk must take the same number of steps per epoch.")
         self._sizes = torch.from_numpy(sizes).to(device)
-        self._places = torch.from_numpy(_filled(chunk.train, width)).to(device)
+        self._places = torch.from_numpy(_fill(chunk.train, width)).to(device)
         # A row counts one over the real rows of its batch, so that a short last batch is an average too.
         place = np.arange(width)
         in_batch = np.clip(sizes[:, None] - place // batch * batch, 1, batch)
         self._shares = torch.from_numpy(((place < sizes[:, None]) / in_batch).astype(np.float32)).to(device)
         self._class_weights = class_weights(chunk)
         weights = [own[chunk.labels[rows]] for own, rows in zip(self._class_weights, chunk.train, strict=True)]
-        self._weights = torch.from_numpy(_filled(weights, width).astype(np.float32)).to(device)
+        self._weights = torch.from_numpy(_fill(weights, width).astype(np.float32)).to(device)
         self.none_held = np.array([own.size == 0 for own in chunk.held])
         blocks = -(-max(own.size for own in chunk.held) // _BLOCK)
         held = [own if own.size else rows[:1] for own, rows in zip(chunk.held, chunk.train, strict=True)]
-        self.held = torch.from_numpy(_filled(held, blocks * _BLOCK)).to(device)
+        self.held = torch.from_numpy(_fill(held, blocks * _BLOCK)).to(device)
         self._held_labels = torch.from_numpy(chunk.labels).to(device)[self.held]
 
-    def shuffled(self, seeds: Tensor, epoch: int) -> tuple[Tensor, Tensor]:
+    def shuffle(self, seeds: Tensor, epoch: int) -> tuple[Tensor, Tensor]:
         """Return the places and weights of an epoch."""
         order = orders(seeds, epoch, self._sizes, self._places.shape[1])
         return self._places.gather(1, order), self._weights.gather(1, order) * self._shares
@@ -277,7 +279,7 @@ def class_weights(chunk: Chunk) -> list[Floats]:
         return [np.ones(classes) for _ in chunk.seeds]
     if isinstance(wanted, tuple):
         return [np.array(wanted, dtype=np.float64) for _ in chunk.seeds]
-    return [_balanced(np.bincount(chunk.labels[own], minlength=classes)) for own in chunk.train]
+    return [_balance(np.bincount(chunk.labels[own], minlength=classes)) for own in chunk.train]
 
 
 def programs(sizes: list[int], batch: int, chunk: int) -> list[tuple[int, ...]]:
@@ -306,12 +308,12 @@ def _with_places(own: list[int], chunk: int) -> Iterator[tuple[int, ...]]:
         yield tuple(column[depth] if depth < len(column) else own[0] for column in columns)
 
 
-def _balanced(counts: Integers) -> Floats:
+def _balance(counts: Integers) -> Floats:
     present = counts > 0
     return np.where(present, counts.sum() / (present.sum() * np.maximum(counts, 1)), 0.0)
 
 
-def _filled(lists: Any, width: int) -> npt.NDArray[Any]:
+def _fill(lists: Any, width: int) -> npt.NDArray[Any]:
     filled = np.stack([np.full(width, own[0]) for own in lists])
     for row, own in zip(filled, lists, strict=True):
         row[: own.size] = own
@@ -325,7 +327,7 @@ def _like(value: Tensor, parameter: Tensor) -> Tensor:
     return torch.empty_like(parameter).copy_(value)
 
 
-def _named(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+def _name(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {f"{prefix}/{name}": value for name, value in tensors.items()}
 
 

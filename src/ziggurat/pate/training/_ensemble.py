@@ -14,13 +14,13 @@ import torch
 from torch import Tensor
 
 from ziggurat.errors import ParameterError
-from ziggurat.pate.training._answers import Group
-from ziggurat.pate.training._chunk import Chunk, Tell, Trained, has_its_place, programs, train
+from ziggurat.pate.training._answers import TeacherGroup
+from ziggurat.pate.training._chunk import Chunk, Tell, TrainedChunk, has_its_place, programs, train
 from ziggurat.pate.training._chunks import run_chunks
 from ziggurat.pate.training._networks import MLP, Network
-from ziggurat.pate.training._rows import split
+from ziggurat.pate.training._rows import split_rows
 from ziggurat.pate.training._settings import Candidate, Placement
-from ziggurat.pate.training._stacked import one_thread
+from ziggurat.threads import one_torch_thread
 
 _CACHE = 32 * 2**20  # bytes: parameters, gradients and both moments of a chunk stay near one core
 _LARGEST_CHUNK = 16  # on a processor: more teachers at a time are no faster
@@ -32,7 +32,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Job:
+class TrainingJob:
     """Everything that training needs: checked rows, candidates, a seed for every teacher, and where to run.
 
     `even` says that teachers have about as many rows each by the way they were split, whatever the table holds.
@@ -49,7 +49,7 @@ class Job:
     every: int = 1
     progress: Progress | None = None
 
-    def run(self) -> list[Group]:
+    def run(self) -> list[TeacherGroup]:
         """Train every candidate, and return the teachers grouped by the candidate that each of them chose."""
         require_devices(self.placement)
         work = list(self._work())
@@ -57,15 +57,15 @@ class Job:
         place = self.placement
         workers = place.workers or (None if place.on_cpu else self._abreast)
         gpus = 0 if place.on_cpu else 1
-        kept = _Kept()
-        with one_thread():
+        kept = _BestCandidates()
+        with one_torch_thread():
             for at, trained in run_chunks(train, tasks, executor=place.executor, workers=workers, gpus=gpus):
                 kept.add(work[at], trained)
         return kept.groups(self.candidates)
 
-    def _work(self) -> Iterator[_Work]:
+    def _work(self) -> Iterator[_ChunkWork]:
         held_out = self.candidates[0][1].held_out
-        halves = [split(self.labels[own], held_out, seed) for own, seed in zip(self.rows, self.seeds, strict=True)]
+        halves = [split_rows(self.labels[own], held_out, seed) for own, seed in zip(self.rows, self.seeds, strict=True)]
         sizes = [learned.size for learned, _ in halves]
         planned = programs(sizes, self.candidates[0][1].batch, self._chunk_size())
         for at, members in enumerate(planned):
@@ -75,7 +75,7 @@ class Job:
             for number, (network, training) in enumerate(self.candidates):
                 file = self.checkpoints and self.checkpoints / f"candidate-{number:03}-chunk-{at:04}.safetensors"
                 facts = (device, self.placement.cuda_graph, self.placement.precision, file, self.every)
-                yield _Work(number, members, Chunk(network, training, *data, *facts, home=home))
+                yield _ChunkWork(number, members, Chunk(network, training, *data, *facts, home=home))
 
     @property
     def _abreast(self) -> int:
@@ -113,31 +113,31 @@ class Job:
         free = min(torch.cuda.mem_get_info(device)[0] for device in self.placement.devices)
         return max(2, min(math.ceil(len(self.rows) / self._abreast), free // (_COPIES * size * _ABREAST)))
 
-    def _tellers(self, work: list[_Work]) -> list[Tell | None]:
+    def _tellers(self, work: list[_ChunkWork]) -> list[Tell | None]:
         """Return what each chunk is to call after an epoch; other processes cannot call back."""
         if self.progress is None or self.placement.executor not in ("inline", "threads"):
             return [None for _ in work]
         total = sum(len(each.members) * each.chunk.training.epochs for each in work)
-        return _Told(self.progress, [len(each.members) for each in work], total).tellers()
+        return _EpochCount(self.progress, [len(each.members) for each in work], total).tellers()
 
 
 _Data = tuple[npt.NDArray[np.float32], Integers, tuple[Integers, ...], tuple[Integers, ...], tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class _Work:
+class _ChunkWork:
     candidate: int
     members: tuple[int, ...]
     chunk: Chunk
 
 
-class _Kept:
+class _BestCandidates:
     """For every teacher, the candidate with the lowest loss on its own held-out rows; the first among equals."""
 
     def __init__(self) -> None:
         self._best: dict[int, tuple[tuple[float, int], dict[str, Tensor]]] = {}
 
-    def add(self, work: _Work, trained: Trained) -> None:
+    def add(self, work: _ChunkWork, trained: TrainedChunk) -> None:
         tensors = trained.tensors()
         for at, teacher in enumerate(work.members):
             rank = (float(trained.losses[at]), work.candidate)
@@ -145,19 +145,19 @@ class _Kept:
             if itself and (teacher not in self._best or rank < self._best[teacher][0]):
                 self._best[teacher] = (rank, {name: value[at].clone() for name, value in tensors.items()})
 
-    def groups(self, candidates: list[Candidate]) -> list[Group]:
+    def groups(self, candidates: list[Candidate]) -> list[TeacherGroup]:
         chosen: dict[int, list[int]] = {}
         for teacher, ((_, candidate), _) in sorted(self._best.items()):
             chosen.setdefault(candidate, []).append(teacher)
         return [self._group(candidates[number][0], members) for number, members in sorted(chosen.items())]
 
-    def _group(self, network: Network, members: list[int]) -> Group:
+    def _group(self, network: Network, members: list[int]) -> TeacherGroup:
         parts = [self._best[teacher][1] for teacher in members]
         stacked = {name: torch.stack([part[name] for part in parts]) for name in parts[0]}
-        return Group(network, np.array(members), Trained.of(stacked))
+        return TeacherGroup(network, np.array(members), TrainedChunk.of(stacked))
 
 
-class _Told:
+class _EpochCount:
     """Adds up the epochs of chunks that run at the same time."""
 
     def __init__(self, progress: Progress, sizes: list[int], total: int) -> None:

@@ -184,7 +184,7 @@ def to_dict(network: Network) -> dict[str, Any]:
 
 def from_dict(data: dict[str, Any], own: Network | None) -> Network:
     """Read the JSON form; `own` stands in for a network of the user's."""
-    facts: dict[str, Any] = {key: _untied(value) for key, value in data.items() if key != "kind"}
+    facts: dict[str, Any] = {key: _untie(value) for key, value in data.items() if key != "kind"}
     if data["kind"] == "mlp":
         return MLP(**facts)
     if data["kind"] == "cnn":
@@ -196,7 +196,7 @@ def from_dict(data: dict[str, Any], own: Network | None) -> Network:
     return own
 
 
-def _untied(value: Any) -> Any:
+def _untie(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 

@@ -13,7 +13,7 @@ from ziggurat.randomness import seeded
 Integers = npt.NDArray[np.int64]
 
 
-def checked_features(features: Any, shape: tuple[int, ...] | None, dtype: type[Any] = np.float32) -> npt.NDArray[Any]:
+def check_features(features: Any, shape: tuple[int, ...] | None, dtype: type[Any] = np.float32) -> npt.NDArray[Any]:
     """Return the features as finite numbers, one row each; `shape` is that of a row if it is known."""
     try:
         array = np.asarray(features)
@@ -30,7 +30,7 @@ def checked_features(features: Any, shape: tuple[int, ...] | None, dtype: type[A
     return numbers
 
 
-def checked_labels(labels: Any, rows: int, classes: int) -> Integers:
+def check_labels(labels: Any, rows: int, classes: int) -> Integers:
     """Return the labels as whole numbers below the public number of classes."""
     try:
         array = np.asarray(labels)
@@ -45,7 +45,7 @@ def checked_labels(labels: Any, rows: int, classes: int) -> Integers:
     return array.astype(np.int64)
 
 
-def split(labels: Integers, share: float, seed: int) -> tuple[Integers, Integers]:
+def split_rows(labels: Integers, share: float, seed: int) -> tuple[Integers, Integers]:
     """Return the places a teacher trains on and those it holds out: the same share of every class, at random.
 
     Every class keeps a row to train on.
@@ -58,6 +58,6 @@ def split(labels: Integers, share: float, seed: int) -> tuple[Integers, Integers
     return np.flatnonzero(~held), np.flatnonzero(held)
 
 
-def seen_classes(labels: Integers, rows: tuple[Integers, ...], classes: int) -> npt.NDArray[np.bool_]:
+def find_classes(labels: Integers, rows: tuple[Integers, ...], classes: int) -> npt.NDArray[np.bool_]:
     """Return for every teacher which classes are in its rows: it can name no other."""
     return np.stack([np.bincount(labels[own], minlength=classes) > 0 for own in rows])

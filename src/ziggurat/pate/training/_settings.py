@@ -71,7 +71,7 @@ class Training:
 
 
 @dataclass(frozen=True)
-class Search:
+class RandomSearch:
     """A random search: every teacher tries the same public candidates and keeps its best, by its own held-out rows.
 
     Parameters
@@ -100,9 +100,9 @@ class Search:
             raise ParameterError("A search needs held-out rows to choose by; raise `held_out`.")
         if self.hidden is not None and not isinstance(network, MLP):
             raise ParameterError("Only the widths of an MLP can be searched; leave `hidden` out.")
-        return [(network, training), *(self._drawn(network, training, draw) for _ in range(self.trials - 1))]
+        return [(network, training), *(self._draw(network, training, draw) for _ in range(self.trials - 1))]
 
-    def _drawn(self, network: Network, training: Training, draw: np.random.Generator) -> Candidate:
+    def _draw(self, network: Network, training: Training, draw: np.random.Generator) -> Candidate:
         rates: dict[str, Any] = {
             name: math.exp(draw.uniform(math.log(limits[0]), math.log(limits[1])))
             for name in ("learning_rate", "weight_decay")

@@ -17,15 +17,15 @@ _LAST = 2**63 - 1
 
 def mix(words: Tensor) -> Tensor:
     """Return a hash of every 64-bit word; multiplication wraps."""
-    words = (words ^ _shifted(words, 30)) * _FIRST
-    words = (words ^ _shifted(words, 27)) * _SECOND
-    return words ^ _shifted(words, 31)
+    words = (words ^ _shift(words, 30)) * _FIRST
+    words = (words ^ _shift(words, 27)) * _SECOND
+    return words ^ _shift(words, 31)
 
 
-def keyed(seeds: Tensor, *labels: int | Tensor) -> Tensor:
+def mix_key(seeds: Tensor, *labels: int | Tensor) -> Tensor:
     """Return a word for every seed that depends on the labels in turn."""
     for label in labels:
-        seeds = mix(seeds + _spaced(label + 1))
+        seeds = mix(seeds + _space(label + 1))
     return seeds
 
 
@@ -35,11 +35,11 @@ def orders(seeds: Tensor, epoch: int, sizes: Tensor, width: int) -> Tensor:
     The order depends on the teacher's own seed, the epoch and its own size alone.
     """
     places = torch.arange(width, device=seeds.device)
-    keys = mix(keyed(seeds, epoch).unsqueeze(1) + places * _GOLDEN)
+    keys = mix(mix_key(seeds, epoch).unsqueeze(1) + places * _GOLDEN)
     return keys.masked_fill_(places >= sizes.unsqueeze(1), _LAST).argsort(dim=1, stable=True)
 
 
-def dropped(values: Tensor, key: Tensor, share: float) -> Tensor:
+def drop_out(values: Tensor, key: Tensor, share: float) -> Tensor:
     """Set a random share of the values to zero and scale the others up; `key` has one word per leading index."""
     inner = values.shape[key.dim() :]
     places = torch.arange(inner.numel(), device=values.device).view(inner)
@@ -48,13 +48,13 @@ def dropped(values: Tensor, key: Tensor, share: float) -> Tensor:
     return values * kept / (1 - share)
 
 
-def _spaced(label: int | Tensor) -> int | Tensor:
+def _space(label: int | Tensor) -> int | Tensor:
     """Multiply by the golden ratio; a number wraps like a word, and needs no tensor that a CUDA graph cannot copy."""
     if isinstance(label, Tensor):
         return label * _GOLDEN
     return (label * _GOLDEN + 2**63) % 2**64 - 2**63
 
 
-def _shifted(words: Tensor, by: int) -> Tensor:
+def _shift(words: Tensor, by: int) -> Tensor:
     """Shift right and fill with zeros; the shift of a signed word fills with its sign."""
     return (words >> by) & ((1 << (64 - by)) - 1)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -14,21 +13,10 @@ from torch.func import functional_call, stack_module_state
 
 from ziggurat.errors import ParameterError
 from ziggurat.pate.training._networks import MLP, Network
-from ziggurat.pate.training._shuffling import dropped, keyed
+from ziggurat.pate.training._shuffling import drop_out, mix_key
 
 # Starting weights are drawn from PyTorch's one generator, which chunks in other threads share.
 _GENERATOR = threading.Lock()
-
-
-@contextlib.contextmanager
-def one_thread() -> Iterator[None]:
-    """Hold PyTorch to one thread here: sums then have one order, and nothing fights for the processors."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 class KeyedDropout(nn.Module):
@@ -43,7 +31,7 @@ class KeyedDropout(nn.Module):
 
     def forward(self, values: Tensor) -> Tensor:
         """Drop units while training."""
-        return dropped(values, self.key, self.share) if self.training else values
+        return drop_out(values, self.key, self.share) if self.training else values
 
 
 class Stack:
@@ -74,8 +62,8 @@ class Stack:
     ) -> None:
         self.network = network
         self.by_hand = isinstance(network, MLP) if by_hand is None else by_hand
-        self._module = _seeded(network, 0).to("meta")
-        self.parameters = {name: _laid_out(value) for name, value in _in_order(self._module, parameters).items()}
+        self._module = _seed_module(network, 0).to("meta")
+        self.parameters = {name: _lay_out(value) for name, value in _in_order(self._module, parameters).items()}
         self.buffers = dict(buffers)
         parts = self._module.named_modules()
         self._dropouts = [f"{name}.key" for name, part in parts if isinstance(part, KeyedDropout)]
@@ -83,7 +71,7 @@ class Stack:
     @classmethod
     def start(cls, network: Network, seeds: Sequence[int], device: str = "cpu", **options: Any) -> Stack:
         """Return teachers with starting weights, each drawn from its own seed on the CPU."""
-        modules = [_seeded(network, seed) for seed in seeds]
+        modules = [_seed_module(network, seed) for seed in seeds]
         parameters, buffers = stack_module_state(modules)
         moved = [{name: value.detach().to(device) for name, value in state.items()} for state in (parameters, buffers)]
         return cls(network, *moved, **options)
@@ -107,7 +95,7 @@ class Stack:
         """
         if self.by_hand:
             return self._products(rows, keys)
-        buffers = self.buffers | {name: keyed(keys, at) for at, name in enumerate(self._dropouts) if keys is not None}
+        buffers = self.buffers | {name: mix_key(keys, at) for at, name in enumerate(self._dropouts) if keys is not None}
         self._module.train(keys is not None)
         if len(rows) == 1:
             return self._one(_first(self.parameters), _first(buffers), rows[0]).unsqueeze(0)
@@ -127,7 +115,7 @@ class Stack:
             rows = torch.baddbmm(bias.unsqueeze(1), rows, weight.mT)
             if at < len(layers) - 1:
                 rows = rows.relu_()
-                rows = dropped(rows, keyed(keys, at), share) if keys is not None and share else rows
+                rows = drop_out(rows, mix_key(keys, at), share) if keys is not None and share else rows
         return rows
 
 
@@ -161,7 +149,7 @@ def _module(network: Network) -> nn.Module:
     return module
 
 
-def _seeded(network: Network, seed: int) -> nn.Module:
+def _seed_module(network: Network, seed: int) -> nn.Module:
     with _GENERATOR, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return _module(network)
@@ -183,6 +171,6 @@ def _alone(value: Tensor, place: int, device: str) -> Tensor:
     return value[place : place + 1].to(device, copy=True)
 
 
-def _laid_out(value: Tensor) -> Tensor:
+def _lay_out(value: Tensor) -> Tensor:
     """Keep a stack of matrices transposed in memory: its gradient then comes out in that order and needs no copy."""
     return value.mT.contiguous().mT if value.dim() == 3 else value.contiguous()

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from ziggurat.pate.training._settings import Training
-from ziggurat.pate.training._shuffling import keyed
+from ziggurat.pate.training._shuffling import mix_key
 from ziggurat.pate.training._stacked import Stack
 
 _EAGER_STEPS = 3  # libraries set themselves up in the first steps, which a graph must not record
@@ -27,7 +27,7 @@ def losses(logits: Tensor, labels: Tensor) -> Tensor:
     return functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none").view(labels.shape)
 
 
-class Steps:
+class TrainingSteps:
     """Takes training steps; the sum over teachers of their losses gives each the gradient of its own loss alone.
 
     Parameters
@@ -77,7 +77,7 @@ class Steps:
 
     def _step(self, places: Tensor, weights: Tensor) -> None:
         self.taken += 1
-        keys = keyed(self._seeds, self.taken) if self._stack.draws else None
+        keys = mix_key(self._seeds, self.taken) if self._stack.draws else None
         logits = self._stack.logits(self._features[places], keys)
         loss: Any = (losses(logits, self._labels[places]) * weights).sum()
         self.optimiser.zero_grad(set_to_none=True)

@@ -15,13 +15,14 @@ from ziggurat.errors import ArtefactError, DataError
 from ziggurat.files import write_text
 from ziggurat.pate.training import _checkpoints, _networks
 from ziggurat.pate.training._classifiers import Classifiers, read_classifier, write_classifier
+from ziggurat.pate.training._content import UnknownContentError, digest_content
 from ziggurat.randomness import Source, secure
 
 _RUN = "run.json"
 
 
 @dataclass(frozen=True)
-class Kept:
+class FolderFormat:
     """What a folder keeps: the name of its index, its format, how other files begin, and how to say it is absent."""
 
     index: str
@@ -30,8 +31,8 @@ class Kept:
     absent: str
 
 
-TEACHERS = Kept("teachers.json", "ziggurat/pate/teachers/2", "part", "There are no readable teachers")
-STUDENT = Kept("student.json", "ziggurat/pate/student/1", "student", "There is no readable student")
+TEACHERS = FolderFormat("teachers.json", "ziggurat/pate/teachers/2", "part", "There are no readable teachers")
+STUDENT = FolderFormat("student.json", "ziggurat/pate/student/1", "student", "There is no readable student")
 
 
 def seeds(folder: Path | None, source: Source, teachers: int) -> tuple[int, ...]:
@@ -44,7 +45,7 @@ def seeds(folder: Path | None, source: Source, teachers: int) -> tuple[int, ...]
         return tuple(drawn)
     path = folder / _RUN
     if path.exists():
-        return _noted(path, drawn, source)
+        return _read_seeds(path, drawn, source)
     folder.mkdir(parents=True, exist_ok=True)
     write_text(path, json.dumps({"origin": source.origin, "seeds": drawn}), mode=0o600)
     return tuple(drawn)
@@ -57,12 +58,12 @@ def fingerprint(model: Any, manifest: dict[str, Any]) -> str:
     """
     key = "".join(entry["salt"] for entry in manifest["teachers"]).encode()
     digest = hmac.new(key, model.seen.tobytes(), "sha256")
-    for part in _learned(model):
+    for part in _digest_learned(model):
         digest.update(hashlib.sha256(part).digest())
     return digest.hexdigest()
 
 
-def _learned(model: Any) -> list[bytes]:
+def _digest_learned(model: Any) -> list[bytes]:
     if isinstance(model, Classifiers):
         return [_content(one) for one in model.fitted]
     return [
@@ -70,25 +71,23 @@ def _learned(model: Any) -> list[bytes]:
         for group in model.groups
         for part in (
             json.dumps([_networks.to_dict(group.network), group.members.tolist()]).encode(),
-            _checkpoints.packed(group.trained.tensors(), {}),
+            _checkpoints.pack(group.trained.tensors(), {}),
         )
     ]
 
 
 def _content(classifier: Any) -> bytes:
-    """A digest of a fitted classifier; of one that cannot be pickled nothing is known, so it is like no other."""
-    from joblib import hash as digest
-
+    """A digest of a fitted classifier; one that does not tell what it holds is like no other."""
     try:
-        return str(digest(classifier, hash_name="sha1")).encode()
-    except Exception:  # noqa: BLE001 - pickling fails in many ways
+        return digest_content(classifier)
+    except UnknownContentError:
         return secure().words(4).tobytes()
 
 
-def save(folder: Path, facts: dict[str, Any], model: Any, kept: Kept = TEACHERS) -> None:
+def save(folder: Path, facts: dict[str, Any], model: Any, kept: FolderFormat = TEACHERS) -> None:
     """Write an ensemble or a student; until the index is replaced, which is done last, a reader finds the old one."""
     folder.mkdir(parents=True, exist_ok=True)
-    saved = _saved_classifiers if isinstance(model, Classifiers) else _saved_groups
+    saved = _save_classifiers if isinstance(model, Classifiers) else _save_groups
     parts = saved(folder, model, kept.prefix)
     index = {"format": kept.format, **facts, "seen": model.seen.astype(int).tolist(), **parts}
     write_text(folder / kept.index, json.dumps(index), mode=0o600)
@@ -99,7 +98,7 @@ def save(folder: Path, facts: dict[str, Any], model: Any, kept: Kept = TEACHERS)
 
 
 def load(
-    folder: Path, network: _networks.Network | None, device: str, kept: Kept = TEACHERS
+    folder: Path, network: _networks.Network | None, device: str, kept: FolderFormat = TEACHERS
 ) -> tuple[dict[str, Any], Any]:
     """Read the facts and the trained models."""
     try:
@@ -111,10 +110,10 @@ def load(
         raise ArtefactError(f"What is in {str(folder)!r} was saved by another version of Ziggurat.")
     for part in index["parts"]:
         _require_whole(folder / part["file"], part["digest"])
-    return index, _loaded(folder, index, network, device)
+    return index, _load(folder, index, network, device)
 
 
-def _loaded(folder: Path, index: dict[str, Any], network: _networks.Network | None, device: str) -> Any:
+def _load(folder: Path, index: dict[str, Any], network: _networks.Network | None, device: str) -> Any:
     seen = np.array(index["seen"], dtype=bool)
     if index["kind"] == "classifiers":
         fitted: list[Any | None] = [None] * len(seen)
@@ -122,38 +121,38 @@ def _loaded(folder: Path, index: dict[str, Any], network: _networks.Network | No
             fitted[part["teacher"]] = read_classifier(folder / part["file"])
         return Classifiers(fitted, seen)
     _networks.require_torch()
-    from ziggurat.pate.training._answers import Group, Networks
-    from ziggurat.pate.training._chunk import Trained
+    from ziggurat.pate.training._answers import Networks, TeacherGroup
+    from ziggurat.pate.training._chunk import TrainedChunk
 
     groups = [
-        Group(
+        TeacherGroup(
             _networks.from_dict(part["network"], network),
             np.array(part["members"]),
-            Trained.of(_checkpoints.load(folder / part["file"]).tensors),
+            TrainedChunk.of(_checkpoints.load(folder / part["file"]).tensors),
         )
         for part in index["parts"]
     ]
     return Networks(groups, seen, device)
 
 
-def _saved_groups(folder: Path, model: Any, prefix: str) -> dict[str, Any]:
+def _save_groups(folder: Path, model: Any, prefix: str) -> dict[str, Any]:
     parts = []
     for group in model.groups:
-        content = _checkpoints.packed(group.trained.tensors(), {})
-        named = _written(folder, content, prefix, ".safetensors")
+        content = _checkpoints.pack(group.trained.tensors(), {})
+        named = _write_content(folder, content, prefix, ".safetensors")
         parts.append({**named, "network": _networks.to_dict(group.network), "members": group.members.tolist()})
     return {"kind": "networks", "parts": parts}
 
 
-def _saved_classifiers(folder: Path, model: Classifiers, prefix: str) -> dict[str, Any]:
+def _save_classifiers(folder: Path, model: Classifiers, prefix: str) -> dict[str, Any]:
     parts = []
     for teacher, fitted in enumerate(model.fitted):
         if fitted is not None:
-            parts.append({**_written(folder, write_classifier(fitted), prefix, ".skops"), "teacher": teacher})
+            parts.append({**_write_content(folder, write_classifier(fitted), prefix, ".skops"), "teacher": teacher})
     return {"kind": "classifiers", "parts": parts}
 
 
-def _written(folder: Path, content: bytes, prefix: str, ending: str) -> dict[str, str]:
+def _write_content(folder: Path, content: bytes, prefix: str, ending: str) -> dict[str, str]:
     """Write under a name made of the content: files of another ensemble are never overwritten."""
     digest = hashlib.sha256(content).hexdigest()
     name = f"{prefix}-{digest[:24]}{ending}"
@@ -174,7 +173,7 @@ def _seed(source: Source, label: str, number: int) -> int:
     return int(source.child(label, number).words(1)[0] >> np.uint64(1))
 
 
-def _noted(path: Path, drawn: list[int], source: Source) -> tuple[int, ...]:
+def _read_seeds(path: Path, drawn: list[int], source: Source) -> tuple[int, ...]:
     try:
         noted = json.loads(path.read_text(encoding="utf-8"))
         found = tuple(int(seed) for seed in noted["seeds"])

@@ -1,9 +1,9 @@
 """Votes and noisy labels: aggregators, the law of the winner, and the exact cost of a query."""
 
-from ziggurat.pate.voting._aggregators import UNANSWERED, Aggregator, Labels, Step, ThresholdTest
+from ziggurat.pate.voting._aggregators import UNANSWERED, Aggregator, Labels, ThresholdTest, VotingStep
 from ziggurat.pate.voting._exact import ExactCosts
 from ziggurat.pate.voting._noisy_max import (
-    NAMED,
+    AGGREGATORS,
     ConfidentGaussianMax,
     GaussianNoisyMax,
     GumbelNoisyMax,
@@ -13,7 +13,7 @@ from ziggurat.pate.voting._noisy_max import (
 from ziggurat.pate.voting._votes import Ballot, Floats, Integers, Votes
 
 __all__ = [
-    "NAMED",
+    "AGGREGATORS",
     "UNANSWERED",
     "Aggregator",
     "Ballot",
@@ -25,8 +25,8 @@ __all__ = [
     "Integers",
     "Labels",
     "LaplaceNoisyMax",
-    "Step",
     "ThresholdTest",
     "Votes",
+    "VotingStep",
     "aggregator_named",
 ]

@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from ziggurat import randomness
 from ziggurat.errors import ParameterError
-from ziggurat.mechanisms import drawing_from
 from ziggurat.pate.voting._published import Bound, GaussianBound
 from ziggurat.pate.voting._votes import Ballot, Floats, Integers, Votes
 from ziggurat.privacy import (
@@ -20,14 +19,14 @@ from ziggurat.privacy import (
     Event,
     GaussianEvent,
     RepeatedEvent,
-    composed,
+    compose_events,
     exact,
     exact_positive,
     in_words,
     profile,
-    whole,
+    whole_number,
 )
-from ziggurat.randomness import Source
+from ziggurat.randomness import Source, choose_source
 
 UNANSWERED = -1
 """The label of a query that was not answered."""
@@ -71,7 +70,7 @@ class Labels:
         return replace(self, labels=self.labels[chosen], answered=self.answered[chosen])
 
 
-class Step(ABC):
+class VotingStep(ABC):
     """One noisy use of the votes on a query, with all that an accountant needs to know of it."""
 
     @abstractmethod
@@ -110,7 +109,7 @@ class Step(ABC):
         return float(teachers)
 
 
-class ThresholdTest(Step):
+class ThresholdTest(VotingStep):
     """Whether the largest count, with Gaussian noise, reaches a threshold.
 
     Promise: (1/sigma)-Gaussian DP for one moved vote, because the largest count then moves by at most 1.
@@ -159,7 +158,7 @@ class ThresholdTest(Step):
         return f"ThresholdTest({in_words(self.threshold)}, sigma {in_words(self.sigma)})"
 
 
-class Aggregator(Step):
+class Aggregator(VotingStep):
     """A way to label queries by the votes of teachers; the root of all aggregators, and the place to plug in others.
 
     A subclass states the event of one answer (`event`), its exact law (`log_law`) and how it is drawn (`draw`); all
@@ -180,27 +179,27 @@ class Aggregator(Step):
         Smith & Thakurta 2022 for Gaussian DP), as a ledger's grant is; `planned` is what to reserve. With
         `most_answers` only the first so many that pass are answered.
         """
-        drawn_from = drawing_from(source)
-        answered = self._tested(votes, drawn_from)
+        drawn_from = choose_source(source)
+        answered = self._test(votes, drawn_from)
         if most_answers is not None:
-            answered &= np.cumsum(answered) <= whole(most_answers, "most_answers")
+            answered &= np.cumsum(answered) <= whole_number(most_answers, "most_answers")
         labels = np.full(len(votes), UNANSWERED, dtype=np.int64)
         if answered.any():
             labels[answered] = self.draw(votes.take(answered), drawn_from)
         event = self.planned(votes.ballot, len(votes), int(answered.sum()))
         return Labels(labels, answered, event, drawn_from.origin)
 
-    def _tested(self, votes: Votes, source: Source) -> npt.NDArray[np.bool_]:
+    def _test(self, votes: Votes, source: Source) -> npt.NDArray[np.bool_]:
         return np.ones(len(votes), dtype=np.bool_) if self.test is None else self.test.draw(votes, source)
 
     def planned(self, ballot: Ballot, queries: int, answers: int | None = None) -> Event:
         """Give the event of so many queries, of which at most `answers` are answered; all of them by default."""
-        asked = whole(queries, "queries")
-        given = asked if answers is None else whole(answers, "answers", 0)
+        asked = whole_number(queries, "queries")
+        given = asked if answers is None else whole_number(answers, "answers", 0)
         if given > asked or (self.test is None and given != asked):
             raise ParameterError("Without a test every query is answered, and never more queries than are asked.")
-        parts: list[tuple[Step | None, int]] = [(self.test, asked), (self, given)]
-        return composed(_times(step.event(ballot), count) for step, count in parts if step is not None and count)
+        parts: list[tuple[VotingStep | None, int]] = [(self.test, asked), (self, given)]
+        return compose_events(_times(step.event(ballot), count) for step, count in parts if step is not None and count)
 
 
 def _times(event: Event, count: int) -> Event:

@@ -11,7 +11,7 @@ from ziggurat.pate.voting._laws import laplace_law, log_sum
 from ziggurat.pate.voting._votes import Floats, Integers, Votes
 
 if TYPE_CHECKING:
-    from ziggurat.pate.voting._aggregators import Step
+    from ziggurat.pate.voting._aggregators import VotingStep
 
 # Quadratures are right to about 1e-13; logarithms of the laws, and their multiples, to a few units of their size.
 _ROUND_OFF = 1e-12
@@ -25,7 +25,7 @@ class ExactCosts:
     proven curve for all votes. The costs depend on private votes; `account` keeps them out of sight.
     """
 
-    def __init__(self, step: Step, votes: Votes) -> None:
+    def __init__(self, step: VotingStep, votes: Votes) -> None:
         if votes.parts != 1:
             raise PrivacyError("Exact costs are known for whole votes only; make the votes with how='argmax'.")
         self._step, self._ballot, self._rounding = step, votes.ballot, step.rounding(votes.teachers)

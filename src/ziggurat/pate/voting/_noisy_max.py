@@ -200,7 +200,7 @@ class ConfidentGaussianMax(GaussianNoisyMax):
         return f"ConfidentGaussianMax({self.test!r}, sigma {in_words(self.sigma)})"
 
 
-NAMED: dict[str, type[Aggregator]] = {
+AGGREGATORS: dict[str, type[Aggregator]] = {
     "gumbel": GumbelNoisyMax,
     "laplace": LaplaceNoisyMax,
     "gaussian": GaussianNoisyMax,
@@ -214,9 +214,9 @@ _EXAMPLES = {"gumbel": "0.05", "laplace": "0.05", "gaussian": "40", "confident":
 def aggregator_named(text: str) -> Aggregator:
     """Read gumbel:0.05, laplace:0.05, gaussian:40 or confident:200,150,40."""
     name, _, amounts = text.partition(":")
-    if name not in NAMED:
-        raise ParameterError(f"There is no aggregator {name!r}; {nearest(name, NAMED)}")
+    if name not in AGGREGATORS:
+        raise ParameterError(f"There is no aggregator {name!r}; {nearest(name, AGGREGATORS)}")
     given = [each.strip() for each in amounts.split(",") if each.strip()]
     if len(given) != _EXAMPLES[name].count(",") + 1:
         raise ParameterError(f"Write the aggregator with its amounts, such as {name}:{_EXAMPLES[name]}.")
-    return NAMED[name](*given)
+    return AGGREGATORS[name](*given)

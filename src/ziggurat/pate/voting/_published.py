@@ -2,7 +2,7 @@
 
 q bounds the probability that the winner is not the class with most votes. The data-dependent bounds hold for the
 direction D(P(votes) || P(neighbour)) only, and their values depend on private votes: they are for comparison, and for
-`sanitised`. Papernot et al., ICLR 2017 (Laplace) and ICLR 2018 (Gaussian).
+`sanitize`. Papernot et al., ICLR 2017 (Laplace) and ICLR 2018 (Gaussian).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scipy.special import log_ndtr
 
 from ziggurat.pate.voting._laws import log_laplace_miss, log_sum
 from ziggurat.pate.voting._votes import Floats
-from ziggurat.privacy import Amount, exact_delta, exact_positive, whole
+from ziggurat.privacy import Amount, exact_delta, exact_positive, whole_number
 
 
 class Bound(ABC):
@@ -151,6 +151,6 @@ def printed_laplace_epsilon(queries: int, gamma: Amount, delta: Amount) -> float
 
     The least over real orders is 2 T gamma^2 + 2 gamma sqrt(2 T ln(1/delta)).
     """
-    count, rate = whole(queries, "queries"), float(exact_positive(gamma, "gamma"))
+    count, rate = whole_number(queries, "queries"), float(exact_positive(gamma, "gamma"))
     slack = -math.log(float(exact_positive(exact_delta(delta), "delta")))
     return 4 * count * rate**2 + 2 * rate * math.sqrt(2 * count * slack)

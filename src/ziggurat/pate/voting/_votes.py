@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from ziggurat.data import Unit
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError
-from ziggurat.mechanisms import one_of
-from ziggurat.privacy import Neighbours, Relation, whole
+from ziggurat.mechanisms import require_one_of
+from ziggurat.privacy import Neighbours, Relation, whole_number
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -60,8 +60,8 @@ class Ballot:
     relation: Relation = Relation.ADD_OR_REMOVE_ONE
 
     def __post_init__(self) -> None:
-        whole(self.classes, "classes", 2)
-        whole(self.moved, "moved")
+        whole_number(self.classes, "classes", 2)
+        whole_number(self.moved, "moved")
         object.__setattr__(self, "relation", self.neighbours.relation)
 
     @property
@@ -86,7 +86,7 @@ class Ballot:
 
     def owned_by(self, unit: Unit, teachers: int) -> Ballot:
         """Give the same votes as seen by a unit that owns `teachers` teachers, under the same relation."""
-        return replace(self, unit=unit, moved=whole(teachers, "teachers"))
+        return replace(self, unit=unit, moved=whole_number(teachers, "teachers"))
 
 
 class Votes:
@@ -117,8 +117,8 @@ class Votes:
         unit: Unit | None = None,
         relation: Relation = Relation.ADD_OR_REMOVE_ONE,
     ) -> None:
-        self.parts = _checked_parts(parts, "parts")
-        self.counts = _checked_counts(counts)
+        self.parts = _check_parts(parts, "parts")
+        self.counts = _check_counts(counts)
         self.counts.setflags(write=False)
         self.teachers = _teachers(self.counts, self.parts)
         about = Neighbours(Unit() if unit is None else unit, relation)
@@ -134,7 +134,7 @@ class Votes:
         relation: Relation = Relation.ADD_OR_REMOVE_ONE,
     ) -> Votes:
         """Count labels, a matrix teachers x queries of class numbers 0, 1, ..., classes-1."""
-        matrix, known = _array(labels), whole(classes, "classes", 2)
+        matrix, known = _array(labels), whole_number(classes, "classes", 2)
         if matrix.ndim != 2 or matrix.dtype.kind not in "iub":
             raise DataError("Labels must be a matrix of whole class numbers, one row for each teacher.")
         if matrix.size and (matrix.min() < 0 or matrix.max() >= known):
@@ -158,12 +158,12 @@ class Votes:
         probabilities are rounded to whole parts of a vote that sum to exactly one vote, so that one teacher moves no
         count by more than one vote and all counts together by at most two, however its probabilities change.
         """
-        one_of(how, ("argmax", "rounded"), "how")
-        cube = _checked_probabilities(probabilities)
+        require_one_of(how, ("argmax", "rounded"), "how")
+        cube = _check_probabilities(probabilities)
         if how == "argmax":
             return cls.from_labels(np.argmax(cube, axis=2), cube.shape[2], unit=unit, relation=relation)
-        parts = _checked_parts(resolution, "resolution")
-        counts = sum((_rounded(teacher, parts) for teacher in cube), np.zeros(cube.shape[1:], dtype=np.int64))
+        parts = _check_parts(resolution, "resolution")
+        counts = sum((_round(teacher, parts) for teacher in cube), np.zeros(cube.shape[1:], dtype=np.int64))
         return cls(counts, parts=parts, unit=unit, relation=relation)
 
     @property
@@ -192,8 +192,8 @@ class Votes:
         return f"Votes({len(self)} queries, {self.classes} classes, {self.teachers} teachers)"
 
 
-def _checked_parts(given: int, name: str) -> int:
-    parts = whole(given, name)
+def _check_parts(given: int, name: str) -> int:
+    parts = whole_number(given, name)
     if parts > FINEST_PARTS or parts & (parts - 1):
         raise ParameterError(f"{name} must be a power of two of at most {FINEST_PARTS}.")
     return parts
@@ -206,7 +206,7 @@ def _array(given: Any) -> npt.NDArray[Any]:
         raise DataError("Votes must be given as an array of numbers, all rows of the same length.") from None
 
 
-def _checked_counts(given: npt.ArrayLike) -> Integers:
+def _check_counts(given: npt.ArrayLike) -> Integers:
     counts = _array(given)
     if counts.ndim != 2 or counts.dtype.kind not in "iu":
         raise DataError("Vote counts must be a matrix of whole numbers, one row for each query.")
@@ -227,7 +227,7 @@ def _teachers(counts: Integers, parts: int) -> int:
     return teachers
 
 
-def _checked_probabilities(given: npt.ArrayLike) -> Floats:
+def _check_probabilities(given: npt.ArrayLike) -> Floats:
     cube = _array(given)
     if cube.ndim != 3 or cube.dtype.kind not in "fiu" or 0 in cube.shape or cube.shape[2] < 2:
         raise DataError("Probabilities must be an array teachers x queries x classes, with at least two classes.")
@@ -239,7 +239,7 @@ def _checked_probabilities(given: npt.ArrayLike) -> Floats:
     return np.asarray(cube / cube.sum(axis=2, keepdims=True))
 
 
-def _rounded(probabilities: Floats, parts: int) -> Integers:
+def _round(probabilities: Floats, parts: int) -> Integers:
     """Round the rows to whole parts that sum to one vote; what rounding down left goes to the largest remainders."""
     scaled = probabilities * parts
     down = np.floor(scaled).astype(np.int64)

@@ -3,25 +3,26 @@
 from ziggurat.privacy.accounting._account import Account, compose
 from ziggurat.privacy.accounting._amounts import (
     Amount,
-    above,
-    below,
     exact,
+    exact_confidence,
     exact_delta,
     exact_epsilon,
     exact_positive,
+    float_above,
+    float_below,
     in_words,
-    upward,
-    whole,
+    upper_rational,
+    whole_number,
 )
 from ziggurat.privacy.accounting._convolution import Cumulative
 from ziggurat.privacy.accounting._curves import (
     Array,
-    _smallest,
     discrete_laplace_delta,
     gaussian_delta,
     gaussian_epsilon,
     gaussian_mu,
     renyi_to_epsilon,
+    smallest_where,
     zcdp_rho,
 )
 from ziggurat.privacy.accounting._events import (
@@ -42,10 +43,10 @@ from ziggurat.privacy.accounting._events import (
     UnboundedEvent,
     ZeroConcentratedEvent,
     as_replace_one,
-    composed,
+    compose_events,
     event_from_dict,
     event_from_json,
-    renamed,
+    rename_unit,
 )
 from ziggurat.privacy.accounting._filters import Filter, Spent, make_filter
 from ziggurat.privacy.accounting._guarantees import (
@@ -56,15 +57,15 @@ from ziggurat.privacy.accounting._guarantees import (
     PureDP,
     RenyiDP,
     ZeroConcentratedDP,
-    _factor,
+    factor_in_words,
 )
-from ziggurat.privacy.accounting._loss import STEP, Losses
+from ziggurat.privacy.accounting._loss import LOSS_STEP, Losses
 from ziggurat.privacy.accounting._neighbours import Neighbours, Relation
 from ziggurat.privacy.accounting._profiles import Profile, profile
-from ziggurat.privacy.accounting._sizes import Size, fewest, require_declared
+from ziggurat.privacy.accounting._sizes import Size, fewest_rows, require_declared
 
 __all__ = [
-    "STEP",
+    "LOSS_STEP",
     "Account",
     "Amount",
     "ApproximateDP",
@@ -99,31 +100,32 @@ __all__ = [
     "UnboundedEvent",
     "ZeroConcentratedDP",
     "ZeroConcentratedEvent",
-    "_factor",
-    "_smallest",
-    "above",
     "as_replace_one",
-    "below",
     "compose",
-    "composed",
+    "compose_events",
     "discrete_laplace_delta",
     "event_from_dict",
     "event_from_json",
     "exact",
+    "exact_confidence",
     "exact_delta",
     "exact_epsilon",
     "exact_positive",
-    "fewest",
+    "factor_in_words",
+    "fewest_rows",
+    "float_above",
+    "float_below",
     "gaussian_delta",
     "gaussian_epsilon",
     "gaussian_mu",
     "in_words",
     "make_filter",
     "profile",
-    "renamed",
+    "rename_unit",
     "renyi_to_epsilon",
     "require_declared",
-    "upward",
-    "whole",
+    "smallest_where",
+    "upper_rational",
+    "whole_number",
     "zcdp_rho",
 ]

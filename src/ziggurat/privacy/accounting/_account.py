@@ -12,7 +12,14 @@ import numpy as np
 
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.privacy.accounting import _loss
-from ziggurat.privacy.accounting._amounts import Amount, above, below, exact_delta, exact_epsilon, upward
+from ziggurat.privacy.accounting._amounts import (
+    Amount,
+    exact_delta,
+    exact_epsilon,
+    float_above,
+    float_below,
+    upper_rational,
+)
 from ziggurat.privacy.accounting._convolution import LossDistribution
 from ziggurat.privacy.accounting._curves import (
     Array,
@@ -23,7 +30,7 @@ from ziggurat.privacy.accounting._curves import (
     zcdp_delta,
     zcdp_epsilon,
 )
-from ziggurat.privacy.accounting._events import ComposedEvent, Event, RenyiEvent, RepeatedEvent, composed
+from ziggurat.privacy.accounting._events import ComposedEvent, Event, RenyiEvent, RepeatedEvent, compose_events
 from ziggurat.privacy.accounting._guarantees import (
     ApproximateDP,
     GaussianDP,
@@ -45,7 +52,7 @@ def compose(*events: Event) -> Account:
 
     The events' parameters must be fixed in advance; for parameters chosen after seeing answers use a `Filter`.
     """
-    return Account(composed(events))
+    return Account(compose_events(events))
 
 
 class Account:
@@ -59,7 +66,7 @@ class Account:
         self.event = event
         self.neighbours = event.neighbours
         counts = _leaves(event)
-        own = [below(order) for leaf in counts if isinstance(leaf, RenyiEvent) for order in leaf.orders]
+        own = [float_below(order) for leaf in counts if isinstance(leaf, RenyiEvent) for order in leaf.orders]
         self._orders: Array = np.unique(np.concatenate([ORDERS, own]))
         self._profile = total([profile(item) for item in counts], list(counts.values()))
 
@@ -91,7 +98,7 @@ class Account:
         curve = self._profile.renyi(asked)
         return RenyiDP(self.neighbours, tuple(map(float, asked)), tuple(map(float, curve)), self._profile.delta)
 
-    def loss(self, step: float = _loss.STEP) -> PrivacyLoss:
+    def loss(self, step: float = _loss.LOSS_STEP) -> PrivacyLoss:
         """Give the composed privacy-loss distribution, or raise if some event has none."""
         if self._profile.loss is None:
             raise PrivacyError("Not every event has a privacy-loss distribution; use another form of guarantee.")
@@ -166,39 +173,39 @@ def _by_sum(facts: Profile, spare: Fraction, _orders: Array) -> Fraction | None:
 def _by_zcdp(facts: Profile, spare: Fraction, _orders: Array) -> Fraction | None:
     if facts.rho is None or spare <= 0:
         return None
-    return upward(zcdp_epsilon(below(spare), above(facts.rho)))
+    return upper_rational(zcdp_epsilon(float_below(spare), float_above(facts.rho)))
 
 
 def _by_renyi(facts: Profile, spare: Fraction, orders: Array) -> Fraction | None:
     if facts.renyi is None or spare <= 0:
         return None
-    value = renyi_to_epsilon(orders, facts.renyi(orders), below(spare))
-    return upward(value) if math.isfinite(value) else None
+    value = renyi_to_epsilon(orders, facts.renyi(orders), float_below(spare))
+    return upper_rational(value) if math.isfinite(value) else None
 
 
 def _by_gaussian(facts: Profile, spare: Fraction, _orders: Array) -> Fraction | None:
     if facts.mu_squared is None or spare <= 0:
         return None
-    return upward(gaussian_epsilon(below(spare), _root(facts.mu_squared)))
+    return upper_rational(gaussian_epsilon(float_below(spare), _root(facts.mu_squared)))
 
 
 def _root(square: Fraction) -> float:
     """A float that is not below the square root."""
-    return math.nextafter(math.sqrt(above(square)), math.inf)
+    return math.nextafter(math.sqrt(float_above(square)), math.inf)
 
 
 def _by_loss(facts: Profile, spare: Fraction, _orders: Array) -> Fraction | None:
     """The distribution holds the events' own delta already, so the whole allowance is asked of it."""
     losses = _losses(facts)
-    value = math.inf if losses is None else losses.epsilon(below(spare + facts.delta))
-    return upward(value) if math.isfinite(value) else None
+    value = math.inf if losses is None else losses.epsilon(float_below(spare + facts.delta))
+    return upper_rational(value) if math.isfinite(value) else None
 
 
 def _losses(facts: Profile) -> LossDistribution | None:
     """Give the loss distribution where it may prove more than the Gaussian route, which is exact for normal losses."""
-    if facts.loss is None or facts.normal or not _worthwhile(facts, _loss.STEP):
+    if facts.loss is None or facts.normal or not _worthwhile(facts, _loss.LOSS_STEP):
         return None
-    return LossDistribution(_loss.STEP, facts.loss(_loss.STEP))
+    return LossDistribution(_loss.LOSS_STEP, facts.loss(_loss.LOSS_STEP))
 
 
 def _worthwhile(facts: Profile, step: float) -> bool:
@@ -216,24 +223,28 @@ def _delta_by_sum(facts: Profile, epsilon: Fraction, _orders: Array) -> Fraction
 
 
 def _delta_by_zcdp(facts: Profile, epsilon: Fraction, _orders: Array) -> Fraction | None:
-    return None if facts.rho is None else facts.delta + upward(zcdp_delta(below(epsilon), above(facts.rho)))
+    return (
+        None
+        if facts.rho is None
+        else facts.delta + upper_rational(zcdp_delta(float_below(epsilon), float_above(facts.rho)))
+    )
 
 
 def _delta_by_renyi(facts: Profile, epsilon: Fraction, orders: Array) -> Fraction | None:
     if facts.renyi is None:
         return None
-    return facts.delta + upward(renyi_to_delta(orders, facts.renyi(orders), below(epsilon)))
+    return facts.delta + upper_rational(renyi_to_delta(orders, facts.renyi(orders), float_below(epsilon)))
 
 
 def _delta_by_gaussian(facts: Profile, epsilon: Fraction, _orders: Array) -> Fraction | None:
     if facts.mu_squared is None:
         return None
-    return facts.delta + upward(gaussian_delta(below(epsilon), _root(facts.mu_squared)))
+    return facts.delta + upper_rational(gaussian_delta(float_below(epsilon), _root(facts.mu_squared)))
 
 
 def _delta_by_loss(facts: Profile, epsilon: Fraction, _orders: Array) -> Fraction | None:
     losses = _losses(facts)
-    return None if losses is None else upward(losses.delta(below(epsilon)))
+    return None if losses is None else upper_rational(losses.delta(float_below(epsilon)))
 
 
 _ROUTES: dict[str, Route] = {

@@ -11,9 +11,10 @@ from typing import Any
 from ziggurat.errors import ParameterError
 
 Amount = str | int | float | Decimal | Fraction
+"""A number as people write it, which `exact` reads as a rational: "0.1" and 0.1 are one tenth."""
 
-# Floats leave the accountants through `upward`. The curves behind them are upper bounds already, round-off included for
-# the size they are used at; this slack covers the few operations that remain, such as a square or a product.
+# Floats leave the accountants through `upper_rational`. The curves behind them are upper bounds already, round-off
+# included for the size they are used at; this slack covers the few operations that remain, such as a product.
 _SLACK = Fraction(1, 10**9)
 # One limit for every form, so that whatever is accepted can be written down and read back: 4,096 bits above and below
 # the line, at most 2,500 characters.
@@ -37,13 +38,13 @@ def exact(value: Amount, name: str = "value") -> Fraction:
     if isinstance(value, Rational):
         amount = Fraction(int(value.numerator), int(value.denominator))
     else:
-        amount = _parsed(value, name)
+        amount = _parse(value, name)
     if max(amount.numerator.bit_length(), amount.denominator.bit_length()) > _MOST_BITS:
         raise ParameterError(f"{name} has too many digits to be meant; round it.")
     return amount
 
 
-def _parsed(value: Any, name: str) -> Fraction:
+def _parse(value: Any, name: str) -> Fraction:
     """Read a decimal or a fraction as it is written."""
     if isinstance(value, str) and len(value) > _LONGEST:
         raise ParameterError(f"{name} has too many digits to be meant; round it.")
@@ -61,7 +62,7 @@ def _parsed(value: Any, name: str) -> Fraction:
     return Fraction(decimal)
 
 
-def whole(value: object, name: str, least: int = 1) -> int:
+def whole_number(value: object, name: str, least: int = 1) -> int:
     """Read a whole number of at least `least`, Python's or NumPy's."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise ParameterError(f"{name} must be a whole number of at least {least}.")
@@ -92,17 +93,25 @@ def exact_positive(value: Amount, name: str) -> Fraction:
     return amount
 
 
-def upward(value: float) -> Fraction:
+def exact_confidence(value: Amount, name: str = "confidence") -> Fraction:
+    """Read a confidence: an exact rational strictly between 0 and 1."""
+    confidence = exact(value, name)
+    if not 0 < confidence < 1:
+        raise ParameterError(f"{name} must lie strictly between 0 and 1, not {value}.")
+    return confidence
+
+
+def upper_rational(value: float) -> Fraction:
     """Turn a computed upper bound into a rational that is certainly not below it."""
     return Fraction(value) * (1 + _SLACK)
 
 
-def downward(value: float) -> Fraction:
+def lower_rational(value: float) -> Fraction:
     """Turn a computed lower bound into a rational that is certainly not above it."""
     return Fraction(value) * (1 - _SLACK)
 
 
-def below(amount: Fraction) -> float:
+def float_below(amount: Fraction) -> float:
     """Give the largest float that is not above the amount.
 
     >>> below(Fraction(1, 2)), below(Fraction(1, 10)) < Fraction(1, 10)
@@ -112,9 +121,9 @@ def below(amount: Fraction) -> float:
     return near if near <= amount else math.nextafter(near, -math.inf)
 
 
-def above(amount: Fraction) -> float:
+def float_above(amount: Fraction) -> float:
     """Give the least float that is not below the amount."""
-    return -below(-amount)
+    return -float_below(-amount)
 
 
 def in_words(amount: Fraction, digits: int = 6) -> str:

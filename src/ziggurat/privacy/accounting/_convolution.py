@@ -69,7 +69,7 @@ class LossDistribution:
 
 
 @dataclass(frozen=True)
-class _Tilted:
+class _TiltedPart:
     """A measure of a part, tilted and scaled to weigh about 1, and how far its logarithms may be off."""
 
     places: Array
@@ -79,7 +79,7 @@ class _Tilted:
     count: int
 
     @classmethod
-    def of(cls, losses: Losses, count: int, slope: float) -> _Tilted:
+    def of(cls, losses: Losses, count: int, slope: float) -> _TiltedPart:
         exponents = losses.logs + slope * losses.places
         peak = float(exponents.max())
         scale = peak + math.log(float(np.exp(exponents - peak).sum()))
@@ -141,13 +141,15 @@ class _Sum:
     def curve(self, tilt: float) -> Curve:
         """Bound delta in a window around the losses that count at this tilt."""
         slope = tilt * self.step
-        tilted = [_Tilted.of(losses, count, slope) for losses, count in self.parts]
+        tilted = [_TiltedPart.of(losses, count, slope) for losses, count in self.parts]
         window = _window(tilted, self.lowest, self.highest)
-        found = _convolved(tilted, window)
+        found = _convolve(tilted, window)
         log_scale = sum(part.count * part.scale for part in tilted)
         return self._bounds(tilted, window, found, slope, log_scale)
 
-    def _bounds(self, tilted: list[_Tilted], window: _Window, found: _Found, slope: float, log_scale: float) -> Curve:
+    def _bounds(
+        self, tilted: list[_TiltedPart], window: _Window, found: _WindowLaw, slope: float, log_scale: float
+    ) -> Curve:
         from scipy.signal import lfilter
 
         places = np.arange(window.first, window.first + window.cells, dtype=np.float64)
@@ -167,7 +169,7 @@ class _Sum:
         bounds = np.where(falling > 600.0, 1.0, finite + top + self.infinite + SMALLEST_DELTA)
         return Curve(window.first, self.step, np.minimum.accumulate(np.minimum(bounds, 1.0)), self.slip)
 
-    def _above(self, tilted: list[_Tilted], window: _Window, slope: float, log_scale: float) -> float:
+    def _above(self, tilted: list[_TiltedPart], window: _Window, slope: float, log_scale: float) -> float:
         """Bound the mass above the window: e^(log moment - slope place) at a steeper slope."""
         last = window.first + window.cells - 1
         if last >= self.highest:
@@ -188,7 +190,7 @@ class _Window:
     steeper: float
 
 
-def _window(tilted: list[_Tilted], lowest: int, highest: int) -> _Window:
+def _window(tilted: list[_TiltedPart], lowest: int, highest: int) -> _Window:
     """Cover the tilted law but for about e^-36; promises nothing, as what wraps around only adds."""
     means, variances = zip(*(_mean_and_variance(*part.coarse) for part in tilted), strict=True)
     mean = sum(part.count * each for part, each in zip(tilted, means, strict=True))
@@ -217,7 +219,7 @@ def _mean_and_variance(weights: Array, places: Array) -> tuple[float, float]:
     return mean, float(weights @ (places - mean) ** 2 / weights.sum())
 
 
-def _coarse_moments(tilted: list[_Tilted], slopes: Array) -> Array:
+def _coarse_moments(tilted: list[_TiltedPart], slopes: Array) -> Array:
     parts = (
         part.count * _log_sum(np.log(part.coarse[0]) + np.multiply.outer(slopes, part.coarse[1])) for part in tilted
     )
@@ -230,14 +232,14 @@ def _log_sum(exponents: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _WindowLaw:
     """The tilted law of the sum in a window, none of it negative, and a bound on its error in l2."""
 
     weights: Array
     error: float
 
 
-def _convolved(tilted: list[_Tilted], window: _Window) -> _Found:
+def _convolve(tilted: list[_TiltedPart], window: _Window) -> _WindowLaw:
     """Convolve on a circle of a power of two cells, and bound the round-off (see the module)."""
     cells = window.cells
     gamma = 10 * UNIT * math.log2(cells)
@@ -252,7 +254,7 @@ def _convolved(tilted: list[_Tilted], window: _Window) -> _Found:
         count += part.count
     found = np.roll(np.fft.irfft(product, cells), -(window.first % cells))
     error = math.exp(log_growth) * gamma * entered + (2.5 * count * UNIT + gamma) * float(np.linalg.norm(found))
-    return _Found(np.maximum(found, 0.0), 1.01 * error + SMALLEST_DELTA)
+    return _WindowLaw(np.maximum(found, 0.0), 1.01 * error + SMALLEST_DELTA)
 
 
 def _power(values: npt.NDArray[np.complex128], count: int) -> npt.NDArray[np.complex128]:
@@ -287,10 +289,10 @@ class Cumulative:
 
         A sum over cells is off by their number's root times the error in l2; what is outside the window wraps around.
         """
-        tilted = [_Tilted.of(losses, count, 0.0) for losses, count in parts]
+        tilted = [_TiltedPart.of(losses, count, 0.0) for losses, count in parts]
         lowest, highest = (sum(n * int(item.places[end]) for item, n in parts) for end in (0, -1))
         window = _window(tilted, lowest, highest)
-        found = _convolved(tilted, window)
+        found = _convolve(tilted, window)
         scale = math.exp(sum(part.count * part.scale for part in tilted))
         relative = sum(part.count * (4 * part.size + 20 + len(part.weights)) for part in tilted) + 8 * window.cells
         error = math.sqrt(window.cells) * found.error + math.expm1(2 * UNIT * relative)
@@ -302,7 +304,7 @@ class Cumulative:
         return float(self.sums[min(max(place - self.first + 1, 0), len(self.sums) - 1)])
 
 
-def _outside(tilted: list[_Tilted], window: _Window, lowest: int, highest: int) -> float:
+def _outside(tilted: list[_TiltedPart], window: _Window, lowest: int, highest: int) -> float:
     """Bound what lies above and below the window, by Markov's inequality."""
     last, slope, total = window.first + window.cells - 1, window.steeper, 0.0
     for side, place, beyond in ((slope, last, highest > last), (-slope, window.first, lowest < window.first)):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ziggurat._lazy import deferred
 from ziggurat.errors import ParameterError, PrivacyError
-from ziggurat.privacy.accounting._amounts import below, upward
+from ziggurat.privacy.accounting._amounts import float_below, upper_rational
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +24,7 @@ else:
     np = deferred("numpy")
 
 Array: TypeAlias = "npt.NDArray[np.float64]"
+"""Floats, many at once."""
 
 # No delta below this is ever claimed: floats end near here, and noise that reaches everywhere is never exactly pure.
 SMALLEST_DELTA = 1e-300
@@ -66,7 +67,7 @@ def gaussian_epsilon(delta: float, mu: float) -> float:
     if gaussian_delta(0.0, mu) <= delta:
         return 0.0
     upper = mu * mu / 2 + mu * math.sqrt(2 * math.log(1 / delta))
-    return _smallest(lambda epsilon: gaussian_delta(epsilon, mu) <= delta, 0.0, upper)
+    return smallest_where(lambda epsilon: gaussian_delta(epsilon, mu) <= delta, 0.0, upper)
 
 
 @lru_cache(maxsize=512)
@@ -79,10 +80,10 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     high = 1.0
     while gaussian_delta(epsilon, high) <= delta:
         high *= 2
-    return 1 / _smallest(lambda scale: gaussian_delta(epsilon, 1 / scale) <= delta, 1 / high, 4 / high)
+    return 1 / smallest_where(lambda scale: gaussian_delta(epsilon, 1 / scale) <= delta, 1 / high, 4 / high)
 
 
-def _smallest(holds: Callable[[float], bool], low: float, high: float) -> float:
+def smallest_where(holds: Callable[[float], bool], low: float, high: float) -> float:
     """Bisect for the smallest argument at which a monotone condition holds; the result satisfies it.
 
     It stops a part in 1e13 above the true point, which is on the safe side.
@@ -130,8 +131,8 @@ def pure_mu_squared(epsilon: Fraction) -> Fraction | None:
         return None
     eps = float(epsilon)
     if eps < 1e-3:
-        return upward(math.pi / 2 * (eps * (1 + eps * eps)) ** 2)
-    return upward((2 * NormalDist().inv_cdf(1 / (1 + math.exp(eps)))) ** 2)
+        return upper_rational(math.pi / 2 * (eps * (1 + eps * eps)) ** 2)
+    return upper_rational((2 * NormalDist().inv_cdf(1 / (1 + math.exp(eps)))) ** 2)
 
 
 def discrete_laplace_delta(epsilon: Array, shift: Fraction, scale: Fraction) -> Array:
@@ -206,14 +207,14 @@ def zcdp_delta(epsilon: float, rho: float) -> float:
 def zcdp_epsilon(delta: float, rho: float) -> float:
     """Smallest epsilon that rho-zCDP implies at `delta` > 0."""
     upper = rho + 2 * math.sqrt(rho * math.log(1 / delta))
-    return _smallest(lambda epsilon: zcdp_delta(epsilon, rho) <= delta, 0.0, upper)
+    return smallest_where(lambda epsilon: zcdp_delta(epsilon, rho) <= delta, 0.0, upper)
 
 
 @lru_cache(maxsize=512)
 def zcdp_rho(epsilon: Fraction, delta: Fraction) -> float:
     """Largest rho for which rho-zCDP implies (epsilon, delta)-DP."""
-    wanted, slack = below(epsilon), below(delta)
-    inverse = _smallest(lambda x: zcdp_delta(wanted, 1 / x) <= slack, 0.0, 1 / max(wanted, 1e-12) ** 2)
+    wanted, slack = float_below(epsilon), float_below(delta)
+    inverse = smallest_where(lambda x: zcdp_delta(wanted, 1 / x) <= slack, 0.0, 1 / max(wanted, 1e-12) ** 2)
     return 1 / inverse
 
 
@@ -223,13 +224,13 @@ def renyi_to_epsilon(orders: Array, curve: Array, delta: float) -> float:
     Canonne, Kamath & Steinke 2020, Proposition 12; at each order it is a valid bound, so the least one is.
     """
     parts = curve, _log_share(orders), -math.log(delta) / (orders - 1), -np.log(orders) / (orders - 1)
-    return max(float(np.min(_rounded_up(*parts))), 0.0)
+    return max(float(np.min(_add_upwards(*parts))), 0.0)
 
 
 def renyi_to_delta(orders: Array, curve: Array, epsilon: float) -> float:
     """Convert a Rényi curve to the least delta it proves at `epsilon`, rounded up."""
     gap = orders - 1
-    values = _rounded_up(gap * curve, -gap * epsilon, gap * _log_share(orders), -np.log(orders))
+    values = _add_upwards(gap * curve, -gap * epsilon, gap * _log_share(orders), -np.log(orders))
     return max(math.exp(min(float(np.min(values)), 0.0)) * (1 + 4 * UNIT), SMALLEST_DELTA)
 
 
@@ -238,6 +239,6 @@ def _log_share(orders: Array) -> Array:
     return np.asarray(np.log(orders - 1) - np.log(orders))
 
 
-def _rounded_up(*terms: Array) -> Array:
+def _add_upwards(*terms: Array) -> Array:
     """Add terms, each right to a few units of round-off, and what these may amount to."""
     return np.asarray(sum(terms) + 16 * UNIT * sum(np.abs(term) for term in terms))

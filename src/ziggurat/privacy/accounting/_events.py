@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from ziggurat.data import Unit
 from ziggurat.errors import MixedNeighboursError, ParameterError, PrivacyError, UnknownEventError
-from ziggurat.privacy.accounting._amounts import exact, exact_delta, exact_epsilon, exact_positive, whole
+from ziggurat.privacy.accounting._amounts import exact, exact_delta, exact_epsilon, exact_positive, whole_number
 from ziggurat.privacy.accounting._neighbours import Neighbours, Relation
 
 _KINDS: dict[str, type[Event]] = {}
@@ -99,7 +99,7 @@ class LaplaceEvent(Event):
         super().__post_init__()
         for name in ("sensitivity", "scale", "grid"):
             _set(self, name, exact_positive(getattr(self, name), name))
-        _set(self, "coordinates", whole(self.coordinates, "coordinates"))
+        _set(self, "coordinates", whole_number(self.coordinates, "coordinates"))
         if (self.sensitivity / self.grid).denominator != 1:
             raise ParameterError("The sensitivity of lattice noise must be a multiple of its grid.")
 
@@ -131,7 +131,7 @@ class DiscreteGaussianEvent(Event):
         super().__post_init__()
         for name in ("sensitivity", "sigma"):
             _set(self, name, exact_positive(getattr(self, name), name))
-        _set(self, "coordinates", whole(self.coordinates, "coordinates"))
+        _set(self, "coordinates", whole_number(self.coordinates, "coordinates"))
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class RandomizedResponseEvent(Event):
     def __post_init__(self) -> None:
         super().__post_init__()
         _set(self, "epsilon", exact_epsilon(self.epsilon))
-        _set(self, "categories", whole(self.categories, "categories", 2))
+        _set(self, "categories", whole_number(self.categories, "categories", 2))
 
 
 @dataclass(frozen=True)
@@ -235,7 +235,7 @@ class SampledGaussianEvent(Event):
         super().__post_init__()
         _set(self, "sampling", exact_positive(self.sampling, "sampling"))
         _set(self, "noise_multiplier", exact_positive(self.noise_multiplier, "noise_multiplier"))
-        _set(self, "steps", whole(self.steps, "steps"))
+        _set(self, "steps", whole_number(self.steps, "steps"))
         if self.sampling > 1:
             raise ParameterError("sampling must be a probability in (0, 1].")
         if self.neighbours.relation is not Relation.ADD_OR_REMOVE_ONE:
@@ -281,7 +281,7 @@ class RepeatedEvent(Event):
     def __post_init__(self) -> None:
         super().__post_init__()
         _require_event(self.event)
-        _set(self, "count", whole(self.count, "count"))
+        _set(self, "count", whole_number(self.count, "count"))
         self.neighbours.require(self.event.neighbours)
 
 
@@ -329,7 +329,7 @@ class GroupEvent(Event):
     def __post_init__(self) -> None:
         super().__post_init__()
         _require_event(self.event)
-        _set(self, "size", whole(self.size, "size"))
+        _set(self, "size", whole_number(self.size, "size"))
         inner, outer = self.event.neighbours, self.neighbours
         replaced = inner.relation is Relation.ADD_OR_REMOVE_ONE and outer.relation is Relation.REPLACE_ONE
         if replaced and (inner.unit != outer.unit or self.size % 2):
@@ -348,7 +348,7 @@ def as_replace_one(event: Event) -> Event:
     return GroupEvent(Neighbours(event.neighbours.unit, Relation.REPLACE_ONE), event, 2)
 
 
-def renamed(event: Event, unit: Unit) -> Event:
+def rename_unit(event: Event, unit: Unit) -> Event:
     """The same event about the same unit, which is told apart by another column elsewhere.
 
     That both columns name the same people is the steward's declaration; nothing about the amounts changes.
@@ -374,7 +374,7 @@ def _with_unit(held: Any, old: Unit, new: Unit) -> Any:
     return {**inside, "neighbours": kept.to_dict()}
 
 
-def composed(events: Iterable[Event]) -> Event:
+def compose_events(events: Iterable[Event]) -> Event:
     """Make one event of several about the same neighbours; a single event stays itself."""
     items = tuple(events)
     if not items:
@@ -395,12 +395,12 @@ def event_from_dict(data: Any) -> Event:
     if set(data) - {"kind"} != known:
         raise UnknownEventError(f"A {cls.kind!r} event needs exactly the fields {', '.join(sorted(known))}.")
     try:
-        return cls(**{name: _parsed(name, data[name]) for name in known})
+        return cls(**{name: _parse_field(name, data[name]) for name in known})
     except RecursionError:
         raise UnknownEventError("An event is nested too deeply.") from None
 
 
-def _parsed(name: str, value: Any) -> Any:
+def _parse_field(name: str, value: Any) -> Any:
     """Turn a JSON field back into what the event holds."""
     if name == "neighbours":
         return Neighbours.from_dict(value)

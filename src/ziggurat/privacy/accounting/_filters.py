@@ -30,7 +30,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from ziggurat.errors import ParameterError
-from ziggurat.privacy.accounting._amounts import Amount, below, downward, exact_delta, exact_epsilon
+from ziggurat.privacy.accounting._amounts import Amount, exact_delta, exact_epsilon, float_below, lower_rational
 from ziggurat.privacy.accounting._curves import gaussian_mu, zcdp_rho
 from ziggurat.privacy.accounting._events import Event
 from ziggurat.privacy.accounting._neighbours import Neighbours
@@ -142,14 +142,14 @@ class _ConvertedFilter(Filter):
         if by_sum is not None and by_sum <= 1:
             return [by_sum]
         other = self._other(spent)
-        return [by_sum, None if other is None else other / self._allowed()]
+        return [by_sum, None if other is None else other / self._allowance()]
 
     @abstractmethod
     def _other(self, spent: Spent) -> Fraction | None:
         """What was spent of the other total."""
 
     @abstractmethod
-    def _allowed(self) -> Fraction:
+    def _allowance(self) -> Fraction:
         """How much of the other total this budget allows."""
 
 
@@ -162,8 +162,8 @@ class ZcdpFilter(_ConvertedFilter):
     def _other(self, spent: Spent) -> Fraction | None:
         return spent.rho
 
-    def _allowed(self) -> Fraction:
-        return downward(zcdp_rho(self.epsilon, self.delta / 2))
+    def _allowance(self) -> Fraction:
+        return lower_rational(zcdp_rho(self.epsilon, self.delta / 2))
 
 
 @dataclass(frozen=True)
@@ -175,8 +175,8 @@ class GaussianFilter(_ConvertedFilter):
     def _other(self, spent: Spent) -> Fraction | None:
         return spent.mu_squared
 
-    def _allowed(self) -> Fraction:
-        return downward(gaussian_mu(below(self.epsilon), below(self.delta / 2)) ** 2)
+    def _allowance(self) -> Fraction:
+        return lower_rational(gaussian_mu(float_below(self.epsilon), float_below(self.delta / 2)) ** 2)
 
 
 _RULES: dict[str, type[Filter]] = {"sum": SumFilter, "zcdp": ZcdpFilter, "gaussian": GaussianFilter}

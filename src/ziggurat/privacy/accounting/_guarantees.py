@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ziggurat.privacy.accounting._amounts import in_words, upward
+from ziggurat.privacy.accounting._amounts import in_words, upper_rational
 from ziggurat.privacy.accounting._convolution import LossDistribution
 from ziggurat.privacy.accounting._neighbours import Neighbours, Relation
 
@@ -33,7 +33,7 @@ class PureDP(Guarantee):
 
     def sentence(self) -> str:
         """Say the promise in one sentence."""
-        return f"No output becomes more than {_factor(self.epsilon)} times as likely by {self._change()}."
+        return f"No output becomes more than {factor_in_words(self.epsilon)} times as likely by {self._change()}."
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class ApproximateDP(Guarantee):
     def sentence(self) -> str:
         """Say the promise in one sentence."""
         return (
-            f"No set of outputs becomes more than {_factor(self.epsilon)} times as likely, "
+            f"No set of outputs becomes more than {factor_in_words(self.epsilon)} times as likely, "
             f"plus {in_words(self.delta)}, by {self._change()}."
         )
 
@@ -91,7 +91,7 @@ class GaussianDP(Guarantee):
         return math.sqrt(self.mu_squared)
 
     def __str__(self) -> str:
-        return f"{in_words(upward(self.mu))}-Gaussian differential privacy ({self.neighbours})"
+        return f"{in_words(upper_rational(self.mu))}-Gaussian differential privacy ({self.neighbours})"
 
 
 @dataclass(frozen=True)
@@ -109,14 +109,14 @@ class PrivacyLoss(Guarantee):
         return self.distribution.epsilon(delta)
 
 
-def _factor(epsilon: Fraction) -> str:
+def factor_in_words(epsilon: Fraction) -> str:
     """e^epsilon for people, rounded up; left as a power where it is beyond imagination."""
     if epsilon > 20:
         return f"e^{in_words(epsilon)}"
     growth = math.expm1(float(epsilon))
     decimals = max(2, 1 - math.floor(math.log10(growth)))
     step = Fraction(1, 10**decimals)
-    return in_words(math.ceil(upward(1 + growth) / step) * step, decimals + 10)
+    return in_words(math.ceil(upper_rational(1 + growth) / step) * step, decimals + 10)
 
 
 def _but(delta: Fraction) -> str:

@@ -23,8 +23,8 @@ import numpy as np
 from ziggurat.errors import PrivacyError
 from ziggurat.privacy.accounting._curves import SMALLEST_DELTA, UNIT, Array
 
-# Losses lie on multiples of this step; it costs tightness, never correctness.
-STEP = 1e-4
+LOSS_STEP = 1e-4
+"""Losses lie on multiples of this step; it costs tightness, never correctness."""
 # Beyond this many cells, or losses beyond this, a distribution is not worth its time.
 MOST_CELLS = 1 << 22
 _MOST_LOSS = 600.0
@@ -82,11 +82,11 @@ def sampled_gaussian_loss(sampling: Fraction | float, mu: Fraction | float, step
     under, over = _tail(-z[0]), _tail(z[-1])
     lowest, beyond = (1 - q) * under + q * _tail(m - z[0]), (1 - q) * over + q * _tail(z[-1] - m)
     cells = mixed + both, (away - off) * np.exp(levels[:-1])
-    removed = _connected(first, *cells, step, slip, below=lowest, infinite=beyond)
+    removed = _put_on_ends(first, *cells, step, slip, below=lowest, infinite=beyond)
     if q == 1:
         return removed, removed
     swapped = (away + off)[::-1], ((mixed - both) * np.exp(-levels[1:]))[::-1]
-    return removed, _connected(-last, *swapped, step, slip, below=over, infinite=under)
+    return removed, _put_on_ends(-last, *swapped, step, slip, below=over, infinite=under)
 
 
 def _up(amount: Fraction | float) -> float:
@@ -163,7 +163,7 @@ def discrete_laplace_loss(shift: Fraction, scale: Fraction, step: float) -> Ways
     lower = np.exp(levels[:-1] - rate * (float(shift) - most[:-1])) * share
     ends = np.array([1.0, math.exp(-top)]) / (1 + math.exp(-rate))
     outer = _cells(np.array([top, -top]), ends, step, first, last - first)
-    one = _connected(first, upper + outer[0], lower + outer[1], step, 32 * UNIT * (1 + top))
+    one = _put_on_ends(first, upper + outer[0], lower + outer[1], step, 32 * UNIT * (1 + top))
     return one, one
 
 
@@ -191,7 +191,7 @@ def _alike(losses: Array, masses: Array, step: float, infinite: float = 0.0) -> 
     first, last = _ends(low, high, step)
     slip = 32 * UNIT * (1 + max(-low, high))
     cells = _cells(losses, masses * (1 + UNIT * (800 + len(losses))), step, first, last - first)
-    one = _connected(first, cells[0], cells[1] * (1 - 2 * UNIT * (800 + len(losses))), step, slip, infinite=infinite)
+    one = _put_on_ends(first, cells[0], cells[1] * (1 - 2 * UNIT * (800 + len(losses))), step, slip, infinite=infinite)
     return one, one
 
 
@@ -204,7 +204,7 @@ def _cells(losses: Array, masses: Array, step: float, first: int, count: int) ->
     return upper, lower
 
 
-def _connected(
+def _put_on_ends(
     first: int, upper: Array, lower: Array, step: float, slip: float, below: float = 0.0, infinite: float = 0.0
 ) -> Losses:
     """Put what is in every cell on its two ends; what is `below` the grid goes to its first place."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ziggurat._lazy import deferred
 from ziggurat.errors import UnknownEventError
 from ziggurat.privacy.accounting import _events as ev
-from ziggurat.privacy.accounting._amounts import above, below, upward
+from ziggurat.privacy.accounting._amounts import float_above, float_below, upper_rational
 from ziggurat.privacy.accounting._curves import UNIT, Array, discrete_laplace_renyi, pure_mu_squared, pure_renyi
 from ziggurat.privacy.accounting._neighbours import Relation
 
@@ -85,17 +85,17 @@ def profile(event: ev.Event) -> Profile:
     """
     known: Profile | None = getattr(event, "_profile", None)
     if known is None:
-        known = _interpreted(event)
+        known = _interpret(event)
         object.__setattr__(event, "_profile", known)
     return known
 
 
 @singledispatch
-def _interpreted(event: object) -> Profile:
+def _interpret(event: object) -> Profile:
     raise UnknownEventError(f"No accountant can interpret an event of type {type(event).__name__}.")
 
 
-@_interpreted.register
+@_interpret.register
 def _(event: ev.LaplaceEvent) -> Profile:
     epsilon = event.sensitivity / event.scale
     shift, scale = event.sensitivity / event.grid, event.scale / event.grid
@@ -110,7 +110,7 @@ def _(event: ev.LaplaceEvent) -> Profile:
     )
 
 
-@_interpreted.register
+@_interpret.register
 def _(event: ev.GaussianEvent) -> Profile:
     """Rounding is post-processing of N(f, sigma^2 I), which is exactly (Delta/sigma)-Gaussian DP (Dong et al.)."""
     return _normal((event.sensitivity / event.sigma) ** 2)
@@ -127,7 +127,7 @@ def _normal(mu_squared: Fraction) -> Profile:
     )
 
 
-@_interpreted.register
+@_interpret.register
 def _(event: ev.DiscreteGaussianEvent) -> Profile:
     """rho = Delta^2 / (2 sigma^2) in any dimension (Canonne, Kamath & Steinke 2020, Theorem 14)."""
     rho = (event.sensitivity / event.sigma) ** 2 / 2
@@ -151,12 +151,12 @@ def _pure(epsilon: Fraction, loss: Loss | None = None) -> Profile:
     )
 
 
-@_interpreted.register
+@_interpret.register
 def _(event: ev.PureEvent) -> Profile:
     return _pure(event.epsilon)
 
 
-@_interpreted.register
+@_interpret.register
 def _(event: ev.RandomizedResponseEvent) -> Profile:
     return _pure(
         event.epsilon,
@@ -164,7 +164,7 @@ def _(event: ev.RandomizedResponseEvent) -> Profile:
     )
 
 
-@_interpreted.register
+@_interpret.register
 def _(event: ev.ExponentialEvent) -> Profile:
     """epsilon-bounded range implies epsilon^2/8-zCDP (Cesar & Rogers 2021, Lemma 3)."""
     rho = event.epsilon**2 / 8
@@ -178,7 +178,7 @@ def _(event: ev.ExponentialEvent) -> Profile:
     )
 
 
-@_interpreted.register
+@_interpret.register
 def _(event: ev.ApproximateEvent) -> Profile:
     """(eps, delta)-DP is, up to delta, an eps-DP mechanism (Kairouz, Oh & Viswanath 2015)."""
     pure = _pure(event.epsilon)
@@ -192,15 +192,15 @@ def _(event: ev.ApproximateEvent) -> Profile:
     )
 
 
-@_interpreted.register
+@_interpret.register
 def _(event: ev.ZeroConcentratedEvent) -> Profile:
     return Profile(rho=event.rho, renyi=lambda orders: orders * float(event.rho))
 
 
-@_interpreted.register
+@_interpret.register
 def _(event: ev.RenyiEvent) -> Profile:
-    known = np.array([below(order) for order in event.orders])
-    values = np.array([above(item) for item in event.epsilons])
+    known = np.array([float_below(order) for order in event.orders])
+    values = np.array([float_above(item) for item in event.epsilons])
 
     def curve(orders: Array) -> Array:
         """The divergence grows with the order, so the next known order, rounded down, bounds those below it."""
@@ -211,11 +211,11 @@ def _(event: ev.RenyiEvent) -> Profile:
     return Profile(renyi=curve)
 
 
-@_interpreted.register
+@_interpret.register
 def _(event: ev.SampledGaussianEvent) -> Profile:
     if event.sampling == 1:
         return _normal(event.steps / event.noise_multiplier**2)
-    sampling, multiplier = above(event.sampling), below(event.noise_multiplier)
+    sampling, multiplier = float_above(event.sampling), float_below(event.noise_multiplier)
 
     def curve(orders: Array) -> Array:
         """dp_accounting's logarithm of the moment, and what it may be too small by.
@@ -245,29 +245,29 @@ def _(event: ev.SampledGaussianEvent) -> Profile:
     )
 
 
-@_interpreted.register
+@_interpret.register
 def _(_event: ev.UnboundedEvent) -> Profile:
     return Profile()
 
 
-@_interpreted.register
+@_interpret.register
 def _(event: ev.ComposedEvent) -> Profile:
     return total([profile(item) for item in event.events])
 
 
-@_interpreted.register
+@_interpret.register
 def _(event: ev.RepeatedEvent) -> Profile:
     return total([profile(event.event)], [event.count])
 
 
-@_interpreted.register
+@_interpret.register
 def _(event: ev.ParallelEvent) -> Profile:
     worst = _worst([profile(part) for part in event.parts])
     moving = event.neighbours.relation is Relation.REPLACE_ONE and event.may_move
     return _group(worst, 2) if moving else worst
 
 
-@_interpreted.register
+@_interpret.register
 def _(event: ev.GroupEvent) -> Profile:
     return _group(profile(event.event), event.size)
 
@@ -356,4 +356,4 @@ def _growth(epsilon: float, size: int) -> Fraction:
     """1 + e^eps + ... + e^((size-1) eps) = (e^(size eps) - 1) / (e^eps - 1), rounded up."""
     if epsilon * size > 700:
         return Fraction(2**1100)
-    return upward(math.expm1(size * epsilon) / math.expm1(epsilon))
+    return upper_rational(math.expm1(size * epsilon) / math.expm1(epsilon))

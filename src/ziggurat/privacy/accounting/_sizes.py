@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ziggurat.data.withheld import RowsError
 from ziggurat.errors import ParameterError
-from ziggurat.privacy import Relation, whole
+from ziggurat.privacy import Relation, whole_number
 
 _UNDECLARED = 1 << 20
 _TIMES = 2
@@ -29,8 +29,8 @@ class Size(NamedTuple):
     def of(cls, relation: str, rows: int, expected: Any) -> Size:
         """The number of rows where it is public, else what was declared of it; `rows` is then not looked at."""
         if relation == Relation.REPLACE_ONE:
-            return cls(whole(rows, "rows"), whole(rows, "rows"))
-        declared = None if expected is None else whole(expected, "expected_rows")
+            return cls(whole_number(rows, "rows"), whole_number(rows, "rows"))
+        declared = None if expected is None else whole_number(expected, "expected_rows")
         return cls(declared, _UNDECLARED if declared is None else _TIMES * declared)
 
     def require(self, rows: int) -> None:
@@ -51,6 +51,6 @@ def require_declared(relation: str, likely: int | None, what: str) -> None:
         )
 
 
-def fewest(relation: str) -> int:
+def fewest_rows(relation: str) -> int:
     """How many rows a table needs: none where one more or less must not show."""
     return 1 if relation == Relation.REPLACE_ONE else 0

@@ -7,21 +7,20 @@ from ziggurat.privacy.at_risk._at_risk import (
     PrivacyAtRisk,
     Sided,
     best_posterior,
-    exact_confidence,
 )
 from ziggurat.privacy.at_risk._loss import CurveAtRisk, PairAtRisk, privacy_at_risk
 from ziggurat.privacy.at_risk._sampled import (
-    Combined,
+    CombinedConfidence,
     PrivateSamplingWarning,
     SampledSensitivity,
     dkw_confidence,
+    draw_from_table,
     sample_sensitivity,
-    subsampled,
 )
 from ziggurat.privacy.at_risk._split import SplitLaplaceAtRisk
 
 __all__ = [
-    "Combined",
+    "CombinedConfidence",
     "CurveAtRisk",
     "GaussianAtRisk",
     "LaplaceAtRisk",
@@ -34,8 +33,7 @@ __all__ = [
     "SplitLaplaceAtRisk",
     "best_posterior",
     "dkw_confidence",
-    "exact_confidence",
+    "draw_from_table",
     "privacy_at_risk",
     "sample_sensitivity",
-    "subsampled",
 ]

@@ -23,20 +23,22 @@ from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.privacy.accounting import (
     Amount,
     LaplaceEvent,
-    _factor,
-    _smallest,
-    above,
-    below,
     discrete_laplace_delta,
     exact,
+    exact_confidence,
     exact_epsilon,
     exact_positive,
+    factor_in_words,
+    float_above,
+    float_below,
     gaussian_delta,
     in_words,
-    whole,
+    smallest_where,
+    whole_number,
 )
 
 Sided = Literal["two", "one"]
+"""Whether |L| is bounded, or L from above only."""
 
 # Closed forms below are a few float operations, each good to a part in 1e16; this covers them, downwards.
 _ROUND_OFF = 1e-13
@@ -44,14 +46,6 @@ _ROUND_OFF = 1e-13
 _SMALLEST = 1e-12
 # Steps of the upper sum that bounds a delta where no closed form is proven.
 _STEPS = 4_000
-
-
-def exact_confidence(value: Amount, name: str = "confidence") -> Fraction:
-    """Read a confidence: an exact rational strictly between 0 and 1."""
-    confidence = exact(value, name)
-    if not 0 < confidence < 1:
-        raise ParameterError(f"{name} must lie strictly between 0 and 1, not {value}.")
-    return confidence
 
 
 def exact_sided(value: str) -> Sided:
@@ -91,10 +85,10 @@ class PrivacyAtRisk(ABC):
             return _SMALLEST
         top = self._top()
         if top is None:
-            return _smallest(holds, _SMALLEST, 1.0)
+            return smallest_where(holds, _SMALLEST, 1.0)
         if not holds(float(top) * (1 - 1e-12)):
             return _not_below(top)
-        return _smallest(holds, _SMALLEST, float(top) * (1 - 1e-12))
+        return smallest_where(holds, _SMALLEST, float(top) * (1 - 1e-12))
 
     def delta(self, epsilon: Amount) -> float:
         """Give the least proven delta at which the mechanism is (epsilon, delta)-DP: the tight curve where known."""
@@ -105,7 +99,8 @@ class PrivacyAtRisk(ABC):
         bound = exact_epsilon(epsilon)
         share = self.confidence(bound, sided)
         verb = "changes" if sided == "two" else "raises"
-        what = f"the published value {verb} anyone's odds about one person by no more than a factor of {_factor(bound)}"
+        factor = factor_in_words(bound)
+        what = f"the published value {verb} anyone's odds about one person by no more than a factor of {factor}"
         if share == 1:
             return f"Whatever the noise, {what}."
         # Rounded down, so that it is never shown as certain.
@@ -157,7 +152,7 @@ class LaplaceAtRisk(PrivacyAtRisk):
         self.level = exact_epsilon(level, "level")
         if self.level > 600:
             raise ParameterError("A level above 600 protects nobody and is outside the range of floats.")
-        self.coordinates = whole(coordinates, "coordinates")
+        self.coordinates = whole_number(coordinates, "coordinates")
 
     @classmethod
     def noise_for(
@@ -169,7 +164,9 @@ class LaplaceAtRisk(PrivacyAtRisk):
         only then may the level exceed epsilon.
         """
         bound, wanted = exact_epsilon(epsilon), exact_confidence(confidence)
-        mass = (_two_mass if exact_sided(sided) == "two" else _one_mass)(bound, whole(coordinates, "coordinates"))
+        mass = (_two_mass if exact_sided(sided) == "two" else _one_mass)(
+            bound, whole_number(coordinates, "coordinates")
+        )
         level = 2 * (math.log(mass) - math.log(wanted)) - 1e-12
         return cls(max(bound, Fraction(level)), coordinates)
 
@@ -178,12 +175,12 @@ class LaplaceAtRisk(PrivacyAtRisk):
         return exact_positive(sensitivity, "sensitivity") / self.level
 
     def _two(self, epsilon: Fraction) -> float:
-        return 1.0 if epsilon >= self.level else self._lowered(_two_mass(epsilon, self.coordinates))
+        return 1.0 if epsilon >= self.level else self._lower(_two_mass(epsilon, self.coordinates))
 
     def _one(self, epsilon: Fraction) -> float:
-        return 1.0 if epsilon >= self.level else self._lowered(_one_mass(epsilon, self.coordinates))
+        return 1.0 if epsilon >= self.level else self._lower(_one_mass(epsilon, self.coordinates))
 
-    def _lowered(self, mass: float) -> float:
+    def _lower(self, mass: float) -> float:
         return math.exp(-float(self.level) / 2) * mass * (1 - _ROUND_OFF)
 
     def _delta(self, epsilon: Fraction) -> float:
@@ -246,7 +243,7 @@ class GaussianAtRisk(PrivacyAtRisk):
             return cls(Fraction(1 / inverse)).confidence(bound, side) >= wanted
 
         try:
-            return cls(Fraction(1 / _smallest(holds, 1e-3, 2e-3)))
+            return cls(Fraction(1 / smallest_where(holds, 1e-3, 2e-3)))
         except ParameterError:
             raise PrivacyError(
                 "No usable amount of Gaussian noise gives this confidence; allow more epsilon."
@@ -269,7 +266,7 @@ class GaussianAtRisk(PrivacyAtRisk):
         return 1 - float(ndtr(mu / 2 - eps / mu)) * (1 + _ROUND_OFF) - 1e-15
 
     def _delta(self, epsilon: Fraction) -> float:
-        return gaussian_delta(below(epsilon), above(self.mu))
+        return gaussian_delta(float_below(epsilon), float_above(self.mu))
 
 
 class LatticeLaplaceAtRisk(PrivacyAtRisk):
@@ -309,7 +306,7 @@ class LatticeLaplaceAtRisk(PrivacyAtRisk):
         return math.exp(-float(first / self._steps)) / (1 + math.exp(-float(1 / self._steps)))
 
     def _delta(self, epsilon: Fraction) -> float:
-        point = np.array([below(epsilon)])
+        point = np.array([float_below(epsilon)])
         return float(discrete_laplace_delta(point, Fraction(self._shift), self._steps)[0])
 
     def _top(self) -> Fraction:

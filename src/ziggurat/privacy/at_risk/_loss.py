@@ -12,7 +12,16 @@ import numpy as np
 
 from ziggurat.errors import ParameterError, PrivacyError, UnknownEventError
 from ziggurat.privacy import accounting as ev
-from ziggurat.privacy.accounting import STEP, Account, Amount, Array, Cumulative, Losses, exact_epsilon, gaussian_delta
+from ziggurat.privacy.accounting import (
+    LOSS_STEP,
+    Account,
+    Amount,
+    Array,
+    Cumulative,
+    Losses,
+    exact_epsilon,
+    gaussian_delta,
+)
 from ziggurat.privacy.at_risk._at_risk import LatticeLaplaceAtRisk, PrivacyAtRisk, Sided, exact_sided
 
 # The rounded law of one event is a few float operations, and dp_accounting cuts its tails at e^-50.
@@ -49,7 +58,7 @@ class CurveAtRisk(PrivacyAtRisk):
 
     scope = "every pair of neighbouring tables, also after any processing"
 
-    def __init__(self, event: ev.Event, step: float = STEP) -> None:
+    def __init__(self, event: ev.Event, step: float = LOSS_STEP) -> None:
         self.account = Account(event)
         self._read, self._pure = _curve(self.account, step)
 
@@ -107,7 +116,7 @@ class PairAtRisk:
     about all neighbours use `privacy_at_risk`.
     """
 
-    def __init__(self, event: ev.Event, step: float = STEP) -> None:
+    def __init__(self, event: ev.Event, step: float = LOSS_STEP) -> None:
         if not (isinstance(step, float) and 1e-7 <= step <= 1):
             raise ParameterError("The step of a loss distribution must be a number from 1e-7 to 1.")
         self._step = step
@@ -122,7 +131,7 @@ class PairAtRisk:
     @cached_property
     def _sums(self) -> list[list[Cumulative]]:
         """Losses when a unit is removed and when it is added, rounded up and rounded down."""
-        return [[_summed(parts, side) for side in ("_pmf_remove", "_pmf_add")] for parts in self._rounded]
+        return [[_sum_losses(parts, side) for side in ("_pmf_remove", "_pmf_add")] for parts in self._rounded]
 
     def _between(self, up: Cumulative, down: Cumulative, epsilon: float, two: bool) -> tuple[float, float]:
         """A loss within a millionth of a step of a lattice point counts as it."""
@@ -136,7 +145,7 @@ class PairAtRisk:
         return low - error, high + error
 
 
-def _summed(parts: _Parts, side: str) -> Cumulative:
+def _sum_losses(parts: _Parts, side: str) -> Cumulative:
     dense = [(getattr(single, side).to_dense_pmf(), count) for single, count in parts]
     losses = [(Losses(pmf._lower_loss, np.maximum(pmf._probs, 0.0)), count) for pmf, count in dense]
     return Cumulative.of(losses, _ROUND_OFF)

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.errors import DataError, ParameterError, PrivacyError
-from ziggurat.privacy.accounting import Amount, Array, exact_epsilon, exact_positive, whole
-from ziggurat.privacy.at_risk._at_risk import LaplaceAtRisk, exact_confidence
+from ziggurat.privacy.accounting import Amount, Array, exact_confidence, exact_epsilon, exact_positive, whole_number
+from ziggurat.privacy.at_risk._at_risk import LaplaceAtRisk
 
 Rows = npt.NDArray[Any]
 Draw = Callable[[np.random.Generator, int], Rows]
@@ -30,7 +30,7 @@ class PrivateSamplingWarning(UserWarning):
     """Sensitivities were sampled from rows about people, which nobody has paid for."""
 
 
-def subsampled(rows: Rows) -> Draw:
+def draw_from_table(rows: Rows) -> Draw:
     """Draw rows, without replacement, from a table at hand; warns, because that is itself a leak.
 
     What is computed from the rows of private data (a sampled sensitivity, a figure, a noise level) reveals something
@@ -59,7 +59,7 @@ def sample_sensitivity(
     samples: int,
     random: np.random.Generator,
     *,
-    vectorised: bool = False,
+    vectorized: bool = False,
     batch: int = 256,
     progress: Progress | None = None,
 ) -> SampledSensitivity:
@@ -67,25 +67,25 @@ def sample_sensitivity(
 
     A pair shares rows - 1 rows and differs in one, all drawn by `draw(random, size)`. `random` is the caller's own
     seeded generator: these are simulations from a public model, repeated by whoever has the seed, and must never feed
-    noise. With `vectorised=True` the query takes a stack of tables (the first axis) and answers for each; otherwise it
+    noise. With `vectorized=True` the query takes a stack of tables (the first axis) and answers for each; otherwise it
     takes one table. `progress(done, samples)` is called after every batch.
     """
-    count, size = whole(samples, "samples"), whole(rows, "rows")
+    count, size = whole_number(samples, "samples"), whole_number(rows, "rows")
     if not isinstance(random, np.random.Generator):
         raise ParameterError("random must be a numpy Generator, such as numpy.random.default_rng(7).")
     found: list[Array] = []
-    for start in range(0, count, whole(batch, "batch")):
+    for start in range(0, count, whole_number(batch, "batch")):
         drawn = np.stack([draw(random, size + 1) for _ in range(min(batch, count - start))])
         # The last two rows tell the two tables apart.
-        found.append(_distances(query, drawn[:, :-1], np.delete(drawn, -2, axis=1), vectorised))
+        found.append(_distances(query, drawn[:, :-1], np.delete(drawn, -2, axis=1), vectorized))
         if progress is not None:
             progress(min(start + batch, count), count)
     return SampledSensitivity(np.concatenate(found))
 
 
-def _distances(query: Query, first: Rows, second: Rows, vectorised: bool) -> Array:
+def _distances(query: Query, first: Rows, second: Rows, vectorized: bool) -> Array:
     one, two = (
-        np.asarray(query(tables) if vectorised else [query(table) for table in tables], dtype=float)
+        np.asarray(query(tables) if vectorized else [query(table) for table in tables], dtype=float)
         for tables in (first, second)
     )
     if one.shape != two.shape or one.ndim == 0 or len(one) != len(first):
@@ -97,7 +97,7 @@ def _distances(query: Query, first: Rows, second: Rows, vectorised: bool) -> Arr
     return np.asarray(gap)
 
 
-class Combined(NamedTuple):
+class CombinedConfidence(NamedTuple):
     """A confidence over noise and data together: what the samples show, and a bound that fails rarely."""
 
     estimate: float
@@ -130,7 +130,7 @@ class SampledSensitivity:
 
     def order_confidence(self, order: int) -> float:
         """P(a fresh pair differs by at most the m-th smallest of n) >= m/(n+1), as all n + 1 are exchangeable."""
-        if whole(order, "order") > len(self):
+        if whole_number(order, "order") > len(self):
             raise ParameterError(f"There are {len(self)} samples; the order must not exceed that.")
         return order / (len(self) + 1)
 
@@ -153,7 +153,7 @@ class SampledSensitivity:
         sensitivity: Amount,
         coordinates: int = 1,
         failure: Amount = "0.001",
-    ) -> Combined:
+    ) -> CombinedConfidence:
         """Give P(|L| <= epsilon) over noise of scale sensitivity/level *and* a fresh pair of the generator.
 
         It is E[g(level S/sensitivity)], g(e) the exact confidence at level e, instead of Theorem 5. As g falls with S
@@ -169,7 +169,7 @@ class SampledSensitivity:
         inside = levels * (1 - 1e-12) <= float(bound)
         mass = LaplaceAtRisk(bound + 1, coordinates).confidence(bound) * math.exp(float(bound + 1) / 2)
         mean = float(np.mean(np.where(inside, 1.0, np.exp(-levels / 2) * mass)))
-        return Combined(mean, max(mean - math.sqrt(-math.log(float(rare)) / (2 * len(self))), 0.0))
+        return CombinedConfidence(mean, max(mean - math.sqrt(-math.log(float(rare)) / (2 * len(self))), 0.0))
 
 
 def dkw_confidence(confidence: Amount, samples: int, accuracy: Amount | None = None) -> float:
@@ -178,7 +178,7 @@ def dkw_confidence(confidence: Amount, samples: int, accuracy: Amount | None = N
     On an event of probability 1 - e^(-2 rho^2 n) the true distribution function is at least the empirical one less
     rho (one-sided DKW, Massart, for e^(-2 rho^2 n) <= 1/2). `order_confidence` is tighter.
     """
-    share, n = float(exact_confidence(confidence)), whole(samples, "samples")
+    share, n = float(exact_confidence(confidence)), whole_number(samples, "samples")
     least = math.sqrt(math.log(2) / (2 * n))
     if accuracy is not None:
         return _dkw(share, n, float(exact_confidence(accuracy, "accuracy")), least)

@@ -62,11 +62,11 @@ class SplitLaplaceAtRisk(PrivacyAtRisk):
 
     @cached_property
     def _above(self) -> Cumulative:
-        return Cumulative.of([(_rounded(item, self._step, up=True), 1) for item in self.split], _ROUND_OFF)
+        return Cumulative.of([(_round_loss(item, self._step, up=True), 1) for item in self.split], _ROUND_OFF)
 
     @cached_property
     def _below(self) -> Cumulative:
-        return Cumulative.of([(_rounded(item, self._step, up=False), 1) for item in self.split], _ROUND_OFF)
+        return Cumulative.of([(_round_loss(item, self._step, up=False), 1) for item in self.split], _ROUND_OFF)
 
     def _two(self, epsilon: Fraction) -> float:
         return self.bounds(epsilon, "two")[0]
@@ -92,7 +92,7 @@ def _common(split: Sequence[Fraction]) -> Fraction:
     return Fraction(math.gcd(*(int(item * below) for item in split)), below)
 
 
-def _rounded(level: Fraction, step: Fraction, up: bool) -> Losses:
+def _round_loss(level: Fraction, step: Fraction, up: bool) -> Losses:
     """Lay the loss of one coordinate on the lattice, every part moved up (or down) to the next point.
 
     P(L <= x) = e^((x - e)/2)/2 for -e <= x < e, where the atom at -e is included, and 1 from e on.

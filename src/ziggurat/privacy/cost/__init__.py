@@ -2,9 +2,17 @@
 
 from ziggurat.privacy.cost._binding import why_not
 from ziggurat.privacy.cost._cost import Cheapest, CostModel, Levels, Stakeholders
-from ziggurat.privacy.cost._decision import GRID, PRIORS, Candidate, Decision, Wanted, edge, rounded
+from ziggurat.privacy.cost._decision import (
+    EPSILON_GRID,
+    PRIORS,
+    Decision,
+    EpsilonCandidate,
+    Wanted,
+    edge_of,
+    round_to_digits,
+)
 from ziggurat.privacy.cost._money import Money
-from ziggurat.privacy.cost._noise import GaussianNoise, GeometricNoise, LaplaceNoise, Noise
+from ziggurat.privacy.cost._noise import GaussianNoise, GeometricNoise, LaplaceNoise, PricedNoise
 from ziggurat.privacy.cost._published import (
     NotAGuaranteeWarning,
     probabilistic_tolerance,
@@ -20,22 +28,22 @@ from ziggurat.privacy.cost._published import (
 )
 
 __all__ = [
-    "GRID",
+    "EPSILON_GRID",
     "PRIORS",
-    "Candidate",
     "Cheapest",
     "CostModel",
     "Decision",
+    "EpsilonCandidate",
     "GaussianNoise",
     "GeometricNoise",
     "LaplaceNoise",
     "Levels",
     "Money",
-    "Noise",
     "NotAGuaranteeWarning",
+    "PricedNoise",
     "Stakeholders",
     "Wanted",
-    "edge",
+    "edge_of",
     "probabilistic_tolerance",
     "published_cheapest",
     "published_combined_confidence",
@@ -45,7 +53,7 @@ __all__ = [
     "published_level",
     "published_overlap",
     "published_sampled_confidence",
-    "rounded",
+    "round_to_digits",
     "samples_for",
     "why_not",
 ]

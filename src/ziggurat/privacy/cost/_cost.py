@@ -15,7 +15,15 @@ from decimal import Decimal
 from fractions import Fraction
 
 from ziggurat.errors import ParameterError, PrivacyError
-from ziggurat.privacy.accounting import Amount, _smallest, exact, exact_epsilon, exact_positive, in_words, whole
+from ziggurat.privacy.accounting import (
+    Amount,
+    exact,
+    exact_epsilon,
+    exact_positive,
+    in_words,
+    smallest_where,
+    whole_number,
+)
 from ziggurat.privacy.at_risk import LaplaceAtRisk, Sided
 from ziggurat.privacy.cost._money import Direction, Money
 
@@ -49,7 +57,7 @@ class Stakeholders:
     def __post_init__(self) -> None:
         if not isinstance(self.compensation, Money):
             raise ParameterError("compensation must be Money, such as Money(5500, 'EUR').")
-        object.__setattr__(self, "people", whole(self.people, "people"))
+        object.__setattr__(self, "people", whole_number(self.people, "people"))
         object.__setattr__(self, "rate", exact_positive(self.rate, "rate"))
         least = Money(Decimal(0), self.compensation.currency) if self.least is None else self.least
         object.__setattr__(self, "least", least)
@@ -171,14 +179,14 @@ class CostModel:
 
         top = exact_epsilon(level, "level")
         noise = LaplaceAtRisk(top)
-        gamma = _checked(confidence or (lambda x: noise.confidence(Fraction(x), sided)))
-        best = largest_saving(self._saved_from(float(top)), gamma, float(top))
+        gamma = _check_confidence(confidence or (lambda x: noise.confidence(Fraction(x), sided)))
+        best = largest_saving(self._saving_from(float(top)), gamma, float(top))
         share, plain = Fraction(gamma(best.epsilon)), self.owed(top)
         least = self._money(share * self.owed(Fraction(best.epsilon)) + (1 - share) * plain, direction)
         saving = self._money(plain, direction) - least
         return Cheapest(best.epsilon, float(share), least, saving, self._money(Fraction(best.error)))
 
-    def _saved_from(self, level: float) -> Callable[[float], float]:
+    def _saving_from(self, level: float) -> Callable[[float], float]:
         """E(level) - E(epsilon) as a function of epsilon, in floats; what is owed in any case cancels."""
         terms = [
             (float(item.people * (Fraction(item.compensation.amount) - item.floor())), float(item.rate))
@@ -205,7 +213,7 @@ class CostModel:
 
     def _largest(self, left: Fraction) -> float:
         """Invert the budget from below."""
-        inverse = _smallest(lambda x: self.owed(Fraction(1 / x)) <= left, 1e-9, 1.0)
+        inverse = smallest_where(lambda x: self.owed(Fraction(1 / x)) <= left, 1e-9, 1.0)
         return 1 / inverse
 
     def levels(self, budget: Money, error: Amount, sensitivity: Amount = 1) -> Levels:
@@ -247,16 +255,16 @@ class CostModel:
         """
         if group is not None and group not in {item.name for item in self.groups}:
             raise ParameterError(f"No group of stakeholders is called {group!r}.")
-        return {str(factor): self._scaled(factor, group).cheapest(level) for factor in factors}
+        return {str(factor): self._scale(factor, group).cheapest(level) for factor in factors}
 
-    def _scaled(self, factor: Amount, name: str | None) -> CostModel:
+    def _scale(self, factor: Amount, name: str | None) -> CostModel:
         return CostModel([item.scaled(factor) if name in (None, item.name) else item for item in self.groups])
 
     def _money(self, amount: Fraction, direction: Direction = "up") -> Money:
         return Money.from_fraction(amount, self.currency, direction)
 
 
-def _checked(confidence: Confidence) -> Confidence:
+def _check_confidence(confidence: Confidence) -> Confidence:
     def read(epsilon: float) -> float:
         share = float(confidence(epsilon))
         if not 0 <= share <= 1:

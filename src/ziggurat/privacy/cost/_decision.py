@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 from ziggurat.errors import ParameterError
 from ziggurat.privacy.at_risk import best_posterior
 from ziggurat.privacy.cost._money import Money
-from ziggurat.privacy.cost._noise import Noise
+from ziggurat.privacy.cost._noise import PricedNoise
 
 if TYPE_CHECKING:
     from ziggurat.privacy.cost._cost import Cheapest, CostModel
 
 PRIORS = ("0.01", "0.1", "0.5")
-GRID = ("0.05", "0.1", "0.2", "0.5", "1", "2", "5")
+"""What somebody may believe of a person before the release."""
+EPSILON_GRID = ("0.05", "0.1", "0.2", "0.5", "1", "2", "5")
+"""The epsilons that a decision compares where none are named."""
 LEAST, MOST = Fraction(1, 10**6), 600
 
 
@@ -38,7 +40,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class EpsilonCandidate:
     """One epsilon: what it does to the answer, to people and to the purse.
 
     `confidence` is that the loss stays within `promised`; `unmet` names the constraints that are not met.
@@ -67,18 +69,18 @@ class Limit:
 class Decision:
     """Something to release with some noise, for people who may have to be compensated."""
 
-    noise: Noise
+    noise: PricedNoise
     wanted: Wanted
     cost: CostModel | None = None
 
-    def candidates(self, epsilons: Sequence[Fraction]) -> list[Candidate]:
+    def candidates(self, epsilons: Sequence[Fraction]) -> list[EpsilonCandidate]:
         """Judge every epsilon, in increasing order."""
         return [self.judged(epsilon) for epsilon in sorted(set(epsilons))]
 
-    def judged(self, epsilon: Fraction) -> Candidate:
+    def judged(self, epsilon: Fraction) -> EpsilonCandidate:
         """Judge one epsilon."""
         promised = self.wanted.within or epsilon / 2
-        return Candidate(
+        return EpsilonCandidate(
             epsilon,
             self.noise.error(epsilon),
             self.noise.within(epsilon, self.wanted.confidence),
@@ -135,7 +137,7 @@ class Decision:
             raise ParameterError("A budget needs to know who is compensated: how many people, and what each is owed.")
         return owed <= budget
 
-    def recommended(self, candidates: Sequence[Candidate]) -> Candidate | None:
+    def recommended(self, candidates: Sequence[EpsilonCandidate]) -> EpsilonCandidate | None:
         """The most private candidate that is precise enough, or the most precise one where no error is given."""
         good = [each for each in candidates if not each.unmet]
         if not good or (not self.wanted.anything and len(candidates) > 1):
@@ -144,11 +146,11 @@ class Decision:
 
     def least_for_error(self) -> list[Fraction]:
         """The least epsilon that meets the error, three digits rounded up, if one does."""
-        found = [edge(limit) for limit in self.limits() if limit.from_below]
-        return [Fraction(rounded(each, 3)) for each in found if each is not None]
+        found = [edge_of(limit) for limit in self.limits() if limit.from_below]
+        return [Fraction(round_to_digits(each, 3)) for each in found if each is not None]
 
 
-def edge(limit: Limit) -> float | None:
+def edge_of(limit: Limit) -> float | None:
     """Where a constraint begins or ceases to be met, on the side where it is; None if no epsilon meets it."""
 
     def holds(x: float) -> bool:
@@ -166,7 +168,7 @@ def edge(limit: Limit) -> float | None:
     return good
 
 
-def rounded(value: float, digits: int = 3, up: bool = True) -> Decimal:
+def round_to_digits(value: float, digits: int = 3, up: bool = True) -> Decimal:
     """A number to so many digits, up or down; a last digit that is only round-off does not count."""
     near = Decimal(repr(value)) * (1 + Decimal("1e-10") * (-1 if up else 1))
     return Context(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR).plus(near)

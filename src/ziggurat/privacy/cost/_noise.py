@@ -12,7 +12,7 @@ from ziggurat.privacy.accounting import LaplaceEvent, Neighbours, gaussian_mu, i
 from ziggurat.privacy.at_risk import GaussianAtRisk, LaplaceAtRisk, LatticeLaplaceAtRisk, PrivacyAtRisk
 
 
-class Noise(Protocol):
+class PricedNoise(Protocol):
     """Noise that protects a released number at any epsilon."""
 
     @property

@@ -14,8 +14,15 @@ import warnings
 import numpy as np
 
 from ziggurat.errors import ParameterError, PrivacyError
-from ziggurat.privacy.accounting import Amount, _smallest, exact_epsilon, exact_positive, whole
-from ziggurat.privacy.at_risk import LaplaceAtRisk, exact_confidence
+from ziggurat.privacy.accounting import (
+    Amount,
+    exact_confidence,
+    exact_epsilon,
+    exact_positive,
+    smallest_where,
+    whole_number,
+)
+from ziggurat.privacy.at_risk import LaplaceAtRisk
 from ziggurat.privacy.cost._cost import Cheapest, CostModel
 
 
@@ -32,7 +39,7 @@ def published_confidence(level: Amount, epsilon: Amount, dimensions: int = 1) ->
 
     For one dimension it is (1 - e^-epsilon)/(1 - e^-level).
     """
-    top, bound, k = exact_epsilon(level, "level"), exact_epsilon(epsilon), whole(dimensions, "dimensions")
+    top, bound, k = exact_epsilon(level, "level"), exact_epsilon(epsilon), whole_number(dimensions, "dimensions")
     value = _ratio(float(top), float(bound), k)
     true = LaplaceAtRisk(top, k).confidence(bound)
     _warn(f"Theorem 3 gives confidence {value:.4f} where {true:.4f} can be proven.")
@@ -62,7 +69,7 @@ def published_confidence_by_series(level: Amount, epsilon: Amount, dimensions: i
     """Corollary 1: the same by the hypergeometric 1F2, which must be read as regularised. Not a guarantee."""
     import mpmath
 
-    top, bound, k = exact_epsilon(level, "level"), exact_epsilon(epsilon), whole(dimensions, "dimensions")
+    top, bound, k = exact_epsilon(level, "level"), exact_epsilon(epsilon), whole_number(dimensions, "dimensions")
     if bound > top:
         raise ParameterError("Corollary 1 is about an epsilon up to the level of the noise.")
 
@@ -84,11 +91,11 @@ def published_confidence_by_series(level: Amount, epsilon: Amount, dimensions: i
 def published_epsilon(level: Amount, confidence: Amount, dimensions: int = 1) -> float:
     """Equation 8.8 (one dimension), or Theorem 3 solved for epsilon. Not a guarantee."""
     top, wanted = exact_epsilon(level, "level"), float(exact_confidence(confidence))
-    k = whole(dimensions, "dimensions")
+    k = whole_number(dimensions, "dimensions")
     if k == 1:
         value = -math.log1p(wanted * math.expm1(-float(top)))
     else:
-        value = _smallest(lambda x: _ratio(float(top), x, k) >= wanted, 0.0, float(top))
+        value = smallest_where(lambda x: _ratio(float(top), x, k) >= wanted, 0.0, float(top))
     true = LaplaceAtRisk(top, k).epsilon(confidence)
     _warn(f"equation 8.8 gives epsilon {value:.4f} where {true:.4f} can be proven.")
     return value
@@ -97,10 +104,10 @@ def published_epsilon(level: Amount, confidence: Amount, dimensions: int = 1) ->
 def published_level(epsilon: Amount, confidence: Amount, dimensions: int = 1) -> float:
     """Section 8.4.1: the level of noise that Theorem 3 would allow for (epsilon, confidence). Not a guarantee."""
     bound, wanted = float(exact_epsilon(epsilon)), float(exact_confidence(confidence))
-    k = whole(dimensions, "dimensions")
+    k = whole_number(dimensions, "dimensions")
     if _bessel(bound, k) >= wanted:
         raise PrivacyError("Theorem 3 would allow any level here, even no noise; ask for more confidence.")
-    value = _smallest(lambda x: _ratio(x, bound, k) <= wanted, bound, 2 * bound)
+    value = smallest_where(lambda x: _ratio(x, bound, k) <= wanted, bound, 2 * bound)
     true = float(LaplaceAtRisk.noise_for(epsilon, confidence, coordinates=k).level)
     _warn(f"Theorem 3 allows noise of level {value:.4f} where {true:.4f} can be proven.")
     return value
@@ -113,7 +120,7 @@ def published_combined_confidence(
 
     `ratio` is eta, the true sensitivity over the sampled one, which nobody who samples can know.
     """
-    top, bound, k = exact_epsilon(level, "level"), exact_epsilon(epsilon), whole(dimensions, "dimensions")
+    top, bound, k = exact_epsilon(level, "level"), exact_epsilon(epsilon), whole_number(dimensions, "dimensions")
     share, eta = exact_confidence(sampled, "sampled"), exact_positive(ratio, "ratio")
     value = _ratio(float(eta * top), float(bound), k) * float(share)
     true = LaplaceAtRisk(eta * top, k).confidence(bound) * float(share)
@@ -124,7 +131,7 @@ def published_combined_confidence(
 def published_sampled_confidence(confidence: Amount, accuracy: Amount, samples: int) -> float:
     """Equation 8.9: gamma_2 (1 - 2 e^(-2 rho^2 n)); its proof forgets that F may lie rho below. Not a guarantee."""
     share, rho = float(exact_confidence(confidence)), float(exact_confidence(accuracy, "accuracy"))
-    n = whole(samples, "samples")
+    n = whole_number(samples, "samples")
     value = share * (1 - 2 * math.exp(-2 * rho * rho * n))
     true = max((share - rho) * -math.expm1(-2 * rho * rho * n), 0.0)
     _warn(f"equation 8.9 gives {value:.4f}, the corrected bound is {true:.4f}.")
@@ -134,7 +141,7 @@ def published_sampled_confidence(confidence: Amount, accuracy: Amount, samples: 
 def probabilistic_tolerance(accuracy: Amount, samples: int) -> float:
     """Equation 8.18: 1 - 2 e^(-2 rho^2 n), the chance that an empirical distribution is within rho everywhere."""
     rho = float(exact_confidence(accuracy, "accuracy"))
-    return max(1 - 2 * math.exp(-2 * rho * rho * whole(samples, "samples")), 0.0)
+    return max(1 - 2 * math.exp(-2 * rho * rho * whole_number(samples, "samples")), 0.0)
 
 
 def samples_for(tolerance: Amount, accuracy: Amount) -> int:
@@ -148,7 +155,7 @@ def published_cheapest(model: CostModel, level: Amount, dimensions: int = 1) -> 
 
     Found by the same search as `CostModel.cheapest`: Lemma 13 (convexity) is false for levels above 1.105.
     """
-    top, k = exact_epsilon(level, "level"), whole(dimensions, "dimensions")
+    top, k = exact_epsilon(level, "level"), whole_number(dimensions, "dimensions")
     found = model.cheapest(top, lambda x: _ratio(float(top), x, k), direction="nearest")
     true = model.cheapest(top)
     _warn(f"Theorem 3 gives a budget of {found.budget} where {true.budget} can be justified.")

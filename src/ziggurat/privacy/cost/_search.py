@@ -16,14 +16,14 @@ _PIECES, _MOST = 64, 200_000
 
 
 @dataclass(frozen=True)
-class Best:
+class LargestSaving:
     """Where the saving is largest, and how much larger it could be anywhere."""
 
     epsilon: float
     error: float
 
 
-def largest_saving(left: Callable[[float], float], confidence: Callable[[float], float], level: float) -> Best:
+def largest_saving(left: Callable[[float], float], confidence: Callable[[float], float], level: float) -> LargestSaving:
     """Maximise confidence(e) left(e) over 0 < e <= level: `confidence` grows, `left` falls to 0 at the level.
 
     Branch and bound: on [a, b] the product is at most confidence(b) left(a).
@@ -37,7 +37,7 @@ def largest_saving(left: Callable[[float], float], confidence: Callable[[float],
     for _ in range(_MOST):
         bound, low, high = heappop(live)
         if -bound - best <= max(_TOLERANCE / 2, _RELATIVE * best):
-            return Best(_polished(left, confidence, place, level), max(-bound - best, 0.0) + _TOLERANCE / 2)
+            return LargestSaving(_polish(left, confidence, place, level), max(-bound - best, 0.0) + _TOLERANCE / 2)
         x = (low[0] + high[0]) / 2
         middle = (x, confidence(x), left(x))
         if middle[1] * middle[2] > best:
@@ -47,9 +47,7 @@ def largest_saving(left: Callable[[float], float], confidence: Callable[[float],
     raise PrivacyError("The confidence jumps too much for the cheapest epsilon to be found.")
 
 
-def _polished(
-    left: Callable[[float], float], confidence: Callable[[float], float], place: float, level: float
-) -> float:
+def _polish(left: Callable[[float], float], confidence: Callable[[float], float], place: float, level: float) -> float:
     """Move to the stationary point nearby, where the logarithm of the product changes direction, if it is better."""
 
     def slope(x: float) -> float:

@@ -22,8 +22,8 @@ from ziggurat.mechanisms import AdditiveNoise, Gaussian
 from ziggurat.queries._answer import Estimate
 from ziggurat.queries._question import Aggregate, Measure
 from ziggurat.queries._value import Value
-from ziggurat.queries.answering._grid import quantised_range, quantised_value
-from ziggurat.queries.answering._ratios import Spread
+from ziggurat.queries.answering._grid import quantize_range, quantize_value
+from ziggurat.queries.answering._ratios import NoiseLaw
 
 Integers = npt.NDArray[np.int64]
 
@@ -64,7 +64,7 @@ class Need:
 
 
 @dataclass(frozen=True)
-class Measured:
+class NoisyTotals:
     """Noisy whole numbers, one for each group, and the noise in them."""
 
     noisy: Integers
@@ -77,9 +77,9 @@ class Measured:
         return np.asarray(self.noisy / self.fineness)
 
     @property
-    def spread(self) -> Spread:
+    def spread(self) -> NoiseLaw:
         """The law of the noise, for intervals."""
-        return Spread(width_of(self.noise) / self.fineness, isinstance(self.noise, Gaussian))
+        return NoiseLaw(width_of(self.noise) / self.fineness, isinstance(self.noise, Gaussian))
 
     def interval(self, confidence: Fraction) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Lows and highs for every group."""
@@ -100,10 +100,10 @@ class Foreseen:
     confidence: Fraction
     spare: float
 
-    def spread(self, need: Need) -> Spread:
+    def spread(self, need: Need) -> NoiseLaw:
         """The law of the noise of a need, in units of 1."""
         measured, noise = self.noises[need.identity]
-        return Measured(np.zeros(0, np.int64), noise, measured.fineness).spread
+        return NoisyTotals(np.zeros(0, np.int64), noise, measured.fineness).spread
 
     def half_width(self, need: Need, whole: bool) -> float:
         """Half the width of the interval of one noisy number; rounded outwards to whole numbers if it has parts."""
@@ -123,7 +123,7 @@ class Estimator(ABC):
         """What has to be measured."""
 
     @abstractmethod
-    def estimates(self, measured: Mapping[tuple[str, str], Measured], confidence: Fraction) -> list[Estimate]:
+    def estimates(self, measured: Mapping[tuple[str, str], NoisyTotals], confidence: Fraction) -> list[Estimate]:
         """Values and intervals for every group."""
 
     @abstractmethod
@@ -135,14 +135,14 @@ class Estimator(ABC):
         """
 
 
-class Counted(Estimator):
+class CountEstimator(Estimator):
     """COUNT in its kinds: one whole number with its noise."""
 
     def needs(self) -> tuple[Need, ...]:
         """One count."""
         return (count_need(self.aggregate),)
 
-    def estimates(self, measured: Mapping[tuple[str, str], Measured], confidence: Fraction) -> list[Estimate]:
+    def estimates(self, measured: Mapping[tuple[str, str], NoisyTotals], confidence: Fraction) -> list[Estimate]:
         """The noisy count; the interval is cut at 0, below which no count lies, or at the noisy one below that."""
         found = measured[self.needs()[0].identity]
         lows, highs = found.interval(confidence)
@@ -156,7 +156,7 @@ class Counted(Estimator):
         return foreseen.half_width(self.needs()[0], whole=True)
 
 
-class Summed(Estimator):
+class SumEstimator(Estimator):
     """SUM of a bounded number."""
 
     def __init__(self, aggregate: Aggregate, value: Value, bits: int, learned: bool = False) -> None:
@@ -166,12 +166,12 @@ class Summed(Estimator):
 
     def needs(self) -> tuple[Need, ...]:
         """One total; a row moves it by at most the larger bound."""
-        largest = max(map(abs, quantised_range(self.value, self.grid)))
-        cell = where(quantised_value(self.value, self.grid), self.aggregate.where)
+        largest = max(map(abs, quantize_range(self.value, self.grid)))
+        cell = where(quantize_value(self.value, self.grid), self.aggregate.where)
         of = where(self.value.sql, self.aggregate.where)
         return (Need("sum", cell, self.fixed or max(largest, 1), Fraction(1), of),)
 
-    def estimates(self, measured: Mapping[tuple[str, str], Measured], confidence: Fraction) -> list[Estimate]:
+    def estimates(self, measured: Mapping[tuple[str, str], NoisyTotals], confidence: Fraction) -> list[Estimate]:
         """The noisy total in the units of the column."""
         found = measured[self.needs()[0].identity]
         lows, highs = found.interval(confidence)

@@ -15,10 +15,19 @@ from ziggurat.errors import QuestionError
 from ziggurat.queries._answer import Estimate
 from ziggurat.queries._question import Aggregate, Measure
 from ziggurat.queries._value import Value
-from ziggurat.queries.answering._additive import Estimator, Foreseen, Measured, Need, count_need, grid_for, minus, where
-from ziggurat.queries.answering._grid import quantised_range, quantised_value
+from ziggurat.queries.answering._additive import (
+    Estimator,
+    Foreseen,
+    Need,
+    NoisyTotals,
+    count_need,
+    grid_for,
+    minus,
+    where,
+)
+from ziggurat.queries.answering._grid import quantize_range, quantize_value
 from ziggurat.queries.answering._ratios import (
-    Spread,
+    NoiseLaw,
     fewest,
     mean_interval,
     mean_reach,
@@ -33,7 +42,7 @@ SQUARE_BITS = 15
 _WIDEST = 2**500
 
 
-class Averaged(Estimator):
+class MeanEstimator(Estimator):
     """AVG of a bounded number: the sum of deviations from the middle of the bounds, over the count.
 
     Deviations reach half as far as the bounds are apart, so their sum needs the least noise.
@@ -43,17 +52,17 @@ class Averaged(Estimator):
         super().__init__(aggregate)
         self.grid = grid_for(value, bits, learned, spread=True)
         self.value, self.fixed = value, 1 << bits if learned else None
-        self.middle = sum(quantised_range(value, self.grid)) // 2
-        self.ends = quantised_range(value, self.grid, self.middle)
+        self.middle = sum(quantize_range(value, self.grid)) // 2
+        self.ends = quantize_range(value, self.grid, self.middle)
 
     def needs(self) -> tuple[Need, ...]:
         """Half of the budget for the total, half for the count of the values that are there."""
         largest = max(self.ends[1], -self.ends[0], 1)
         count = count_need(self.aggregate, Fraction(1, 2))
-        deviation = where(quantised_value(self.value, self.grid, self.middle), self.aggregate.where)
+        deviation = where(quantize_value(self.value, self.grid, self.middle), self.aggregate.where)
         return Need("sum", deviation, self.fixed or largest, Fraction(1, 2), count.input), count
 
-    def estimates(self, measured: Mapping[tuple[str, str], Measured], confidence: Fraction) -> list[Estimate]:
+    def estimates(self, measured: Mapping[tuple[str, str], NoisyTotals], confidence: Fraction) -> list[Estimate]:
         """The ratio, kept within the bounds, with Fieller's interval."""
         total, count = (measured[need.identity] for need in self.needs())
         sums, counts = total.values, count.values
@@ -69,30 +78,30 @@ class Averaged(Estimator):
         total, count = (foreseen.spread(need) for need in self.needs())
         ends = _fewest_steps(self.ends, self.fixed)
         reach = mean_reach(foreseen.values, total, count, ends, float(1 - foreseen.confidence), foreseen.spare)
-        return self._quoted(reach)
+        return self._quote(reach)
 
     @property
     def widest(self) -> float:
         """How far off it can be: as far as the bounds are apart."""
         ends = _fewest_steps(self.ends, self.fixed)
-        return self._quoted(ends[1] - ends[0])
+        return self._quote(ends[1] - ends[0])
 
-    def _quoted(self, reach: float) -> float:
+    def _quote(self, reach: float) -> float:
         """Steps in units, or as a share of the learned range; laying values on the grid moves them by half a step."""
         ends = _fewest_steps(self.ends, self.fixed)
         unit = float(self.grid) if self.fixed is None else 1 / (ends[1] - ends[0])
         return (reach + _rounding(self.value, self.grid)) * unit
 
 
-class Varied(Estimator):
+class VarianceEstimator(Estimator):
     """VARIANCE and STDDEV of a bounded number, from count, sum and sum of squares of deviations from the middle."""
 
     def __init__(self, aggregate: Aggregate, value: Value, learned: bool = False) -> None:
         super().__init__(aggregate)
         self.grid = grid_for(value, SQUARE_BITS, learned, spread=True)
         self.value, self.fixed = value, 1 << SQUARE_BITS if learned else None
-        self.middle = sum(quantised_range(value, self.grid)) // 2
-        self.ends = quantised_range(value, self.grid, self.middle)
+        self.middle = sum(quantize_range(value, self.grid)) // 2
+        self.ends = quantize_range(value, self.grid, self.middle)
         self.reach = self.fixed or max(self.ends[1], -self.ends[0], 1)
         self.sample = int(aggregate.parameter or 0)
         if (self.ends[1] - self.ends[0]) * self.grid > _WIDEST:
@@ -100,7 +109,7 @@ class Varied(Estimator):
 
     def needs(self) -> tuple[Need, ...]:
         """A third each; squares are measured as deviations from the middle of their range, too."""
-        cell = quantised_value(self.value, self.grid, self.middle)
+        cell = quantize_value(self.value, self.grid, self.middle)
         square = minus(exp.Mul(this=exp.paren(cell), expression=exp.paren(cell.copy())), self._square_middle)
         third = Fraction(1, 3)
         limit = max(self.reach**2 - self._square_middle, 1)
@@ -115,13 +124,15 @@ class Varied(Estimator):
     def _square_middle(self) -> int:
         return self.reach**2 // 2
 
-    def estimates(self, measured: Mapping[tuple[str, str], Measured], confidence: Fraction) -> list[Estimate]:
+    def estimates(self, measured: Mapping[tuple[str, str], NoisyTotals], confidence: Fraction) -> list[Estimate]:
         """The variance of the noisy sums, kept between 0 and what the bounds allow, with Fieller's interval."""
         square, total, count = (measured[need.identity] for need in self.needs())
         sums = (square.values, total.values, count.values)
         return self._estimates(sums, (square.spread, total.spread, count.spread), confidence)
 
-    def _estimates(self, sums: Sums, spreads: tuple[Spread, Spread, Spread], confidence: Fraction) -> list[Estimate]:
+    def _estimates(
+        self, sums: Sums, spreads: tuple[NoiseLaw, NoiseLaw, NoiseLaw], confidence: Fraction
+    ) -> list[Estimate]:
         # A = S + n M is measured through S, whose noise is independent of that of n: Fieller's combination is then
         # S~ - 2 m B~ + (M + m^2 - v) n~, which `variance_interval` is given as squares less M per row.
         square, total, count = sums
@@ -146,7 +157,7 @@ class Varied(Estimator):
         surely = fewest(foreseen.values, count, foreseen.spare) - count.reach(miss / 20)
         factor = float(_sample(np.maximum(surely, 2.0), self.sample))
         most = (ends[1] - ends[0]) ** 2 / 4
-        return self._quoted(min(factor * reach + (factor - 1) * most, most * (1 + self.sample)))
+        return self._quote(min(factor * reach + (factor - 1) * most, most * (1 + self.sample)))
 
     def evenly(self, foreseen: Foreseen) -> float:
         """Half the width of the interval where values are spread evenly between the bounds, without noise in the sums.
@@ -165,9 +176,9 @@ class Varied(Estimator):
     def widest(self) -> float:
         """How far off it can be: by the largest variance that the bounds allow, or its root."""
         ends = _fewest_steps(self.ends, self.fixed)
-        return self._quoted((ends[1] - ends[0]) ** 2 / 4 * (1 + self.sample))
+        return self._quote((ends[1] - ends[0]) ** 2 / 4 * (1 + self.sample))
 
-    def _quoted(self, reach: float) -> float:
+    def _quote(self, reach: float) -> float:
         """A reach in squared steps, in units or as a share of what is learned.
 
         Laying values on the grid moves them by half a step r, a deviation d by as much, and a variance by 2 d r + r^2;

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from ziggurat.data.engines import scrambled
+from ziggurat.data.engines import scramble
 from ziggurat.data.expressions import exact_sum
 
 _COPY, _PLACE, _GROUP, _HELD = "ziggurat_copy", "ziggurat_place", "ziggurat_group", "ziggurat_held"
 
 
-def bounded(
+def bound_rows(
     query: exp.Select,
     unit: str,
     values: Sequence[str],
@@ -51,7 +51,7 @@ def bounded(
     present = exp.not_(exp.Is(this=unit_column.copy(), expression=exp.Null()), copy=False)
     # Equal rows are numbered, so that each of them has a lot of its own.
     inner = _from(query, [*every, _row_number(every, []).as_(_COPY, quoted=True)]).where(present)
-    lot = [scrambled([*every, _column(_COPY)], salt), *every, _column(_COPY)]
+    lot = [scramble([*every, _column(_COPY)], salt), *every, _column(_COPY)]
     place = _row_number([unit_column, *key_columns], lot).as_(_PLACE, quoted=True)
     ranks = [place] if groups is None else [place, _group_rank(unit_column, key_columns, salt)]
     kept = _from(_from(inner, [*every, *ranks]), every).where(_at_most(_PLACE, rows))
@@ -59,7 +59,7 @@ def bounded(
 
 
 @dataclass(frozen=True)
-class Total:
+class UnitTotal:
     """What a unit adds in a group: the sum of a column, the count of its values, or at most 1 for being there.
 
     `combine` is "sum", "count", "rows" or "units"; `limit` is the most that may be added, in steps of 1/fineness.
@@ -71,11 +71,11 @@ class Total:
     fineness: int
 
 
-def weighed(
+def weigh_units(
     query: exp.Select,
     unit: str,
     keys: Sequence[str],
-    totals: Sequence[Total],
+    totals: Sequence[UnitTotal],
     *,
     rows: int,
     groups: int | None,
@@ -88,7 +88,7 @@ def weighed(
     """
     unit_column, key_columns = _column(unit), [_column(name) for name in keys]
     present = exp.not_(exp.Is(this=unit_column.copy(), expression=exp.Null()), copy=False)
-    sums = [_summed(total).as_(f"sum_{place}", quoted=True) for place, total in enumerate(totals)]
+    sums = [_sum_cells(total).as_(f"sum_{place}", quoted=True) for place, total in enumerate(totals)]
     held = exp.Count(this=exp.Star()).as_(_HELD, quoted=True)
     summed = _from(query, [unit_column, *key_columns, held, *sums]).where(present)
     summed = summed.group_by(*(each.copy() for each in (unit_column, *key_columns)))
@@ -98,19 +98,19 @@ def weighed(
     ]
     if groups is None:
         return _from(summed, [*key_columns, *named])
-    order = [scrambled([unit_column, *key_columns], salt), *key_columns]
+    order = [scramble([unit_column, *key_columns], salt), *key_columns]
     rank = _row_number([unit_column], order).as_(_GROUP, quoted=True)
     return _from(_from(summed, [exp.Star(), rank]), [*key_columns, *named]).where(_at_most(_GROUP, groups))
 
 
-def _summed(total: Total) -> exp.Expr:
+def _sum_cells(total: UnitTotal) -> exp.Expr:
     if total.column is None:
         return exp.Count(this=exp.Star())
     cell = _column(total.column)
     return exact_sum(cell) if total.combine == "sum" else exp.Count(this=cell)
 
 
-def _in_part(total: Total, found: exp.Expr, rows: int) -> exp.Expr:
+def _in_part(total: UnitTotal, found: exp.Expr, rows: int) -> exp.Expr:
     """The total if no more than `rows` rows are in it, otherwise its part, in whole steps and within the limit."""
     if total.combine == "units":
         return exp.Least(this=exp.cast(found, "BIGINT"), expressions=[_whole(1)], ignore_nulls=True)
@@ -136,7 +136,7 @@ def _real(number: float) -> exp.Expr:
 
 
 def _group_rank(unit: exp.Column, keys: Sequence[exp.Column], salt: int) -> exp.Expr:
-    lot = [scrambled([unit, *keys], salt + 1), *keys]
+    lot = [scramble([unit, *keys], salt + 1), *keys]
     return _over(exp.Anonymous(this="DENSE_RANK"), [unit], lot).as_(_GROUP, quoted=True)
 
 

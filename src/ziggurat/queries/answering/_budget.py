@@ -14,7 +14,7 @@ from math import isqrt, prod
 
 from ziggurat.errors import QuestionError
 from ziggurat.mechanisms import AdditiveNoise, Gaussian, Laplace, PartitionSelection
-from ziggurat.privacy import Neighbours, compose, composed, exact, gaussian_mu
+from ziggurat.privacy import Neighbours, compose, compose_events, exact, gaussian_mu
 from ziggurat.queries._question import Aggregate, Measure, Question
 from ziggurat.queries._terms import Terms
 from ziggurat.queries._value import MOST_KEYS
@@ -50,14 +50,14 @@ class Split:
     delta_noise: Fraction
 
 
-def split(question: Question, terms: Terms, shared: Contribution, effects: bool) -> Split:
+def split_cost(question: Question, terms: Terms, shared: Contribution, effects: bool) -> Split:
     """Split the cost; aggregates get their shares of what the estimates of effects and the naming of groups leave."""
     names = tuple(each.name for each in question.aggregates)
     for_effects = terms.effects * terms.epsilon if effects else Fraction(0)
     left = terms.epsilon - for_effects
     shares = terms.split(names)
     private = has_private_keys(question)
-    named_by = _named_by(question, shared) if private else None
+    named_by = _naming_aggregate(question, shared) if private else None
     keys = None
     if private:
         keys = left * shares[named_by] if named_by else left / (len(names) + 1)
@@ -65,7 +65,7 @@ def split(question: Question, terms: Terms, shared: Contribution, effects: bool)
     amounts = {name: left * share for name, share in shares.items()}
     if named_by:
         del amounts[named_by]
-    noisy = terms.noise == "gaussian" and any(each.measure in ADDITIVE for each in _left(question, named_by))
+    noisy = terms.noise == "gaussian" and any(each.measure in ADDITIVE for each in _others(question, named_by))
     return Split(amounts, keys, named_by, for_effects, *_deltas(terms, private, noisy))
 
 
@@ -78,7 +78,7 @@ def _few_enough(question: Question) -> bool:
     return prod(len(key.value.domain() or ()) for key in question.keys) <= MOST_KEYS
 
 
-def _named_by(question: Question, shared: Contribution) -> str | None:
+def _naming_aggregate(question: Question, shared: Contribution) -> str | None:
     """The first aggregate that counts units, or rows where these are the same."""
     for each in question.aggregates:
         plain = each.where is None and each.value is None
@@ -87,7 +87,7 @@ def _named_by(question: Question, shared: Contribution) -> str | None:
     return None
 
 
-def _left(question: Question, named_by: str | None) -> list[Aggregate]:
+def _others(question: Question, named_by: str | None) -> list[Aggregate]:
     return [each for each in question.aggregates if each.name != named_by]
 
 
@@ -137,7 +137,7 @@ def _gaussians(
             reach = shared.l2(need.largest * need.fineness, need.once)
             sigma = reach / (mu * _root_below(epsilon / total))
             made.append(Gaussian(reach, sigma, values="integers", coordinates=shared.groups, neighbours=whom))
-        if compose(composed(each.event for each in made)).gaussian_epsilon(delta) <= total:
+        if compose(compose_events(each.event for each in made)).gaussian_epsilon(delta) <= total:
             return made
         mu *= 1 - Fraction(1, 2**30)
 

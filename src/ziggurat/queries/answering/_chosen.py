@@ -24,7 +24,7 @@ from ziggurat.queries._question import Aggregate
 from ziggurat.queries._value import Constant, Value
 from ziggurat.queries.answering._additive import power_of_two_above, where
 from ziggurat.queries.answering._contribution import Contribution
-from ziggurat.queries.answering._grid import quantised_range, quantised_value
+from ziggurat.queries.answering._grid import quantize_range, quantize_value
 from ziggurat.randomness import Source
 
 Integers = npt.NDArray[np.int64]
@@ -78,7 +78,7 @@ class Ranked(Chooser):
         self.share = share
         self.grid = _bin_width(value)
         if value.is_number:
-            quantised_range(value, self.grid)  # refuses bounds that no grid spans, before anything is paid for
+            quantize_range(value, self.grid)  # refuses bounds that no grid spans, before anything is paid for
         moved = max(share.numerator, share.denominator - share.numerator) * shared.rows
         each = epsilon / shared.groups
         self.point = Selection(each / 3, moved, neighbours=neighbours)
@@ -89,14 +89,14 @@ class Ranked(Chooser):
         """The index on the grid, or the date."""
         if self.value.kind is Kind.DATE:
             return where(self.value.sql, self.aggregate.where)
-        return where(quantised_value(self.value, self.grid), self.aggregate.where)
+        return where(quantize_value(self.value, self.grid), self.aggregate.where)
 
     @property
     def candidates(self) -> tuple[Constant, ...] | range:
         """Every point of the grid between the bounds."""
         if self.value.kind is Kind.DATE:
             return self.value.domain(MOST_CANDIDATES) or ()
-        lower, upper = quantised_range(self.value, self.grid)
+        lower, upper = quantize_range(self.value, self.grid)
         return range(lower, upper + 1)
 
     def choose(self, counts: Integers, confidence: Fraction, source: Source) -> Estimate:
@@ -107,7 +107,7 @@ class Ranked(Chooser):
         fall = self._fall(counts.size, confidence)
         low = self._end(reach, -fall - 1, source)
         high = self._end(reach, fall, source)
-        return Estimate(self._shown(place), self._edge(min(low, place), -1), self._edge(max(high, place), 1))
+        return Estimate(self._show(place), self._edge(min(low, place), -1), self._edge(max(high, place), 1))
 
     def reach(self, candidates: int, confidence: Fraction) -> Fraction:
         """How many ranks off the quantile the interval reaches, and the value lies, at most, with this confidence.
@@ -130,7 +130,7 @@ class Ranked(Chooser):
 
     def _edge(self, place: int, side: int) -> int | float | date:
         """The end of what lies on a point of the grid: half a step beyond it, within the bounds."""
-        shown = self._shown(place)
+        shown = self._show(place)
         if isinstance(shown, date) or (self.value.kind is Kind.INTEGER and self.grid == 1):
             return shown
         lower, upper = Fraction(self.value.lower), Fraction(self.value.upper)  # type: ignore[arg-type]
@@ -139,7 +139,7 @@ class Ranked(Chooser):
             return math.floor(edge) if side < 0 else math.ceil(edge)
         return float(edge)
 
-    def _shown(self, place: int) -> int | float | date:
+    def _show(self, place: int) -> int | float | date:
         candidate = self.candidates[place]
         if isinstance(candidate, date):
             return candidate

@@ -50,12 +50,12 @@ def contribution(question: Question, terms: Terms) -> Contribution:
     units_only = all(each.measure is Measure.COUNT_UNITS for each in question.aggregates)
     if units_only and not question.keys:
         return Contribution(1, 1, 1, bounding=False)
-    rows = 1 if units_only else _stated(terms.rows_per_unit, question, "rows", "rows_per_unit")
-    groups = _stated(terms.groups_per_unit, question, "groups", "groups_per_unit") if question.keys else 1
+    rows = 1 if units_only else _require_stated(terms.rows_per_unit, question, "rows", "rows_per_unit")
+    groups = _require_stated(terms.groups_per_unit, question, "groups", "groups_per_unit") if question.keys else 1
     return Contribution(rows, groups, rows * groups, bounding=True)
 
 
-def _stated(limit: int | None, question: Question, what: str, option: str) -> int:
+def _require_stated(limit: int | None, question: Question, what: str, option: str) -> int:
     if limit is None:
         where = "in how many groups one may count" if what == "groups" else "how many of them count"
         raise QuestionError(

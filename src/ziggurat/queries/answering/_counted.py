@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from ziggurat.data.expressions import constant
+from ziggurat.data.expressions import constant, is_filled
 from ziggurat.queries._question import Question
 from ziggurat.queries._value import Value
-from ziggurat.queries.answering._bounding import bounded
+from ziggurat.queries.answering._bounding import bound_rows
 from ziggurat.queries.answering._budget import has_private_keys
 from ziggurat.queries.answering._contribution import Contribution
 
@@ -32,44 +32,43 @@ def rows_of(question: Question, inputs: Mapping[str, exp.Expr], *, keys: bool = 
     if relation.unit_column is not None:
         unit = exp.column(relation.unit_column, quoted=True)
         columns.append(unit.as_(UNIT, quoted=True))
-        conditions.append(filled(unit))
+        conditions.append(_is_there(unit))
     if keys:
         for name, key in zip(key_names(question), question.keys, strict=True):
             columns.append(key.value.sql.copy().as_(name, quoted=True))
-            conditions.append(_declared(key.value) if private else filled(key.value.sql))
+            conditions.append(_is_declared(key.value) if private else _is_there(key.value.sql))
     columns += [cell.copy().as_(name, quoted=True) for name, cell in inputs.items()]
-    source = relation.query.subquery("source", copy=True)
-    return exp.select(*(columns or [exp.Literal.number(1).as_("one")])).from_(source).where(*conditions)
+    rows = relation.query.subquery("source", copy=True)
+    return exp.select(*(columns or [exp.Literal.number(1).as_("one")])).from_(rows).where(*conditions)
 
 
-def counted_rows(question: Question, shared: Contribution, inputs: Mapping[str, exp.Expr], salt: int) -> exp.Select:
+def select_counted(question: Question, shared: Contribution, inputs: Mapping[str, exp.Expr], salt: int) -> exp.Select:
     """The rows that count after bounding: what of one unit goes beyond its limits is left out by lot."""
     rows = rows_of(question, inputs)
     if not shared.bounding:
         return rows
     groups = shared.groups if question.keys else None
-    return bounded(rows, UNIT, list(inputs), key_names(question), rows=shared.rows, groups=groups, salt=salt)
+    return bound_rows(rows, UNIT, list(inputs), key_names(question), rows=shared.rows, groups=groups, salt=salt)
 
 
-def grouped(rows: exp.Select, keys: Sequence[str], aggregates: Sequence[exp.Expr]) -> exp.Select:
+def group_rows(rows: exp.Select, keys: Sequence[str], aggregates: Sequence[exp.Expr]) -> exp.Select:
     """Aggregate rows by keys."""
     columns = [exp.column(name, quoted=True) for name in keys]
     query = exp.select(*columns, *aggregates).from_(rows.subquery("counted", copy=False))
     return query.group_by(*(each.copy() for each in columns)) if columns else query
 
 
-def _declared(value: Value) -> exp.Expr:
+def _is_declared(value: Value) -> exp.Expr:
     """The condition that a key is there and, if its categories are declared, one of them.
 
     Where all groups are known beforehand, others match none of them, and need no test.
     """
     if value.categories is None:
-        return filled(value.sql)
+        return _is_there(value.sql)
     return exp.In(
         this=exp.paren(value.sql.copy()), expressions=[constant(each, value.kind) for each in value.categories]
     )
 
 
-def filled(cell: exp.Expr) -> exp.Expr:
-    """The condition that a cell is not NULL."""
-    return exp.not_(exp.Is(this=exp.paren(cell.copy()), expression=exp.Null()), copy=False)
+def _is_there(cell: exp.Expr) -> exp.Expr:
+    return is_filled(exp.paren(cell.copy()))

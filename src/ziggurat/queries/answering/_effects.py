@@ -28,8 +28,8 @@ from ziggurat.queries._terms import Terms
 from ziggurat.queries._value import Value
 from ziggurat.queries.answering._budget import has_private_keys
 from ziggurat.queries.answering._contribution import Contribution
-from ziggurat.queries.answering._counted import UNIT, grouped, key_names, rows_of
-from ziggurat.queries.answering._grid import guarded
+from ziggurat.queries.answering._counted import UNIT, group_rows, key_names, rows_of
+from ziggurat.queries.answering._grid import split_guard
 
 Integers = npt.NDArray[np.int64]
 BUCKET, COUNT, _CELL = "bucket", "units", "cell"
@@ -99,7 +99,7 @@ def at_most(sure: Integers, noise: Laplace) -> npt.NDArray[np.float64]:
     return np.where(sure > 0, sure + 3 * float(noise.scale), 0.0)
 
 
-def _told(some: int, half: float, known: str, unknown: str) -> tuple[float, float, float, str]:
+def _tell(some: int, half: float, known: str, unknown: str) -> tuple[float, float, float, str]:
     """The number, its interval and the sentence of an effect."""
     limit = in_figures(int(some + half))
     told = f"Estimate: about {in_figures(some)} {known}" if some else f"Estimate: at most about {limit} {unknown}"
@@ -116,7 +116,7 @@ class LeftOut(Watch):
         """Of every unit: its rows, and how many of them count (in expectation, if it is in too many groups)."""
         keys = key_names(self.question)
         rows = exp.Count(this=exp.Star()).as_("held")
-        per_group = grouped(rows_of(self.question, {}), [UNIT, *keys], [rows])
+        per_group = group_rows(rows_of(self.question, {}), [UNIT, *keys], [rows])
         least = exp.Least(this=exp.column("held"), expressions=[exp.Literal.number(self.shared.rows)])
         total, kept = exp.Sum(this=exp.column("held")), exp.Sum(this=least)
         groups = exp.Count(this=exp.Star())
@@ -131,16 +131,16 @@ class LeftOut(Watch):
         )
         counted = exp.Floor(this=exp.Mul(this=exp.cast(kept, "DOUBLE"), expression=part))
         lost = exp.cast(exp.Sub(this=exp.cast(total, "DOUBLE"), expression=counted), "BIGINT").as_("lost")
-        per_unit = grouped(per_group, [UNIT], [lost])
+        per_unit = group_rows(per_group, [UNIT], [lost])
         bucket = _doubling(exp.column("lost", quoted=True)).as_(BUCKET, quoted=True)
         buckets = exp.select(bucket).from_(per_unit.subquery("lost_rows", copy=False))
-        return grouped(buckets, [BUCKET], [exp.Count(this=exp.Star()).as_(COUNT)])
+        return group_rows(buckets, [BUCKET], [exp.Count(this=exp.Star()).as_(COUNT)])
 
     def effect(self, noisy: Integers, noise: Laplace, shown: int) -> Effect:  # noqa: ARG002
         """How many units lose rows, and about how many rows."""
         sure = self._sure(noisy, noise)
         rows, unit = in_figures(int((sure * self._middles).sum())), self.question.relation.unit.name
-        told = _told(
+        told = _tell(
             int(sure.sum()),
             self.half_width(noise),
             f"units ({unit}) had more rows or groups than count, and about {rows} rows were left out.",
@@ -190,7 +190,7 @@ class Clipped(Watch):
         """
         present = self.value.raw
         assert present is not None
-        _, bare = guarded(present)
+        _, bare = split_guard(present)
         ends = [constant(end, self.value.kind) for end in (self.value.lower, self.value.upper)]  # type: ignore[arg-type]
         outside = exp.or_(exp.LT(this=bare, expression=ends[0]), exp.GT(this=bare, expression=ends[1]), copy=False)
         found = rows_of(self.question, {_CELL: exp.cast(present, "DOUBLE")}, keys=False).where(exp.paren(outside))
@@ -198,8 +198,8 @@ class Clipped(Watch):
         rows = exp.select(*unit, self._bucket().as_(BUCKET, quoted=True)).from_(found.subquery("outside", copy=False))
         if unit:
             largest = exp.Max(this=exp.column(BUCKET, quoted=True)).as_(BUCKET, quoted=True)
-            rows = grouped(rows, [UNIT], [largest])
-        return grouped(rows, [BUCKET], [exp.Count(this=exp.Star()).as_(COUNT)])
+            rows = group_rows(rows, [UNIT], [largest])
+        return group_rows(rows, [BUCKET], [exp.Count(this=exp.Star()).as_(COUNT)])
 
     def _bucket(self) -> exp.Expr:
         lower, upper = float(self.value.lower), float(self.value.upper)  # type: ignore[arg-type]
@@ -214,7 +214,7 @@ class Clipped(Watch):
         """How many lie outside."""
         whom = "rows" if self.question.relation.unit_column is None else "units"
         name = self.value.column or ""
-        told = _told(
+        told = _tell(
             int(self._sure(noisy, noise).sum()),
             self.half_width(noise),
             f"{whom} have a value of {name} outside its bounds; they count as the bound.",

@@ -16,18 +16,18 @@ from sqlglot import exp
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.data.expressions import exact_sum
 from ziggurat.mechanisms import AdditiveNoise, Noisy
-from ziggurat.queries._answer import Answer, Effect, Estimate, counted
+from ziggurat.queries._answer import Answer, Effect, Estimate, count_things
 from ziggurat.queries._question import Measure
 from ziggurat.queries._value import Constant, Value
-from ziggurat.queries.answering._additive import Measured, Need
-from ziggurat.queries.answering._averages import Averaged, Varied
-from ziggurat.queries.answering._bounding import Total, weighed
+from ziggurat.queries.answering._additive import Need, NoisyTotals
+from ziggurat.queries.answering._averages import MeanEstimator, VarianceEstimator
+from ziggurat.queries.answering._bounding import UnitTotal, weigh_units
 from ziggurat.queries.answering._chosen import Chooser, Frequent
-from ziggurat.queries.answering._counted import UNIT, counted_rows, grouped, key_names, rows_of
+from ziggurat.queries.answering._counted import UNIT, group_rows, key_names, rows_of, select_counted
 from ziggurat.queries.answering._effects import BUCKET, COUNT, Reach, Watch
-from ziggurat.queries.answering._plan import Plan
-from ziggurat.queries.answering._widening import widened
-from ziggurat.randomness import Source, secure, uniform_below
+from ziggurat.queries.answering._plan import QuestionPlan
+from ziggurat.queries.answering._widening import widen
+from ziggurat.randomness import Source, choose_source, uniform_below
 
 Integers = npt.NDArray[np.int64]
 Group = tuple[Constant, ...]
@@ -38,9 +38,9 @@ _LARGEST = 2**61
 class Execution:
     """One run of a plan."""
 
-    def __init__(self, plan: Plan, source: Source | None, progress: Callable[[str], None] | None) -> None:
+    def __init__(self, plan: QuestionPlan, source: Source | None, progress: Callable[[str], None] | None) -> None:
         self.plan, self.question = plan, plan.question
-        self.source = secure() if source is None else source
+        self.source = choose_source(source)
         self.tell = progress or (lambda _step: None)
         self.salt = int(uniform_below(2**61, source=self.source))
         self.statements: list[str] = []
@@ -54,20 +54,20 @@ class Execution:
         needs = self.plan.measured(estimators)
         sums = self._sums([need for need, _ in needs])
         groups, named = self._groups(sums)
-        measured = self._measured(needs, groups, sums)
-        estimates = self._named(named)
+        measured = self._measure(needs, groups, sums)
+        estimates = self._answer_named(named)
         for name, estimator in estimators.items():
             estimates[name] = estimator.estimates(measured, self.plan.confidence)
-            if isinstance(estimator, Averaged | Varied):
+            if isinstance(estimator, MeanEstimator | VarianceEstimator):
                 self.averaged_over[name] = float(measured[estimator.needs()[-1].identity].values.sum())
         for name, chooser in choosers.items():
-            estimates[name] = self._chosen(name, chooser, groups)
+            estimates[name] = self._choose(name, chooser, groups)
         effects, estimates = self._effects(estimates, named)
-        made = self._assembled(groups, estimates, effects)
-        return self._finished(made)
+        made = self._assemble(groups, estimates, effects)
+        return self._finish(made)
 
     def _rows(self, inputs: Mapping[str, exp.Expr]) -> exp.Select:
-        return counted_rows(self.question, self.plan.shared, inputs, self.salt)
+        return select_counted(self.question, self.plan.shared, inputs, self.salt)
 
     def _query(self, query: exp.Select, step: str) -> list[dict[str, Any]]:
         engine = self.question.relation.engine
@@ -80,7 +80,7 @@ class Execution:
         learned: dict[str, Value] = {}
         for column, ladder in self.plan.ladders.items():
             rows = self._rows({BUCKET: ladder.cell})
-            counted = grouped(rows, [BUCKET], [exp.Count(this=exp.Star()).as_(COUNT)])
+            counted = group_rows(rows, [BUCKET], [exp.Count(this=exp.Star()).as_(COUNT)])
             found = {row[BUCKET]: row[COUNT] for row in self._query(counted, f"learning the bounds of {column}")}
             counts = np.array([found.get(place, 0) for place in range(ladder.size)], dtype=np.int64)
             value = learned[column] = ladder.learn(counts, self.source)
@@ -97,39 +97,37 @@ class Execution:
         read = [_same_presence(wanted, place) for place in range(len(wanted))]
         inputs = {f"input_{place}": cell for place in read if (cell := wanted[place].input) is not None}
         names = [f"input_{place}" if wanted[place].input is not None else None for place in read]
-        query = (self._weighed if self.plan.weighs else self._by_lot)(wanted, inputs, names)
+        query = (self._weigh if self.plan.weighs else self._by_lot)(wanted, inputs, names)
         keys = key_names(self.question)
         return {
-            tuple(row[name] for name in keys): [_clipped(row[f"measured_{place}"]) for place in range(len(wanted))]
+            tuple(row[name] for name in keys): [_clip(row[f"measured_{place}"]) for place in range(len(wanted))]
             for row in self._query(query, "aggregating")
         }
 
     def _by_lot(self, needs: Sequence[Need], inputs: Mapping[str, exp.Expr], names: Sequence[str | None]) -> exp.Select:
         """Aggregate the rows that count: all of them, or those that lots have left."""
         columns = [
-            _combined(need, name, self._has_unit).as_(f"measured_{place}", quoted=True)
+            _combine(need, name, self._has_unit).as_(f"measured_{place}", quoted=True)
             for place, (need, name) in enumerate(zip(needs, names, strict=True))
         ]
-        return grouped(self._rows(inputs), key_names(self.question), columns)
+        return group_rows(self._rows(inputs), key_names(self.question), columns)
 
-    def _weighed(
-        self, needs: Sequence[Need], inputs: Mapping[str, exp.Expr], names: Sequence[str | None]
-    ) -> exp.Select:
+    def _weigh(self, needs: Sequence[Need], inputs: Mapping[str, exp.Expr], names: Sequence[str | None]) -> exp.Select:
         """Aggregate what every unit adds, in part where it has too many rows."""
         shared, keys = self.plan.shared, key_names(self.question)
         totals = [
-            Total(need.combine, name, need.largest * need.fineness * shared.rows, need.fineness)
+            UnitTotal(need.combine, name, need.largest * need.fineness * shared.rows, need.fineness)
             for need, name in zip(needs, names, strict=True)
         ]
         groups = shared.groups if keys else None
-        added = weighed(
+        added = weigh_units(
             rows_of(self.question, inputs), UNIT, keys, totals, rows=shared.rows, groups=groups, salt=self.salt
         )
         columns = [
             exact_sum(exp.column(f"total_{place}", quoted=True)).as_(f"measured_{place}", quoted=True)
             for place in range(len(totals))
         ]
-        return grouped(added, keys, columns)
+        return group_rows(added, keys, columns)
 
     @property
     def _has_unit(self) -> bool:
@@ -145,7 +143,7 @@ class Execution:
         self.notes.append(f"Groups are shown if their noisy number of units ({unit}) is at least {threshold}.")
         return sorted(named.value, key=_sortable), named
 
-    def _named(self, named: Noisy[dict[Any, int]] | None) -> dict[str, list[Estimate]]:
+    def _answer_named(self, named: Noisy[dict[Any, int]] | None) -> dict[str, list[Estimate]]:
         """The aggregate that was answered by naming the groups."""
         name, selection = self.plan.split.named_by, self.plan.selection
         if named is None or name is None or selection is None:
@@ -161,23 +159,23 @@ class Execution:
             ]
         }
 
-    def _measured(
+    def _measure(
         self,
         needs: Sequence[tuple[Need, AdditiveNoise]],
         groups: Sequence[Group],
         sums: Mapping[Group, list[int]],
-    ) -> dict[tuple[str, str], Measured]:
-        measured: dict[tuple[str, str], Measured] = {}
+    ) -> dict[tuple[str, str], NoisyTotals]:
+        measured: dict[tuple[str, str], NoisyTotals] = {}
         for place, (need, noise) in enumerate(needs):
             exact = np.array([sums[group][place] if group in sums else 0 for group in groups], dtype=np.int64)
             noisy = np.asarray(noise.release(exact, self.source).value, dtype=np.int64)
-            measured[need.identity] = Measured(noisy, noise, need.fineness)
+            measured[need.identity] = NoisyTotals(noisy, noise, need.fineness)
         return measured
 
-    def _chosen(self, name: str, chooser: Chooser, groups: Sequence[Group]) -> list[Estimate]:
+    def _choose(self, name: str, chooser: Chooser, groups: Sequence[Group]) -> list[Estimate]:
         keys = key_names(self.question)
         rows = self._rows({"candidate": chooser.cell})
-        query = grouped(rows, [*keys, "candidate"], [exp.Count(this=exp.Star()).as_(COUNT)])
+        query = group_rows(rows, [*keys, "candidate"], [exp.Count(this=exp.Star()).as_(COUNT)])
         places = {candidate: place for place, candidate in enumerate(chooser.candidates)}
         counts: dict[Group, list[tuple[int, int]]] = {}
         for row in self._query(query, f"counting the candidates of {name}"):
@@ -188,7 +186,7 @@ class Execution:
         if isinstance(chooser, Frequent):
             fewer = chooser.shortfall(confidence)
             self.notes.append(
-                f"A value chosen for {name} has at most {counted(fewer, 'row')} fewer than the right one."
+                f"A value chosen for {name} has at most {count_things(fewer, 'row')} fewer than the right one."
             )
         return [chooser.choose(_dense(counts.get(group, ()), len(places)), confidence, self.source) for group in groups]
 
@@ -203,19 +201,19 @@ class Execution:
             noise = watch.noise(self.plan.split.effects / len(self.plan.watches))
             noisy = np.asarray(noise.release(counts, self.source).value, dtype=np.int64)
             effects.append(watch.effect(noisy, noise, shown))
-            estimates = self._widened(estimates, watch, watch.reach(noisy, noise))
+            estimates = self._widen(estimates, watch, watch.reach(noisy, noise))
         return effects, estimates
 
-    def _widened(self, estimates: dict[str, list[Estimate]], watch: Watch, by: Reach) -> dict[str, list[Estimate]]:
+    def _widen(self, estimates: dict[str, list[Estimate]], watch: Watch, by: Reach) -> dict[str, list[Estimate]]:
         """Stretch the intervals of a single group by the estimated effect; of several nobody knows whose it is."""
         if self.question.keys or by == Reach():
             return estimates
         return {
-            each.name: [widened(estimates[each.name][0], each, watch, by, self.averaged_over.get(each.name))]
+            each.name: [widen(estimates[each.name][0], each, watch, by, self.averaged_over.get(each.name))]
             for each in self.question.aggregates
         }
 
-    def _assembled(
+    def _assemble(
         self, groups: Sequence[Group], estimates: Mapping[str, list[Estimate]], effects: Sequence[Effect]
     ) -> Answer:
         names = tuple(each.name for each in self.question.aggregates)
@@ -239,9 +237,9 @@ class Execution:
         notes = []
         if self.plan.shared.bounding:
             shared, unit = self.plan.shared, self.question.relation.unit.name
-            groups = f" in each of at most {counted(shared.groups, 'group')}" if self.question.keys else ""
+            groups = f" in each of at most {count_things(shared.groups, 'group')}" if self.question.keys else ""
             how = "each counts in part" if self.plan.weighs else "lots decide"
-            limit = f"Of one {unit}, at most {counted(shared.rows, 'row')}{groups} may count"
+            limit = f"Of one {unit}, at most {count_things(shared.rows, 'row')}{groups} may count"
             notes.append(f"{limit}; where there are more, {how}.")
         if self.question.keys and self.plan.watches:
             notes.append(
@@ -254,7 +252,7 @@ class Execution:
             notes.append("Rows whose key is missing or not among the declared values are in no group.")
         return notes
 
-    def _finished(self, answer: Answer) -> Answer:
+    def _finish(self, answer: Answer) -> Answer:
         """Filter, sort and cut what is already noisy."""
         places = list(range(len(answer)))
         if self.question.having is not None:
@@ -280,7 +278,7 @@ def _same_presence(needs: Sequence[Need], place: int) -> int:
     return next((other for other, each in enumerate(needs) if each.of is not None and each.of.sql() == wanted), place)
 
 
-def _combined(need: Need, name: str | None, has_unit: bool) -> exp.Expr:
+def _combine(need: Need, name: str | None, has_unit: bool) -> exp.Expr:
     cell = exp.column(name or "", quoted=True)
     if need.combine == "sum":
         return exact_sum(cell)
@@ -295,7 +293,7 @@ def _combined(need: Need, name: str | None, has_unit: bool) -> exp.Expr:
     return exp.Count(this=exp.Star() if name is None else cell)
 
 
-def _clipped(number: Any) -> int:
+def _clip(number: Any) -> int:
     return max(min(int(number or 0), _LARGEST), -_LARGEST)
 
 

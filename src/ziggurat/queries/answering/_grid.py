@@ -8,14 +8,14 @@ from fractions import Fraction
 from sqlglot import exp
 
 from ziggurat.data import Bounds, Column, Kind
-from ziggurat.data.expressions import as_type, constant, either, filled, quantised_bounds
+from ziggurat.data.expressions import cast_to, constant, is_filled, only_where, quantize_bounds
 from ziggurat.errors import ParameterError
 from ziggurat.queries._value import Value
 
 _TINY = 1e-150
 
 
-def quantised_value(value: Value, grid: Fraction, less: int = 0) -> exp.Expr:
+def quantize_value(value: Value, grid: Fraction, less: int = 0) -> exp.Expr:
     """Return the index of the grid point nearest to a value, less a whole number: floor(x / grid + (1/2 - less)).
 
     It is an integer, and NULL where the value is missing.
@@ -29,7 +29,7 @@ def quantised_value(value: Value, grid: Fraction, less: int = 0) -> exp.Expr:
     less
         What is taken off every index, so that sums of deviations need no step of their own.
     """
-    ends = quantised_range(value, grid, less)
+    ends = quantize_range(value, grid, less)
     if value.raw is not None:
         return _of_cell(value, value.raw, grid, less, ends)
     # The range is proven. Held to it all the same, a flaw in that proof would cost accuracy and not privacy.
@@ -38,18 +38,18 @@ def quantised_value(value: Value, grid: Fraction, less: int = 0) -> exp.Expr:
     held = exp.Greatest(
         this=exp.Least(this=index, expressions=[high], ignore_nulls=True), expressions=[low], ignore_nulls=True
     )
-    return either(filled(value.sql), held)
+    return only_where(is_filled(value.sql), held)
 
 
-def quantised_range(value: Value, grid: Fraction, less: int = 0) -> tuple[int, int]:
-    """Return the smallest and the largest index that `quantised_value` can give, by the same arithmetic.
+def quantize_range(value: Value, grid: Fraction, less: int = 0) -> tuple[int, int]:
+    """Return the smallest and the largest index that `quantize_value` can give, by the same arithmetic.
 
     Dividing, adding and rounding down are monotone in doubles, too, so the ends of the range give the ends of it.
     """
     if not value.is_number or value.lower is None or value.upper is None:
         raise ParameterError("Only a number with a lower and an upper bound has a grid.")
     named = Column(value.column or "value", value.kind, bounds=Bounds(value.lower, value.upper))
-    lower, upper = quantised_bounds(named, grid)
+    lower, upper = quantize_bounds(named, grid)
     if less == 0 or _stays(value.kind, grid):
         return lower - less, upper - less
     ends = (math.floor(float(end) / float(grid) + (0.5 - less)) for end in (value.lower, value.upper))  # type: ignore[arg-type]
@@ -59,7 +59,7 @@ def quantised_range(value: Value, grid: Fraction, less: int = 0) -> tuple[int, i
 
 def _of_cell(value: Value, present: exp.Expr, grid: Fraction, less: int, ends: tuple[int, int]) -> exp.Expr:
     """The index of a column's cell, moved and laid on the grid in one step, with the usual case first: it is fast."""
-    guard, cell = guarded(present)
+    guard, cell = split_guard(present)
     low, high = constant(value.lower, value.kind), constant(value.upper, value.kind)  # type: ignore[arg-type]
     cases = [
         (exp.Between(this=cell, low=low, high=high), _index(cell, value.kind, grid, less)),
@@ -70,7 +70,7 @@ def _of_cell(value: Value, present: exp.Expr, grid: Fraction, less: int, ends: t
     return exp.Case(ifs=tests, default=exp.Null())
 
 
-def guarded(present: exp.Expr) -> tuple[list[exp.Expr], exp.Expr]:
+def split_guard(present: exp.Expr) -> tuple[list[exp.Expr], exp.Expr]:
     """Take a cell that is NULL where missing apart: the condition that it is not, if there is one, and the cell."""
     if not isinstance(present, exp.Case):
         return [], present
@@ -81,7 +81,7 @@ def guarded(present: exp.Expr) -> tuple[list[exp.Expr], exp.Expr]:
 def _index(cell: exp.Expr, kind: Kind, grid: Fraction, less: int) -> exp.Expr:
     if _stays(kind, grid):
         return cell if less == 0 else exp.Sub(this=exp.Paren(this=cell), expression=constant(less, Kind.INTEGER))
-    real = as_type(cell, "DOUBLE")
+    real = cast_to(cell, "DOUBLE")
     if grid > 1 and kind is Kind.REAL:
         # PostgreSQL raises when a product underflows; so near to zero the index is the same.
         near = exp.LT(this=exp.Abs(this=real), expression=constant(_TINY, Kind.REAL))
@@ -89,7 +89,7 @@ def _index(cell: exp.Expr, kind: Kind, grid: Fraction, less: int) -> exp.Expr:
     # The step is a power of two: multiplying by its inverse is dividing by it, exactly, and faster.
     scaled = exp.Mul(this=real, expression=constant(float(1 / grid), Kind.REAL))
     shifted = exp.Add(this=exp.Paren(this=scaled), expression=constant(0.5 - less, Kind.REAL))
-    return as_type(exp.Floor(this=shifted), "BIGINT")
+    return cast_to(exp.Floor(this=shifted), "BIGINT")
 
 
 def _stays(kind: Kind, grid: Fraction) -> bool:

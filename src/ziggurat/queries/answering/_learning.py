@@ -25,7 +25,7 @@ _EMPTY = Fraction(99, 100)
 _EXPONENTS = {Kind.INTEGER: range(62), Kind.REAL: range(-20, 60)}
 
 
-class Ladder:
+class MagnitudeBuckets:
     """The buckets of one column, and the noise on their counts."""
 
     def __init__(self, value: Value, epsilon: Fraction, shared: Contribution, neighbours: Neighbours) -> None:
@@ -69,7 +69,7 @@ class Ladder:
         lower, upper = self.edges[max(int(places[0]) - 1, 0)], self.edges[min(int(places[-1]), last)]
         if lower == upper:  # only the outermost bucket on the positive side was found
             lower = self.edges[max(last - 1, 0)]
-        return _clamped(self.value, lower, upper)
+        return _clamp(self.value, lower, upper)
 
     def found(self, confidence: Fraction) -> int:
         """How many rows a bucket must hold to be seen with this confidence."""
@@ -91,7 +91,7 @@ def placeholder(value: Value) -> Value:
     return replace(value, lower=ends[0], upper=ends[1])
 
 
-def _clamped(value: Value, lower: Fraction, upper: Fraction) -> Value:
+def _clamp(value: Value, lower: Fraction, upper: Fraction) -> Value:
     low, high = (int(end) if value.kind is Kind.INTEGER else float(end) for end in (lower, upper))
     cell = value.sql.copy()
     moved = exp.Greatest(

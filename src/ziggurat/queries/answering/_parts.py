@@ -15,14 +15,14 @@ from math import ceil, floor, log10
 from ziggurat.data import Unit
 from ziggurat.errors import ParameterError
 from ziggurat.mechanisms import AdditiveNoise
-from ziggurat.privacy import whole
-from ziggurat.queries._answer import counted, in_figures
+from ziggurat.privacy import whole_number
+from ziggurat.queries._answer import count_things, in_figures
 from ziggurat.queries._question import Aggregate, Measure
 from ziggurat.queries.answering._additive import Estimator, Foreseen, Need, width_of
-from ziggurat.queries.answering._averages import Averaged, Varied
+from ziggurat.queries.answering._averages import MeanEstimator, VarianceEstimator
 from ziggurat.queries.answering._chosen import MOST_CANDIDATES, Chooser, Frequent, Ranked
-from ziggurat.queries.answering._learning import Ladder
-from ziggurat.queries.answering._plan import Part, Plan
+from ziggurat.queries.answering._learning import MagnitudeBuckets
+from ziggurat.queries.answering._plan import QuestionPlan, QuotedPart
 
 _MOST_UNITS = 2**61
 _OF_LEARNED = {
@@ -33,11 +33,11 @@ _OF_LEARNED = {
 }
 
 
-class Parts:
+class QuoteLines:
     """The lines of a quote for one plan, for groups of a stated size."""
 
-    def __init__(self, plan: Plan, group_size: int) -> None:
-        self.plan, self.size = plan, whole(group_size, "group_size")
+    def __init__(self, plan: QuestionPlan, group_size: int) -> None:
+        self.plan, self.size = plan, whole_number(group_size, "group_size")
         if self.size > _MOST_UNITS:
             raise ParameterError("group_size must be at most 2**61; no more units are counted.")
         self.estimators, self.choosers = plan.estimators({}), plan.choosers({})
@@ -45,43 +45,43 @@ class Parts:
         spare = float(plan.confidence - plan.terms.confidence)
         self.foreseen = Foreseen(found, self.size, plan.confidence, spare)
 
-    def lines(self) -> list[Part]:
+    def lines(self) -> list[QuotedPart]:
         """Learned bounds, names of groups, what was asked for, and the estimates of errors that are not noise."""
         learned = [self._ladder(name, ladder) for name, ladder in self.plan.ladders.items()]
         return learned + self._names() + [self._aggregate(each) for each in self.plan.asked] + self._watches()
 
-    def _ladder(self, name: str, ladder: Ladder) -> Part:
+    def _ladder(self, name: str, ladder: MagnitudeBuckets) -> QuotedPart:
         found = ladder.found(self.plan.confidence)
-        note = f"powers of two; a step between two that holds {counted(found, 'row')} is found"
-        return Part(f"bounds of {name}", repr(ladder.noise), self.plan.learning[name], None, note=note)
+        note = f"powers of two; a step between two that holds {count_things(found, 'row')} is found"
+        return QuotedPart(f"bounds of {name}", repr(ladder.noise), self.plan.learning[name], None, note=note)
 
-    def _names(self) -> list[Part]:
+    def _names(self) -> list[QuotedPart]:
         selection, cost, name = self.plan.selection, self.plan.split.keys, self.plan.split.named_by
         if selection is None or cost is None:
             return []
         half = float(selection.half_width(self.plan.confidence))
         named = f"a group of {self._units(selection.threshold + int(half))} or more is named"
         if name is None:
-            return [Part("names of groups", repr(selection), cost, None, note=named)]
-        return [Part(name, repr(selection), cost, half, note=f"± {in_figures(half)}; {named}")]
+            return [QuotedPart("names of groups", repr(selection), cost, None, note=named)]
+        return [QuotedPart(name, repr(selection), cost, half, note=f"± {in_figures(half)}; {named}")]
 
-    def _aggregate(self, aggregate: Aggregate) -> Part:
+    def _aggregate(self, aggregate: Aggregate) -> QuotedPart:
         if aggregate.name in self.choosers:
-            return self._chosen(aggregate, self.choosers[aggregate.name])
-        return self._estimated(aggregate, self.estimators[aggregate.name])
+            return self._quote_choice(aggregate, self.choosers[aggregate.name])
+        return self._quote_estimate(aggregate, self.estimators[aggregate.name])
 
-    def _estimated(self, aggregate: Aggregate, estimator: Estimator) -> Part:
+    def _quote_estimate(self, aggregate: Aggregate, estimator: Estimator) -> QuotedPart:
         half, cost = estimator.half_width(self.foreseen), self.plan.spendable(aggregate.name)
         unit = _OF_LEARNED[aggregate.measure] if self.plan.learns(aggregate) else ""
-        if isinstance(estimator, Averaged | Varied):
+        if isinstance(estimator, MeanEstimator | VarianceEstimator):
             shown = f"{_upwards(100 * half)}% {unit}" if unit else _upwards(half)
-            evenly = estimator.evenly(self.foreseen) if isinstance(estimator, Varied) and not unit else None
-            note = self._sized(half >= estimator.widest and estimator.ends[0] < estimator.ends[1], shown, evenly)
-            return Part(aggregate.name, self._noise(estimator), cost, half, self.size, unit, note, evenly)
+            evenly = estimator.evenly(self.foreseen) if isinstance(estimator, VarianceEstimator) and not unit else None
+            note = self._say_size(half >= estimator.widest and estimator.ends[0] < estimator.ends[1], shown, evenly)
+            return QuotedPart(aggregate.name, self._noise(estimator), cost, half, self.size, unit, note, evenly)
         note = f"± {_upwards(half)} {unit}" if unit else ""
-        return Part(aggregate.name, self._noise(estimator), cost, half, None, unit, note)
+        return QuotedPart(aggregate.name, self._noise(estimator), cost, half, None, unit, note)
 
-    def _sized(self, hidden: bool, half: str, evenly: float | None) -> str:
+    def _say_size(self, hidden: bool, half: str, evenly: float | None) -> str:
         group = f"in a group of {self._units(self.size)}"
         if hidden:
             return f"{group} the noise hides it: anything that the bounds allow"
@@ -94,32 +94,34 @@ class Parts:
         if self.plan.learns(estimator.aggregate):
             return f"{_kind(used[0][1])} noise, in steps of what is learned"
         step = float(getattr(estimator, "grid", 1))
-        return ", ".join(dict.fromkeys(_told(need, noise, step) for need, noise in used))
+        return ", ".join(dict.fromkeys(_tell_noise(need, noise, step) for need, noise in used))
 
-    def _chosen(self, aggregate: Aggregate, chooser: Chooser) -> Part:
+    def _quote_choice(self, aggregate: Aggregate, chooser: Chooser) -> QuotedPart:
         cost, confidence = self.plan.spendable(aggregate.name), self.plan.confidence
         if isinstance(chooser, Ranked):
             candidates = MOST_CANDIDATES if self.plan.learns(aggregate) else len(chooser.candidates)
             ranks = chooser.reach(candidates, confidence)
-            return Part(aggregate.name, repr(chooser.point), cost, float(ranks), unit="ranks", note=self._ranked(ranks))
+            return QuotedPart(
+                aggregate.name, repr(chooser.point), cost, float(ranks), unit="ranks", note=self._say_ranks(ranks)
+            )
         assert isinstance(chooser, Frequent)
         fewer = chooser.shortfall(confidence)
-        note = f"at most {counted(fewer, 'row')} fewer than the right one"
-        return Part(aggregate.name, repr(chooser.mechanism), cost, float(fewer), unit="rows", note=note)
+        note = f"at most {count_things(fewer, 'row')} fewer than the right one"
+        return QuotedPart(aggregate.name, repr(chooser.mechanism), cost, float(fewer), unit="rows", note=note)
 
-    def _ranked(self, ranks: Fraction) -> str:
+    def _say_ranks(self, ranks: Fraction) -> str:
         group = f"a group of {self._units(self.size)}"
         share = f"{_upwards(float(100 * ranks / self.size))}% of {group}"
         return f"± {_upwards(float(ranks))} ranks, {share if ranks < self.size else f'more than {group} has'}"
 
-    def _watches(self) -> list[Part]:
+    def _watches(self) -> list[QuotedPart]:
         cost = self.plan.split.effects / max(len(self.plan.watches), 1)
         made = []
         for watch in self.plan.watches:
             noise = watch.noise(cost)
             half, unit = watch.half_width(noise), _several(self.plan.question.relation.unit)
             note = f"± {in_figures(half)} {unit}"
-            made.append(Part(watch.title, repr(noise), cost, half, unit=unit, note=note))
+            made.append(QuotedPart(watch.title, repr(noise), cost, half, unit=unit, note=note))
         return made
 
     def _units(self, number: int) -> str:
@@ -144,7 +146,7 @@ def _kind(noise: AdditiveNoise) -> str:
     return type(noise).__name__
 
 
-def _told(need: Need, noise: AdditiveNoise, step: float) -> str:
+def _tell_noise(need: Need, noise: AdditiveNoise, step: float) -> str:
     """The noise on something measured, in the units of the answer."""
     unit = step if need.combine == "sum" else 1.0
     what = "sum" if need.combine == "sum" else "count"

@@ -10,13 +10,13 @@ from typing import Any
 
 from ziggurat.errors import QuestionError
 from ziggurat.mechanisms import AdditiveNoise, PartitionSelection
-from ziggurat.privacy import ApproximateDP, Event, Neighbours, PureDP, PureEvent, compose, composed
+from ziggurat.privacy import ApproximateDP, Event, Neighbours, PureDP, PureEvent, compose, compose_events
 from ziggurat.queries._answer import Answer, in_figures
 from ziggurat.queries._question import Aggregate, Measure, Question
 from ziggurat.queries._terms import Terms
 from ziggurat.queries._value import Value
-from ziggurat.queries.answering._additive import SUM_BITS, Counted, Estimator, Need, Summed
-from ziggurat.queries.answering._averages import Averaged, Varied
+from ziggurat.queries.answering._additive import SUM_BITS, CountEstimator, Estimator, Need, SumEstimator
+from ziggurat.queries.answering._averages import MeanEstimator, VarianceEstimator
 from ziggurat.queries.answering._budget import (
     ADDITIVE,
     LEARNING,
@@ -24,12 +24,12 @@ from ziggurat.queries.answering._budget import (
     has_private_keys,
     noises,
     selection_of_keys,
-    split,
+    split_cost,
 )
 from ziggurat.queries.answering._chosen import Chooser, Frequent, Ranked
 from ziggurat.queries.answering._contribution import Contribution, contribution
 from ziggurat.queries.answering._effects import Watch, watches_of
-from ziggurat.queries.answering._learning import Ladder, placeholder
+from ziggurat.queries.answering._learning import MagnitudeBuckets, placeholder
 from ziggurat.randomness import Source
 
 GROUP_SIZE = 1_000
@@ -37,7 +37,7 @@ GROUP_SIZE = 1_000
 
 
 @dataclass(frozen=True)
-class Part:
+class QuotedPart:
     """One line of a quote: what is measured, how, at what cost, and how far off it will be.
 
     Attributes
@@ -86,11 +86,11 @@ class Part:
         }
 
 
-class Plan:
+class QuestionPlan:
     """What answering a question will do, promise and cost; made without reading a private table.
 
     Promise: `event`, under add-or-remove-one of the unit of the question's relation. Proof: the relation has at most
-    so many rows of one unit (proven, or enforced by `bounded`), every part is a mechanism of `ziggurat.mechanisms`
+    so many rows of one unit (proven, or enforced by `bound_rows`), every part is a mechanism of `ziggurat.mechanisms`
     with the sensitivity that follows, and parts compose.
 
     Parameters
@@ -106,12 +106,12 @@ class Plan:
         self.neighbours = Neighbours(question.relation.unit)
         self.shared: Contribution = contribution(question, terms)
         self.watches: tuple[Watch, ...] = watches_of(question, terms, self.shared, self.neighbours)
-        self.split: Split = split(question, terms, self.shared, bool(self.watches))
+        self.split: Split = split_cost(question, terms, self.shared, bool(self.watches))
         self._check_learning()
         self.selection: PartitionSelection | None = None
         if has_private_keys(question):
             self.selection = selection_of_keys(self.split, question, self.shared, self.neighbours)
-        self._event = composed(self._events())
+        self._event = compose_events(self._events())
 
     @property
     def event(self) -> Event:
@@ -137,7 +137,7 @@ class Plan:
         """What tells this question, on these terms, from every other: equal ones may share an answer."""
         return {"question": self.question.text, "terms": self.terms.to_dict()}
 
-    def parts(self, group_size: int = GROUP_SIZE) -> list[Part]:
+    def parts(self, group_size: int = GROUP_SIZE) -> list[QuotedPart]:
         """What is measured, at what cost and how precisely, before anything is read.
 
         Parameters
@@ -146,9 +146,9 @@ class Plan:
             For how large a group to say it, in units with one value each, where the error depends on that: of means,
             variances and deviations. It changes nothing in the answer, and is no part of the question.
         """
-        from ziggurat.queries.answering._parts import Parts
+        from ziggurat.queries.answering._parts import QuoteLines
 
-        return Parts(self, group_size).lines()
+        return QuoteLines(self, group_size).lines()
 
     def run(self, source: Source | None = None, progress: Callable[[str], None] | None = None) -> Answer:
         """Read the table and answer; whoever calls this has reserved `event` first.
@@ -202,11 +202,11 @@ class Plan:
         return self.shared.bounding and self.terms.bounding == "weigh" and not distinct
 
     @cached_property
-    def ladders(self) -> dict[str, Ladder]:
+    def ladders(self) -> dict[str, MagnitudeBuckets]:
         """The histograms from which bounds are learned, by column."""
         found = {each.value.column: each.value for each in self.asked if each.value and self.learns(each)}
         return {
-            column: Ladder(value, self.learning[column], self.shared, self.neighbours)
+            column: MagnitudeBuckets(value, self.learning[column], self.shared, self.neighbours)
             for column, value in found.items()
             if column is not None
         }
@@ -244,13 +244,13 @@ class Plan:
 
     def _estimator(self, aggregate: Aggregate, learned: Mapping[str, Value]) -> Estimator:
         if aggregate.measure in (Measure.COUNT, Measure.COUNT_UNITS, Measure.COUNT_DISTINCT):
-            return Counted(aggregate)
+            return CountEstimator(aggregate)
         value, learns = self._value(aggregate, learned), self.learns(aggregate)
         if aggregate.measure is Measure.SUM:
-            return Summed(aggregate, value, self._bits(aggregate.name), learns)
+            return SumEstimator(aggregate, value, self._bits(aggregate.name), learns)
         if aggregate.measure is Measure.MEAN:
-            return Averaged(aggregate, value, self._bits(aggregate.name), learns)
-        return Varied(aggregate, value, learns)
+            return MeanEstimator(aggregate, value, self._bits(aggregate.name), learns)
+        return VarianceEstimator(aggregate, value, learns)
 
     def _bits(self, name: str) -> int:
         """How finely a bounded number is laid on a grid: so that the noise spans at most 2**48 of its steps."""

@@ -21,7 +21,7 @@ _MEAN_PART = 0.1
 
 
 @dataclass(frozen=True)
-class Spread:
+class NoiseLaw:
     """The law of an integer noise, for intervals: Laplace of this scale, or Gaussian of this deviation."""
 
     width: float
@@ -32,7 +32,7 @@ class Spread:
         return float(_tail_inverse(self, miss)) + 0.5
 
 
-def _tail_inverse(spread: Spread, miss: float) -> float:
+def _tail_inverse(spread: NoiseLaw, miss: float) -> float:
     if not spread.gaussian:
         return spread.width * math.log(1 / miss)
     from scipy.special import ndtri
@@ -40,7 +40,7 @@ def _tail_inverse(spread: Spread, miss: float) -> float:
     return float(-ndtri(miss / 2) * spread.width)
 
 
-def surprise(noises: Sequence[Spread], factors: Sequence[Floats], at: Floats) -> Floats:
+def surprise(noises: Sequence[NoiseLaw], factors: Sequence[Floats], at: Floats) -> Floats:
     """Bound P[|sum of factor * noise| >= at] for independent integer noises.
 
     A discrete Laplace law is more peaked than a Laplace deviate rounded to whole numbers, and stays so when a
@@ -57,7 +57,7 @@ def surprise(noises: Sequence[Spread], factors: Sequence[Floats], at: Floats) ->
     return _laplace_tail(scales, beyond)
 
 
-def reached(noises: Sequence[Spread], factors: Sequence[float], miss: float) -> float:
+def least_reach(noises: Sequence[NoiseLaw], factors: Sequence[float], miss: float) -> float:
     """The least value that |sum of factor * noise| exceeds with at most this probability, as `surprise` bounds it.
 
     It grows with every factor: so do the slack and the scales, and with these the tail.
@@ -72,7 +72,7 @@ def reached(noises: Sequence[Spread], factors: Sequence[float], miss: float) -> 
     return high
 
 
-def fewest(values: int, count: Spread, spare: float) -> float:
+def fewest(values: int, count: NoiseLaw, spare: float) -> float:
     """What the noisy count of so many values falls below with probability `spare` at most."""
     return values - count.reach(2 * spare)
 
@@ -110,7 +110,7 @@ def furthest(plausible: Callable[[Floats], npt.NDArray[np.bool_]], start: Floats
 
 
 def mean_interval(
-    totals: Floats, counts: Floats, total: Spread, count: Spread, ends: tuple[float, float], miss: float
+    totals: Floats, counts: Floats, total: NoiseLaw, count: NoiseLaw, ends: tuple[float, float], miss: float
 ) -> tuple[Floats, Floats]:
     """Interval for t = S/n between public bounds: S~ - t n~ is the noise of S less t times that of n.
 
@@ -128,7 +128,7 @@ def mean_interval(
 
 
 def mean_reach(
-    values: int, total: Spread, count: Spread, ends: tuple[float, float], miss: float, spare: float
+    values: int, total: NoiseLaw, count: NoiseLaw, ends: tuple[float, float], miss: float, spare: float
 ) -> float:
     """How far `mean_interval` reaches, and the mean is off, at worst, for at least so many values between `ends`.
 
@@ -143,12 +143,12 @@ def mean_reach(
     width, least = ends[1] - ends[0], fewest(values, count, spare)
     if least <= count.reach(miss):
         return width
-    return min(reached((total, count), (1.0, max(-ends[0], ends[1])), miss) / least, width)
+    return min(least_reach((total, count), (1.0, max(-ends[0], ends[1])), miss) / least, width)
 
 
 def variance_interval(
     sums: tuple[Floats, Floats, Floats],
-    noises: tuple[Spread, Spread, Spread],
+    noises: tuple[NoiseLaw, NoiseLaw, NoiseLaw],
     ends: tuple[float, float],
     miss: float,
     shift: float,
@@ -185,7 +185,7 @@ def variance_interval(
 
 def variance_reach(
     values: int,
-    noises: tuple[Spread, Spread, Spread],
+    noises: tuple[NoiseLaw, NoiseLaw, NoiseLaw],
     ends: tuple[float, float],
     miss: float,
     spare: float,
@@ -204,6 +204,6 @@ def variance_reach(
     part, least = miss * _MEAN_PART, fewest(values, noises[2], spare)
     if least <= noises[2].reach(part / 2):
         return most
-    off = reached(noises[1:], (1.0, furthest_out), part) / least
+    off = least_reach(noises[1:], (1.0, furthest_out), part) / least
     last = max(shift + furthest_out**2, most - shift)
-    return min(reached(noises, (1.0, 2 * furthest_out, last), miss - part) / least + 2 * off**2, most)
+    return min(least_reach(noises, (1.0, 2 * furthest_out, last), miss - part) / least + 2 * off**2, most)

@@ -15,7 +15,7 @@ from ziggurat.queries._question import Aggregate, Measure
 from ziggurat.queries.answering._effects import Clipped, LeftOut, Reach, Watch
 
 
-def widened(estimate: Estimate, aggregate: Aggregate, watch: Watch, reach: Reach, count: float | None) -> Estimate:
+def widen(estimate: Estimate, aggregate: Aggregate, watch: Watch, reach: Reach, count: float | None) -> Estimate:
     """The estimate of one aggregate of a single group, its interval stretched by what a watch found.
 
     `count` is the noisy number of values that a mean or a variance is over.
@@ -30,15 +30,15 @@ def widened(estimate: Estimate, aggregate: Aggregate, watch: Watch, reach: Reach
 def _rows_missing(estimate: Estimate, aggregate: Aggregate, rows: float, count: float | None) -> Estimate:
     """A count may be higher by the rows left out, a sum by as many times the bounds."""
     if aggregate.measure is Measure.COUNT:
-        return _stretched(estimate, 0.0, rows)
+        return _stretch(estimate, 0.0, rows)
     if aggregate.value is None or not aggregate.value.bounded or not aggregate.value.is_number:
         return estimate
     lower, upper = float(aggregate.value.lower), float(aggregate.value.upper)  # type: ignore[arg-type]
     if aggregate.measure is Measure.SUM:
-        return _stretched(estimate, max(-lower, 0.0) * rows, max(upper, 0.0) * rows)
+        return _stretch(estimate, max(-lower, 0.0) * rows, max(upper, 0.0) * rows)
     share = _share(rows, count)
     if aggregate.measure is Measure.MEAN:
-        return _mixed(estimate, share, lower, upper)
+        return _mix(estimate, share, lower, upper)
     if aggregate.measure in (Measure.VARIANCE, Measure.DEVIATION):
         return _spread(estimate, aggregate, share, 2 * share * (upper - lower) ** 2)
     return estimate
@@ -47,11 +47,11 @@ def _rows_missing(estimate: Estimate, aggregate: Aggregate, rows: float, count: 
 def _cells_moved(estimate: Estimate, aggregate: Aggregate, reach: Reach, count: float | None) -> Estimate:
     """The sum of the cells as they are lies further out by what was cut off, and the mean by its share of that."""
     if aggregate.measure is Measure.SUM:
-        return _stretched(estimate, reach.below, reach.above)
+        return _stretch(estimate, reach.below, reach.above)
     if count is None or count < 1:
         return estimate
     if aggregate.measure is Measure.MEAN:
-        return _stretched(estimate, reach.below / count, reach.above / count)
+        return _stretch(estimate, reach.below / count, reach.above / count)
     if aggregate.measure in (Measure.VARIANCE, Measure.DEVIATION) and aggregate.value is not None:
         width = float(aggregate.value.upper) - float(aggregate.value.lower)  # type: ignore[arg-type]
         return _spread(estimate, aggregate, 0.0, min(reach.rows / count, 1.0) * (width + reach.furthest) ** 2)
@@ -62,7 +62,7 @@ def _share(rows: float, count: float | None) -> float:
     return 0.0 if rows == 0 else rows / (max(count or 0.0, 0.0) + rows)
 
 
-def _mixed(estimate: Estimate, share: float, lower: float, upper: float) -> Estimate:
+def _mix(estimate: Estimate, share: float, lower: float, upper: float) -> Estimate:
     low: Any = estimate.low
     high: Any = estimate.high
     return replace(estimate, low=(1 - share) * low + share * lower, high=(1 - share) * high + share * upper)
@@ -77,7 +77,7 @@ def _spread(estimate: Estimate, aggregate: Aggregate, share: float, more: float)
     return replace(estimate, low=((1 - share) * low**2) ** 0.5, high=((1 - share) * high**2 + more) ** 0.5)
 
 
-def _stretched(estimate: Estimate, down: float, up: float) -> Estimate:
+def _stretch(estimate: Estimate, down: float, up: float) -> Estimate:
     low: Any = estimate.low
     high: Any = estimate.high
     if isinstance(low, int):

@@ -13,8 +13,8 @@ from ziggurat.data import Kind
 from ziggurat.errors import QuestionError
 from ziggurat.queries._question import Aggregate, Measure
 from ziggurat.queries._value import Value
-from ziggurat.queries.language._rows import Rows
-from ziggurat.queries.language.expressions import Cell, Expressions, is_nothing, only, plain, shown, truth_as_number
+from ziggurat.queries.language._rows import SelectedRows
+from ziggurat.queries.language.expressions import Cell, Expressions, is_nothing, only, plain, show, truth_as_number
 
 _MOST_RANKED = 1_000
 
@@ -40,7 +40,7 @@ def holds_aggregate(node: exp.Expr) -> bool:
     return any(is_aggregate(each) for each in node.walk())
 
 
-def read_aggregate(rows: Rows, node: exp.Expr, name: str | None = None) -> Aggregate:
+def read_aggregate(rows: SelectedRows, node: exp.Expr, name: str | None = None) -> Aggregate:
     """Return an aggregate as it is understood, or raise QuestionError with what to ask instead."""
     expressions = Expressions(rows)
     where = None
@@ -68,16 +68,16 @@ def _count_if(expressions: Expressions, node: exp.Expr, where: exp.Expr | None, 
     return Aggregate(name or "count", Measure.COUNT, None, both)
 
 
-def _call(rows: Rows, expressions: Expressions, node: exp.Expr) -> _Call:
+def _call(rows: SelectedRows, expressions: Expressions, node: exp.Expr) -> _Call:
     if isinstance(node, exp.Anonymous):
-        return _named(expressions, node)
+        return _call_own(expressions, node)
     rule = _CALLS.get(type(node))
     if rule is None:
-        raise QuestionError(f"The aggregate {shown(node)} is not understood; docs/reference/sql.md lists what is.")
+        raise QuestionError(f"The aggregate {show(node)} is not understood; docs/reference/sql.md lists what is.")
     return rule(rows, expressions, node)
 
 
-def _count(rows: Rows, _: Expressions, node: exp.Expr) -> _Call:
+def _count(rows: SelectedRows, _: Expressions, node: exp.Expr) -> _Call:
     only(node, "this", "big_int")
     of = node.this
     if isinstance(of, exp.Distinct):
@@ -87,7 +87,7 @@ def _count(rows: Rows, _: Expressions, node: exp.Expr) -> _Call:
     return _Call(Measure.COUNT, of)
 
 
-def _count_distinct(rows: Rows, distinct: exp.Distinct) -> _Call:
+def _count_distinct(rows: SelectedRows, distinct: exp.Distinct) -> _Call:
     only(distinct, "expressions")
     if len(distinct.expressions) != 1:
         raise QuestionError("COUNT(DISTINCT ...) takes one column; join several texts with || first.")
@@ -98,7 +98,7 @@ def _count_distinct(rows: Rows, distinct: exp.Distinct) -> _Call:
 
 
 def _simple(measure: Measure, parameter: int | None = None) -> Callable[..., _Call]:
-    def rule(_: Rows, __: Expressions, node: exp.Expr) -> _Call:
+    def rule(_: SelectedRows, __: Expressions, node: exp.Expr) -> _Call:
         only(node, "this")
         if isinstance(node.this, exp.Distinct):
             raise QuestionError("Of distinct values only the count is understood: COUNT(DISTINCT x).")
@@ -107,18 +107,18 @@ def _simple(measure: Measure, parameter: int | None = None) -> Callable[..., _Ca
     return rule
 
 
-def _median(_: Rows, __: Expressions, node: exp.Expr) -> _Call:
+def _median(_: SelectedRows, __: Expressions, node: exp.Expr) -> _Call:
     only(node, "this")
     return _Call(Measure.QUANTILE, node.this, Fraction(1, 2))
 
 
-def _quantile(_: Rows, expressions: Expressions, node: exp.Expr) -> _Call:
+def _quantile(_: SelectedRows, expressions: Expressions, node: exp.Expr) -> _Call:
     only(node, "this", "quantile", "expression")
     share = node.args.get("quantile") or node.args.get("expression")
     return _Call(Measure.QUANTILE, node.this, _share(expressions, share))
 
 
-def _within_group(_: Rows, expressions: Expressions, node: exp.Expr) -> _Call:
+def _within_group(_: SelectedRows, expressions: Expressions, node: exp.Expr) -> _Call:
     inner, order = node.this, node.expression.expressions
     if len(order) != 1 or not isinstance(inner, exp.PercentileCont | exp.PercentileDisc | exp.Mode):
         raise QuestionError("Write PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x), or QUANTILE(x, 0.9).")
@@ -140,13 +140,13 @@ def _share(expressions: Expressions, node: exp.Expr | None) -> Fraction:
     raise QuestionError("The share of a quantile must be a number between 0 and 1, as in QUANTILE(x, 0.9).")
 
 
-def _extreme(_: Rows, __: Expressions, node: exp.Expr) -> _Call:
+def _extreme(_: SelectedRows, __: Expressions, node: exp.Expr) -> _Call:
     name, share = ("MIN", "0.01") if isinstance(node, exp.Min) else ("MAX", "0.99")
     of = node.this.sql(dialect="duckdb") if isinstance(node.this, exp.Column) else "x"
     raise QuestionError(f"{name} is one person's value, which no noise can hide; ask QUANTILE({of}, {share}) instead.")
 
 
-def _approximate_top(_: Rows, expressions: Expressions, node: exp.Expr) -> _Call:
+def _approximate_top(_: SelectedRows, expressions: Expressions, node: exp.Expr) -> _Call:
     only(node, "this", "expression")
     return _top(expressions, node.this, node.args.get("expression"))
 
@@ -158,7 +158,7 @@ def _top(expressions: Expressions, of: exp.Expr, count: exp.Expr | None) -> _Cal
     return _Call(Measure.TOP, of, Fraction(wanted))
 
 
-def _named(expressions: Expressions, node: exp.Anonymous) -> _Call:
+def _call_own(expressions: Expressions, node: exp.Anonymous) -> _Call:
     name, given = str(node.this).upper(), node.expressions
     if len(given) != _NAMED[name][0]:
         raise QuestionError(f"{name} is written {_NAMED[name][1]}.")
@@ -198,7 +198,7 @@ def _fitting(measure: Measure, value: Value) -> Value:
     if is_nothing(value):
         raise QuestionError("An aggregate of NULL has no value; name a column.")
     if measure is Measure.COUNT:
-        return _counted(value)
+        return _count_values(value)
     if measure in _SUMMED and value.kind is Kind.BOOLEAN:
         value = truth_as_number(value)
     if measure in _SUMMED and not value.is_number:
@@ -216,7 +216,7 @@ def _fitting(measure: Measure, value: Value) -> Value:
     return plain(value)
 
 
-def _counted(value: Value) -> Value:
+def _count_values(value: Value) -> Value:
     if isinstance(value, Cell) and value.categories is None:
         return replace(plain(value), sql=value.present)
     return plain(value)

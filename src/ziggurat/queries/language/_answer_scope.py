@@ -11,9 +11,9 @@ from ziggurat.errors import QuestionError
 from ziggurat.queries._question import Aggregate, Key, Measure, Ordering
 from ziggurat.queries._value import Value
 from ziggurat.queries.language._aggregates import is_aggregate, read_aggregate, same
-from ziggurat.queries.language._rows import Rows
+from ziggurat.queries.language._rows import SelectedRows
 from ziggurat.queries.language._totals import item_at
-from ziggurat.queries.language.expressions import Cell, Expressions, Literal, only, shown
+from ziggurat.queries.language.expressions import Cell, Expressions, Literal, only, show
 from ziggurat.wording import nearest
 
 
@@ -28,7 +28,7 @@ class AnswerScope:
         What the answer consists of.
     """
 
-    def __init__(self, rows: Rows, keys: list[Key], aggregates: list[Aggregate]) -> None:
+    def __init__(self, rows: SelectedRows, keys: list[Key], aggregates: list[Aggregate]) -> None:
         self._rows, self._keys, self._aggregates = rows, keys, aggregates
         self._names = [*(key.name for key in keys), *(each.name for each in aggregates)]
 
@@ -50,7 +50,7 @@ class AnswerScope:
 
     def condition(self, node: exp.Expr) -> exp.Expr:
         """Return a condition on the columns of the answer."""
-        return Expressions(self).condition(self._renamed(node))
+        return Expressions(self).condition(self._rename(node))
 
     def order(self, select: exp.Select) -> tuple[Ordering, ...]:
         """Return how the answer is sorted."""
@@ -79,21 +79,21 @@ class AnswerScope:
         for key in self._keys:
             if key.value.sql in (value.sql, value.bare if isinstance(value, Cell) else None):
                 return key.name
-        raise QuestionError(f"ORDER BY sees only the answer, and {shown(node)} is not in it; add it to SELECT.")
+        raise QuestionError(f"ORDER BY sees only the answer, and {show(node)} is not in it; add it to SELECT.")
 
     def _name_of(self, node: exp.Expr) -> str:
         wanted = read_aggregate(self._rows, node)
         for aggregate in self._aggregates:
             if same(aggregate, wanted):
                 return aggregate.name
-        raise QuestionError(f"{shown(node)} is not in the answer; add it to SELECT.")
+        raise QuestionError(f"{show(node)} is not in the answer; add it to SELECT.")
 
-    def _renamed(self, node: exp.Expr) -> exp.Expr:
+    def _rename(self, node: exp.Expr) -> exp.Expr:
         if is_aggregate(node):
             return exp.column(self._name_of(node), quoted=True)
         copy = node.copy()
         for child in list(copy.iter_expressions()):
-            child.replace(self._renamed(child))
+            child.replace(self._rename(child))
         return copy
 
     @staticmethod

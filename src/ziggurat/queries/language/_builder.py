@@ -12,7 +12,7 @@ from ziggurat.errors import QuestionError
 from ziggurat.queries._question import Question
 from ziggurat.queries.language._catalogue import Catalogue
 from ziggurat.queries.language._select import parse
-from ziggurat.queries.language._written import Expression, column, tree_of, wrapped
+from ziggurat.queries.language._written import Expression, column, tree_of, wrap
 
 Written = str | Expression
 """An expression over one row: SQL text, or built with `column`."""
@@ -32,11 +32,11 @@ class Query:
 
     def where(self, condition: Written) -> Query:
         """Return the question about those rows only for which a condition holds."""
-        return self._next(self._tree.where(_enclosed(condition)))
+        return self._next(self._tree.where(_enclose(condition)))
 
     def with_column(self, name: str, expression: Written) -> Query:
         """Return the question about the same rows with one more column."""
-        computed = _named(tree_of(expression), name)
+        computed = _name_tree(tree_of(expression), name)
         return self._outside(self._rows("a new column").select(exp.Star(), computed))
 
     def per_unit(self, *keys: str, **totals: str) -> Query:
@@ -50,7 +50,7 @@ class Query:
             Aggregates in SQL, by name: `total="SUM(cost)"`.
         """
         tree = self._rows("totals per unit").select(*(tree_of(key) for key in keys))
-        tree = tree.select(*(_named(tree_of(total), name) for name, total in totals.items()))
+        tree = tree.select(*(_name_tree(tree_of(total), name) for name, total in totals.items()))
         return self._outside(tree.group_by(exp.Anonymous(this="UNIT"), *(tree_of(key) for key in keys)))
 
     def join(
@@ -72,11 +72,11 @@ class Query:
         """
         if how not in ("inner", "left"):
             raise QuestionError("how must be 'inner' or 'left'; begin with the table whose rows are kept.")
-        source = _source(other, name)
+        item = _item(other, name)
         shared = [on] if isinstance(on, str) and on.isidentifier() else on
         if isinstance(shared, str | Expression):
-            return self._next(self._tree.join(source, on=tree_of(shared), join_type=how))
-        return self._next(self._tree.join(source, using=[_identifier(each) for each in shared], join_type=how))
+            return self._next(self._tree.join(item, on=tree_of(shared), join_type=how))
+        return self._next(self._tree.join(item, using=[_identifier(each) for each in shared], join_type=how))
 
     def group_by(self, *keys: Written, **named: Written) -> Query:
         """Return the question asked of every group; keys are expressions, or named ones: `decade="BIN(age, 10)"`."""
@@ -84,7 +84,7 @@ class Query:
         for key in keys:
             tree = tree.select(tree_of(key)).group_by(tree_of(key))
         for name, key in named.items():
-            tree = tree.select(_named(tree_of(key), name)).group_by(tree_of(key))
+            tree = tree.select(_name_tree(tree_of(key), name)).group_by(tree_of(key))
         return self._next(tree)
 
     def count(self, name: str = "count", where: Written | None = None) -> Query:
@@ -133,7 +133,7 @@ class Query:
 
     def top(self, expression: Written, count: int, name: str | None = None, where: Written | None = None) -> Query:
         """Ask for the `count` most frequent of the values that are known beforehand."""
-        given = [tree_of(expression), wrapped(count)._tree]
+        given = [tree_of(expression), wrap(count)._tree]
         return self._computing(exp.Anonymous(this="TOP_K", expressions=given), name, where)
 
     def histogram(self, name: str, *, bins: int | None = None, edges: Sequence[float] | None = None) -> Query:
@@ -151,14 +151,14 @@ class Query:
         if bins is not None and edges is not None:
             raise QuestionError("A histogram has either a number of bins or edges; leave one out.")
         if edges is not None:
-            return self.group_by(**{name: _binned(column(name), list(edges))}).count()
+            return self.group_by(**{name: _bin(column(name), list(edges))}).count()
         if bins is not None:
             return self.group_by(**{f"{name}_bin": column(name).bucket(bins)}).count()
         return self.group_by(column(name)).count()
 
     def having(self, condition: Written) -> Query:
         """Keep only those groups of the finished answer for which a condition holds; this costs nothing."""
-        return self._next(self._tree.having(_enclosed(condition)))
+        return self._next(self._tree.having(_enclose(condition)))
 
     def order_by(self, name: str, *, descending: bool = False) -> Query:
         """Sort the finished answer by one of its columns; this costs nothing."""
@@ -188,7 +188,7 @@ class Query:
     def _computing(self, aggregate: exp.Expr, name: str | None, where: Written | None) -> Query:
         if where is not None:
             aggregate = exp.Filter(this=aggregate, expression=exp.Where(this=tree_of(where)))
-        return self._next(self._tree.select(aggregate if name is None else _named(aggregate, name)))
+        return self._next(self._tree.select(aggregate if name is None else _name_tree(aggregate, name)))
 
     def _outside(self, tree: exp.Select) -> Query:
         return self._next(exp.Select().from_(tree.subquery("rows")))
@@ -200,7 +200,7 @@ class Query:
         return made
 
 
-def _source(other: str | Query, name: str | None) -> exp.Expr:
+def _item(other: str | Query, name: str | None) -> exp.Expr:
     if isinstance(other, Query):
         if name is None:
             raise QuestionError("A query that is joined needs a name; pass name='totals', say.")
@@ -216,18 +216,18 @@ def _identifier(name: str) -> exp.Identifier:
     return exp.to_identifier(name, quoted=True)
 
 
-def _named(tree: exp.Expr, name: str) -> exp.Expr:
+def _name_tree(tree: exp.Expr, name: str) -> exp.Expr:
     return exp.alias_(tree, _identifier(name))
 
 
-def _enclosed(condition: Written) -> exp.Expr:
+def _enclose(condition: Written) -> exp.Expr:
     return exp.Paren(this=tree_of(condition))
 
 
-def _binned(value: Expression, edges: list[float]) -> Expression:
+def _bin(value: Expression, edges: list[float]) -> Expression:
     if len(edges) < 2 or sorted(set(edges)) != edges:
         raise QuestionError("The edges of a histogram must rise, and there must be at least two.")
     case = exp.Case().when((value < edges[0])._tree, exp.Null())
     for low, high in pairwise(edges[:-1]):
-        case = case.when((value < high)._tree, wrapped(low)._tree)
-    return Expression(case.when((value <= edges[-1])._tree, wrapped(edges[-2])._tree))
+        case = case.when((value < high)._tree, wrap(low)._tree)
+    return Expression(case.when((value <= edges[-1])._tree, wrap(edges[-2])._tree))

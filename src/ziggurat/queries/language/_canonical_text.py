@@ -9,7 +9,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from ziggurat.queries._question import Aggregate, Measure, Question
-from ziggurat.queries.language._sources import NAMED, UNIT
+from ziggurat.queries.language._from_items import NAMED, UNIT
 from ziggurat.queries.language.expressions import WRITTEN
 
 _WORDS = {
@@ -40,7 +40,7 @@ def canonical(question: Question) -> tuple[str, frozenset[str]]:
     if question.having is not None:
         query = query.having(question.having)
     if question.order:
-        query = query.order_by(*(_ordered(each.column, each.descending) for each in question.order))
+        query = query.order_by(*(_order(each.column, each.descending) for each in question.order))
     if question.limit is not None:
         query = query.limit(question.limit)
     plain = query.transform(_plain)
@@ -68,7 +68,7 @@ def _call(aggregate: Aggregate) -> exp.Expr:
     return exp.Anonymous(this=_WORDS[measure], expressions=[value.sql, *given])
 
 
-def _ordered(name: str, descending: bool) -> exp.Expr:
+def _order(name: str, descending: bool) -> exp.Expr:
     return exp.Ordered(this=exp.column(name, quoted=True), desc=descending, nulls_first=not descending)
 
 

@@ -74,10 +74,10 @@ class Catalogue:
         made = Catalogue({})
         made._private, made._public = dict(self._private), dict(self._public)
         for name, ends in bounds.items():
-            made._bound(name, ends)
+            made._set_bounds(name, ends)
         return made
 
-    def _bound(self, name: str, ends: tuple[BoundValue, BoundValue]) -> None:
+    def _set_bounds(self, name: str, ends: tuple[BoundValue, BoundValue]) -> None:
         *table, wanted = name.lower().split(".", 1)
         stated = Bounds(*_two(name, ends))
         places = [

@@ -8,10 +8,10 @@ from sqlglot import exp
 
 from ziggurat.errors import QuestionError
 from ziggurat.queries._value import Value
+from ziggurat.queries.language._from_items import FromItem, Privacy
 from ziggurat.queries.language._public import PublicTable
-from ziggurat.queries.language._rows import Joined, Rows
-from ziggurat.queries.language._sources import Privacy, Source
-from ziggurat.queries.language.expressions import aligned, chained, compare, only, shown
+from ziggurat.queries.language._rows import Joined, SelectedRows
+from ziggurat.queries.language.expressions import align, chain, compare, only, show
 
 _SIDES = {("", ""): "", ("", "INNER"): "", ("LEFT", ""): "LEFT", ("LEFT", "OUTER"): "LEFT"}
 
@@ -27,31 +27,31 @@ def side_of(join: exp.Join) -> str:
     return _SIDES[given]
 
 
-def joined(rows: Rows, name: str, source: Source, join: exp.Join) -> Rows:
-    """Return rows with one more source, if every row still belongs to one unit."""
+def join_item(rows: SelectedRows, name: str, item: FromItem, join: exp.Join) -> SelectedRows:
+    """Return rows with one more item, if every row still belongs to one unit."""
     side = side_of(join)
     using = [each.name for each in join.args.get("using") or []]
     merged = frozenset(each.lower() for each in using)
-    wider = Rows(rows.privacy, [*rows.joined, Joined(name, source, side=side)], rows.public_values)
+    wider = SelectedRows(rows.privacy, [*rows.joined, Joined(name, item, side=side)], rows.public_values)
     pairs = [_pair(wider, *sides) for sides in _equalities(wider, join, using)]
     wider.joined[-1].merged = merged
-    wider.joined[-1].on = chained(exp.And, [pair.condition for pair in pairs]).sql
-    if source.public is not None:
-        wider.privacy = _with_public(rows.privacy, source.public, pairs)
-    elif source.privacy is not None:
-        wider.privacy = _with_private(rows.privacy, source.privacy, pairs)
+    wider.joined[-1].on = chain(exp.And, [pair.condition for pair in pairs]).sql
+    if item.public is not None:
+        wider.privacy = _with_public(rows.privacy, item.public, pairs)
+    elif item.privacy is not None:
+        wider.privacy = _with_private(rows.privacy, item.privacy, pairs)
     return wider
 
 
 class _Pair:
-    """An equality of a column before and a column of the new source."""
+    """An equality of a column before and a column of the new item."""
 
     def __init__(self, before: Value, new: Value, on_unit: bool) -> None:
         self.condition = compare(exp.EQ, before, new).sql
         self.new, self.on_unit = new, on_unit
 
 
-def _equalities(rows: Rows, join: exp.Join, using: list[str]) -> list[tuple[exp.Column, exp.Column]]:
+def _equalities(rows: SelectedRows, join: exp.Join, using: list[str]) -> list[tuple[exp.Column, exp.Column]]:
     if using:
         last = rows.joined[-1].name
         return [(_before(rows, each), exp.column(each, table=last)) for each in using]
@@ -63,24 +63,24 @@ def _equalities(rows: Rows, join: exp.Join, using: list[str]) -> list[tuple[exp.
         sides = (plain.this, plain.expression) if type(plain) is exp.EQ else ()
         if not sides or not all(isinstance(each, exp.Column) for each in sides):
             raise QuestionError(
-                f"The join condition {shown(plain)} is not an equality of two columns; "
+                f"The join condition {show(plain)} is not an equality of two columns; "
                 "put other conditions into WHERE, or compute the column in a sub-query."
             )
         pairs.append(sides)
     return pairs
 
 
-def _before(rows: Rows, name: str) -> exp.Column:
-    """The column of that name in the first source that has it."""
+def _before(rows: SelectedRows, name: str) -> exp.Column:
+    """The column of that name in the first item that has it."""
     for each in rows.joined[:-1]:
-        privacy = each.source.privacy
+        privacy = each.item.privacy
         unit = privacy.names if privacy else frozenset()
-        if name.lower() in unit or any(name.lower() == column.lower() for column in each.source.columns):
+        if name.lower() in unit or any(name.lower() == column.lower() for column in each.item.columns):
             return exp.column(name, table=each.name)
     raise QuestionError(f"USING names the column {name[:60]!r}, which the tables before it do not have.")
 
 
-def _pair(rows: Rows, left: exp.Column, right: exp.Column) -> _Pair:
+def _pair(rows: SelectedRows, left: exp.Column, right: exp.Column) -> _Pair:
     places = [rows.place_of(left), rows.place_of(right)]
     last = len(rows.joined) - 1
     if [place[0] == last for place in places] == [True, False]:
@@ -91,18 +91,18 @@ def _pair(rows: Rows, left: exp.Column, right: exp.Column) -> _Pair:
     on_unit = places[0][2] and places[1][2] and before.kind is new.kind
     if before.is_number and new.is_number:
         # Public rows are counted by what is compared: as reals, different whole numbers may be equal.
-        before, new = aligned(before, new, "A join")
+        before, new = align(before, new, "A join")
     return _Pair(before, new, on_unit)
 
 
 def _with_public(privacy: Privacy, table: PublicTable, pairs: list[_Pair]) -> Privacy:
     """A row meets as many public rows as share its key: that many times the rows of a unit."""
-    keys = [_unqualified(pair.new) for pair in pairs]
+    keys = [_unqualify(pair.new) for pair in pairs]
     most = max(table.most_rows(keys), 1)
     return replace(privacy, rows=None if privacy.rows is None else privacy.rows * most)
 
 
-def _unqualified(value: Value) -> exp.Expr:
+def _unqualify(value: Value) -> exp.Expr:
     def bare(node: exp.Expr) -> exp.Expr:
         return exp.column(node.name, quoted=True) if isinstance(node, exp.Column) else node
 

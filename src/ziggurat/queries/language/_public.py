@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from ziggurat.data import Column, Kind, Table
 from ziggurat.data.engines import Engine
-from ziggurat.data.expressions import as_type, filled, sql_type
+from ziggurat.data.expressions import cast_to, is_filled, sql_type
 from ziggurat.errors import QuestionError
 from ziggurat.queries._value import Constant, Value
 from ziggurat.queries.language.expressions import Seen, cell_of, plain
@@ -63,7 +63,7 @@ class PublicTable:
         """Return the table for a query in `engine`: itself if it lives there, and otherwise its rows."""
         if self.table.engine is engine:
             return self.table.relation(names)
-        return self._inlined(names)
+        return self._inline(names)
 
     def _facts(self, column: Column) -> tuple[Any, Any, tuple[Constant, ...] | None]:
         found: tuple[Any, Any, tuple[Constant, ...] | None] = self._once(column.name, lambda: self._ask(column))
@@ -78,7 +78,7 @@ class PublicTable:
     def _ask(self, column: Column) -> tuple[Any, Any, tuple[Constant, ...] | None]:
         cell = cell_of(column)(exp.column(column.name, quoted=True)).sql
         distinct = exp.select(cell.as_("value")).distinct().from_(self.table.relation([column.name]))
-        listed = self.table.query(distinct.where(filled(cell)).limit(MOST_LISTED + 1)).column("value").to_pylist()
+        listed = self.table.query(distinct.where(is_filled(cell)).limit(MOST_LISTED + 1)).column("value").to_pylist()
         lower, upper = self._ends(column, cell)
         if not 0 < len(listed) <= MOST_LISTED or column.storage is Kind.BOOLEAN:
             return lower, upper, None
@@ -93,16 +93,16 @@ class PublicTable:
 
     def _count_most(self, keys: list[exp.Expr]) -> int:
         counted = exp.select(exp.Count(this=exp.Star()).as_("rows")).from_(self.table.relation(list(self.columns)))
-        counted = counted.where(*(filled(key) for key in keys)).group_by(*keys)
+        counted = counted.where(*(is_filled(key) for key in keys)).group_by(*keys)
         most = exp.select(exp.Max(this=exp.column("rows")).as_("most")).from_(counted.subquery("counted"))
         return self.table.query(most).to_pylist()[0]["most"] or 0
 
-    def _inlined(self, names: list[str]) -> exp.Subquery:
+    def _inline(self, names: list[str]) -> exp.Subquery:
         rows = self._once(("rows", *names), lambda: self._rows(names))
         places = [f"column_{place}" for place in range(len(names))]
         given = exp.values(rows, alias="given", columns=places)
         named = [
-            as_type(exp.column(place, quoted=True), sql_type(self.columns[name].storage)).as_(name, quoted=True)
+            cast_to(exp.column(place, quoted=True), sql_type(self.columns[name].storage)).as_(name, quoted=True)
             for name, place in zip(names, places, strict=True)
         ]
         return exp.select(*named).from_(given).subquery("seen")

@@ -11,12 +11,12 @@ from ziggurat.errors import QuestionError
 from ziggurat.queries._value import Value
 from ziggurat.queries.language._aggregates import holds_aggregate
 from ziggurat.queries.language._catalogue import RESERVED, Catalogue
-from ziggurat.queries.language._joins import joined, side_of
+from ziggurat.queries.language._from_items import UNIT, FromItem, carry_out, derive_item, item_of
+from ziggurat.queries.language._joins import join_item, side_of
 from ziggurat.queries.language._public import MOST_LISTED, PublicTable
-from ziggurat.queries.language._rows import Joined, Rows
-from ziggurat.queries.language._sources import UNIT, Source, carried, derived_source, source_of
+from ziggurat.queries.language._rows import Joined, SelectedRows
 from ziggurat.queries.language._totals import totals
-from ziggurat.queries.language.expressions import Cell, Expressions, Literal, literal, only, shown
+from ziggurat.queries.language.expressions import Cell, Expressions, Literal, literal, only, show
 
 _LONGEST_NAME = 60  # PostgreSQL cuts names at 63 bytes
 
@@ -26,11 +26,11 @@ class Names:
     """What a name in FROM may stand for: tables of the catalogue, and sub-queries named by WITH."""
 
     catalogue: Catalogue
-    named: Mapping[str, Source] = field(default_factory=dict)
+    named: Mapping[str, FromItem] = field(default_factory=dict)
 
-    def source(self, name: str) -> Source:
+    def find(self, name: str) -> FromItem:
         """Return what a name stands for, or refuse it."""
-        return self.named.get(name.lower()) or source_of(self.catalogue.find(name))
+        return self.named.get(name.lower()) or item_of(self.catalogue.find(name))
 
     def with_queries(self, clause: exp.Expr | None) -> Names:
         """Return the names together with those of a WITH clause."""
@@ -40,55 +40,55 @@ class Names:
         names = self
         for each in clause.expressions:
             only(each, "this", "alias")
-            name = checked_name(each.alias)
+            name = check_name(each.alias)
             names = replace(names, named={**names.named, name.lower(): sub_query(each.this, names)})
         return names
 
 
-def rows_of(select: exp.Select, names: Names) -> Rows:
+def rows_of(select: exp.Select, names: Names) -> SelectedRows:
     """Return the rows that a SELECT is about."""
     start = select.args.get("from_")
     if start is None:
         raise QuestionError("A question needs FROM with the name of a table.")
-    sources = [_named_source(start.this, names)]
+    items = [_name_item(start.this, names)]
     joins = list(select.args.get("joins") or [])
-    sources += [_named_source(each.this, names) for each in joins]
-    sources, joins = _private_first(sources, joins)
-    name, first = sources[0]
+    items += [_name_item(each.this, names) for each in joins]
+    items, joins = _private_first(items, joins)
+    name, first = items[0]
     if first.privacy is None:
         raise QuestionError("There is nothing private in FROM; ask the engine of the public table itself.")
-    rows = Rows(first.privacy, [Joined(name, first)], lambda query: _public_values(query, names))
-    for (name, source), join in zip(sources[1:], joins, strict=True):
+    rows = SelectedRows(first.privacy, [Joined(name, first)], lambda query: _public_values(query, names))
+    for (name, item), join in zip(items[1:], joins, strict=True):
         if any(each.name.lower() == name.lower() for each in rows.joined):
             raise QuestionError(f"Two things in FROM are called {name!r}; give one another name with AS.")
-        rows = joined(rows, name, source, join)
+        rows = join_item(rows, name, item, join)
     return rows
 
 
 def _private_first(
-    sources: list[tuple[str, Source]], joins: list[exp.Join]
-) -> tuple[list[tuple[str, Source]], list[exp.Join]]:
+    items: list[tuple[str, FromItem]], joins: list[exp.Join]
+) -> tuple[list[tuple[str, FromItem]], list[exp.Join]]:
     """An inner join of two may be read from either side; the private one comes first here."""
-    swapped = len(joins) == 1 and sources[0][1].privacy is None and sources[1][1].privacy is not None
+    swapped = len(joins) == 1 and items[0][1].privacy is None and items[1][1].privacy is not None
     if swapped and side_of(joins[0]) == "":
-        return [sources[1], sources[0]], joins
-    return sources, joins
+        return [items[1], items[0]], joins
+    return items, joins
 
 
-def _named_source(node: exp.Expr, names: Names) -> tuple[str, Source]:
+def _name_item(node: exp.Expr, names: Names) -> tuple[str, FromItem]:
     alias = node.args.get("alias")
     if alias is not None:
         only(alias, "this")
     if isinstance(node, exp.Subquery):
         only(node, "this", "alias")
-        return checked_name(node.alias or "query"), sub_query(node.this, names)
+        return check_name(node.alias or "query"), sub_query(node.this, names)
     if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
-        raise QuestionError(f"{shown(node)} cannot stand in FROM; name a table, or write a sub-query in parentheses.")
+        raise QuestionError(f"{show(node)} cannot stand in FROM; name a table, or write a sub-query in parentheses.")
     only(node, "this", "alias")
-    return checked_name(node.alias or node.name), names.source(node.name)
+    return check_name(node.alias or node.name), names.find(node.name)
 
 
-def checked_name(name: str) -> str:
+def check_name(name: str) -> str:
     """Return a name that the analyst gives, if every engine can hold it."""
     if not name or not name.isprintable() or len(name.encode()) > _LONGEST_NAME or name.lower().startswith(RESERVED):
         raise QuestionError(
@@ -126,8 +126,8 @@ def _column_of(table: PublicTable, name: str) -> str:
 _PARTS = ("expressions", "from_", "joins", "where", "group", "having", "with_")
 
 
-def sub_query(query: exp.Expr, names: Names) -> Source:
-    """Return a sub-query in FROM as a source: chosen rows, or totals per unit."""
+def sub_query(query: exp.Expr, names: Names) -> FromItem:
+    """Return a sub-query in FROM as an item: chosen rows, or totals per unit."""
     select = query.unnest()
     if not isinstance(select, exp.Select):
         raise QuestionError("A sub-query must be one SELECT; UNION and the like are not understood.")
@@ -140,23 +140,23 @@ def sub_query(query: exp.Expr, names: Names) -> Source:
     if select.args.get("having") is not None:
         raise QuestionError("HAVING needs GROUP BY; write WHERE.")
     where = select.args.get("where")
-    return _projected(rows, select.expressions, None if where is None else where.this)
+    return _project(rows, select.expressions, None if where is None else where.this)
 
 
-def _over_totals(select: exp.Select, rows: Rows) -> Source:
+def _over_totals(select: exp.Select, rows: SelectedRows) -> FromItem:
     """Totals per unit, and whatever is computed from them."""
-    source, items, having = totals(select, rows)
-    if source.privacy is None:
+    item, chosen, having = totals(select, rows)
+    if item.privacy is None:
         raise QuestionError("A sub-query needs private rows.")
-    inner = Rows(source.privacy, [Joined("totals", source)], rows.public_values)
-    return _projected(inner, items, having)
+    inner = SelectedRows(item.privacy, [Joined("totals", item)], rows.public_values)
+    return _project(inner, chosen, having)
 
 
-def _projected(rows: Rows, items: list[exp.Expr], where: exp.Expr | None) -> Source:
+def _project(rows: SelectedRows, items: list[exp.Expr], where: exp.Expr | None) -> FromItem:
     expressions = Expressions(rows)
     columns: dict[str, Value] = {}
     unit_names = set(rows.privacy.names)
-    for item in _expanded(rows, items):
+    for item in _expand(rows, items):
         if rows.is_unit(item.unalias()):
             unit_names.add(item.alias_or_name.lower())
             continue
@@ -168,21 +168,21 @@ def _projected(rows: Rows, items: list[exp.Expr], where: exp.Expr | None) -> Sou
     condition = None if where is None else expressions.condition(where)
     query = _selecting(rows, columns, condition)
     names = frozenset(unit_names - {name.lower() for name in columns})
-    return derived_source(query, columns, replace(carried(rows.privacy), names=names))
+    return derive_item(query, columns, replace(carry_out(rows.privacy), names=names))
 
 
-def _expanded(rows: Rows, items: list[exp.Expr]) -> list[exp.Expr]:
+def _expand(rows: SelectedRows, items: list[exp.Expr]) -> list[exp.Expr]:
     return [each for item in items for each in (rows.every_column() if isinstance(item, exp.Star) else [item])]
 
 
 def _item_name(item: exp.Expr, value: Value) -> str:
     name = item.alias or (value.column if isinstance(item, exp.Column) else None)
     if not name:
-        raise QuestionError(f"The column {shown(item)} of a sub-query needs a name; write it with AS.")
-    return checked_name(name)
+        raise QuestionError(f"The column {show(item)} of a sub-query needs a name; write it with AS.")
+    return check_name(name)
 
 
-def _selecting(rows: Rows, columns: Mapping[str, Value], where: exp.Expr | None) -> exp.Select:
+def _selecting(rows: SelectedRows, columns: Mapping[str, Value], where: exp.Expr | None) -> exp.Select:
     held = [
         (value.bare if isinstance(value, Cell) else value.sql).as_(name, quoted=True) for name, value in columns.items()
     ]

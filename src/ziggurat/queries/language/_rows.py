@@ -1,4 +1,4 @@
-"""The rows that a SELECT is about: sources, how they are joined, and what names mean among them."""
+"""The rows that a SELECT is about: items of FROM, how they are joined, and what names mean among them."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from sqlglot import exp
 
 from ziggurat.data.engines import Engine
 from ziggurat.errors import QuestionError
-from ziggurat.queries._question import Relation
+from ziggurat.queries._question import UnitRows
 from ziggurat.queries._value import Value
-from ziggurat.queries.language._sources import NAMED, UNIT, Privacy, Source
+from ziggurat.queries.language._from_items import NAMED, UNIT, FromItem, Privacy
 from ziggurat.queries.language.expressions import Literal, plain
 from ziggurat.wording import nearest
 
 
 @dataclass(frozen=True)
-class Place:
-    """A column of a source."""
+class ItemColumn:
+    """A column of an item in FROM."""
 
-    source: int
+    item: int
     name: str
 
 
 @dataclass
 class Joined:
-    """A source in FROM: what the analyst calls it, and how it is joined to those before it."""
+    """An item in FROM: what the analyst calls it, and how it is joined to those before it."""
 
     name: str
-    source: Source
+    item: FromItem
     on: exp.Expr | None = None
     side: str = ""
     merged: frozenset[str] = frozenset()
@@ -41,7 +41,7 @@ class Joined:
             self.used.append(name)
 
 
-class Rows:
+class SelectedRows:
     """The rows that a SELECT is about, and what names mean among them.
 
     Parameters
@@ -49,7 +49,7 @@ class Rows:
     privacy
         Whom the rows are about.
     joined
-        The sources, the first one without a condition.
+        The items of FROM, the first one without a condition.
     public_values
         Answers sub-queries over public tables.
     """
@@ -59,7 +59,7 @@ class Rows:
     ) -> None:
         self.privacy, self.joined = privacy, joined
         self._public_values = public_values
-        self._names: dict[Place, str] = {}
+        self._names: dict[ItemColumn, str] = {}
 
     def column(self, node: exp.Column) -> Value:
         """Return the value of a column that the analyst named; the unit is refused."""
@@ -69,7 +69,7 @@ class Rows:
                 f"it may stand in COUNT(DISTINCT {node.name}), in joins and in GROUP BY of a sub-query."
             )
         place = self._find(node)
-        return self._seen(place)(exp.column(self._named(place), quoted=True))
+        return self._seen(place)(exp.column(self._name(place), quoted=True))
 
     def is_unit(self, node: exp.Expr) -> bool:
         """Return whether an expression is the column that tells units apart."""
@@ -77,12 +77,12 @@ class Rows:
             return str(node.this).upper() == "UNIT" and not node.expressions and self.privacy.column is not None
         if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
             return False
-        return any(self._holds_unit(each, node) for each in self.joined if _meant(each, node))
+        return any(self._holds_unit(each, node) for each in self.joined if _is_meant(each, node))
 
     def has(self, node: exp.Column) -> bool:
-        """Return whether a source has a column of that name."""
+        """Return whether an item has a column of that name."""
         wanted = node.name.lower()
-        return self.is_unit(node) or any(wanted == name.lower() for each in self.joined for name in each.source.columns)
+        return self.is_unit(node) or any(wanted == name.lower() for each in self.joined for name in each.item.columns)
 
     def public_values(self, query: exp.Expr) -> list[Literal]:
         """Return the values of a sub-query over a public table, or refuse it."""
@@ -90,11 +90,11 @@ class Rows:
 
     def every_column(self) -> list[exp.Column]:
         """Return what * stands for."""
-        return [exp.column(name, table=each.name) for each in self.joined for name in each.source.columns]
+        return [exp.column(name, table=each.name) for each in self.joined for name in each.item.columns]
 
-    def relation(self) -> Relation:
+    def relation(self) -> UnitRows:
         """Return the rows with those columns that were looked up."""
-        query = exp.select(*self._selected()).from_(self._base(0), copy=False)
+        query = exp.select(*self._select()).from_(self._base(0), copy=False)
         for number, each in enumerate(self.joined[1:], start=1):
             query = query.join(self._base(number), on=each.on, join_type=each.side or "INNER", copy=False)
         if len(self.joined) == 1 and all(place.name == name for place, name in self._names.items()):
@@ -103,73 +103,73 @@ class Rows:
         columns = {name: plain(self._seen(place)(exp.column(name, quoted=True))) for place, name in self._names.items()}
         held = self.privacy
         unit = None if held.column is None else UNIT
-        return Relation(query, columns, held.unit, unit, held.rows, held.engine, held.tables)
+        return UnitRows(query, columns, held.unit, unit, held.rows, held.engine, held.tables)
 
-    def _selected(self) -> list[exp.Expr]:
+    def _select(self) -> list[exp.Expr]:
         chosen: list[exp.Expr] = [
-            qualified(place.source, place.name).as_(name, quoted=True) for place, name in self._names.items()
+            qualify(place.item, place.name).as_(name, quoted=True) for place, name in self._names.items()
         ]
         if self.privacy.column is not None and self.privacy.seen is not None:
-            unit = self.privacy.seen(qualified(0, self.privacy.column))
+            unit = self.privacy.seen(qualify(0, self.privacy.column))
             chosen.append(unit.sql.as_(UNIT, quoted=True))
         return chosen or [exp.Literal.number(1).as_("ziggurat_row", quoted=True)]
 
     def _base(self, number: int) -> exp.Subquery:
         each = self.joined[number]
-        used = [place.name for place in self._names if place.source == number]
-        unit = each.source.privacy.column if each.source.privacy else None
+        used = [place.name for place in self._names if place.item == number]
+        unit = each.item.privacy.column if each.item.privacy else None
         names = dict.fromkeys([*used, *each.used, *([unit] if unit else [])])
-        base = each.source.base(list(names), self._engine())
+        base = each.item.base(list(names), self._engine())
         base.set("alias", exp.TableAlias(this=exp.to_identifier(_alias(number), quoted=True)))
         return base
 
     def _engine(self) -> Engine:
         return self.privacy.engine
 
-    def _find(self, node: exp.Column) -> Place:
+    def _find(self, node: exp.Column) -> ItemColumn:
         named, wanted = node.table.lower(), node.name.lower()
         if named and not any(each.name.lower() == named for each in self.joined):
             known = nearest(node.table, [each.name for each in self.joined])
             raise QuestionError(f"Nothing in FROM is called {node.table[:60]!r}; {known}")
         found = [
-            Place(number, name)
+            ItemColumn(number, name)
             for number, each in enumerate(self.joined)
-            for name in each.source.columns
-            if name.lower() == wanted and _meant(each, node)
+            for name in each.item.columns
+            if name.lower() == wanted and _is_meant(each, node)
         ]
         if len(found) > 1:
             raise QuestionError(f"Column {node.name[:60]!r} is in several tables; write the name of one before it.")
         if not found:
-            visible = [name for each in self.joined if _meant(each, node) for name in each.source.columns]
+            visible = [name for each in self.joined if _is_meant(each, node) for name in each.item.columns]
             raise QuestionError(f"There is no column {node.name[:60]!r}; {nearest(node.name, visible)}")
         return found[0]
 
     def place_of(self, node: exp.Column) -> tuple[int, str, bool]:
-        """Return in which source a column of a join condition is, its name there, and whether it is the unit."""
+        """Return in which item a column of a join condition is, its name there, and whether it is the unit."""
         for number, each in enumerate(self.joined):
-            if _meant(each, node) and self._holds_unit(each, node) and each.source.privacy is not None:
-                return number, str(each.source.privacy.column), True
+            if _is_meant(each, node) and self._holds_unit(each, node) and each.item.privacy is not None:
+                return number, str(each.item.privacy.column), True
         place = self._find(node)
-        return place.source, place.name, False
+        return place.item, place.name, False
 
     def value_at(self, number: int, name: str, is_unit: bool) -> Value:
-        """Return a column of a source as a join condition sees it."""
+        """Return a column of an item as a join condition sees it."""
         each = self.joined[number]
         each.use(name)
-        if is_unit and each.source.privacy is not None and each.source.privacy.seen is not None:
-            return each.source.privacy.seen(qualified(number, name))
-        return each.source.columns[name](qualified(number, name))
+        if is_unit and each.item.privacy is not None and each.item.privacy.seen is not None:
+            return each.item.privacy.seen(qualify(number, name))
+        return each.item.columns[name](qualify(number, name))
 
     @staticmethod
     def _holds_unit(each: Joined, node: exp.Column) -> bool:
-        privacy = each.source.privacy
+        privacy = each.item.privacy
         return privacy is not None and node.name.lower() in privacy.names
 
-    def _seen(self, place: Place) -> Callable[[exp.Column], Value]:
-        return self.joined[place.source].source.columns[place.name]
+    def _seen(self, place: ItemColumn) -> Callable[[exp.Column], Value]:
+        return self.joined[place.item].item.columns[place.name]
 
-    def _named(self, place: Place) -> str:
-        """The name of a column in the relation: its own, unless another source has one of that name."""
+    def _name(self, place: ItemColumn) -> str:
+        """The name of a column in the relation: its own, unless another item has one of that name."""
         if place not in self._names:
             taken = {name.lower() for name in self._names.values()}
             name, count = place.name, 1
@@ -180,14 +180,14 @@ class Rows:
         return self._names[place]
 
 
-def _meant(each: Joined, node: exp.Column) -> bool:
+def _is_meant(each: Joined, node: exp.Column) -> bool:
     if node.table:
         return each.name.lower() == node.table.lower()
     return node.name.lower() not in each.merged
 
 
-def qualified(number: int, name: str) -> exp.Column:
-    """Return a column of the source of that number."""
+def qualify(number: int, name: str) -> exp.Column:
+    """Return a column of the item of that number."""
     return exp.column(name, table=exp.to_identifier(_alias(number), quoted=True), quoted=True)
 
 

@@ -14,8 +14,8 @@ from ziggurat.queries.language._aggregates import holds_aggregate, is_aggregate,
 from ziggurat.queries.language._answer_scope import AnswerScope
 from ziggurat.queries.language._canonical_text import canonical
 from ziggurat.queries.language._catalogue import Catalogue
-from ziggurat.queries.language._relations import Names, checked_name, rows_of
-from ziggurat.queries.language._rows import Rows
+from ziggurat.queries.language._relations import Names, check_name, rows_of
+from ziggurat.queries.language._rows import SelectedRows
 from ziggurat.queries.language._totals import item_at
 from ziggurat.queries.language.expressions import (
     Cell,
@@ -25,7 +25,7 @@ from ziggurat.queries.language.expressions import (
     plain,
     read_select,
     refuse_large,
-    shown,
+    show,
 )
 
 _MOST_COLUMNS = 100
@@ -89,7 +89,7 @@ def _refuse_clauses(select: exp.Select) -> None:
         raise QuestionError(f"A question has at most {_MOST_COLUMNS} columns; ask several.")
 
 
-def _keys(select: exp.Select, rows: Rows) -> list[Value]:
+def _keys(select: exp.Select, rows: SelectedRows) -> list[Value]:
     group = select.args.get("group")
     if group is None:
         return []
@@ -98,7 +98,7 @@ def _keys(select: exp.Select, rows: Rows) -> list[Value]:
     return [key for place, key in enumerate(keys) if all(key.sql != before.sql for before in keys[:place])]
 
 
-def _key(select: exp.Select, rows: Rows, node: exp.Expr) -> Value:
+def _key(select: exp.Select, rows: SelectedRows, node: exp.Expr) -> Value:
     if isinstance(node, exp.Literal) and not node.is_string:
         node = item_at(select, str(node.this), "GROUP BY").unalias()
     elif isinstance(node, exp.Column) and not node.table:
@@ -109,11 +109,11 @@ def _key(select: exp.Select, rows: Rows, node: exp.Expr) -> Value:
             "or take totals per unit in a sub-query in FROM."
         )
     if holds_aggregate(node):
-        raise QuestionError(f"{shown(node)} is an aggregate; rows cannot be grouped by it.")
+        raise QuestionError(f"{show(node)} is an aggregate; rows cannot be grouped by it.")
     return _as_key(Expressions(rows).value(node))
 
 
-def _unless_column(select: exp.Select, rows: Rows, node: exp.Column) -> exp.Expr:
+def _unless_column(select: exp.Select, rows: SelectedRows, node: exp.Column) -> exp.Expr:
     """The column of SELECT with that alias, unless a table has a column of that name."""
     for item in select.expressions:
         if isinstance(item, exp.Alias) and item.alias.lower() == node.name.lower() and not rows.has(node):
@@ -132,12 +132,12 @@ def _as_key(value: Value) -> Value:
     return plain(value)
 
 
-def _items(select: exp.Select, rows: Rows, keys: list[Value]) -> tuple[list[str], list[Key], list[Aggregate]]:
+def _items(select: exp.Select, rows: SelectedRows, keys: list[Value]) -> tuple[list[str], list[Key], list[Aggregate]]:
     columns: list[str] = []
     named: dict[int, Key] = {}
     aggregates: list[Aggregate] = []
     for item in select.expressions:
-        name = checked_name(item.alias) if item.alias else None
+        name = check_name(item.alias) if item.alias else None
         if is_aggregate(item.unalias()):
             aggregates.append(read_aggregate(rows, item.unalias(), name))
             columns.append(aggregates[-1].name)
@@ -154,7 +154,7 @@ def _items(select: exp.Select, rows: Rows, keys: list[Value]) -> tuple[list[str]
 def _check(columns: list[str], named: dict[int, Key], aggregates: list[Aggregate], keys: list[Value]) -> None:
     lowered = [name.lower() for name in columns]
     for name in columns:
-        checked_name(name)
+        check_name(name)
         if lowered.count(name.lower()) > 1:
             raise QuestionError(f"Two columns of the answer are called {name!r}; name one with AS.")
     if not aggregates:
@@ -163,13 +163,13 @@ def _check(columns: list[str], named: dict[int, Key], aggregates: list[Aggregate
         raise QuestionError("Rows are grouped by something that is not shown; add every key of GROUP BY to SELECT.")
 
 
-def _place(rows: Rows, keys: list[Value], item: exp.Expr) -> int:
+def _place(rows: SelectedRows, keys: list[Value], item: exp.Expr) -> int:
     node = item.unalias()
     if isinstance(node, exp.Star):
         raise QuestionError("SELECT * would show rows of single people; ask for aggregates such as COUNT(*).")
     if holds_aggregate(node):
         raise QuestionError(
-            f"Arithmetic over aggregates, as in {shown(node)}, is not understood; ask for each of them and compute "
+            f"Arithmetic over aggregates, as in {show(node)}, is not understood; ask for each of them and compute "
             "with the answers, which costs nothing (for SUM(x) / COUNT(x) there is AVG(x))."
         )
     value = Expressions(rows).value(node)
@@ -177,7 +177,7 @@ def _place(rows: Rows, keys: list[Value], item: exp.Expr) -> int:
     for place, key in enumerate(keys):
         if key.sql in (wanted, value.sql):
             return place
-    raise QuestionError(f"{shown(node)} is one person's value; put it into an aggregate or into GROUP BY.")
+    raise QuestionError(f"{show(node)} is one person's value; put it into an aggregate or into GROUP BY.")
 
 
 def _limit(select: exp.Select) -> int | None:

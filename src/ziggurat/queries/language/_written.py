@@ -49,19 +49,19 @@ class Expression:
         return self._with(exp.Mod, other)
 
     def __pow__(self, other: Operand) -> Expression:
-        return self._called("POWER", other)
+        return self._call("POWER", other)
 
     def __radd__(self, other: Constant) -> Expression:
-        return wrapped(other)._with(exp.Add, self)
+        return wrap(other)._with(exp.Add, self)
 
     def __rsub__(self, other: Constant) -> Expression:
-        return wrapped(other)._with(exp.Sub, self)
+        return wrap(other)._with(exp.Sub, self)
 
     def __rmul__(self, other: Constant) -> Expression:
-        return wrapped(other)._with(exp.Mul, self)
+        return wrap(other)._with(exp.Mul, self)
 
     def __rtruediv__(self, other: Constant) -> Expression:
-        return wrapped(other)._with(exp.Div, self)
+        return wrap(other)._with(exp.Div, self)
 
     def __neg__(self) -> Expression:
         return Expression(exp.Neg(this=self._operand()))
@@ -95,12 +95,12 @@ class Expression:
 
     def between(self, low: Operand, high: Operand) -> Expression:
         """Return whether it lies between two values, both included."""
-        ends = {"low": wrapped(low)._operand(), "high": wrapped(high)._operand()}
+        ends = {"low": wrap(low)._operand(), "high": wrap(high)._operand()}
         return Expression(exp.Between(this=self._operand(), **ends))
 
     def is_in(self, values: Iterable[Constant]) -> Expression:
         """Return whether it is one of a list of constants."""
-        return Expression(exp.In(this=self._operand(), expressions=[wrapped(each)._tree for each in values]))
+        return Expression(exp.In(this=self._operand(), expressions=[wrap(each)._tree for each in values]))
 
     def is_missing(self) -> Expression:
         """Return whether there is no value."""
@@ -112,83 +112,83 @@ class Expression:
 
     def like(self, pattern: str) -> Expression:
         """Return whether a text follows a pattern in which % stands for any text and _ for one character."""
-        return Expression(exp.Like(this=self._operand(), expression=wrapped(pattern)._tree))
+        return Expression(exp.Like(this=self._operand(), expression=wrap(pattern)._tree))
 
     def if_missing(self, value: Operand) -> Expression:
         """Return it, or else another value where there is none."""
-        return self._called("COALESCE", value)
+        return self._call("COALESCE", value)
 
     def clamp(self, lower: Constant, upper: Constant) -> Expression:
         """Return a number or date moved between two constants."""
-        return self._called("CLAMP", lower, upper)
+        return self._call("CLAMP", lower, upper)
 
     def bin(self, width: float, origin: float = 0) -> Expression:
         """Return the lower edge of the bin that holds a number."""
-        return self._called("BIN", width, origin) if origin else self._called("BIN", width)
+        return self._call("BIN", width, origin) if origin else self._call("BIN", width)
 
     def bucket(self, count: int, lower: float | None = None, upper: float | None = None) -> Expression:
         """Return which of `count` equal buckets holds a number, between its own bounds or those stated."""
         if lower is None or upper is None:
-            return self._called("BUCKET", count)
-        return self._called("BUCKET", lower, upper, count)
+            return self._call("BUCKET", count)
+        return self._call("BUCKET", lower, upper, count)
 
     def floor(self) -> Expression:
         """Return the next whole number below."""
-        return self._called("FLOOR")
+        return self._call("FLOOR")
 
     def ceil(self) -> Expression:
         """Return the next whole number above."""
-        return self._called("CEIL")
+        return self._call("CEIL")
 
     def round(self, places: int = 0) -> Expression:
         """Return a number rounded to decimal places, halves upwards."""
-        return self._called("ROUND", places)
+        return self._call("ROUND", places)
 
     def abs(self) -> Expression:
         """Return the distance from zero."""
-        return self._called("ABS")
+        return self._call("ABS")
 
     def sqrt(self) -> Expression:
         """Return the square root; missing for negative numbers."""
-        return self._called("SQRT")
+        return self._call("SQRT")
 
     def ln(self) -> Expression:
         """Return the natural logarithm; missing for what is not above zero."""
-        return self._called("LN")
+        return self._call("LN")
 
     def year(self) -> Expression:
         """Return the year of a date."""
-        return self._called("YEAR")
+        return self._call("YEAR")
 
     def month(self) -> Expression:
         """Return the month of a date."""
-        return self._called("MONTH")
+        return self._call("MONTH")
 
     def day(self) -> Expression:
         """Return the day of the month of a date."""
-        return self._called("DAY")
+        return self._call("DAY")
 
     def lower(self) -> Expression:
         """Return a text with A to Z in lower case."""
-        return self._called("LOWER")
+        return self._call("LOWER")
 
     def upper(self) -> Expression:
         """Return a text with a to z in upper case."""
-        return self._called("UPPER")
+        return self._call("UPPER")
 
     def trim(self) -> Expression:
         """Return a text without the spaces at its ends."""
-        return self._called("TRIM")
+        return self._call("TRIM")
 
     def length(self) -> Expression:
         """Return how many characters a text has."""
-        return self._called("LENGTH")
+        return self._call("LENGTH")
 
     def _with(self, operator: type[exp.Binary], other: Operand) -> Expression:
-        return Expression(operator(this=self._operand(), expression=wrapped(other)._operand()))
+        return Expression(operator(this=self._operand(), expression=wrap(other)._operand()))
 
-    def _called(self, name: str, *given: Operand) -> Expression:
-        parts = [self._tree.copy(), *(wrapped(each)._tree for each in given)]
+    def _call(self, name: str, *given: Operand) -> Expression:
+        parts = [self._tree.copy(), *(wrap(each)._tree for each in given)]
         return Expression(exp.Anonymous(this=name, expressions=parts))
 
     def _operand(self) -> exp.Expr:
@@ -211,7 +211,7 @@ def column(name: str) -> Expression:
     return Expression(exp.column(last, table=exp.to_identifier(table[0], quoted=True) if table else None, quoted=True))
 
 
-def wrapped(value: Operand) -> Expression:
+def wrap(value: Operand) -> Expression:
     """Return a constant as an expression; an expression stays as it is."""
     if isinstance(value, Expression):
         return value

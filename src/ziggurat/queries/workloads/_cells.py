@@ -12,9 +12,9 @@ from typing import Any
 from sqlglot import exp
 
 from ziggurat.data import Bounds, Column, Kind
-from ziggurat.data.expressions import constant, present, reference
+from ziggurat.data.expressions import constant, is_present, reference
 from ziggurat.errors import NotPublicError, ParameterError
-from ziggurat.privacy import whole
+from ziggurat.privacy import whole_number
 
 MOST_CELLS = 1 << 22
 """The most cells that are counted together."""
@@ -26,7 +26,7 @@ Edge = int | float | date
 
 
 @dataclass(frozen=True)
-class Cells:
+class ColumnCells:
     """What the cells of one column are; every row is in exactly one of them.
 
     Cells 0 to size - 1 hold public values. Cell `size` holds every row whose value is missing or outside the public
@@ -93,7 +93,7 @@ class Cells:
             return exp.cast(chosen, "BIGINT")
         lower, upper = (self.edges[0], self.edges[-1]) if self.edges else self._whole_bounds
         inside = exp.and_(
-            present(self.column), exp.GTE(this=cell, expression=self._constant(lower)),
+            is_present(self.column), exp.GTE(this=cell, expression=self._constant(lower)),
             exp.LTE(this=cell, expression=self._constant(upper)), copy=False,
         )  # fmt: skip
         place = self._bin(0, self.size) if self.edges else exp.Sub(this=cell, expression=self._constant(lower))
@@ -145,19 +145,19 @@ class Cells:
         return constant(value, self.column.storage)
 
 
-def cells_of(column: Column, edges: Sequence[Edge] | None = None, bins: int | None = None) -> Cells:
+def cells_of(column: Column, edges: Sequence[Edge] | None = None, bins: int | None = None) -> ColumnCells:
     """Return the cells of a column, or raise if its domain is not public and finite."""
     if edges is not None and bins is not None:
         raise ParameterError(f"Give edges or bins for column {column.name!r}, not both.")
     if edges is None and bins is None:
-        return _small_enough(_unbinned(column))
+        return _small_enough(_cells_unbinned(column))
     if column.kind not in (Kind.INTEGER, Kind.REAL, Kind.DATE):
         raise ParameterError(f"Column {column.name!r} is {column.kind}; only numbers and dates have edges or bins.")
-    chosen = _checked_edges(column, edges) if edges is not None else _even(column, whole(bins, "bins"))
-    return _small_enough(Cells(column, chosen))
+    chosen = _check_edges(column, edges) if edges is not None else _even(column, whole_number(bins, "bins"))
+    return _small_enough(ColumnCells(column, chosen))
 
 
-def _unbinned(column: Column) -> Cells:
+def _cells_unbinned(column: Column) -> ColumnCells:
     if column.kind in (Kind.REAL, Kind.DATE):
         raise ParameterError(f"Column {column.name!r} is {column.kind}; state edges= or bins= for it.")
     if column.kind is Kind.TEXT:
@@ -166,16 +166,16 @@ def _unbinned(column: Column) -> Cells:
         column.public_bounds()
     else:
         column.public_categories()
-    return Cells(column)
+    return ColumnCells(column)
 
 
-def _small_enough(cells: Cells) -> Cells:
+def _small_enough(cells: ColumnCells) -> ColumnCells:
     if cells.size >= MOST_CELLS:
         raise ParameterError(f"Column {cells.column.name!r} has more than {MOST_CELLS - 1:,} cells; state bins for it.")
     return cells
 
 
-def _checked_edges(column: Column, edges: Sequence[Edge]) -> tuple[Edge, ...]:
+def _check_edges(column: Column, edges: Sequence[Edge]) -> tuple[Edge, ...]:
     if isinstance(edges, str | bytes) or not isinstance(edges, Sequence):
         raise ParameterError(f"The edges of column {column.name!r} must be a list.")
     try:

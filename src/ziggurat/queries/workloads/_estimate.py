@@ -28,7 +28,7 @@ def coarser(space: Space, table: Any, fine: Levels, coarse: Levels) -> Any:
     return table
 
 
-def estimated(
+def estimate_components(
     strategy: Strategy, tables: Sequence[Any], weights: Floats, eigenvalues: Mapping[Levels, float]
 ) -> dict[Levels, Floats]:
     """Estimate every component from all noisy histograms that know of it, in counts per block."""
@@ -64,7 +64,7 @@ def answers(space: Space, group: Group, parts: Mapping[Levels, Floats], sizes: M
         table += _spread(space, parts[levels], levels, top)
     order = [name for name in space.columns if name in group.factors]
     for axis, name in enumerate(order):
-        table = _asked(np.moveaxis(table, axis, 0), group, name, sizes[name])
+        table = _answer_group(np.moveaxis(table, axis, 0), group, name, sizes[name])
         table = np.moveaxis(table, 0, axis)
     return np.asarray(table.transpose([order.index(name) for name in group.columns]))
 
@@ -80,7 +80,7 @@ def _spread(space: Space, part: Floats, levels: Levels, top: Levels) -> Floats:
     return part * (space.cells(levels) / space.cells(top))
 
 
-def _asked(table: Floats, group: Group, name: str, size: int) -> Floats:
+def _answer_group(table: Floats, group: Group, name: str, size: int) -> Floats:
     ranges = group.factors[name]
     if ranges is None:
         return table[:size]

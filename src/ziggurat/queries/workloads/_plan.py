@@ -13,7 +13,7 @@ import numpy as np
 
 from ziggurat.data import Table, Unit
 from ziggurat.errors import ParameterError, PrivacyError, SchemaError
-from ziggurat.mechanisms import AdditiveNoise, drawing_from, exact_confidence
+from ziggurat.mechanisms import AdditiveNoise
 from ziggurat.privacy import (
     Amount,
     ApproximateDP,
@@ -21,14 +21,15 @@ from ziggurat.privacy import (
     Neighbours,
     PureDP,
     compose,
+    exact_confidence,
     exact_delta,
     exact_epsilon,
     gaussian_mu,
-    whole,
+    whole_number,
 )
 from ziggurat.queries.workloads._answer import GroupAnswer, WorkloadAnswer
 from ziggurat.queries.workloads._cells import Label
-from ziggurat.queries.workloads._estimate import answers, coarser, estimated
+from ziggurat.queries.workloads._estimate import answers, coarser, estimate_components
 from ziggurat.queries.workloads._intervals import Errors
 from ziggurat.queries.workloads._noise import (
     gaussian_noise,
@@ -37,11 +38,11 @@ from ziggurat.queries.workloads._noise import (
     laplace_variance,
     variance,
 )
-from ziggurat.queries.workloads._read import counted, counting
+from ziggurat.queries.workloads._read import counting, lay_out_counts
 from ziggurat.queries.workloads._search import search
 from ziggurat.queries.workloads._strategy import Floats, Levels, Strategy, in_words, inverse_table, variances
-from ziggurat.queries.workloads._workload import Group, Places, Workload, coarsened
-from ziggurat.randomness import Source, uniform_below
+from ziggurat.queries.workloads._workload import Group, Places, Workload, coarsen
+from ziggurat.randomness import Source, choose_source, uniform_below
 
 NoiseKind = Literal["laplace", "gaussian"]
 
@@ -59,7 +60,7 @@ def plan_workload(
         raise ParameterError("The workload asks nothing; add a marginal, ranges or the total.")
     eps, allowed, kind = exact_epsilon(epsilon), exact_delta(delta), _kind(noise, exact_delta(delta))
     rows, neighbours = _rows(unit, rows_per_unit), Neighbours(unit)
-    maps, groups = coarsened(workload)
+    maps, groups = coarsen(workload)
     sizes = {name: int(places[-1]) + 1 for name, places in maps.items()}
     strategy = search(groups, sizes, 2 if kind == "laplace" else 1)
     if kind == "laplace":
@@ -92,7 +93,7 @@ def _rows(unit: Unit, rows_per_unit: int | None) -> int:
         return 1
     if unit.is_row and rows_per_unit != 1:
         raise ParameterError("If the unit is a row, one row of each counts; leave rows_per_unit out.")
-    return whole(rows_per_unit, "rows_per_unit")
+    return whole_number(rows_per_unit, "rows_per_unit")
 
 
 def most_queries(groups: Sequence[Group], sizes: Mapping[str, int]) -> int:
@@ -214,9 +215,9 @@ class WorkloadPlan:
             Raise answers below 0 to 0; they are then biased, and no longer add up.
         """
         self._require(table)
-        level, stream = exact_confidence(confidence), drawing_from(source)
-        counts, statement = self._counted(table, stream)
-        answered = self._released(counts, stream, level, nonnegative)
+        level, stream = exact_confidence(confidence), choose_source(source)
+        counts, statement = self._count(table, stream)
+        answered = self._release(counts, stream, level, nonnegative)
         return WorkloadAnswer(answered, self.event, stream.origin, level, self.strategy, nonnegative, (statement,))
 
     def _require(self, table: Table) -> None:
@@ -227,12 +228,12 @@ class WorkloadPlan:
                     f"The table describes column {name!r} otherwise; make the workload from table.schema."
                 )
 
-    def _released(
+    def _release(
         self, counts: Sequence[Any], source: Source, level: Fraction, nonnegative: bool
     ) -> tuple[GroupAnswer, ...]:
         """Protect exact histograms and answer from the noisy ones."""
-        parts = estimated(self.measurement, self._noisy(counts, source), self._weights, self._eigenvalues)
-        return tuple(self._answered(place, parts, level, nonnegative) for place in range(len(self._groups)))
+        parts = estimate_components(self.measurement, self._noisy(counts, source), self._weights, self._eigenvalues)
+        return tuple(self._answer_group(place, parts, level, nonnegative) for place in range(len(self._groups)))
 
     def _noisy(self, counts: Sequence[Any], source: Source) -> list[Any]:
         return [each.release(count, source).value for each, count in zip(self.mechanisms, counts, strict=True)]
@@ -246,7 +247,7 @@ class WorkloadPlan:
         components = self.measurement.space.components(self._groups)
         return self.measurement.eigenvalues(components, self._weights)
 
-    def _answered(self, place: int, parts: Any, level: Fraction, nonnegative: bool) -> GroupAnswer:
+    def _answer_group(self, place: int, parts: Any, level: Fraction, nonnegative: bool) -> GroupAnswer:
         group, asked = self._groups[place], self.workload.groups[place]
         sizes = {name: int(places[-1]) for name, places in self._maps.items()}
         values = answers(self.measurement.space, group, parts, sizes)
@@ -275,7 +276,7 @@ class WorkloadPlan:
         inverse = inverse_table(space, group, self._eigenvalues)
         return deviations, errors.half_widths(group, inverse, deviations, _MOST_LAWS // len(self._groups))
 
-    def _counted(self, table: Table, source: Source) -> tuple[list[Any], str]:
+    def _count(self, table: Table, source: Source) -> tuple[list[Any], str]:
         """Count every histogram exactly, from the sets of columns that no other set contains."""
         space = self.measurement.space
         supports = {frozenset(space.support(levels)) for levels in self.measurement.measured}
@@ -284,7 +285,7 @@ class WorkloadPlan:
         salt = 0 if self.unit.is_row else uniform_below(2**62, source=source)
         query = counting(table, self.workload.cells, sets, self.sensitivity, salt)
         sizes = {name: space.chain(name).size for name in space.columns}
-        joints = dict(zip(largest, counted(table.query(query), sets, self._maps, sizes), strict=True))
+        joints = dict(zip(largest, lay_out_counts(table.query(query), sets, self._maps, sizes), strict=True))
         counts = [self._histogram(joints, levels) for levels in self.measurement.measured]
         return counts, table.engine.statement(query)
 

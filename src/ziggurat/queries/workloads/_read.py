@@ -11,20 +11,20 @@ from sqlglot import exp
 
 from ziggurat.data import Table
 from ziggurat.data.expressions import reference
-from ziggurat.queries.answering import bounded
-from ziggurat.queries.workloads._cells import Cells
+from ziggurat.queries.answering import bound_rows
+from ziggurat.queries.workloads._cells import ColumnCells
 
 _UNIT, _COUNT = "ziggurat_unit", "ziggurat_count"
 
 
 def counting(
-    table: Table, cells: Mapping[str, Cells], sets: Sequence[Sequence[str]], rows_per_unit: int, salt: int
+    table: Table, cells: Mapping[str, ColumnCells], sets: Sequence[Sequence[str]], rows_per_unit: int, salt: int
 ) -> exp.Select:
     """Return the query that counts rows by the cells of every set of columns.
 
     If the unit is not a row, at most `rows_per_unit` rows of each unit count, the same rows in every set.
     """
-    names = _used(sets)
+    names = _columns_of(sets)
     codes = [cells[name].code().as_(_alias(place), quoted=True) for place, name in enumerate(names)]
     column = table.unit.column
     if column is None:
@@ -32,7 +32,7 @@ def counting(
     else:
         unit = reference(table.schema[column]).as_(_UNIT, quoted=True)
         kept = [_alias(place) for place in range(len(names))]
-        rows = bounded(table.select(unit, *codes), _UNIT, kept, rows=rows_per_unit, salt=salt)
+        rows = bound_rows(table.select(unit, *codes), _UNIT, kept, rows=rows_per_unit, salt=salt)
     count = exp.Count(this=exp.Star()).as_(_COUNT, quoted=True)
     query = exp.select(*map(_column, range(len(names))), count).from_(rows.subquery("cells", copy=False), copy=False)
     return query.group_by(_grouping(names, sets), copy=False) if names else query
@@ -43,7 +43,7 @@ def _grouping(names: Sequence[str], sets: Sequence[Sequence[str]]) -> exp.Expr:
     return exp.GroupingSets(expressions=each)
 
 
-def counted(
+def lay_out_counts(
     answer: pa.Table, sets: Sequence[Sequence[str]], places: Mapping[str, Any], sizes: Mapping[str, int]
 ) -> list[Any]:
     """Lay the counts of every set out as an array with one axis for each of its columns.
@@ -59,7 +59,7 @@ def counted(
     sizes
         For every column the length of its axis.
     """
-    names = _used(sets)
+    names = _columns_of(sets)
     codes = {name: answer.column(place).to_numpy() for place, name in enumerate(names)}
     counts = answer.column(_COUNT).to_numpy()
     tables = []
@@ -80,7 +80,7 @@ def _rows_of(chosen: Sequence[str], codes: Mapping[str, Any], rows: int) -> Any:
     return mine
 
 
-def _used(sets: Sequence[Sequence[str]]) -> list[str]:
+def _columns_of(sets: Sequence[Sequence[str]]) -> list[str]:
     return sorted({name for chosen in sets for name in chosen})
 
 

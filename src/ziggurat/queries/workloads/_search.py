@@ -48,11 +48,11 @@ def search(groups: Sequence[Group], sizes: Mapping[str, int], power: int) -> Str
         )
     tried = _candidates(space, components)
     starts = [*_starts(space, groups, tried), np.ones(len(tried))]
-    energies = total_energies(space, groups, components, _asked(sizes))
+    energies = total_energies(space, groups, components, _cells_asked_for(sizes))
     return _optimal(space, energies, components, tried, starts, power)[0]
 
 
-def _asked(sizes: Mapping[str, int]) -> dict[str, int]:
+def _cells_asked_for(sizes: Mapping[str, int]) -> dict[str, int]:
     return {name: size - 1 for name, size in sizes.items()}
 
 
@@ -77,9 +77,7 @@ def _starts(space: Space, groups: Sequence[Group], tried: Sequence[Levels]) -> l
 def _best_chain(name: str, sizes: Mapping[str, int], groups: Sequence[Group], power: int) -> Chain:
     """The chain that serves best what is asked of this column alone; two levels if no ranges are asked."""
     asked = [
-        replace(
-            group, factors={name: _thinned(group.factors[name])}, weight=group.weight * _groups_of(group, name, sizes)
-        )
+        replace(group, factors={name: _thin(group.factors[name])}, weight=group.weight * _groups_of(group, name, sizes))
         for group in groups
         if name in group.factors
     ]
@@ -88,7 +86,7 @@ def _best_chain(name: str, sizes: Mapping[str, int], groups: Sequence[Group], po
     return min(_chains(sizes[name]), key=lambda chain: _error_of(chain, name, sizes[name], asked, power))
 
 
-def _thinned(ranges: Ranges | None) -> Ranges | None:
+def _thin(ranges: Ranges | None) -> Ranges | None:
     if ranges is None or len(ranges) <= _ENOUGH_RANGES:
         return ranges
     step = len(ranges) // _ENOUGH_RANGES + 1
@@ -103,7 +101,7 @@ def _groups_of(group: Group, name: str, sizes: Mapping[str, int]) -> int:
 def _error_of(chain: Chain, name: str, size: int, asked: Sequence[Group], power: int) -> float:
     space = Space((name,), (chain,))
     components = space.components(asked)
-    energies = total_energies(space, asked, components, _asked({name: size}))
+    energies = total_energies(space, asked, components, _cells_asked_for({name: size}))
     return _optimal(space, energies, components, components, [np.ones(len(components))], power)[1]
 
 
@@ -135,10 +133,10 @@ def _optimal(
 ) -> tuple[Strategy, float]:
     """Share the budget as well as possible; then leave out what is negligible and share again."""
     adds = contributions(space, components, tried)
-    shares, error = min((_minimised(energies, adds, start, power) for start in starts), key=lambda found: found[1])
+    shares, error = min((_minimize(energies, adds, start, power) for start in starts), key=lambda found: found[1])
     kept = _worthwhile(shares, adds)
     if len(kept) < len(shares):
-        shares, error = _minimised(energies, adds[:, kept], shares[kept], power)
+        shares, error = _minimize(energies, adds[:, kept], shares[kept], power)
     chosen = tuple(tried[place] for place in kept)
     return Strategy(space, chosen, tuple(map(float, shares))), error
 
@@ -157,7 +155,7 @@ def _worthwhile(shares: Floats, adds: Floats) -> list[int]:
     return sorted(kept)
 
 
-def _minimised(energies: Floats, adds: Floats, start: Floats, power: int) -> tuple[Floats, float]:
+def _minimize(energies: Floats, adds: Floats, start: Floats, power: int) -> tuple[Floats, float]:
     """Minimise sum of energy / eigenvalue over shares that add up to 1.
 
     In the shares of Gaussian noise the error is convex (a sum of reciprocals of linear functions); for Laplace noise

@@ -63,7 +63,7 @@ class Chain:
         if ranges is None:
             kept = np.array([self.blocks], dtype=float) / self.size
         else:
-            kept = np.stack([_averaged(ranges, self.size // count) for count in self.blocks], axis=1)
+            kept = np.stack([_average(ranges, self.size // count) for count in self.blocks], axis=1)
         return np.diff(kept, axis=1, prepend=0.0) / self.size
 
     def means(self, query: Floats, level: int) -> Floats:
@@ -73,7 +73,7 @@ class Chain:
         return np.diff(kept, axis=0, prepend=0.0)
 
 
-def _averaged(ranges: Ranges, width: int) -> Floats:
+def _average(ranges: Ranges, width: int) -> Floats:
     """The squared length of each range after averaging over blocks of this width."""
     first, last = ranges.lows // width, (ranges.highs - 1) // width
     left, right = (first + 1) * width - ranges.lows, ranges.highs - last * width

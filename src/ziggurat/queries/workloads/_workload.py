@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from ziggurat.data import Schema, Unit
 from ziggurat.errors import ParameterError
-from ziggurat.privacy import Amount, exact_positive, whole
-from ziggurat.queries.workloads._cells import MOST_CELLS, Cells, Edge, Label, cells_of
+from ziggurat.privacy import Amount, exact_positive, whole_number
+from ziggurat.queries.workloads._cells import MOST_CELLS, ColumnCells, Edge, Label, cells_of
 
 if TYPE_CHECKING:
     from ziggurat.queries.workloads._plan import WorkloadPlan
@@ -65,11 +65,11 @@ class Group:
         """The columns that its queries name."""
         return tuple(self.factors)
 
-    def shape(self, cells: Mapping[str, Cells]) -> tuple[int, ...]:
+    def shape(self, cells: Mapping[str, ColumnCells]) -> tuple[int, ...]:
         """How many cells or ranges of each column are asked for."""
         return tuple(cells[name].size if each is None else len(each) for name, each in self.factors.items())
 
-    def labels(self, cells: Mapping[str, Cells]) -> dict[str, list[Label]]:
+    def labels(self, cells: Mapping[str, ColumnCells]) -> dict[str, list[Label]]:
         """Name what is asked for, column by column."""
         return {
             name: cells[name].labels()
@@ -107,9 +107,9 @@ class Workload:
             raise ParameterError("A workload is about a schema: give table.schema.")
         self._schema, self._edges, self._bins = schema, dict(edges or {}), dict(bins or {})
         self._groups: tuple[Group, ...] = ()
-        self._cells: dict[str, Cells] = {}
+        self._cells: dict[str, ColumnCells] = {}
         for name in (*self._edges, *self._bins):
-            self._cells[name] = self._made(name)
+            self._cells[name] = self._make_cells(name)
 
     @property
     def schema(self) -> Schema:
@@ -122,7 +122,7 @@ class Workload:
         return self._groups
 
     @property
-    def cells(self) -> dict[str, Cells]:
+    def cells(self) -> dict[str, ColumnCells]:
         """The cells of every column that is asked about, in the order of the schema."""
         used = {name for group in self._groups for name in group.columns}
         return {name: self._cells[name] for name in self._schema.names if name in used}
@@ -140,15 +140,15 @@ class Workload:
 
     def marginal(self, *columns: str, weight: Amount = 1) -> Workload:
         """Add one count for every combination of the cells of these columns."""
-        names = self._checked(columns)
+        names = self._check_columns(columns)
         if not names:
             raise ParameterError("Name the columns of the marginal; the number of all rows is total().")
         return self._with(", ".join(names), dict.fromkeys(names), weight)
 
     def marginals(self, k: int, columns: Iterable[str] | None = None, *, weight: Amount = 1) -> Workload:
         """Add every marginal over `k` of these columns (by default of all columns of the schema)."""
-        names = self._checked(self._schema.names if columns is None else columns)
-        if whole(k, "k") > len(names):
+        names = self._check_columns(self._schema.names if columns is None else columns)
+        if whole_number(k, "k") > len(names):
             raise ParameterError(f"There are fewer than {k} columns to combine.")
         grown = self
         for chosen in combinations(names, k):
@@ -176,7 +176,7 @@ class Workload:
 
     def all_ranges(self, column: str, *, by: Sequence[str] = (), weight: Amount = 1) -> Workload:
         """Add every range over the cells of a column."""
-        size = self._ordered(column)
+        size = self._require_ordered(column)
         if size * (size + 1) // 2 > MOST_QUERIES:
             raise ParameterError(f"All ranges over {size:,} cells are too many; state fewer bins for {column!r}.")
         low, high = np.triu_indices(size)
@@ -184,7 +184,7 @@ class Workload:
 
     def prefixes(self, column: str, *, by: Sequence[str] = (), weight: Amount = 1) -> Workload:
         """Add the number of rows up to each cell of a column: its cumulative distribution."""
-        high = np.arange(1, self._ordered(column) + 1)
+        high = np.arange(1, self._require_ordered(column) + 1)
         return self._with_ranges(column, "prefixes", np.stack([np.zeros_like(high), high], axis=1), by, weight)
 
     def plan(
@@ -207,7 +207,7 @@ class Workload:
         return plan_workload(self, unit, epsilon, delta, noise, rows_per_unit)
 
     def _with_ranges(self, column: str, what: str, places: Places, by: Sequence[str], weight: Amount) -> Workload:
-        others = self._checked(by)
+        others = self._check_columns(by)
         if column in others:
             raise ParameterError(f"Column {column!r} cannot be both the range and among by=.")
         if not len(places):
@@ -220,20 +220,20 @@ class Workload:
         grown = Workload(self._schema)
         grown._edges, grown._bins = self._edges, self._bins
         grown._cells = {**self._cells, **{column: self._of(column) for column in factors}}
-        added = Group(self._unused(name), dict(factors), float(exact_positive(weight, "weight")))
+        added = Group(self._find_unused(name), dict(factors), float(exact_positive(weight, "weight")))
         _check_sizes(added, grown._cells)
         grown._groups = (*self._groups, added)
         if len(grown) > MOST_QUERIES:
             raise ParameterError(f"A workload holds at most {MOST_QUERIES:,} queries; ask for fewer.")
         return grown
 
-    def _unused(self, name: str) -> str:
+    def _find_unused(self, name: str) -> str:
         """A name of its own for every group, so that answers can be told apart."""
         taken = {group.name for group in self._groups}
         names = (name if again == 1 else f"{name} ({again})" for again in range(1, len(taken) + 2))
         return next(each for each in names if each not in taken)
 
-    def _checked(self, columns: Iterable[str]) -> tuple[str, ...]:
+    def _check_columns(self, columns: Iterable[str]) -> tuple[str, ...]:
         if isinstance(columns, str):
             raise ParameterError("Columns are given as a list of names.")
         names = tuple(columns)
@@ -243,20 +243,20 @@ class Workload:
             raise ParameterError("A column is named twice.")
         return names
 
-    def _of(self, name: str) -> Cells:
-        return self._cells[name] if name in self._cells else self._made(name)
+    def _of(self, name: str) -> ColumnCells:
+        return self._cells[name] if name in self._cells else self._make_cells(name)
 
-    def _made(self, name: str) -> Cells:
+    def _make_cells(self, name: str) -> ColumnCells:
         return cells_of(self._schema[name], self._edges.get(name), self._bins.get(name))
 
-    def _ordered(self, column: str) -> int:
+    def _require_ordered(self, column: str) -> int:
         cells = self._of(column)
         if not cells.ordered:
             raise ParameterError(f"Column {column!r} has no order; ranges need one.")
         return cells.size
 
 
-def _check_sizes(group: Group, cells: Mapping[str, Cells]) -> None:
+def _check_sizes(group: Group, cells: Mapping[str, ColumnCells]) -> None:
     joint = math.prod(cells[name].size + 1 for name in group.columns)
     if joint > MOST_CELLS:
         raise ParameterError(
@@ -265,20 +265,20 @@ def _check_sizes(group: Group, cells: Mapping[str, Cells]) -> None:
         )
 
 
-def coarsened(workload: Workload) -> tuple[dict[str, Places], tuple[Group, ...]]:
+def coarsen(workload: Workload) -> tuple[dict[str, Places], tuple[Group, ...]]:
     """Merge cells that no query tells apart: where each cell of a column went, and the groups over merged cells.
 
     Only columns of which nothing but ranges are asked can be merged. A cell in no range joins the cell of everything
     else, so that disjoint ranges become cells themselves. The last entry of each map is that cell.
     """
-    maps = {name: _merged(name, cells.size, workload.groups) for name, cells in workload.cells.items()}
+    maps = {name: _merge(name, cells.size, workload.groups) for name, cells in workload.cells.items()}
     return maps, tuple(
-        replace(group, factors={name: _moved(each, maps[name]) for name, each in group.factors.items()})
+        replace(group, factors={name: _restate(each, maps[name]) for name, each in group.factors.items()})
         for group in workload.groups
     )
 
 
-def _merged(name: str, size: int, groups: Sequence[Group]) -> Places:
+def _merge(name: str, size: int, groups: Sequence[Group]) -> Places:
     asked = [group.factors[name] for group in groups if name in group.factors]
     ranges = [each for each in asked if each is not None]
     if len(ranges) < len(asked):
@@ -291,7 +291,7 @@ def _merged(name: str, size: int, groups: Sequence[Group]) -> Places:
     return np.append(np.where(place < 0, int(covered.sum()), number[place]), int(covered.sum()))
 
 
-def _moved(ranges: Ranges | None, target: Places) -> Ranges | None:
+def _restate(ranges: Ranges | None, target: Places) -> Ranges | None:
     """Restate ranges over merged cells; every cell of a range is covered, so its merged cells are consecutive."""
     if ranges is None:
         return None

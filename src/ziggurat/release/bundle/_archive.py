@@ -26,7 +26,7 @@ _LARGEST, _MOST = (1 << 32) - 1, (1 << 16) - 1
 
 
 @dataclass(frozen=True)
-class Piece:
+class ArchivePiece:
     """A stretch of a canonical zip: what the format says of a file (or at its end, of none), or the file itself."""
 
     name: str
@@ -49,22 +49,22 @@ def write_archive(file: BinaryIO, members: dict[str, Member]) -> None:
             file.write(block)
 
 
-def pieces(members: Sequence[tuple[str, Member]]) -> Iterator[Piece]:
+def pieces(members: Sequence[tuple[str, Member]]) -> Iterator[ArchivePiece]:
     """Lay files out one after the other, then the directory of all of them."""
     offset, directory = 0, []
     for name, member in members:
         called = name.encode()
         said = _said(member, called)
-        yield Piece(name, offset, _LOCAL + said + called)
-        yield Piece(name, offset + 4 + _COMMON.size + len(called), member)
+        yield ArchivePiece(name, offset, _LOCAL + said + called)
+        yield ArchivePiece(name, offset + 4 + _COMMON.size + len(called), member)
         rest = _REST.pack(0, 0, 0, _mode(name) << 16, offset)
         directory.append((name, _CENTRAL + (_UNIX | _VERSION).to_bytes(2, "little") + said + rest + called))
         offset += 4 + _COMMON.size + len(called) + member.size
     begins = offset
     for name, data in directory:
-        yield Piece(name, offset, data)
+        yield ArchivePiece(name, offset, data)
         offset += len(data)
-    yield Piece("", offset, _END + _LAST.pack(0, 0, len(members), len(members), offset - begins, begins, 0))
+    yield ArchivePiece("", offset, _END + _LAST.pack(0, 0, len(members), len(members), offset - begins, begins, 0))
 
 
 def _said(member: Member, called: bytes) -> bytes:
@@ -77,14 +77,14 @@ def _mode(name: str) -> int:
     return 0o100600 if name.startswith(f"{STEWARD}/") else 0o100644
 
 
-def read_archive(path: Path) -> tuple[list[tuple[str, Member]], list[Piece]]:
+def read_archive(path: Path) -> tuple[list[tuple[str, Member]], list[ArchivePiece]]:
     """Find the files of a zip, and the pieces that are not as in the canonical form; `ValueError` if it cannot be read.
 
     The directory at the end and the headers before the files say the same twice. If they do not, the reading by which
     less is wrong counts.
     """
     size = path.stat().st_size
-    read: list[tuple[list[tuple[str, Member]], list[Piece]]] = []
+    read: list[tuple[list[tuple[str, Member]], list[ArchivePiece]]] = []
     wrong = ""
     for way in (_by_directory, _by_sequence):
         try:
@@ -100,17 +100,17 @@ def read_archive(path: Path) -> tuple[list[tuple[str, Member]], list[Piece]]:
     return min(read, key=lambda each: len(each[1]))
 
 
-def _differing(path: Path, size: int, found: list[tuple[str, Member]]) -> list[Piece]:
+def _differing(path: Path, size: int, found: list[tuple[str, Member]]) -> list[ArchivePiece]:
     if len({name for name, _ in found}) != len(found):
-        return [Piece("", 0, b"")]  # two files of one name have no canonical form
+        return [ArchivePiece("", 0, b"")]  # two files of one name have no canonical form
     laid = list(pieces(sorted(found)))
     with path.open("rb") as file:
         return [piece for piece in laid if not _as_laid(file, piece)] + [
-            Piece("", piece.end, b"") for piece in laid[-1:] if piece.end != size
+            ArchivePiece("", piece.end, b"") for piece in laid[-1:] if piece.end != size
         ]
 
 
-def _as_laid(file: BinaryIO, piece: Piece) -> bool:
+def _as_laid(file: BinaryIO, piece: ArchivePiece) -> bool:
     if isinstance(piece.data, Member):
         return piece.data.start == piece.start
     file.seek(piece.start)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ziggurat.errors import DataError
-from ziggurat.release.bundle._archive import Piece, read_archive
+from ziggurat.release.bundle._archive import ArchivePiece, read_archive
 from ziggurat.release.bundle._members import Member
 from ziggurat.release.bundle._names import EVIDENCE, MANIFEST, PUBLIC, STEWARD, name_problem
 from ziggurat.release.bundle._verified import BundleProblem
@@ -18,7 +18,7 @@ _MOST_FILES = 100_000
 
 
 @dataclass
-class Found:
+class BundleFiles:
     """The files of each part, by name, and what is wrong with how they lie there.
 
     Attributes
@@ -38,7 +38,7 @@ class Found:
     parts: dict[str, dict[str, Member]] = field(default_factory=dict)
     bare: bool = False
     problems: list[BundleProblem] = field(default_factory=list)
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[ArchivePiece] = field(default_factory=list)
     archive: str = ""
 
     def shown(self, part: str, name: str) -> str:
@@ -58,7 +58,7 @@ class Found:
         return sorted(records, key=lambda each: each.file) + (ends if "" in names and not named else [])
 
 
-def find(path: str | os.PathLike[str]) -> Found:
+def find(path: str | os.PathLike[str]) -> BundleFiles:
     """Find the files of a bundle; `DataError` if there is none."""
     place = Path(path)
     try:
@@ -72,11 +72,11 @@ def find(path: str | os.PathLike[str]) -> Found:
     raise DataError(f"There is no bundle at {str(place)!r}; check its name.")
 
 
-def _in_folder(folder: Path) -> Found:
+def _in_folder(folder: Path) -> BundleFiles:
     bare = not any((folder / part).is_dir() for part in (PUBLIC, STEWARD))
     if bare and not os.path.lexists(folder / MANIFEST):
         raise DataError(f"The folder {str(folder)!r} is no bundle: it holds neither parts nor a manifest.")
-    found = Found(bare=bare)
+    found = BundleFiles(bare=bare)
     if bare:
         part = STEWARD if (folder / EVIDENCE).exists() else PUBLIC
         found.parts[part] = dict(_walk(folder, "", found.problems))
@@ -114,8 +114,8 @@ def _walk(folder: Path, prefix: str, problems: list[BundleProblem]) -> Iterator[
                 problems.append(BundleProblem(f"{prefix}{name}", f"is {kind}, which no bundle holds"))
 
 
-def _in_zip(file: Path) -> Found:
-    found = Found(archive=file.name)
+def _in_zip(file: Path) -> BundleFiles:
+    found = BundleFiles(archive=file.name)
     try:
         members, found.pieces = read_archive(file)
     except ValueError as error:
@@ -133,7 +133,7 @@ def _in_zip(file: Path) -> Found:
     return _with_public(found)
 
 
-def _with_public(found: Found) -> Found:
+def _with_public(found: BundleFiles) -> BundleFiles:
     """The public part may go without the steward's, but not the other way round."""
     if PUBLIC not in found.parts:
         found.problems.append(BundleProblem(PUBLIC, "is missing"))

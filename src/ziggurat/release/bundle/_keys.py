@@ -16,7 +16,7 @@ from secrets import token_hex
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from ziggurat.errors import DataError
-from ziggurat.files import write_text
+from ziggurat.files import sync_path, write_text
 from ziggurat.ledger import (
     PublicKey,
     fingerprint,
@@ -98,8 +98,10 @@ def rotate_release_key(path: str | os.PathLike[str] | None = None) -> ReleaseKey
         if not kept.exists():
             os.link(old.public_file, kept)
         public = generate_key(draft)
+        # Not placed together: to take the first back would leave no key; `release_key` mends a pair cut short here.
         draft.replace(old.file)
         public.replace(old.public_file)
+        sync_path(old.file.absolute().parent)
     except OSError as error:
         raise DataError(f"The release key could not be replaced ({os.strerror(error.errno or 0)}).") from None
     finally:

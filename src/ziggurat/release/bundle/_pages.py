@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import math
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from markupsafe import Markup
 
 from ziggurat.ledger import fingerprint
+from ziggurat.pages import Grid, Picture, TableCell, render
 from ziggurat.privacy import in_words
 from ziggurat.release.bundle._facts import Laid, tables, written
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 _KINDS = {
     "question": "An answer to a question",
@@ -29,10 +28,19 @@ _KINDS = {
 }
 
 
+_SHOWN = {"details": "Further details", "config": "The file that describes this release"}
+_WEIGHED = [
+    ("attack", "wide"),
+    *((name, "number") for name in ("found", "threshold", "by chance", "allowed")),
+    ("", ""),
+]
+_TEXTS = ("made", "what", "sentence", "population", "budget", "analyst", "randomness")
+
+
 def public_page(certificate: Mapping[str, Any], public_key: str, rehearsal: bool) -> str:
     """The page that goes out: made of the certificate alone, and of the key that signs it."""
     signer = fingerprint(public_key) if public_key else ""
-    return _drawn("public.html", _common(certificate, rehearsal), signer=signer)
+    return render("release/bundle/public.html", **_common(certificate, rehearsal), signer=signer)
 
 
 def stewards_page(
@@ -43,38 +51,44 @@ def stewards_page(
     rehearsal: bool,
 ) -> str:
     """The page that stays: the decision, what it rests on, and what to do next."""
-    known = _common(certificate, rehearsal)
-    return _drawn(
-        "steward.html",
-        known,
-        verdict=verdict,
-        weighed=[*_weighed(verdict, "stopped"), *_weighed(verdict, "passed")],
-        unjudged=_mapping(verdict.get("no_verdict")),
+    rows = [_weighed(each, outcome) for outcome in ("stopped", "passed") for each in verdict.get(outcome) or ()]
+    return render(
+        "release/bundle/steward.html",
+        **_common(certificate, rehearsal),
+        said=verdict.get("sentence"),
+        stopped=verdict.get("stopped"),
+        weighed=Grid("What the gate weighed", _WEIGHED, rows),
+        unjudged=list(_mapping(verdict.get("no_verdict")).items()),
         findings=_findings(_mapping(evidence.get("made"))),
-        skipped=_mapping(evidence.get("skipped")),
-        measured=list(tables(_mapping(evidence.get("facts")))),
-        charts={title: _data_uri(svg) for title, svg in charts.items()},
+        skipped=list(_mapping(evidence.get("skipped")).items()),
+        measured=_grids(tables(_mapping(evidence.get("facts")))),
+        charts=[Picture(_image(svg), title, title) for title, svg in charts.items()],
     )
 
 
 def _common(certificate: Mapping[str, Any], rehearsal: bool) -> dict[str, Any]:
     """What both pages show of a certificate."""
-    kind = certificate.get("kind")
-    promise = certificate.get("promise")
+    kind, promise = certificate.get("kind"), certificate.get("promise")
+    decision, told = _mapping(certificate.get("decision")), _mapping(promise)
+    recorded = _mapping(certificate.get("recorded"))
     return {
-        "certificate": certificate,
+        **{name: certificate.get(name) or "" for name in _TEXTS},
         "title": _KINDS.get(str(kind), f"A release: {kind}"),
         "rehearsal": rehearsal,
-        "promise": promise if isinstance(promise, Mapping) else None,
+        "promised": bool(told),
+        "relation": told.get("relation"),
+        "account": told.get("account"),
         "amounts": _amounts(promise),
         "guess": _guess(promise),
         "unit": _unit(promise),
-        "decision": certificate.get("decision"),
+        "decision": {"stopped": (), "reason": "", "refuted": False, **decision} if decision else None,
         "not_protected": certificate.get("not_protected") or (),
-        "artefacts": certificate.get("artefacts") or (),
-        "versions": _mapping(certificate.get("versions")),
-        "recorded": _mapping(certificate.get("recorded")),
-        "shown": {name: _json(certificate[name]) for name in ("details", "config") if certificate.get(name)},
+        "artefacts": [
+            (each["name"], written(each["bytes"]), each["sha256"]) for each in certificate.get("artefacts") or ()
+        ],
+        "versions": list(_mapping(certificate.get("versions")).items()),
+        "recorded": {name: recorded.get(name) for name in ("ledger", "seq", "hash")} if recorded else None,
+        "shown": [(words, _json(certificate[name])) for name, words in _SHOWN.items() if certificate.get(name)],
     }
 
 
@@ -114,11 +128,17 @@ def _unit(promise: Any) -> str:
     return said.removeprefix("one ") if isinstance(said, str) else "row"
 
 
-def _weighed(verdict: Mapping[str, Any], outcome: str) -> list[dict[str, Any]]:
+def _weighed(said: Any, outcome: str) -> list[str | TableCell]:
     """What the gate compared with which threshold, amounts in words."""
+    each = _mapping(said)
+    refused = TableCell("✗ refuted" if each.get("claimed") else "✗ stops", look="bad")
     return [
-        {**each, "stopped": outcome == "stopped", **{name: _amount(each.get(name)) for name in ("threshold", "level")}}
-        for each in map(_mapping, verdict.get(outcome) or ())
+        TableCell(written(each.get("attack")), written(each.get("means"))),
+        written(each.get("figure")),
+        _amount(each.get("threshold")),
+        written(each.get("chance")),
+        _amount(each.get("level")),
+        refused if outcome == "stopped" else TableCell("✓ passes", look="good"),
     ]
 
 
@@ -129,10 +149,22 @@ def _amount(said: Any) -> str:
         return written(said)
 
 
-def _findings(made: Mapping[str, Any]) -> list[tuple[str, str, list[Laid]]]:
+def _findings(made: Mapping[str, Any]) -> list[tuple[str, str, list[Grid]]]:
     """Every attack: its name, its sentence, and its figures."""
     found = {name: _mapping(each) for name, each in made.items()}
-    return [(name, each.get("sentence", ""), list(tables({**each, "sentence": None}))) for name, each in found.items()]
+    return [
+        (name, each.get("sentence", ""), _grids(tables({**each, "sentence": None}))) for name, each in found.items()
+    ]
+
+
+def _grids(laid: Iterable[Laid]) -> list[Grid]:
+    return [_grid(each) for each in laid]
+
+
+def _grid(laid: Laid) -> Grid:
+    heads = laid.heads or [""] * max((len(row) for row in laid.rows), default=0)
+    more = f"{laid.left_out} more rows are in evidence.json." if laid.left_out else ""
+    return Grid(laid.title, [(name, "number" if i else "wide") for i, name in enumerate(heads)], laid.rows, more)
 
 
 def _mapping(said: Any) -> Mapping[str, Any]:
@@ -143,27 +175,7 @@ def _json(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True)
 
 
-def _data_uri(svg: str) -> str:
+def _image(svg: str) -> Markup:
     """A picture as an image: whatever stands in it cannot run, and cannot ask for anything."""
-    return "data:image/svg+xml;base64," + b64encode(svg.encode("utf-8", "replace")).decode()
-
-
-def _drawn(template: str, known: Mapping[str, Any], **more: Any) -> str:
-    text = _environment().get_template(template).render(**known, **more)
-    # Halves of characters, which no file can hold, are written as escapes.
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
-@cache
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader
-
-    made = Environment(
-        loader=PackageLoader("ziggurat.release.bundle"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    made.filters["written"] = written
-    return made
+    data = b64encode(svg.encode("utf-8", "replace")).decode()
+    return Markup('<img src="data:image/svg+xml;base64,{}" alt="">').format(data)

@@ -14,7 +14,7 @@ from typing import Any
 from ziggurat.errors import DataError
 from ziggurat.ledger import PublicKey, fingerprint
 from ziggurat.release.bundle._contents import CERTIFICATE_FORMAT, certified, is_rehearsal
-from ziggurat.release.bundle._found import Found, find
+from ziggurat.release.bundle._found import BundleFiles, find
 from ziggurat.release.bundle._keys import accepted_keys
 from ziggurat.release.bundle._manifest import Manifest, Sealed, damaged_fields, field_digests, read_by_line
 from ziggurat.release.bundle._members import Member
@@ -43,7 +43,7 @@ def verify_bundle(path: str | os.PathLike[str], public_key: PublicKey | None = N
 class _Examination:
     """Walks through the parts of a bundle and writes down what is wrong."""
 
-    def __init__(self, found: Found, accepted: frozenset[str] | None) -> None:
+    def __init__(self, found: BundleFiles, accepted: frozenset[str] | None) -> None:
         self.found, self.accepted = found, accepted
         self.problems = list(found.problems)
         self.manifests: dict[str, tuple[Manifest, str]] = {}

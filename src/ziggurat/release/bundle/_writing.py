@@ -18,6 +18,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from ziggurat.errors import DataError, ParameterError
+from ziggurat.files import sync, sync_path
 from ziggurat.ledger import PrivateKey, load_private_key, public_hex
 from ziggurat.release.bundle._archive import write_archive
 from ziggurat.release.bundle._contents import Contents
@@ -153,7 +154,7 @@ def _write(path: Path, blocks: Iterable[bytes], mode: int = 0o666) -> Sealed:
             found.update(block)
             size += file.write(block)
         file.flush()
-        os.fsync(file.fileno())
+        sync(file.fileno())
     return Sealed(found.hexdigest(), size)
 
 
@@ -183,14 +184,14 @@ def _put(whole: Path, target: Path) -> None:
         with os.fdopen(os.open(archive, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _zip_mode(whole)), "wb") as file:
             write_archive(file, dict(_members(whole)))
             file.flush()
-            os.fsync(file.fileno())
+            sync(file.fileno())
         os.link(archive, target)
     else:
         for folder in [*(each for each in whole.rglob("*") if each.is_dir()), whole]:
-            _sync(folder)
+            sync_path(folder)
         require_new(target)
         whole.rename(target)  # over an empty folder at most: a file or a full folder makes it fail
-    _sync(target.parent)
+    sync_path(target.parent)
 
 
 def _zip_mode(whole: Path) -> int:
@@ -201,11 +202,3 @@ def _members(whole: Path) -> Iterator[tuple[str, Member]]:
     for file in whole.rglob("*"):
         if file.is_file():
             yield file.relative_to(whole).as_posix(), Member(file, 0, file.stat().st_size)
-
-
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

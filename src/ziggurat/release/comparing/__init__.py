@@ -1,19 +1,19 @@
 """Several ways to synthesise one table, judged on the same rows."""
 
 from ziggurat.release.comparing._candidate import RISK, UTILITY, Candidate, Candidates, plane
-from ziggurat.release.comparing._candidates import Steps, candidates
-from ziggurat.release.comparing._judging import Asked, judged, steps
-from ziggurat.release.comparing._plane import fill
+from ziggurat.release.comparing._candidates import StepCounter, candidates
+from ziggurat.release.comparing._judging import JudgingTerms, judged, steps
+from ziggurat.release.comparing._plane import fill_plane
 
 __all__ = [
     "RISK",
     "UTILITY",
-    "Asked",
     "Candidate",
     "Candidates",
-    "Steps",
+    "JudgingTerms",
+    "StepCounter",
     "candidates",
-    "fill",
+    "fill_plane",
     "judged",
     "plane",
     "steps",

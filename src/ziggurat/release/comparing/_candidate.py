@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from ziggurat.attacks import Excess, Finding
+from ziggurat.attacks import Excess
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 from ziggurat.release._tried import excesses_of
 from ziggurat.utility import Comparison
 
@@ -199,11 +200,11 @@ class Candidates:
 
     def draw(self, format: Literal["svg", "png"] = "svg") -> bytes:  # noqa: A002
         """Draw the risk-utility plane, a point for each candidate; the same findings give the same bytes."""
-        from ziggurat.release.comparing._plane import drawn
+        from ziggurat.release.comparing._plane import draw_plane
 
         if format not in ("svg", "png"):
             raise ParameterError("A picture is drawn as 'svg' or 'png'.")
-        return drawn(self, format)
+        return draw_plane(self, format)
 
 
 _SCHEMA = pa.schema(
@@ -228,9 +229,9 @@ def plane(candidates: Candidates, file: str | Path) -> None:
     file
         Where to draw; an existing file is replaced, whole or not at all.
     """
-    from ziggurat.release.comparing._plane import save
+    from ziggurat.release.comparing._plane import save_plane
 
-    save(candidates, Path(file))
+    save_plane(candidates, Path(file))
 
 
 _VERDICTS = {

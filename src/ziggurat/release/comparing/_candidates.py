@@ -14,8 +14,8 @@ from ziggurat.data import Schema, Table, Unit, read
 from ziggurat.errors import DataError, ParameterError, ZigguratError
 from ziggurat.randomness import Source, secure, seeded
 from ziggurat.release.comparing._candidate import Candidate, Candidates
-from ziggurat.release.comparing._judging import Asked, Progress, judged, steps
-from ziggurat.synthesize import Synthesizer, opened, rows_of
+from ziggurat.release.comparing._judging import JudgingTerms, Progress, judged, steps
+from ziggurat.synthesize import Synthesizer, open_table, sample_rows
 from ziggurat.utility import ROWS
 
 LOOKED = (
@@ -76,11 +76,11 @@ def candidates(
     """
     _check(models, holdout, copies)
     source = secure() if random_state is None else seeded(random_state)
-    held = opened(table)
-    cells, total = rows_of(held, held.schema.names, ROWS if rows is None else rows, source.child("rows"))
+    held = open_table(table)
+    cells, total = sample_rows(held, held.schema.names, ROWS if rows is None else rows, source.child("rows"))
     kept, outside = _split(held, cells, float(holdout), source.child("split"))
     training = _without_people(held, kept)
-    asked = Asked.of(
+    asked = JudgingTerms.of(
         training.schema,
         target=target,
         formula=formula,
@@ -90,7 +90,7 @@ def candidates(
         random_state=random_state,
     )
     each_time = 1 + steps(asked, True, None)
-    told = Steps(progress, each_time * len(models))
+    told = StepCounter(progress, each_time * len(models))
     found = []
     for name, model in models.items():
         made, drawn, seconds = _made(name, model, held, kept, training, copies, told)
@@ -99,7 +99,7 @@ def candidates(
     return Candidates(tuple(found), kept.num_rows, outside.num_rows, _notes(total, cells.num_rows, found))
 
 
-class Steps:
+class StepCounter:
     """Counts the steps of a long task, and tells which comes next."""
 
     def __init__(self, progress: Progress | None, of: int) -> None:
@@ -113,7 +113,7 @@ class Steps:
 
 
 def _made(
-    name: str, model: object, held: Table, kept: pa.Table, training: Table, copies: int, told: Steps
+    name: str, model: object, held: Table, kept: pa.Table, training: Table, copies: int, told: StepCounter
 ) -> tuple[Any, object, float]:
     """Fit a clone and draw from it; a synthesiser without a guarantee does not see who the people are."""
     told(f"{name}: learning")

@@ -10,7 +10,6 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from ziggurat.attacks import (
-    Finding,
     Scenario,
     closest_records,
     inference,
@@ -20,6 +19,7 @@ from ziggurat.attacks import (
 )
 from ziggurat.data import Kind, Role, Schema, Table
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 from ziggurat.randomness import seeded
 from ziggurat.release.comparing._candidate import Candidate
 from ziggurat.utility import ROWS, Comparison, Formula, compare
@@ -33,7 +33,7 @@ _MOST_SECRETS = 4
 
 
 @dataclass(frozen=True)
-class Asked:
+class JudgingTerms:
     """What is asked of every candidate.
 
     Attributes
@@ -66,11 +66,11 @@ class Asked:
         secret: Iterable[str] | str | None = None,
         rows: int | None = None,
         random_state: int | None = None,
-    ) -> Asked:
+    ) -> JudgingTerms:
         """Check names against a schema; what attackers know and want is by default what its roles say."""
         secrets = _listed(secret) or _with_role(schema, Role.SENSITIVE)[:_MOST_SECRETS]
         names = _listed(known) or _with_role(schema, Role.QUASI_IDENTIFIER)
-        terms = Formula.parsed(formula).columns if formula else ()
+        terms = Formula.parse(formula).columns if formula else ()
         _check(schema, ("target", [target] if target else []), ("regression", terms))
         _check(schema, ("known column", names), ("secret", secrets))
         if secret and known and set(names) & set(secrets):
@@ -81,16 +81,16 @@ class Asked:
         return cls(target or "", formula or "", names, secrets if names else (), rows or ROWS, random_state)
 
 
-def steps(asked: Asked, held_out: bool, kind: Synthesis | None) -> int:
+def steps(terms: JudgingTerms, held_out: bool, kind: Synthesis | None) -> int:
     """Return in how many steps a candidate is judged."""
-    return 1 + len(_attacks(asked, held_out, kind))
+    return 1 + len(_attacks(terms, held_out, kind))
 
 
 def judged(
     name: str,
     original: Table,
     copies: object,
-    asked: Asked,
+    terms: JudgingTerms,
     *,
     holdout: pa.Table | Table | None = None,
     kind: Synthesis | None = None,
@@ -108,7 +108,7 @@ def judged(
         The rows that the copies were made from.
     copies
         What `ziggurat.utility.compare` takes.
-    asked
+    terms
         What to judge.
     holdout
         Rows that the copies were not made from; without them no attack has a control, and none is made.
@@ -120,53 +120,57 @@ def judged(
         Called with what is done next.
     """
     told(f"{name}: comparing")
-    found = _compared(original, copies, asked, holdout, kind)
+    found = _compared(original, copies, terms, holdout, kind)
     columns = [each.column for each in found.marginals.columns]
     attacks: dict[str, Finding] = {}
-    for title, attack in _attacks(asked, holdout is not None, kind):
+    for title, attack in _attacks(terms, holdout is not None, kind):
         told(f"{name}: {title}")
         attacks[title] = attack(original, copies, holdout, columns)
     return Candidate(name, found, attacks, seconds, promise)
 
 
-def _compared(original: Table, copies: object, asked: Asked, holdout: object, kind: Synthesis | None) -> Comparison:
-    numeric = asked.formula and original.schema[Formula.parsed(asked.formula).target].kind in _NUMBERS
+def _compared(
+    original: Table, copies: object, terms: JudgingTerms, holdout: object, kind: Synthesis | None
+) -> Comparison:
+    numeric = terms.formula and original.schema[Formula.parse(terms.formula).target].kind in _NUMBERS
     several = isinstance(copies, list | tuple) and len(copies) > 1
     return compare(
         original,
         copies,
-        target=asked.target or None,
+        target=terms.target or None,
         holdout=holdout,
-        formula=asked.formula or None,
+        formula=terms.formula or None,
         kind="linear" if numeric else "logistic",
         combining=None if kind != "partially" else "partially" if several else "as real",
-        rows=asked.rows,
-        source=None if asked.random_state is None else seeded(asked.random_state),
+        rows=terms.rows,
+        source=None if terms.random_state is None else seeded(terms.random_state),
     )
 
 
 Attack = Callable[[Table, object, Any, Sequence[str]], Finding]
 
 
-def _attacks(asked: Asked, held_out: bool, kind: Synthesis | None) -> list[tuple[str, Attack]]:
+def _attacks(terms: JudgingTerms, held_out: bool, kind: Synthesis | None) -> list[tuple[str, Attack]]:
     """What can be attacked: linking and inferring need to know what attackers know, all but matching a hold-out."""
     found: list[tuple[str, Attack]] = []
-    seed: dict[str, Any] = {"random_state": asked.random_state}
-    known = asked.known
+    seed: dict[str, Any] = {"random_state": terms.random_state}
+    known = terms.known
     if held_out:
         found.append(("closest records", lambda a, b, c, names: closest_records(a, b, c, columns=names, **seed)))
         found.append(("singling out", lambda a, b, c, names: synthetic_singling_out(a, b, c, columns=names, **seed)))
         if len(known) > 1:
             both = known[: len(known) // 2], known[len(known) // 2 :]
             found.append(("linking", lambda a, b, c, _: linkability(a, b, c, known=both, **seed)))
-        found += [(f"inferring {secret!r}", partial(_inferred, asked, secret)) for secret in asked.secrets]
+        found += [(f"inferring {secret!r}", partial(_inferred, terms, secret)) for secret in terms.secrets]
     if kind == "partially" and known:
         found.append(("matching", lambda a, b, _, __: match_risk(a, b, Scenario(known))))  # type: ignore[arg-type]
     return found
 
 
-def _inferred(asked: Asked, secret: str, original: Table, copies: object, holdout: Any, _: Sequence[str]) -> Finding:
-    return inference(original, copies, holdout, known=asked.known, secret=secret, random_state=asked.random_state)
+def _inferred(
+    terms: JudgingTerms, secret: str, original: Table, copies: object, holdout: Any, _: Sequence[str]
+) -> Finding:
+    return inference(original, copies, holdout, known=terms.known, secret=secret, random_state=terms.random_state)
 
 
 def _check(schema: Schema, *named: tuple[str, Sequence[str]]) -> None:

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ziggurat.drawing import rendered, sheet
+from ziggurat.drawing import COLOURS, INK, SOFT, encode, sheet, shorten
 from ziggurat.errors import DataError
+from ziggurat.files import write_bytes
 from ziggurat.release.comparing._candidate import Candidate, Candidates
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's colours, which people with any kind of colour blindness tell apart; shapes differ as well.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#3A3A3A")
 _MARKERS = "osD^vPX<*>h"  # as many as have no divisor in common with the colours
-_INK, _SOFT = "#1F2933", "#8A949E"
 
 
-def drawn(candidates: Candidates, kind: Literal["svg", "png"]) -> bytes:
+def draw_plane(candidates: Candidates, kind: Literal["svg", "png"]) -> bytes:
     """Draw the plane as a file; DataError if no candidate has a measured risk."""
     with sheet(6.6, 4.4) as page:
-        fill(page.add_subplot(), candidates)
-        return rendered(page, kind)
+        fill_plane(page.add_subplot(), candidates)
+        return encode(page, kind)
 
 
-def fill(axes: Axes, candidates: Candidates) -> None:
+def fill_plane(axes: Axes, candidates: Candidates) -> None:
     """Draw the candidates with their intervals, those that no other beats filled."""
     shown = [each for each in candidates.items if each.risk is not None]
     if not shown:
@@ -43,28 +39,21 @@ def fill(axes: Axes, candidates: Candidates) -> None:
     axes.set(xlabel="utility: 1 − total variation of pairs of columns", ylabel="risk: excess of the worst attack")
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}" if value * 100 % 1 < 1e-6 else f"{value:.1%}")
     axes.grid()
-    axes.annotate("better ↘", (0.985, 0.03), xycoords="axes fraction", ha="right", va="bottom", color=_SOFT, fontsize=9)
+    axes.annotate("better ↘", (0.985, 0.03), xycoords="axes fraction", ha="right", va="bottom", color=SOFT, fontsize=9)
     columns = min(4, len(shown))
     axes.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, handletextpad=0.4)
 
 
-def save(candidates: Candidates, file: Path) -> None:
+def save_plane(candidates: Candidates, file: Path) -> None:
     """Write the plane to a file that only its owner may read, whole or not at all."""
     kind: Literal["svg", "png"] = "svg" if file.suffix.lower() == ".svg" else "png"
     if file.suffix.lower() not in (".svg", ".png"):
         raise DataError("The plane is drawn into a .png or a .svg file; name one of these.")
-    content = drawn(candidates, kind)
-    try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.absolute().parent)
-        with os.fdopen(descriptor, "wb") as draft:
-            draft.write(content)
-        Path(name).replace(file)
-    except OSError:
-        raise DataError(f"The picture {str(file)!r} could not be written; check the folder.") from None
+    write_bytes(file, draw_plane(candidates, kind), mode=0o600)
 
 
 def _point(axes: Axes, each: Candidate, i: int, best: bool) -> None:
-    colour, (left, right) = _COLOURS[i % len(_COLOURS)], each.utility_ends
+    colour, (left, right) = COLOURS[i % len(COLOURS)], each.utility_ends
     low, high = each.risk_ends or (0.0, 0.0)
     risk = each.risk or 0.0
     axes.errorbar(
@@ -81,7 +70,7 @@ def _point(axes: Axes, each: Candidate, i: int, best: bool) -> None:
         alpha=0.95,
         clip_on=False,
         zorder=5,
-        label=each.name if len(each.name) <= 24 else f"{each.name[:23]}…",
+        label=shorten(each.name, 24),
     )
 
 
@@ -90,4 +79,4 @@ def _stairs(axes: Axes, best: tuple[Candidate, ...]) -> None:
     if len(best) > 1:
         order = sorted(best, key=lambda each: each.utility)
         places = [each.utility for each in order], [each.risk or 0.0 for each in order]
-        axes.step(*places, where="post", color=_INK, linewidth=0.8, linestyle=":", zorder=2)
+        axes.step(*places, where="post", color=INK, linewidth=0.8, linestyle=":", zorder=2)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from ziggurat.errors import DataError
-from ziggurat.files import write_text
+from ziggurat.files import filling, write_text
 from ziggurat.release._certificate import NO_PROMISE
 from ziggurat.release._cited import Cited, recorded
 from ziggurat.release._gate import Verdict
@@ -38,9 +37,7 @@ class HeldBundle:
     @classmethod
     def keep(cls, held: Release[Any], config: ReleaseConfig, folder: Path) -> None:
         """Keep a stopped release, whole or not at all, in a folder that its owner alone may enter."""
-        with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as draft:
-            whole = Path(draft) / "whole"
-            whole.mkdir(mode=0o700)
+        with filling(folder) as whole:
             _, certificate = held.certified(whole)
             facts = {
                 "format": FORMAT,
@@ -50,7 +47,6 @@ class HeldBundle:
                 "config": _digest(config),
             }
             write_text(whole / _FACTS, json.dumps(facts), mode=0o600)
-            whole.rename(folder)
 
     @classmethod
     def open(cls, folder: Path) -> Self:

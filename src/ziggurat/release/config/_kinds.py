@@ -15,7 +15,7 @@ from ziggurat.data.engines import DuckDBEngine, files_named
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.privacy import Neighbours, Relation
 from ziggurat.release.config._models import (
-    AnonymisedSaid,
+    AnonymizedSaid,
     LabelsSaid,
     MaskedSaid,
     ModelSaid,
@@ -39,7 +39,7 @@ KINDS: dict[str, type[BaseModel]] = {
     "reports": ReportsSaid,
     "model": ModelSaid,
     "labels": LabelsSaid,
-    "anonymised table": AnonymisedSaid,
+    "anonymized table": AnonymizedSaid,
     "masked table": MaskedSaid,
     "synthetic table": SyntheticSaid,
 }
@@ -47,7 +47,7 @@ KINDS: dict[str, type[BaseModel]] = {
 
 
 @dataclass(frozen=True)
-class Desk:
+class PlanDesk:
     """Where a plan is made: the file's words, its folder, the purse that pays, and a private folder for drafts."""
 
     config: ReleaseConfig
@@ -84,10 +84,10 @@ class Desk:
         options: dict[str, Any] = {"engine": self.engine, "unreadable": self.config.unreadable}
         if self._invented:
             return read(_invented(self.config.table)[0], self.schema, engine=self.engine)
-        source = self.file(self.config.table)
-        if not files_named(source):
-            raise DataError(f"There is no file {source!r}.")
-        return read(source, self.schema, later=later, **options)
+        file = self.file(self.config.table)
+        if not files_named(file):
+            raise DataError(f"There is no file {file!r}.")
+        return read(file, self.schema, later=later, **options)
 
     @property
     def name(self) -> str:
@@ -116,64 +116,63 @@ def is_open(config: ReleaseConfig, base: Path) -> bool:
 
 def _invented(name: str) -> tuple[Any, Schema]:
     from ziggurat.data import datasets
-    from ziggurat.data.generators import invented
+    from ziggurat.data.generators import invent
 
     if name in datasets.names():
         return datasets.load(name), datasets.schema(name)
-    return invented(name, _INVENTED_ROWS, 0)
+    return invent(name, _INVENTED_ROWS, 0)
 
 
-def planned(desk: Desk) -> Plan[Any]:
+def planned(desk: PlanDesk) -> Plan[Any]:
     """Make the plan that a file describes."""
-    maker: Callable[[Desk, Any], Plan[Any]] = _MAKERS[type(desk.config.release)]
+    maker: Callable[[PlanDesk, Any], Plan[Any]] = _MAKERS[type(desk.config.release)]
     return maker(desk, desk.config.release)
 
 
-def _question(desk: Desk, said: QuestionSaid) -> Plan[Any]:
+def _question(desk: PlanDesk, said: QuestionSaid) -> Plan[Any]:
     bounds: dict[str, Any] = {name: tuple(ends) for name, ends in said.bounds.items()}
     same = ("rows_per_unit", "groups_per_unit", "bounding", "noise", "effects", "confidence", "shares")
     terms: dict[str, Any] = {name: getattr(said, name) for name in same}
     public = {name: read(desk.file(file), engine=desk.engine) for name, file in desk.config.public.items()}
-    session = _session(desk, public)
+    session = _session(desk, desk.table(), public)
     return session.plan(said.sql, said.epsilon, said.delta, **terms, bounds=bounds, learn=tuple(said.learn))
 
 
-def _session(desk: Desk, public: dict[str, Table] | None = None) -> Session:
+def _session(desk: PlanDesk, table: Table, public: dict[str, Table] | None = None) -> Session:
     from ziggurat.release.questions import Session
 
     purse = desk.purse
     if purse.ledger is None or not purse.analyst:
         raise ParameterError("A question is paid for; say who pays with 'analyst'.")
-    tables = {desk.name: desk.table()}
-    budget = purse.population
-    return Session(purse.ledger, purse.analyst, tables, public=public, budget=budget, source=purse.source)
+    rest: dict[str, Any] = {"public": public, "budget": purse.population, "source": purse.source}
+    return Session(purse.ledger, purse.analyst, {desk.name: table}, **rest)
 
 
-def _workload(desk: Desk, said: WorkloadSaid) -> Plan[Any]:
+def _workload(desk: PlanDesk, said: WorkloadSaid) -> Plan[Any]:
     from ziggurat.queries import Workload
 
-    session = _session(desk)
-    asked = Workload(session._private[desk.name].schema, bins=said.bins)
+    table = desk.table()
+    asked = Workload(table.schema, bins=said.bins)
     for columns in said.marginals:
         asked = asked.marginal(*columns)
     given = {"rows_per_unit": said.rows_per_unit, "noise": said.noise, "confidence": said.confidence}
     terms: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    return session.plan(asked.total() if said.total else asked, said.epsilon, said.delta, **terms)
+    return _session(desk, table).plan(asked.total() if said.total else asked, said.epsilon, said.delta, **terms)
 
 
-def _reports(desk: Desk, said: ReportsSaid) -> Plan[Any]:
-    from ziggurat.local import Record, privatiser_for
+def _reports(desk: PlanDesk, said: ReportsSaid) -> Plan[Any]:
+    from ziggurat.local import WholeRecord, privatizer_for
     from ziggurat.release.tables import CollectionPlan, reported_rows
 
     whom, parts = Neighbours(desk.schema.unit, Relation.REPLACE_ONE), {}
     for name, epsilon in said.columns.items():
         column, allowed = desk.schema[name], said.missing or bool(desk.schema[name].missing)
-        parts[name] = privatiser_for(column, epsilon, method=said.method, missing=allowed, neighbours=whom)
+        parts[name] = privatizer_for(column, epsilon, method=said.method, missing=allowed, neighbours=whom)
     table = desk.table()
-    return CollectionPlan(Record(parts), lambda: reported_rows(table, list(parts)))
+    return CollectionPlan(WholeRecord(parts), lambda: reported_rows(table, list(parts)))
 
 
-def _model(desk: Desk, said: ModelSaid) -> Plan[Any]:
+def _model(desk: PlanDesk, said: ModelSaid) -> Plan[Any]:
     from ziggurat.release.models import TableModelPlan, Task, model_name, named_model
 
     task = Task(desk.schema, said.label, tuple(said.columns))
@@ -184,7 +183,7 @@ def _model(desk: Desk, said: ModelSaid) -> Plan[Any]:
     return TableModelPlan.of(model, task, desk.table(), desk.purse, said.expected_rows or 1_000)
 
 
-def _labels(desk: Desk, said: LabelsSaid) -> Plan[Any]:
+def _labels(desk: PlanDesk, said: LabelsSaid) -> Plan[Any]:
     from ziggurat.pate import Partition, Teachers, aggregator_named
     from ziggurat.release.labels import Labelling
     from ziggurat.release.models import Task
@@ -203,10 +202,10 @@ def _labels(desk: Desk, said: LabelsSaid) -> Plan[Any]:
     return labelling.plan(queries, most_answers=said.most_answers)
 
 
-def _anonymised(desk: Desk, said: AnonymisedSaid) -> Plan[Any]:
+def _anonymized(desk: PlanDesk, said: AnonymizedSaid) -> Plan[Any]:
     from ziggurat.anonymize import METRICS, anonymize
     from ziggurat.data import hierarchies_in
-    from ziggurat.release.tables import AnonymisedPlan, checked_keep
+    from ziggurat.release.tables import AnonymizedPlan, checked_keep
 
     table = desk.table(later=False)
     trees = hierarchies_in([desk.file(each) for each in said.hierarchies], table.schema)
@@ -217,10 +216,10 @@ def _anonymised(desk: Desk, said: AnonymisedSaid) -> Plan[Any]:
     made = anonymize(table, models, quasi_identifiers=known, hierarchies=_used(trees, said, table), **options)
     kept = checked_keep(made, said.keep, said.drop)
     target = desk.place / said.out
-    return AnonymisedPlan.of(made, target, target, kept, tuple(said.drop), desk.config.note)
+    return AnonymizedPlan.of(made, target, target, kept, tuple(said.drop), desk.config.note)
 
 
-def _used(trees: dict[str, Any], said: AnonymisedSaid, table: Table) -> dict[str, Any]:
+def _used(trees: dict[str, Any], said: AnonymizedSaid, table: Table) -> dict[str, Any]:
     from ziggurat.data import Role
 
     roles = [column.name for column in table.schema.with_role(Role.QUASI_IDENTIFIER)]
@@ -228,7 +227,7 @@ def _used(trees: dict[str, Any], said: AnonymisedSaid, table: Table) -> dict[str
     return {name: tree for name, tree in trees.items() if name in wanted}
 
 
-def _models(said: AnonymisedSaid, trees: dict[str, Any]) -> list[Any]:
+def _models(said: AnonymizedSaid, trees: dict[str, Any]) -> list[Any]:
     from ziggurat.anonymize import AverageRisk, HighestRisk, KAnonymity, LDiversity, TCloseness
 
     found: list[Any] = [] if said.k is None else [KAnonymity(said.k)]
@@ -244,7 +243,7 @@ def _models(said: AnonymisedSaid, trees: dict[str, Any]) -> list[Any]:
     return found
 
 
-def _masked(desk: Desk, said: MaskedSaid) -> Plan[Any]:
+def _masked(desk: PlanDesk, said: MaskedSaid) -> Plan[Any]:
     from ziggurat.anonymize import mask, mask_plan, require_harmless, require_named, safe_harbor
     from ziggurat.release.tables import MaskedPlan
 
@@ -260,7 +259,7 @@ def _masked(desk: Desk, said: MaskedSaid) -> Plan[Any]:
     return MaskedPlan(masked, desk.place / said.out, table)
 
 
-def _synthetic(desk: Desk, said: SyntheticSaid) -> Plan[Any]:
+def _synthetic(desk: PlanDesk, said: SyntheticSaid) -> Plan[Any]:
     known, secret = said.known or None, said.secret or None
     asked: dict[str, Any] = {"copies": said.copies, "rows": said.rows, "holdout": said.holdout}
     asked |= {"known": known, "secret": secret, "note": desk.config.note, "place": desk.place, "engine": desk.engine}
@@ -285,13 +284,13 @@ def _synthetic(desk: Desk, said: SyntheticSaid) -> Plan[Any]:
     return plan_synthetic_private(table, target, made, purse=desk.purse, **asked)
 
 
-_MAKERS: dict[type[Any], Callable[[Desk, Any], Any]] = {
+_MAKERS: dict[type[Any], Callable[[PlanDesk, Any], Any]] = {
     QuestionSaid: _question,
     WorkloadSaid: _workload,
     ReportsSaid: _reports,
     ModelSaid: _model,
     LabelsSaid: _labels,
-    AnonymisedSaid: _anonymised,
+    AnonymizedSaid: _anonymized,
     MaskedSaid: _masked,
     SyntheticSaid: _synthetic,
 }

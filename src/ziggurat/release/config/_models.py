@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 FORMAT = "ziggurat/release/1"
+"""What a release file gives as its `format`."""
 
 
 def _as_text(value: object) -> object:
@@ -122,10 +123,10 @@ class ClosenessSaid(_Said):
     missing_is_a_value: bool = False
 
 
-class AnonymisedSaid(_Said):
+class AnonymizedSaid(_Said):
     """An anonymised table; nothing bounds what it tells."""
 
-    kind: Literal["anonymised table"]
+    kind: Literal["anonymized table"]
     out: TableFile = "table.parquet"
     k: int | None = Field(None, ge=1)
     diversity: dict[str, DiversitySaid] = Field(default_factory=dict, description="By sensitive column.")
@@ -187,7 +188,7 @@ class SyntheticSaid(_Said):
 
 
 Said = Annotated[
-    QuestionSaid | WorkloadSaid | ReportsSaid | ModelSaid | LabelsSaid | AnonymisedSaid | MaskedSaid | SyntheticSaid,
+    QuestionSaid | WorkloadSaid | ReportsSaid | ModelSaid | LabelsSaid | AnonymizedSaid | MaskedSaid | SyntheticSaid,
     Field(discriminator="kind"),
 ]
 
@@ -221,6 +222,15 @@ class ReleaseConfig(_Said):
     note: str = Field("", description="What it is for, in a sentence.", max_length=1_000)
     bundle: str = Field("", description="The folder or .zip file to write; by default named after this file.")
     rehearse: int | None = Field(None, description="A seed: repeatable, marked, and never signed.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _respell(cls, said: Any) -> Any:
+        """Files written before have another spelling of a kind."""
+        about = said.get("release") if isinstance(said, dict) else None
+        if not isinstance(about, dict) or about.get("kind") != "anonymised table":
+            return said
+        return {**said, "release": {**about, "kind": "anonymized table"}}
 
 
 def json_schema() -> dict[str, Any]:

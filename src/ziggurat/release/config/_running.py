@@ -19,7 +19,7 @@ from ziggurat.release._gate import DEFAULTS, Gate
 from ziggurat.release._purse import Purse
 from ziggurat.release.bundle import release_key, require_new
 from ziggurat.release.config._held import HeldBundle
-from ziggurat.release.config._kinds import Desk, is_open, planned, table_name
+from ziggurat.release.config._kinds import PlanDesk, is_open, planned, table_name
 from ziggurat.release.config._reading import read_config
 from ziggurat.wording import nearest
 
@@ -191,13 +191,13 @@ def _amount(value: float | None) -> str | None:
 
 
 @contextmanager
-def _desk(config: ReleaseConfig, file: str | Path, *, write: bool) -> Iterator[Desk]:
+def _desk(config: ReleaseConfig, file: str | Path, *, write: bool) -> Iterator[PlanDesk]:
     """Open the ledger and a private folder for drafts; both are closed afterwards."""
     base = Path(file).absolute().parent
     source = None if config.rehearse is None else seeded(config.rehearse)
     population = config.population or config.name or table_name(config)
     with _book(config, base, write) as book, tempfile.TemporaryDirectory(prefix="ziggurat-draft-") as place:
-        yield Desk(config, base, Purse(book, population, config.analyst, source), Path(place))
+        yield PlanDesk(config, base, Purse(book, population, config.analyst, source), Path(place))
 
 
 @contextmanager
@@ -224,7 +224,7 @@ def _place(config: ReleaseConfig, base: Path) -> str | Path:
     return named or default
 
 
-def _require_payer(plan: Plan[Any], desk: Desk) -> None:
+def _require_payer(plan: Plan[Any], desk: PlanDesk) -> None:
     if plan.event is not None and not desk.purse.analyst and not _is_unpaid(desk.config, desk.base):
         raise ParameterError("A release with a guarantee is paid for; say who pays with 'analyst'.")
 

@@ -2,9 +2,9 @@
 
 from ziggurat.release.labels._described import features_digest
 from ziggurat.release.labels._labelled import Labelled, LabellingFacts
-from ziggurat.release.labels._labelling import MOST_QUERIES, Labelling, LabellingQuote, LabelPlan
+from ziggurat.release.labels._labelling import MOST_QUERIES, Labelling, LabelPlan
 from ziggurat.release.labels._promised import StudentsSide, TeachersSide
-from ziggurat.release.labels._query_curator import Privatised, QueryCurator
+from ziggurat.release.labels._query_curator import PrivatizedQueries, QueryCurator
 from ziggurat.release.labels._student_certificate import StudentCertificate, certify
 
 __all__ = [
@@ -13,8 +13,7 @@ __all__ = [
     "Labelled",
     "Labelling",
     "LabellingFacts",
-    "LabellingQuote",
-    "Privatised",
+    "PrivatizedQueries",
     "QueryCurator",
     "StudentCertificate",
     "StudentsSide",

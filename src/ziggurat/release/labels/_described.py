@@ -15,31 +15,31 @@ from ziggurat.pate import (
     GaussianNoisyMax,
     GumbelNoisyMax,
     LaplaceNoisyMax,
-    Step,
     ThresholdTest,
+    VotingStep,
 )
-from ziggurat.pate.voting import NAMED
+from ziggurat.pate.voting import AGGREGATORS
 from ziggurat.privacy import in_words
 
 
 def is_own(aggregator: Aggregator) -> bool:
     """Whether an aggregator is exactly one of Ziggurat's, whose public parameters say everything about it."""
-    return type(aggregator) in NAMED.values()
+    return type(aggregator) in AGGREGATORS.values()
 
 
-def described(step: Step) -> dict[str, Any]:
+def described(step: VotingStep) -> dict[str, Any]:
     """Give every public parameter of an aggregator, exact; its `repr` rounds, and does not show every test."""
     public = {name: value for name, value in sorted(vars(step).items()) if not name.startswith("_")}
     return {"kind": _name(type(step)), **{name: _plain(value) for name, value in public.items()}}
 
 
-def _name(kind: type[Step]) -> str:
+def _name(kind: type[VotingStep]) -> str:
     ours = kind.__module__.startswith("ziggurat.pate.")
     return kind.__name__ if ours else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Step):
+    if isinstance(value, VotingStep):
         return described(value)
     if isinstance(value, Fraction):
         return str(value)

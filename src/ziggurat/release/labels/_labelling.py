@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +13,17 @@ import pyarrow as pa
 
 from ziggurat.data import Unit, write_csv
 from ziggurat.errors import DataError, LedgerUseError, MixedNeighboursError, ParameterError, QuestionError
-from ziggurat.ledger import Ledger, Quote
+from ziggurat.ledger import Ledger
 from ziggurat.pate import UNANSWERED, Aggregator, Ballot, Labels, PateAccount, Teachers, Votes, account
 from ziggurat.pate.teachers import digest_of_body
-from ziggurat.privacy import Amount, Event, Neighbours, whole
-from ziggurat.queries.answering import Part
+from ziggurat.privacy import Amount, Event, Neighbours, whole_number
+from ziggurat.queries.answering import QuotedPart
 from ziggurat.randomness import Source
 from ziggurat.release._certificate import promised
 from ziggurat.release._paid import paid
 from ziggurat.release._plan import Plan, Progress
 from ziggurat.release._purse import Purse
+from ziggurat.release._quotation import Quotation
 from ziggurat.release.labels._described import described, features_digest, is_own
 from ziggurat.release.labels._labelled import Labelled, LabellingFacts, labels_from, stored
 
@@ -35,33 +36,12 @@ MOST_QUERIES = 200_000
 _SIX_HOURS = 6 * 3600.0  # for as long an ensemble may vote; afterwards an unanswered question may be asked again
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LabellingQuote(PateAccount):
-    """What labels would cost if as many queries are answered as may be; nothing was read and nothing was spent.
-
-    It is a `PateAccount` in which nothing depends on votes.
-
-    Attributes
-    ----------
-    grant
-        What paying for it would do to the grant.
-    """
-
-    grant: Quote
-
-    @property
-    def fits(self) -> bool:
-        """Whether the grant admits it now."""
-        return self.grant.fits
-
-    def __str__(self) -> str:
-        at_most = f"at most {self.answers} of {self.queries} queries answered"
-        return "\n".join([at_most, *super().__str__().splitlines()[1:], self.grant.sentence])
-
-
 @dataclass(frozen=True, eq=False)
 class LabelPlan(Plan[Labels]):
-    """Labels of queries, before a teacher is asked; make one with `Labelling.plan`."""
+    """Labels of queries, before a teacher is asked; make one with `Labelling.plan`.
+
+    Without features it can be priced, and nothing more.
+    """
 
     labelling: Labelling
     features: Any
@@ -74,17 +54,15 @@ class LabelPlan(Plan[Labels]):
     @property
     def text(self) -> str:
         """How many labels, by whom."""
-        return (
-            f"Labels of at most {self.most_answers or len(self.features):,} of {len(self.features):,} queries by "
-            + (f"{self.question['voters']:,} teachers")
-        )
+        queries, voters = self.question["queries"], self.question["voters"]
+        return f"Labels of at most {self.most_answers or queries:,} of {queries:,} queries by {voters:,} teachers"
 
     @property
     def rehearsal(self) -> bool:
         """Whether the teachers were trained with a seed."""
         return self.labelling.rehearsal
 
-    def parts(self, group_size: int = 0) -> tuple[Part, ...]:  # noqa: ARG002
+    def parts(self, group_size: int = 0) -> tuple[QuotedPart, ...]:  # noqa: ARG002
         """How often noise names another class, where the winner leads by a tenth of the teachers."""
         voters, aggregator = int(self.question["voters"]), self.labelling._aggregator
         most = (voters + max(1, voters // 10) + 1) // 2
@@ -95,16 +73,21 @@ class LabelPlan(Plan[Labels]):
             f"where {most:,} teachers say one class and {voters - most:,} another, {wrong:.2g} of the labels are wrong"
         )
         delta = self.labelling._purse.grant(self.event.neighbours).grant.delta
-        return (Part("labels", repr(aggregator), promised(self.event, delta).epsilon, None, note=note),)
+        return (QuotedPart("labels", repr(aggregator), promised(self.event, delta).epsilon, None, note=note),)
 
     @property
     def reads(self) -> tuple[str, ...]:
         """The votes of the teachers, who are private."""
         return ("the votes of the teachers",)
 
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, Any] | None:
         """The features, the teachers and the aggregator, by their digests."""
-        return dict(self.question)
+        return None if self.features is None else dict(self.question)
+
+    def ready(self) -> None:
+        """Refuse a plan of nothing but a number."""
+        if self.features is None:
+            raise ParameterError("Only the number of queries is known; plan the labels of their features.")
 
     def run(self, source: Source, progress: Progress | None) -> Labels:
         """Let the teachers vote; what is given now is what the ledger gives ever after."""
@@ -192,19 +175,21 @@ class Labelling:
         """Whether the noise is seeded, or the teachers are, so that no label may be published."""
         return self._purse.rehearsal or self._teachers.origin_ != "secure"
 
-    def quote(self, queries: int, *, delta: Amount | None = None, most_answers: int | None = None) -> LabellingQuote:
-        """Price so many queries, of which at most so many are answered; nothing is read or spent.
+    def quote(self, queries: Any, *, most_answers: int | None = None) -> Quotation:
+        """Price queries, by their features or by their number, as `label` would pay; nothing is read or spent."""
+        return self._purse.quote(self.plan(queries, most_answers=most_answers))
+
+    def account(self, queries: int, *, delta: Amount | None = None, most_answers: int | None = None) -> PateAccount:
+        """Account for so many queries, of which at most so many are answered; nothing in it depends on votes.
 
         The epsilon is stated at the grant's own delta, unless another is asked for.
         """
-        event = self._planned(whole(queries, "queries"), most_answers)
-        at = self._purse.grant(self._ballot.neighbours).grant.delta if delta is None else delta
-        made = account(
-            self._aggregator, self._ballot, delta=at, queries=queries, answered=most_answers or queries,
+        self._plan_event(whole_number(queries, "queries"), most_answers)
+        return account(
+            self._aggregator, self._ballot, queries=queries, answered=most_answers or queries,
+            delta=self._purse.grant(self._ballot.neighbours).grant.delta if delta is None else delta,
             organisation=self._organisation, teachers_owned=self._owned,
         )  # fmt: skip
-        grant = self._purse.price(event, rehearsal=self.rehearsal)
-        return LabellingQuote(**{item.name: getattr(made, item.name) for item in fields(made)}, grant=grant)
 
     def label(
         self,
@@ -238,11 +223,14 @@ class Labelling:
         return Labelled(release.output, LabellingFacts.at(self._ledger, release.entry), release.replayed)
 
     def plan(self, X: Any, *, most_answers: int | None = None) -> LabelPlan:  # noqa: N803
-        """Plan the labels of queries, as `label` takes them; no teacher is asked."""
-        features = self._teachers.checked(X)
-        _require_room(len(features))
-        event = self._planned(len(features), most_answers)
-        return LabelPlan(self, features, event, self._question(X, len(features), most_answers), most_answers)
+        """Plan the labels of queries, as `label` takes them, or of so many, to be priced; no teacher is asked."""
+        features = None if isinstance(X, int | np.integer) else self._teachers.check(X)
+        queries = whole_number(X, "queries") if features is None else len(features)
+        event = self._plan_event(queries, most_answers)
+        if features is not None:
+            _require_room(queries)
+        asked = self._question(None if features is None else X, queries, most_answers)
+        return LabelPlan(self, features, event, asked, most_answers)
 
     def release(
         self,
@@ -262,14 +250,14 @@ class Labelling:
 
         The teachers vote again on the same features, which gives the same votes. Nothing is spent, because nothing
         leaves: the data-dependent epsilons are `PrivateEpsilon`s, which only the steward may open, and which are in no
-        certificate. To publish one, release it with `ziggurat.pate.sanitised`.
+        certificate. To publish one, release it with `ziggurat.pate.sanitize`.
         """
         facts = labelled.facts
-        self._teachers.checked(X)
+        self._teachers.check(X)
         asked = {**self._question(X, facts.queries, facts.question["most_answers"]), "once": facts.question["once"]}
         if asked != dict(facts.question):
             raise DataError("These labels were given for other features, by other teachers or with other noise.")
-        votes = paid(lambda: self._votes(self._teachers.checked(X)), "nothing was spent")
+        votes = paid(lambda: self._votes(self._teachers.check(X)), "nothing was spent")
         at = facts.grant.delta if delta is None else delta
         return account(
             self._aggregator, votes, delta=at, answered=labelled.labels.answered,
@@ -280,10 +268,10 @@ class Labelling:
         kind = "Rehearsal of a labelling" if self.rehearsal else "Labelling"
         return f"<{kind} for {self._analyst!r} by {self._aggregator!r}, paid by the budget {self._budget!r}>"
 
-    def _planned(self, queries: int, most_answers: int | None) -> Event:
+    def _plan_event(self, queries: int, most_answers: int | None) -> Event:
         if _ballot_of(self._teachers) != self._dealt:
             raise DataError("The teachers were trained again on another kind of split; make a new Labelling.")
-        most = queries if most_answers is None else whole(most_answers, "most_answers")
+        most = queries if most_answers is None else whole_number(most_answers, "most_answers")
         return self._aggregator.planned(self._ballot, queries, most)
 
     def _question(self, features: Any, queries: int, most_answers: int | None) -> dict[str, Any]:
@@ -298,7 +286,7 @@ class Labelling:
             "classes": self._ballot.classes,
             "aggregator": described(self._aggregator),
             "queries": queries,
-            "features": features_digest(features),
+            "features": None if features is None else features_digest(features),
             "most_answers": None if most_answers is None else int(most_answers),
             "voters": len(self._teachers.manifest_["teachers"]),
             # What an aggregator of somebody else's depends on is not known, so its labels are never given again.
@@ -316,7 +304,7 @@ class Labelling:
             progress(f"asking {len(self._teachers.seen_)} teachers about {len(features):,} queries")
         votes = self._votes(features)
         drawn = self._aggregator.release(votes, source, most_answers=most_answers)
-        planned = self._planned(len(features), most_answers)
+        planned = self._plan_event(len(features), most_answers)
         _require_as_planned(drawn, len(features), most_answers, self._ballot.classes)
         return replace(drawn, event=planned, origin="seeded" if self.rehearsal else drawn.origin)
 
@@ -362,7 +350,7 @@ def _require_as_planned(drawn: Labels, queries: int, most_answers: int | None, c
 
 
 def _owned(organisation: Unit | None, teachers_owned: int, teachers: Teachers) -> int:
-    owned = whole(teachers_owned, "teachers_owned")
+    owned = whole_number(teachers_owned, "teachers_owned")
     if organisation is None and owned > 1:
         raise ParameterError("Say which organisation owns several teachers, such as Unit.of('site', 'hospital').")
     if owned > len(teachers.manifest_["teachers"]):

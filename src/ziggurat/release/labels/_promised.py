@@ -10,7 +10,7 @@ from typing import Any, Literal, Self, get_args
 from ziggurat.data import Unit
 from ziggurat.errors import MixedNeighboursError, ParameterError, PrivacyError
 from ziggurat.ledger import Grant, Head, Ledger
-from ziggurat.pate import PrivateEpsilon, Sanitised, account
+from ziggurat.pate import PrivateEpsilon, Sanitized, account
 from ziggurat.privacy import (
     Amount,
     ApproximateDP,
@@ -20,14 +20,14 @@ from ziggurat.privacy import (
     Relation,
     UnboundedEvent,
     compose,
-    composed,
+    compose_events,
     event_from_dict,
     exact,
-    whole,
+    whole_number,
 )
 from ziggurat.release._cited import Cited, other_spends, require_unbounded
 from ziggurat.release.labels._labelled import LabellingFacts
-from ziggurat.release.labels._query_curator import Privatised
+from ziggurat.release.labels._query_curator import PrivatizedQueries
 
 Features = Literal["public", "privatised", "original"]
 
@@ -55,7 +55,7 @@ class Checked:
         """Read the JSON form."""
         if data is None:
             return None
-        return cls(Head(whole(data["seq"], "seq"), str(data["hash"])), whole(data["others"], "others", 0))
+        return cls(Head(whole_number(data["seq"], "seq"), str(data["hash"])), whole_number(data["others"], "others", 0))
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class TeachersSide:
     published: Fraction | None = None
     organisation: ApproximateDP | None = None
     teachers_owned: int = 1
-    sanitised: Sanitised | None = None
+    sanitised: Sanitized | None = None
     checked: Checked | None = None
 
     def __post_init__(self) -> None:
@@ -97,11 +97,11 @@ class TeachersSide:
         delta: Amount | None = None,
         organisation: Unit | None = None,
         teachers_owned: int = 1,
-        sanitised: Sanitised | None = None,
+        sanitised: Sanitized | None = None,
     ) -> Self:
         """Compute the promise from the facts, at the delta that was paid unless another is asked for."""
         delta = paid_delta(labellings) if delta is None else delta
-        owned = whole(teachers_owned, "teachers_owned")
+        owned = whole_number(teachers_owned, "teachers_owned")
         if owned > min(each.question["voters"] for each in labellings):
             raise ParameterError("An organisation cannot own more teachers than there are.")
         if sanitised is not None:
@@ -116,7 +116,7 @@ class TeachersSide:
     def event(self) -> Event:
         """All that was planned and paid."""
         extra = () if self.sanitised is None else (self.sanitised.event,)
-        return composed([*(each.event for each in self.labellings), *extra])
+        return compose_events([*(each.event for each in self.labellings), *extra])
 
     @property
     def rehearsal(self) -> bool:
@@ -215,9 +215,9 @@ def _seen_by(facts: LabellingFacts, unit: Unit, owned: int) -> Event:
 
 def _require_publishable(sanitised: object, organisation: Unit | None, delta: Amount, moved: int) -> None:
     if isinstance(sanitised, PrivateEpsilon):
-        raise PrivacyError("A data-dependent epsilon is private; release it with sanitised(...) first.")
-    if not isinstance(sanitised, Sanitised):
-        raise ParameterError("Give what ziggurat.pate.sanitised returned.")
+        raise PrivacyError("A data-dependent epsilon is private; release it with sanitize(...) first.")
+    if not isinstance(sanitised, Sanitized):
+        raise ParameterError("Give what ziggurat.pate.sanitize returned.")
     if organisation is not None:
         raise PrivacyError("A sanitised epsilon is about one moved vote; leave it out, or the organisation.")
     if moved > 1:
@@ -244,14 +244,14 @@ def _promise_from_dict(data: Mapping[str, Any]) -> ApproximateDP:
 _AMOUNTS = ("epsilon", "delta", "order", "labels_cost", "confidence")
 
 
-def _sanitised_to_dict(shown: Sanitised) -> dict[str, Any]:
+def _sanitised_to_dict(shown: Sanitized) -> dict[str, Any]:
     amounts = {name: str(getattr(shown, name)) for name in _AMOUNTS}
     return {**amounts, "event": shown.event.to_dict(), "origin": shown.origin}
 
 
-def _sanitised_from_dict(data: Mapping[str, Any]) -> Sanitised:
+def _sanitised_from_dict(data: Mapping[str, Any]) -> Sanitized:
     amounts = {name: exact(data[name], name) for name in _AMOUNTS}
-    return Sanitised(**amounts, event=event_from_dict(data["event"]), origin=data["origin"])
+    return Sanitized(**amounts, event=event_from_dict(data["event"]), origin=data["origin"])
 
 
 @dataclass(frozen=True)
@@ -273,7 +273,7 @@ class StudentsSide:
     """
 
     features: Features
-    queries: tuple[Privatised, ...] = ()
+    queries: tuple[PrivatizedQueries, ...] = ()
     matched: bool = False
     checked: Checked | None = None
     recorded: Cited | None = None
@@ -281,7 +281,7 @@ class StudentsSide:
     def __post_init__(self) -> None:
         if self.features not in get_args(Features):
             raise ParameterError("features must be 'public', 'privatised' or 'original'.")
-        if not all(isinstance(each, Privatised) and each.calls for each in self.queries):
+        if not all(isinstance(each, PrivatizedQueries) and each.calls for each in self.queries):
             raise ParameterError("Give a QueryCurator that has privatised something, or what it has `sent`.")
         if self.features == "privatised" and not self.queries:
             raise ParameterError("Say who privatised the features: queries=the QueryCurator.")
@@ -312,7 +312,7 @@ class StudentsSide:
             return None
         if self.features == "original":
             return UnboundedEvent(self.neighbours, UNPROTECTED)
-        return composed([each.event for each in self.queries])
+        return compose_events([each.event for each in self.queries])
 
     @property
     def rehearsal(self) -> bool:
@@ -345,6 +345,6 @@ class StudentsSide:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read the facts."""
-        queries = tuple(Privatised.from_dict(each) for each in data["queries"])
+        queries = tuple(PrivatizedQueries.from_dict(each) for each in data["queries"])
         recorded = None if data["recorded"] is None else Cited.from_dict(data["recorded"])
         return cls(data["features"], queries, data["matched"], Checked.from_dict(data["checked"]), recorded)

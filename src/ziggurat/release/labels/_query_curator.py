@@ -15,7 +15,7 @@ from ziggurat.data import Unit, write_csv
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError
 from ziggurat.ledger import Ledger
 from ziggurat.local import Reports, VectorNoise
-from ziggurat.pate.teachers import checked_units
+from ziggurat.pate.teachers import check_units
 from ziggurat.privacy import (
     Amount,
     Event,
@@ -26,7 +26,7 @@ from ziggurat.privacy import (
     compose,
     exact_positive,
     in_words,
-    whole,
+    whole_number,
 )
 from ziggurat.randomness import Source
 from ziggurat.release._cited import Cited, recorded
@@ -40,7 +40,7 @@ KIND = "privatised queries"
 
 @dataclass(frozen=True)
 class Sent:
-    """One call of `privatise`: how many rows, the SHA-256 of what was sent, and where that is written."""
+    """One call of `privatize`: how many rows, the SHA-256 of what was sent, and where that is written."""
 
     rows: int
     digest: str
@@ -54,14 +54,16 @@ class Sent:
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read the JSON form."""
         entry = data["entry"]
-        made = cls(whole(data["rows"], "rows"), data["digest"], None if entry is None else Cited.from_dict(entry))
+        made = cls(
+            whole_number(data["rows"], "rows"), data["digest"], None if entry is None else Cited.from_dict(entry)
+        )
         if made.to_dict() != data or not isinstance(made.digest, str):
             raise ValueError("other facts than those of a call")
         return made
 
 
 @dataclass(frozen=True)
-class Privatised:
+class PrivatizedQueries:
     """What a `QueryCurator` has sent so far: public, and enough to compute what it promised.
 
     Attributes
@@ -125,10 +127,10 @@ class Privatised:
     def _read(cls, data: Mapping[str, Any]) -> Self:
         made = cls(
             exact_positive(data["rho"], "rho"),
-            whole(data["dimension"], "dimension"),
+            whole_number(data["dimension"], "dimension"),
             exact_positive(data["norm"], "norm"),
             Neighbours.from_dict(data["neighbours"]),
-            whole(data["rows_per_unit"], "rows_per_unit"),
+            whole_number(data["rows_per_unit"], "rows_per_unit"),
             tuple(Sent.from_dict(call) for call in data["calls"]),
             data["rehearsal"],
         )
@@ -148,7 +150,7 @@ class Privatised:
 
 
 @dataclass(frozen=True, eq=False)
-class PrivatisedPlan(Plan[Reports]):
+class PrivatizedPlan(Plan[Reports]):
     """Noisy rows of the student's, before noise is drawn.
 
     It has no identity: nothing may tell whether the rows are the same, so that they are never given again.
@@ -171,7 +173,7 @@ class PrivatisedPlan(Plan[Reports]):
 
     def run(self, source: Source, progress: Progress | None) -> Reports:  # noqa: ARG002
         """Protect every row on its own."""
-        return self.noise.privatise(self.rows, source)
+        return self.noise.privatize(self.rows, source)
 
     def stored(self, output: Reports) -> dict[str, Any]:
         """The number of rows and the digest of the reports; none of the rows, by which a guess could be checked."""
@@ -244,22 +246,22 @@ class QueryCurator:
         self._purse = Purse(ledger, self._budget, analyst or "", source)
         self._rho = exact_positive(rho, "rho")
         self._neighbours = self._protected(unit)
-        self._rows = whole(rows_per_unit, "rows_per_unit")
+        self._rows = whole_number(rows_per_unit, "rows_per_unit")
         if self._neighbours.unit.is_row and self._rows > 1:
             raise ParameterError("A row has one row; name the unit that has several, such as Unit.person('patient').")
         self._noise = VectorNoise(2 * self._rho, dimension, norm=norm, neighbours=self._neighbours)
         self._calls: list[Sent] = []
 
     @property
-    def sent(self) -> Privatised:
+    def sent(self) -> PrivatizedQueries:
         """What has been sent so far, for a certificate."""
         noise = self._noise
-        return Privatised(
+        return PrivatizedQueries(
             self._rho, noise.dimension, noise.norm, self._neighbours, self._rows, tuple(self._calls),
             self._purse.rehearsal,
         )  # fmt: skip
 
-    def privatise(self, X: Any, units: Any = None) -> Reports:  # noqa: N803 - as in scikit-learn
+    def privatize(self, X: Any, units: Any = None) -> Reports:  # noqa: N803 - as in scikit-learn
         """Pay for one report of every row and make it.
 
         The ledger keeps the number of rows and the SHA-256 of the reports, so that it can be seen later what was sent.
@@ -285,7 +287,7 @@ class QueryCurator:
         if not len(rows):
             raise DataError("There are no rows to privatise.")
         self._require_units(units, len(rows))
-        made = self._purse.release(PrivatisedPlan(self._noise, rows, _times(self._noise.event, self._rows)))
+        made = self._purse.release(PrivatizedPlan(self._noise, rows, _times(self._noise.event, self._rows)))
         self._calls.append(Sent(len(rows), features_digest(made.output.value), made.entry))
         return made.output
 
@@ -315,7 +317,7 @@ class QueryCurator:
             return
         if units is None or len(units) != rows:
             raise DataError(f"Give the unit ({self._neighbours.unit.name}) of every row.")
-        _, counts = np.unique(checked_units(units), return_counts=True)
+        _, counts = np.unique(check_units(units), return_counts=True)
         if counts.min() != self._rows or counts.max() != self._rows:
             raise DataError(f"Every {self._neighbours.unit.name} must have exactly {self._rows} of the rows.")
 

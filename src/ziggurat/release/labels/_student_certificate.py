@@ -14,12 +14,12 @@ from ziggurat.data import Unit
 from ziggurat.errors import DataError, ParameterError, PrivacyError
 from ziggurat.files import write_text
 from ziggurat.ledger import Ledger
-from ziggurat.pate import PrivateEpsilon, Sanitised
+from ziggurat.pate import PrivateEpsilon, Sanitized
 from ziggurat.privacy import Amount, ApproximateDP
 from ziggurat.release._purse import Purse
 from ziggurat.release.labels._labelled import Labelled, LabellingFacts, facts_of, read_json, reading
 from ziggurat.release.labels._promised import UNPROTECTED, Features, StudentsSide, TeachersSide
-from ziggurat.release.labels._query_curator import Privatised, QueryCurator
+from ziggurat.release.labels._query_curator import PrivatizedQueries, QueryCurator
 from ziggurat.release.labels._student_certificate_text import certificate_text
 
 FORMAT = "ziggurat/certificate/1"
@@ -29,7 +29,7 @@ FORMAT = "ziggurat/certificate/1"
 class StudentCertificate:
     """Two promises side by side, with the facts that prove them; make one with `certify`.
 
-    No number in it depends on a vote, unless it was released with noise of its own (`Sanitised`).
+    No number in it depends on a vote, unless it was released with noise of its own (`Sanitized`).
 
     Attributes
     ----------
@@ -151,12 +151,12 @@ def certify(
     *,
     delta: Amount | None = None,
     features: Features,
-    queries: QueryCurator | Privatised | Sequence[Privatised] | None = None,
+    queries: QueryCurator | PrivatizedQueries | Sequence[PrivatizedQueries] | None = None,
     ledger: Ledger | None = None,
     students_ledger: Ledger | None = None,
     organisation: Unit | None = None,
     teachers_owned: int = 1,
-    sanitised: Sanitised | None = None,
+    sanitised: Sanitized | None = None,
     files: str | Path | Mapping[str, str] | None = None,
     about: str = "",
     made: date | None = None,
@@ -212,7 +212,7 @@ def _several(given: Any) -> Sequence[Any]:
     return given
 
 
-def _sent(queries: Any) -> tuple[Privatised, ...]:
+def _sent(queries: Any) -> tuple[PrivatizedQueries, ...]:
     if queries is None:
         return ()
     several = queries if isinstance(queries, Sequence) else [queries]
@@ -221,7 +221,7 @@ def _sent(queries: Any) -> tuple[Privatised, ...]:
 
 def _matched(facts: Sequence[LabellingFacts], sent: Sequence[Any]) -> bool:
     """Whether what curator A labelled is what curator B sent; reports that were divided cannot be told."""
-    known = {call.digest for each in sent if isinstance(each, Privatised) for call in each.calls}
+    known = {call.digest for each in sent if isinstance(each, PrivatizedQueries) for call in each.calls}
     return all(each.question["features"] in known for each in facts)
 
 

@@ -8,7 +8,6 @@ from ziggurat.release.models._fitting import (
     fit_model,
     in_words,
     plan_model,
-    quote_model,
     require_same_unit,
 )
 from ziggurat.release.models._named_models import CLASSES, NUMBERS, model_name, named_model, with_options
@@ -16,7 +15,7 @@ from ziggurat.release.models._points import Points
 from ziggurat.release.models._serving import Serving, serve_model
 from ziggurat.release.models._serving_folder import is_served
 from ziggurat.release.models._serving_words import KINDS, not_protected, promised
-from ziggurat.release.models._task import Floats, Rows, Task
+from ziggurat.release.models._task import Floats, Task, TaskRows
 
 __all__ = [
     "CLASSES",
@@ -27,10 +26,10 @@ __all__ = [
     "Floats",
     "ModelPlan",
     "Points",
-    "Rows",
     "Serving",
     "TableModelPlan",
     "Task",
+    "TaskRows",
     "fit_model",
     "in_words",
     "is_served",
@@ -39,7 +38,6 @@ __all__ = [
     "not_protected",
     "plan_model",
     "promised",
-    "quote_model",
     "require_same_unit",
     "serve_model",
     "with_options",

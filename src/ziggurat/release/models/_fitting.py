@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
+from ziggurat.data import Unit
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError, PrivacyError, ZigguratError
-from ziggurat.ledger import Ledger, Quote
-from ziggurat.privacy import Event, Guarantee, Neighbours, Relation, Unit, as_replace_one, renamed
-from ziggurat.queries.answering import Part
+from ziggurat.ledger import Ledger
+from ziggurat.privacy import Event, Guarantee, Neighbours, Relation, as_replace_one, rename_unit
+from ziggurat.queries.answering import QuotedPart
 from ziggurat.release._cited import Cited
 from ziggurat.release._plan import Plan, Progress, stated
 from ziggurat.release._purse import Purse
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ziggurat.learn import Private
     from ziggurat.randomness import Source
     from ziggurat.release._release import Release
-    from ziggurat.release.models._task import Rows, Task
+    from ziggurat.release.models._task import Task, TaskRows
 
 KIND = "model"
 DEPENDS = "how far off it is depends on the table; try it on an invented one (rehearse: 1)"
@@ -47,16 +48,28 @@ class ModelPlan(Plan["Private"]):
     keep: Callable[[Event], Mapping[str, Any]] = field(repr=False, default=lambda event: {})  # noqa: ARG005
     kind = KIND
 
+    @classmethod
+    def by_shape(cls, model: Private, rows: int, columns: int, *, purse: Purse, label: str = "") -> Self:
+        """Plan a fit by the shape of a table alone, to be priced; nothing is read.
+
+        Under add-or-remove-one the number of rows is private, and the price is the same for any. `label` is the column
+        of the labels, for a promise about labels alone.
+        """
+        _require_private(model)
+        planned = _about_labels(model.planned(rows, columns), label)
+        event = _restated(model, planned, purse.protects(planned.neighbours), one_row_each=True)
+        return cls(model, None, None, event, planned, label)
+
     @property
     def text(self) -> str:
         """Which model."""
         return f"A private model: {type(self.model).__name__}"
 
-    def parts(self, group_size: int = 0) -> tuple[Part, ...]:  # noqa: ARG002
+    def parts(self, group_size: int = 0) -> tuple[QuotedPart, ...]:  # noqa: ARG002
         """What is fitted; how far off it will be depends on the table."""
         name = self.label or type(self.model).__name__
         epsilon = stated(self.event, self.model.delta).epsilon
-        return (Part(name, type(self.model).__name__, epsilon, None, note=DEPENDS),)
+        return (QuotedPart(name, type(self.model).__name__, epsilon, None, note=DEPENDS),)
 
     def guarantee(self) -> Guarantee:
         """What fitting promises at the model's own delta."""
@@ -74,6 +87,8 @@ class ModelPlan(Plan["Private"]):
 
     def ready(self) -> None:
         """Have the model refuse what it cannot learn from."""
+        if self.features is None:
+            raise ParameterError("Only the shape of the table is known; plan the fit of its rows.")
         self.model.check(self.features, self.targets)
 
     def run(self, source: Source, progress: Progress | None) -> Private:  # noqa: ARG002
@@ -121,7 +136,7 @@ class TableModelPlan(ModelPlan):
     table: Table
     purse: Purse
     expected: int
-    rows: list[Rows] = field(default_factory=list, repr=False)
+    rows: list[TaskRows] = field(default_factory=list, repr=False)
 
     @classmethod
     def of(cls, model: Private, task: Task, table: Table, purse: Purse, expected: int) -> Self:
@@ -186,21 +201,6 @@ class FittedModel:
     def rehearsal(self) -> bool:
         """Whether seeded randomness was used, so that the model must not be published."""
         return bool(self.model.rehearsal_)
-
-
-def quote_model(
-    model: Private, rows: int, columns: int, *, ledger: Ledger, analyst: str, budget: str, label: str = ""
-) -> tuple[Event, Quote]:
-    """Price a fit by the shape of the table; nothing is read or spent.
-
-    Under add-or-remove-one the number of rows is private, and the price is the same for any. `label` is the column of
-    the labels, for a promise about labels alone.
-    """
-    _require_private(model)
-    planned = _about_labels(model.planned(rows, columns), label)
-    purse = Purse(ledger, budget, analyst)
-    event = _restated(model, planned, purse.protects(planned.neighbours), one_row_each=True)
-    return event, purse.price(event, rehearsal=model.random_state is not None)
 
 
 def fit_model(
@@ -347,7 +347,7 @@ def _about_labels(event: Event, label: str) -> Event:
     whom = event.neighbours
     if not label or whom.unit.name != "label":
         return event
-    return renamed(event, Unit.of(label, "label"))
+    return rename_unit(event, Unit.of(label, "label"))
 
 
 def _one_row_each(units: Any, rows: int) -> bool:
@@ -373,7 +373,7 @@ def _restated(model: Private, event: Event, budgeted: Neighbours, *, one_row_eac
         return event
     if not one_row_each:
         raise ParameterError(f"The budget protects {budgeted}; say which {budgeted.unit.name} each row is about.")
-    return renamed(event, budgeted.unit)
+    return rename_unit(event, budgeted.unit)
 
 
 def _by_replacing(model: Private, event: Event, budgeted: Neighbours) -> Event:

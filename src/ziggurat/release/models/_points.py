@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from ziggurat.data import Kind, Role, Schema, Table, Unit
 from ziggurat.data.encoding import Encoding, Field
-from ziggurat.data.expressions import known
+from ziggurat.data.expressions import null_if_missing
 from ziggurat.errors import ArtefactError, DataError, ParameterError, SchemaError, ZigguratError
-from ziggurat.release.models._task import Floats, Rows, Task
+from ziggurat.release.models._task import Floats, Task, TaskRows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -79,14 +79,14 @@ class Points:
         """What a table of questions needs: the columns that are looked at, a row each."""
         return replace(self.schema, columns=tuple(field.column for field in self.encoding.fields), unit=Unit())
 
-    def rows(self, table: Table, *, units: bool = False, least: int = 1) -> Rows:
+    def rows(self, table: Table, *, units: bool = False, least: int = 1) -> TaskRows:
         """Read a table to learn from; what comes back is raw, for a method to protect."""
         if self.label:
             return self.task.rows(table, units=units, least=least)
         unit = table.unit.column if units else None
         cells = _cells(table, [*self.encoding.names, *([unit] if unit is not None else [])], least)
         whose = None if unit is None else np.asarray(cells[unit].to_numpy(zero_copy_only=False))
-        return Rows(self.encoding.encode(cells), None, whose)
+        return TaskRows(self.encoding.encode(cells), None, whose)
 
     def questions(self, table: Table) -> tuple[pa.Table, Floats]:
         """Read a table of questions: its cells, and the points they are.
@@ -117,7 +117,7 @@ class Points:
 
 
 def _cells(table: Table, names: list[str], least: int = 1) -> pa.Table:
-    cells = table.query(table.select(*(known(table.schema[name]) for name in names)))
+    cells = table.query(table.select(*(null_if_missing(table.schema[name]) for name in names)))
     if cells.num_rows < least:
         raise DataError("The table has no rows.")
     return cells

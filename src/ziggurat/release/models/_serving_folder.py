@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ziggurat.errors import ArtefactError, DataError
-from ziggurat.files import write_text
+from ziggurat.files import create, sync, write_text
 
 if TYPE_CHECKING:
-    from ziggurat.learn import Stored
+    from ziggurat.learn import StoredModel
 
 FORMAT = "ziggurat/served/1"
 MODEL, NOISE, SEAL, COUNT, PROMISE = "model.npz", "noise.path", "seal", "answers", "promise.json"
@@ -45,8 +45,8 @@ class Folder:
         try:
             made.path.mkdir(mode=0o700, exist_ok=True)
             made.path.chmod(0o700)
-            _create(made.path / SEAL, secrets.token_bytes(_SEAL))
-            _create(made.path / COUNT, _count(0))
+            create(made.path / SEAL, secrets.token_bytes(_SEAL))
+            create(made.path / COUNT, _count(0))
         except OSError:
             raise DataError(f"The folder {str(path)!r} cannot be written; name one of yours.") from None
         return made
@@ -58,7 +58,7 @@ class Folder:
         if self.path.is_dir() and not any(self.path.iterdir()):
             self.path.rmdir()
 
-    def keep(self, model: Stored, facts: Mapping[str, Any]) -> str:
+    def keep(self, model: StoredModel, facts: Mapping[str, Any]) -> str:
         """Save the model, readable for its owner alone, and give the digest of it and of the facts."""
         model.save(self.path / MODEL)
         return self.digest(facts)
@@ -102,7 +102,7 @@ class Folder:
                 total = int(file.read(_DIGITS + 1)) + more
                 if more:
                     os.pwrite(file.fileno(), _count(total), 0)
-                    os.fsync(file.fileno())
+                    sync(file.fileno())
         except (OSError, ValueError):
             raise ArtefactError(
                 f"The count of answers in {str(self.path)!r} cannot be read and written; no answer is given without it."
@@ -126,14 +126,6 @@ def _written(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         held = None
     return held if isinstance(held, dict) else {}
-
-
-def _create(file: Path, content: bytes) -> None:
-    """Make a new file, which only its owner may read."""
-    with os.fdopen(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
 
 
 def _count(total: int) -> bytes:

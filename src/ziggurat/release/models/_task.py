@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ziggurat.data import Kind, Role, Schema, Table, Unit
 from ziggurat.data.encoding import Encoding, Field
-from ziggurat.data.expressions import known
+from ziggurat.data.expressions import null_if_missing
 from ziggurat.errors import ArtefactError, DataError, ParameterError, SchemaError
 from ziggurat.files import write_text
 
@@ -29,7 +29,7 @@ Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Rows:
+class TaskRows:
     """What a table gives to a task: features, and where they were asked for, labels and units; all of it is raw."""
 
     features: Floats
@@ -125,7 +125,7 @@ class Task:
         """How many numbers a row of features has."""
         return self.encoding.width
 
-    def rows(self, table: Table, *, labels: bool = True, units: bool = False, least: int = 1) -> Rows:
+    def rows(self, table: Table, *, labels: bool = True, units: bool = False, least: int = 1) -> TaskRows:
         """Read a table; what comes back is raw, for a method to protect.
 
         Raises
@@ -135,10 +135,10 @@ class Task:
         """
         unit = table.unit.column if units else None
         names = [*self.encoding.names, *([self.label] if labels else []), *([unit] if unit is not None else [])]
-        cells = table.query(table.select(*(known(table.schema[name]) for name in names)))
+        cells = table.query(table.select(*(null_if_missing(table.schema[name]) for name in names)))
         if cells.num_rows < least:
             raise DataError("The table has no rows.")
-        return Rows(
+        return TaskRows(
             self.features(cells),
             self._labels(cells) if labels else None,
             None if unit is None else np.asarray(cells[unit].to_numpy(zero_copy_only=False)),

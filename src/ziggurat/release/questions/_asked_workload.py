@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from ziggurat.data import Table
 from ziggurat.errors import ParameterError
 from ziggurat.privacy import ApproximateDP, Event, PureDP
-from ziggurat.queries.answering import GROUP_SIZE, Part
+from ziggurat.queries.answering import GROUP_SIZE, QuotedPart
 from ziggurat.queries.workloads import Group, Ranges, Workload, WorkloadAnswer, WorkloadPlan
 from ziggurat.release._plan import Progress
-from ziggurat.release.questions._asking import Asking, TermOptions, require_room
+from ziggurat.release.questions._asking import AnswerPlan, TermOptions, require_room
 
 if TYPE_CHECKING:
     from ziggurat.queries import Terms
@@ -24,7 +24,7 @@ _UNDERSTOOD = ("rows_per_unit", "noise", "confidence")
 
 
 @dataclass(frozen=True)
-class AskedWorkload(Asking[WorkloadAnswer]):
+class AskedWorkload(AnswerPlan[WorkloadAnswer]):
     """Many counts, answered together."""
 
     plan: WorkloadPlan
@@ -51,13 +51,13 @@ class AskedWorkload(Asking[WorkloadAnswer]):
         """The plan's, at the delta that was stated."""
         return self.plan.guarantee(self.terms.delta)
 
-    def parts(self, group_size: int = GROUP_SIZE) -> tuple[Part, ...]:  # noqa: ARG002
+    def parts(self, group_size: int = GROUP_SIZE) -> tuple[QuotedPart, ...]:  # noqa: ARG002
         """All counts in one line; how far off they are depends on no size."""
         error, gain = self.plan.expected_error, self.plan.improvement
         how = f"{self.plan.strategy}; expected error {error:,.3g} (root mean square), {gain:,.3g} times less than alone"
         half = self.plan.half_width(self.terms.confidence)
         note = f"± {half:,.3g} at most"
-        return (Part(f"{len(self.plan.workload):,} counts", how, self.terms.epsilon, half, note=note),)
+        return (QuotedPart(f"{len(self.plan.workload):,} counts", how, self.terms.epsilon, half, note=note),)
 
     def run(self, source: Source, progress: Progress | None) -> WorkloadAnswer:
         """Run the plan."""

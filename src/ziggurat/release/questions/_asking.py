@@ -15,8 +15,8 @@ from ziggurat.data import Table
 from ziggurat.errors import ParameterError, QuestionError
 from ziggurat.privacy import Amount, ApproximateDP, Event, PureDP
 from ziggurat.queries import Answer, Bounding, Noise
-from ziggurat.queries.answering import GROUP_SIZE, Part
-from ziggurat.queries.answering import Plan as QuestionPlan
+from ziggurat.queries.answering import GROUP_SIZE, QuotedPart
+from ziggurat.queries.answering import QuestionPlan as QuestionPlan
 from ziggurat.queries.workloads import WorkloadAnswer
 from ziggurat.release._paid import require_ready
 from ziggurat.release._plan import Plan, Progress
@@ -52,7 +52,7 @@ class TermOptions(TypedDict, total=False):
 Given = TypeVar("Given", Answer, WorkloadAnswer)
 
 
-class Asking(Plan[Given]):
+class AnswerPlan(Plan[Given]):
     """A question on its terms: nothing has been read."""
 
     paid_by_promise = True
@@ -104,7 +104,7 @@ class Asking(Plan[Given]):
 
 
 @dataclass(frozen=True)
-class AskedQuestion(Asking[Answer]):
+class AskedQuestion(AnswerPlan[Answer]):
     """A question in SQL or from the builder."""
 
     plan: QuestionPlan
@@ -128,7 +128,7 @@ class AskedQuestion(Asking[Answer]):
         """The plan's."""
         return self.plan.guarantee()
 
-    def parts(self, group_size: int = GROUP_SIZE) -> tuple[Part, ...]:
+    def parts(self, group_size: int = GROUP_SIZE) -> tuple[QuotedPart, ...]:
         """The plan's."""
         return tuple(self.plan.parts(group_size))
 

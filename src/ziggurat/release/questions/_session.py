@@ -17,7 +17,7 @@ from ziggurat.errors import (
 from ziggurat.ledger import Ledger
 from ziggurat.privacy import Amount, Event, Neighbours, event_from_dict
 from ziggurat.queries import Answer, Question, Terms
-from ziggurat.queries.answering import GROUP_SIZE, Plan
+from ziggurat.queries.answering import GROUP_SIZE, QuestionPlan
 from ziggurat.queries.language import Catalogue, Query, parse
 from ziggurat.queries.workloads import Workload, WorkloadAnswer
 from ziggurat.randomness import Source
@@ -26,14 +26,14 @@ from ziggurat.release._purse import Purse
 from ziggurat.release._quotation import Quotation, open_grant
 from ziggurat.release._stored import unpacked
 from ziggurat.release.questions._asked_workload import asked_workload
-from ziggurat.release.questions._asking import AskedQuestion, Asking, Given, TermOptions, known_options
+from ziggurat.release.questions._asking import AnswerPlan, AskedQuestion, Given, TermOptions, known_options
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ziggurat.release._release import Release
 
-Asked = str | Query | Workload | Asking[Any]
+Asked = str | Query | Workload | AnswerPlan[Any]
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Session:
 
     @overload
     def ask(
-        self, question: Asking[Given], epsilon: Amount = 0, delta: Amount = 0, *, progress: Progress | None = None,
+        self, question: AnswerPlan[Given], epsilon: Amount = 0, delta: Amount = 0, *, progress: Progress | None = None,
         **terms: Unpack[TermOptions],
     ) -> Given: ...  # fmt: skip
 
@@ -180,9 +180,9 @@ class Session:
 
     def plan(
         self, question: Asked, epsilon: Amount = 0, delta: Amount = 0, **terms: Unpack[TermOptions]
-    ) -> Asking[Any]:
+    ) -> AnswerPlan[Any]:
         """Plan a question on its terms, to be priced by `quote` and answered by `ask`; nothing is read."""
-        return question if isinstance(question, Asking) else self._asking(question, epsilon, delta, terms)
+        return question if isinstance(question, AnswerPlan) else self._asking(question, epsilon, delta, terms)
 
     def ask_all(
         self,
@@ -216,7 +216,7 @@ class Session:
 
         Where the error depends on how many values a group has, it is told for groups of `group_size`.
         """
-        several = [questions] if isinstance(questions, str | Query | Workload | Asking) else questions
+        several = [questions] if isinstance(questions, str | Query | Workload | AnswerPlan) else questions
         return self._purse.quote(*self._askings(several, epsilon, delta, terms), group_size=group_size)
 
     def left(self) -> Fraction:
@@ -253,7 +253,7 @@ class Session:
 
     def _asking(
         self, question: str | Query | Workload, epsilon: Amount, delta: Amount, options: TermOptions
-    ) -> Asking[Any]:
+    ) -> AnswerPlan[Any]:
         rest: dict[str, Any] = known_options(options)
         bounds = rest.pop("bounds", None)
         terms = Terms(epsilon, delta, **rest)
@@ -261,11 +261,11 @@ class Session:
             return asked_workload(question, self._private, terms, options)
         catalogue = self._catalogue.with_bounds(bounds) if bounds else self._catalogue
         resolved = question.resolve(catalogue) if isinstance(question, Query) else parse(question, catalogue)
-        return AskedQuestion(Plan(resolved, terms), self._read_by(resolved))
+        return AskedQuestion(QuestionPlan(resolved, terms), self._read_by(resolved))
 
     def _askings(
         self, questions: Sequence[Asked], epsilon: Amount | Sequence[Amount], delta: Amount, options: TermOptions
-    ) -> list[Asking[Any]]:
+    ) -> list[AnswerPlan[Any]]:
         several = isinstance(epsilon, Sequence) and not isinstance(epsilon, str)
         epsilons: Sequence[Any] = epsilon if several else [epsilon] * len(questions)  # type: ignore[assignment]
         if len(epsilons) != len(questions) or not questions:

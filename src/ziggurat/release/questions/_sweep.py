@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from ziggurat.data import Kind
-from ziggurat.drawing import NOISY, TRUE, rendered, sheet
-from ziggurat.errors import DataError, ParameterError, QuestionError
+from ziggurat.drawing import NOISY, TRUE, encode, sheet
+from ziggurat.errors import ParameterError, QuestionError
+from ziggurat.files import write_bytes
 from ziggurat.privacy import Amount, exact_epsilon, in_words
 from ziggurat.queries import Aggregate, Answer, Measure, in_figures
 from ziggurat.queries.language import Query
 from ziggurat.randomness import secure
 from ziggurat.release._plan import Progress
 from ziggurat.release._purse import Purse
-from ziggurat.release.questions._asking import AskedQuestion, Asking, TermOptions
+from ziggurat.release.questions._asking import AnswerPlan, AskedQuestion, TermOptions
 from ziggurat.release.questions._session import Session
 from ziggurat.wording import printable
 
@@ -69,7 +70,7 @@ class Sweep:
                 self._panel(axes, name)
             panels[0].set_title(self._title(), fontsize=9)
             panels[-1].set_xlabel("epsilon of the question (a larger one protects less)")
-            return rendered(page, format)
+            return encode(page, format)
 
     def to_arrow(self) -> pa.Table:
         """One row for each epsilon and aggregate: epsilon, aggregate, value, low and high."""
@@ -92,11 +93,7 @@ class Sweep:
 
     def save(self, path: str | Path) -> None:
         """Draw into a file, as PNG if its name ends so and otherwise as SVG; an existing one is replaced."""
-        target = Path(path)
-        try:
-            target.write_bytes(self.draw("png" if target.suffix.lower() == ".png" else "svg"))
-        except OSError:
-            raise DataError(f"The picture {str(path)!r} could not be written; check the folder.") from None
+        write_bytes(path, self.draw("png" if Path(path).suffix.lower() == ".png" else "svg"))
 
     def __str__(self) -> str:
         """One line for each epsilon."""
@@ -165,7 +162,7 @@ def sweep(
     return Sweep(amounts, given, _truth(session, question, delta, terms) if truth else None)
 
 
-def _require_numbers(asking: Asking[Any]) -> None:
+def _require_numbers(asking: AnswerPlan[Any]) -> None:
     if not isinstance(asking, AskedQuestion):
         raise QuestionError("A workload has many answers; ask for a single number at several epsilons.")
     question = asking.plan.question

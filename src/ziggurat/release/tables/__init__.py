@@ -1,11 +1,11 @@
 """Tables that leave: anonymised, masked, synthetic, or as reports of people."""
 
-from ziggurat.release.tables._anonymised import (
+from ziggurat.release.tables._anonymized import (
     CERTIFICATE,
-    AnonymisedPlan,
-    AnonymisedRelease,
+    AnonymizedPlan,
+    AnonymizedRelease,
     checked_keep,
-    release_anonymised,
+    release_anonymized,
 )
 from ziggurat.release.tables._collected import CollectionPlan, reported_rows
 from ziggurat.release.tables._masked import NOT_PROMISED_OF_MASKS, MaskedPlan, release_masked
@@ -20,8 +20,8 @@ from ziggurat.release.tables._synthetic_private import (
 __all__ = [
     "CERTIFICATE",
     "NOT_PROMISED_OF_MASKS",
-    "AnonymisedPlan",
-    "AnonymisedRelease",
+    "AnonymizedPlan",
+    "AnonymizedRelease",
     "CollectionPlan",
     "MaskedPlan",
     "PrivateSyntheticRelease",
@@ -30,7 +30,7 @@ __all__ = [
     "checked_keep",
     "plan_synthetic",
     "plan_synthetic_private",
-    "release_anonymised",
+    "release_anonymized",
     "release_masked",
     "release_synthetic",
     "release_synthetic_private",

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ziggurat.data import Table, write_csv
-from ziggurat.data.expressions import known, reference
+from ziggurat.data.expressions import null_if_missing, reference
 from ziggurat.errors import DataError
-from ziggurat.local import Privatiser, Record, Reports, Support
+from ziggurat.local import Privatizer, Reports, Support, WholeRecord
 from ziggurat.privacy import ApproximateDP, Event, PureDP
-from ziggurat.queries.answering import Part
+from ziggurat.queries.answering import QuotedPart
 from ziggurat.release._plan import Plan, Progress
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class CollectionPlan(Plan[Reports]):
         What the file of the reports will be called.
     """
 
-    record: Record
+    record: WholeRecord
     rows: pa.Table | Callable[[], pa.Table] = field(repr=False)
     pieces: Callable[[pa.Table], Iterable[pa.Table]] = field(default=lambda rows: (rows,), repr=False)
     name: str = ""
@@ -67,7 +67,7 @@ class CollectionPlan(Plan[Reports]):
         """The record's."""
         return self.record.guarantee()
 
-    def parts(self, group_size: int = 1_000) -> tuple[Part, ...]:
+    def parts(self, group_size: int = 1_000) -> tuple[QuotedPart, ...]:
         """How far off a count or a mean of so many reports will be, with 95 % confidence, at worst.
 
         A count is estimated by (seen - n q) / (p - q) where a report speaks for a category with probability p if it is
@@ -75,13 +75,13 @@ class CollectionPlan(Plan[Reports]):
         """
         return tuple(self._part(name, part, group_size) for name, part in self.record.parts.items())
 
-    def _part(self, name: str, part: Privatiser, people: int) -> Part:
+    def _part(self, name: str, part: Privatizer, people: int) -> QuotedPart:
         law = getattr(part, "support", None)
         if not isinstance(law, Support):
             note = "how far off it is depends on the values; the interval of the estimate tells"
-            return Part(name, repr(part), part.epsilon, None, note=note)
+            return QuotedPart(name, repr(part), part.epsilon, None, note=note)
         half = _REACH * math.sqrt(people * max(law.spread(0.0), law.spread(1.0)))
-        return Part(name, repr(part), part.epsilon, half, people, "people")
+        return QuotedPart(name, repr(part), part.epsilon, half, people, "people")
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -102,7 +102,7 @@ class CollectionPlan(Plan[Reports]):
 
         if progress is not None:
             progress(f"protecting {self._read.num_rows:,} rows")
-        made = [self.record.privatise(part, source).value for part in self.pieces(self._read)]
+        made = [self.record.privatize(part, source).value for part in self.pieces(self._read)]
         return Reports(pa.concat_tables(made), self.record.event, source.origin)
 
     def stored(self, output: Reports) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def reported_rows(table: Table, names: list[str]) -> pa.Table:
         seen = table.aggregate(different, exp.Count(this=exp.Star()).as_("rows")).to_pylist()[0]
         if seen["units"] != seen["rows"]:
             raise DataError(f"Some rows share their {table.unit.name}; collect one row for each, or the promise fails.")
-    rows = table.query(table.select(*(known(table.schema[name]) for name in names))).combine_chunks()
+    rows = table.query(table.select(*(null_if_missing(table.schema[name]) for name in names))).combine_chunks()
     if rows.num_rows == 0:
         raise DataError("The table has no rows; there is nothing to collect.")
     return rows

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ziggurat.anonymize import Anonymised
+from ziggurat.anonymize import Anonymized
 from ziggurat.attacks import (
     Claims,
-    Counts,
+    ColumnCounts,
     Cover,
     Homogeneity,
     RiskReport,
     Undone,
     Verified,
+    find_undone,
     homogeneity_of,
     risk_of,
-    undone,
-    verified,
+    verify_models,
 )
 from ziggurat.data import Column, Kind, Role, Schema, Table
 from ziggurat.data.engines import DuckDBEngine
@@ -55,41 +55,41 @@ class Inspected:
 
 
 def inspected(
-    anonymised: Anonymised, file: Path, *, dropped: Collection[str] = (), kept: Collection[str] = ()
+    anonymized: Anonymized, file: Path, *, dropped: Collection[str] = (), kept: Collection[str] = ()
 ) -> Inspected:
     """Read a file back, judge every model by its cells, and attack it; PrivacyError if it is not what it should be."""
-    if not anonymised.publication.rows:
+    if not anonymized.publication.rows:
         raise PrivacyError("Every row would be suppressed, and nothing is left to release; ask less of the classes.")
-    raw, known = anonymised.publication.source, anonymised.question.quasi_identifiers
-    schema = published_schema(anonymised, dropped)
+    raw, known = anonymized.publication.original, anonymized.question.quasi_identifiers
+    schema = published_schema(anonymized, dropped)
     with DuckDBEngine() as engine:
         relation = engine.attach(file)
         _require_columns(raw, schema, list(engine.columns(relation)))
-        released = Counts(Table(engine, relation, schema, on_bad_cell="missing"), schema.names)
-        original = Counts(raw, schema.names)
-        held = _verified(anonymised, released, original)
+        released = ColumnCounts(Table(engine, relation, schema, on_bad_cell="missing"), schema.names)
+        original = ColumnCounts(raw, schema.names)
+        held = _verified(anonymized, released, original)
         options: dict[str, Any] = {
             "shown": schema.names,
-            "covers": _generalised(anonymised),
-            "protected": anonymised.question.sensitive,
+            "covers": _generalised(anonymized),
+            "protected": anonymized.question.sensitive,
         }
-        found = undone(released, original, raw.schema, known, **options)
-        left = undone(released, original, raw.schema, known, **options, kept=kept) if kept else found
+        found = find_undone(released, original, raw.schema, known, **options)
+        left = find_undone(released, original, raw.schema, known, **options, kept=kept) if kept else found
         return Inspected(
             verified=held,
             before=risk_of(original.of(known), threshold=HIGH_RISK),
             after=risk_of(released.of(known), threshold=HIGH_RISK),
             homogeneity={
-                name: homogeneity_of(released.of([*known, name])) for name in sensitive_of(anonymised, schema.names)
+                name: homogeneity_of(released.of([*known, name])) for name in sensitive_of(anonymized, schema.names)
             },
             undone=found,
             undecided=left,
         )
 
 
-def published_schema(anonymised: Anonymised, dropped: Collection[str] = ()) -> Schema:
+def published_schema(anonymized: Anonymized, dropped: Collection[str] = ()) -> Schema:
     """Return what the file holds: labels are text, and columns that were not generalised are what they were."""
-    raw, levels = anonymised.publication.source, anonymised.levels
+    raw, levels = anonymized.publication.original, anonymized.levels
     shown = [each for each in raw.schema.columns if not tells_people_apart(raw, each) and each.name not in dropped]
     return Schema(tuple(each if levels.get(each.name, 0) == 0 else Column(each.name, Kind.TEXT) for each in shown))
 
@@ -111,21 +111,21 @@ def _require_columns(raw: Table, schema: Schema, shown: Sequence[str]) -> None:
             raise PrivacyError(f"The file shows column {name!r}, which should not leave; nothing was released.")
 
 
-def _verified(anonymised: Anonymised, released: Counts, original: Counts) -> tuple[Verified, ...]:
+def _verified(anonymized: Anonymized, released: ColumnCounts, original: ColumnCounts) -> tuple[Verified, ...]:
     """What a file shows is judged by other code than what made it; both must agree."""
-    question = anonymised.question
+    question = anonymized.question
     claims = Claims(
         models=question.models,
         quasi_identifiers=question.quasi_identifiers,
         original={name: original.of([name]) for name in question.sensitive},
-        schema=anonymised.publication.source.schema,
-        covers={name: _cover(anonymised, name) for name in question.quasi_identifiers},
-        people=None if question.population is None else Counts(question.population, question.quasi_identifiers),
+        schema=anonymized.publication.original.schema,
+        covers={name: _cover(anonymized, name) for name in question.quasi_identifiers},
+        people=None if question.population is None else ColumnCounts(question.population, question.quasi_identifiers),
     )
-    held = verified(released.of([*question.quasi_identifiers, *question.sensitive]), claims)
+    held = verify_models(released.of([*question.quasi_identifiers, *question.sensitive]), claims)
     wrong = [f"{each.model} (measured: {each.figure} {each.measured:.5g})" for each in held if not each.held]
-    if released.rows != anonymised.publication.rows:
-        wrong.append(f"it has {released.rows:,} rows and should have {anonymised.publication.rows:,}")
+    if released.rows != anonymized.publication.rows:
+        wrong.append(f"it has {released.rows:,} rows and should have {anonymized.publication.rows:,}")
     if wrong:
         raise PrivacyError(
             "The file does not satisfy its models when it is read back, and nothing was released; it does not hold "
@@ -134,18 +134,18 @@ def _verified(anonymised: Anonymised, released: Counts, original: Counts) -> tup
     return held
 
 
-def _cover(anonymised: Anonymised, name: str) -> Cover:
-    number = anonymised.publication.source.schema[name].kind in (Kind.INTEGER, Kind.REAL)
-    ranges = anonymised.recoding == "mondrian" and number
-    return Cover(anonymised.hierarchies[name], anonymised.levels[name], ranges)
+def _cover(anonymized: Anonymized, name: str) -> Cover:
+    number = anonymized.publication.original.schema[name].kind in (Kind.INTEGER, Kind.REAL)
+    ranges = anonymized.recoding == "mondrian" and number
+    return Cover(anonymized.hierarchies[name], anonymized.levels[name], ranges)
 
 
-def _generalised(anonymised: Anonymised) -> dict[str, Cover]:
-    return {name: _cover(anonymised, name) for name, level in anonymised.levels.items() if level != 0}
+def _generalised(anonymized: Anonymized) -> dict[str, Cover]:
+    return {name: _cover(anonymized, name) for name, level in anonymized.levels.items() if level != 0}
 
 
-def sensitive_of(anonymised: Anonymised, shown: Collection[str]) -> tuple[str, ...]:
+def sensitive_of(anonymized: Anonymized, shown: Collection[str]) -> tuple[str, ...]:
     """Return the columns that models protect, and those with that role, where the file shows them."""
-    declared = (column.name for column in anonymised.publication.source.schema.with_role(Role.SENSITIVE))
-    names = dict.fromkeys((*anonymised.question.sensitive, *declared))
-    return tuple(name for name in names if name in shown and name not in anonymised.question.quasi_identifiers)
+    declared = (column.name for column in anonymized.publication.original.schema.with_role(Role.SENSITIVE))
+    names = dict.fromkeys((*anonymized.question.sensitive, *declared))
+    return tuple(name for name in names if name in shown and name not in anonymized.question.quasi_identifiers)

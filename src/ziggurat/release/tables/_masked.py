@@ -24,6 +24,7 @@ NOT_PROMISED_OF_MASKS = (
     "This is not differential privacy, and no class of rows was made to look alike: the rest of a row may still tell "
     "whose it is. Measure that with 'ziggurat risk'."
 )
+"""What every masked table says of itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +83,7 @@ class MaskedPlan(Plan["MaskedTable"]):
         if self.original is None:
             return Evidence()
         from ziggurat.attacks import risk
-        from ziggurat.release.tables._anonymised import risk_facts
+        from ziggurat.release.tables._anonymized import risk_facts
 
         roles = self.original.schema.with_role(Role.QUASI_IDENTIFIER)
         known = [column.name for column in roles if column.name in output.table.column_names]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.base import clone
 
-from ziggurat.attacks import Scenario, counted
+from ziggurat.attacks import Scenario, count_noun
 from ziggurat.data import Table, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import ParameterError, PrivacyError
@@ -27,7 +27,7 @@ from ziggurat.release._synthetic_attacks import (
     attackers_of,
     attacks_planned,
 )
-from ziggurat.release.tables._anonymised import _checked, _private_folder
+from ziggurat.release.tables._anonymized import _checked, _private_folder
 from ziggurat.release.tables._synthetic_files import (
     FORMAT,
     File,
@@ -39,9 +39,9 @@ from ziggurat.release.tables._synthetic_files import (
     read_back,
     require_as_attacked,
 )
-from ziggurat.release.tables._synthetic_parts import Parts, checked_share, kept_source, parts_of, shown_schema
-from ziggurat.synthesize import Synthesizer, paths_of
-from ziggurat.synthesize.learners import described as described_method
+from ziggurat.release.tables._synthetic_parts import TableSplit, checked_share, kept_source, parts_of, shown_schema
+from ziggurat.synthesize import Synthesizer, name_paths
+from ziggurat.synthesize.learners import describe_method as described_method
 
 if TYPE_CHECKING:
     from ziggurat.ledger import Ledger
@@ -275,7 +275,7 @@ class SyntheticPlan(Plan[SyntheticDraft]):
     @property
     def text(self) -> str:
         """How many copies."""
-        return f"Synthetic table: {counted(self.todo.copies, 'copy', 'copies')} by {type(self.maker).__name__}"
+        return f"Synthetic table: {count_noun(self.todo.copies, 'copy', 'copies')} by {type(self.maker).__name__}"
 
     @property
     def rehearsal(self) -> bool:
@@ -399,7 +399,7 @@ def _require_fitting(maker: Synthesizer, holdout: object, scenario: object, targ
 def _require_copies(target: Path, copies: int) -> None:
     if isinstance(copies, bool) or not isinstance(copies, int) or copies < 1:
         raise ParameterError("The number of copies must be a whole number of at least 1.")
-    paths_of(target, copies)
+    name_paths(target, copies)
 
 
 def _source(maker: Synthesizer, checkpoint: str | Path | None) -> Source:
@@ -410,9 +410,9 @@ def _source(maker: Synthesizer, checkpoint: str | Path | None) -> Source:
 
 def _parts(
     maker: Synthesizer, table: Table, names: tuple[str, ...], holdout: object, source: Source, engine: DuckDBEngine
-) -> Parts:
+) -> TableSplit:
     if maker.partial is not None:
-        return Parts(table, None, table.raw.count_rows())
+        return TableSplit(table, None, table.raw.count_rows())
     if not hasattr(maker, "model_"):
         return parts_of(table, names, holdout, maker.learn_from, source, engine)
     # From whom a synthesiser learned that was stored is not known: anybody may be one of them, and nobody a control.
@@ -420,7 +420,7 @@ def _parts(
     return parts_of(table, names, asked, max(1, table.raw.count_rows()), source, engine)
 
 
-def _learn(maker: Synthesizer, parts: Parts, checkpoint: str | Path | None, told: Progress) -> None:
+def _learn(maker: Synthesizer, parts: TableSplit, checkpoint: str | Path | None, told: Progress) -> None:
     if hasattr(maker, "model_"):
         return
     if maker.partial is None:
@@ -428,7 +428,7 @@ def _learn(maker: Synthesizer, parts: Parts, checkpoint: str | Path | None, told
     maker.fit(parts.learned, progress=lambda *how: told("learning", *how), checkpoint=checkpoint)
 
 
-def _rows(maker: Synthesizer, rows: int | None, parts: Parts) -> int | None:
+def _rows(maker: Synthesizer, rows: int | None, parts: TableSplit) -> int | None:
     return parts.rows if rows is None and maker.partial is None else rows
 
 
@@ -444,7 +444,7 @@ def _attacked(
     drafts: Sequence[Path],
     table: Table,
     names: tuple[str, ...],
-    parts: Parts,
+    parts: TableSplit,
     who: Attackers,
     engine: DuckDBEngine,
     told: Progress,
@@ -458,7 +458,7 @@ def _attacked(
     return files, attack_partially(table, tables, names, who, targets, told)
 
 
-def _kept_back(parts: Parts, holdout: object) -> int | None:
+def _kept_back(parts: TableSplit, holdout: object) -> int | None:
     if isinstance(holdout, Table):
         return None
     return 0 if parts.control is None else parts.control.raw.count_rows()

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from ziggurat.data import Role, Schema, Table, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, PrivacyError
-from ziggurat.files import write_text
+from ziggurat.files import place, write_text
 from ziggurat.release._cited import Cited, recorded, require_unbounded
-from ziggurat.release.tables._anonymised import CERTIFICATE, _digest, copied
+from ziggurat.release.tables._anonymized import CERTIFICATE, _digest, copied
 
 if TYPE_CHECKING:
     from ziggurat.ledger import Ledger
@@ -77,17 +77,8 @@ def let_go(folder: Path, files: Sequence[File], certificate: Path, facts: dict[s
     """Give files and certificate their names; if one cannot have it, those before it are taken back."""
     written = folder / certificate.name
     write_text(written, json.dumps(facts, indent=1) + "\n", mode=_OWNER_ONLY)
-    gone: list[Path] = []
-    try:
-        for name in (*(file.name for file in files), certificate.name):
-            (folder / name).replace(certificate.with_name(name))
-            gone.append(certificate.with_name(name))
-    except OSError:
-        for path in gone:
-            path.unlink(missing_ok=True)
-        raise DataError(
-            f"Not all files beside {str(certificate)!r} could be written, and none was left; check the folder."
-        ) from None
+    names = (*(file.name for file in files), certificate.name)
+    place({folder / name: certificate.with_name(name) for name in names})
 
 
 def check_synthetic(certificate: str | Path, ledger: Ledger | None = None) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.files import write_text
 from ziggurat.randomness import Source, secure, seeded
-from ziggurat.synthesize import rows_of
+from ziggurat.synthesize import sample_rows
 
 _SEED = "holdout.seed"
 _OWNER_ONLY = 0o600
@@ -26,7 +26,7 @@ Truths = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Parts:
+class TableSplit:
     """A table in two parts.
 
     Attributes
@@ -61,7 +61,7 @@ def checked_share(holdout: object) -> float:
 
 def parts_of(
     table: Table, names: Sequence[str], holdout: object, most: int, source: Source, engine: DuckDBEngine
-) -> Parts:
+) -> TableSplit:
     """Split a table at random, all rows of a person on one side.
 
     Parameters
@@ -76,24 +76,24 @@ def parts_of(
     """
     schema = shown_schema(table, names)
     if isinstance(holdout, Table):
-        rows, count = rows_of(table, names, most, source.child("rows"))
-        return Parts(_held(rows, schema, engine), _held(holdout.raw.rows(names), schema, engine), count)
+        rows, count = sample_rows(table, names, most, source.child("rows"))
+        return TableSplit(_held(rows, schema, engine), _held(holdout.raw.rows(names), schema, engine), count)
     share = checked_share(holdout)
     unit = table.unit.column
     wanted = names if unit is None or unit in names else (*names, unit)
-    rows, count = rows_of(table, wanted, math.ceil(most / (1 - share)), source.child("rows"))
+    rows, count = sample_rows(table, wanted, math.ceil(most / (1 - share)), source.child("rows"))
     if rows.num_rows == 0:
         raise DataError("The table has no rows; there is nothing to learn from.")
     back = _kept_back(rows, unit, table.unit.name, share, source.child("holdout"))
     learned, control = (rows.filter(pa.array(part)).select(names) for part in (~back, back))
-    return Parts(
+    return TableSplit(
         _held(learned.slice(0, most), schema, engine), _held(control, schema, engine) if share else None, count
     )
 
 
 def tossed_parts(
     table: Table, names: Sequence[str], holdout: object, source: Source, engine: DuckDBEngine
-) -> tuple[Table, Parts]:
+) -> tuple[Table, TableSplit]:
     """Split a table by a coin for each person, and return what is learned from with and without who it is about.
 
     Whoever is added or removed is kept back or learned from by a coin of their own, and all others stay where they
@@ -101,7 +101,7 @@ def tossed_parts(
     """
     schema = shown_schema(table, names)
     if isinstance(holdout, Table):
-        return table, Parts(table, _held(holdout.raw.rows(names), schema, engine), table.raw.count_rows())
+        return table, TableSplit(table, _held(holdout.raw.rows(names), schema, engine), table.raw.count_rows())
     share = checked_share(holdout)
     unit = table.unit.column
     rows = table.raw.rows(names if unit is None else (*names, unit))
@@ -111,7 +111,7 @@ def tossed_parts(
     mine, theirs = (rows.filter(pa.array(part)) for part in (~back, back))
     control = _held(theirs.select(names), schema, engine) if theirs.num_rows else None
     learned = _held(mine, table.schema.select(names), engine)
-    return learned, Parts(_held(mine.select(names), schema, engine), control, rows.num_rows, coins)
+    return learned, TableSplit(_held(mine.select(names), schema, engine), control, rows.num_rows, coins)
 
 
 def kept_source(folder: str | Path) -> Source:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from sklearn.base import clone
 
-from ziggurat.attacks import counted
+from ziggurat.attacks import count_noun
 from ziggurat.data import Schema, Table, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import MixedNeighboursError, ParameterError, PrivacyError
-from ziggurat.privacy import Event, Guarantee, whole
-from ziggurat.queries.answering import Part
+from ziggurat.privacy import Event, Guarantee, whole_number
+from ziggurat.queries.answering import QuotedPart
 from ziggurat.randomness import secure, seeded
 from ziggurat.release._certificate import NO_PROMISE, decision_of
 from ziggurat.release._cited import Cited
@@ -26,7 +26,7 @@ from ziggurat.release._plan import Plan, stated
 from ziggurat.release._purse import Purse
 from ziggurat.release._synthetic_attacks import Attackers, Claim, attack_fully, attackers_of, attacks_planned
 from ziggurat.release.models import DEPENDS, in_words
-from ziggurat.release.tables._anonymised import _checked, _private_folder
+from ziggurat.release.tables._anonymized import _checked, _private_folder
 from ziggurat.release.tables._synthetic import Progress, _require_copies, _silent
 from ziggurat.release.tables._synthetic_files import (
     FORMAT,
@@ -39,7 +39,7 @@ from ziggurat.release.tables._synthetic_files import (
     read_back,
     require_as_attacked,
 )
-from ziggurat.release.tables._synthetic_parts import Parts, checked_share, shown_schema, tossed_parts
+from ziggurat.release.tables._synthetic_parts import TableSplit, checked_share, shown_schema, tossed_parts
 from ziggurat.synthesize import write_copies
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ def plan_synthetic_private(
     names = maker._terms(held.schema).names
     who = attackers_of(held.schema, names, known, secret)
     _require_possible(maker, names, holdout, rows)
-    task = _Task(maker, held, names, who, holdout, rows, copies, engine, place, progress or _silent)
+    task = _PrivateDrafting(maker, held, names, who, holdout, rows, copies, engine, place, progress or _silent)
     return PrivateSyntheticPlan(task, target, planned, note)
 
 
@@ -242,7 +242,7 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
     It has no identity: a second release pays again, because its noise is new.
     """
 
-    task: _Task
+    task: _PrivateDrafting
     target: Path
     event: Event
     note: str = ""
@@ -253,12 +253,12 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
     @property
     def text(self) -> str:
         """How many copies, by which model."""
-        return f"Synthetic table: {counted(self.task.copies, 'copy', 'copies')} by {type(self.task.maker).__name__}"
+        return f"Synthetic table: {count_noun(self.task.copies, 'copy', 'copies')} by {type(self.task.maker).__name__}"
 
-    def parts(self, group_size: int = 0) -> tuple[Part, ...]:  # noqa: ARG002
+    def parts(self, group_size: int = 0) -> tuple[QuotedPart, ...]:  # noqa: ARG002
         """What is learned; how far off the counts of the copies will be depends on the table."""
         name = type(self.task.maker).__name__
-        return (Part("copies", name, stated(self.event, self.task.maker.delta).epsilon, None, note=DEPENDS),)
+        return (QuotedPart("copies", name, stated(self.event, self.task.maker.delta).epsilon, None, note=DEPENDS),)
 
     def guarantee(self) -> Guarantee:
         """The model's own, at its own delta."""
@@ -339,7 +339,7 @@ def _require_possible(maker: Any, names: Sequence[str], holdout: object, rows: i
     """Refuse what would fail only once it was paid for."""
     maker._require_solver()
     if rows is not None:
-        whole(rows, "rows")
+        whole_number(rows, "rows")
     if isinstance(holdout, Table):
         holdout.schema.select(names)
     else:
@@ -347,7 +347,7 @@ def _require_possible(maker: Any, names: Sequence[str], holdout: object, rows: i
 
 
 @dataclass(frozen=True)
-class _Task:
+class _PrivateDrafting:
     """What is done between the reservation and its answer."""
 
     maker: Any
@@ -384,7 +384,7 @@ class _Task:
             self.told("drawing", "copies", number, self.copies)
             yield iter([self.maker.sample(self.rows, random_state=None if seed is None else int(seed) + number)])
 
-    def attacked(self, tables: Sequence[Table], parts: Parts) -> Evidence:
+    def attacked(self, tables: Sequence[Table], parts: TableSplit) -> Evidence:
         """Attack the files themselves, as they were read back."""
         schema = shown_schema(self.table, self.names)
         original = read(parts.learned.raw.rows(self.names), schema, engine=self.engine, on_bad_cell="missing")
@@ -403,9 +403,9 @@ class PrivateDraft:
     files: tuple[File, ...]
     drafts: Sequence[Path]
     tables: Sequence[Table]
-    parts: Parts
+    parts: TableSplit
     kept_back: int | None
-    task: _Task
+    task: _PrivateDrafting
 
     def attack(self) -> Evidence:
         """Attack the files; PrivacyError if one changed meanwhile."""

@@ -13,13 +13,13 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from ziggurat.data import Table
+from ziggurat.data.coded import CodedColumn
 from ziggurat.data.engines import DuckDBEngine, Engine
 from ziggurat.errors import ParameterError
 from ziggurat.randomness import Source, sample_without_replacement
-from ziggurat.synthesize._cells import Cells
-from ziggurat.synthesize._reading import opened
-from ziggurat.synthesize.columns._drawing import Model
-from ziggurat.synthesize.columns._plan import Plan
+from ziggurat.synthesize._reading import open_table
+from ziggurat.synthesize.columns._drawing import LearnedTable
+from ziggurat.synthesize.columns._plan import ColumnPlan
 
 Progress = Callable[[str, int, int], None]
 
@@ -46,8 +46,8 @@ class Drawing:
         Whether each copy has parameters of its own.
     """
 
-    model: Model
-    plan: Plan
+    model: LearnedTable
+    plan: ColumnPlan
     names: tuple[str, ...]
     rows: int
     known: tuple[str, ...]
@@ -73,14 +73,19 @@ class Drawing:
     def _fully(
         self, copies: int, rows: int, everybody: pa.Table | None, source: Source
     ) -> Iterator[Iterator[pa.Table]]:
-        with closing(_Engine(bool(self.model.rules))) as engine:
+        with closing(_EngineWhenNeeded(bool(self.model.rules))) as engine:
             for number in range(1, copies + 1):
                 draw = source.child("copy", number).simulation()
-                known = self._sampled(everybody, rows, source.child("population", number))
+                known = self._sample(everybody, rows, source.child("population", number))
                 yield self._whole(self._parameters(draw), rows, known, draw, engine.held)
 
     def _whole(
-        self, model: Model, rows: int, known: dict[str, Cells], draw: np.random.Generator, engine: Engine | None
+        self,
+        model: LearnedTable,
+        rows: int,
+        known: dict[str, CodedColumn],
+        draw: np.random.Generator,
+        engine: Engine | None,
     ) -> Iterator[pa.Table]:
         for start in range(0, rows, self.batch):
             size = min(self.batch, rows - start)
@@ -95,29 +100,29 @@ class Drawing:
     ) -> Iterator[Iterator[pa.Table]]:
         query = table.select(*self.names)
         small = self.rows <= self.batch
-        with closing(_Engine(bool(self.model.rules) or not small)) as engine:
+        with closing(_EngineWhenNeeded(bool(self.model.rules) or not small)) as engine:
             # A table of one batch is read and marked once for all copies.
             own = table.engine if isinstance(table.engine, DuckDBEngine) else None
             held = self._piece(table.query(query), engine.held or own) if small else None
             for number in range(1, copies + 1):
                 draw = source.child("copy", number).simulation()
                 replaced |= dict.fromkeys(self.plan.order, 0)
-                pieces = self._streamed(table, query, engine.held) if held is None else iter([held])
-                yield self._marked(self._parameters(draw), pieces, draw, replaced, engine.held)
+                pieces = self._stream(table, query, engine.held) if held is None else iter([held])
+                yield self._mark(self._parameters(draw), pieces, draw, replaced, engine.held)
 
-    def _streamed(self, table: Table, query: exp.Select, engine: Engine | None) -> Iterator[_Piece]:
+    def _stream(self, table: Table, query: exp.Select, engine: Engine | None) -> Iterator[_RedrawnRows]:
         for rows in _batches(table.engine.batches(query), self.batch):
             yield self._piece(rows, engine)
 
-    def _piece(self, rows: pa.Table, engine: Engine | None) -> _Piece:
+    def _piece(self, rows: pa.Table, engine: Engine | None) -> _RedrawnRows:
         marks = {name: each.holds(rows, engine=engine) for name, each in (self.plan.where or {}).items()}
         cells = {name: made.encode(rows.column(name)) for name, made in self.model.encodings.items()}
-        return _Piece(rows, marks, cells)
+        return _RedrawnRows(rows, marks, cells)
 
-    def _marked(
+    def _mark(
         self,
-        model: Model,
-        pieces: Iterator[_Piece],
+        model: LearnedTable,
+        pieces: Iterator[_RedrawnRows],
         draw: np.random.Generator,
         replaced: dict[str, int],
         engine: Engine | None,
@@ -135,7 +140,7 @@ class Drawing:
             self.progress("rows", done, self.rows)
             yield copy
 
-    def _parameters(self, draw: np.random.Generator) -> Model:
+    def _parameters(self, draw: np.random.Generator) -> LearnedTable:
         return self.model.posterior(draw) if self.posterior else self.model
 
     def _everybody(self, population: object, rows: int) -> pa.Table | None:
@@ -143,12 +148,12 @@ class Drawing:
             raise ParameterError("Give 'known' columns and a population that holds them, or neither.")
         if population is None:
             return None
-        everybody = opened(population).raw.rows(self.known)
+        everybody = open_table(population).raw.rows(self.known)
         if rows > everybody.num_rows:
             raise ParameterError(f"The population has {everybody.num_rows:,} rows; ask for at most as many.")
         return everybody
 
-    def _sampled(self, everybody: pa.Table | None, rows: int, source: Source) -> dict[str, Cells]:
+    def _sample(self, everybody: pa.Table | None, rows: int, source: Source) -> dict[str, CodedColumn]:
         if everybody is None:
             return {}
         chosen = everybody.take(pa.array(sample_without_replacement(everybody.num_rows, rows, source=source)))
@@ -156,15 +161,15 @@ class Drawing:
 
 
 @dataclass(frozen=True)
-class _Piece:
+class _RedrawnRows:
     """Some rows of a table, which of their cells are drawn anew, and all of them coded."""
 
     rows: pa.Table
     marks: dict[str, npt.NDArray[np.bool_]]
-    cells: dict[str, Cells]
+    cells: dict[str, CodedColumn]
 
 
-class _Engine:
+class _EngineWhenNeeded:
     """An engine where one is needed: to open one takes longer than to draw a small table."""
 
     def __init__(self, needed: bool) -> None:

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from ziggurat.data.coded import CodedColumn
 from ziggurat.data.engines import Engine
 from ziggurat.errors import DataError
-from ziggurat.synthesize._cells import Cells
-from ziggurat.synthesize._encoding import Encoding
-from ziggurat.synthesize.columns._learning import Learned
-from ziggurat.synthesize.columns._rules import Rule, set_where
+from ziggurat.synthesize._encoding import ColumnCoding
+from ziggurat.synthesize.columns._learning import LearnedColumn
+from ziggurat.synthesize.columns._rules import RowRule, set_where
 
 Places = npt.NDArray[np.int64]
 
@@ -23,7 +23,7 @@ _ROUNDS = 10  # of a whole row
 
 
 @dataclass(frozen=True)
-class Model:
+class LearnedTable:
     """All that was learned of a table.
 
     Parameters
@@ -36,22 +36,22 @@ class Model:
         What every row keeps.
     """
 
-    encodings: Mapping[str, Encoding]
-    learned: Mapping[str, Learned]
-    rules: tuple[Rule, ...] = ()
+    encodings: Mapping[str, ColumnCoding]
+    learned: Mapping[str, LearnedColumn]
+    rules: tuple[RowRule, ...] = ()
 
-    def posterior(self, draw: np.random.Generator) -> Model:
+    def posterior(self, draw: np.random.Generator) -> LearnedTable:
         """Return the model with the parameters of one copy."""
         return replace(self, learned={name: each.posterior(draw) for name, each in self.learned.items()})
 
     def rows(
         self,
         count: int,
-        known: Mapping[str, Cells],
+        known: Mapping[str, CodedColumn],
         draw: np.random.Generator,
         engine: Engine | None,
         where: Mapping[str, npt.NDArray[np.bool_]] | None = None,
-    ) -> dict[str, Cells]:
+    ) -> dict[str, CodedColumn]:
         """Draw `count` rows.
 
         Parameters
@@ -84,7 +84,7 @@ class Model:
             "columns that it is about predict each other, or use the method 'cart'."
         )
 
-    def table(self, drawn: Mapping[str, Cells], names: tuple[str, ...]) -> pa.Table:
+    def table(self, drawn: Mapping[str, CodedColumn], names: tuple[str, ...]) -> pa.Table:
         """Return drawn columns as a table."""
         cells = {name: self.encodings[name].decode(drawn[name].codes, drawn[name].values) for name in names}
         return pa.table(cells)
@@ -94,7 +94,7 @@ class Model:
         name: str,
         places: Places,
         count: int,
-        drawn: dict[str, Cells],
+        drawn: dict[str, CodedColumn],
         draw: np.random.Generator,
         engine: Engine | None,
     ) -> None:
@@ -102,7 +102,7 @@ class Model:
         learned, made = self.learned[name], self.encodings[name]
         if name not in drawn:
             values = np.full(count, np.nan) if made.numeric else None
-            drawn[name] = Cells(np.zeros(count, np.int32), made.size, values, made.ordered)
+            drawn[name] = CodedColumn(np.zeros(count, np.int32), made.size, values, made.ordered)
         closing = [rule for rule in self.rules if name in rule.columns and rule.columns <= drawn.keys()]
         for _ in range(_TRIES if closing else 1):
             if not places.size:
@@ -113,7 +113,9 @@ class Model:
                 self._set(rule, name, places, drawn, engine)
             places = places[self._broken(closing, places, drawn, engine)] if closing else places[:0]
 
-    def _set(self, rule: Rule, name: str, places: Places, drawn: dict[str, Cells], engine: Engine | None) -> None:
+    def _set(
+        self, rule: RowRule, name: str, places: Places, drawn: dict[str, CodedColumn], engine: Engine | None
+    ) -> None:
         fixed = rule.sets
         if fixed is None or fixed[0] != name or rule.when is None:
             return
@@ -123,26 +125,30 @@ class Model:
         _put(drawn[name], places, replace(there, codes=codes, values=values))
 
     def _broken(
-        self, rules: list[Rule] | tuple[Rule, ...], places: Places, drawn: dict[str, Cells], engine: Engine | None
+        self,
+        rules: list[RowRule] | tuple[RowRule, ...],
+        places: Places,
+        drawn: dict[str, CodedColumn],
+        engine: Engine | None,
     ) -> npt.NDArray[np.bool_]:
         wrong = np.zeros(places.size, np.bool_)
         for rule in rules:
             wrong |= rule.broken(self._seen(sorted(rule.columns), places, drawn), engine)
         return wrong
 
-    def _most_broken(self, places: Places, drawn: dict[str, Cells], engine: Engine | None) -> str:
+    def _most_broken(self, places: Places, drawn: dict[str, CodedColumn], engine: Engine | None) -> str:
         return max(self.rules, key=lambda rule: int(self._broken((rule,), places, drawn, engine).sum())).text
 
-    def _seen(self, names: tuple[str, ...] | list[str], places: Places, drawn: dict[str, Cells]) -> pa.Table:
+    def _seen(self, names: tuple[str, ...] | list[str], places: Places, drawn: dict[str, CodedColumn]) -> pa.Table:
         cells = {name: drawn[name].take(places) for name in names}
         return pa.table({name: self.encodings[name].decode(each.codes, each.values) for name, each in cells.items()})
 
 
-def _own(cells: Cells) -> Cells:
+def _own(cells: CodedColumn) -> CodedColumn:
     return replace(cells, codes=cells.codes.copy(), values=None if cells.values is None else cells.values.copy())
 
 
-def _put(cells: Cells, places: Places, found: Cells) -> None:
+def _put(cells: CodedColumn, places: Places, found: CodedColumn) -> None:
     cells.codes[places] = found.codes
     if cells.values is not None and found.values is not None:
         cells.values[places] = found.values

@@ -9,14 +9,14 @@ import numpy as np
 import pyarrow as pa
 
 from ziggurat.data import Condition
+from ziggurat.data.coded import CodedColumn
 from ziggurat.data.engines import Engine
 from ziggurat.errors import DataError
-from ziggurat.synthesize._cells import Cells
-from ziggurat.synthesize._saving import Checkpoint
+from ziggurat.synthesize._saving import ColumnCheckpoint
 from ziggurat.synthesize.columns._learning import Keep, Kept, Truths
-from ziggurat.synthesize.columns._plan import Plan
-from ziggurat.synthesize.columns._rules import Rule
-from ziggurat.synthesize.learners import described
+from ziggurat.synthesize.columns._plan import ColumnPlan
+from ziggurat.synthesize.columns._rules import RowRule
+from ziggurat.synthesize.learners import describe_method
 
 
 def either(where: Mapping[str, Condition], names: Sequence[str]) -> Condition:
@@ -29,7 +29,7 @@ def rows_for(
     name: str,
     rows: pa.Table,
     where: Mapping[str, Condition] | None,
-    rules: Sequence[Rule],
+    rules: Sequence[RowRule],
     engine: Engine | None,
 ) -> Truths:
     """Return from which rows a column is learned: those that will be drawn like it, and that no rule fixes.
@@ -49,13 +49,13 @@ def rows_for(
 
 
 def keeping(
-    folder: str | Path | None, plan: Plan, cells: Mapping[str, Cells], fits: Mapping[str, Truths]
+    folder: str | Path | None, plan: ColumnPlan, cells: Mapping[str, CodedColumn], fits: Mapping[str, Truths]
 ) -> tuple[Kept, Keep]:
     """Return how learned columns are taken up from a folder, and kept in it; without one they are not."""
     if folder is None:
         return (lambda _name, _part: None), (lambda _name, _part, _fitted: None)
-    held = Checkpoint(folder)
+    held = ColumnCheckpoint(folder)
     for name in plan.order:
         used = [cells[name], *(cells[each] for each in plan.given[name])]
-        held.about(name, described(plan.methods[name]), [each.take(fits[name]) for each in used])
-    return (lambda name, part: held.kept(name, part, plan.methods[name])), held.keep
+        held.about(name, describe_method(plan.methods[name]), [each.take(fits[name]) for each in used])
+    return (lambda name, part: held.find(name, part, plan.methods[name])), held.keep

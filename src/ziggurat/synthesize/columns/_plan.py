@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from ziggurat.data import Condition
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.synthesize._cells import Method
-from ziggurat.synthesize._encoding import MOST_CATEGORIES, Encoding
+from ziggurat.synthesize._encoding import MOST_CATEGORIES, ColumnCoding
+from ziggurat.synthesize._method import Method
 from ziggurat.synthesize.learners import method_of, name_of
 
 ORDERS = ("table", "fewest-first")
@@ -17,7 +17,7 @@ _MANY = 50  # categories
 
 
 @dataclass(frozen=True)
-class Plan:
+class ColumnPlan:
     """A decision for every column.
 
     Parameters
@@ -51,14 +51,14 @@ def conditions_of(partial: object, columns: Sequence[str] | None, names: Sequenc
     if partial is None:
         return None
     if isinstance(partial, Mapping):
-        _known(partial, names, "partial")
+        _require_known(partial, names, "partial")
         return {name: Condition.parse(text, names) for name, text in partial.items()}
     texts = [partial] if isinstance(partial, str) else list(partial) if isinstance(partial, Sequence) else None
     if not texts:
         raise ParameterError("'partial' takes a condition such as \"income > 70000\", several, or one for each column.")
     read = [Condition.parse(text, names) for text in texts]
     if columns is not None:
-        _known(columns, names, "columns")
+        _require_known(columns, names, "columns")
         together = Condition.parse(" OR ".join(f"({each.text})" for each in read), names)
         return dict.fromkeys(columns, together)
     named = list(dict.fromkeys(name for each in read for name in each.columns))
@@ -68,21 +68,21 @@ def conditions_of(partial: object, columns: Sequence[str] | None, names: Sequenc
     }
 
 
-def planned(
-    encodings: Mapping[str, Encoding],
+def plan_columns(
+    encodings: Mapping[str, ColumnCoding],
     method: object,
     methods: Mapping[str, object],
     order: str | Sequence[str],
     predictors: Mapping[str, Sequence[str]],
     known: Sequence[str] = (),
     where: Mapping[str, Condition] | None = None,
-) -> Plan:
+) -> ColumnPlan:
     """Decide; ParameterError or DataError says what does not fit."""
     names = tuple(encodings)
     for part, what in ((methods, "methods"), (predictors, "predictors"), (known, "known")):
-        _known(part, names, what)
+        _require_known(part, names, what)
     targets = [name for name in names if (where is None and name not in known) or (where is not None and name in where)]
-    drawn = _ordered(order, targets, encodings)
+    drawn = _order(order, targets, encodings)
     chosen = {name: method_of(methods.get(name, method)) for name in drawn}
     for name in drawn:
         _check_size(encodings[name], chosen[name])
@@ -93,23 +93,23 @@ def planned(
     for name, wanted in predictors.items():
         if name in given:
             given[name] = _predictors(name, wanted, given[name], names)
-    return Plan(drawn, chosen, given, where)
+    return ColumnPlan(drawn, chosen, given, where)
 
 
-def _ordered(order: str | Sequence[str], targets: list[str], encodings: Mapping[str, Encoding]) -> tuple[str, ...]:
+def _order(order: str | Sequence[str], targets: list[str], encodings: Mapping[str, ColumnCoding]) -> tuple[str, ...]:
     if order == "table":
         return tuple(targets)
     if order == "fewest-first":
         return tuple(sorted(targets, key=lambda name: _rank(encodings[name])))
     if isinstance(order, str):
         raise ParameterError(f"The order is a list of columns, or one of {', '.join(ORDERS)}.")
-    _known(order, list(encodings), "order")
+    _require_known(order, list(encodings), "order")
     if len(set(order)) != len(order) or set(order) - set(targets):
         raise ParameterError("The order may name each column that is synthesised once, and no other.")
     return (*order, *(name for name in targets if name not in order))
 
 
-def _rank(made: Encoding) -> float:
+def _rank(made: ColumnCoding) -> float:
     """When a column is drawn: numbers last, and categories of many values before all others.
 
     Of a category that few rows hold, the rows that hold it would be told by what was drawn before it.
@@ -122,7 +122,7 @@ def _rank(made: Encoding) -> float:
 def _predictors(name: str, wanted: Sequence[str], before: tuple[str, ...], names: Sequence[str]) -> tuple[str, ...]:
     if isinstance(wanted, str):
         raise ParameterError(f"Give the predictors of {name!r} as a list of columns.")
-    _known(wanted, names, "predictors")
+    _require_known(wanted, names, "predictors")
     late = [each for each in wanted if each not in before]
     if late:
         raise ParameterError(
@@ -131,7 +131,7 @@ def _predictors(name: str, wanted: Sequence[str], before: tuple[str, ...], names
     return tuple(each for each in before if each in set(wanted))
 
 
-def _check_size(made: Encoding, method: Method) -> None:
+def _check_size(made: ColumnCoding, method: Method) -> None:
     if not made.numeric and made.size > MOST_CATEGORIES and name_of(method) != "sample":
         raise DataError(
             f"Column {made.name!r} has {made.size:,} categories, too many to learn what goes with them; "
@@ -139,7 +139,7 @@ def _check_size(made: Encoding, method: Method) -> None:
         )
 
 
-def _known(given: object, names: Sequence[str], what: str) -> None:
+def _require_known(given: object, names: Sequence[str], what: str) -> None:
     if isinstance(given, str):
         raise ParameterError(f"'{what}' takes a list of columns, not one text.")
     for name in given if isinstance(given, Sequence | Mapping) else ():

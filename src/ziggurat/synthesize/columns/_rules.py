@@ -10,16 +10,17 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ziggurat.data import Condition
+from ziggurat.data.coded import Reals
 from ziggurat.data.engines import Engine
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.synthesize._cells import Codes, Reals
-from ziggurat.synthesize._encoding import Encoding
+from ziggurat.synthesize._encoding import ColumnCoding
+from ziggurat.synthesize._method import Codes
 
 _ARROW = "->"
 
 
 @dataclass(frozen=True)
-class Rule:
+class RowRule:
     """What holds for every row: a condition, or a condition wherever another one holds.
 
     A missing cell breaks no rule.
@@ -39,7 +40,7 @@ class Rule:
     when: Condition | None = None
 
     @classmethod
-    def parse(cls, text: str, known: Sequence[str]) -> Rule:
+    def parse(cls, text: str, known: Sequence[str]) -> RowRule:
         """Read a rule about columns whose names are `known`."""
         if not isinstance(text, str):
             raise ParameterError('A rule is text such as "birth <= visit" or "age < 18 -> marital = \'single\'".')
@@ -74,13 +75,13 @@ class Rule:
         return self.applies(rows, engine) & ~self.then.holds(rows, unknown=True, engine=engine)
 
 
-def checked_rules(
+def check_rules(
     texts: Iterable[str], known: Sequence[str], rows: pa.Table, engine: Engine | None = None
-) -> tuple[Rule, ...]:
+) -> tuple[RowRule, ...]:
     """Read rules, and refuse those that the table itself does not keep."""
     if isinstance(texts, str):
         raise ParameterError("Give rules as a list of texts.")
-    rules = tuple(Rule.parse(text, known) for text in texts)
+    rules = tuple(RowRule.parse(text, known) for text in texts)
     for rule in rules:
         wrong = int(rule.broken(rows.select(sorted(rule.columns)), engine).sum())
         if wrong:
@@ -92,7 +93,7 @@ def checked_rules(
 
 
 def set_where(
-    rule: Rule, made: Encoding, applies: np.ndarray, codes: Codes, values: Reals | None
+    rule: RowRule, made: ColumnCoding, applies: np.ndarray, codes: Codes, values: Reals | None
 ) -> tuple[Codes, Reals | None]:
     """Return drawn cells with those fixed that the rule fixes."""
     fixed = rule.sets

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.synthesize._cells import Reals
+from ziggurat.data.coded import Reals
 
 SHARED = 5
 REACH = 3
@@ -37,17 +37,17 @@ class Smoother:
         numbers, counts = np.unique(values, return_counts=True)
         return cls(numbers, counts.astype(np.int64))
 
-    def smoothed(self, drawn: Reals, rounded: Rounding, draw: np.random.Generator) -> Reals:
+    def smooth(self, drawn: Reals, rounded: Rounding, draw: np.random.Generator) -> Reals:
         """Return drawn numbers, those that few rows hold replaced."""
         if len(self.numbers) <= 2 * REACH:
             return drawn
         place = np.minimum(np.searchsorted(self.numbers, drawn), len(self.numbers) - 1)
         rare = (self.numbers[place] == drawn) & (self.counts[place] < SHARED)
         result = drawn.copy()
-        result[rare] = self._replaced(place[rare], rounded, draw)
+        result[rare] = self._replace(place[rare], rounded, draw)
         return result
 
-    def _replaced(self, place: npt.NDArray[np.int64], rounded: Rounding, draw: np.random.Generator) -> Reals:
+    def _replace(self, place: npt.NDArray[np.int64], rounded: Rounding, draw: np.random.Generator) -> Reals:
         numbers, last = self.numbers, len(self.numbers) - 1
         # Between the edges of the tails, so that no draw can be rounded to an extreme number.
         low = np.maximum(numbers[np.maximum(place - REACH, 0)], numbers[REACH])

@@ -8,14 +8,14 @@ from typing import Any
 
 from ziggurat.data import Condition
 from ziggurat.errors import DataError
-from ziggurat.synthesize._encoding import Encoding
+from ziggurat.synthesize._encoding import ColumnCoding
 from ziggurat.synthesize._saving import Array, read_archive, write_archive
-from ziggurat.synthesize.columns._drawing import Model
-from ziggurat.synthesize.columns._learning import Learned
-from ziggurat.synthesize.columns._plan import Plan
-from ziggurat.synthesize.columns._rules import Rule
+from ziggurat.synthesize.columns._drawing import LearnedTable
+from ziggurat.synthesize.columns._learning import LearnedColumn
+from ziggurat.synthesize.columns._plan import ColumnPlan
+from ziggurat.synthesize.columns._rules import RowRule
 from ziggurat.synthesize.columns._smoothing import Smoother
-from ziggurat.synthesize.learners import described, restored
+from ziggurat.synthesize.learners import describe_method, restore_method
 
 
 def save(
@@ -23,8 +23,8 @@ def save(
     settings: Mapping[str, Any],
     names: tuple[str, ...],
     sizes: Mapping[str, int | None],
-    model: Model,
-    plan: Plan,
+    model: LearnedTable,
+    plan: ColumnPlan,
 ) -> None:
     """Write all that was learned to a file for its owner's eyes only."""
     arrays: dict[str, Array] = {}
@@ -36,24 +36,24 @@ def save(
         **sizes,
         "encodings": [each.to_dict() for each in model.encodings.values()],
         "learned": [{"name": name, "given": each.given, "only": each.only} for name, each in model.learned.items()],
-        "methods": {name: described(plan.methods[name]) for name in plan.order},
+        "methods": {name: describe_method(plan.methods[name]) for name in plan.order},
         "rules": [rule.text for rule in model.rules],
         "where": None if plan.where is None else {name: each.text for name, each in plan.where.items()},
     }
     write_archive(path, facts, arrays)
 
 
-def load(path: str | Path) -> tuple[dict[str, Any], dict[str, Any], Model, Plan]:
+def load(path: str | Path) -> tuple[dict[str, Any], dict[str, Any], LearnedTable, ColumnPlan]:
     """Return settings, facts, model and plan of a file."""
     facts, arrays = read_archive(path)
     try:
-        encodings = {each["name"]: Encoding.from_dict(each) for each in facts["encodings"]}
-        methods = {name: restored(each) for name, each in facts["methods"].items()}
-        learned: dict[str, Learned] = {}
+        encodings = {each["name"]: ColumnCoding.from_dict(each) for each in facts["encodings"]}
+        methods = {name: restore_method(each) for name, each in facts["methods"].items()}
+        learned: dict[str, LearnedColumn] = {}
         for place, each in enumerate(facts["learned"]):
             name = each["name"]
             parts = {part: _under(arrays, f"{place}/{part}") for part in ("which", "number", "smoother")}
-            learned[name] = Learned(
+            learned[name] = LearnedColumn(
                 encodings[name],
                 tuple(each["given"]),
                 methods[name].restored(parts["which"]) if parts["which"] else None,
@@ -62,18 +62,18 @@ def load(path: str | Path) -> tuple[dict[str, Any], dict[str, Any], Model, Plan]
                 each["only"],
             )
         names = tuple(encodings)
-        rules = tuple(Rule.parse(text, names) for text in facts["rules"])
+        rules = tuple(RowRule.parse(text, names) for text in facts["rules"])
         where = _conditions(facts["where"], facts["names"])
-        plan = Plan(tuple(learned), methods, {name: each.given for name, each in learned.items()}, where)
+        plan = ColumnPlan(tuple(learned), methods, {name: each.given for name, each in learned.items()}, where)
         settings = dict(facts["settings"])
-        settings["method"] = restored(settings["method"])
-        settings["methods"] = {name: restored(each) for name, each in settings["methods"].items()}
+        settings["method"] = restore_method(settings["method"])
+        settings["methods"] = {name: restore_method(each) for name, each in settings["methods"].items()}
     except (KeyError, TypeError):
         raise DataError(f"{str(path)!r} is no synthesiser that this version wrote, or it is damaged.") from None
-    return settings, facts, Model(encodings, learned, rules), plan
+    return settings, facts, LearnedTable(encodings, learned, rules), plan
 
 
-def _arrays(place: str, learned: Learned) -> dict[str, Array]:
+def _arrays(place: str, learned: LearnedColumn) -> dict[str, Array]:
     found: dict[str, Array] = {}
     for part, fitted in (("which", learned.which), ("number", learned.number)):
         if fitted is not None:

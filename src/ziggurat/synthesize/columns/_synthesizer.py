@@ -14,18 +14,18 @@ from ziggurat.data import Condition, Role, Table
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import Source, secure, seeded
-from ziggurat.synthesize._encoding import Encoding, encoding
-from ziggurat.synthesize._reading import opened, rows_of
+from ziggurat.synthesize._encoding import ColumnCoding, learn_coding
+from ziggurat.synthesize._reading import open_table, sample_rows
 from ziggurat.synthesize._result import Origin, Synthesis, Synthetic
-from ziggurat.synthesize._writing import Written, write_copies
+from ziggurat.synthesize._writing import WrittenCopies, write_copies
 from ziggurat.synthesize.columns import _stored
 from ziggurat.synthesize.columns._copying import Drawing, Progress
-from ziggurat.synthesize.columns._drawing import Model
+from ziggurat.synthesize.columns._drawing import LearnedTable
 from ziggurat.synthesize.columns._fitting import either, keeping, rows_for
 from ziggurat.synthesize.columns._learning import learn
-from ziggurat.synthesize.columns._plan import conditions_of, planned
-from ziggurat.synthesize.columns._rules import checked_rules
-from ziggurat.synthesize.learners import described, method_of, name_of
+from ziggurat.synthesize.columns._plan import conditions_of, plan_columns
+from ziggurat.synthesize.columns._rules import check_rules
+from ziggurat.synthesize.learners import describe_method, method_of, name_of
 
 _BATCH = 100_000
 
@@ -139,12 +139,12 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
             A folder that keeps each column as soon as it is learned; the same call takes up what is there.
         """
         self._check_settings()
-        source, held = self._source(), opened(table)
+        source, held = self._source(), open_table(table)
         names = self._names(held)
         self._check_missing(names)
         where = conditions_of(self.partial, self.columns, names)
         marked = None if where is None else either(where, names)
-        rows, total = rows_of(held, names, self.learn_from, source.child("rows"), marked)
+        rows, total = sample_rows(held, names, self.learn_from, source.child("rows"), marked)
         if rows.num_rows == 0:
             raise DataError(_NOTHING if marked is None else _UNMARKED.format(self.partial))
         self._learn(held, rows, names, where, source, progress, checkpoint)
@@ -207,7 +207,7 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         batch: int = _BATCH,
         resume: bool = False,
         progress: Progress | None = None,
-    ) -> Written:
+    ) -> WrittenCopies:
         """Draw copies into files, a batch at a time, so that memory does not grow with the rows.
 
         Parameters
@@ -257,23 +257,23 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
     ) -> None:
         encodings = self._encodings(held, rows, names, where)
         cells = {name: made.encode(rows.column(name)) for name, made in encodings.items()}
-        plan = planned(
+        plan = plan_columns(
             encodings, self.method, self.methods or {}, self.order, self.predictors or {}, tuple(self.known), where
         )
         asked = held.engine if isinstance(held.engine, DuckDBEngine) else None
-        rules = checked_rules(self.rules, tuple(encodings), rows, asked)
+        rules = check_rules(self.rules, tuple(encodings), rows, asked)
         fits = {name: rows_for(name, rows, where, rules, asked) for name in plan.order}
         kept, keep = keeping(checkpoint, plan, cells, fits)
         learned = learn(plan, encodings, cells, fits, self.smoothing, source, progress or _silent, kept, keep)
-        self.plan_, self.model_ = plan, Model(encodings, learned, rules)
+        self.plan_, self.model_ = plan, LearnedTable(encodings, learned, rules)
 
     def _encodings(
         self, held: Table, rows: pa.Table, names: tuple[str, ...], where: Mapping[str, Condition] | None
-    ) -> dict[str, Encoding]:
-        found: dict[str, Encoding] = {}
+    ) -> dict[str, ColumnCoding]:
+        found: dict[str, ColumnCoding] = {}
         for name in names:
             try:
-                found[name] = encoding(held.schema[name], rows.column(name), (self.missing or {}).get(name, ()))
+                found[name] = learn_coding(held.schema[name], rows.column(name), (self.missing or {}).get(name, ()))
             except DataError:
                 # What stays as it is need not be understood; it then predicts nothing.
                 if where is None or name in where:
@@ -296,7 +296,7 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         if rows is not None:
             raise ParameterError("A partially synthetic copy has the rows of its table; do not give a number.")
         self.replaced_: dict[str, int] = {}
-        return drawing.partially(copies, self.table_ if table is None else opened(table), source, self.replaced_)
+        return drawing.partially(copies, self.table_ if table is None else open_table(table), source, self.replaced_)
 
     def _names(self, held: Table) -> tuple[str, ...]:
         for name in self.leave_out:
@@ -339,8 +339,8 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
 
     def _settings(self) -> dict[str, Any]:
         given = self.get_params(deep=False)
-        chosen = {name: described(method_of(each)) for name, each in (self.methods or {}).items()}
-        return {**given, "method": described(method_of(self.method)), "methods": chosen}
+        chosen = {name: describe_method(method_of(each)) for name, each in (self.methods or {}).items()}
+        return {**given, "method": describe_method(method_of(self.method)), "methods": chosen}
 
     def _sizes(self) -> dict[str, int | None]:
         return {"rows": self.rows_, "learned_from": self.learned_from_, "marked": self.marked_}

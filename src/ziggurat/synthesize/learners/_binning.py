@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.compiling import compiled
+from ziggurat.data.coded import CodedColumn, Reals
 from ziggurat.errors import DataError
-from ziggurat.synthesize._cells import Arrays, Cells, Reals
+from ziggurat.synthesize._method import Arrays
 
 Bytes = npt.NDArray[np.uint8]
 Integers = npt.NDArray[np.int64]
@@ -44,10 +45,10 @@ class Binner:
         """How many bins there may be."""
         return max(self.ordered, int(self.table[1:].max(initial=0)) + 1)
 
-    def bins(self, cells: Cells) -> Bytes:
+    def bins(self, cells: CodedColumn) -> Bytes:
         """Return the bin of each cell."""
         if cells.values is None:
-            return self.table[cells.codes]
+            return self.table.take(cells.codes)
         bins = np.empty(cells.rows, np.uint8)
         _place(np.ascontiguousarray(cells.values), self.edges, bins)
         if cells.size > 1:
@@ -70,7 +71,7 @@ class Bins:
         return Bins(tuple(self.binners[j] for j in columns), chosen)
 
 
-def binned(columns: Sequence[Cells], binners: Sequence[Binner] | None = None) -> Bins:
+def bin_columns(columns: Sequence[CodedColumn], binners: Sequence[Binner] | None = None) -> Bins:
     """Cut each column into bins: numbers by quantiles, or one bin per value where these are few; categories by code.
 
     Codes for missing numbers have bins of their own. Of more than 250 categories the rarest share a bin, or, where
@@ -85,7 +86,7 @@ def binned(columns: Sequence[Cells], binners: Sequence[Binner] | None = None) ->
     return Bins(binners, cells)
 
 
-def packed(binners: Sequence[Binner]) -> dict[str, npt.NDArray[np.generic]]:
+def pack(binners: Sequence[Binner]) -> dict[str, npt.NDArray[np.generic]]:
     """Return the binners as arrays."""
     return {
         "bin_edges": np.concatenate([np.empty(0), *(each.edges for each in binners)]),
@@ -96,8 +97,8 @@ def packed(binners: Sequence[Binner]) -> dict[str, npt.NDArray[np.generic]]:
     }
 
 
-def unpacked(arrays: Arrays) -> tuple[Binner, ...]:
-    """Return the binners that `packed` described."""
+def unpack(arrays: Arrays) -> tuple[Binner, ...]:
+    """Return the binners that `pack` described."""
     held = cast(Mapping[str, npt.NDArray[Any]], arrays)
     edges = np.split(held["bin_edges"], np.cumsum(held["bin_edge_counts"]))
     tables = np.split(held["bin_tables"], np.cumsum(held["bin_table_sizes"]))
@@ -105,13 +106,13 @@ def unpacked(arrays: Arrays) -> tuple[Binner, ...]:
     return tuple(Binner(edges[j], tables[j], ordered[j]) for j in range(len(ordered)))
 
 
-def _binner(cells: Cells) -> Binner:
+def _binner(cells: CodedColumn) -> Binner:
     if cells.values is not None:
         return _of_numbers(cells, cells.values)
     return _of_ordered(cells) if cells.ordered else _of_categories(cells)
 
 
-def _of_numbers(cells: Cells, values: Reals) -> Binner:
+def _of_numbers(cells: CodedColumn, values: Reals) -> Binner:
     codes = min(cells.size - 1, _MISSING)
     edges = _edges(values if cells.size == 1 else values[cells.codes == 0], MOST - codes)
     first = len(edges) + 1
@@ -119,14 +120,14 @@ def _of_numbers(cells: Cells, values: Reals) -> Binner:
     return Binner(edges, table.astype(np.uint8), first)
 
 
-def _of_ordered(cells: Cells) -> Binner:
+def _of_ordered(cells: CodedColumn) -> Binner:
     if cells.size <= _CATEGORIES:
         return Binner(np.empty(0), np.arange(cells.size, dtype=np.uint8), cells.size)
     edges = _edges(cells.codes.astype(np.float64), _CATEGORIES)
     return Binner(np.empty(0), np.searchsorted(edges, np.arange(cells.size)).astype(np.uint8), len(edges) + 1)
 
 
-def _of_categories(cells: Cells) -> Binner:
+def _of_categories(cells: CodedColumn) -> Binner:
     table = np.arange(cells.size)
     if cells.size > _CATEGORIES:
         commonest = np.argsort(-np.bincount(cells.codes, minlength=cells.size), kind="stable")

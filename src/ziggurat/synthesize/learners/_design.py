@@ -9,8 +9,9 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.data.coded import CodedColumn, Reals
 from ziggurat.errors import ParameterError
-from ziggurat.synthesize._cells import Arrays, Cells, Codes, Reals
+from ziggurat.synthesize._method import Arrays, Codes
 
 Real = TypeVar("Real", np.float32, np.float64)
 
@@ -51,7 +52,7 @@ class Design:
     starts: npt.NDArray[np.int64]
 
     @classmethod
-    def learned(cls, given: Sequence[Cells]) -> Design:
+    def learn(cls, given: Sequence[CodedColumn]) -> Design:
         """Return the design of these columns."""
         width, numbers, slots = 1, [], [np.empty(0, dtype=np.int32)]
         for cells in given:
@@ -64,15 +65,15 @@ class Design:
         places = np.array(numbers, dtype=np.int32)
         return cls(width, places, middles[:, 0].copy(), middles[:, 1].copy(), np.concatenate(slots), starts)
 
-    def matrix(self, given: Sequence[Cells], rows: int) -> Reals:
+    def matrix(self, given: Sequence[CodedColumn], rows: int) -> Reals:
         """Return the matrix of `rows` rows; its first column is the intercept."""
-        return self._filled(np.zeros((rows, self.width)), given)
+        return self._fill_matrix(np.zeros((rows, self.width)), given)
 
-    def single(self, given: Sequence[Cells], rows: int) -> npt.NDArray[np.float32]:
+    def single(self, given: Sequence[CodedColumn], rows: int) -> npt.NDArray[np.float32]:
         """Return the same in single precision, in half the memory."""
-        return self._filled(np.zeros((rows, self.width), dtype=np.float32), given)
+        return self._fill_matrix(np.zeros((rows, self.width), dtype=np.float32), given)
 
-    def _filled(self, out: npt.NDArray[Real], given: Sequence[Cells]) -> npt.NDArray[Real]:
+    def _fill_matrix(self, out: npt.NDArray[Real], given: Sequence[CodedColumn]) -> npt.NDArray[Real]:
         if len(given) != len(self.numbers):
             raise ParameterError(f"The model was fitted on {len(self.numbers)} columns: give these, not {len(given)}.")
         out[:, 0] = 1
@@ -80,7 +81,7 @@ class Design:
             self._fill(out, place, cells)
         return out
 
-    def _fill(self, out: npt.NDArray[Real], place: int, cells: Cells) -> None:
+    def _fill(self, out: npt.NDArray[Real], place: int, cells: CodedColumn) -> None:
         if cells.values is not None:
             there = np.flatnonzero(np.isfinite(cells.values))
             with np.errstate(over="ignore"):  # far outside what was seen: cut off below
@@ -127,12 +128,12 @@ def standard(values: Reals) -> tuple[float, float]:
     return 2 * (low / 2 + span * float(steps.mean())), 2 * min(max(half, _TINY), _HUGE)
 
 
-def _present(cells: Cells) -> Reals:
+def _present(cells: CodedColumn) -> Reals:
     values = np.empty(0) if cells.values is None else cells.values
     return values[np.isfinite(values)]
 
 
-def _indicators(cells: Cells, first: int) -> Codes:
+def _indicators(cells: CodedColumn, first: int) -> Codes:
     """Return the matrix column of the indicator of each code, numbered from `first`; -1 for none."""
     counts = np.bincount(cells.codes, minlength=max(cells.size, 1))
     order = np.argsort(-counts, kind="stable")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ziggurat.compiling import compiled
-from ziggurat.synthesize.learners._tree_shapes import Bytes, Integers, Reals, Tree
+from ziggurat.synthesize.learners._tree_shapes import Bytes, Integers, Reals, TreeNodes
 
 
 @compiled
-def follow(bins: Bytes, nodes: Integers, tree: Tree) -> None:
+def follow(bins: Bytes, nodes: Integers, tree: TreeNodes) -> None:
     """Follow each row from the root that `nodes` names to a leaf, and write it there; `bins` has a row per column.
 
     Some rows walk together, because each step of one row waits for memory.
@@ -29,7 +29,7 @@ def follow(bins: Bytes, nodes: Integers, tree: Tree) -> None:
 
 
 @compiled
-def pick(nodes: Integers, tree: Tree, weights: Reals, chance: Reals) -> Integers:
+def pick(nodes: Integers, tree: TreeNodes, weights: Reals, chance: Reals) -> Integers:
     """Return for each leaf one of its entries, by `chance` in [0, 1): all alike, or by the sums of their weights."""
     picked = np.empty(nodes.size, np.int64)
     for i in range(nodes.size):

@@ -10,8 +10,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.data.coded import CodedColumn, Reals
 from ziggurat.errors import ParameterError
-from ziggurat.synthesize._cells import Arrays, Cells, Reals
+from ziggurat.synthesize._method import Arrays
 from ziggurat.synthesize.learners._design import Design, standard
 from ziggurat.synthesize.learners._logistic import Logistic
 from ziggurat.synthesize.learners._sampling import cells_of
@@ -58,14 +59,16 @@ class Linear:
             raise ParameterError("spread must be a positive number.")
 
     @one_thread()
-    def fit(self, target: Cells, given: Sequence[Cells], draw: np.random.Generator) -> Regression | Logistic:
+    def fit(
+        self, target: CodedColumn, given: Sequence[CodedColumn], draw: np.random.Generator
+    ) -> Regression | Logistic:
         """Learn the target given the other columns."""
         if not target.numeric:
-            return Logistic.fitted(target, given, self.spread, draw)
+            return Logistic.fit(target, given, self.spread, draw)
         values = np.asarray(cells_of(target), dtype=np.float64)
         if self.normal_scores:
-            return Regression.fitted(_scores(values, draw), given, self.ridge, np.sort(values))
-        return Regression.fitted(values, given, self.ridge)
+            return Regression.fit(_scores(values, draw), given, self.ridge, np.sort(values))
+        return Regression.fit(values, given, self.ridge)
 
     def restored(self, state: Arrays) -> Regression | Logistic:
         """Return what `state` of a regression described."""
@@ -113,9 +116,9 @@ class Regression:
     ladder: Reals | None = None
 
     @classmethod
-    def fitted(cls, values: Reals, given: Sequence[Cells], ridge: float, ladder: Reals | None = None) -> Regression:
+    def fit(cls, values: Reals, given: Sequence[CodedColumn], ridge: float, ladder: Reals | None = None) -> Regression:
         """Return the regression of these values on the given columns."""
-        design = Design.learned(given)
+        design = Design.learn(given)
         matrix = design.matrix(given, len(values))
         means = matrix.mean(axis=0)
         matrix -= means
@@ -125,7 +128,7 @@ class Regression:
         centre, scale = standard(values)
         aim = (values / 2 - centre / 2) / (scale / 2)
         sizes, directions = _directions(matrix)
-        firm, used = _ridged(sizes, len(values), ridge)
+        firm, used = _add_ridge(sizes, len(values), ridge)
         weights = directions @ ((directions.T @ (matrix.T @ aim)) / firm)
         left = aim - matrix @ weights
         freedom = max(1.0, len(values) - 1 - used)
@@ -141,7 +144,7 @@ class Regression:
         return replace(self, sigma=sigma, weights=weights, level=level)
 
     @one_thread()
-    def sample(self, given: Sequence[Cells], rows: int, draw: np.random.Generator) -> Reals:
+    def sample(self, given: Sequence[CodedColumn], rows: int, draw: np.random.Generator) -> Reals:
         """Return numbers drawn around the regression."""
         mean = self.level - self.means @ self.weights + self.design.matrix(given, rows) @ self.weights
         drawn = mean + self.sigma * draw.standard_normal(rows)
@@ -197,7 +200,7 @@ def _directions(matrix: Reals) -> tuple[Reals, Reals]:
     return sizes, matrix.T @ vectors / np.sqrt(sizes) if wide else vectors
 
 
-def _ridged(sizes: Reals, rows: int, ridge: float) -> tuple[Reals, float]:
+def _add_ridge(sizes: Reals, rows: int, ridge: float) -> tuple[Reals, float]:
     """Return the eigenvalues with the ridge added, and as how many columns the design then counts."""
     added = ridge * rows
     while float((sizes / (sizes + added)).sum()) > rows / 2:

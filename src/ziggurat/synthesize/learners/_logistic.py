@@ -8,9 +8,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.synthesize._cells import Arrays, Cells, Codes, Reals
+from ziggurat.data.coded import CodedColumn, Reals
+from ziggurat.synthesize._method import Arrays, Codes
 from ziggurat.synthesize.learners._design import Design
-from ziggurat.synthesize.learners._sampling import Donors, Labels, chunks, commonest, drawn_labels, levelled, shares_of
+from ziggurat.synthesize.learners._sampling import (
+    Donors,
+    Labels,
+    chunks,
+    commonest,
+    draw_labels,
+    level_scores,
+    shares_of,
+)
 from ziggurat.threads import one_thread
 
 _MOST_CLASSES = 200
@@ -58,9 +67,11 @@ class Logistic:
     anchors: Reals
 
     @classmethod
-    def fitted(cls, target: Cells, given: Sequence[Cells], spread: float, draw: np.random.Generator) -> Logistic:
+    def fit(
+        cls, target: CodedColumn, given: Sequence[CodedColumn], spread: float, draw: np.random.Generator
+    ) -> Logistic:
         """Return the regression of the target on the given columns."""
-        design = Design.learned(given)
+        design = Design.learn(given)
         labels = commonest(target, int(np.clip(_MOST_CELLS // design.width**2, 20, _MOST_CLASSES)))
         donors = Donors.of(target, labels)
         matrix = design.matrix(given, target.rows)
@@ -79,7 +90,7 @@ class Logistic:
         steps = [solve_triangular(root, z, lower=True, trans="T") for root, z in zip(self.roots, noise, strict=True)]
         weights = self.weights + np.concatenate(steps).reshape(self.weights.T.shape).T
         aims = shares_of(self.anchors @ self.weights).sum(axis=0) * np.exp(self._drift(noise))
-        weights[0] += levelled(self.anchors @ weights, aims * (len(self.anchors) / aims.sum()))
+        weights[0] += level_scores(self.anchors @ weights, aims * (len(self.anchors) / aims.sum()))
         return replace(self, weights=weights, donors=self.donors.posterior(draw))
 
     def _drift(self, noise: Reals) -> Reals:
@@ -94,12 +105,12 @@ class Logistic:
         return np.asarray(change - variance / 2)
 
     @one_thread()
-    def sample(self, given: Sequence[Cells], rows: int, draw: np.random.Generator) -> Codes | Reals:
+    def sample(self, given: Sequence[CodedColumn], rows: int, draw: np.random.Generator) -> Codes | Reals:
         """Return categories drawn with the shares that the regression gives every row."""
         matrix, uniform = self.design.matrix(given, rows), draw.random(rows)
         labels = np.empty(rows, dtype=np.int64)
         for part in chunks(rows):
-            labels[part] = drawn_labels(shares_of(matrix[part] @ self.weights), uniform[part])
+            labels[part] = draw_labels(shares_of(matrix[part] @ self.weights), uniform[part])
         return self.donors.sample(labels, draw)
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:

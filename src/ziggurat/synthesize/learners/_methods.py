@@ -7,27 +7,27 @@ from importlib import import_module
 from typing import Any, cast
 
 from ziggurat.errors import ParameterError
-from ziggurat.synthesize._cells import Method
+from ziggurat.synthesize._method import Method
 
 _HOMES = {
     "sample": ("_sampling", "Sample"),
     "linear": ("_linear", "Linear"),
     "cart": ("_trees", "Cart"),
     "forest": ("_trees", "Forest"),
-    "network": ("_network", "Network"),
+    "network": ("_network", "SmallNetwork"),
 }
-NAMES = tuple(_HOMES)
+METHOD_NAMES = tuple(_HOMES)
 
 
 def method_of(given: object) -> Method:
     """Return the method that a name stands for, with its usual settings; a method stands for itself."""
     if isinstance(given, str):
         if given not in _HOMES:
-            raise ParameterError(f"{given!r} is no method of synthesis; choose one of {', '.join(NAMES)}.")
+            raise ParameterError(f"{given!r} is no method of synthesis; choose one of {', '.join(METHOD_NAMES)}.")
         home, name = _HOMES[given]
         return cast(Method, getattr(import_module(f"ziggurat.synthesize.learners.{home}"), name)())
     if not (is_dataclass(given) and hasattr(given, "fit") and hasattr(given, "restored")):
-        raise ParameterError(f"A method of synthesis is one of {', '.join(NAMES)}, or an object such as Cart().")
+        raise ParameterError(f"A method of synthesis is one of {', '.join(METHOD_NAMES)}, or an object such as Cart().")
     return cast(Method, given)
 
 
@@ -37,13 +37,13 @@ def name_of(method: Method) -> str:
     return known.get(type(method).__name__, type(method).__name__)
 
 
-def described(method: Method) -> dict[str, Any]:
+def describe_method(method: Method) -> dict[str, Any]:
     """Return a method as values that JSON can hold."""
     return {"name": name_of(method), "settings": asdict(cast(Any, method))}
 
 
-def restored(facts: dict[str, Any]) -> Method:
-    """Return the method that `described` described."""
+def restore_method(facts: dict[str, Any]) -> Method:
+    """Return the method that `describe_method` described."""
     if facts["name"] not in _HOMES:
         raise ParameterError("A stored synthesiser with methods of your own cannot be opened here; fit it again.")
     home, name = _HOMES[facts["name"]]

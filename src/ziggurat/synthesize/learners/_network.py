@@ -10,11 +10,12 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.data.coded import CodedColumn, Reals
 from ziggurat.errors import ParameterError
-from ziggurat.synthesize._cells import Arrays, Cells, Codes, Reals
+from ziggurat.synthesize._method import Arrays, Codes
 from ziggurat.synthesize.learners._design import Design
-from ziggurat.synthesize.learners._sampling import Donors, chunks, commonest, drawn_labels, quantile_bins, shares_of
-from ziggurat.synthesize.learners._training import Floats, Lesson, Schedule, scores_of, trained
+from ziggurat.synthesize.learners._sampling import Donors, chunks, commonest, draw_labels, quantile_bins, shares_of
+from ziggurat.synthesize.learners._training import Floats, Lesson, NetworkSchedule, scores_of, train_layers
 from ziggurat.threads import one_thread
 
 _MOST_CLASSES = 200
@@ -22,7 +23,7 @@ _ALL = -1  # members: none was chosen, their shares are averaged
 
 
 @dataclass(frozen=True)
-class Network:
+class SmallNetwork:
     """Draws from the softmax of a small network that takes all that is given.
 
     Every column is treated as categories: numbers are cut into at most 64 bins with about equally many rows, a bin is
@@ -68,23 +69,23 @@ class Network:
             raise ParameterError("rate must be a positive number, and decay one that is not negative.")
 
     @one_thread()
-    def fit(self, target: Cells, given: Sequence[Cells], draw: np.random.Generator) -> Trained:
+    def fit(self, target: CodedColumn, given: Sequence[CodedColumn], draw: np.random.Generator) -> TrainedNetworks:
         """Learn the target given the other columns."""
         labels = quantile_bins(target, 64) if target.numeric else commonest(target, _MOST_CLASSES)
-        donors, design = Donors.of(target, labels), Design.learned(given)
+        donors, design = Donors.of(target, labels), Design.learn(given)
         lesson = Lesson(design.single(given, target.rows), labels, donors.shares)
-        schedule = Schedule(self.hidden, self.members, self.epochs, self.rate, self.decay)
-        return Trained(design, donors, trained(lesson, schedule, draw))
+        schedule = NetworkSchedule(self.hidden, self.members, self.epochs, self.rate, self.decay)
+        return TrainedNetworks(design, donors, train_layers(lesson, schedule, draw))
 
-    def restored(self, state: Arrays) -> Trained:
+    def restored(self, state: Arrays) -> TrainedNetworks:
         """Return what `Trained.state` described."""
         layers = [np.array(state[f"layer.{place}"], dtype=np.float32) for place in range(2 * len(self.hidden) + 2)]
         member = int(np.asarray(state["member"], dtype=np.int64)[0])
-        return Trained(Design.restored(state), Donors.restored(state), layers, member)
+        return TrainedNetworks(Design.restored(state), Donors.restored(state), layers, member)
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedNetworks:
     """Networks that predict the group of a cell.
 
     Parameters
@@ -104,12 +105,12 @@ class Trained:
     layers: list[Floats]
     member: int = _ALL
 
-    def posterior(self, draw: np.random.Generator) -> Trained:
+    def posterior(self, draw: np.random.Generator) -> TrainedNetworks:
         """Choose one of the networks, and draw the shares of the values within groups by the Bayesian bootstrap."""
         return replace(self, member=int(draw.integers(len(self.layers[0]))), donors=self.donors.posterior(draw))
 
     @one_thread()
-    def sample(self, given: Sequence[Cells], rows: int, draw: np.random.Generator) -> Codes | Reals:
+    def sample(self, given: Sequence[CodedColumn], rows: int, draw: np.random.Generator) -> Codes | Reals:
         """Return values of the groups that the chosen network predicts, or all of them on average."""
         matrix, uniform = self.design.single(given, rows), draw.random(rows)
         chosen = slice(None) if self.member == _ALL else slice(self.member, self.member + 1)
@@ -117,7 +118,7 @@ class Trained:
         labels = np.empty(rows, dtype=np.int64)
         for part in chunks(rows):
             shares = shares_of(scores_of(layers, matrix[part])).mean(axis=0)
-            labels[part] = drawn_labels(shares, uniform[part])
+            labels[part] = draw_labels(shares, uniform[part])
         return self.donors.sample(labels, draw)
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:

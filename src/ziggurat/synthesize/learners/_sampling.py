@@ -9,8 +9,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.data.coded import CodedColumn, Reals
 from ziggurat.errors import DataError
-from ziggurat.synthesize._cells import Arrays, Cells, Codes, Reals
+from ziggurat.synthesize._method import Arrays, Codes
 
 Labels = npt.NDArray[np.int64]
 
@@ -36,7 +37,7 @@ class Donors:
     starts: Labels
 
     @classmethod
-    def of(cls, target: Cells, labels: Labels) -> Donors:
+    def of(cls, target: CodedColumn, labels: Labels) -> Donors:
         """Return the values of the target, grouped by labels from 0 without gaps, weighted by how often they occur."""
         cells = cells_of(target)
         distinct, places = np.unique(cells, return_inverse=True)
@@ -85,22 +86,22 @@ class Donors:
         return cls(values, weights, np.array(state["donors.starts"], dtype=np.int64))
 
 
-def cells_of(target: Cells) -> Codes | Reals:
+def cells_of(target: CodedColumn) -> Codes | Reals:
     """Return the numbers of a target, or its codes if it holds categories; refuse one without rows."""
     if not target.rows:
         raise DataError("A column without rows cannot be learned: give a table with at least one row.")
     return target.codes if target.values is None else target.values
 
 
-def commonest(target: Cells, most: int) -> Labels:
+def commonest(target: CodedColumn, most: int) -> Labels:
     """Label every row by its category, commonest first; from the `most`-th on, categories share one label."""
     counts = np.bincount(cells_of(target).astype(np.int64), minlength=target.size)
     ranks = np.empty(len(counts), dtype=np.int64)
     ranks[np.argsort(-counts, kind="stable")] = np.arange(len(counts))
-    return np.minimum(ranks[target.codes], most - 1)
+    return np.minimum(ranks.take(target.codes), most - 1)
 
 
-def quantile_bins(target: Cells, most: int) -> Labels:
+def quantile_bins(target: CodedColumn, most: int) -> Labels:
     """Label every row by a bin of numbers, in order; about equally many rows share one, at most `most` bins exist.
 
     A number that alone fills two bins has one to itself, so that a pile (no income, say) never mixes with its
@@ -129,14 +130,14 @@ def shares_of(scores: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
     return np.asarray(shifted / shifted.sum(axis=-1, keepdims=True))
 
 
-def drawn_labels(shares: npt.NDArray[np.floating], uniform: Reals) -> Labels:
+def draw_labels(shares: npt.NDArray[np.floating], uniform: Reals) -> Labels:
     """Return one label per row, drawn with these shares by inversion of uniform variates."""
     ends = np.cumsum(shares, axis=1, dtype=np.float64)
     below = np.count_nonzero(ends <= uniform[:, None] * ends[:, -1:], axis=1)
     return np.asarray(np.minimum(below, shares.shape[1] - 1), dtype=np.int64)
 
 
-def levelled(scores: npt.NDArray[np.floating], aims: Reals, weights: Reals | float = 1.0) -> Reals:
+def level_scores(scores: npt.NDArray[np.floating], aims: Reals, weights: Reals | float = 1.0) -> Reals:
     """Return what to add to the scores of each class so that over the (weighted) rows its shares sum to its aim."""
     shift = np.zeros(len(aims))
     for _ in range(50):
@@ -158,7 +159,7 @@ class Sampled:
         """Draw the shares of the values by the Bayesian bootstrap."""
         return Sampled(self.donors.posterior(draw))
 
-    def sample(self, given: Sequence[Cells], rows: int, draw: np.random.Generator) -> Codes | Reals:  # noqa: ARG002
+    def sample(self, given: Sequence[CodedColumn], rows: int, draw: np.random.Generator) -> Codes | Reals:  # noqa: ARG002
         """Return values of the column, whatever is given."""
         return self.donors.sample(np.zeros(rows, dtype=np.int64), draw)
 
@@ -177,7 +178,7 @@ class Sample:
 
     proper: ClassVar[bool] = True
 
-    def fit(self, target: Cells, given: Sequence[Cells], draw: np.random.Generator) -> Sampled:  # noqa: ARG002
+    def fit(self, target: CodedColumn, given: Sequence[CodedColumn], draw: np.random.Generator) -> Sampled:  # noqa: ARG002
         """Learn the distribution of the target."""
         return Sampled(Donors.of(target, np.zeros(target.rows, dtype=np.int64)))
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.synthesize._cells import Reals
-from ziggurat.synthesize.learners._sampling import Labels, chunks, levelled, shares_of
+from ziggurat.data.coded import Reals
+from ziggurat.synthesize.learners._sampling import Labels, chunks, level_scores, shares_of
 
 Floats = npt.NDArray[np.float32]
 
@@ -31,7 +31,7 @@ class Lesson:
 
 
 @dataclass(frozen=True)
-class Schedule:
+class NetworkSchedule:
     """How networks are built and trained; see `Network`."""
 
     hidden: tuple[int, ...]
@@ -43,22 +43,22 @@ class Schedule:
 
 def scores_of(layers: list[Floats], rows: Floats) -> Floats:
     """Return the scores of the classes: networks by rows by classes."""
-    return _passed(layers, rows)[-1]
+    return _pass_forward(layers, rows)[-1]
 
 
-def trained(lesson: Lesson, schedule: Schedule, draw: np.random.Generator) -> list[Floats]:
+def train_layers(lesson: Lesson, schedule: NetworkSchedule, draw: np.random.Generator) -> list[Floats]:
     """Return the layers of networks, each trained on its own Bayesian bootstrap of the rows."""
-    layers = _begun(lesson, schedule, draw)
+    layers = _begin(lesson, schedule, draw)
     if len(lesson.shares) == 1:
         return layers
     rows = draw.permutation(len(lesson.labels))
     aside = int(_HELD_OUT * len(rows))
     aside = aside if aside >= _FEWEST_HELD_OUT else 0
     weights = draw.standard_exponential((schedule.members, len(rows)), dtype=np.float32)
-    best, waited, adam = _Best(layers), 0, _Adam(layers, schedule)
+    best, waited, adam = _BestLayers(layers), 0, _Adam(layers, schedule)
     for _ in range(schedule.epochs):
         _epoch(adam, lesson, weights, draw.permutation(rows[aside:]))
-        waited = 0 if best.improved(adam.layers, _losses(adam.layers, lesson, weights, rows[:aside])) else waited + 1
+        waited = 0 if best.keep_better(adam.layers, _losses(adam.layers, lesson, weights, rows[:aside])) else waited + 1
         if waited == _PATIENCE:
             break
     _level(best.layers, lesson, weights, rows[:_LEVELLED])
@@ -73,10 +73,10 @@ def _level(layers: list[Floats], lesson: Lesson, weights: Floats, rows: Labels) 
     for member, scores in enumerate(scores_of(layers, lesson.matrix[rows])):
         own = weights[member, rows].astype(np.float64)
         counts = np.bincount(lesson.labels[rows], own, len(lesson.shares)) + lesson.shares
-        layers[-1][member] += levelled(scores, counts * (own.sum() / counts.sum()), own).astype(np.float32)
+        layers[-1][member] += level_scores(scores, counts * (own.sum() / counts.sum()), own).astype(np.float32)
 
 
-def _begun(lesson: Lesson, schedule: Schedule, draw: np.random.Generator) -> list[Floats]:
+def _begin(lesson: Lesson, schedule: NetworkSchedule, draw: np.random.Generator) -> list[Floats]:
     """Return random layers that know nothing but the shares of the classes."""
     widths = [lesson.matrix.shape[1], *schedule.hidden, len(lesson.shares)]
     layers: list[Floats] = []
@@ -88,7 +88,7 @@ def _begun(lesson: Lesson, schedule: Schedule, draw: np.random.Generator) -> lis
     return layers
 
 
-def _passed(layers: list[Floats], rows: Floats) -> list[Floats]:
+def _pass_forward(layers: list[Floats], rows: Floats) -> list[Floats]:
     """Return what every layer puts out, the rows themselves first."""
     out = [rows]
     for place in range(0, len(layers), 2):
@@ -99,7 +99,7 @@ def _passed(layers: list[Floats], rows: Floats) -> list[Floats]:
 
 def _slopes(layers: list[Floats], rows: Floats, labels: Labels, weights: Floats) -> list[Floats]:
     """Return the slope of the weighted mean loss in every layer."""
-    out = _passed(layers, rows)
+    out = _pass_forward(layers, rows)
     back = np.asarray(shares_of(out.pop()), dtype=np.float32)
     back[:, np.arange(len(labels)), labels] -= 1
     back *= (weights / np.float32(len(labels)))[:, :, None]
@@ -132,7 +132,7 @@ def _epoch(adam: _Adam, lesson: Lesson, weights: Floats, rows: Labels) -> None:
 class _Adam:
     """Steps by running moments of the slopes (Kingma and Ba 2015), with weights that decay apart from them."""
 
-    def __init__(self, layers: list[Floats], schedule: Schedule) -> None:
+    def __init__(self, layers: list[Floats], schedule: NetworkSchedule) -> None:
         self.layers = [layer.copy() for layer in layers]
         self._rate, self._kept = schedule.rate, np.float32(max(0.0, 1 - schedule.rate * schedule.decay))
         self._means = [np.zeros_like(layer) for layer in layers]
@@ -151,14 +151,14 @@ class _Adam:
             layer -= rate * mean / (np.sqrt(square) + np.float32(_TINY))
 
 
-class _Best:
+class _BestLayers:
     """The layers of each network at the epoch at which it predicted best."""
 
     def __init__(self, layers: list[Floats]) -> None:
         self.layers = [layer.copy() for layer in layers]
         self._losses = np.full(len(layers[0]), np.inf)
 
-    def improved(self, layers: list[Floats], losses: Reals) -> bool:
+    def keep_better(self, layers: list[Floats], losses: Reals) -> bool:
         """Keep the networks that got better, or all where no loss is known; return whether any did."""
         better = (losses < self._losses) | (losses == 0)
         self._losses = np.where(better, losses, self._losses)

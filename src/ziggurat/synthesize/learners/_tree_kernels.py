@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ziggurat.compiling import compiled, part
-from ziggurat.synthesize.learners._tree_shapes import Bytes, Integers, Limits, Reals, Rows, Sample, Tree
+from ziggurat.synthesize.learners._tree_shapes import Bytes, Integers, Limits, Reals, Rows, TreeNodes, TreeSample
 
 
-class Desk(NamedTuple):
+class TreeDesk(NamedTuple):
     """Room to work in, for the node at hand: by bin, by row, by class."""
 
     tally: Integers
@@ -40,7 +40,7 @@ class Desk(NamedTuple):
 
 
 @compiled
-def grow(x: Sample, order: Rows, limits: Limits, draw: np.random.Generator) -> Tree:
+def grow(x: TreeSample, order: Rows, limits: Limits, draw: np.random.Generator) -> TreeNodes:
     """Grow a tree on the rows of `order`, which is rearranged so that the rows of a node stand together."""
     most = max(2 * (order.size // limits.leaf) - 1, 1)
     column, below = np.full(most, -1, np.int32), np.zeros(most, np.int32)
@@ -65,22 +65,24 @@ def grow(x: Sample, order: Rows, limits: Limits, draw: np.random.Generator) -> T
                 made += 2
             _stood_up(x, rows.size, desk)
         node += 1
-    return Tree(column[:made].copy(), below[:made].copy(), left[:made].copy(), first[:made].copy(), last[:made].copy())
+    return TreeNodes(
+        column[:made].copy(), below[:made].copy(), left[:made].copy(), first[:made].copy(), last[:made].copy()
+    )
 
 
 @part
-def _desk(x: Sample, rows: int) -> Desk:
+def _desk(x: TreeSample, rows: int) -> TreeDesk:
     bins, lists = np.zeros((5, 256), np.int64), np.zeros((2, rows), np.uint32)
     sums, classes = np.zeros((2, 256)), np.zeros((2, x.many), np.int64)
     goes, target, table, columns = np.zeros(256, np.uint8), np.zeros(rows), np.zeros(rows, np.int64), x.ordered.size
-    return Desk(
+    return TreeDesk(
         bins[0], sums[0], sums[1], bins[1], bins[2], bins[3], bins[4], goes,
         target, lists[0], lists[1], table, classes[0], classes[1], np.arange(columns),
     )  # fmt: skip
 
 
 @part
-def _sat_down(x: Sample, rows: Rows, desk: Desk) -> tuple[float, float]:
+def _sat_down(x: TreeSample, rows: Rows, desk: TreeDesk) -> tuple[float, float]:
     """Lay out the target in the node; return the score of no cut and the spread, which a perfect cut would add to it.
 
     Of classes what is laid out as a number is whether the row is of the commonest one.
@@ -107,7 +109,7 @@ def _sat_down(x: Sample, rows: Rows, desk: Desk) -> tuple[float, float]:
 
 
 @part
-def _stood_up(x: Sample, rows: int, desk: Desk) -> None:
+def _stood_up(x: TreeSample, rows: int, desk: TreeDesk) -> None:
     if x.many > 0:
         for i in range(rows):
             desk.among[desk.label[i]] = 0
@@ -115,13 +117,13 @@ def _stood_up(x: Sample, rows: int, desk: Desk) -> None:
 
 @part
 def _cut(
-    x: Sample,
+    x: TreeSample,
     rows: Rows,
     limits: Limits,
     score: float,
     spread: float,
     least: float,
-    desk: Desk,
+    desk: TreeDesk,
     draw: np.random.Generator,
 ) -> tuple[int, int]:
     """Put the rows that go left of the best cut first; return its column (-1 for none) and how many these are.
@@ -136,13 +138,13 @@ def _cut(
             other = j + int(draw.random() * (columns.size - j))
             columns[j], columns[other] = columns[other], columns[j]
         f = columns[j]
-        kinds = _counted(x.bins[f], x.at[f + 1] - x.at[f], rows, desk)
+        kinds = _count_bins(x.bins[f], x.at[f + 1] - x.at[f], rows, desk)
         if kinds > 1:
             looked += 1
-            reached, at, left = _tried(x, f, rows, limits, pairs, best, spread / rows.size, kinds, desk)
+            reached, at, left = _try_column(x, f, rows, limits, pairs, best, spread / rows.size, kinds, desk)
             if at > 0:
                 best, chosen, cut, found, taken = reached, f, at, kinds, left
-        _cleared(desk, kinds)
+        _clear(desk, kinds)
         if looked == limits.tried:
             break
     if chosen >= 0:
@@ -152,8 +154,16 @@ def _cut(
 
 
 @part
-def _tried(
-    x: Sample, column: int, rows: Rows, limits: Limits, pairs: int, score: float, luck: float, kinds: int, desk: Desk
+def _try_column(
+    x: TreeSample,
+    column: int,
+    rows: Rows,
+    limits: Limits,
+    pairs: int,
+    score: float,
+    luck: float,
+    kinds: int,
+    desk: TreeDesk,
 ) -> tuple[float, int, int]:
     """Return the best score of a cut of the column, and how many bins of `desk.best` and how many rows are left of it.
 
@@ -166,10 +176,10 @@ def _tried(
     people: by ages and sizes, and most of all by postcodes.
     """
     at, taken = 0, 0
-    inorder = _arranged(desk, kinds, x.ordered[column])
+    inorder = _arrange(desk, kinds, x.ordered[column])
     lucky, leaf = luck * (limits.caution + max(kinds - inorder - 2, 0)), limits.leaf
     for turn in range(2 if 0 < inorder < kinds else 1):
-        bins = desk.seen[:kinds] if turn == 0 else _turned(desk, kinds, inorder)
+        bins = desk.seen[:kinds] if turn == 0 else _turn(desk, kinds, inorder)
         if x.many == 0:
             reached, cut, left = _cut_numbers(bins, rows.size, leaf, desk)
         elif kinds * x.many <= rows.size:
@@ -184,7 +194,7 @@ def _tried(
 
 
 @part
-def _counted(column: Bytes, bins: int, rows: Rows, desk: Desk) -> int:
+def _count_bins(column: Bytes, bins: int, rows: Rows, desk: TreeDesk) -> int:
     """Count the rows and add up the target in each bin; return how many bins occur, which stand in `desk.seen`."""
     tally, total, target, seen = desk.tally, desk.total, desk.target, desk.seen
     kinds = 0
@@ -196,7 +206,7 @@ def _counted(column: Bytes, bins: int, rows: Rows, desk: Desk) -> int:
         tally[b] += 1
         total[b] += target[i]
     if kinds <= 8:
-        _sorted(seen, kinds)
+        _sort(seen, kinds)
         return kinds
     kinds = 0
     for b in range(bins):
@@ -206,7 +216,7 @@ def _counted(column: Bytes, bins: int, rows: Rows, desk: Desk) -> int:
 
 
 @part
-def _sorted(seen: Integers, kinds: int) -> None:
+def _sort(seen: Integers, kinds: int) -> None:
     for k in range(1, kinds):
         b, j = seen[k], k
         while j > 0 and seen[j - 1] > b:
@@ -216,14 +226,14 @@ def _sorted(seen: Integers, kinds: int) -> None:
 
 
 @part
-def _cleared(desk: Desk, kinds: int) -> None:
+def _clear(desk: TreeDesk, kinds: int) -> None:
     for k in range(kinds):
         desk.tally[desk.seen[k]] = 0
         desk.total[desk.seen[k]] = 0.0
 
 
 @part
-def _arranged(desk: Desk, kinds: int, ordered: int) -> int:
+def _arrange(desk: TreeDesk, kinds: int, ordered: int) -> int:
     """Sort the bins that occur: those with an order first, the others after them by the mean of the target.
 
     Returns how many have an order. Of numbers and two classes the best partition of bins without an order is a cut of
@@ -244,7 +254,7 @@ def _arranged(desk: Desk, kinds: int, ordered: int) -> int:
 
 
 @part
-def _turned(desk: Desk, kinds: int, inorder: int) -> Integers:
+def _turn(desk: TreeDesk, kinds: int, inorder: int) -> Integers:
     """Copy the arranged bins with those that have an order last."""
     for k in range(kinds):
         desk.turned[k - inorder if k >= inorder else k - inorder + kinds] = desk.seen[k]
@@ -252,7 +262,7 @@ def _turned(desk: Desk, kinds: int, inorder: int) -> Integers:
 
 
 @part
-def _cut_numbers(bins: Integers, rows: int, leaf: int, desk: Desk) -> tuple[float, int, int]:
+def _cut_numbers(bins: Integers, rows: int, leaf: int, desk: TreeDesk) -> tuple[float, int, int]:
     """Return the best score of a cut of the bins, how many bins go left, and how many rows."""
     tally, total = desk.tally, desk.total
     best, at, taken = -1.0, 0, 0
@@ -273,10 +283,12 @@ def _cut_numbers(bins: Integers, rows: int, leaf: int, desk: Desk) -> tuple[floa
 
 
 @part
-def _cut_table(bins: Integers, column: Bytes, rows: Rows, leaf: int, pairs: int, desk: Desk) -> tuple[float, int, int]:
+def _cut_table(
+    bins: Integers, column: Bytes, rows: Rows, leaf: int, pairs: int, desk: TreeDesk
+) -> tuple[float, int, int]:
     """As `_cut_numbers`, for classes, by a table; `pairs` is the sum of the squares of how many rows each class has."""
     before, among, table = desk.before, desk.among, desk.table
-    _tabulated(bins, column, rows, desk)
+    _tabulate(bins, column, rows, desk)
     best, at, taken = -1.0, 0, 0
     left, lower, upper = 0, 0, pairs
     for k in range(bins.size - 1):
@@ -297,7 +309,7 @@ def _cut_table(bins: Integers, column: Bytes, rows: Rows, leaf: int, pairs: int,
 
 
 @part
-def _tabulated(bins: Integers, column: Bytes, rows: Rows, desk: Desk) -> None:
+def _tabulate(bins: Integers, column: Bytes, rows: Rows, desk: TreeDesk) -> None:
     """Count the rows by bin, in this order of the bins, and class."""
     place, table, many = desk.place, desk.table, desk.among.size
     table[: bins.size * many] = 0
@@ -308,7 +320,9 @@ def _tabulated(bins: Integers, column: Bytes, rows: Rows, desk: Desk) -> None:
 
 
 @part
-def _cut_rows(bins: Integers, column: Bytes, rows: Rows, leaf: int, pairs: int, desk: Desk) -> tuple[float, int, int]:
+def _cut_rows(
+    bins: Integers, column: Bytes, rows: Rows, leaf: int, pairs: int, desk: TreeDesk
+) -> tuple[float, int, int]:
     """As `_cut_table`, by the rows in the order of their bins, so that it matters not how many classes there are."""
     labels, before, among = desk.sorted, desk.before, desk.among
     _by_bin(bins, column, rows, desk)
@@ -333,7 +347,7 @@ def _cut_rows(bins: Integers, column: Bytes, rows: Rows, leaf: int, pairs: int, 
 
 
 @part
-def _by_bin(bins: Integers, column: Bytes, rows: Rows, desk: Desk) -> None:
+def _by_bin(bins: Integers, column: Bytes, rows: Rows, desk: TreeDesk) -> None:
     """Write the classes of the rows in the order of their bins."""
     place, at = desk.place, 0
     for k in range(bins.size):
@@ -346,7 +360,7 @@ def _by_bin(bins: Integers, column: Bytes, rows: Rows, desk: Desk) -> None:
 
 
 @part
-def _sides(desk: Desk, ordered: int, cut: int, found: int, larger: bool) -> None:
+def _sides(desk: TreeDesk, ordered: int, cut: int, found: int, larger: bool) -> None:
     """Say of every bin whether it goes left; those that do not occur go with their neighbours or the larger side."""
     low, high = -1, ordered
     for k in range(found):
@@ -372,7 +386,7 @@ def _pack(goes: Bytes, left: Bytes) -> None:
 
 
 @part
-def _part(bins: Bytes, rows: Rows, desk: Desk) -> None:
+def _part(bins: Bytes, rows: Rows, desk: TreeDesk) -> None:
     """Put the rows that go left first, each side in its order, so that later passes run forward through memory."""
     left, right = 0, 0
     for i in range(rows.size):

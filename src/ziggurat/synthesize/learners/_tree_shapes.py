@@ -14,7 +14,7 @@ Small = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.uint32]
 
 
-class Sample(NamedTuple):
+class TreeSample(NamedTuple):
     """What a tree is grown on.
 
     `bins` holds a row per column; column j has `at[j + 1] - at[j]` of them, of which the first `ordered[j]` have an
@@ -43,7 +43,7 @@ class Limits(NamedTuple):
     caution: float
 
 
-class Tree(NamedTuple):
+class TreeNodes(NamedTuple):
     """Nodes of trees.
 
     Of each the column of the cut (-1 in a leaf), the left child (the right one follows it), a bit for every bin that

@@ -9,12 +9,13 @@ from typing import Any, ClassVar, Literal, cast
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.data.coded import CodedColumn, Reals
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.synthesize._cells import Arrays, Cells, Codes, Reals
-from ziggurat.synthesize.learners._binning import Binner, Bins, binned, packed, unpacked
+from ziggurat.synthesize._method import Arrays, Codes
+from ziggurat.synthesize.learners._binning import Binner, Bins, bin_columns, pack, unpack
 from ziggurat.synthesize.learners._leaves import follow, pick
 from ziggurat.synthesize.learners._tree_kernels import grow
-from ziggurat.synthesize.learners._tree_shapes import Limits, Rows, Sample, Tree
+from ziggurat.synthesize.learners._tree_shapes import Limits, Rows, TreeNodes, TreeSample
 
 _DEEP = 2**31 - 1
 
@@ -42,7 +43,7 @@ class Grown:
     """
 
     binners: tuple[Binner, ...]
-    tree: Tree
+    tree: TreeNodes
     roots: npt.NDArray[np.int64]
     donors: Rows
     cells: Codes | Reals
@@ -60,13 +61,13 @@ class Grown:
         return Grown(self.binners, self.tree, self.roots, self.donors, self.cells, weights, shares / shares[-1])
 
     def sample(
-        self, given: Sequence[Cells], rows: int, draw: np.random.Generator, *, bins: Bins | None = None
+        self, given: Sequence[CodedColumn], rows: int, draw: np.random.Generator, *, bins: Bins | None = None
     ) -> Codes | Reals:
         """Follow a tree, drawn for each row, to a leaf and draw one of the values there.
 
         `bins`, if there are any, are the given columns cut by these `binners`, and take their place.
         """
-        bins = binned(given, self.binners) if bins is None else bins
+        bins = bin_columns(given, self.binners) if bins is None else bins
         _check_rows(bins, rows)
         nodes = self.roots[self._trees(rows, draw)]
         follow(bins.cells, nodes, self.tree)
@@ -82,7 +83,7 @@ class Grown:
             "weights": self.weights,
             "shares": self.shares,
             **self.tree._asdict(),
-            **packed(self.binners),
+            **pack(self.binners),
         }
 
     def _trees(self, rows: int, draw: np.random.Generator) -> npt.NDArray[np.intp]:
@@ -123,18 +124,18 @@ class Cart:
         _check(self.smallest_leaf, self.caution, self.depth, self.gain)
 
     def fit(
-        self, target: Cells, given: Sequence[Cells], draw: np.random.Generator, *, bins: Bins | None = None
+        self, target: CodedColumn, given: Sequence[CodedColumn], draw: np.random.Generator, *, bins: Bins | None = None
     ) -> Grown:
-        """Grow the tree; `bins`, if there are any, are the given columns cut by `binned`, and take their place."""
-        bins = binned(given) if bins is None else bins
+        """Grow the tree; `bins`, if there are any, are the given columns as `bin_columns` cuts them."""
+        bins = bin_columns(given) if bins is None else bins
         stops = self.smallest_leaf, _deepest(self.depth), float(self.gain)
         limits = Limits(*stops, len(bins.binners), float(self.caution if target.numeric else 0))
         order = np.arange(target.rows, dtype=np.uint32)
-        return _gathered(target, bins, [(grow(_sample(target, bins), order, limits, draw), order)])
+        return _gather(target, bins, [(grow(_sample(target, bins), order, limits, draw), order)])
 
     def restored(self, state: Arrays) -> Grown:
         """Return what `Grown.state` described."""
-        return _restored(state)
+        return _restore(state)
 
 
 @dataclass(frozen=True)
@@ -173,21 +174,21 @@ class Forest:
             raise ParameterError('Set features to "third", "sqrt" or a whole number from 1.')
 
     def fit(
-        self, target: Cells, given: Sequence[Cells], draw: np.random.Generator, *, bins: Bins | None = None
+        self, target: CodedColumn, given: Sequence[CodedColumn], draw: np.random.Generator, *, bins: Bins | None = None
     ) -> Grown:
-        """Grow the trees; `bins`, if there are any, are the given columns cut by `binned`, and take their place."""
-        bins = binned(given) if bins is None else bins
+        """Grow the trees; `bins`, if there are any, are the given columns as `bin_columns` cuts them."""
+        bins = bin_columns(given) if bins is None else bins
         tried, caution = self._tried(len(bins.binners)), self.caution if target.numeric else 0.0
         limits = Limits(self.smallest_leaf, _deepest(None), 1e-8, tried, float(caution))
         sample, grown = _sample(target, bins), []
         for _ in range(self.trees):
-            order = _resampled(target.rows, draw)
+            order = _resample(target.rows, draw)
             grown.append((grow(sample, order, limits, draw), order))
-        return _gathered(target, bins, grown)
+        return _gather(target, bins, grown)
 
     def restored(self, state: Arrays) -> Grown:
         """Return what `Grown.state` described."""
-        return _restored(state)
+        return _restore(state)
 
     def _tried(self, columns: int) -> int:
         if isinstance(self.features, int):
@@ -215,7 +216,7 @@ def _deepest(depth: int | None) -> int:
     return _DEEP if depth is None else min(depth, _DEEP)
 
 
-def _sample(target: Cells, bins: Bins) -> Sample:
+def _sample(target: CodedColumn, bins: Bins) -> TreeSample:
     if target.rows == 0:
         raise DataError("A tree needs at least one row to learn from.")
     _check_rows(bins, target.rows)
@@ -223,13 +224,13 @@ def _sample(target: Cells, bins: Bins) -> Sample:
     ordered = np.array([each.ordered for each in bins.binners], np.int64)
     nobody = np.empty(0, np.uint32)
     if target.values is not None:
-        return Sample(bins.cells, at, ordered, _scaled(target.values), nobody, 0)
+        return TreeSample(bins.cells, at, ordered, _scale(target.values), nobody, 0)
     if target.size == 2:
-        return Sample(bins.cells, at, ordered, target.codes.astype(np.float64), nobody, 0)
-    return Sample(bins.cells, at, ordered, np.empty(0), target.codes.astype(np.uint32), target.size)
+        return TreeSample(bins.cells, at, ordered, target.codes.astype(np.float64), nobody, 0)
+    return TreeSample(bins.cells, at, ordered, np.empty(0), target.codes.astype(np.uint32), target.size)
 
 
-def _scaled(values: Reals) -> Reals:
+def _scale(values: Reals) -> Reals:
     """Centre the numbers and bring them to between -1 and 1, so that sums of squares neither overflow nor cancel."""
     low, high = values.min(), values.max()
     if low == high:
@@ -240,12 +241,12 @@ def _scaled(values: Reals) -> Reals:
     return unit
 
 
-def _resampled(rows: int, draw: np.random.Generator) -> Rows:
+def _resample(rows: int, draw: np.random.Generator) -> Rows:
     times = np.bincount(draw.integers(0, rows, rows), minlength=rows)
     return np.repeat(np.arange(rows, dtype=np.uint32), times)
 
 
-def _gathered(target: Cells, bins: Bins, grown: Sequence[tuple[Tree, Rows]]) -> Grown:
+def _gather(target: CodedColumn, bins: Bins, grown: Sequence[tuple[TreeNodes, Rows]]) -> Grown:
     """Put the nodes and rows of all trees behind one another."""
     trees, orders = [tree for tree, _ in grown], [order for _, order in grown]
     starts = np.cumsum([0, *(len(tree.column) for tree in trees)])[:-1]
@@ -253,14 +254,14 @@ def _gathered(target: Cells, bins: Bins, grown: Sequence[tuple[Tree, Rows]]) -> 
         tree._replace(below=tree.below + start, first=tree.first + place, last=tree.last + place)
         for tree, start, place in zip(trees, starts, range(0, len(trees) * target.rows, target.rows), strict=True)
     ]
-    nodes = Tree(*(np.concatenate(parts) for parts in zip(*moved, strict=True)))
+    nodes = TreeNodes(*(np.concatenate(parts) for parts in zip(*moved, strict=True)))
     cells = target.codes if target.values is None else target.values
     shares = np.arange(1, len(trees) + 1) / len(trees)
     return Grown(bins.binners, nodes, starts, np.concatenate(orders), cells.copy(), np.empty(0), shares)
 
 
-def _restored(state: Arrays) -> Grown:
+def _restore(state: Arrays) -> Grown:
     held = cast(Mapping[str, npt.NDArray[Any]], state)
-    tree = Tree(*(held[name] for name in Tree._fields))
+    tree = TreeNodes(*(held[name] for name in TreeNodes._fields))
     rest = (held[name] for name in ("roots", "donors", "cells", "weights", "shares"))
-    return Grown(unpacked(state), tree, *rest)
+    return Grown(unpack(state), tree, *rest)

@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 
 from ziggurat.mechanisms import DiscreteGaussian
-from ziggurat.privacy import Amount, Event, ZeroConcentratedEvent, whole
+from ziggurat.privacy import Amount, Event, ZeroConcentratedEvent, whole_number
 from ziggurat.randomness import Source
 from ziggurat.synthesize.marginals._cliques import Clique, Integers
 from ziggurat.synthesize.marginals._counts import (
-    Counts,
-    Measured,
-    Purse,
+    ExactCounts,
+    NoisyCounts,
+    RhoLeft,
     candidates,
-    checked_workload,
+    check_workload,
     noise_in,
     part_of,
     score,
 )
 from ziggurat.synthesize.marginals._folding import Folded, one_by_one
-from ziggurat.synthesize.marginals._private import PrivateSynthesis, Progress, Terms
-from ziggurat.synthesize.marginals._solver import Model, model_cells
+from ziggurat.synthesize.marginals._private import CopyTerms, PrivateSynthesis, Progress
+from ziggurat.synthesize.marginals._solver import Distribution, model_cells
 
 # A third and four rounds a column were the best of a few settings tried on Adult at epsilon 0.1 and 1.
 _COLUMNS_SHARE = Fraction(1, 3)
@@ -116,24 +116,24 @@ class AIM(PrivateSynthesis):
         self.solver = solver
         self.random_state = random_state
 
-    def _events(self, terms: Terms) -> list[Event]:
-        checked_workload(self.workload, terms.names)
+    def _events(self, terms: CopyTerms) -> list[Event]:
+        check_workload(self.workload, terms.names)
         rounds = self._rounds(terms)
         least = part_of(terms.rho, (1 - _COLUMNS_SHARE) * (1 - _MEASURING) / rounds)
         terms.unit.noise(least)  # refused here, before anything is read, if epsilon is too small
         return [ZeroConcentratedEvent(terms.unit.neighbours, terms.rho)]
 
-    def _rounds(self, terms: Terms) -> int:
-        return _ROUNDS_PER_COLUMN * len(terms.names) if self.rounds is None else whole(self.rounds, "rounds")
+    def _rounds(self, terms: CopyTerms) -> int:
+        return _ROUNDS_PER_COLUMN * len(terms.names) if self.rounds is None else whole_number(self.rounds, "rounds")
 
     def _measure(
-        self, counts: Counts, terms: Terms, total: float | None, source: Source, progress: Progress
-    ) -> tuple[list[Measured], list[Folded], Model, Fraction]:
-        purse = Purse(terms.rho)
+        self, counts: ExactCounts, terms: CopyTerms, total: float | None, source: Source, progress: Progress
+    ) -> tuple[list[NoisyCounts], list[Folded], Distribution, Fraction]:
+        purse = RhoLeft(terms.rho)
         noise = terms.unit.noise(part_of(terms.rho, _COLUMNS_SHARE / len(terms.names)))
         purse.pay(len(terms.names) * noise.rho)
         measured, folded, smaller = one_by_one(counts, noise, source)
-        run = _Run(self, terms, smaller, measured, total, source)
+        run = _AimRun(self, terms, smaller, measured, total, source)
         step = part_of(purse.left, Fraction(1, self._rounds(terms)))
         while purse.left > _CRUMBS * terms.rho:
             step = part_of(purse.left, Fraction(1)) if purse.left < 2 * step else step
@@ -145,32 +145,32 @@ class AIM(PrivateSynthesis):
         return run.measured, folded, run.model, terms.rho - purse.left
 
 
-class _Run:
+class _AimRun:
     """The state of one run: what was measured, and the model of it."""
 
     def __init__(
         self,
         settings: AIM,
-        terms: Terms,
-        counts: Counts,
-        measured: list[Measured],
+        terms: CopyTerms,
+        counts: ExactCounts,
+        measured: list[NoisyCounts],
         total: float | None,
         source: Source,
     ) -> None:
         self.settings, self.terms, self.counts, self.source = settings, terms, counts, source
         self.measured, self.total = measured, total
-        self.weights = candidates(checked_workload(settings.workload, terms.names))
+        self.weights = candidates(check_workload(settings.workload, terms.names))
         self.exact: dict[Clique, Integers] = {}
-        self.model = settings._fitted(counts, measured, total, None, _STEPS)
+        self.model = settings._fit_distribution(counts, measured, total, None, _STEPS)
 
     def refit(self, steps: int) -> None:
         """Fit the model to all that was measured."""
-        self.model = self.settings._fitted(self.counts, self.measured, self.total, self.model, steps)
+        self.model = self.settings._fit_distribution(self.counts, self.measured, self.total, self.model, steps)
 
-    def round(self, rho: Fraction, purse: Purse) -> bool:
+    def round(self, rho: Fraction, purse: RhoLeft) -> bool:
         """Choose, measure and fit once, for at most this rho; tell whether that taught less than its noise."""
         noise = self.terms.unit.noise(part_of(rho, _MEASURING))
-        chosen = self._chosen(part_of(rho, 1 - _MEASURING), noise, purse)
+        chosen = self._choose(part_of(rho, 1 - _MEASURING), noise, purse)
         before = self.model.tree.marginal(chosen)
         purse.pay(noise.rho)
         self.measured.append(self.counts.measured(chosen, noise, self.source))
@@ -178,7 +178,7 @@ class _Run:
         change = np.abs(self.model.tree.marginal(chosen) - before).sum()
         return bool(change <= noise_in(before.size, noise.sigma))
 
-    def _chosen(self, rho: Fraction, noise: DiscreteGaussian, purse: Purse) -> Clique:
+    def _choose(self, rho: Fraction, noise: DiscreteGaussian, purse: RhoLeft) -> Clique:
         open_to = self._within(float((purse.rho - purse.left) / purse.rho) * self.settings.max_cells)
         choice = self.terms.unit.choice(rho, max(self.weights[each] for each in open_to))
         scores = [self._score(each, noise) for each in open_to]

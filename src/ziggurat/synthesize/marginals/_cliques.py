@@ -22,7 +22,7 @@ Named = tuple[Floats, Clique]
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class CliqueNode:
     """A clique of the tree: its columns, the place of its parent (None for a root), and its expected counts."""
 
     columns: Clique
@@ -31,7 +31,7 @@ class Node:
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class CliqueTree:
     """Calibrated tables of cliques, each after its parent; parts of a forest are independent of each other.
 
     Attributes
@@ -42,7 +42,7 @@ class Tree:
         How many rows every table stands for.
     """
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[CliqueNode, ...]
     total: float
 
     def marginal(self, columns: Clique) -> Floats:
@@ -50,8 +50,8 @@ class Tree:
         holding = [node for node in self.nodes if set(columns) <= set(node.columns)]
         if holding:
             smallest = min(holding, key=lambda node: node.table.size)
-            return summed(smallest.table, smallest.columns, columns)
-        return self._contracted(columns) * self.total
+            return sum_out(smallest.table, smallest.columns, columns)
+        return self._contract(columns) * self.total
 
     def chain(self) -> list[tuple[Clique, Clique, Floats]]:
         """Return in which order columns can be drawn: those given, those drawn, and the counts of both together."""
@@ -59,10 +59,10 @@ class Tree:
         for place, node in enumerate(self.nodes):
             given = tuple(name for name in node.columns if name in self._shared[place])
             drawn = tuple(name for name in node.columns if name not in self._shared[place])
-            steps.append((given, drawn, summed(node.table, node.columns, (*given, *drawn))))
+            steps.append((given, drawn, sum_out(node.table, node.columns, (*given, *drawn))))
         return steps
 
-    def _contracted(self, columns: Clique) -> Floats:
+    def _contract(self, columns: Clique) -> Floats:
         """Sum all other columns out, from the leaves to the roots; a branch that holds none of them sums to 1."""
         found: Named = (np.ones(()), ())
         waiting: dict[int, list[Named]] = {}
@@ -76,14 +76,14 @@ class Tree:
                 found = product(found, message, frozenset(columns))
             else:
                 waiting.setdefault(parent, []).append(message)
-        return summed(*found, columns)
+        return sum_out(*found, columns)
 
     def _message(self, place: int, kept: frozenset[str], below: Sequence[Named]) -> Named:
         """The chance of the kept columns of a branch, given those that it shares with its parent."""
         node, shared = self.nodes[place], self._shared[place]
         needed = kept.union(*(names for _, names in below))
         names = tuple(name for name in node.columns if name in needed)
-        table = summed(node.table, node.columns, names)
+        table = sum_out(node.table, node.columns, names)
         table = conditional(table, [place for place, name in enumerate(names) if name in shared])
         result: Named = (table, names)
         for done, message in enumerate(below, 1):
@@ -108,7 +108,7 @@ class Tree:
         return below
 
 
-def summed(table: Floats, names: Clique, kept: Clique) -> Floats:
+def sum_out(table: Floats, names: Clique, kept: Clique) -> Floats:
     """Sum a table over all columns but these, and put them in this order."""
     left = [name for name in names if name in kept]
     smaller = table.sum(axis=tuple(place for place, name in enumerate(names) if name not in kept))
@@ -131,7 +131,7 @@ def product(one: Named, other: Named, kept: frozenset[str]) -> Named:
     return np.einsum(f"{written[0]},{written[1]}->{written[2]}", one[0], other[0], optimize=True), left
 
 
-def drawn(table: Floats, group: Integers, draw: np.random.Generator) -> Integers:
+def draw_given(table: Floats, group: Integers, draw: np.random.Generator) -> Integers:
     """Draw a column of a two-way table for every row, given which row of the table it is in.
 
     Of n rows in a group, the i-th in random order draws from the i-th of n equal parts of the distribution, so that
@@ -162,6 +162,6 @@ def rows_from(
         group = np.zeros(rows, dtype=np.int64)
         for name in given:
             group = group * sizes[name] + found[name]
-        cells = drawn(table.reshape(-1, int(np.prod(shape))), group, draw)
+        cells = draw_given(table.reshape(-1, int(np.prod(shape))), group, draw)
         found.update(zip(new, np.unravel_index(cells, shape), strict=True))
     return found

@@ -10,7 +10,7 @@ A measurement is discrete Gaussian noise on the integer counts: rho = (l2/sigma)
 A choice is the exponential mechanism on scores that a unit moves by `l1` times a weight: its loss has a range of
 epsilon, so rho = epsilon^2 / 8 (Cesar & Rogers 2021). Rhos add up, also where each is chosen in the light of the
 answers before, as long as the sum is kept below a bound that was fixed in advance (Feldman & Zrnic 2021; Whitehouse et
-al. 2023): `Purse` keeps it.
+al. 2023): `RhoLeft` keeps it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _FINE = 1 << 80
 
 
 @dataclass(frozen=True)
-class Contribution:
+class CountedUnit:
     """What one unit is: whom the promise is about, and how many rows of each count."""
 
     neighbours: Neighbours
@@ -68,7 +68,7 @@ class Contribution:
         return Selection(epsilon, self.l1 * weight * _STEPS, method="gumbel", neighbours=self.neighbours)
 
 
-class Purse:
+class RhoLeft:
     """What is left of a fixed rho."""
 
     def __init__(self, rho: Fraction) -> None:
@@ -82,7 +82,7 @@ class Purse:
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class NoisyCounts:
     """Noisy counts by a set of columns: safe to publish.
 
     Attributes
@@ -102,11 +102,11 @@ class Measured:
     sigma: Fraction
     cells: Integers | None = None
 
-    def folded(self, places: Integers) -> Measured:
+    def fold(self, places: Integers) -> NoisyCounts:
         """Take cells of one column together, by the group of each."""
         counts = np.zeros(int(places.max()) + 1, dtype=np.int64)
         np.add.at(counts, places, self.counts)
-        return Measured(self.columns, counts, self.sigma, np.bincount(places))
+        return NoisyCounts(self.columns, counts, self.sigma, np.bincount(places))
 
     def arrays(self, prefix: str) -> dict[str, Integers]:
         """What is stored as arrays."""
@@ -114,13 +114,13 @@ class Measured:
         return {f"{prefix}counts": self.counts, **cells}
 
     @classmethod
-    def restored(cls, columns: Clique, sigma: Fraction, prefix: str, arrays: Mapping[str, Any]) -> Measured:
+    def restored(cls, columns: Clique, sigma: Fraction, prefix: str, arrays: Mapping[str, Any]) -> NoisyCounts:
         """Return what was stored."""
         return cls(columns, arrays[f"{prefix}counts"], sigma, arrays.get(f"{prefix}cells"))
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
+class ExactCounts:
     """The exact counts of a coded table; private."""
 
     codes: Mapping[str, Integers]
@@ -135,15 +135,15 @@ class Counts:
             cell += self.codes[name]
         return np.bincount(cell, minlength=math.prod(shape)).reshape(shape)
 
-    def measured(self, columns: Clique, noise: DiscreteGaussian, source: Source) -> Measured:
+    def measured(self, columns: Clique, noise: DiscreteGaussian, source: Source) -> NoisyCounts:
         """Count, and add noise."""
-        return Measured(columns, np.asarray(noise.release(self.by(columns), source).value), noise.sigma)
+        return NoisyCounts(columns, np.asarray(noise.release(self.by(columns), source).value), noise.sigma)
 
-    def folded(self, places: Mapping[str, Integers]) -> Counts:
+    def fold(self, places: Mapping[str, Integers]) -> ExactCounts:
         """Return the same rows with some cells of each column taken together, by the group of each."""
         sizes = {name: int(groups.max()) + 1 for name, groups in places.items()}
         small = {name: groups.astype(np.min_scalar_type(sizes[name])) for name, groups in places.items()}
-        return Counts({name: small[name][each] for name, each in self.codes.items()}, sizes)
+        return ExactCounts({name: small[name][each] for name, each in self.codes.items()}, sizes)
 
 
 def score(counts: Integers, expected: Floats, weight: int = 1, allowed: float = 0.0) -> int:
@@ -160,7 +160,7 @@ def noise_in(cells: int, sigma: Fraction) -> float:
     return float(sigma) * math.sqrt(2 / math.pi) * cells
 
 
-def total_of(measured: Iterable[Measured]) -> float:
+def total_of(measured: Iterable[NoisyCounts]) -> float:
     """The number of rows, as all measurements tell it together: every one weighs as much as it is exact."""
     weights = [(float(m.counts.sum()), 1 / (float(m.sigma) ** 2 * m.counts.size)) for m in measured]
     return max(sum(total * weight for total, weight in weights) / sum(weight for _, weight in weights), 1.0)
@@ -183,16 +183,16 @@ def all_pairs(names: Sequence[str]) -> list[Clique]:
     return list(combinations(names, 2)) or [tuple(names)]
 
 
-def checked_workload(workload: Sequence[Sequence[str]] | None, names: Sequence[str]) -> list[Clique]:
+def check_workload(workload: Sequence[Sequence[str]] | None, names: Sequence[str]) -> list[Clique]:
     """Read a workload: sets of columns that are synthesised."""
     if workload is None:
         return all_pairs(names)
     if isinstance(workload, str) or not isinstance(workload, Sequence) or not workload:
         raise ParameterError("The workload must be a list of sets of columns, such as [('age', 'income')], or None.")
-    return [_checked_set(each, names) for each in workload]
+    return [_check_set(each, names) for each in workload]
 
 
-def _checked_set(wanted: object, names: Sequence[str]) -> Clique:
+def _check_set(wanted: object, names: Sequence[str]) -> Clique:
     if isinstance(wanted, str) or not isinstance(wanted, Sequence) or not 0 < len(set(wanted)) == len(wanted) <= 5:
         raise ParameterError("Every set of the workload must list 1 to 5 different columns.")
     unknown = [name for name in wanted if name not in names]

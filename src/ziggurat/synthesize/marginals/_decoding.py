@@ -12,7 +12,7 @@ from ziggurat.synthesize.marginals._cliques import Integers
 from ziggurat.synthesize.marginals._domain import Axis
 
 
-def decoded(axes: Sequence[Axis], codes: Mapping[str, Integers], draw: np.random.Generator) -> pa.Table:
+def decode(axes: Sequence[Axis], codes: Mapping[str, Integers], draw: np.random.Generator) -> pa.Table:
     """Return a table of values; nothing in it is taken from a row."""
     return pa.table({axis.name: _column(axis, codes[axis.name], draw) for axis in axes})
 

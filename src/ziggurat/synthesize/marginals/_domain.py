@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from ziggurat.data import Column, Kind, Provenance, Schema
 from ziggurat.errors import NotPublicError, ParameterError
-from ziggurat.privacy import whole
+from ziggurat.privacy import whole_number
 from ziggurat.synthesize.marginals._cliques import Integers
 
 MOST_CELLS = 1 << 17
@@ -66,17 +66,17 @@ class Axis:
 
     def codes(self, cells: pa.ChunkedArray) -> Integers:
         """Number the cells of a column; whatever it holds, it gets one of the numbers."""
-        codes = self._listed(cells) if self.labels is not None else self._binned(cells)
+        codes = self._code_listed(cells) if self.labels is not None else self._code_binned(cells)
         return np.asarray(codes, dtype=np.int64)
 
-    def _listed(self, cells: pa.ChunkedArray) -> Any:
+    def _code_listed(self, cells: pa.ChunkedArray) -> Any:
         labels = pa.array(self.labels, type=cells.type)
         places = pc.index_in(cells, value_set=labels, skip_nulls=True)
         unknown = self.labels.index(OTHER) if self.labels and OTHER in self.labels else self._without
         found = pc.if_else(pc.is_null(cells), self._without, pc.fill_null(places, unknown))
         return found.to_numpy()
 
-    def _binned(self, cells: pa.ChunkedArray) -> Any:
+    def _code_binned(self, cells: pa.ChunkedArray) -> Any:
         if self.kind is Kind.DATE:
             cells = pc.cast(pc.cast(cells, pa.date32()), pa.int32())
         empty = pc.is_null(cells, nan_is_null=True).to_numpy()
@@ -134,15 +134,15 @@ def axis_of(column: Column, bins: Bins, missing: bool) -> Axis:
     if column.kind is Kind.BOOLEAN:
         return Axis(column.name, column.kind, labels=(False, True), missing=missing)
     if column.kind is Kind.CATEGORY:
-        return listed(column, column.public_categories().values, missing)
+        return list_cells(column, column.public_categories().values, missing)
     edges = _declared_edges(column, bins)
     if edges is not None:
-        return Axis(column.name, column.kind, edges=_closed(column, edges), missing=missing)
+        return Axis(column.name, column.kind, edges=_close_end(column, edges), missing=missing)
     bounds = column.public_bounds()
-    return cut(column, number(bounds.lower), number(bounds.upper), bins, missing)
+    return cut_bounds(column, number(bounds.lower), number(bounds.upper), bins, missing)
 
 
-def listed(column: Column, values: Sequence[Label], missing: bool) -> Axis:
+def list_cells(column: Column, values: Sequence[Label], missing: bool) -> Axis:
     """Return one cell for every category; text has one more for all other values."""
     labels = tuple(values)
     if column.storage is Kind.TEXT and OTHER not in labels:
@@ -150,10 +150,10 @@ def listed(column: Column, values: Sequence[Label], missing: bool) -> Axis:
     return _small_enough(Axis(column.name, column.kind, labels=labels, missing=missing))
 
 
-def cut(column: Column, lower: float, upper: float, bins: Bins, missing: bool) -> Axis:
+def cut_bounds(column: Column, lower: float, upper: float, bins: Bins, missing: bool) -> Axis:
     """Cut bounds into cells that are as equal as the kind of value allows."""
     wanted = bins if isinstance(bins, int) else bins.get(column.name, 32)
-    count = whole(wanted, f"The number of bins of column {column.name!r}")
+    count = whole_number(wanted, f"The number of bins of column {column.name!r}")
     if column.kind is Kind.REAL:
         places = np.unique(np.linspace(float(lower), float(upper), count + 1))
         edges: list[Any] = places.tolist() if places.size > 1 else [float(lower), float(upper)]
@@ -186,7 +186,7 @@ def _declared_edges(column: Column, bins: Bins) -> tuple[Any, ...] | None:
     return edges
 
 
-def _closed(column: Column, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+def _close_end(column: Column, edges: tuple[Any, ...]) -> tuple[Any, ...]:
     """Of whole numbers the last cell holds its end: it ends before the next number."""
     if column.kind is Kind.REAL:
         return tuple(float(edge) for edge in edges)
@@ -202,11 +202,11 @@ def _small_enough(axis: Axis) -> Axis:
     return axis
 
 
-def checked_bins(bins: object, names: Sequence[str]) -> Bins:
+def check_bins(bins: object, names: Sequence[str]) -> Bins:
     """Read how numbers are cut."""
     if isinstance(bins, Mapping):
         unknown = [name for name in bins if name not in names]
         if unknown:
             raise ParameterError(f"bins names {unknown[0]!r}, which is no column to synthesise.")
         return dict(bins)
-    return whole(bins, "bins")
+    return whole_number(bins, "bins")

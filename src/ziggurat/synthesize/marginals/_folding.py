@@ -15,7 +15,7 @@ import numpy as np
 from ziggurat.mechanisms import DiscreteGaussian
 from ziggurat.randomness import Source
 from ziggurat.synthesize.marginals._cliques import Floats, Integers
-from ziggurat.synthesize.marginals._counts import Counts, Measured
+from ziggurat.synthesize.marginals._counts import ExactCounts, NoisyCounts
 
 _DEVIATIONS = 3.0
 
@@ -43,7 +43,7 @@ class Folded:
         """How many groups there are."""
         return int(self.places.max()) + 1
 
-    def unfolded(self, groups: Integers, draw: np.random.Generator) -> Integers:
+    def unfold(self, groups: Integers, draw: np.random.Generator) -> Integers:
         """Draw a cell of its group for every row."""
         order = np.argsort(self.places, kind="stable")
         reach = np.concatenate([[0.0], np.cumsum(self.weights[order])])
@@ -53,7 +53,7 @@ class Folded:
         return np.asarray(order[np.clip(found, ends[groups], ends[groups + 1] - 1)])
 
 
-def folded(measured: Measured) -> Folded:
+def fold(measured: NoisyCounts) -> Folded:
     """Take together what one measured column leaves in doubt; with one such cell or none, all stay as they are."""
     doubtful = measured.counts < _DEVIATIONS * float(measured.sigma)
     if doubtful.sum() <= 1:
@@ -62,9 +62,11 @@ def folded(measured: Measured) -> Folded:
     return Folded(measured.columns[0], group, np.maximum(measured.counts, 1e-6))
 
 
-def one_by_one(counts: Counts, noise: DiscreteGaussian, source: Source) -> tuple[list[Measured], list[Folded], Counts]:
+def one_by_one(
+    counts: ExactCounts, noise: DiscreteGaussian, source: Source
+) -> tuple[list[NoisyCounts], list[Folded], ExactCounts]:
     """Measure every column by itself, and take together the cells that this leaves in doubt."""
     measured = [counts.measured((name,), noise, source) for name in counts.sizes]
-    found = [folded(each) for each in measured]
-    smaller = counts.folded({each.name: each.places for each in found})
-    return [each.folded(how.places) for each, how in zip(measured, found, strict=True)], found, smaller
+    found = [fold(each) for each in measured]
+    smaller = counts.fold({each.name: each.places for each in found})
+    return [each.fold(how.places) for each, how in zip(measured, found, strict=True)], found, smaller

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ziggurat.errors import MissingExtraError
-from ziggurat.synthesize.marginals._counts import Measured
-from ziggurat.synthesize.marginals._solver import Junction, Model
+from ziggurat.synthesize.marginals._counts import NoisyCounts
+from ziggurat.synthesize.marginals._solver import Distribution, Junction
 
 
 def require_mbi() -> Any:
@@ -28,9 +28,13 @@ def require_mbi() -> Any:
     return mbi
 
 
-def fitted(
-    sizes: Mapping[str, int], measured: Sequence[Measured], total: float, start: Model | None = None, steps: int = 1000
-) -> Model:
+def fit_descent(
+    sizes: Mapping[str, int],
+    measured: Sequence[NoisyCounts],
+    total: float,
+    start: Distribution | None = None,
+    steps: int = 1000,
+) -> Distribution:
     """Fit the distribution to all measurements by mirror descent, from where the last fit ended."""
     import jax
 
@@ -38,19 +42,19 @@ def fitted(
     domain = mbi.Domain(tuple(sizes), tuple(sizes.values()))
     with jax.enable_x64(True):
         warm = None if start is None else _potentials(mbi, domain, start)
-        given = [_stated(mbi, each) for each in measured]
+        given = [_state_measurement(mbi, each) for each in measured]
         made = mbi.estimation.MirrorDescent().estimate(domain, given, total, iters=10 * steps, warm_start=warm)
         potentials = {tuple(clique): np.array(factor.values) for clique, factor in made.potentials.tables.items()}
     tree = Junction(sizes, list(potentials), total).tree(list(potentials.values()))
-    return Model(tree, potentials)
+    return Distribution(tree, potentials)
 
 
-def _potentials(mbi: Any, domain: Any, start: Model) -> Any:
+def _potentials(mbi: Any, domain: Any, start: Distribution) -> Any:
     tables = {clique: mbi.Factor(domain.project(clique), each) for clique, each in start.potentials.items()}
     return mbi.CliqueVector(domain, list(tables), tables)
 
 
-def _stated(mbi: Any, measured: Measured) -> Any:
+def _state_measurement(mbi: Any, measured: NoisyCounts) -> Any:
     counts = measured.counts.astype(float).ravel()
     if measured.cells is None:
         return mbi.LinearMeasurement(counts, measured.columns, float(measured.sigma))

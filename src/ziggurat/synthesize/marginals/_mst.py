@@ -12,10 +12,10 @@ import numpy as np
 from ziggurat.privacy import Amount, Event, RepeatedEvent
 from ziggurat.randomness import Source
 from ziggurat.synthesize.marginals._cliques import Clique
-from ziggurat.synthesize.marginals._counts import Contribution, Counts, Measured, part_of, score
+from ziggurat.synthesize.marginals._counts import CountedUnit, ExactCounts, NoisyCounts, part_of, score
 from ziggurat.synthesize.marginals._folding import Folded, one_by_one
-from ziggurat.synthesize.marginals._private import PrivateSynthesis, Progress, Terms
-from ziggurat.synthesize.marginals._solver import Model, cells
+from ziggurat.synthesize.marginals._private import CopyTerms, PrivateSynthesis, Progress
+from ziggurat.synthesize.marginals._solver import Distribution, cells
 
 _THIRD = Fraction(1, 3)
 _STEPS = 300
@@ -70,7 +70,7 @@ class MST(PrivateSynthesis):
         self.solver = solver
         self.random_state = random_state
 
-    def _events(self, terms: Terms) -> list[Event]:
+    def _events(self, terms: CopyTerms) -> list[Event]:
         columns, pairs = len(terms.names), len(terms.names) - 1
         events: list[Event] = [_several(terms.unit.noise(_for_columns(terms)).event, columns)]
         if pairs:
@@ -79,12 +79,12 @@ class MST(PrivateSynthesis):
         return events
 
     def _measure(
-        self, counts: Counts, terms: Terms, total: float | None, source: Source, progress: Progress
-    ) -> tuple[list[Measured], list[Folded], Model, Fraction]:
+        self, counts: ExactCounts, terms: CopyTerms, total: float | None, source: Source, progress: Progress
+    ) -> tuple[list[NoisyCounts], list[Folded], Distribution, Fraction]:
         noise = terms.unit.noise(_for_columns(terms))
         measured, folded, smaller = one_by_one(counts, noise, source)
         spent = len(terms.names) * noise.rho
-        model = self._fitted(smaller, measured, total, None, _STEPS)
+        model = self._fit_distribution(smaller, measured, total, None, _STEPS)
         progress(f"{len(measured)} columns measured")
         if len(terms.names) > 1:
             choice, noise = _for_pairs(terms.unit, terms.rho, len(terms.names) - 1)
@@ -93,20 +93,20 @@ class MST(PrivateSynthesis):
             measured += [smaller.measured(pair, noise, source) for pair in pairs]
             spent += len(pairs) * (choice.epsilon**2 / 8 + noise.rho)
             progress(f"{len(pairs)} pairs measured")
-            model = self._fitted(smaller, measured, total, model, _STEPS)
+            model = self._fit_distribution(smaller, measured, total, model, _STEPS)
         return measured, folded, model, spent
 
-    def _scores(self, counts: Counts, model: Model) -> dict[Clique, int]:
+    def _scores(self, counts: ExactCounts, model: Distribution) -> dict[Clique, int]:
         small = [pair for pair in combinations(counts.sizes, 2) if cells(counts.sizes, pair) <= self.max_cells]
         return {pair: score(counts.by(pair), model.tree.marginal(pair)) for pair in small}
 
 
-def _for_columns(terms: Terms) -> Fraction:
+def _for_columns(terms: CopyTerms) -> Fraction:
     """What one column may cost; a table of one column spends all on it."""
     return part_of(terms.rho, (_THIRD if len(terms.names) > 1 else Fraction(1)) / len(terms.names))
 
 
-def _for_pairs(unit: Contribution, rho: Fraction, pairs: int) -> tuple[Any, Any]:
+def _for_pairs(unit: CountedUnit, rho: Fraction, pairs: int) -> tuple[Any, Any]:
     each = part_of(rho, _THIRD / pairs)
     return unit.choice(each), unit.noise(each)
 

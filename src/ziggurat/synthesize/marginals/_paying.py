@@ -22,8 +22,8 @@ from ziggurat.mechanisms import DiscreteGaussian, PartitionSelection
 from ziggurat.privacy import Event
 from ziggurat.randomness import Source
 from ziggurat.synthesize.marginals._cliques import Integers
-from ziggurat.synthesize.marginals._counts import Contribution, part_of, root_below
-from ziggurat.synthesize.marginals._domain import Axis, Bins, cut, listed
+from ziggurat.synthesize.marginals._counts import CountedUnit, part_of, root_below
+from ziggurat.synthesize.marginals._domain import Axis, Bins, cut_bounds, list_cells
 
 _SURELY = Fraction(99, 100)
 _POWERS = 2.0 ** np.arange(-20, 41)
@@ -42,7 +42,7 @@ class Price:
         return [each.event for each in self.mechanisms.values()]
 
 
-def priced(columns: list[Column], rho: Fraction, delta: Fraction, unit: Contribution) -> Price:
+def share_price(columns: list[Column], rho: Fraction, delta: Fraction, unit: CountedUnit) -> Price:
     """Share rho evenly among the columns, and delta among those whose categories are looked for.
 
     Laplace noise of epsilon is epsilon^2/2-zCDP (Bun & Steinke 2016), so epsilon is the root of twice the share.
@@ -66,7 +66,7 @@ def is_listed(column: Column) -> bool:
     return column.kind in (Kind.CATEGORY, Kind.TEXT)
 
 
-def learned(
+def learn_axis(
     column: Column, cells: pa.ChunkedArray, units: Integers, price: Price, bins: Bins, missing: bool, source: Source
 ) -> Axis:
     """Pay for the domain of one column."""
@@ -74,12 +74,12 @@ def learned(
     if isinstance(mechanism, PartitionSelection):
         named = mechanism.release(_units_by_value(cells, units), source).value
         values = sorted(named) or ([] if column.storage is Kind.TEXT else [0])
-        return listed(column, values, missing)
+        return list_cells(column, values, missing)
     noisy = np.asarray(mechanism.release(_bucket_counts(cells), source).value)
     lower, upper = _ends(noisy, float(mechanism.half_width(_SURELY, answers=noisy.size)))
     if column.kind is not Kind.REAL:
         lower, upper = math.floor(lower), math.ceil(upper)
-    return cut(column, lower, upper, bins, missing)
+    return cut_bounds(column, lower, upper, bins, missing)
 
 
 def _units_by_value(cells: pa.ChunkedArray, units: Integers) -> dict[object, int]:

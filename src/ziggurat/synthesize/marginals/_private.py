@@ -38,20 +38,20 @@ from ziggurat.privacy import (
     exact,
     exact_delta,
     exact_epsilon,
-    whole,
+    whole_number,
 )
-from ziggurat.privacy.accounting import composed, zcdp_rho
+from ziggurat.privacy.accounting import compose_events, zcdp_rho
 from ziggurat.randomness import Source, secure, seeded
-from ziggurat.synthesize._reading import opened
+from ziggurat.synthesize._reading import open_table
 from ziggurat.synthesize._saving import Array, read_archive, write_archive
 from ziggurat.synthesize.marginals._cliques import Clique, Floats, rows_from
-from ziggurat.synthesize.marginals._counts import Contribution, Counts, Measured, part_of, total_of
-from ziggurat.synthesize.marginals._decoding import decoded
-from ziggurat.synthesize.marginals._domain import Axis, Bins, axis_of, checked_bins, is_public, require_public
+from ziggurat.synthesize.marginals._counts import CountedUnit, ExactCounts, NoisyCounts, part_of, total_of
+from ziggurat.synthesize.marginals._decoding import decode
+from ziggurat.synthesize.marginals._domain import Axis, Bins, axis_of, check_bins, is_public, require_public
 from ziggurat.synthesize.marginals._folding import Folded
-from ziggurat.synthesize.marginals._paying import Price, is_listed, priced
-from ziggurat.synthesize.marginals._reading_codes import paid_axes, read_codes
-from ziggurat.synthesize.marginals._solver import Model, fitted
+from ziggurat.synthesize.marginals._paying import Price, is_listed, share_price
+from ziggurat.synthesize.marginals._reading_codes import pay_for_axes, read_codes
+from ziggurat.synthesize.marginals._solver import Distribution, fit_distribution
 from ziggurat.threads import one_thread
 
 Progress = Callable[[str], None]
@@ -62,11 +62,11 @@ _BATCH = 1 << 20
 
 
 @dataclass(frozen=True)
-class Terms:
+class CopyTerms:
     """What is decided before a row is read: all of it follows from the parameters and the public schema."""
 
     names: tuple[str, ...]
-    unit: Contribution
+    unit: CountedUnit
     rho: Fraction
     price: Price | None
     bins: Bins
@@ -108,20 +108,20 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
     axes_: tuple[Axis, ...]
     folded_: tuple[Folded, ...]
     chain_: tuple[tuple[Clique, Clique, Floats], ...]
-    measurements_: tuple[Measured, ...]
+    measurements_: tuple[NoisyCounts, ...]
     total_: float
     spent_: Fraction
     event_: Event
     origin_: str
 
     @abstractmethod
-    def _events(self, terms: Terms) -> list[Event]:
+    def _events(self, terms: CopyTerms) -> list[Event]:
         """Say what measuring will cost."""
 
     @abstractmethod
     def _measure(
-        self, counts: Counts, terms: Terms, total: float | None, source: Source, progress: Progress
-    ) -> tuple[list[Measured], list[Folded], Model, Fraction]:
+        self, counts: ExactCounts, terms: CopyTerms, total: float | None, source: Source, progress: Progress
+    ) -> tuple[list[NoisyCounts], list[Folded], Distribution, Fraction]:
         """Measure, and fit a model; the rho that was spent comes last."""
 
     def planned(self, schema: Schema) -> Event:
@@ -143,12 +143,12 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         NotPublicError
             A column has no public domain, and nobody pays for it; nothing was read.
         """
-        held, source = opened(table), self._source()
+        held, source = open_table(table), self._source()
         terms = self._terms(held.schema)
         self._require_solver()
-        axes = paid_axes(held, self._axes(held.schema, terms), terms, source)
+        axes = pay_for_axes(held, self._axes(held.schema, terms), terms, source)
         codes, rows = read_codes(held, axes, terms.unit, source)
-        counts = Counts(codes, {axis.name: axis.size for axis in axes})
+        counts = ExactCounts(codes, {axis.name: axis.size for axis in axes})
         public = held.unit.is_row and terms.unit.neighbours.relation is Relation.REPLACE_ONE
         told = progress or (lambda text: None)  # noqa: ARG005
         with one_thread():
@@ -165,7 +165,7 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         Drawn anew each time or, with a whole number, the same ones again.
         """
         check_is_fitted(self)
-        wanted = max(round(self.total_), 1) if rows is None else whole(rows, "rows")
+        wanted = max(round(self.total_), 1) if rows is None else whole_number(rows, "rows")
         draw = (secure() if random_state is None else seeded(random_state)).simulation()
         sizes = [min(_BATCH, wanted - start) for start in range(0, wanted, _BATCH)]
         return pa.concat_tables([self._batch(size, draw) for size in sizes])
@@ -173,8 +173,8 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
     def _batch(self, rows: int, draw: np.random.Generator) -> pa.Table:
         sizes = {each.name: each.size for each in self.folded_}
         codes = rows_from(self.chain_, sizes, rows, draw)
-        cells = {each.name: each.unfolded(codes[each.name], draw) for each in self.folded_}
-        return decoded(self.axes_, cells, draw)
+        cells = {each.name: each.unfold(codes[each.name], draw) for each in self.folded_}
+        return decode(self.axes_, cells, draw)
 
     @property
     def guarantee_(self) -> Guarantee:
@@ -219,11 +219,11 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         if facts.get("class") != cls.__name__:
             raise DataError(f"What is in {str(path)!r} is no {cls.__name__} that this version saved.")
         try:
-            return cls(**facts["parameters"])._restored(facts, arrays)
+            return cls(**facts["parameters"])._restore(facts, arrays)
         except (KeyError, TypeError, ValueError):
             raise DataError(f"The {cls.__name__} in {str(path)!r} is damaged; restore a copy, or fit again.") from None
 
-    def _restored(self, facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Self:
+    def _restore(self, facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Self:
         self.axes_ = tuple(Axis.from_dict(each) for each in facts["axes"])
         self.folded_ = tuple(
             Folded(axis.name, arrays[f"places{place}"], arrays[f"weights{place}"])
@@ -233,44 +233,44 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             (tuple(given), tuple(new), arrays[f"chain{place}"]) for place, (given, new) in enumerate(facts["chain"])
         )
         self.measurements_ = tuple(
-            Measured.restored(tuple(columns), Fraction(sigma), f"measured{place}", arrays)
+            NoisyCounts.restored(tuple(columns), Fraction(sigma), f"measured{place}", arrays)
             for place, (columns, sigma) in enumerate(facts["measurements"])
         )
         self.total_, self.spent_ = float(facts["total"]), Fraction(facts["spent"])
         self.event_, self.origin_ = event_from_dict(facts["event"]), str(facts["origin"])
         return self
 
-    def _event(self, terms: Terms) -> Event:
-        return composed([*(terms.price.events if terms.price else []), *self._events(terms)])
+    def _event(self, terms: CopyTerms) -> Event:
+        return compose_events([*(terms.price.events if terms.price else []), *self._events(terms)])
 
-    def _terms(self, schema: Schema) -> Terms:
+    def _terms(self, schema: Schema) -> CopyTerms:
         epsilon, delta = exact_epsilon(self.epsilon), exact_delta(self.delta)
         if delta == 0:
             raise ParameterError("These methods add Gaussian noise, which needs a delta above 0, such as '1e-9'.")
-        whole(self.max_cells, "max_cells")
-        names = _chosen(self.columns, schema)
-        bins = checked_bins(self.bins, names)
-        unit = Contribution(self._neighbours(schema), self._rows(schema))
+        whole_number(self.max_cells, "max_cells")
+        names = _choose(self.columns, schema)
+        bins = check_bins(self.bins, names)
+        unit = CountedUnit(self._neighbours(schema), self._rows(schema))
         missing = frozenset(names if self.missing is None else _inside(self.missing, names))
         unknown = [schema[name] for name in names if not is_public(schema[name], bins)]
         if self.domain not in ("public", "pay"):
             raise ParameterError("domain must be 'public' (declared in the schema) or 'pay'.")
         if self.domain == "public" or not unknown:
             require_public(schema, names, bins)
-            return Terms(names, unit, _rho(epsilon, delta), None, bins, missing)
+            return CopyTerms(names, unit, _rho(epsilon, delta), None, bins, missing)
         looked_for = delta / 2 if any(map(is_listed, unknown)) else Fraction(0)
         rho, share = _rho(epsilon, delta - looked_for), _share(self.domain_share)
-        price = priced(unknown, part_of(rho, share), looked_for, unit)
-        return Terms(names, unit, part_of(rho, 1 - share), price, bins, missing)
+        price = share_price(unknown, part_of(rho, share), looked_for, unit)
+        return CopyTerms(names, unit, part_of(rho, 1 - share), price, bins, missing)
 
-    def _axes(self, schema: Schema, terms: Terms) -> list[Axis | None]:
+    def _axes(self, schema: Schema, terms: CopyTerms) -> list[Axis | None]:
         paid = terms.price.mechanisms if terms.price else {}
         return [
             None if name in paid else axis_of(schema[name], terms.bins, name in terms.missing) for name in terms.names
         ]
 
     def _neighbours(self, schema: Schema) -> Neighbours:
-        return Neighbours(schema.unit, Relation(self.relation)) if self.relation in set(Relation) else _refused()
+        return Neighbours(schema.unit, Relation(self.relation)) if self.relation in set(Relation) else _refuse()
 
     def _rows(self, schema: Schema) -> int:
         if schema.unit.is_row:
@@ -279,7 +279,7 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             return 1
         if self.rows_per_unit is None:
             raise ParameterError(f"State rows_per_unit=..., how many rows of {schema.unit} may count at most.")
-        return whole(self.rows_per_unit, "rows_per_unit")
+        return whole_number(self.rows_per_unit, "rows_per_unit")
 
     def _require_solver(self) -> None:
         if self.solver not in ("tree", "mbi"):
@@ -289,15 +289,20 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
 
             require_mbi()
 
-    def _fitted(
-        self, counts: Counts, measured: Sequence[Measured], total: float | None, start: Model | None, steps: int
-    ) -> Model:
+    def _fit_distribution(
+        self,
+        counts: ExactCounts,
+        measured: Sequence[NoisyCounts],
+        total: float | None,
+        start: Distribution | None,
+        steps: int,
+    ) -> Distribution:
         rows = total_of(measured) if total is None else max(total, 1.0)
         if self.solver == "mbi":
             from ziggurat.synthesize.marginals import _mbi
 
-            return _mbi.fitted(counts.sizes, measured, rows, start, steps)
-        return fitted(counts.sizes, measured, rows, start, steps)
+            return _mbi.fit_descent(counts.sizes, measured, rows, start, steps)
+        return fit_distribution(counts.sizes, measured, rows, start, steps)
 
     def _source(self) -> Source:
         state: Any = self.random_state
@@ -320,11 +325,11 @@ def _share(given: Amount) -> Fraction:
     return share
 
 
-def _refused() -> Neighbours:
+def _refuse() -> Neighbours:
     raise ParameterError("The relation must be 'add-or-remove-one' or 'replace-one'.")
 
 
-def _chosen(columns: Sequence[str] | None, schema: Schema) -> tuple[str, ...]:
+def _choose(columns: Sequence[str] | None, schema: Schema) -> tuple[str, ...]:
     """The columns to synthesise: those named, or all but the one that tells units apart."""
     if columns is None:
         names = tuple(name for name in schema.names if name != schema.unit.column)

@@ -10,40 +10,40 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ziggurat.data import Table
-from ziggurat.data.expressions import known
+from ziggurat.data.expressions import null_if_missing
 from ziggurat.randomness import Source, shuffle
 from ziggurat.synthesize.marginals._cliques import Integers
-from ziggurat.synthesize.marginals._counts import Contribution
+from ziggurat.synthesize.marginals._counts import CountedUnit
 from ziggurat.synthesize.marginals._domain import Axis
-from ziggurat.synthesize.marginals._paying import learned
+from ziggurat.synthesize.marginals._paying import learn_axis
 
 if TYPE_CHECKING:
-    from ziggurat.synthesize.marginals._private import Terms
+    from ziggurat.synthesize.marginals._private import CopyTerms
 
 _UNIT = "ziggurat_unit"
 
 
-def paid_axes(table: Table, axes: Sequence[Axis | None], terms: Terms, source: Source) -> list[Axis]:
+def pay_for_axes(table: Table, axes: Sequence[Axis | None], terms: CopyTerms, source: Source) -> list[Axis]:
     """Learn the cells of the columns that have none yet, as was planned."""
     unknown = [name for name, axis in zip(terms.names, axes, strict=True) if axis is None]
     if terms.price is None or not unknown:
         return [axis for axis in axes if axis is not None]
-    rows = table.query(table.select(*_asked(table, unknown)))
+    rows = table.query(table.select(*_select(table, unknown)))
     units = _units(table, rows)
-    kept = pa.array(_kept(units, terms.unit.rows, source))
+    kept = pa.array(_keep_by_lot(units, terms.unit.rows, source))
     rows, units = rows.take(kept), units[kept.to_numpy()]
     found = {
-        name: learned(table.schema[name], rows[name], units, terms.price, terms.bins, name in terms.missing, source)
+        name: learn_axis(table.schema[name], rows[name], units, terms.price, terms.bins, name in terms.missing, source)
         for name in unknown
     }
     return [found[name] if axis is None else axis for name, axis in zip(terms.names, axes, strict=True)]
 
 
 def read_codes(
-    table: Table, axes: Sequence[Axis], unit: Contribution, source: Source
+    table: Table, axes: Sequence[Axis], unit: CountedUnit, source: Source
 ) -> tuple[Mapping[str, Integers], int]:
     """Return for every column the cells of the rows that count, and how many rows there are."""
-    query = table.select(*_asked(table, [axis.name for axis in axes]))
+    query = table.select(*_select(table, [axis.name for axis in axes]))
     parts: dict[str, list[Integers]] = {axis.name: [] for axis in axes}
     units: list[pa.Array] = []
     for batch in table.engine.batches(query):
@@ -56,27 +56,29 @@ def read_codes(
     rows = len(next(iter(codes.values())))
     if table.unit.column is None:
         return codes, rows
-    kept = _kept(_numbered(pa.chunked_array(units)) if units else np.zeros(0, dtype=np.int64), unit.rows, source)
+    kept = _keep_by_lot(
+        _number_units(pa.chunked_array(units)) if units else np.zeros(0, dtype=np.int64), unit.rows, source
+    )
     return {name: each[kept] for name, each in codes.items()}, len(kept)
 
 
-def _asked(table: Table, names: Sequence[str]) -> list[exp.Expr | str]:
+def _select(table: Table, names: Sequence[str]) -> list[exp.Expr | str]:
     """The columns, with NULL for what is missing, and the one that tells units apart."""
-    cells: list[exp.Expr | str] = [known(table.schema[name]) for name in names]
+    cells: list[exp.Expr | str] = [null_if_missing(table.schema[name]) for name in names]
     return cells if table.unit.column is None else [*cells, table.unit.column]
 
 
 def _units(table: Table, rows: pa.Table) -> Integers:
-    return np.arange(rows.num_rows) if table.unit.column is None else _numbered(rows[table.unit.column])
+    return np.arange(rows.num_rows) if table.unit.column is None else _number_units(rows[table.unit.column])
 
 
-def _numbered(cells: pa.ChunkedArray) -> Integers:
+def _number_units(cells: pa.ChunkedArray) -> Integers:
     """A number for every unit, -1 for rows without one."""
     found = pa.array(cells.combine_chunks()).dictionary_encode()
     return np.asarray(found.indices.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
-def _kept(units: Integers, most: int, source: Source) -> Integers:
+def _keep_by_lot(units: Integers, most: int, source: Source) -> Integers:
     """The places of at most so many rows of each unit, by lot; rows without a unit are left out.
 
     Which rows of a unit are kept depends on that unit's rows and on lots alone: in a uniformly random order of all

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ziggurat.synthesize.marginals._cliques import Clique, Floats, Node, Tree
-from ziggurat.synthesize.marginals._counts import Measured
+from ziggurat.synthesize.marginals._cliques import Clique, CliqueNode, CliqueTree, Floats
+from ziggurat.synthesize.marginals._counts import NoisyCounts
 
 # Chances below e^-300 of the largest are not told apart from it, so that products stay within floats.
 _LEAST_LOG = -300.0
@@ -30,7 +30,7 @@ _LEAST = 1e-250
 _EVENNESS = 0.125
 
 
-def triangulated(sizes: Mapping[str, int], sets: Iterable[Clique]) -> list[Clique]:
+def triangulate(sizes: Mapping[str, int], sets: Iterable[Clique]) -> list[Clique]:
     """Return the largest cliques of a chordal graph in which the columns of every set are neighbours.
 
     Columns are eliminated one by one, each time the one whose neighbourhood has the fewest cells.
@@ -60,10 +60,10 @@ def cells(sizes: Mapping[str, int], columns: Iterable[str]) -> int:
 
 def model_cells(sizes: Mapping[str, int], sets: Iterable[Clique]) -> int:
     """How many cells the tables of a model have in which these sets of columns were measured."""
-    return sum(cells(sizes, clique) for clique in triangulated(sizes, sets))
+    return sum(cells(sizes, clique) for clique in triangulate(sizes, sets))
 
 
-def joined(cliques: Sequence[Clique]) -> tuple[list[Clique], list[int | None]]:
+def join_cliques(cliques: Sequence[Clique]) -> tuple[list[Clique], list[int | None]]:
     """Order the cliques of a chordal graph as a tree: each after its parent, and the place of that.
 
     Neighbours share as many columns as they can (a maximum spanning tree), which makes it a junction tree.
@@ -86,7 +86,7 @@ def joined(cliques: Sequence[Clique]) -> tuple[list[Clique], list[int | None]]:
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
+class PooledCounts:
     """All that was measured of one set of columns: the best counts, and the inverse of their variances."""
 
     columns: Clique
@@ -94,7 +94,7 @@ class Target:
     weights: Floats
 
 
-def targets(measured: Sequence[Measured]) -> list[Target]:
+def targets(measured: Sequence[NoisyCounts]) -> list[PooledCounts]:
     """Take measurements of the same columns together, each by its exactness."""
     sums: dict[Clique, list[Floats]] = {}
     for each in measured:
@@ -102,14 +102,14 @@ def targets(measured: Sequence[Measured]) -> list[Target]:
         held = sums.setdefault(each.columns, [np.zeros(each.counts.shape), np.zeros(each.counts.shape)])
         held[0] += each.counts / variance
         held[1] += 1 / variance
-    return [Target(columns, total / weight, weight) for columns, (total, weight) in sums.items()]
+    return [PooledCounts(columns, total / weight, weight) for columns, (total, weight) in sums.items()]
 
 
 class Junction:
     """A junction tree for sets of columns: from potentials of the sets to tables of the cliques that agree."""
 
     def __init__(self, sizes: Mapping[str, int], sets: Sequence[Clique], total: float) -> None:
-        self.cliques, self.parents = joined(triangulated(sizes, sets))
+        self.cliques, self.parents = join_cliques(triangulate(sizes, sets))
         self.total = total
         self._shapes = [tuple(sizes[name] for name in clique) for clique in self.cliques]
         self.homes = [self._home(each, sizes) for each in sets]
@@ -161,9 +161,9 @@ class Junction:
         """The counts of every set."""
         return [tables[home].sum(axis=rest) for home, rest in zip(self.homes, self._summed, strict=True)]
 
-    def tree(self, potentials: Sequence[Floats]) -> Tree:
+    def tree(self, potentials: Sequence[Floats]) -> CliqueTree:
         """The calibrated model."""
-        return Tree(tuple(map(Node, self.cliques, self.parents, self.tables(potentials)[0])), self.total)
+        return CliqueTree(tuple(map(CliqueNode, self.cliques, self.parents, self.tables(potentials)[0])), self.total)
 
 
 class _Shared:
@@ -185,35 +185,39 @@ def _others(columns: Clique, clique: Clique) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class Distribution:
     """A fitted distribution, and where the next fit may start."""
 
-    tree: Tree
+    tree: CliqueTree
     potentials: Mapping[Clique, Floats]
 
 
-def fitted(
-    sizes: Mapping[str, int], measured: Sequence[Measured], total: float, start: Model | None = None, steps: int = 100
-) -> Model:
+def fit_distribution(
+    sizes: Mapping[str, int],
+    measured: Sequence[NoisyCounts],
+    total: float,
+    start: Distribution | None = None,
+    steps: int = 100,
+) -> Distribution:
     """Fit the distribution to all measurements, from where the last fit ended."""
     from scipy.optimize import minimize
 
     wanted = targets(measured)
     known = {} if start is None else start.potentials
     junction = Junction(sizes, [each.columns for each in wanted], total)
-    objective = Objective(junction, wanted)
+    objective = DualObjective(junction, wanted)
     begin = [known.get(each.columns, np.zeros(each.counts.shape)) for each in wanted]
     limits = {"maxiter": steps, "maxfun": 2 * steps, "maxcor": 20, "ftol": 1e-10}
-    found = minimize(objective, objective.scaled(begin), jac=True, method="L-BFGS-B", options=limits)
+    found = minimize(objective, objective.scale(begin), jac=True, method="L-BFGS-B", options=limits)
     potentials = objective.potentials(found.x)
     named = {each.columns: potential for each, potential in zip(wanted, potentials, strict=True)}
-    return Model(junction.tree(potentials), named)
+    return Distribution(junction.tree(potentials), named)
 
 
-class Objective:
+class DualObjective:
     """The dual of the penalised problem (see the module), in variables that are about equally steep."""
 
-    def __init__(self, junction: Junction, wanted: Sequence[Target]) -> None:
+    def __init__(self, junction: Junction, wanted: Sequence[PooledCounts]) -> None:
         self.junction = junction
         self.counts = np.concatenate([each.counts.ravel() for each in wanted])
         deviations = np.concatenate([1 / np.sqrt(each.weights.ravel()) for each in wanted])
@@ -222,7 +226,7 @@ class Objective:
         self._shapes = [each.counts.shape for each in wanted]
         self._cuts = np.cumsum([each.counts.size for each in wanted])[:-1]
 
-    def scaled(self, potentials: Sequence[Floats]) -> Floats:
+    def scale(self, potentials: Sequence[Floats]) -> Floats:
         """The variables that stand for these potentials."""
         return np.asarray(np.concatenate([each.ravel() for each in potentials]) * self.slope)
 

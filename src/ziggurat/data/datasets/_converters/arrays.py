@@ -4,6 +4,7 @@ import gzip
 import io
 from collections.abc import Mapping
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +20,11 @@ _IDX_UNSIGNED_BYTES = 8
 _IDX_LIMIT_BYTES = 64 * 2**20
 
 
-def loaded(content: bytes) -> Array:
+def load_array(content: bytes) -> Array:
     """Return the array of a .npy file, or `DataError` if it holds Python objects or is no such file."""
     try:
         array = np.load(io.BytesIO(content), allow_pickle=False)
-    except (ValueError, EOFError, OSError):
+    except (ValueError, EOFError, OSError, BadZipFile):
         raise DataError("The .npy file is damaged or holds Python objects, which are never loaded.") from None
     if not isinstance(array, np.ndarray):
         raise DataError("The file is an archive where a single .npy array was expected.")
@@ -32,7 +33,7 @@ def loaded(content: bytes) -> Array:
 
 def foursquare_visits(files: Files) -> pa.Table:
     """Check-ins ordered by user, minute and place; the file's columns are user, place and minute."""
-    visits = _matrix(loaded(files["NYC.npy"]), 3)
+    visits = _matrix(load_array(files["NYC.npy"]), 3)
     order = np.lexsort((visits[:, 1], visits[:, 2], visits[:, 0]))
     user, poi, minute = visits[order].T
     return pa.table({"user": _exact(user, np.int16), "minute": _exact(minute, np.int32), "poi": _exact(poi, np.int16)})
@@ -40,14 +41,14 @@ def foursquare_visits(files: Files) -> pa.Table:
 
 def foursquare_pois(files: Files) -> pa.Table:
     """Places with latitude and longitude."""
-    poi, lat, lon = _matrix(loaded(files["NYC_POI.npy"]), 3).T
+    poi, lat, lon = _matrix(load_array(files["NYC_POI.npy"]), 3).T
     return pa.table({"poi": _exact(poi, np.int16), "lat": lat.astype(np.float64), "lon": lon.astype(np.float64)})
 
 
 def votes(files: Files) -> pa.Table:
     """Teachers' votes, one column per class."""
     (content,) = files.values()
-    counts = loaded(content)
+    counts = load_array(content)
     if counts.ndim != 2:
         raise DataError("The votes must be a matrix of counts.")
     return pa.table({f"c{k}": _exact(counts[:, k], np.uint8) for k in range(counts.shape[1])})
@@ -55,9 +56,9 @@ def votes(files: Files) -> pa.Table:
 
 def student_labels(files: Files) -> pa.Table:
     """Noisy labels, and which of them the student used."""
-    labels = loaded(files["mnist_250_student_labels_lap_20.npy"]).ravel()
+    labels = load_array(files["mnist_250_student_labels_lap_20.npy"]).ravel()
     used = np.zeros(len(labels), dtype=np.bool_)
-    used[_exact(loaded(files["mnist_250_teachers_100_indices_used_by_student.npy"]).ravel(), np.int64)] = True
+    used[_exact(load_array(files["mnist_250_teachers_100_indices_used_by_student.npy"]).ravel(), np.int64)] = True
     return pa.table({"noisy_label_lap20": _exact(labels, np.uint8), "used_by_student": used})
 
 
@@ -70,7 +71,7 @@ def mnist(files: Files) -> pa.Table:
     return pa.concat_tables(parts)
 
 
-def prepared_mnist(content: bytes) -> pa.Table:
+def read_prepared_mnist(content: bytes) -> pa.Table:
     """MNIST from the prepared .npz file."""
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         parts = [digits(arrays[f"x_{split}"], arrays[f"y_{split}"], split) for split in ("train", "test")]
@@ -89,7 +90,7 @@ def digits(images: Array, labels: Array, split: str) -> pa.Table:
 
 def _idx(content: bytes, dimensions: int) -> Array:
     """Read the IDX format: two zero bytes, a type, the number of dimensions, their sizes, then the bytes."""
-    raw = _unzipped(content)
+    raw = _unzip(content)
     sizes = np.frombuffer(raw[4 : 4 + 4 * dimensions], dtype=">u4").astype(int)
     expected = bytes([0, 0, _IDX_UNSIGNED_BYTES, dimensions])
     if raw[:4] != expected or len(raw) != 4 + 4 * dimensions + int(np.prod(sizes)):
@@ -97,7 +98,7 @@ def _idx(content: bytes, dimensions: int) -> Array:
     return np.frombuffer(raw, dtype=np.uint8, offset=4 + 4 * dimensions).reshape(tuple(sizes))
 
 
-def _unzipped(content: bytes) -> bytes:
+def _unzip(content: bytes) -> bytes:
     with gzip.open(io.BytesIO(content)) as file:
         raw = file.read(_IDX_LIMIT_BYTES + 1)
     if len(raw) > _IDX_LIMIT_BYTES:

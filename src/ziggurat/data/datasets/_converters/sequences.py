@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
 
-from ziggurat.data.datasets._converters.text import decoded_lines, read_fields
+from ziggurat.data.datasets._converters.text import decode_lines, read_fields
 
 Files = Mapping[str, bytes]
 Request = tuple[str, str, str, int, str]
@@ -19,9 +19,9 @@ def hdfs(files: Files) -> pa.Table:
     parts = [
         _plain_sequences("train", 0, files["hdfs_train"]),
         _plain_sequences("test_abnormal", 1, files["hdfs_test_abnormal"]),
-        _labelled_sequences("logdeep_robust_train", files["robust_log_train.csv"]),
-        _labelled_sequences("logdeep_robust_valid", files["robust_log_valid.csv"]),
-        _named_sequences("aecid_loghub_train", files["aecid_hdfs_train"]),
+        _read_labelled("logdeep_robust_train", files["robust_log_train.csv"]),
+        _read_labelled("logdeep_robust_valid", files["robust_log_valid.csv"]),
+        _read_named("aecid_loghub_train", files["aecid_hdfs_train"]),
     ]
     return pa.concat_tables(parts)
 
@@ -38,19 +38,19 @@ def _sequences(split: str, labels: list[int], blocks: list[str], sequences: list
 
 
 def _plain_sequences(split: str, label: int, content: bytes) -> pa.Table:
-    lines = decoded_lines(content)
+    lines = decode_lines(content)
     return _sequences(split, [label] * len(lines), [""] * len(lines), lines)
 
 
-def _labelled_sequences(split: str, content: bytes) -> pa.Table:
+def _read_labelled(split: str, content: bytes) -> pa.Table:
     table = read_fields(content)
     sequences = table["Sequence"].to_pylist()
     labels = [int(label) for label in table["label"].to_pylist()]
     return _sequences(split, labels, [""] * len(sequences), sequences)
 
 
-def _named_sequences(split: str, content: bytes) -> pa.Table:
-    pairs = [line.split(",", 1) for line in decoded_lines(content)]
+def _read_named(split: str, content: bytes) -> pa.Table:
+    pairs = [line.split(",", 1) for line in decode_lines(content)]
     return _sequences(split, [0] * len(pairs), [pair[0] for pair in pairs], [pair[1] for pair in pairs])
 
 
@@ -59,8 +59,8 @@ def web_requests(files: Files) -> pa.Table:
     requests: list[Request] = [
         *_csic(files["normal.txt"], 0),
         *_csic(files["anomalous.txt"], 1),
-        *(("fwaf", "", line, 1, "") for line in decoded_lines(files["badqueries.txt"])),
-        *(("fwaf", "", line, 0, "") for line in decoded_lines(files["goodqueries.txt"])),
+        *(("fwaf", "", line, 1, "") for line in decode_lines(files["badqueries.txt"])),
+        *(("fwaf", "", line, 0, "") for line in decode_lines(files["goodqueries.txt"])),
         *_parameters(files["payload_full.csv"]),
         *_bad_urls(files["data2.csv"]),
     ]
@@ -77,7 +77,7 @@ def web_requests(files: Files) -> pa.Table:
 
 
 def _csic(content: bytes, malicious: int) -> Iterable[Request]:
-    for line in decoded_lines(content):
+    for line in decode_lines(content):
         method, url = line.split(" ", 1)
         yield "csic2010", method.upper(), url.removeprefix(_SERVER), malicious, ""
 
@@ -88,5 +88,5 @@ def _parameters(content: bytes) -> Iterable[Request]:
 
 
 def _bad_urls(content: bytes) -> Iterable[Request]:
-    for line in decoded_lines(content):
+    for line in decode_lines(content):
         yield "faizann24_data2", "", line.rpartition(",")[0], 1, ""

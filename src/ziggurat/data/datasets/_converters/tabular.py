@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ziggurat.data.datasets._converters.text import decoded_lines, read_fields, typed
+from ziggurat.data.datasets._converters.text import cast_columns, decode_lines, read_fields
 
 Files = Mapping[str, bytes]
 
@@ -99,8 +99,8 @@ def adult(files: Files) -> pa.Table:
 
 
 def _adult_part(content: bytes, split: str) -> pa.Table:
-    lines = [line for line in decoded_lines(content) if not line.startswith("|")]
-    table = typed(read_fields("\n".join(lines).encode(), names=list(_ADULT)), _ADULT)
+    lines = [line for line in decode_lines(content) if not line.startswith("|")]
+    table = cast_columns(read_fields("\n".join(lines).encode(), names=list(_ADULT)), _ADULT)
     income = pc.utf8_rtrim(table["income"], characters=".")
     table = table.set_column(table.column_names.index("income"), "income", income)
     return table.append_column("split", pa.array([split] * table.num_rows, pa.string()))
@@ -108,7 +108,7 @@ def _adult_part(content: bytes, split: str) -> pa.Table:
 
 def arx_adult(files: Files) -> pa.Table:
     """The Adult extract of ARX, separated by semicolons."""
-    return typed(read_fields(files["adult.csv"], delimiter=";"), _ARX)
+    return cast_columns(read_fields(files["adult.csv"], delimiter=";"), _ARX)
 
 
 def arx_adult_hierarchies(files: Files) -> pa.Table:
@@ -119,12 +119,12 @@ def arx_adult_hierarchies(files: Files) -> pa.Table:
 
 
 def _hierarchy(attribute: str, files: Files) -> list[list[str | None]]:
-    lines = decoded_lines(files[f"adult_hierarchy_{attribute}.csv"])
+    lines = decode_lines(files[f"adult_hierarchy_{attribute}.csv"])
     levels = [line.split(";") for line in lines]
     return [[attribute, *level, *[None] * (_LEVELS - len(level))] for level in levels]
 
 
-def prepared_hierarchies(content: bytes) -> pa.Table:
+def read_prepared_hierarchies(content: bytes) -> pa.Table:
     """The hierarchies from the prepared file, where a blank stands for an absent level."""
     table = read_fields(content)
     blank = pa.scalar(None, pa.string())
@@ -133,19 +133,19 @@ def prepared_hierarchies(content: bytes) -> pa.Table:
 
 def howell1(files: Files) -> pa.Table:
     """Howell's census, separated by semicolons."""
-    return typed(read_fields(files["Howell1.csv"], delimiter=";"), _HOWELL)
+    return cast_columns(read_fields(files["Howell1.csv"], delimiter=";"), _HOWELL)
 
 
 def winequality_white(files: Files) -> pa.Table:
     """White wines, as UCI publishes them (semicolons, a header) or as mirrors do (commas, none)."""
     content = files["winequality-white.csv"]
     if not content.startswith(b'"fixed acidity"'):
-        return typed(read_fields(content, names=list(_WINE)), _WINE)
+        return cast_columns(read_fields(content, names=list(_WINE)), _WINE)
     body = io.BytesIO(content)
     body.readline()
-    return typed(read_fields(body.read(), delimiter=";", names=list(_WINE)), _WINE)
+    return cast_columns(read_fields(body.read(), delimiter=";", names=list(_WINE)), _WINE)
 
 
 def acs2019(files: Files) -> pa.Table:
     """The NIST excerpt of the ACS, in which N (not applicable) becomes null."""
-    return typed(read_fields(files["national2019.csv"]), _ACS, missing="N")
+    return cast_columns(read_fields(files["national2019.csv"]), _ACS, missing="N")

@@ -10,7 +10,7 @@ from pyarrow import csv
 from ziggurat.errors import DataError
 
 
-def decoded_lines(content: bytes) -> list[str]:
+def decode_lines(content: bytes) -> list[str]:
     """Return the lines that are not blank, without their ends; bytes that are no UTF-8 become U+FFFD.
 
     Only line feeds (with or without a carriage return) end a line: attack strings hold stranger ones.
@@ -42,7 +42,7 @@ def read_fields(
     return csv.read_csv(io.BytesIO(content), read, parse, convert)
 
 
-def typed(table: pa.Table, types: Mapping[str, pa.DataType], *, missing: str | None = None) -> pa.Table:
+def cast_columns(table: pa.Table, types: Mapping[str, pa.DataType], *, missing: str | None = None) -> pa.Table:
     """Return the columns named in `types`, in that order, trimmed and cast.
 
     Parameters

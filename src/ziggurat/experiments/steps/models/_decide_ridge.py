@@ -93,14 +93,14 @@ def ridge_sensitivities(
     dict
         The `sensitivities`, the `largest` of them, and what is `proven` for any rows.
     """
-    from ziggurat.privacy import PrivateSamplingWarning, sample_sensitivity, subsampled
+    from ziggurat.privacy import PrivateSamplingWarning, draw_from_table, sample_sensitivity
     from ziggurat.randomness import seeded
 
     random = seeded(seed).child("pairs").simulation()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivateSamplingWarning)
-        draw = subsampled(rows)
-    found = sample_sensitivity(lambda tables: ridge(tables, penalty), draw, size, pairs, random, vectorised=True)
+        draw = draw_from_table(rows)
+    found = sample_sensitivity(lambda tables: ridge(tables, penalty), draw, size, pairs, random, vectorized=True)
     return {
         "sensitivities": found.values,
         "largest": float(found.values[-1]),

@@ -103,7 +103,7 @@ def _predicted(model: Any, features: Floats, target: Floats, asked: Floats) -> F
     """Fit and ask on one thread; that answers are mostly noise is what an experiment is about, so nobody is warned."""
     import warnings
 
-    from ziggurat.experiments.steps._threads import one_thread
+    from ziggurat.threads import one_thread
 
     with one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -21,7 +21,7 @@ _LEAST = 1e-3  # of the ratio of two densities whose logarithm is taken; noise m
 
 
 @dataclass(frozen=True)
-class _Given:
+class _ServedCase:
     """What a model learns from, with which public settings, and where it is asked."""
 
     model: str
@@ -126,13 +126,13 @@ def serve_model(
         classification the share of wrong answers. The mean deviation of the `noise` in an answer, 0 without privacy;
         1 if anybody is `protected`, else 0; and the `event`.
     """
-    from ziggurat.experiments.steps._threads import one_thread
+    from ziggurat.threads import one_thread
 
     _check(model, mechanism)
     chosen = {"bins": bins, "bandwidth": bandwidth, "noise_variance": noise_variance, "cost": cost}
     parts = cut(permuted(len(features), seed), {"rows": rows, "questions": questions})
     learned, asked = parts["rows"], parts["questions"]
-    given = _Given(model, chosen, features[learned], target[learned], features[asked])
+    given = _ServedCase(model, chosen, features[learned], target[learned], features[asked])
     with one_thread():
         served = _answered(given, mechanism, _amounts(epsilon, delta, mechanism, seed))
         if model in ("histogram", "density"):
@@ -156,7 +156,7 @@ def _amounts(epsilon: float, delta: float, mechanism: str, seed: int) -> dict[st
     return {"epsilon": repr(epsilon), "delta": 0 if pure else repr(delta), "random_state": seed}
 
 
-def _answered(given: _Given, mechanism: str, amounts: dict[str, Any]) -> dict[str, Any]:
+def _answered(given: _ServedCase, mechanism: str, amounts: dict[str, Any]) -> dict[str, Any]:
     """The answers, their noise, and what they cost; that they may be mostly noise is what is measured."""
     import warnings
 
@@ -179,7 +179,7 @@ def _cost(made: Any) -> dict[str, Any]:
     return {"protected": int(not isinstance(made.event_, UnboundedEvent)), "event": made.event_.to_dict()}
 
 
-def _questioned(given: _Given, mechanism: str, amounts: dict[str, Any]) -> dict[str, Any]:
+def _questioned(given: _ServedCase, mechanism: str, amounts: dict[str, Any]) -> dict[str, Any]:
     """Answers to questions that were fixed beforehand, each with noise of its own."""
     from ziggurat import learn
 

@@ -1,10 +1,9 @@
 """Records that are protected one by one, and what classifiers make of them."""
 
 from ziggurat.experiments.steps.records._classify import classify, named_classifier
-from ziggurat.experiments.steps.records._frameworks import torch_module
 from ziggurat.experiments.steps.records._generator import train_generator, train_generator_keras, train_generator_torch
 from ziggurat.experiments.steps.records._networks import classify_keras, classify_torch
-from ziggurat.experiments.steps.records._privatise import privatise
+from ziggurat.experiments.steps.records._privatize import privatize
 from ziggurat.experiments.steps.records._similarity import similarity
 
 __all__ = [
@@ -12,9 +11,8 @@ __all__ = [
     "classify_keras",
     "classify_torch",
     "named_classifier",
-    "privatise",
+    "privatize",
     "similarity",
-    "torch_module",
     "train_generator",
     "train_generator_keras",
     "train_generator_torch",

@@ -72,8 +72,8 @@ def classify(
         fitted `model`. `classify-torch` and `classify-keras` give the same.
     """
     from ziggurat.data.encoding import Encoding, labels_of
-    from ziggurat.experiments.steps._threads import one_thread
     from ziggurat.experiments.steps.records._judging import best_threshold, judged, require_two_classes
+    from ziggurat.threads import one_thread
 
     encoding = Encoding(schema, without=[target])
     truth = labels_of(train, target)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ziggurat.errors import ExperimentError, MissingExtraError
+from ziggurat.threads import one_thread, one_torch_thread
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -33,6 +35,15 @@ def keras_on_torch() -> Any:
     if keras.backend.backend() != "torch":
         raise ExperimentError("Keras runs on another back end here; set KERAS_BACKEND=torch before starting.")
     return keras
+
+
+@contextmanager
+def seeded_torch(seed: int) -> Iterator[None]:
+    """Hold all libraries to one thread and start PyTorch's generator at `seed`; both are put back afterwards."""
+    torch = torch_module()
+    with one_torch_thread(), one_thread(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed % 2**63)
+        yield
 
 
 def torch_layers(widths: Sequence[int], activation: Callable[[], Any]) -> Any:

@@ -1,7 +1,7 @@
 """`train-generator`: a network that writes a record as a short code, and a code as a record.
 
 All three variants (scikit-learn, PyTorch, Keras) train the same network, an autoencoder with tanh layers
-d - hidden - code - hidden - d, and hand out nothing but its weights. So `privatise` needs none of the frameworks, and
+d - hidden - code - hidden - d, and hand out nothing but its weights. So `privatize` needs none of the frameworks, and
 a stored generator cannot run code. The code lies in [-1, 1] in every coordinate by construction, whatever the record.
 
 The training itself is not differentially private, and says so.
@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from ziggurat.errors import ExperimentError
 from ziggurat.experiments._steps import step
-from ziggurat.experiments.steps.records._frameworks import keras_on_torch, torch_layers, torch_module, torch_trained
+from ziggurat.experiments.steps.records._frameworks import (
+    keras_on_torch,
+    seeded_torch,
+    torch_layers,
+    torch_module,
+    torch_trained,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,7 +74,7 @@ def train_generator(
     """
     from sklearn.neural_network import MLPRegressor
 
-    from ziggurat.experiments.steps._threads import one_thread
+    from ziggurat.threads import one_thread
 
     rows, columns = _rows(train, schema, target, code, hidden)
     with one_thread():
@@ -100,11 +106,9 @@ def train_generator_torch(
     seed: int = 0,
 ) -> dict[str, Any]:
     """Do as `train-generator`, with PyTorch."""
-    from ziggurat.experiments.steps._threads import one_torch_thread
-
     torch = torch_module()
     rows, columns = _rows(train, schema, target, code, hidden)
-    with one_torch_thread(seed):
+    with seeded_torch(seed):
         network = torch_layers(_widths(rows, hidden, code), torch.nn.Tanh)
         torch_trained(network, rows, rows, torch.nn.MSELoss(), epochs, batch, learning_rate)
         layers = [part for part in network if isinstance(part, torch.nn.Linear)]
@@ -128,11 +132,10 @@ def train_generator_keras(
 ) -> dict[str, Any]:
     """Do as `train-generator`, with Keras on its PyTorch back end."""
     keras = keras_on_torch()
-    from ziggurat.experiments.steps._threads import one_torch_thread
     from ziggurat.experiments.steps.records._frameworks import keras_layers
 
     rows, columns = _rows(train, schema, target, code, hidden)
-    with keras.device("cpu"), one_torch_thread(seed):
+    with keras.device("cpu"), seeded_torch(seed):
         network = keras_layers(_widths(rows, hidden, code), "tanh", "linear", seed)
         network.compile(optimizer=keras.optimizers.Adam(learning_rate), loss="mse")
         network.fit(rows, rows, epochs=epochs, batch_size=batch, verbose=0)

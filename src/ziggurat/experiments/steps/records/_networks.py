@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from ziggurat.experiments._steps import step
 from ziggurat.experiments.steps.records._classify import OUTPUTS
-from ziggurat.experiments.steps.records._frameworks import keras_on_torch, torch_layers, torch_module, torch_trained
+from ziggurat.experiments.steps.records._frameworks import (
+    keras_on_torch,
+    seeded_torch,
+    torch_layers,
+    torch_module,
+    torch_trained,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,8 +49,6 @@ def classify_torch(
     epochs, batch, learning_rate
         How Adam trains it, on the CPU, on one thread, from `seed`.
     """
-    from ziggurat.experiments.steps._threads import one_torch_thread
-
     torch = torch_module()
 
     def fit(rows: Matrix, truth: Labels) -> Trained:
@@ -59,7 +63,7 @@ def classify_torch(
 
         return scores, dict(network.state_dict())
 
-    with one_torch_thread(seed):
+    with seeded_torch(seed):
         return _tested(fit, train, validation, test, schema, target, threshold_by)
 
 
@@ -80,7 +84,6 @@ def classify_keras(
 ) -> dict[str, Any]:
     """Do as `classify-torch`, with Keras on its PyTorch back end; `model` maps the names of weights to arrays."""
     keras = keras_on_torch()
-    from ziggurat.experiments.steps._threads import one_torch_thread
     from ziggurat.experiments.steps.records._frameworks import keras_layers, keras_weights
 
     def fit(rows: Matrix, truth: Labels) -> Trained:
@@ -89,7 +92,7 @@ def classify_keras(
         network.fit(rows, truth[:, None].astype(float), epochs=epochs, batch_size=batch, verbose=0)
         return lambda asked: network.predict(asked, verbose=0)[:, 0].astype(float), keras_weights(network)
 
-    with keras.device("cpu"), one_torch_thread(seed):
+    with keras.device("cpu"), seeded_torch(seed):
         return _tested(fit, train, validation, test, schema, target, threshold_by)
 
 

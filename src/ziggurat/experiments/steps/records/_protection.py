@@ -1,4 +1,4 @@
-"""The three ways in which `privatise` protects one record; each states its event before it sees any."""
+"""The three ways in which `privatize` protects one record; each states its event before it sees any."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class ByColumns(Protection):
     ) -> pa.Array:
         own = source.child(field.column.name)
         if answer is None:
-            return field.unscaled(self._noise.release(field.scaled(cells), own).value)
+            return field.unscale(self._noise.release(field.scale(cells), own).value)
         # A cell outside the public list answers like the first entry: any fixed public rule keeps the promise.
         given = answer.release(field.codes(cells).clip(0), own).value
         return field.cells(np.minimum(given, field.entries - 1))

@@ -32,7 +32,7 @@ def similarity(original: pa.Table, changed: pa.Table, schema: Mapping[str, Any])
         {column: {"differs": share, "difference": share of the range}}. A measure over no columns is 0 (kept: 1).
     """
     from ziggurat.data.encoding import Encoding
-    from ziggurat.experiments.steps._threads import one_thread
+    from ziggurat.threads import one_thread
 
     if original.num_rows != changed.num_rows or not original.num_rows:
         raise DataError("Only tables with the same number of rows, at least one, can be compared row by row.")

@@ -65,7 +65,7 @@ def synthesis_risk(
     from ziggurat.attacks import Scenario
     from ziggurat.data import read
     from ziggurat.data.engines import DuckDBEngine
-    from ziggurat.experiments.steps._threads import one_thread
+    from ziggurat.threads import one_thread
 
     rule = Scenario.from_dict({"known": scenario["known"], "targets": scenario["targets"]})
     condition = rule.condition(population.column_names)
@@ -79,13 +79,13 @@ def synthesis_risk(
         for place, rows in enumerate(chosen):
             sample = read(population.take(rows), engine=engine)
             made = synthesis.of(sample, population.column_names, None, f"{seed}/{place}")
-            found = _found(_Search(population, rows, made.tables, rule, hidden, engine), wanted, everybody)
+            found = _found(_IntruderSearch(population, rows, made.tables, rule, hidden, engine), wanted, everybody)
             counts = {case: {name: counts[case][name] + found[case][name] for name in _COUNTED} for case in CASES}
     return {"counts": counts}
 
 
 @dataclass(frozen=True)
-class _Search:
+class _IntruderSearch:
     """One sample, its copies and an intruder."""
 
     population: pa.Table
@@ -112,7 +112,7 @@ class _Search:
         return read(table, engine=self.engine)
 
 
-def _found(search: _Search, wanted: npt.NDArray[np.bool_], everybody: Table) -> dict[str, Counts]:
+def _found(search: _IntruderSearch, wanted: npt.NDArray[np.bool_], everybody: Table) -> dict[str, Counts]:
     """Return what is found in each case; `wanted` says who in the population is a target."""
     from ziggurat.attacks import match_risk
 

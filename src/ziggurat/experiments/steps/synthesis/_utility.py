@@ -72,7 +72,7 @@ def synthesis_utility(
     """
     from ziggurat.data import read
     from ziggurat.data.engines import DuckDBEngine
-    from ziggurat.experiments.steps._threads import one_thread
+    from ziggurat.threads import one_thread
 
     synthesis = Synthesis(method, kind, columns, partial or {}, copies, missing or {})
     yardsticks = {name: _Yardstick(population, name, (missing or {}).get(name, ())) for name in columns}
@@ -132,9 +132,9 @@ class _Yardstick:
         return cells[~np.isnan(cells) & ~np.isin(cells, list(self._codes))]
 
     def kl(self, table: pa.Table) -> float:
-        from ziggurat.utility import normalised_kl
+        from ziggurat.utility import normalized_kl
 
-        return normalised_kl(self._counts, self._counted(self.values(table)), smoothing=_HALF_A_ROW)
+        return normalized_kl(self._counts, self._counted(self.values(table)), smoothing=_HALF_A_ROW)
 
     def _counted(self, values: Floats) -> npt.NDArray[np.int64]:
         return np.bincount(np.searchsorted(self._cuts, values, side="right"), minlength=self._cuts.size + 1)

@@ -38,13 +38,13 @@ OUTPUTS = (
 
 def aggregator_of(kind: str, options: Mapping[str, Any]) -> Aggregator:
     """The aggregator that an experiment names, such as 'laplace' with {"gamma": "0.05"}."""
-    from ziggurat.pate.voting import NAMED
+    from ziggurat.pate.voting import AGGREGATORS
     from ziggurat.wording import nearest
 
-    if kind not in NAMED:
-        raise ExperimentError(f"There is no aggregator {kind!r}; {nearest(kind, NAMED)}")
+    if kind not in AGGREGATORS:
+        raise ExperimentError(f"There is no aggregator {kind!r}; {nearest(kind, AGGREGATORS)}")
     try:
-        return NAMED[kind](**options)
+        return AGGREGATORS[kind](**options)
     except TypeError:
         raise ExperimentError(f"The options of the aggregator {kind!r} are not those it takes.") from None
 

@@ -178,8 +178,8 @@ def label_queries(
         the labels; epsilon as published and tight, both data-independent, and two data-dependent ones, which are
         private: as published with the documents' whole orders, and exact.
     """
-    from ziggurat.experiments.steps._threads import one_thread
     from ziggurat.randomness import seeded
+    from ziggurat.threads import one_thread
 
     source = seeded(seed)
     if not 0 < queries <= len(pool_features):
@@ -225,7 +225,7 @@ def _sent(rows: Features, epsilon: Fraction | None, norm: float, seed: int) -> F
     if epsilon is None:
         return rows
     noise = VectorNoise(epsilon, rows.shape[1], norm=_decimal(norm))
-    return np.asarray(noise.privatise(rows, seeded(seed).child("student")).value, dtype=np.float32)
+    return np.asarray(noise.privatize(rows, seeded(seed).child("student")).value, dtype=np.float32)
 
 
 @step("label-votes", outputs=("labels", "event", *EXPECTED_COSTS, *_labelling.OUTPUTS))
@@ -260,8 +260,8 @@ def label_votes(
         `epsilon_expected_...` charge every answer with its probability, as the authors' code does: as published, and
         exact. Both depend on the votes.
     """
-    from ziggurat.experiments.steps._threads import one_thread
     from ziggurat.randomness import seeded
+    from ziggurat.threads import one_thread
 
     votes, right = _published_votes(source, truth, queries, seed)
     rule = _labelling.aggregator_of(aggregator, options)

@@ -74,8 +74,8 @@ def train_student(
         Accuracy and balanced accuracy; the accuracy of naming the most frequent class always; with two classes both
         rates and the threshold; and the whole evaluation. All are exact functions of the validation rows.
     """
-    from ziggurat.experiments.steps._threads import one_thread
     from ziggurat.pate import Student, Training
+    from ziggurat.threads import one_thread
 
     if features not in ("original", "sent") or threshold_labels not in ("teachers", "truth"):
         raise ExperimentError("'features' is 'original' or 'sent', and 'threshold_labels' is 'teachers' or 'truth'.")

@@ -1,22 +1,22 @@
 """Expressions over one row: every word is looked up, and every value provably exists."""
 
-from ziggurat.queries.language.expressions._arithmetic import aligned
+from ziggurat.queries.language.expressions._arithmetic import align
 from ziggurat.queries.language.expressions._cells import (
     WRITTEN,
     Cell,
     Literal,
     Seen,
     cell_of,
-    derived,
-    enclosed,
+    derive,
+    enclose,
     is_nothing,
     literal,
     plain,
     within,
 )
-from ziggurat.queries.language.expressions._comparison import chained, compare, truth_as_number
+from ziggurat.queries.language.expressions._comparison import chain, compare, truth_as_number
 from ziggurat.queries.language.expressions._expression import Expressions
-from ziggurat.queries.language.expressions._reading import only, read_select, refuse_large, shown
+from ziggurat.queries.language.expressions._reading import only, read_select, refuse_large, show
 
 __all__ = [
     "WRITTEN",
@@ -24,19 +24,19 @@ __all__ = [
     "Expressions",
     "Literal",
     "Seen",
-    "aligned",
+    "align",
     "cell_of",
-    "chained",
+    "chain",
     "compare",
-    "derived",
-    "enclosed",
+    "derive",
+    "enclose",
     "is_nothing",
     "literal",
     "only",
     "plain",
     "read_select",
     "refuse_large",
-    "shown",
+    "show",
     "truth_as_number",
     "within",
 ]

@@ -15,11 +15,11 @@ from itertools import product
 from sqlglot import exp
 
 from ziggurat.data import Kind
-from ziggurat.data.expressions import as_type, constant, either
+from ziggurat.data.expressions import cast_to, constant, only_where
 from ziggurat.data.schema import INT64_LOWER, INT64_UPPER
 from ziggurat.errors import QuestionError
 from ziggurat.queries._value import Value
-from ziggurat.queries.language.expressions._cells import LARGEST, Literal, called, is_nothing, literal, made
+from ziggurat.queries.language.expressions._cells import LARGEST, Literal, call, is_nothing, literal, make_value
 
 TINY = 1e-150
 """In products and quotients, reals nearer to zero than this count as zero; so no product of two underflows."""
@@ -44,7 +44,7 @@ def as_real(value: Value) -> Value:
     if isinstance(value, Literal):
         return literal(float(value.constant))  # type: ignore[arg-type]
     ends = (float(value.lower), float(value.upper)) if value.bounded else (None, None)  # type: ignore[arg-type]
-    return made(as_type(value.sql, "DOUBLE"), Kind.REAL, *ends)
+    return make_value(cast_to(value.sql, "DOUBLE"), Kind.REAL, *ends)
 
 
 def span(value: Value) -> Span | None:
@@ -66,7 +66,7 @@ def known_span(value: Value, where: str) -> Span:
     return found
 
 
-def computed(
+def compute(
     sql: exp.Expr, kind: Kind, corners: Iterable[Fraction], bounded: bool, what: str, written: exp.Expr | None = None
 ) -> Value:
     """Return a value that lies between the extreme corners, or refuse it if it might not fit its type."""
@@ -77,12 +77,12 @@ def computed(
             raise QuestionError(
                 f"{what} of whole numbers could leave 64 bits; bound what goes into it, as in CLAMP(x, 0, 1000)."
             )
-        return made(sql, kind, *((int(lower), int(upper)) if bounded else (None, None)), written=written)
+        return make_value(sql, kind, *((int(lower), int(upper)) if bounded else (None, None)), written=written)
     if max(-lower, upper) > Fraction(LARGEST):
         raise QuestionError(
             f"{what} could exceed 1e300, which some engines refuse; bound what goes into it, as in CLAMP(x, 0, 1000)."
         )
-    return made(sql, kind, *((float(lower), float(upper)) if bounded else (None, None)), written=written)
+    return make_value(sql, kind, *((float(lower), float(upper)) if bounded else (None, None)), written=written)
 
 
 def add(left: Value, right: Value) -> Value:
@@ -96,53 +96,53 @@ def subtract(left: Value, right: Value) -> Value:
 
 
 def _linear(operator: type[exp.Binary], left: Value, right: Value, sign: int, what: str) -> Value:
-    left, right = aligned(left, right, what)
+    left, right = align(left, right, what)
     a, b = known_span(left, what), known_span(right, what)
     corners = [x + sign * y for x, y in product(a, b)]
     sql = operator(this=left.sql, expression=right.sql)
-    return computed(sql, left.kind, corners, left.bounded and right.bounded, what)
+    return compute(sql, left.kind, corners, left.bounded and right.bounded, what)
 
 
 def multiply(left: Value, right: Value) -> Value:
     """Return the product of two numbers."""
     left_whole, right_whole = left.kind is Kind.INTEGER, right.kind is Kind.INTEGER
-    left, right = aligned(left, right, "A product")
+    left, right = align(left, right, "A product")
     a, b = known_span(left, "A product"), known_span(right, "A product")
     corners = [x * y for x, y in product(a, b)]
     first, second = left.sql, right.sql
     if left.kind is Kind.REAL:
         # A factor of at least 1, or of 0, cannot make the other underflow.
-        first = first if right_whole or left_whole or _away(b, 1) else flushed(left, a)
-        second = second if right_whole or left_whole or _away(a, 1) else flushed(right, b)
+        first = first if right_whole or left_whole or _away(b, 1) else flush_to_zero(left, a)
+        second = second if right_whole or left_whole or _away(a, 1) else flush_to_zero(right, b)
         if first is not left.sql or second is not right.sql:
             corners.append(Fraction(0))
     sql = exp.Mul(this=first, expression=second)
     written = exp.Mul(this=left.sql, expression=right.sql)
-    return computed(sql, left.kind, corners, left.bounded and right.bounded, "A product", written)
+    return compute(sql, left.kind, corners, left.bounded and right.bounded, "A product", written)
 
 
 def divide(above: Value, below: Value) -> Value:
     """Return the quotient as a real number; NULL where the denominator is zero, or so near that it would overflow."""
     above, below = number(above, "A quotient"), number(below, "A quotient")
-    a, b = _rounded(known_span(above, "A quotient")), _rounded(known_span(below, "A quotient"))
+    a, b = _round_span(known_span(above, "A quotient")), _round_span(known_span(below, "A quotient"))
     if b[0] == b[1] == 0:
         raise QuestionError("A denominator is always zero; divide by something else.")
     whole_above, whole_below = above.kind is Kind.INTEGER, below.kind is Kind.INTEGER
     least = Fraction(1) if whole_below else max(Fraction(TINY), _largest(a) / Fraction(LARGEST))
     top = as_real(above).sql
     if not whole_above and _largest(b) > 1:
-        top = flushed(above, a, max(TINY, float(_largest(b)) / LARGEST))
+        top = flush_to_zero(above, a, max(TINY, float(_largest(b)) / LARGEST))
     sql: exp.Expr = exp.Div(this=top, expression=as_real(below).sql)
     if not _away(b, least):
-        sql = either(_at_least(below, least), sql)
+        sql = only_where(_at_least(below, least), sql)
     corners = _quotients(a, b, least)
     if top is not as_real(above).sql and not whole_above:
         corners.append(Fraction(0))
     known = above.bounded and below.bounded and (whole_below or _away(b, least))
-    return computed(sql, Kind.REAL, corners, known, "A quotient", exp.Div(this=above.sql, expression=below.sql))
+    return compute(sql, Kind.REAL, corners, known, "A quotient", exp.Div(this=above.sql, expression=below.sql))
 
 
-def _rounded(found: Span) -> Span:
+def _round_span(found: Span) -> Span:
     """A span as doubles hold it: whole numbers beyond 2**53 are rounded when they become real."""
     return Fraction(float(found[0])), Fraction(float(found[1]))
 
@@ -169,9 +169,9 @@ def remainder(left: Value, right: Value) -> Value:
     most = max(int(_largest(b)) - 1, 0)
     sql: exp.Expr = exp.Mod(this=left.sql, expression=right.sql)
     if b[0] <= 0 <= b[1]:
-        sql = either(exp.NEQ(this=right.sql, expression=constant(0, Kind.INTEGER)), sql)
+        sql = only_where(exp.NEQ(this=right.sql, expression=constant(0, Kind.INTEGER)), sql)
     lower, upper = max(-most, min(int(a[0]), 0)), min(most, max(int(a[1]), 0))
-    return made(sql, Kind.INTEGER, lower, upper, written=exp.Mod(this=left.sql, expression=right.sql))
+    return make_value(sql, Kind.INTEGER, lower, upper, written=exp.Mod(this=left.sql, expression=right.sql))
 
 
 def negate(value: Value) -> Value:
@@ -181,8 +181,8 @@ def negate(value: Value) -> Value:
         return literal(-value.constant)  # type: ignore[operator]
     found = span(value)
     if found is None:
-        return made(exp.Neg(this=value.sql), Kind.REAL)
-    return computed(exp.Neg(this=value.sql), value.kind, [-found[0], -found[1]], value.bounded, "The opposite")
+        return make_value(exp.Neg(this=value.sql), Kind.REAL)
+    return compute(exp.Neg(this=value.sql), value.kind, [-found[0], -found[1]], value.bounded, "The opposite")
 
 
 def absolute(value: Value) -> Value:
@@ -190,9 +190,9 @@ def absolute(value: Value) -> Value:
     value = number(value, "ABS")
     found = span(value)
     if found is None:
-        return made(exp.Abs(this=value.sql), Kind.REAL)
+        return make_value(exp.Abs(this=value.sql), Kind.REAL)
     corners = [abs(found[0]), abs(found[1]), *([Fraction(0)] if found[0] <= 0 <= found[1] else [])]
-    return computed(exp.Abs(this=value.sql), value.kind, corners, value.bounded, "ABS")
+    return compute(exp.Abs(this=value.sql), value.kind, corners, value.bounded, "ABS")
 
 
 def sign(value: Value) -> Value:
@@ -201,10 +201,10 @@ def sign(value: Value) -> Value:
     zero = constant(0, value.kind) if value.kind is Kind.INTEGER else constant(0.0, Kind.REAL)
     tests = [(exp.LT, -1), (exp.EQ, 0), (exp.GT, 1)]
     ifs = [exp.If(this=t(this=value.sql, expression=zero), true=constant(result, Kind.INTEGER)) for t, result in tests]
-    return made(exp.Case(ifs=ifs, default=exp.Null()), Kind.INTEGER, -1, 1, written=called("SIGN", value.sql))
+    return make_value(exp.Case(ifs=ifs, default=exp.Null()), Kind.INTEGER, -1, 1, written=call("SIGN", value.sql))
 
 
-def aligned(left: Value, right: Value, what: str) -> tuple[Value, Value]:
+def align(left: Value, right: Value, what: str) -> tuple[Value, Value]:
     """Return two numbers of one kind: whole if both are, and otherwise real."""
     left, right = number(left, what), number(right, what)
     if left.kind is right.kind:
@@ -212,7 +212,7 @@ def aligned(left: Value, right: Value, what: str) -> tuple[Value, Value]:
     return as_real(left), as_real(right)
 
 
-def flushed(value: Value, found: Span, least: float = TINY) -> exp.Expr:
+def flush_to_zero(value: Value, found: Span, least: float = TINY) -> exp.Expr:
     """Return a real number, or zero where it is nearer to zero than `least`."""
     if isinstance(value, Literal) and abs(float(value.constant)) < least:  # type: ignore[arg-type]
         return constant(0.0, Kind.REAL)

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from ziggurat.data import Column, Kind, Provenance
 from ziggurat.data.engines import is_finite
-from ziggurat.data.expressions import among, as_type, constant, either, filled, missing_codes
+from ziggurat.data.expressions import cast_to, constant, is_filled, is_one_of, missing_codes, only_where
 from ziggurat.data.schema import INT64_LOWER, INT64_UPPER
 from ziggurat.errors import QuestionError
 from ziggurat.queries._value import Constant, Value
@@ -57,13 +57,13 @@ class Literal(Value):
     constant: Constant
 
 
-class Written:
+class PlainMeaning:
     """What a guarded expression means, as one would write it; copies of the expression share it."""
 
     def __init__(self, node: exp.Expr) -> None:
         self.node = node
 
-    def __deepcopy__(self, _: object) -> Written:
+    def __deepcopy__(self, _: object) -> PlainMeaning:
         return self
 
 
@@ -71,7 +71,7 @@ NOTHING = Value(exp.Null(), Kind.TEXT)
 """NULL as the analyst wrote it: it has no kind of its own."""
 
 
-def made(
+def make_value(
     sql: exp.Expr,
     kind: Kind,
     lower: int | float | date | None = None,
@@ -88,22 +88,22 @@ def made(
         raise QuestionError(
             "An expression is too long once it is guarded against errors; compute parts of it in a sub-query in FROM."
         )
-    return as_written(Value(enclosed(sql), kind, lower, upper, categories), written)
+    return as_written(Value(enclose(sql), kind, lower, upper, categories), written)
 
 
 def as_written(value: Value, written: exp.Expr | None) -> Value:
     """Return a value that the canonical text shows as `written`."""
     if written is not None:
-        value.sql.meta[WRITTEN] = Written(enclosed(written))
+        value.sql.meta[WRITTEN] = PlainMeaning(enclose(written))
     return value
 
 
-def called(name: str, *given: exp.Expr) -> exp.Expr:
+def call(name: str, *given: exp.Expr) -> exp.Expr:
     """Return the call of a function, for the canonical text."""
     return exp.Anonymous(this=name, expressions=list(given))
 
 
-def enclosed(sql: exp.Expr) -> exp.Expr:
+def enclose(sql: exp.Expr) -> exp.Expr:
     """Return an expression that binds more tightly than any operator."""
     # AND and OR are functions as well, to sqlglot.
     atom = isinstance(sql, _ATOMS) and not isinstance(sql, exp.Binary)
@@ -150,7 +150,7 @@ def plain(value: Value) -> Value:
     return Value(value.sql, value.kind, value.lower, value.upper, value.categories, value.column, value.raw)
 
 
-def derived(value: Value) -> Seen:
+def derive(value: Value) -> Seen:
     """Return how a value is seen from outside of the query that computes it."""
     if isinstance(value, Cell):
         return value.seen
@@ -166,31 +166,31 @@ def cell_of(column: Column) -> Seen:
 
     def seen(raw: exp.Column) -> Value:
         present = _present(column, raw)
-        value = _listed(column, raw) or _bounded(column, raw, present)
+        value = _look_up_listed(column, raw) or _clamp(column, raw, present)
         return Cell(**vars(value), bare=raw, present=present, seen=seen)
 
     return seen
 
 
-def _listed(column: Column, raw: exp.Column) -> Value | None:
+def _look_up_listed(column: Column, raw: exp.Column) -> Value | None:
     listed = _public_categories(column)
     if listed is None:
         return None
-    sql = either(among(raw, [constant(each, column.storage) for each in listed]), raw)
+    sql = only_where(is_one_of(raw, [constant(each, column.storage) for each in listed]), raw)
     numbers = [each for each in listed if isinstance(each, int)]
     lower, upper = (min(numbers), max(numbers)) if numbers else (None, None)
     return as_written(Value(sql, column.storage, lower, upper, listed, raw.name), raw)
 
 
-def _bounded(column: Column, raw: exp.Column, present: exp.Expr) -> Value:
+def _clamp(column: Column, raw: exp.Column, present: exp.Expr) -> Value:
     bounds, kind = column.bounds, column.storage
     if bounds is None or bounds.provenance is not Provenance.PUBLIC:
         return Value(present, kind, column=raw.name)
     moved = within(raw, bounds.lower, bounds.upper, kind)
-    sql = moved if present is raw else either(present.args["ifs"][0].this, moved)
+    sql = moved if present is raw else only_where(present.args["ifs"][0].this, moved)
     ends = [constant(end, kind) for end in (bounds.lower, bounds.upper)]
     value = Value(sql, kind, bounds.lower, bounds.upper, column=raw.name, raw=present)
-    return as_written(value, called("CLAMP", raw, *ends) if sql is not raw else None)
+    return as_written(value, call("CLAMP", raw, *ends) if sql is not raw else None)
 
 
 def within(sql: exp.Expr, lower: int | float | date, upper: int | float | date, kind: Kind) -> exp.Expr:
@@ -199,7 +199,7 @@ def within(sql: exp.Expr, lower: int | float | date, upper: int | float | date, 
     if not isinstance(sql, exp.Column):
         # GREATEST and LEAST skip NULL: without the condition a missing value would become a bound.
         least = exp.Least(this=sql, expressions=[high], ignore_nulls=True)
-        return either(filled(sql), exp.Greatest(this=least, expressions=[low], ignore_nulls=True))
+        return only_where(is_filled(sql), exp.Greatest(this=least, expressions=[low], ignore_nulls=True))
     ends = ((exp.LT, lower, low, INT64_LOWER), (exp.GT, upper, high, INT64_UPPER))
     tests = [exp.If(this=test(this=sql, expression=to), true=to) for test, end, to, no_end in ends if end != no_end]
     return exp.Case(ifs=tests, default=sql) if tests else sql
@@ -208,14 +208,14 @@ def within(sql: exp.Expr, lower: int | float | date, upper: int | float | date, 
 def _present(column: Column, raw: exp.Column) -> exp.Expr:
     conditions: list[exp.Expr] = []
     if column.storage is Kind.REAL:
-        conditions.append(is_finite(as_type(raw, "DOUBLE")))
+        conditions.append(is_finite(cast_to(raw, "DOUBLE")))
     codes = missing_codes(column, column.storage)
     if codes:
-        conditions.append(exp.Not(this=among(raw, codes)))
+        conditions.append(exp.Not(this=is_one_of(raw, codes)))
     if not conditions:
         return raw
-    present = either(exp.and_(*conditions, copy=False), raw)
-    present.meta[WRITTEN] = Written(raw)
+    present = only_where(exp.and_(*conditions, copy=False), raw)
+    present.meta[WRITTEN] = PlainMeaning(raw)
     return present
 
 

@@ -12,7 +12,7 @@ from ziggurat.data import Kind
 from ziggurat.errors import QuestionError
 from ziggurat.queries._value import Constant, Value
 from ziggurat.queries.language.expressions._arithmetic import as_real
-from ziggurat.queries.language.expressions._cells import Literal, called, is_nothing, literal, made
+from ziggurat.queries.language.expressions._cells import Literal, call, is_nothing, literal, make_value
 from ziggurat.queries.language.expressions._comparison import Comparison, compare, condition
 from ziggurat.queries.language.expressions._rounding import date_from
 
@@ -22,24 +22,24 @@ End = int | float | date | None
 Ends = tuple[End, End]
 
 
-def chosen(tests: Sequence[tuple[exp.Expr, Value]], otherwise: Value) -> Value:
+def choose(tests: Sequence[tuple[exp.Expr, Value]], otherwise: Value) -> Value:
     """Return the value beside the first condition that holds, or else `otherwise`."""
-    results = unified([*(value for _, value in tests), otherwise], "The results of CASE")
+    results = unify([*(value for _, value in tests), otherwise], "The results of CASE")
     ifs = [exp.If(this=test, true=result.sql) for (test, _), result in zip(tests, results[:-1], strict=True)]
-    return _joined(exp.Case(ifs=ifs, default=results[-1].sql), results)
+    return _join(exp.Case(ifs=ifs, default=results[-1].sql), results)
 
 
 def first_present(values: Sequence[Value]) -> Value:
     """Return the first value that is not NULL."""
-    kept = unified([value for value in values if not is_nothing(value)], "The values of COALESCE")
+    kept = unify([value for value in values if not is_nothing(value)], "The values of COALESCE")
     sql = exp.Coalesce(this=kept[0].sql, expressions=[value.sql for value in kept[1:]])
-    return _joined(sql if len(kept) > 1 else kept[0].sql, kept)
+    return _join(sql if len(kept) > 1 else kept[0].sql, kept)
 
 
 def null_if(value: Value, other: Value) -> Value:
     """Return a value, or NULL where it equals another."""
     equal = condition(compare(exp.EQ, value, other))
-    return _joined(exp.Case(ifs=[exp.If(this=equal, true=exp.Null())], default=value.sql), [value])
+    return _join(exp.Case(ifs=[exp.If(this=equal, true=exp.Null())], default=value.sql), [value])
 
 
 def least(values: Sequence[Value]) -> Value:
@@ -57,14 +57,14 @@ def _extreme(
 ) -> Value:
     if any(is_nothing(value) for value in values):
         raise QuestionError(f"{what} of NULL is NULL; leave it out.")
-    first, *rest = unified(values, f"The values of {what}")
+    first, *rest = unify(values, f"The values of {what}")
     if first.kind not in (Kind.INTEGER, Kind.REAL, Kind.DATE):
         raise QuestionError(f"{what} needs numbers or dates, not values of kind {first.kind}.")
     for other in rest:
         stays = exp.If(this=keeps(this=first.sql, expression=other.sql), true=first.sql)
         gives_way = exp.If(this=yields(this=first.sql, expression=other.sql), true=other.sql)
         sql = exp.Case(ifs=[stays, gives_way], default=exp.Null())
-        first = made(sql, first.kind, *ends(first, other), written=called(what, first.sql, other.sql))
+        first = make_value(sql, first.kind, *ends(first, other), written=call(what, first.sql, other.sql))
     return first
 
 
@@ -83,7 +83,7 @@ def _both(model: Callable[[Any, Any], Any], left: End, right: End) -> End:
     return None if left is None or right is None else model(left, right)
 
 
-def unified(values: Sequence[Value], what: str) -> list[Value]:
+def unify(values: Sequence[Value], what: str) -> list[Value]:
     """Return values of one kind: whole numbers become real beside real ones, and texts beside dates become dates."""
     kinds = {value.kind for value in values if not is_nothing(value)}
     if not kinds:
@@ -108,14 +108,14 @@ def _as_date(value: Value) -> Value:
     return value
 
 
-def _joined(sql: exp.Expr, values: Sequence[Value]) -> Value:
+def _join(sql: exp.Expr, values: Sequence[Value]) -> Value:
     """A value that is one of several."""
     real = [value for value in values if not is_nothing(value)]
     lowers: list[Any] = [value.lower for value in real]
     uppers: list[Any] = [value.upper for value in real]
     lower = None if None in lowers else min(lowers)
     upper = None if None in uppers else max(uppers)
-    return made(sql, real[0].kind, lower, upper, _categories(real))
+    return make_value(sql, real[0].kind, lower, upper, _categories(real))
 
 
 def _categories(values: Sequence[Value]) -> tuple[Constant, ...] | None:

@@ -11,8 +11,8 @@ from ziggurat.data import Kind
 from ziggurat.data import expressions as written
 from ziggurat.errors import QuestionError
 from ziggurat.queries._value import Value
-from ziggurat.queries.language.expressions._arithmetic import aligned
-from ziggurat.queries.language.expressions._cells import Cell, Literal, is_nothing, literal, made
+from ziggurat.queries.language.expressions._arithmetic import align
+from ziggurat.queries.language.expressions._cells import Cell, Literal, is_nothing, literal, make_value
 from ziggurat.queries.language.expressions._rounding import date_from
 from ziggurat.wording import nearest
 
@@ -46,7 +46,7 @@ def compare(operator: Comparison, left: Value, right: Value, *, as_filter: bool 
     if isinstance(right, Literal) and operator in _EQUALITIES:
         _refuse_unlisted(left, right)
     sql = _cheapest(left, [right], as_filter and operator is exp.EQ)
-    return made(operator(this=sql, expression=right.sql), Kind.BOOLEAN)
+    return make_value(operator(this=sql, expression=right.sql), Kind.BOOLEAN)
 
 
 def _refuse_nothing(*values: Value) -> None:
@@ -60,7 +60,7 @@ def _of_one_kind(operator: Comparison, left: Value, right: Value) -> tuple[Value
     if left.kind is Kind.INTEGER and isinstance(right, Literal) and isinstance(right.constant, float):
         return left, _whole_end(operator, right.constant)
     if left.is_number and right.is_number:
-        return aligned(left, right, "A comparison") if left.kind is not right.kind else (left, right)
+        return align(left, right, "A comparison") if left.kind is not right.kind else (left, right)
     if left.kind is not right.kind:
         raise QuestionError(f"A value of kind {left.kind} cannot be compared with one of kind {right.kind}.")
     return left, right
@@ -107,7 +107,7 @@ def is_among(value: Value, listed: Sequence[Value], *, as_filter: bool = False) 
             _refuse_unlisted(kept, wanted)
     constants = [wanted for _, wanted in pairs]
     sql = _cheapest(pairs[0][0], constants, as_filter)
-    return made(written.among(sql, [each.sql for each in constants]), Kind.BOOLEAN)
+    return make_value(written.is_one_of(sql, [each.sql for each in constants]), Kind.BOOLEAN)
 
 
 def is_between(value: Value, low: Value, high: Value) -> Value:
@@ -119,7 +119,7 @@ def is_missing(value: Value) -> Value:
     """Return whether a value is NULL."""
     _refuse_bare(value)
     sql = value.present if isinstance(value, Cell) and value.categories is None else value.sql
-    return made(exp.Is(this=sql, expression=exp.Null()), Kind.BOOLEAN)
+    return make_value(exp.Is(this=sql, expression=exp.Null()), Kind.BOOLEAN)
 
 
 def _refuse_bare(value: Value) -> None:
@@ -129,7 +129,7 @@ def _refuse_bare(value: Value) -> None:
 
 def is_truth(value: Value, wanted: bool) -> Value:
     """Return whether a condition is TRUE (or FALSE), where NULL is neither."""
-    return made(exp.Is(this=condition(value), expression=exp.Boolean(this=wanted)), Kind.BOOLEAN)
+    return make_value(exp.Is(this=condition(value), expression=exp.Boolean(this=wanted)), Kind.BOOLEAN)
 
 
 def condition(value: Value) -> exp.Expr:
@@ -143,20 +143,20 @@ def condition(value: Value) -> exp.Expr:
 
 def both(left: Value, right: Value) -> Value:
     """Return whether two conditions hold."""
-    return chained(exp.And, [condition(left), condition(right)])
+    return chain(exp.And, [condition(left), condition(right)])
 
 
-def chained(operator: type[exp.Connector], parts: Sequence[exp.Expr]) -> Value:
+def chain(operator: type[exp.Connector], parts: Sequence[exp.Expr]) -> Value:
     """Return conditions joined by AND or by OR, without parentheses, so that long chains stay shallow."""
     chain = parts[0]
     for part in parts[1:]:
         chain = operator(this=chain, expression=part)
-    return made(chain, Kind.BOOLEAN)
+    return make_value(chain, Kind.BOOLEAN)
 
 
 def opposite(value: Value) -> Value:
     """Return whether a condition does not hold; NULL stays NULL."""
-    return made(exp.Not(this=condition(value)), Kind.BOOLEAN)
+    return make_value(exp.Not(this=condition(value)), Kind.BOOLEAN)
 
 
 def is_like(value: Value, pattern: Value) -> Value:
@@ -167,7 +167,7 @@ def is_like(value: Value, pattern: Value) -> Value:
         raise QuestionError("The pattern of LIKE must be a text that is written out.")
     if "\\" in pattern.constant:
         raise QuestionError("Engines read a backslash in a pattern of LIKE differently; leave it out.")
-    return made(exp.Like(this=value.sql, expression=pattern.sql), Kind.BOOLEAN)
+    return make_value(exp.Like(this=value.sql, expression=pattern.sql), Kind.BOOLEAN)
 
 
 def truth_as_number(value: Value) -> Value:
@@ -175,4 +175,6 @@ def truth_as_number(value: Value) -> Value:
     one, zero = written.constant(1, Kind.INTEGER), written.constant(0, Kind.INTEGER)
     negated = exp.Not(this=condition(value))
     ifs = [exp.If(this=value.sql, true=one), exp.If(this=negated, true=zero)]
-    return made(exp.Case(ifs=ifs, default=exp.Null()), Kind.INTEGER, 0, 1, written=written.as_type(value.sql, "BIGINT"))
+    return make_value(
+        exp.Case(ifs=ifs, default=exp.Null()), Kind.INTEGER, 0, 1, written=written.cast_to(value.sql, "BIGINT")
+    )

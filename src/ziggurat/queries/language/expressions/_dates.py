@@ -7,10 +7,10 @@ from datetime import date, timedelta
 from sqlglot import exp
 
 from ziggurat.data import Kind
-from ziggurat.data.expressions import as_type
+from ziggurat.data.expressions import cast_to
 from ziggurat.errors import QuestionError
 from ziggurat.queries._value import Value
-from ziggurat.queries.language.expressions._cells import is_nothing, made
+from ziggurat.queries.language.expressions._cells import is_nothing, make_value
 
 PARTS = ("YEAR", "QUARTER", "MONTH", "DAY")
 _SPANS = {"QUARTER": (1, 4), "MONTH": (1, 12), "DAY": (1, 31)}
@@ -21,19 +21,19 @@ def part(name: str, value: Value) -> Value:
     if name not in PARTS:
         raise QuestionError(f"EXTRACT knows {', '.join(PARTS)}.")
     first, last = _span(value, name)
-    sql = as_type(exp.Extract(this=exp.Var(this=name), expression=value.sql), "BIGINT")
+    sql = cast_to(exp.Extract(this=exp.Var(this=name), expression=value.sql), "BIGINT")
     if name == "YEAR":
-        return made(sql, Kind.INTEGER, first.year, last.year)
+        return make_value(sql, Kind.INTEGER, first.year, last.year)
     if name == "MONTH" and first.year == last.year:
-        return made(sql, Kind.INTEGER, first.month, last.month)
-    return made(sql, Kind.INTEGER, *_SPANS[name])
+        return make_value(sql, Kind.INTEGER, first.month, last.month)
+    return make_value(sql, Kind.INTEGER, *_SPANS[name])
 
 
 def days_between(later: Value, earlier: Value) -> Value:
     """Return how many days one date is after another."""
     first, last = _span(later, "A difference of dates"), _span(earlier, "A difference of dates")
     sql = exp.DateDiff(this=later.sql, expression=earlier.sql, unit=exp.Var(this="DAY"))
-    return made(as_type(sql, "BIGINT"), Kind.INTEGER, (first[0] - last[1]).days, (first[1] - last[0]).days)
+    return make_value(cast_to(sql, "BIGINT"), Kind.INTEGER, (first[0] - last[1]).days, (first[1] - last[0]).days)
 
 
 def days_later(value: Value, days: int) -> Value:
@@ -47,7 +47,7 @@ def days_later(value: Value, days: int) -> Value:
             "CLAMP(d, DATE '1900-01-01', DATE '2100-12-31')."
         ) from None
     sql = exp.DateAdd(this=value.sql, expression=exp.Literal.number(days), unit=exp.Var(this="DAY"))
-    return made(as_type(sql, "DATE"), Kind.DATE, *ends)
+    return make_value(cast_to(sql, "DATE"), Kind.DATE, *ends)
 
 
 def _span(value: Value, what: str) -> tuple[date, date]:

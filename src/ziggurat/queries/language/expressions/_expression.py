@@ -41,7 +41,7 @@ class Expressions:
         """A condition of which only the truth matters: NULL and FALSE are the same."""
         if isinstance(node, exp.And | exp.Or):
             parts = [comparison.condition(self._filter(part)) for part in node.flatten()]
-            return comparison.chained(type(node), parts)
+            return comparison.chain(type(node), parts)
         if isinstance(node, exp.Paren):
             return self._filter(node.this)
         if isinstance(node, exp.EQ):

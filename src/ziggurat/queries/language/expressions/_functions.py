@@ -16,7 +16,7 @@ from ziggurat.queries.language.expressions import _powers as powers
 from ziggurat.queries.language.expressions import _rounding as rounding
 from ziggurat.queries.language.expressions import _text_functions as texts
 from ziggurat.queries.language.expressions._cells import Literal, is_nothing, literal
-from ziggurat.queries.language.expressions._reading import only, shown
+from ziggurat.queries.language.expressions._reading import only, show
 from ziggurat.queries.language.expressions._resolver import Resolver
 from ziggurat.wording import nearest
 
@@ -35,11 +35,13 @@ def as_date(value: Value) -> Value:
     return value
 
 
-def rounded(self: Resolver, node: exp.Expr) -> Value:
+def round_number(self: Resolver, node: exp.Expr) -> Value:
     """Return ROUND(x) or ROUND(x, places)."""
     only(node, "this", "decimals")
     places = node.args.get("decimals")
-    return rounding.rounded(self.value(node.this), 0 if places is None else self.constant(places, "The decimal places"))
+    return rounding.round_places(
+        self.value(node.this), 0 if places is None else self.constant(places, "The decimal places")
+    )
 
 
 def logarithm(self: Resolver, node: exp.Expr) -> Value:
@@ -97,7 +99,7 @@ def cast(self: Resolver, node: exp.Expr) -> Value:
         return value
     if wanted in _TO_INTEGER and value.kind is Kind.REAL:
         raise QuestionError("Engines cast fractions to whole numbers differently; write FLOOR(x) or ROUND(x).")
-    raise QuestionError(f"{shown(node)} is not understood; CAST makes whole numbers, DOUBLE, TEXT or DATE.")
+    raise QuestionError(f"{show(node)} is not understood; CAST makes whole numbers, DOUBLE, TEXT or DATE.")
 
 
 def _date(value: Value) -> Value:
@@ -113,15 +115,15 @@ def _clamp(self: Resolver, *given: exp.Expr) -> Value:
 
 def _bin(self: Resolver, value: exp.Expr, width: exp.Expr, origin: exp.Expr | None = None) -> Value:
     start = literal(0) if origin is None else self.value(origin)
-    return rounding.binned(self.value(value), self.value(width), start)
+    return rounding.put_in_bins(self.value(value), self.value(width), start)
 
 
 def _bucket(self: Resolver, value: exp.Expr, *given: exp.Expr) -> Value:
     number = self.value(value)
     if len(given) == 1:
-        return rounding.bucketed(number, *rounding.ends_of(number), self.value(given[0]))
+        return rounding.put_in_buckets(number, *rounding.ends_of(number), self.value(given[0]))
     lower, upper, count = (self.value(each) for each in given)
-    return rounding.bucketed(number, lower, upper, count)
+    return rounding.put_in_buckets(number, lower, upper, count)
 
 
 _OURS: dict[str, tuple[Callable[..., Value], tuple[int, ...], str]] = {
@@ -131,7 +133,7 @@ _OURS: dict[str, tuple[Callable[..., Value], tuple[int, ...], str]] = {
 }
 
 
-def named(self: Resolver, node: exp.Expr) -> Value:
+def call_own(self: Resolver, node: exp.Expr) -> Value:
     """Return the value of one of our own functions, or refuse one that is not known."""
     name = str(node.this).upper()
     if name == "UNIT":

@@ -9,11 +9,11 @@ from fractions import Fraction
 from sqlglot import exp
 
 from ziggurat.data import Kind
-from ziggurat.data.expressions import constant, either
+from ziggurat.data.expressions import constant, only_where
 from ziggurat.errors import QuestionError
 from ziggurat.queries._value import Value
 from ziggurat.queries.language.expressions._arithmetic import as_real, known_span, number
-from ziggurat.queries.language.expressions._cells import LARGEST, Literal, called, made
+from ziggurat.queries.language.expressions._cells import LARGEST, Literal, call, make_value
 
 _SLACK = 1e-12  # libraries of mathematics differ in the last digits
 _SMALLEST = 5e-324
@@ -29,9 +29,9 @@ def square_root(value: Value) -> Value:
     lower, upper = _ends(value)
     sql: exp.Expr = exp.Sqrt(this=real.sql)
     if lower < 0:
-        sql = either(exp.GTE(this=real.sql, expression=constant(0.0, Kind.REAL)), sql)
-    return made(
-        sql, Kind.REAL, math.sqrt(max(lower, 0.0)), math.sqrt(max(upper, 0.0)), written=called("SQRT", value.sql)
+        sql = only_where(exp.GTE(this=real.sql, expression=constant(0.0, Kind.REAL)), sql)
+    return make_value(
+        sql, Kind.REAL, math.sqrt(max(lower, 0.0)), math.sqrt(max(upper, 0.0)), written=call("SQRT", value.sql)
     )
 
 
@@ -52,9 +52,9 @@ def _logarithm(value: Value, name: str, model: Callable[[float], float]) -> Valu
     least = 1.0 if value.kind is Kind.INTEGER else _SMALLEST
     sql: exp.Expr = exp.Anonymous(this=name, expressions=[real.sql])
     if lower <= 0:
-        sql = either(exp.GT(this=real.sql, expression=constant(0.0, Kind.REAL)), sql)
+        sql = only_where(exp.GT(this=real.sql, expression=constant(0.0, Kind.REAL)), sql)
     ends = [model(max(end, least)) for end in (lower, upper)]
-    return made(sql, Kind.REAL, *_widened(*ends), written=called(name, value.sql))
+    return make_value(sql, Kind.REAL, *_widen(*ends), written=call(name, value.sql))
 
 
 def exponential(value: Value) -> Value:
@@ -63,8 +63,8 @@ def exponential(value: Value) -> Value:
     lower, upper = known_span(value, "EXP")
     if lower < -_MOST_EXPONENT or upper > _MOST_EXPONENT:
         raise QuestionError("EXP could overflow; write EXP(CLAMP(x, -690, 690)), with narrower bounds if you can.")
-    ends = _widened(math.exp(lower), math.exp(upper))
-    return made(exp.Exp(this=as_real(value).sql), Kind.REAL, max(ends[0], 0.0), ends[1])
+    ends = _widen(math.exp(lower), math.exp(upper))
+    return make_value(exp.Exp(this=as_real(value).sql), Kind.REAL, max(ends[0], 0.0), ends[1])
 
 
 def power(value: Value, exponent: Value) -> Value:
@@ -84,7 +84,7 @@ def power(value: Value, exponent: Value) -> Value:
     _refuse_overflow(max(abs(found[0]), abs(found[1])), degree)
     lower, upper = _power_ends(value, found, degree, least)
     sql = _power_sql(as_real(value).sql, degree, least)
-    return made(sql, Kind.REAL, lower, upper, written=called("POWER", value.sql, exponent.sql))
+    return make_value(sql, Kind.REAL, lower, upper, written=call("POWER", value.sql, exponent.sql))
 
 
 def _power_sql(base: exp.Expr, degree: float, least: float) -> exp.Expr:
@@ -116,7 +116,7 @@ def _power_ends(
     powers = [math.copysign(max(abs(end), least), end) ** degree for end in bases]
     if degree > 0 and lower <= least and upper >= -least:
         powers.append(0.0)
-    return _widened(min(powers), max(powers)) if powers else (0.0, 0.0)
+    return _widen(min(powers), max(powers)) if powers else (0.0, 0.0)
 
 
 def _ends(value: Value) -> tuple[float, float]:
@@ -126,5 +126,5 @@ def _ends(value: Value) -> tuple[float, float]:
     return -_LARGEST_DOUBLE, _LARGEST_DOUBLE
 
 
-def _widened(lower: float, upper: float) -> tuple[float, float]:
+def _widen(lower: float, upper: float) -> tuple[float, float]:
     return lower - abs(lower) * _SLACK, upper + abs(upper) * _SLACK

@@ -24,10 +24,10 @@ def only(node: exp.Expr, *names: str) -> None:
     """Refuse a node with parts other than these."""
     for name, part in node.args.items():
         if name not in names and not (part is None or part is False or part == []):
-            raise QuestionError(f"This part of {shown(node)} is not understood: {name.strip('_').replace('_', ' ')}.")
+            raise QuestionError(f"This part of {show(node)} is not understood: {name.strip('_').replace('_', ' ')}.")
 
 
-def shown(node: exp.Expr) -> str:
+def show(node: exp.Expr) -> str:
     """Return what the analyst wrote, shortened."""
     text = " ".join(node.sql(dialect="duckdb").split())
     return repr(text if len(text) <= _QUOTED else text[:_QUOTED] + "...")
@@ -40,7 +40,7 @@ def not_understood(node: exp.Expr) -> str:
     if isinstance(node, exp.Window):
         return "Window functions mix the rows of different people; use GROUP BY, or totals per unit in a sub-query."
     if isinstance(node, exp.AggFunc | exp.Filter | exp.WithinGroup):
-        return f"The aggregate {shown(node)} cannot stand here; it must be a column of SELECT on its own."
+        return f"The aggregate {show(node)} cannot stand here; it must be a column of SELECT on its own."
     if isinstance(node, exp.Star):
         return "* stands only in COUNT(*) and in a sub-query; name the columns."
     if isinstance(node, exp.ILike | exp.RegexpLike | exp.RegexpILike | exp.SimilarTo):
@@ -51,7 +51,7 @@ def not_understood(node: exp.Expr) -> str:
         return "Engines disagree on CONCAT of NULL; write a || b, which is NULL if one of them is."
     if isinstance(node, exp.NullSafeEQ | exp.NullSafeNEQ):
         return "IS DISTINCT FROM is not understood; write x = y, and IS NULL where you need it."
-    return f"{shown(node)} is not understood; docs/reference/sql.md lists what is."
+    return f"{show(node)} is not understood; docs/reference/sql.md lists what is."
 
 
 def read_select(sql: str) -> exp.Select:

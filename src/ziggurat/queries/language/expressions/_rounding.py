@@ -10,7 +10,7 @@ from datetime import date
 from sqlglot import exp
 
 from ziggurat.data import Kind
-from ziggurat.data.expressions import as_type, constant
+from ziggurat.data.expressions import cast_to, constant
 from ziggurat.errors import QuestionError
 from ziggurat.queries._value import MOST_KEYS, Value
 from ziggurat.queries.language.expressions._arithmetic import (
@@ -22,42 +22,42 @@ from ziggurat.queries.language.expressions._arithmetic import (
     remainder,
     subtract,
 )
-from ziggurat.queries.language.expressions._cells import Cell, Literal, as_written, called, literal, made, within
+from ziggurat.queries.language.expressions._cells import Cell, Literal, as_written, call, literal, make_value, within
 
 _WHOLE = 2.0**52  # from here on every double is whole
 
 
 def floor(value: Value) -> Value:
     """Return the next whole number below; of kind INTEGER if it provably fits, otherwise REAL."""
-    return _rounded(value, exp.Floor, math.floor, "FLOOR")
+    return _round_by(value, exp.Floor, math.floor, "FLOOR")
 
 
 def ceiling(value: Value) -> Value:
     """Return the next whole number above; of kind INTEGER if it provably fits, otherwise REAL."""
-    return _rounded(value, exp.Ceil, math.ceil, "CEIL")
+    return _round_by(value, exp.Ceil, math.ceil, "CEIL")
 
 
-def _rounded(value: Value, function: type[exp.Func], model: Callable[[float], int], what: str) -> Value:
+def _round_by(value: Value, function: type[exp.Func], model: Callable[[float], int], what: str) -> Value:
     value = number(value, what)
     if value.kind is Kind.INTEGER:
         return value
-    lower, upper, written = value.lower, value.upper, called(what, value.sql)
+    lower, upper, written = value.lower, value.upper, call(what, value.sql)
     if lower is None or upper is None:
-        return made(_real_whole(value, function), Kind.REAL, written=written)
+        return make_value(_real_whole(value, function), Kind.REAL, written=written)
     ends = (model(lower), model(upper))  # type: ignore[arg-type]
     if ends[0] >= -_WHOLE and ends[1] <= _WHOLE:
-        return made(as_type(function(this=value.sql), "BIGINT"), Kind.INTEGER, *ends, written=written)
-    return made(_real_whole(value, function), Kind.REAL, float(ends[0]), float(ends[1]), written=written)
+        return make_value(cast_to(function(this=value.sql), "BIGINT"), Kind.INTEGER, *ends, written=written)
+    return make_value(_real_whole(value, function), Kind.REAL, float(ends[0]), float(ends[1]), written=written)
 
 
 def _real_whole(value: Value, function: type[exp.Func]) -> exp.Expr:
     # Spark's FLOOR of a real is a 64-bit integer, so it is asked only where there is something to round.
     small = exp.LT(this=exp.Abs(this=value.sql), expression=constant(_WHOLE, Kind.REAL))
-    rounded = as_type(function(this=value.sql), "DOUBLE")
+    rounded = cast_to(function(this=value.sql), "DOUBLE")
     return exp.Case(ifs=[exp.If(this=small, true=rounded)], default=value.sql)
 
 
-def rounded(value: Value, places: int) -> Value:
+def round_places(value: Value, places: int) -> Value:
     """Return a number rounded to so many decimal places, halves upwards, as FLOOR(x * 10**n + 0.5) / 10**n."""
     value = number(value, "ROUND")
     if not -15 <= places <= 15:
@@ -69,7 +69,7 @@ def rounded(value: Value, places: int) -> Value:
         result = multiply(_half_up(divide(value, scale)), scale)
     else:
         result = divide(_half_up(multiply(value, scale)), scale) if places else _half_up(value)
-    return as_written(result, called("ROUND", value.sql, exp.Literal.number(places)))
+    return as_written(result, call("ROUND", value.sql, exp.Literal.number(places)))
 
 
 def _half_up(value: Value) -> Value:
@@ -86,9 +86,9 @@ def clamp(value: Value, lower: Value, upper: Value) -> Value:
     sql = value.sql
     if isinstance(value, Cell) and value.categories is None and _narrows(value, low, high):
         sql = value.present
-    ends = (_moved(value.lower, low, high, low), _moved(value.upper, low, high, high))
-    written = called("CLAMP", sql, constant(low, value.kind), constant(high, value.kind))
-    return made(within(sql, low, high, value.kind), value.kind, *ends, written=written)
+    ends = (_move(value.lower, low, high, low), _move(value.upper, low, high, high))
+    written = call("CLAMP", sql, constant(low, value.kind), constant(high, value.kind))
+    return make_value(within(sql, low, high, value.kind), value.kind, *ends, written=written)
 
 
 def _end(value: Value, given: Value) -> int | float | date:
@@ -121,13 +121,13 @@ def _narrows(value: Value, low: int | float | date, high: int | float | date) ->
     return not value.bounded or (low >= value.lower and high <= value.upper)  # type: ignore[operator]
 
 
-def _moved(
+def _move(
     end: int | float | date | None, low: int | float | date, high: int | float | date, unknown: int | float | date
 ) -> int | float | date:
     return unknown if end is None else min(max(end, low), high)
 
 
-def binned(value: Value, width: Value, origin: Value) -> Value:
+def put_in_bins(value: Value, width: Value, origin: Value) -> Value:
     """Return the lower edge of the bin that holds a number; bins begin at `origin` and are `width` wide."""
     value, step, start = number(value, "BIN"), _constant(width, "width"), _constant(origin, "origin")
     if step <= 0:
@@ -140,7 +140,7 @@ def binned(value: Value, width: Value, origin: Value) -> Value:
         edge = _whole_bin(value, step, start)
     else:
         edge = _real_bin(value, step, start)
-    return as_written(edge, called("BIN", value.sql, width.sql, origin.sql))
+    return as_written(edge, call("BIN", value.sql, width.sql, origin.sql))
 
 
 def _real_bin(value: Value, step: int | float, start: int | float) -> Value:
@@ -150,7 +150,7 @@ def _real_bin(value: Value, step: int | float, start: int | float) -> Value:
     edge = multiply(index, literal(step))
     edge = add(edge, literal(start)) if start else edge
     first, last = int(index.lower), int(index.upper)  # type: ignore[arg-type]
-    return _listed(edge, last - first + 1, lambda place: (first + place) * step + start)
+    return _list_edges(edge, last - first + 1, lambda place: (first + place) * step + start)
 
 
 def _whole_bin(value: Value, width: int, origin: int) -> Value:
@@ -160,18 +160,18 @@ def _whole_bin(value: Value, width: int, origin: int) -> Value:
         offset = remainder(add(offset, literal(width)), literal(width))
     first, last = ((int(end) - origin) // width * width + origin for end in (value.lower, value.upper))  # type: ignore[arg-type]
     literal(first)  # refuses an edge below what 64 bits hold
-    edge = made(exp.Sub(this=value.sql, expression=offset.sql), Kind.INTEGER, first, last)
-    return _listed(edge, (last - first) // width + 1, lambda place: first + place * width)
+    edge = make_value(exp.Sub(this=value.sql, expression=offset.sql), Kind.INTEGER, first, last)
+    return _list_edges(edge, (last - first) // width + 1, lambda place: first + place * width)
 
 
-def _listed(edge: Value, bins: int, at: Callable[[int], int | float]) -> Value:
+def _list_edges(edge: Value, bins: int, at: Callable[[int], int | float]) -> Value:
     if bins > MOST_KEYS:
         return edge
     exact = float if edge.kind is Kind.REAL else int
     return replace(edge, categories=tuple(exact(at(place)) for place in range(bins)))
 
 
-def bucketed(value: Value, lower: Value, upper: Value, count: Value) -> Value:
+def put_in_buckets(value: Value, lower: Value, upper: Value, count: Value) -> Value:
     """Return which of `count` equally wide buckets between two constants holds a number: 1, 2, ..., count.
 
     What lies below the first bucket counts in it, and what lies above the last in that.
@@ -183,7 +183,7 @@ def bucketed(value: Value, lower: Value, upper: Value, count: Value) -> Value:
     inside = clamp(as_real(value), literal(low), literal(high))
     place = floor(multiply(subtract(inside, literal(low)), literal(buckets / (high - low))))
     bucket = add(clamp(place, literal(0), literal(buckets - 1)), literal(1))
-    return as_written(bucket, called("BUCKET", value.sql, lower.sql, upper.sql, count.sql))
+    return as_written(bucket, call("BUCKET", value.sql, lower.sql, upper.sql, count.sql))
 
 
 def ends_of(value: Value) -> tuple[Value, Value]:

@@ -51,9 +51,9 @@ def _comparing(node_type: type[exp.Binary]) -> Rule:
     return _binary(lambda left, right: comparison.compare(node_type, left, right))
 
 
-def _connected(self: Resolver, node: exp.Expr) -> Value:
+def _connect(self: Resolver, node: exp.Expr) -> Value:
     parts = [comparison.condition(self.value(part)) for part in node.flatten()]
-    return comparison.chained(type(node), parts)  # type: ignore[arg-type]
+    return comparison.chain(type(node), parts)  # type: ignore[arg-type]
 
 
 def _column(self: Resolver, node: exp.Expr) -> Value:
@@ -144,14 +144,14 @@ def _case(self: Resolver, node: exp.Expr) -> Value:
     subject = node.args.get("this")
     tests = [(_test(self, subject, each.this), self.value(each.args["true"])) for each in node.args["ifs"]]
     default = node.args.get("default")
-    return choices.chosen(tests, NOTHING if default is None else self.value(default))
+    return choices.choose(tests, NOTHING if default is None else self.value(default))
 
 
 def _if(self: Resolver, node: exp.Expr) -> Value:
     only(node, "this", "true", "false")
     otherwise = node.args.get("false")
     tests = [(self.condition(node.this), self.value(node.args["true"]))]
-    return choices.chosen(tests, NOTHING if otherwise is None else self.value(otherwise))
+    return choices.choose(tests, NOTHING if otherwise is None else self.value(otherwise))
 
 
 def _test(self: Resolver, subject: exp.Expr | None, node: exp.Expr) -> exp.Expr:
@@ -176,8 +176,8 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.Mod: _binary(arithmetic.remainder),
     exp.Pow: _binary(powers.power),
     **{each: _comparing(each) for each in (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)},
-    exp.And: _connected,
-    exp.Or: _connected,
+    exp.And: _connect,
+    exp.Or: _connect,
     exp.Not: _unary(comparison.opposite),
     exp.In: is_in,
     exp.Between: _between,
@@ -193,7 +193,7 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.Sign: _unary(arithmetic.sign),
     exp.Floor: _unary(rounding.floor),
     exp.Ceil: _unary(rounding.ceiling),
-    exp.Round: functions.rounded,
+    exp.Round: functions.round_number,
     exp.Sqrt: _unary(powers.square_root),
     exp.Ln: _unary(powers.logarithm),
     exp.Log: functions.logarithm,
@@ -209,8 +209,8 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.Upper: _unary(texts.upper),
     exp.Trim: _unary(texts.trim),
     exp.Substring: functions.substring,
-    exp.DPipe: _binary(texts.joined),
+    exp.DPipe: _binary(texts.join_texts),
     exp.Cast: functions.cast,
-    exp.Anonymous: functions.named,
+    exp.Anonymous: functions.call_own,
 }
 """What each word means; a word that is not here is refused."""

@@ -13,10 +13,10 @@ from string import ascii_lowercase, ascii_uppercase
 from sqlglot import exp
 
 from ziggurat.data import Kind
-from ziggurat.data.expressions import as_type
+from ziggurat.data.expressions import cast_to
 from ziggurat.errors import QuestionError
 from ziggurat.queries._value import Constant, Value
-from ziggurat.queries.language.expressions._cells import called, is_nothing, made
+from ziggurat.queries.language.expressions._cells import call, is_nothing, make_value
 
 _LONGEST_JOINED = 1_000
 _MOST_CATEGORIES = 10_000
@@ -28,29 +28,29 @@ def length(value: Value) -> Value:
     """Return how many characters (code points) a text has."""
     sizes = None if _text(value, "LENGTH").categories is None else [len(str(each)) for each in value.categories or ()]
     ends = (min(sizes), max(sizes)) if sizes else (0, None)
-    return made(as_type(exp.Length(this=value.sql), "BIGINT"), Kind.INTEGER, *ends)
+    return make_value(cast_to(exp.Length(this=value.sql), "BIGINT"), Kind.INTEGER, *ends)
 
 
 def lower(value: Value) -> Value:
     """Return a text with the letters A to Z in lower case."""
-    return _translated(_text(value, "LOWER"), ascii_uppercase, ascii_lowercase, _TO_LOWER, "LOWER")
+    return _translate(_text(value, "LOWER"), ascii_uppercase, ascii_lowercase, _TO_LOWER, "LOWER")
 
 
 def upper(value: Value) -> Value:
     """Return a text with the letters a to z in upper case."""
-    return _translated(_text(value, "UPPER"), ascii_lowercase, ascii_uppercase, _TO_UPPER, "UPPER")
+    return _translate(_text(value, "UPPER"), ascii_lowercase, ascii_uppercase, _TO_UPPER, "UPPER")
 
 
-def _translated(value: Value, old: str, new: str, table: dict[int, int], name: str) -> Value:
+def _translate(value: Value, old: str, new: str, table: dict[int, int], name: str) -> Value:
     sql = exp.Anonymous(this="TRANSLATE", expressions=[value.sql, exp.Literal.string(old), exp.Literal.string(new)])
-    listed = _mapped(value, lambda text: text.translate(table))
-    return made(sql, Kind.TEXT, categories=listed, written=called(name, value.sql))
+    listed = _map_texts(value, lambda text: text.translate(table))
+    return make_value(sql, Kind.TEXT, categories=listed, written=call(name, value.sql))
 
 
 def trim(value: Value) -> Value:
     """Return a text without the spaces at its ends."""
     sql = exp.Trim(this=_text(value, "TRIM").sql, expression=exp.Literal.string(" "))
-    return made(sql, Kind.TEXT, categories=_mapped(value, lambda text: text.strip(" ")))
+    return make_value(sql, Kind.TEXT, categories=_map_texts(value, lambda text: text.strip(" ")))
 
 
 def substring(value: Value, start: int, size: int | None) -> Value:
@@ -61,10 +61,10 @@ def substring(value: Value, start: int, size: int | None) -> Value:
     if size is not None:
         sql.set("length", exp.Literal.number(size))
     end = None if size is None else start - 1 + size
-    return made(sql, Kind.TEXT, categories=_mapped(value, lambda text: text[start - 1 : end]))
+    return make_value(sql, Kind.TEXT, categories=_map_texts(value, lambda text: text[start - 1 : end]))
 
 
-def joined(left: Value, right: Value) -> Value:
+def join_texts(left: Value, right: Value) -> Value:
     """Return one text after another; NULL if one of them is.
 
     Unless both are known, what is longer than 1,000 characters is cut: joined again and again, a long cell would
@@ -75,7 +75,7 @@ def joined(left: Value, right: Value) -> Value:
     if pairs is None:
         one, most = exp.Literal.number(1), exp.Literal.number(_LONGEST_JOINED)
         sql = exp.Substring(this=exp.paren(sql), start=one, length=most)
-    return made(sql, Kind.TEXT, categories=pairs)
+    return make_value(sql, Kind.TEXT, categories=pairs)
 
 
 def as_text(value: Value) -> Value:
@@ -86,7 +86,7 @@ def as_text(value: Value) -> Value:
         raise QuestionError(f"A value of kind {value.kind} is written differently by each engine; keep it as it is.")
     listed = value.domain(_MOST_CATEGORIES)
     categories = None if listed is None else tuple(str(each) for each in listed)
-    return made(as_type(value.sql, "TEXT"), Kind.TEXT, categories=categories)
+    return make_value(cast_to(value.sql, "TEXT"), Kind.TEXT, categories=categories)
 
 
 def _text(value: Value, what: str) -> Value:
@@ -95,7 +95,7 @@ def _text(value: Value, what: str) -> Value:
     return value
 
 
-def _mapped(value: Value, function: Callable[[str], str]) -> tuple[Constant, ...] | None:
+def _map_texts(value: Value, function: Callable[[str], str]) -> tuple[Constant, ...] | None:
     if value.categories is None:
         return None
     return tuple(dict.fromkeys(function(str(each)) for each in value.categories))

@@ -1,0 +1,403 @@
+"""Release an anonymised table: verified and attacked first, written down as unbounded, and only then let go."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from ziggurat.anonymize import NOT_PROMISED, Anonymized
+from ziggurat.attacks import Homogeneity, RiskReport, Undone, Verified
+from ziggurat.errors import DataError, ParameterError, PrivacyError
+from ziggurat.files import check_output, place, write_text
+from ziggurat.findings import Finding
+from ziggurat.release._certificate import decision_of
+from ziggurat.release._cited import Cited
+from ziggurat.release._evidence import Evidence
+from ziggurat.release._plan import Plan, Progress
+from ziggurat.release._purse import Purse
+from ziggurat.release.tables._inspected import Inspected, inspected, published_schema, sensitive_of, tells_people_apart
+
+if TYPE_CHECKING:
+    from ziggurat.ledger import Ledger
+    from ziggurat.randomness import Source
+    from ziggurat.release._gate import Gate
+    from ziggurat.release._release import Release
+
+FORMAT = "ziggurat/anonymised/1"
+CERTIFICATE = ".certificate.json"
+"""What is put behind the name of a table's file to name its certificate."""
+_LONGEST = 2000
+_UNTOUCHED = "untouched columns"
+_OWNER_ONLY = 0o600  # figures about the raw table are exact
+
+
+@dataclass(frozen=True)
+class AnonymizedRelease:
+    """A table that has left, what attackers make of it, and where that is written down.
+
+    Not promised: differential privacy. `before` and `after` measure attackers who know the quasi-identifiers; they
+    bound nothing about those who know more.
+
+    Attributes
+    ----------
+    path, certificate
+        The file, and the certificate beside it. The certificate holds exact figures about the raw table, so that only
+        its owner may read it.
+    sha256
+        The hash of the file.
+    anonymized
+        What was done.
+    before, after
+        How exposed people were in the table, and are in the file.
+    homogeneity
+        What classes of the file give away, by sensitive column.
+    verified
+        Every model, judged by the cells of the file.
+    undone
+        What the columns that left as they were undo, whatever was decided about them.
+    kept
+        The columns that the steward let go all the same, each with the reason.
+    dropped
+        The columns of the table that did not leave.
+    recorded
+        The entry of the ledger; None if there was no ledger.
+    note
+        What the steward says of it.
+    release
+        The release, from which a bundle is made.
+    """
+
+    path: Path
+    certificate: Path
+    sha256: str
+    anonymized: Anonymized
+    before: RiskReport
+    after: RiskReport
+    homogeneity: Mapping[str, Homogeneity]
+    verified: tuple[Verified, ...]
+    undone: Undone
+    kept: Mapping[str, str]
+    dropped: tuple[str, ...]
+    recorded: Cited | None
+    note: str = ""
+    made: str = field(default_factory=lambda: datetime.now(UTC).date().isoformat())
+    release: Release[Drafted] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def sentence(self) -> str:
+        """What the steward may say of the table, and what not."""
+        return self.anonymized.sentence
+
+    @property
+    def untouched(self) -> Mapping[str, float]:
+        """The columns that left as they were, and the share of people whom each by itself tells from all others."""
+        return self.undone.untouched
+
+    @property
+    def verdict(self) -> str:
+        """Whether anything was found that undoes the table, and who decided to let it go all the same."""
+        if not self.kept:
+            return self.undone.sentence
+        return f"{self.undone.sentence} Kept by decision of the steward: {_decided(self.kept)}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the certificate as values that JSON can hold; no cell is in it."""
+        return {
+            "format": FORMAT,
+            "made": self.made,
+            "file": {"name": self.path.name, "sha256": self.sha256},
+            "promise": "unbounded",
+            "not_promised": NOT_PROMISED,
+            "sentence": self.sentence,
+            "done": self.anonymized.to_dict(),
+            "verified": [asdict(each) for each in self.verified],
+            "verdict": self.verdict,
+            "kept": dict(self.kept),
+            "dropped": list(self.dropped),
+            "attacks": {
+                "before": risk_facts(self.before),
+                "after": risk_facts(self.after),
+                "homogeneity": {name: each.to_dict() for name, each in self.homogeneity.items()},
+                "unique_in_untouched": dict(self.untouched),
+                "undone": self.undone.to_dict(),
+            },
+            "recorded": None if self.recorded is None else self.recorded.to_dict(),
+            "decision": decision_of(self.release),
+            "note": self.note,
+        }
+
+
+def release_anonymized(
+    anonymized: Anonymized,
+    path: str | Path,
+    *,
+    ledger: Ledger | None = None,
+    table: str = "",
+    note: str = "",
+    keep: Mapping[str, str] | Sequence[str] = (),
+    drop: Sequence[str] = (),
+    gate: Gate | None = None,
+    go_on: str = "",
+) -> AnonymizedRelease:
+    """Verify and attack an anonymised table, write it down as unbounded, and let its file go, with a certificate.
+
+    The file is made where only its owner sees it; there it is read back, judged by every model, and attacked. Then the
+    ledger remembers the release, then the file gets its name: a crash can leave an entry without the file, never the
+    file without the entry.
+
+    Parameters
+    ----------
+    anonymised
+        What `anonymize` returned.
+    path
+        The .parquet or .csv file. The certificate is NAME.certificate.json.
+    ledger, table
+        Where to remember the release, and the name of the table there; without a ledger nothing remembers it.
+    note
+        What it is for, in a sentence.
+    keep
+        Columns that may leave as they are although they undo something (see `attacks.find_undone`), best with the
+        reason for each: {"cost": "known to the insurer only"}. Both stand in the certificate and in the ledger.
+    drop
+        Columns that do not leave.
+    gate, go_on
+        What stops the release, and why it shall leave all the same (see `Purse.release`).
+
+    Raises
+    ------
+    PrivacyError
+        The file does not hold what was asked, shows an identifier, or has no rows; or a column that leaves as it was
+        undoes it and nobody decided about it by name. Nothing has left.
+    LedgerError
+        The ledger cannot be written; nothing has left.
+    """
+    target = _checked(path, ledger, table, note)
+    kept = checked_keep(anonymized, keep, drop)
+    with _private_folder(target) as folder:
+        plan = AnonymizedPlan.of(anonymized, Path(folder) / target.name, target, kept, drop, note)
+        release = Purse(ledger, table).release(plan, gate=gate, go_on=go_on)
+        made = plan.released(release)
+        written = Path(folder) / made.certificate.name
+        write_text(written, json.dumps(made.to_dict(), indent=1) + "\n", mode=_OWNER_ONLY)
+        place({plan.draft: target, written: made.certificate})
+    return made
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """An anonymised file that has not left: its hash, and what was found when it was read back."""
+
+    sha256: str
+    found: Inspected
+
+
+@dataclass(frozen=True, eq=False)
+class AnonymizedPlan(Plan[Drafted]):
+    """An anonymised table, before its file is made out of sight; nothing bounds what it tells.
+
+    Attributes
+    ----------
+    anonymized
+        What was done to the rows.
+    draft, target
+        Where its file is made, and where it will be.
+    kept, dropped, note
+        As for `release_anonymized`.
+    """
+
+    anonymized: Anonymized
+    draft: Path
+    target: Path
+    kept: Mapping[str, str]
+    dropped: tuple[str, ...] = ()
+    note: str = ""
+    kind = "anonymized table"
+    event = None
+
+    @classmethod
+    def of(
+        cls,
+        anonymized: Anonymized,
+        draft: Path,
+        target: Path,
+        kept: Mapping[str, str],
+        drop: Sequence[str] = (),
+        note: str = "",
+    ) -> Self:
+        """Plan to release a table without the columns that are dropped."""
+        if drop:
+            anonymized = replace(anonymized, publication=anonymized.publication.without(drop))
+        return cls(anonymized, draft, target, kept, tuple(drop), note)
+
+    @property
+    def text(self) -> str:
+        """How many of the rows, and what every class of them satisfies."""
+        rows = f"{self.anonymized.publication.rows:,} of {self.anonymized.rows:,} rows"
+        return f"Anonymised table ({rows}): {'; '.join(model.sentence for model in self.anonymized.question.models)}"
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns that leave."""
+        return published_schema(self.anonymized, self.dropped).names
+
+    @property
+    def judged_by(self) -> tuple[str, ...]:
+        """Somebody who knows the quasi-identifiers, once every model was verified on the file."""
+        return (
+            "linkage",
+            *(f"homogeneity of {name}" for name in sensitive_of(self.anonymized, self.reads)),
+            _UNTOUCHED,
+        )
+
+    def run(self, source: Source, progress: Progress | None) -> Drafted:  # noqa: ARG002
+        """Write the file, read it back and attack it; PrivacyError if it is not what it should be."""
+        self.anonymized.write(self.draft)
+        found = inspected(self.anonymized, self.draft, dropped=self.dropped, kept=self.kept)
+        _require_decided(found.undecided)
+        return Drafted(_digest(self.draft), found)
+
+    def judge(self, output: Drafted, progress: Progress | None) -> Evidence:  # noqa: ARG002
+        """What attackers who know the quasi-identifiers make of the file."""
+        found = output.found
+        findings: dict[str, Finding] = {"linkage": found.after}
+        findings |= {f"homogeneity of {name}": each for name, each in found.homogeneity.items()}
+        facts = {
+            "risk": {"before": risk_facts(found.before), "after": risk_facts(found.after)},
+            "undone": found.undone.to_dict(),
+            "verified": [asdict(each) for each in found.verified],
+            "done": self.anonymized.to_dict(),
+        }
+        return Evidence({**findings, _UNTOUCHED: found.undecided}, facts=facts)
+
+    def remembered(self, output: Drafted) -> str:
+        """Rows, hash, note, what was kept by decision, and the models."""
+        models = "; ".join(model.sentence for model in self.anonymized.question.models)
+        rows = f"{self.anonymized.publication.rows:,} of {self.anonymized.rows:,} rows"
+        said = [self.note, f"Kept as they were: {_decided(self.kept)}." if self.kept else "", f"Models: {models}"]
+        return f"Anonymised table ({rows}), SHA-256 {output.sha256}. {' '.join(each for each in said if each)}"
+
+    def artefacts(self, output: Drafted, folder: Path) -> list[Path]:  # noqa: ARG002
+        """The file."""
+        return [copied(self.target if self.target.exists() else self.draft, folder)]
+
+    @property
+    def not_protected(self) -> tuple[str, ...]:
+        """What anonymising does not promise."""
+        return (NOT_PROMISED,)
+
+    def details(self, output: Drafted) -> dict[str, Any]:  # noqa: ARG002
+        """What every class satisfies, what was kept by decision, and what did not leave."""
+        models = [model.sentence for model in self.anonymized.question.models]
+        known = list(self.anonymized.question.quasi_identifiers)
+        return {"models": models, "quasi_identifiers": known, "kept": dict(self.kept), "dropped": list(self.dropped)}
+
+    def released(self, release: Release[Drafted]) -> AnonymizedRelease:
+        """What has left, for the steward."""
+        found = release.output.found
+        return AnonymizedRelease(
+            path=self.target,
+            certificate=self.target.with_name(self.target.name + CERTIFICATE),
+            sha256=release.output.sha256,
+            anonymized=self.anonymized,
+            before=found.before,
+            after=found.after,
+            homogeneity=found.homogeneity,
+            verified=found.verified,
+            undone=found.undone,
+            kept=self.kept,
+            dropped=_not_shown(self.anonymized, found.undone),
+            recorded=release.entry,
+            note=self.note,
+            release=release,
+        )
+
+
+def risk_facts(report: RiskReport) -> dict[str, Any]:
+    """Return the figures of a risk report that a certificate states."""
+    return {
+        "rows": report.rows,
+        "classes": report.classes,
+        "average": report.prosecutor.average,
+        "highest": report.prosecutor.highest,
+        "uniques": report.uniques,
+        "threshold": report.threshold,
+        "share_above_threshold": report.prosecutor.above,
+        "sentence": report.sentence,
+    }
+
+
+def _checked(path: str | Path, ledger: Ledger | None, table: str, note: str) -> Path:
+    target = Path(path)
+    if target.suffix.lower() not in (".parquet", ".csv"):
+        raise DataError("The output must be a .parquet or a .csv file.")
+    check_output(target, force=True)
+    if ledger is not None and not table:
+        raise ParameterError("Name the table, as the ledger should remember it.")
+    if ledger is None and table:
+        raise ParameterError(f"Give the ledger that should remember the release of {table!r}.")
+    if len(note) > _LONGEST // 2 or not note.isprintable():
+        raise ParameterError(f"A note is printable text of at most {_LONGEST // 2:,} characters; shorten it.")
+    return target
+
+
+def checked_keep(
+    anonymized: Anonymized, keep: Mapping[str, str] | Sequence[str], drop: Sequence[str]
+) -> dict[str, str]:
+    if isinstance(keep, str) or isinstance(drop, str):
+        raise ParameterError("Give the columns to keep or to drop as a list of names.")
+    raw = anonymized.publication.original
+    kept = dict(keep) if isinstance(keep, Mapping) else dict.fromkeys(keep, "")
+    for name in kept:
+        if name in anonymized.question.quasi_identifiers or tells_people_apart(raw, raw.declared[name]):
+            raise ParameterError(f"Column {name!r} does not leave as it is, so there is nothing to decide about it.")
+        if name in drop:
+            raise ParameterError(f"Column {name!r} is to be kept and to be dropped; choose one.")
+    if not _decided(kept).isprintable() or len(_decided(kept)) > _LONGEST // 4:
+        raise ParameterError(
+            f"Reasons are printable text of at most {_LONGEST // 4:,} characters in all; shorten them."
+        )
+    return kept
+
+
+def _decided(kept: Mapping[str, str]) -> str:
+    return "; ".join(f"{name!r} ({reason})" if reason else f"{name!r}" for name, reason in kept.items())
+
+
+def _require_decided(left: Undone) -> None:
+    if left.columns:
+        names = ",".join(left.columns)
+        raise PrivacyError(
+            f"Nothing was released. {left.sentence} Decide by name: make them quasi-identifiers, drop them (drop=, "
+            f"--drop {names}), or keep them and say why nobody outside knows them (keep=, --keep "
+            f"{left.columns[0]}=why)."
+        )
+
+
+def _not_shown(anonymized: Anonymized, found: Undone) -> tuple[str, ...]:
+    shown = {*anonymized.question.quasi_identifiers, *found.untouched}
+    return tuple(each.name for each in anonymized.publication.original.declared.columns if each.name not in shown)
+
+
+def _private_folder(target: Path) -> tempfile.TemporaryDirectory[str]:
+    """A folder on the same disk that nobody else may enter."""
+    try:
+        return tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.absolute().parent)
+    except OSError:
+        raise DataError(f"Nothing can be written beside {str(target)!r}; check the folder.") from None
+
+
+def copied(file: Path, folder: Path) -> Path:
+    """Copy a file that is about to leave into the folder of a bundle."""
+    return Path(shutil.copyfile(file, folder / file.name))
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
