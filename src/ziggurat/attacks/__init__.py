@@ -9,7 +9,7 @@ from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
     from ziggurat.attacks._epsilon import EpsilonBound, epsilon_bound
-    from ziggurat.attacks._finding import Difference, Share, count_noun
+    from ziggurat.attacks._finding import Difference, Share
     from ziggurat.attacks._guesses import Excess, Guesses
     from ziggurat.attacks.synthetic import (
         AttributeInference,
@@ -68,7 +68,7 @@ else:
         __name__,
         {
             "_epsilon": "EpsilonBound epsilon_bound",
-            "_finding": "Difference Share count_noun",
+            "_finding": "Difference Share",
             "_guesses": "Excess Guesses",
             "synthetic": """
                 AttributeInference Closeness ClosestRecords Exact Linkability MatchRisk SameSide Scenario
@@ -119,7 +119,6 @@ __all__ = [
     "Verified",
     "Within",
     "closest_records",
-    "count_noun",
     "epsilon_bound",
     "find_undone",
     "homogeneity",

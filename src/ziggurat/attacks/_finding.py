@@ -100,11 +100,6 @@ class Difference(RangedNumber):
         return f"{self.rate:+.1%} ({self.low:+.1%} to {self.high:+.1%})"
 
 
-def count_noun(number: int, one: str, many: str = "") -> str:
-    """A number with its noun: '1 person', '2,000 people'."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def list_names(names: Sequence[str]) -> str:
     """Names with quotes, commas and a last 'and'."""
     quoted = [repr(name) for name in names]

@@ -14,13 +14,13 @@ from ziggurat.utility._correlations import Correlations, correlations_of
 from ziggurat.utility._estimates import Estimates, estimates_of
 from ziggurat.utility._fits import Formula
 from ziggurat.utility._intervals import Combining
-from ziggurat.utility._judgement import counted
 from ziggurat.utility._marginals import Marginals, marginals_of
 from ziggurat.utility._pairs import Pairs, pairs_of
 from ziggurat.utility._propensity import PERMUTATIONS, PROPENSITY_ROWS, Model, Propensity, propensity_of
 from ziggurat.utility._regression import ComparedRegression, RegressionKind, regression_of
 from ziggurat.utility._sheets import ROWS, make_generator, open_sheets
 from ziggurat.utility._transfer import Predictor, Transfer, transfer_of
+from ziggurat.wording import count_noun
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ class Comparison(Finding):
     @property
     def sentence(self) -> str:
         """What was found, in a paragraph for a steward."""
-        head = f"Compared {counted(self.copies, 'synthetic copy', 'synthetic copies')} with an original of "
-        head += f"{counted(self.rows, 'row')} in {counted(len(self.marginals.columns), 'column')}."
+        head = f"Compared {count_noun(self.copies, 'synthetic copy', 'synthetic copies')} with an original of "
+        head += f"{count_noun(self.rows, 'row')} in {count_noun(len(self.marginals.columns), 'column')}."
         return " ".join([head, *(each.sentence for each in self.judgements), *self.notes])
 
     @property

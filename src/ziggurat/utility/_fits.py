@@ -10,8 +10,9 @@ import numpy.typing as npt
 from scipy import linalg, special
 
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.utility._judgement import Codes, Reals, counted
+from ziggurat.utility._judgement import Codes, Reals
 from ziggurat.utility._sheets import Sheet, SheetField, Sheets
+from ziggurat.wording import count_noun
 
 INTERCEPT = "intercept"
 _TERM = re.compile(r"`([^`]+)`|([^`~+]+)")
@@ -115,8 +116,8 @@ class Coding:
         rows, size = matrix.shape
         if rows <= size:
             raise DataError(
-                f"{where} has {counted(rows, 'row')} with every value of the formula; "
-                f"{counted(size, 'coefficient')} need more."
+                f"{where} has {count_noun(rows, 'row')} with every value of the formula; "
+                f"{count_noun(size, 'coefficient')} need more."
             )
         empty = np.flatnonzero(~matrix.any(axis=0))
         if empty.size and self.fields[self.names_of_fields.index(self.owners[empty[0]])].numeric is False:

@@ -63,11 +63,6 @@ class Spread(RangedNumber):
         return f"{self.mean:.3g}{ends}"
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """A number with its noun: '1 copy', '5 copies'."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def average(values: Iterable[float]) -> float:
     """Return the mean of those values that are there; NaN if none is."""
     return Spread.of(values).mean

@@ -26,9 +26,10 @@ from ziggurat.randomness import Source
 from ziggurat.threads import one_thread
 from ziggurat.utility._design import learn_codes, learn_ranks, matrix
 from ziggurat.utility._fits import penalized_chances
-from ziggurat.utility._judgement import Codes, Reals, Spread, counted
+from ziggurat.utility._judgement import Codes, Reals, Spread
 from ziggurat.utility._pairs import expected_pmse
 from ziggurat.utility._sheets import Sheet, SheetField, Sheets, make_generator, open_sheets
+from ziggurat.wording import count_noun
 
 Model = Literal["cart", "logistic"]
 Null = Literal["formula", "permutation", "pairs"]
@@ -208,8 +209,8 @@ def _basis(design: Reals) -> Reals:
         basis = np.concatenate([basis, orthogonal[:, kept] * math.sqrt(len(design))], axis=1)
     if basis.shape[1] * _ROWS_PER_PARAMETER > len(design):
         raise DataError(
-            f"A logistic model of {counted(basis.shape[1], 'parameter')} needs more than "
-            f"{counted(len(design), 'row')}; name fewer columns, or use model='cart'."
+            f"A logistic model of {count_noun(basis.shape[1], 'parameter')} needs more than "
+            f"{count_noun(len(design), 'row')}; name fewer columns, or use model='cart'."
         )
     return basis
 

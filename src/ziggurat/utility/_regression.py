@@ -17,8 +17,9 @@ from ziggurat.threads import one_thread
 from ziggurat.utility._estimates import interval_columns
 from ziggurat.utility._fits import Coding, Fit, Formula, complete, least_squares, logistic
 from ziggurat.utility._intervals import Combiner, Combining, Interval, around, combiner, overlap
-from ziggurat.utility._judgement import Reals, average, counted
+from ziggurat.utility._judgement import Reals, average
 from ziggurat.utility._sheets import ROWS, Sheet, SheetField, Sheets, open_sheets
+from ziggurat.wording import count_noun
 
 RegressionKind = Literal["linear", "logistic"]
 
@@ -89,8 +90,8 @@ class ComparedRegression(Finding):
         worst = min(self.coefficients, key=lambda each: each.overlap)
         return (
             f"In the {self.kind} regression {self.formula} the {self.confidence:.0%} intervals of "
-            f"{counted(len(self.coefficients), 'coefficient')} overlap by {self.overlap:.2f} on average, least of all "
-            f"one of {worst.column!r} by {worst.overlap:.2f}."
+            f"{count_noun(len(self.coefficients), 'coefficient')} overlap by {self.overlap:.2f} on average, least of "
+            f"all one of {worst.column!r} by {worst.overlap:.2f}."
         )
 
     @property
@@ -183,7 +184,7 @@ def _events(sheets: Sheets, formula: Formula, kind: RegressionKind) -> float | N
     values = np.unique(_raw(field, sheets.original)[kept])
     if values.size != 2:
         raise ParameterError(
-            f"Column {field.name!r} has {counted(values.size, 'value')} in rows with every value of the formula; "
+            f"Column {field.name!r} has {count_noun(values.size, 'value')} in rows with every value of the formula; "
             "a logistic regression explains a column of two."
         )
     return float(values[1])

@@ -10,13 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.data import Column, Kind, Schema, Table, Unit, read
+from ziggurat.data import Column, Kind, Schema, Table, Unit, open_table, read, sample_rows
 from ziggurat.data.coded import CodedColumn, code_alike, read_numbers
 from ziggurat.errors import DataError, ParameterError, SchemaError
 from ziggurat.randomness import Source, secure
-from ziggurat.synthesize import Origin, Synthetic, WrittenCopies, read_facts, sample_rows
-from ziggurat.synthesize import open_table as opened_table
-from ziggurat.utility._judgement import counted
+from ziggurat.synthesize import Origin, Synthetic, WrittenCopies, read_facts
+from ziggurat.wording import count_noun
 
 ROWS = 100_000
 """At most how many rows of each table are looked at, unless told otherwise."""
@@ -152,7 +151,7 @@ def open_sheets(
     words = secure() if source is None else source
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 2:
         raise ParameterError("The number of rows to look at must be a whole number of at least 2.")
-    table = opened_table(original)
+    table = open_table(original)
     names = _choose_columns(table, columns)
     first = _read(table, names, rows, words, "The original")
     texts, notes = ((), ()) if columns is not None else _free_text(table.schema, first[0])
@@ -247,7 +246,7 @@ def _note_samples(sheets: Sequence[Sheet]) -> tuple[str, ...]:
     most = max((each.total for each in taken), default=0)
     if not taken:
         return ()
-    return (f"Looked at a sample of {counted(taken[0].rows, 'row')} of tables of up to {counted(most, 'row')}.",)
+    return (f"Looked at a sample of {count_noun(taken[0].rows, 'row')} of tables of up to {count_noun(most, 'row')}.",)
 
 
 def _code_column(column: Column, cells: Sequence[pa.ChunkedArray]) -> tuple[SheetField, list[CodedColumn]]:

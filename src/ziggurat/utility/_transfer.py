@@ -15,8 +15,9 @@ from ziggurat.findings import Finding
 from ziggurat.randomness import Source
 from ziggurat.threads import one_thread
 from ziggurat.utility._design import learn_codes, learn_ranks, matrix
-from ziggurat.utility._judgement import Reals, Spread, counted
+from ziggurat.utility._judgement import Reals, Spread
 from ziggurat.utility._sheets import ROWS, Sheet, SheetField, Sheets, make_generator, open_sheets
+from ziggurat.wording import count_noun
 
 Predictor = Literal["boosting", "forest", "linear"]
 
@@ -64,8 +65,8 @@ class Transfer(Finding):
         """What was found, in a sentence for a steward."""
         seen = "that were held out" if self.unseen else "of the original, which the synthesiser may have seen"
         return (
-            f"Predicting {self.target!r} on {counted(self.tested, 'real row')} {seen}: {self.score} {self.synthetic} "
-            f"learned from the copies, {self.real:.3g} from real rows, {self.baseline:.3g} from none."
+            f"Predicting {self.target!r} on {count_noun(self.tested, 'real row')} {seen}: {self.score} "
+            f"{self.synthetic} learned from the copies, {self.real:.3g} from real rows, {self.baseline:.3g} from none."
         )
 
     @property

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ziggurat.attacks._finding import CONFIDENCE, Share, count_noun
+from ziggurat.attacks._finding import CONFIDENCE, Share
 from ziggurat.attacks._guesses import FEWEST, whole
 from ziggurat.attacks.synthetic._alike import (
     ComparedRows,
@@ -25,6 +25,7 @@ from ziggurat.attacks.synthetic._closest_kernels import nearest
 from ziggurat.data import Table
 from ziggurat.data.coded import Codes
 from ziggurat.findings import Finding
+from ziggurat.wording import count_noun
 
 _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 _LOW = 0.05

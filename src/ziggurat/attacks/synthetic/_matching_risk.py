@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.attacks._finding import Share, count_noun
+from ziggurat.attacks._finding import Share
 from ziggurat.attacks.synthetic._alike import (
     ComparedRows,
     Floats,
@@ -38,6 +38,7 @@ from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.findings import Finding
 from ziggurat.synthesize import Synthetic
+from ziggurat.wording import count_noun
 
 _FEW = 30
 _BATCH = 4096

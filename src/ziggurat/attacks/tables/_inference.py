@@ -16,13 +16,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.attacks._finding import Share, count_noun, fraction
-from ziggurat.attacks.tables._classes import choose_columns, open_table, read_groups
-from ziggurat.data import Table
+from ziggurat.attacks._finding import Share, fraction
+from ziggurat.attacks.tables._classes import choose_columns, read_groups
+from ziggurat.data import Table, open_table
 from ziggurat.data.coded import CodedTable, Codes, sum_counts
 from ziggurat.errors import ParameterError
 from ziggurat.findings import Finding
 from ziggurat.randomness import seeded
+from ziggurat.wording import count_noun
 
 Floats = npt.NDArray[np.float64]
 

@@ -21,12 +21,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.attacks._finding import count_noun, list_names
+from ziggurat.attacks._finding import list_names
 from ziggurat.attacks.tables._classes import ColumnCounts
 from ziggurat.attacks.tables._covered import Cover
 from ziggurat.data import Role, Schema
 from ziggurat.data.coded import CodedTable, Codes, sum_counts
 from ziggurat.findings import Finding
+from ziggurat.wording import count_noun
 
 TOLD = 0.5  # a column that puts right half of the wrong guesses says what was to be hidden
 ALONE = 0.01  # a sensitive column that finds more people than this by itself is known to somebody

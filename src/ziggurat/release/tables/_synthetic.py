@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.base import clone
 
-from ziggurat.attacks import Scenario, count_noun
+from ziggurat.attacks import Scenario
 from ziggurat.data import Table, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import ParameterError, PrivacyError
@@ -42,6 +42,7 @@ from ziggurat.release.tables._synthetic_files import (
 from ziggurat.release.tables._synthetic_parts import TableSplit, checked_share, kept_source, parts_of, shown_schema
 from ziggurat.synthesize import Synthesizer, name_paths
 from ziggurat.synthesize.learners import describe_method as described_method
+from ziggurat.wording import count_noun
 
 if TYPE_CHECKING:
     from ziggurat.ledger import Ledger

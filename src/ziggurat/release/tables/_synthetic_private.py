@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from sklearn.base import clone
 
-from ziggurat.attacks import count_noun
 from ziggurat.data import Schema, Table, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import MixedNeighboursError, ParameterError, PrivacyError
@@ -41,6 +40,7 @@ from ziggurat.release.tables._synthetic_files import (
 )
 from ziggurat.release.tables._synthetic_parts import TableSplit, checked_share, shown_schema, tossed_parts
 from ziggurat.synthesize import write_copies
+from ziggurat.wording import count_noun
 
 if TYPE_CHECKING:
     from ziggurat.ledger import Ledger
