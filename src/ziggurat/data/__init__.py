@@ -6,6 +6,7 @@ from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
     from ziggurat.data._conditions import Condition
+    from ziggurat.data._sampling import open_table, sample_rows
     from ziggurat.data._table import RawAccess, Table
     from ziggurat.data._validation import Problem
     from ziggurat.data.reading import CsvWriter, Suggestion, read, suggest_schema, unmark_table, write_csv
@@ -29,6 +30,7 @@ else:
         __name__,
         {
             "_conditions": "Condition",
+            "_sampling": "open_table sample_rows",
             "_table": "RawAccess Table",
             "_validation": "Problem",
             "reading": "CsvWriter Suggestion read suggest_schema unmark_table write_csv",
@@ -56,9 +58,11 @@ __all__ = [
     "Table",
     "Unit",
     "hierarchies_in",
+    "open_table",
     "read",
     "read_hierarchies",
     "read_hierarchy",
+    "sample_rows",
     "suggest_schema",
     "unmark_table",
     "write_csv",

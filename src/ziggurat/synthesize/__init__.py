@@ -10,7 +10,6 @@ from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
     from ziggurat.synthesize._combining import COMBINING_RULES, Combined, combine_estimates
-    from ziggurat.synthesize._reading import open_table, sample_rows
     from ziggurat.synthesize._result import NOT_PROMISED, Origin, Synthetic
     from ziggurat.synthesize._writing import WrittenCopies, name_paths, read_facts, write_copies
     from ziggurat.synthesize.columns import Synthesizer, synthesize
@@ -21,7 +20,6 @@ else:
         __name__,
         {
             "_combining": "Combined COMBINING_RULES combine_estimates",
-            "_reading": "open_table sample_rows",
             "_result": "NOT_PROMISED Origin Synthetic",
             "_writing": "WrittenCopies read_facts name_paths write_copies",
             "columns": "Synthesizer synthesize",
@@ -47,9 +45,7 @@ __all__ = [
     "WrittenCopies",
     "combine_estimates",
     "name_paths",
-    "open_table",
     "read_facts",
-    "sample_rows",
     "synthesize",
     "write_copies",
 ]

@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.data import Column, Kind, Schema, Table, Unit, read
+from ziggurat.data import Column, Kind, Schema, Table, Unit, open_table, read, sample_rows
 from ziggurat.data.coded import CodedColumn, code_alike, read_numbers
 from ziggurat.errors import DataError, ParameterError, SchemaError
 from ziggurat.randomness import Source, secure
-from ziggurat.synthesize import Origin, Synthetic, WrittenCopies, read_facts, sample_rows
-from ziggurat.synthesize import open_table as opened_table
+from ziggurat.synthesize import Origin, Synthetic, WrittenCopies, read_facts
 from ziggurat.wording import count_noun
 
 ROWS = 100_000
@@ -152,7 +151,7 @@ def open_sheets(
     words = secure() if source is None else source
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 2:
         raise ParameterError("The number of rows to look at must be a whole number of at least 2.")
-    table = opened_table(original)
+    table = open_table(original)
     names = _choose_columns(table, columns)
     first = _read(table, names, rows, words, "The original")
     texts, notes = ((), ()) if columns is not None else _free_text(table.schema, first[0])

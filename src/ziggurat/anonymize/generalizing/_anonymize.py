@@ -29,7 +29,7 @@ from ziggurat.anonymize.generalizing._mondrian import Boxes, mondrian
 from ziggurat.anonymize.generalizing._published import Flags, Publication, PublishedLabels, local_labels, range_labels
 from ziggurat.anonymize.generalizing._search import BestGeneralization, Lattice, Progress
 from ziggurat.anonymize.generalizing._solutions import Analysis, Solutions
-from ziggurat.data import Kind, Table, read
+from ziggurat.data import Kind, Table, open_table
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.privacy import Amount, exact
 
@@ -100,7 +100,7 @@ def anonymize(
     DataError
         A value has no place in its hierarchy, or somebody has several rows.
     """
-    held = table if isinstance(table, Table) else read(table)
+    held = open_table(table)
     question = question_of(held, models, quasi_identifiers)
     share = exact(suppression, "suppression")
     if not 0 <= share <= 1:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from sqlglot import exp
 
-from ziggurat.data import Role, Table, read
+from ziggurat.data import Role, Table
 from ziggurat.data.coded import CodedTable, code_rows
 from ziggurat.data.coded import group_rows as counted
 from ziggurat.data.engines import scramble
@@ -16,11 +16,6 @@ from ziggurat.errors import DataError, ParameterError
 
 _VALUES = 10_000  # of a column: so many are enough to see what it says of another
 _AT_ONCE = 2_000_000  # cells of a table that are read once instead of asked for one by one
-
-
-def open_table(source: object) -> Table:
-    """Return a table as it is, and open anything else that `ziggurat.data.read` can."""
-    return source if isinstance(source, Table) else read(source)
 
 
 def choose_columns(table: Table, names: Iterable[str] | str | None, what: str = "quasi-identifiers") -> tuple[str, ...]:

@@ -19,8 +19,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ziggurat.attacks._finding import fraction
-from ziggurat.attacks.tables._classes import choose_columns, open_table, read_groups
-from ziggurat.data import Table
+from ziggurat.attacks.tables._classes import choose_columns, read_groups
+from ziggurat.data import Table, open_table
 from ziggurat.data.coded import CodedTable, Codes, refine_classes, sum_counts
 from ziggurat.errors import ParameterError
 from ziggurat.findings import Finding

@@ -14,10 +14,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ziggurat.attacks._finding import Share
-from ziggurat.attacks.tables._classes import choose_columns, open_table, read_groups
+from ziggurat.attacks.tables._classes import choose_columns, read_groups
 from ziggurat.attacks.tables._labels import write_cell
 from ziggurat.attacks.tables._matching import hierarchies_for, match
-from ziggurat.data import Hierarchy, Table
+from ziggurat.data import Hierarchy, Table, open_table
 from ziggurat.data.coded import CodedTable, Codes
 from ziggurat.errors import ParameterError
 from ziggurat.findings import Finding

@@ -17,8 +17,7 @@ import pyarrow as pa
 from scipy import sparse
 
 from ziggurat.attacks._finding import Share
-from ziggurat.attacks.tables._classes import open_table
-from ziggurat.data import Kind, Table
+from ziggurat.data import Kind, Table, open_table
 from ziggurat.errors import ParameterError
 from ziggurat.findings import Finding
 from ziggurat.randomness import Source, secure

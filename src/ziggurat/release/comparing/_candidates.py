@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 from sklearn.base import clone
 
-from ziggurat.data import Schema, Table, Unit, read
+from ziggurat.data import Schema, Table, Unit, open_table, read, sample_rows
 from ziggurat.errors import DataError, ParameterError, ZigguratError
 from ziggurat.randomness import Source, secure, seeded
 from ziggurat.release.comparing._candidate import Candidate, Candidates
 from ziggurat.release.comparing._judging import JudgingTerms, Progress, count_steps, judge_copies
-from ziggurat.synthesize import Synthesizer, open_table, sample_rows
+from ziggurat.synthesize import Synthesizer
 from ziggurat.utility import ROWS
 
 LOOKED = (

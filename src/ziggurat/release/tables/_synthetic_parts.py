@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.data import Schema, Table, Unit, read
+from ziggurat.data import Schema, Table, Unit, read, sample_rows
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.files import write_text
 from ziggurat.randomness import Source, secure, seeded
-from ziggurat.synthesize import sample_rows
 
 _SEED = "holdout.seed"
 _OWNER_ONLY = 0o600

@@ -12,12 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from ziggurat.data import Table
+from ziggurat.data import Table, open_table
 from ziggurat.data.coded import CodedColumn
 from ziggurat.data.engines import DuckDBEngine, Engine
 from ziggurat.errors import ParameterError
 from ziggurat.randomness import Source, sample_without_replacement
-from ziggurat.synthesize._reading import open_table
 from ziggurat.synthesize.columns._drawing import LearnedTable
 from ziggurat.synthesize.columns._plan import ColumnPlan
 

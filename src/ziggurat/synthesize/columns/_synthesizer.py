@@ -10,12 +10,11 @@ from typing import Any, Self
 import pyarrow as pa
 from sklearn.base import BaseEstimator
 
-from ziggurat.data import Condition, Role, Table
+from ziggurat.data import Condition, Role, Table, open_table, sample_rows
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import Source, secure, seeded
 from ziggurat.synthesize._encoding import ColumnCoding, learn_coding
-from ziggurat.synthesize._reading import open_table, sample_rows
 from ziggurat.synthesize._result import Origin, Synthesis, Synthetic
 from ziggurat.synthesize._writing import WrittenCopies, write_copies
 from ziggurat.synthesize.columns import _stored

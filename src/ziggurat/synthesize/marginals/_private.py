@@ -25,7 +25,7 @@ import pyarrow as pa
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ziggurat.data import Schema
+from ziggurat.data import Schema, open_table
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.privacy import (
     Amount,
@@ -42,7 +42,6 @@ from ziggurat.privacy import (
 )
 from ziggurat.privacy.accounting import compose_events, zcdp_rho
 from ziggurat.randomness import Source, secure, seeded
-from ziggurat.synthesize._reading import open_table
 from ziggurat.synthesize._saving import Array, read_archive, write_archive
 from ziggurat.synthesize.marginals._cliques import Clique, Floats, rows_from
 from ziggurat.synthesize.marginals._counts import CountedUnit, ExactCounts, NoisyCounts, part_of, total_of

@@ -1,4 +1,4 @@
-"""Reading rows to learn from: all of them, or as many as memory should hold, chosen at random."""
+"""Opening a table, whatever holds it, and reading rows: all, or as many as memory should hold, chosen at random."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
-from ziggurat.data import Condition, Table, read
+from ziggurat.data._conditions import Condition
+from ziggurat.data._table import Table
+from ziggurat.data.reading import read
 from ziggurat.errors import DataError
 from ziggurat.randomness import Source, sample_without_replacement
 
 
 def open_table(given: Any) -> Table:
-    """Return a table, whatever holds it."""
+    """Return a table as it is, and open anything else that `read` can."""
     return given if isinstance(given, Table) else read(given)
 
 
@@ -32,10 +34,10 @@ def sample_rows(
     if count <= limit:
         return table.query(query), count
     chosen = np.sort(np.asarray(sample_without_replacement(count, limit, source=source), np.int64))
-    return pa.Table.from_batches(_choose_columns(table.engine.batches(query), chosen)), count
+    return pa.Table.from_batches(_choose_rows(table.engine.batches(query), chosen)), count
 
 
-def _choose_columns(batches: Iterator[pa.RecordBatch], places: np.ndarray) -> Iterator[pa.RecordBatch]:
+def _choose_rows(batches: Iterator[pa.RecordBatch], places: np.ndarray) -> Iterator[pa.RecordBatch]:
     start = 0
     for batch in batches:
         first, last = np.searchsorted(places, [start, start + batch.num_rows])
