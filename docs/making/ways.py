@@ -73,7 +73,7 @@ STAGES = (
         "planned",
         (
             Box("an event, from public facts alone", ("queries.answering._plan", "privacy.accounting._events")),
-            Box("no event: nothing bounds it", ("release.tables._anonymised",)),
+            Box("no event: nothing bounds it", ("release.tables._anonymized",)),
             Box("an event, before any vote", ("pate.voting._noisy_max", "privacy.accounting._events")),
         ),
     ),
