@@ -57,7 +57,7 @@ class Shown:
     """A publication that shows another table than it should."""
 
     def __init__(self, anonymised: Anonymized, rows: pa.Table) -> None:
-        self.source, self._rows, self.rows = anonymised.publication.source, rows, anonymised.publication.rows
+        self.original, self._rows, self.rows = anonymised.publication.original, rows, anonymised.publication.rows
 
     def write(self, path: Path) -> None:
         parquet.write_table(self._rows, path)

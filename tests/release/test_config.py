@@ -201,7 +201,7 @@ def refuted(monkeypatch: pytest.MonkeyPatch) -> None:
         object.__setattr__(plan, "judge", lambda *_: Evidence({"epsilon": bound}))
         return plan
 
-    monkeypatch.setattr(_running, "planned", attacked)
+    monkeypatch.setattr(_running, "make_plan", attacked)
 
 
 @pytest.mark.usefixtures("refuted")

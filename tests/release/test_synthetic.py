@@ -299,7 +299,7 @@ def test_a_file_that_changed_after_the_attack_is_not_released(
         parquet.write_table(people().select(NAMES), drafts[0])
         return found
 
-    monkeypatch.setattr(plain, "_attacked", attack)
+    monkeypatch.setattr(plain, "_attack", attack)
     with pytest.raises(PrivacyError, match="changed after it had been attacked"):
         release_synthetic(table, tmp_path / "out.parquet", rehearsal(), holdout=0, ledger=book, budget="clinic")
     assert names_in(tmp_path) == []

@@ -157,10 +157,10 @@ class Purse:
         made = replace(held, decision=StewardDecision(tuple(said["stopped"]), said["reason"], said["refuted"]))
         if made.event is None:
             return self._note(made)
-        entry = self.record_decision(made.plan.describe(made.output), made.verdict, reason)
+        entry = self.note_decision(made.plan.describe(made.output), made.verdict, reason)
         return replace(made, event=None, entry=entry) if made.verdict.refuted else made
 
-    def record_decision(self, what: str, verdict: Verdict, reason: str) -> Cited | None:
+    def note_decision(self, what: str, verdict: Verdict, reason: str) -> Cited | None:
         """Write down, for ever, that something with a guarantee leaves although the gate stopped it.
 
         What was promised and refuted is written down as unbounded: the ledger then counts no promise about it.

@@ -87,7 +87,7 @@ def _common(certificate: Mapping[str, Any], rehearsal: bool) -> dict[str, Any]:
             (each["name"], in_text(each["bytes"]), each["sha256"]) for each in certificate.get("artefacts") or ()
         ],
         "versions": list(_mapping(certificate.get("versions")).items()),
-        "recorded": {name: recorded.get(name) for name in ("ledger", "seq", "hash")} if recorded else None,
+        "recorded": {name: recorded.get(name) for name in ("ledger", "seq", "hash")},
         "shown": [(words, _json(certificate[name])) for name, words in _SHOWN.items() if certificate.get(name)],
     }
 

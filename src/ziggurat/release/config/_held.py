@@ -95,7 +95,7 @@ class HeldBundle:
     def _decide(self, purse: Purse, reason: str) -> dict[str, Any]:
         """What the decision changes in the certificate: a refuted promise is dropped."""
         digests = ", ".join(each["sha256"] for each in self.certificate["artefacts"][:1])
-        entry = purse.record_decision(f"{self.certificate['what'][:250]}, SHA-256 {digests}", self.verdict, reason)
+        entry = purse.note_decision(f"{self.certificate['what'][:250]}, SHA-256 {digests}", self.verdict, reason)
         said: dict[str, Any] = {"decision": self.verdict.went_on(reason)}
         if not self.verdict.refuted:
             return said

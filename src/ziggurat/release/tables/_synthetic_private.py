@@ -93,7 +93,7 @@ class PrivateSyntheticRelease:
         return self.release.entry
 
     @property
-    def attack(self) -> Evidence:
+    def attacked(self) -> Evidence:
         """What attacks on the files found: evidence, not the promise."""
         return self.release.evidence
 
