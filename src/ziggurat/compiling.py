@@ -18,7 +18,7 @@ def compiled(function: Kernel) -> Kernel:
     """
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     try:
-        return cast(Kernel, numba.njit(cache=True, **options)(function))
+        return cast(Kernel, _forgiving(numba.njit(cache=True, **options)(function)))
     except RuntimeError:  # no folder may be written to: then every process compiles for itself
         return cast(Kernel, numba.njit(**options)(function))
 
@@ -28,3 +28,21 @@ def part(function: Kernel) -> Kernel:
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline": True}
     options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     return cast(Kernel, numba.njit(**options)(function))
+
+
+def _forgiving(kernel: Any) -> Any:
+    """Let an index of machine code that names a class or module of an older version count as none.
+
+    numba unpickles the index before it looks whether the file has changed since, and fails on names that are gone.
+    """
+    held = kernel._cache._cache_file
+    load = held._load_index
+
+    def load_what_fits() -> Any:
+        try:
+            return load()
+        except (AttributeError, ImportError):
+            return {}
+
+    held._load_index = load_what_fits
+    return kernel

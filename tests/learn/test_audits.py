@@ -5,7 +5,7 @@ each. Seen is the log ratio of likelihoods, which tells the two apart best. What
 below the claim, and half the noise must exceed it. A sound mechanism fails with probability 1e-7; draws are seeded.
 
 Elsewhere: what trees choose (`test_trees`), objective perturbation, by its exact law (`test_objective`), served models
-(`test_served_*`), gradient descent (`test_sgd_training`).
+(`test_served_*`), gradient descent (`tests/descent`).
 """
 
 import math

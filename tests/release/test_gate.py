@@ -15,7 +15,6 @@ from ziggurat.attacks import (
     Closeness,
     ClosestRecords,
     EpsilonBound,
-    Finding,
     Gain,
     Guesses,
     Homogeneity,
@@ -36,6 +35,7 @@ from ziggurat.attacks import (
 )
 from ziggurat.attacks._guesses import judge as judge_guesses
 from ziggurat.errors import GateError, ParameterError, PrivacyError
+from ziggurat.findings import Finding
 from ziggurat.ledger import Ledger
 from ziggurat.release import NOT_PROTECTED_BY_GATE, Evidence, Gate, Stop, Verdict
 from ziggurat.release._gate import DEFAULTS, holm

@@ -9,7 +9,7 @@ from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
     from ziggurat.attacks._epsilon import EpsilonBound, epsilon_bound
-    from ziggurat.attacks._finding import Difference, Finding, Share
+    from ziggurat.attacks._finding import Difference, Share
     from ziggurat.attacks._guesses import Excess, Guesses
     from ziggurat.attacks.synthetic import (
         AttributeInference,
@@ -68,7 +68,7 @@ else:
         __name__,
         {
             "_epsilon": "EpsilonBound epsilon_bound",
-            "_finding": "Difference Finding Share",
+            "_finding": "Difference Share",
             "_guesses": "Excess Guesses",
             "synthetic": """
                 AttributeInference Closeness ClosestRecords Exact Linkability MatchRisk SameSide Scenario
@@ -96,7 +96,6 @@ __all__ = [
     "EpsilonBound",
     "Exact",
     "Excess",
-    "Finding",
     "Gain",
     "GivenAway",
     "Guesses",

@@ -30,9 +30,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from ziggurat.attacks._finding import Finding, Share
+from ziggurat.attacks._finding import Share
 from ziggurat.attacks._guesses import Guesses
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 from ziggurat.privacy import exact_delta, exact_epsilon, in_words
 
 _ROUNDING = 1 + 1e-9  # of the binomial tail, and of amounts as floats

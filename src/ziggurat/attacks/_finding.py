@@ -1,43 +1,21 @@
-"""What every attack returns: facts, a sentence and a table; and shares with honest intervals."""
+"""Shares with honest intervals, which attacks find, and words for their sentences."""
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ziggurat.errors import ParameterError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from ziggurat.findings import RangedNumber
 
 CONFIDENCE = 0.95
 _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
 
-class Finding(ABC):
-    """What an attack found; the figures are exact and unprotected, for the steward only."""
-
-    @property
-    @abstractmethod
-    def sentence(self) -> str:
-        """What was found, in a sentence for a steward."""
-
-    @property
-    @abstractmethod
-    def table(self) -> pa.Table:
-        """What was found, as a table for a report."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what was found as values that JSON can hold."""
-        return {**_facts(self), "sentence": self.sentence}
-
-
 @dataclass(frozen=True)
-class Share:
+class Share(RangedNumber):
     """How many of how many, with Wilson's interval (1927) at 95 %.
 
     Parameters
@@ -77,12 +55,16 @@ class Share:
         spread = self.trials * self.rate * (1 - self.rate) + _Z**2 / 4
         return _Z * math.sqrt(spread) / (self.trials + _Z**2)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the share, its ends, and what was counted."""
+        return {"rate": self.rate, "low": self.low, "high": self.high, "hits": self.hits, "trials": self.trials}
+
     def __str__(self) -> str:
         return f"{self.rate:.1%} ({self.low:.1%} to {self.high:.1%})"
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(RangedNumber):
     """By how much one share exceeds another, with Newcombe's interval (1998, his method 10) at 95 %.
 
     Parameters
@@ -109,6 +91,10 @@ class Difference:
         """The upper end of the interval."""
         return self.rate + math.hypot(self.attack.high - self.attack.rate, self.control.rate - self.control.low)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the difference and its ends."""
+        return {"rate": self.rate, "low": self.low, "high": self.high}
+
     def __str__(self) -> str:
         return f"{self.rate:+.1%} ({self.low:+.1%} to {self.high:+.1%})"
 
@@ -118,20 +104,3 @@ def fraction(value: float, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
         raise ParameterError(f"{what} must be above 0 and at most 1.")
     return float(value)
-
-
-def _facts(value: object) -> dict[str, Any]:
-    return {each.name: _plain(getattr(value, each.name)) for each in fields(value) if each.repr}  # type: ignore[arg-type]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Finding):
-        return value.to_dict()
-    if isinstance(value, Share | Difference):
-        ends = {"rate": value.rate, "low": value.low, "high": value.high}
-        return {**ends, **({"hits": value.hits, "trials": value.trials} if isinstance(value, Share) else {})}
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(each) for each in value]
-    return _facts(value) if hasattr(value, "__dataclass_fields__") else value

@@ -1,22 +1,47 @@
-"""Private gradient descent for PyTorch modules: sample, clip, add up, add noise, step."""
+"""Private gradient descent for PyTorch modules: sample, clip, add up, add noise, step.
+
+The unit is a row, the relation add-or-remove-one. Each of T steps takes every row with probability q, clips its
+gradient to length C and adds normal noise of deviation sigma C to the sum: T times the sampled Gaussian mechanism,
+which `event_of_rounds` writes down. `PrivateTraining` states the promise and what it rests on;
+`DescentPlan.sensitivity` and `_gradients` say what rounding adds to C.
+
+`Rounds.of` and `noise_multiplier` find q, T and sigma for a budget before a row is read; `build_module` and
+`choose_gradients` make a module, try it on invented rows and refuse one that mixes rows; `PrivateTraining.run` trains
+it and goes on from `Checkpoints`; `weights_of` gives what may leave.
+"""
 
 from typing import TYPE_CHECKING
 
 from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
-    from ziggurat.descent._calibration import Rounds, event_of, noise_multiplier, warn_of_noise
+    from ziggurat.descent._calibration import Rounds, event_of_rounds, noise_multiplier, warn_of_noise
     from ziggurat.descent._checkpoints import Checkpoints
     from ziggurat.descent._gradients import Gradients, choose_gradients
-    from ziggurat.descent._training import Descent, DescentPlan, PrivateTraining, Progress, parameters_of
+    from ziggurat.descent._modules import (
+        build_module,
+        cross_entropy,
+        invent_rows,
+        outputs_of,
+        require_device,
+        squared_loss,
+        starting_from,
+        weights_of,
+        with_weights,
+    )
+    from ziggurat.descent._training import Descent, DescentPlan, PrivateTraining, Progress, count_parameters
 else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "_calibration": "Rounds event_of noise_multiplier warn_of_noise",
+            "_calibration": "Rounds event_of_rounds noise_multiplier warn_of_noise",
             "_checkpoints": "Checkpoints",
             "_gradients": "Gradients choose_gradients",
-            "_training": "Descent DescentPlan Progress PrivateTraining parameters_of",
+            "_modules": """
+                build_module cross_entropy invent_rows outputs_of require_device squared_loss starting_from weights_of
+                with_weights
+            """,
+            "_training": "Descent DescentPlan PrivateTraining Progress count_parameters",
         },
     )
 
@@ -28,9 +53,18 @@ __all__ = [
     "PrivateTraining",
     "Progress",
     "Rounds",
+    "build_module",
     "choose_gradients",
-    "event_of",
+    "count_parameters",
+    "cross_entropy",
+    "event_of_rounds",
+    "invent_rows",
     "noise_multiplier",
-    "parameters_of",
+    "outputs_of",
+    "require_device",
+    "squared_loss",
+    "starting_from",
     "warn_of_noise",
+    "weights_of",
+    "with_weights",
 ]

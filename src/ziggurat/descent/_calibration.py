@@ -41,7 +41,7 @@ class Rounds:
         return cls(sampling, math.ceil(passes / sampling))
 
 
-def event_of(rounds: Rounds, multiplier: Fraction) -> SampledGaussianEvent:
+def event_of_rounds(rounds: Rounds, multiplier: Fraction) -> SampledGaussianEvent:
     """Write down what training does; the unit is a row, the relation add-or-remove-one."""
     return SampledGaussianEvent(Neighbours(), rounds.sampling, multiplier, rounds.steps)
 
@@ -91,7 +91,7 @@ def _epsilon(rounds: Rounds, multiplier: Fraction, delta: Fraction, wanted: floa
 
     Their steps are multiples of the account's, 1e-4, so that they dominate its losses and it proves no more than they.
     """
-    account = compose(event_of(rounds, multiplier))
+    account = compose(event_of_rounds(rounds, multiplier))
     step = 1e-4 if wanted < 0.5 else 1e-3 if wanted < 20 else 1e-2
     # Where losses are too many for this account the one that is published, and slower, decides.
     with suppress(PrivacyError, MemoryError, ArithmeticError, ValueError):

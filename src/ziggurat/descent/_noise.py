@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from ziggurat import randomness
-from ziggurat.descent._kernels import add_steps
+from ziggurat.compiling import compiled
 from ziggurat.errors import PrivacyError
 from ziggurat.mechanisms import Gaussian
 from ziggurat.randomness import Source
@@ -92,3 +92,14 @@ class Draws:
         low, high = (place * self._lattice.coordinates // parts for place in (at, at + 1))
         source = self._source.child("noise", step, at)
         return randomness.rounded_gaussian(self._lattice.sigma_in_steps, size=high - low, source=source)
+
+
+@compiled
+def add_steps(total: npt.NDArray[np.float64], noise: npt.NDArray[np.int64], grid: float, most: float) -> None:
+    """Round `total` to steps of a power of two, at most so many, add whole steps, and leave the result in place.
+
+    Dividing and multiplying by a power of two is exact, and steps and noise are added as integers.
+    """
+    for i in range(total.size):
+        steps = min(max(np.rint(total[i] / grid), -most), most)
+        total[i] = float(np.int64(steps) + noise[i]) * grid

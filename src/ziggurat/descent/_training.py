@@ -170,6 +170,6 @@ class PrivateTraining:
         self._optimiser.load_state_dict({"state": states, "param_groups": state["param_groups"]})
 
 
-def parameters_of(module: nn.Module) -> int:
+def count_parameters(module: nn.Module) -> int:
     """How many numbers are trained."""
     return sum(value.numel() for value in module.parameters() if value.requires_grad)

@@ -177,7 +177,7 @@ class PrivateSGDClassifier(ClassifierMixin, PrivateSGD):  # type: ignore[misc]  
             raise ParameterError(f"The module must give {count} logits a row, not outputs of shape {found}.")
 
     def _losses(self, outputs: Any, targets: Any) -> Any:
-        from ziggurat.descent.modules import cross_entropy
+        from ziggurat.descent import cross_entropy
 
         return cross_entropy(outputs, targets)
 
@@ -262,6 +262,6 @@ class PrivateSGDRegressor(RegressorMixin, PrivateSGD):  # type: ignore[misc]  # 
             raise ParameterError(f"The module must give one number a row, not outputs of shape {found}.")
 
     def _losses(self, outputs: Any, targets: Any) -> Any:
-        from ziggurat.descent.modules import squared_loss
+        from ziggurat.descent import squared_loss
 
         return squared_loss(outputs, targets)

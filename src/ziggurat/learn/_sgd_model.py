@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from ziggurat.descent import Rounds, event_of, noise_multiplier, warn_of_noise
+from ziggurat.descent import Rounds, event_of_rounds, noise_multiplier, warn_of_noise
 from ziggurat.errors import MissingExtraError, MixedNeighboursError, ParameterError
 from ziggurat.learn._base import Private
 from ziggurat.learn._budget import about_rows
@@ -75,7 +75,7 @@ class PrivateSGD(StoredModel, Private):
     def planned(self, rows: int, columns: int) -> SampledGaussianEvent:  # noqa: ARG002 - as every private model
         """Say what fitting will cost, by the declared number of rows alone."""
         rounds = Rounds.of(self._expected(), self.batch, self.epochs)
-        return event_of(rounds, noise_multiplier(self._epsilon, self._delta, rounds))
+        return event_of_rounds(rounds, noise_multiplier(self._epsilon, self._delta, rounds))
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to a file that only its owner may read; a module of your own is not in it."""
@@ -126,7 +126,7 @@ class PrivateSGD(StoredModel, Private):
         """Train on checked rows; only public facts are looked at before that."""
         import torch
 
-        from ziggurat.descent.modules import starting_from, weights_of
+        from ziggurat.descent import starting_from, weights_of
 
         event = self.planned(*table.shape)
         source = self._source()
@@ -145,19 +145,28 @@ class PrivateSGD(StoredModel, Private):
         """Make the module and everything that trains it, and try it on invented rows."""
         import torch
 
-        from ziggurat.descent import Descent, DescentPlan, PrivateTraining, choose_gradients, modules, parameters_of
+        from ziggurat.descent import (
+            Descent,
+            DescentPlan,
+            PrivateTraining,
+            build_module,
+            choose_gradients,
+            count_parameters,
+            invent_rows,
+            require_device,
+        )
 
-        modules.require_device(self.device)
-        module = modules.build_module(self.module, columns, self._outputs(), tuple(self.hidden)).to(self.device)
+        require_device(self.device)
+        module = build_module(self.module, columns, self._outputs(), tuple(self.hidden)).to(self.device)
         module.train()
-        trial = modules.invent_rows((columns,), self.device)
+        trial = invent_rows((columns,), self.device)
         gradients = choose_gradients(
             module, self._losses, trial, torch.zeros(len(trial), dtype=torch.int64, device=self.device)
         )
         with torch.no_grad():
             self._require_outputs(tuple(module(trial).shape[1:]))
         rounds = Rounds(event.sampling, event.steps)
-        warn_of_noise(rounds, event.noise_multiplier, rows, parameters_of(module))
+        warn_of_noise(rounds, event.noise_multiplier, rows, count_parameters(module))
         block = self._block(rounds, rows, gradients)
         plan = DescentPlan(rounds, event.noise_multiplier, exact_positive(self.clip, "clip"), block, rows)
         return PrivateTraining(gradients, plan, self._descent(Descent, rounds), source)
@@ -199,13 +208,13 @@ class PrivateSGD(StoredModel, Private):
         return np.ascontiguousarray(np.clip(moved, -most, most), dtype=np.float32)
 
     def _network(self) -> Any:
-        from ziggurat.descent import modules
+        from ziggurat.descent import build_module, with_weights
 
-        made = modules.build_module(self.module, self.n_features_in_, self._outputs(), tuple(self.hidden))
-        return modules.with_weights(made, self.weights_)
+        made = build_module(self.module, self.n_features_in_, self._outputs(), tuple(self.hidden))
+        return with_weights(made, self.weights_)
 
     def _ask(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803 - as in scikit-learn
-        from ziggurat.descent.modules import outputs_of
+        from ziggurat.descent import outputs_of
 
         check_is_fitted(self)
         network, rows = self._network(), self._scale_rows(check_rows(self, X))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ziggurat.attacks import Finding
+    from ziggurat.findings import Finding
 
 _ALARM = "Warning: these files tell more about the people in the table than about others ({})."
 

@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from ziggurat.attacks import (
     AttributeInference,
-    Finding,
     Linkability,
     Scenario,
     Share,
@@ -25,6 +24,7 @@ from ziggurat.attacks import (
 from ziggurat.attacks.synthetic import GUESSES, name_copies, number_alike, read_alike
 from ziggurat.data import Role, Schema, Table
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 from ziggurat.privacy import Guarantee, Relation
 from ziggurat.release._evidence import Evidence
 

@@ -12,7 +12,6 @@ from ziggurat.attacks import (
     ClosestRecords,
     EpsilonBound,
     Excess,
-    Finding,
     Guesses,
     Homogeneity,
     Intersection,
@@ -24,6 +23,7 @@ from ziggurat.attacks import (
     SyntheticSinglingOut,
     Undone,
 )
+from ziggurat.findings import Finding
 from ziggurat.release._synthetic_attacks import ExactCopies
 
 

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from ziggurat.utility._correlations import Correlations, correlations
     from ziggurat.utility._distances import hellinger, interval_overlap, kl_divergence, normalized_kl, total_variation
     from ziggurat.utility._estimates import ColumnEstimate, Estimates, estimates
-    from ziggurat.utility._formula import Formula
+    from ziggurat.utility._fits import Formula
     from ziggurat.utility._intervals import Combining, Interval
-    from ziggurat.utility._judgement import Judgement, Spread
+    from ziggurat.utility._judgement import Spread
     from ziggurat.utility._marginals import Marginal, MarginalHistogram, Marginals, marginals
     from ziggurat.utility._pairs import Pairs, pairs
     from ziggurat.utility._propensity import Propensity, propensity
@@ -30,9 +30,9 @@ else:
             "_correlations": "Correlations correlations",
             "_distances": "hellinger interval_overlap kl_divergence normalized_kl total_variation",
             "_estimates": "ColumnEstimate Estimates estimates",
-            "_formula": "Formula",
+            "_fits": "Formula",
             "_intervals": "Combining Interval",
-            "_judgement": "Judgement Spread",
+            "_judgement": "Spread",
             "_marginals": "MarginalHistogram Marginal Marginals marginals",
             "_pairs": "Pairs pairs",
             "_propensity": "Propensity propensity",
@@ -53,7 +53,6 @@ __all__ = [
     "Estimates",
     "Formula",
     "Interval",
-    "Judgement",
     "Marginal",
     "MarginalHistogram",
     "Marginals",

@@ -8,12 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from ziggurat.findings import Finding
 from ziggurat.randomness import Source
 from ziggurat.utility._correlations import Correlations, correlations_of
 from ziggurat.utility._estimates import Estimates, estimates_of
-from ziggurat.utility._formula import Formula
+from ziggurat.utility._fits import Formula
 from ziggurat.utility._intervals import Combining
-from ziggurat.utility._judgement import Judgement
 from ziggurat.utility._marginals import Marginals, marginals_of
 from ziggurat.utility._pairs import Pairs, pairs_of
 from ziggurat.utility._propensity import PERMUTATIONS, PROPENSITY_ROWS, Model, Propensity, propensity_of
@@ -24,7 +24,7 @@ from ziggurat.wording import count_noun
 
 
 @dataclass(frozen=True)
-class Comparison(Judgement):
+class Comparison(Finding):
     """How useful synthetic copies are beside their original, per column and overall.
 
     Attributes
@@ -57,7 +57,7 @@ class Comparison(Judgement):
     notes: tuple[str, ...]
 
     @property
-    def judgements(self) -> tuple[Judgement, ...]:
+    def judgements(self) -> tuple[Finding, ...]:
         """What was found, one by one."""
         found = (self.marginals, self.pairs, self.correlations, self.estimates, self.propensity)
         asked = (each for each in (self.transfer, self.regression) if each is not None)

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from ziggurat.findings import Finding
 from ziggurat.randomness import Source
 from ziggurat.threads import one_thread
 from ziggurat.utility._binned import count_cells
-from ziggurat.utility._judgement import Codes, Judgement, Reals, Spread
+from ziggurat.utility._judgement import Codes, Reals, Spread
 from ziggurat.utility._sheets import ROWS, Sheet, SheetField, Sheets, open_sheets
 
 
 @dataclass(frozen=True, eq=False)
-class Correlations(Judgement):
+class Correlations(Finding):
     """How strongly columns go together, in the original and in the copies.
 
     Attributes

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 from ziggurat.randomness import Source
 from ziggurat.utility._intervals import (
     Combiner,
@@ -20,7 +21,7 @@ from ziggurat.utility._intervals import (
     normal_quantile,
     overlap,
 )
-from ziggurat.utility._judgement import Judgement, Reals, average
+from ziggurat.utility._judgement import Reals, average
 from ziggurat.utility._sheets import ROWS, Sheet, SheetField, Sheets, open_sheets
 
 QUANTILES = (0.25, 0.5, 0.75)
@@ -51,7 +52,7 @@ class ColumnEstimate:
 
 
 @dataclass(frozen=True)
-class Estimates(Judgement):
+class Estimates(Finding):
     """Figures of columns with their intervals.
 
     Attributes

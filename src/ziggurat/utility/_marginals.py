@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from ziggurat.data import Kind
+from ziggurat.findings import Finding
 from ziggurat.randomness import Source
 from ziggurat.utility._binned import Binned, cut_column
 from ziggurat.utility._distances import hellinger, kl_divergence, total_variation
-from ziggurat.utility._judgement import Codes, Judgement, Reals, Spread, average
+from ziggurat.utility._judgement import Codes, Reals, Spread, average
 from ziggurat.utility._sheets import ROWS, Sheets, open_sheets
 
 BINS = 20
@@ -78,7 +79,7 @@ class Marginal:
 
 
 @dataclass(frozen=True)
-class Marginals(Judgement):
+class Marginals(Finding):
     """All columns, one by one.
 
     Attributes

@@ -18,16 +18,17 @@ import numpy as np
 import pyarrow as pa
 
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 from ziggurat.randomness import Source
 from ziggurat.utility._binned import DENSE, Binned, cut_column
-from ziggurat.utility._judgement import Codes, Judgement, Reals, Spread
+from ziggurat.utility._judgement import Codes, Reals, Spread
 from ziggurat.utility._sheets import ROWS, Sheets, open_sheets
 
 GROUPS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs(Judgement):
+class Pairs(Finding):
     """The tables of all pairs of columns.
 
     Attributes

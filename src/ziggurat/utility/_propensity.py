@@ -21,11 +21,12 @@ import pyarrow as pa
 from scipy import linalg
 
 from ziggurat.errors import DataError, ParameterError
+from ziggurat.findings import Finding
 from ziggurat.randomness import Source
 from ziggurat.threads import one_thread
 from ziggurat.utility._design import learn_codes, learn_ranks, matrix
 from ziggurat.utility._fits import penalized_chances
-from ziggurat.utility._judgement import Codes, Judgement, Reals, Spread
+from ziggurat.utility._judgement import Codes, Reals, Spread
 from ziggurat.utility._pairs import expected_pmse
 from ziggurat.utility._sheets import Sheet, SheetField, Sheets, make_generator, open_sheets
 from ziggurat.wording import count_noun
@@ -46,7 +47,7 @@ _NULLS: dict[Null, str] = {
 
 
 @dataclass(frozen=True)
-class Propensity(Judgement):
+class Propensity(Finding):
     """How well a model tells synthetic rows from real ones.
 
     Attributes

@@ -11,13 +11,13 @@ import pyarrow as pa
 from scipy import stats
 
 from ziggurat.errors import DataError, ParameterError
+from ziggurat.findings import Finding
 from ziggurat.randomness import Source
 from ziggurat.threads import one_thread
 from ziggurat.utility._estimates import interval_columns
-from ziggurat.utility._fits import Fit, least_squares, logistic
-from ziggurat.utility._formula import Coding, Formula, complete
+from ziggurat.utility._fits import Coding, Fit, Formula, complete, least_squares, logistic
 from ziggurat.utility._intervals import Combiner, Combining, Interval, around, combiner, overlap
-from ziggurat.utility._judgement import Judgement, Reals, average
+from ziggurat.utility._judgement import Reals, average
 from ziggurat.utility._sheets import ROWS, Sheet, SheetField, Sheets, open_sheets
 from ziggurat.wording import count_noun
 
@@ -49,7 +49,7 @@ class Coefficient:
 
 
 @dataclass(frozen=True)
-class ComparedRegression(Judgement):
+class ComparedRegression(Finding):
     """A regression on the original and on the copies.
 
     Attributes

@@ -11,10 +11,11 @@ import numpy as np
 import pyarrow as pa
 
 from ziggurat.errors import DataError, ParameterError
+from ziggurat.findings import Finding
 from ziggurat.randomness import Source
 from ziggurat.threads import one_thread
 from ziggurat.utility._design import learn_codes, learn_ranks, matrix
-from ziggurat.utility._judgement import Judgement, Reals, Spread
+from ziggurat.utility._judgement import Reals, Spread
 from ziggurat.utility._sheets import ROWS, Sheet, SheetField, Sheets, make_generator, open_sheets
 from ziggurat.wording import count_noun
 
@@ -25,7 +26,7 @@ _MOST_CLASSES = 100
 
 
 @dataclass(frozen=True)
-class Transfer(Judgement):
+class Transfer(Finding):
     """How well a model that learned on copies predicts real rows.
 
     Attributes

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.attacks._finding import Finding, Share
+from ziggurat.attacks._finding import Share
 from ziggurat.attacks._guesses import Guesses, judge, pool, whole
 from ziggurat.attacks.synthetic._alike import ComparedRows, Floats, make_generator, name_copies, read_alike, scale_rows
 from ziggurat.attacks.synthetic._closest_kernels import nearest
@@ -30,6 +30,7 @@ from ziggurat.attacks.synthetic._predicates import (
 from ziggurat.data import Table
 from ziggurat.data.coded import Codes
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 from ziggurat.wording import count_noun
 
 Truths = npt.NDArray[np.bool_]

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.attacks._finding import Finding, Share
+from ziggurat.attacks._finding import Share
 from ziggurat.attacks.synthetic._alike import (
     ComparedRows,
     Floats,
@@ -36,6 +36,7 @@ from ziggurat.data import Table
 from ziggurat.data.coded import Codes
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, ParameterError
+from ziggurat.findings import Finding
 from ziggurat.synthesize import Synthetic
 from ziggurat.wording import count_noun
 

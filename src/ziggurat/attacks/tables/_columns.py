@@ -18,11 +18,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.attacks._finding import Finding, fraction
+from ziggurat.attacks._finding import fraction
 from ziggurat.attacks.tables._classes import choose_columns, open_table, read_groups
 from ziggurat.data import Table
 from ziggurat.data.coded import CodedTable, Codes, refine_classes, sum_counts
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 from ziggurat.wording import list_names
 
 MOST_SETS = 20_000

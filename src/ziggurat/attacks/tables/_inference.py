@@ -16,11 +16,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.attacks._finding import Finding, Share, fraction
+from ziggurat.attacks._finding import Share, fraction
 from ziggurat.attacks.tables._classes import choose_columns, open_table, read_groups
 from ziggurat.data import Table
 from ziggurat.data.coded import CodedTable, Codes, sum_counts
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 from ziggurat.randomness import seeded
 from ziggurat.wording import count_noun
 

@@ -13,13 +13,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.attacks._finding import Finding, Share
+from ziggurat.attacks._finding import Share
 from ziggurat.attacks.tables._classes import choose_columns, open_table, read_groups
 from ziggurat.attacks.tables._labels import write_cell
 from ziggurat.attacks.tables._matching import hierarchies_for, match
 from ziggurat.data import Hierarchy, Table
 from ziggurat.data.coded import CodedTable, Codes
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 from ziggurat.wording import count_noun
 
 Sizes = tuple[tuple[int, int], ...]

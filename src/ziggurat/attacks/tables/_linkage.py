@@ -12,13 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from ziggurat.attacks._finding import Difference, Finding, Share
+from ziggurat.attacks._finding import Difference, Share
 from ziggurat.attacks.tables._classes import choose_columns, open_table, read_groups, read_rows
 from ziggurat.attacks.tables._labels import write_cell
 from ziggurat.attacks.tables._matching import Matches, hierarchies_for, match
 from ziggurat.data import Hierarchy, Table
 from ziggurat.data.coded import CodedTable, Codes, sum_counts
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 from ziggurat.wording import count_noun
 
 

@@ -16,10 +16,11 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy import sparse
 
-from ziggurat.attacks._finding import Finding, Share
+from ziggurat.attacks._finding import Share
 from ziggurat.attacks.tables._classes import open_table
 from ziggurat.data import Kind, Table
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 from ziggurat.randomness import Source, secure
 from ziggurat.wording import count_noun
 

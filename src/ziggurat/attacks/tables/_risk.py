@@ -15,12 +15,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.attacks._finding import Finding, fraction
+from ziggurat.attacks._finding import fraction
 from ziggurat.attacks.tables._classes import choose_columns, open_table, read_groups
 from ziggurat.attacks.tables._matching import hierarchies_for, match
 from ziggurat.attacks.tables._population import PopulationUniques, expected_inverse_sizes, population_uniques
 from ziggurat.data import Hierarchy, Table
 from ziggurat.data.coded import CodedTable
+from ziggurat.findings import Finding
 from ziggurat.wording import count_noun
 
 Numbers = npt.NDArray[np.int64]

@@ -21,11 +21,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ziggurat.attacks._finding import Finding
 from ziggurat.attacks.tables._classes import ColumnCounts
 from ziggurat.attacks.tables._covered import Cover
 from ziggurat.data import Role, Schema
 from ziggurat.data.coded import CodedTable, Codes, sum_counts
+from ziggurat.findings import Finding
 from ziggurat.wording import count_noun, list_names
 
 TOLD = 0.5  # a column that puts right half of the wrong guesses says what was to be hidden

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from ziggurat.attacks import Finding
+    from ziggurat.findings import Finding
     from ziggurat.release import Candidate, Candidates
 
 _COLOURS = {True: "red", False: "green", None: "yellow"}

@@ -8,7 +8,8 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from ziggurat.attacks import ClosestRecords, Excess, Finding, Guesses, Share
+    from ziggurat.attacks import ClosestRecords, Excess, Guesses, Share
+    from ziggurat.findings import Finding
     from ziggurat.release import Candidates
     from ziggurat.utility import Comparison, Marginal
 

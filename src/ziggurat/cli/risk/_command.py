@@ -16,8 +16,9 @@ from ziggurat.errors import DataError, ParameterError
 if TYPE_CHECKING:
     from rich.table import Table as Shown
 
-    from ziggurat.attacks import ColumnCounts, Finding, Linkage, RiskReport, SinglingOut, Undone
+    from ziggurat.attacks import ColumnCounts, Linkage, RiskReport, SinglingOut, Undone
     from ziggurat.data import Hierarchy, Table
+    from ziggurat.findings import Finding
 
 _SETS_PER_SIZE, _MOST_SETS = 1, 2_000
 ATTACKERS = (

@@ -12,7 +12,8 @@ from ziggurat.pages import Grid, Picture, inline_svg, render
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ziggurat.attacks import Finding, Linkage
+    from ziggurat.attacks import Linkage
+    from ziggurat.findings import Finding
 
 _BINS = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 999), (1000, None))
 _PER_SIZE, _MOST_ROWS = 3, 12

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from ziggurat.data.expressions import constant
+from ziggurat.data.expressions import constant, is_filled
 from ziggurat.queries._question import Question
 from ziggurat.queries._value import Value
 from ziggurat.queries.answering._bounding import bound_rows
@@ -32,11 +32,11 @@ def rows_of(question: Question, inputs: Mapping[str, exp.Expr], *, keys: bool = 
     if relation.unit_column is not None:
         unit = exp.column(relation.unit_column, quoted=True)
         columns.append(unit.as_(UNIT, quoted=True))
-        conditions.append(filled(unit))
+        conditions.append(_is_there(unit))
     if keys:
         for name, key in zip(key_names(question), question.keys, strict=True):
             columns.append(key.value.sql.copy().as_(name, quoted=True))
-            conditions.append(_is_declared(key.value) if private else filled(key.value.sql))
+            conditions.append(_is_declared(key.value) if private else _is_there(key.value.sql))
     columns += [cell.copy().as_(name, quoted=True) for name, cell in inputs.items()]
     rows = relation.query.subquery("source", copy=True)
     return exp.select(*(columns or [exp.Literal.number(1).as_("one")])).from_(rows).where(*conditions)
@@ -64,12 +64,11 @@ def _is_declared(value: Value) -> exp.Expr:
     Where all groups are known beforehand, others match none of them, and need no test.
     """
     if value.categories is None:
-        return filled(value.sql)
+        return _is_there(value.sql)
     return exp.In(
         this=exp.paren(value.sql.copy()), expressions=[constant(each, value.kind) for each in value.categories]
     )
 
 
-def filled(cell: exp.Expr) -> exp.Expr:
-    """The condition that a cell is not NULL."""
-    return exp.not_(exp.Is(this=exp.paren(cell.copy()), expression=exp.Null()), copy=False)
+def _is_there(cell: exp.Expr) -> exp.Expr:
+    return is_filled(exp.paren(cell.copy()))

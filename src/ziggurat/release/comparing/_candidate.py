@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from ziggurat.attacks import Excess, Finding
+from ziggurat.attacks import Excess
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 from ziggurat.release._tried import excesses_of
 from ziggurat.utility import Comparison
 

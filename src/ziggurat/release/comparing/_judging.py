@@ -10,7 +10,6 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from ziggurat.attacks import (
-    Finding,
     Scenario,
     closest_records,
     inference,
@@ -20,6 +19,7 @@ from ziggurat.attacks import (
 )
 from ziggurat.data import Kind, Role, Schema, Table
 from ziggurat.errors import ParameterError
+from ziggurat.findings import Finding
 from ziggurat.randomness import seeded
 from ziggurat.release.comparing._candidate import Candidate
 from ziggurat.utility import ROWS, Comparison, Formula, compare

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from ziggurat.anonymize import NOT_PROMISED, Anonymized
-from ziggurat.attacks import Finding, Homogeneity, RiskReport, Undone, Verified
+from ziggurat.attacks import Homogeneity, RiskReport, Undone, Verified
 from ziggurat.errors import DataError, ParameterError, PrivacyError
 from ziggurat.files import check_output, place, write_text
+from ziggurat.findings import Finding
 from ziggurat.release._certificate import decision_of
 from ziggurat.release._cited import Cited
 from ziggurat.release._evidence import Evidence

@@ -12,8 +12,8 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 
-from ziggurat.descent._gradients import Gradients, allowance, blocks, choose_gradients, sum_clipped  # noqa: E402
-from ziggurat.descent.modules import cross_entropy, invent_rows  # noqa: E402
+from ziggurat.descent import Gradients, choose_gradients, cross_entropy, invent_rows  # noqa: E402
+from ziggurat.descent._gradients import allowance, blocks, sum_clipped  # noqa: E402
 from ziggurat.errors import ParameterError  # noqa: E402
 
 

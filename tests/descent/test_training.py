@@ -14,11 +14,18 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 
-from ziggurat.descent._calibration import Rounds, event_of, noise_multiplier  # noqa: E402
-from ziggurat.descent._checkpoints import Checkpoints  # noqa: E402
-from ziggurat.descent._gradients import Gradients, allowance, sum_clipped  # noqa: E402
+from ziggurat.descent import (  # noqa: E402
+    Checkpoints,
+    Descent,
+    DescentPlan,
+    Gradients,
+    PrivateTraining,
+    Rounds,
+    event_of_rounds,
+    noise_multiplier,
+)
+from ziggurat.descent._gradients import allowance, sum_clipped  # noqa: E402
 from ziggurat.descent._noise import Draws, LatticeNoise  # noqa: E402
-from ziggurat.descent._training import Descent, DescentPlan, PrivateTraining  # noqa: E402
 from ziggurat.errors import ArtefactError, DataError, PrivacyError  # noqa: E402
 from ziggurat.mechanisms import empirical_epsilon  # noqa: E402
 from ziggurat.privacy import as_replace_one, compose  # noqa: E402
@@ -81,7 +88,7 @@ def audited(multiplier: str, gradients: type[Gradients] = Gradients) -> float:
 @pytest.mark.statistical
 def test_a_step_keeps_its_promise_and_planted_bugs_are_caught() -> None:
     """Seeded; a sound step would exceed its claim with probability at most 1e-7."""
-    claim = float(compose(event_of(Rounds(Fraction(3, 4), 1), Fraction(1))).approximate("0.1").epsilon)
+    claim = float(compose(event_of_rounds(Rounds(Fraction(3, 4), 1), Fraction(1))).approximate("0.1").epsilon)
     assert 0 <= audited("1") <= claim
     assert audited("0.5") > claim  # half the noise
     assert audited("1", Unclipped) > claim  # clipped too late
@@ -91,7 +98,7 @@ def test_a_step_keeps_its_promise_and_planted_bugs_are_caught() -> None:
 @pytest.mark.parametrize("declared", [1, 4])
 def test_a_row_that_is_not_there_at_all_is_hidden_by_a_declared_number_of_rows(declared: int) -> None:
     """One row less, down to none; neither sampling, nor noise, nor the mean goes by how many there are."""
-    claim = float(compose(event_of(Rounds(Fraction(3, 4), 1), Fraction(1))).approximate("0.1").epsilon)
+    claim = float(compose(event_of_rounds(Rounds(Fraction(3, 4), 1), Fraction(1))).approximate("0.1").epsilon)
 
     def proven(multiplier: str) -> float:
         plan = DescentPlan(Rounds(Fraction(3, 4), STEPS), Fraction(multiplier), Fraction(1), 4, declared)
@@ -169,7 +176,7 @@ def test_the_epsilon_is_that_of_dp_accounting() -> None:
     multiplier = noise_multiplier(Fraction(2), Fraction(1, 10**5), rounds)
     step = PoissonSampledDpEvent(float(rounds.sampling), GaussianDpEvent(float(multiplier)))
     theirs = PLDAccountant().compose(SelfComposedDpEvent(step, rounds.steps)).get_epsilon(1e-5)
-    ours = float(compose(event_of(rounds, multiplier)).approximate("1e-5").epsilon)
+    ours = float(compose(event_of_rounds(rounds, multiplier)).approximate("1e-5").epsilon)
     assert ours == pytest.approx(theirs, rel=1e-4)
     assert 2 * 0.998 < ours <= 2
 
@@ -188,13 +195,15 @@ def test_the_noise_is_the_least_that_keeps_the_promise(
 ) -> None:
     rounds = Rounds.of(rows, batch, epochs)
     multiplier = noise_multiplier(Fraction(epsilon), Fraction(delta), rounds)
-    assert compose(event_of(rounds, multiplier)).approximate(delta).epsilon <= Fraction(epsilon)
-    assert compose(event_of(rounds, multiplier * Fraction(99, 100))).approximate(delta).epsilon > Fraction(epsilon)
+    assert compose(event_of_rounds(rounds, multiplier)).approximate(delta).epsilon <= Fraction(epsilon)
+    assert compose(event_of_rounds(rounds, multiplier * Fraction(99, 100))).approximate(delta).epsilon > Fraction(
+        epsilon
+    )
 
 
 def test_nothing_is_promised_for_replaced_rows() -> None:
     with pytest.raises(PrivacyError, match="replace-one"):
-        as_replace_one(event_of(Rounds(Fraction(1, 2), 3), Fraction(1)))
+        as_replace_one(event_of_rounds(Rounds(Fraction(1, 2), 3), Fraction(1)))
 
 
 class Killed(BaseException):
