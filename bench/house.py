@@ -35,6 +35,7 @@ Dotted = ast.Name | ast.Attribute
 # Doors for everybody, besides those of the terraces; folders within a terrace have doors for the rest of the house.
 PUBLIC = (
     "errors",
+    "findings",
     "data.datasets",
     "data.engines",
     "data.generators",

@@ -89,7 +89,7 @@ def command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Callable[..., Outcome]:
     """Runs `ziggurat` in this process, in an empty folder with the ledger book.db."""
-    from ziggurat.cli._app import main
+    from ziggurat.cli import main
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ZIGGURAT_LEDGER", "book.db")

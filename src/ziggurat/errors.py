@@ -1,14 +1,20 @@
-"""Every exception Ziggurat raises; this module imports nothing.
+"""Every exception Ziggurat raises, and the exit code of each; this module imports nothing of ours.
 
 An error is one sentence that says what to change. No message ever contains a raw value of the data:
 column names, bounds and categories that the steward declared are fine, cells are not.
 """
+
+from typing import Any
 
 
 class ZigguratError(Exception):
     """The root of every error raised on purpose; `exit_code` is what the command line returns."""
 
     exit_code = 2
+
+    def to_dict(self) -> dict[str, Any]:
+        """The error as the command line prints it under `--json`."""
+        return {"error": {"kind": type(self).__name__, "message": str(self), "exit_code": self.exit_code}}
 
 
 class ParameterError(ZigguratError, ValueError):
@@ -18,13 +24,19 @@ class ParameterError(ZigguratError, ValueError):
 class SchemaError(ZigguratError):
     """A schema is malformed, contradicts itself or does not fit its table."""
 
+    exit_code = 6
+
 
 class DataError(ZigguratError):
     """A table, file or value cannot be used as asked."""
 
+    exit_code = 6
+
 
 class EngineError(ZigguratError):
     """A database engine failed; its own message is withheld, because it may quote cells."""
+
+    exit_code = 7
 
 
 class MissingExtraError(ZigguratError, ImportError):
@@ -99,3 +111,5 @@ class ExperimentError(ZigguratError):
 
 class ArtefactError(ZigguratError):
     """An output of a step cannot be stored, or a stored one is damaged."""
+
+    exit_code = 6

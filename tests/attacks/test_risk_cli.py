@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from ziggurat.cli.risk._command import risk
+from ziggurat.cli.risk import risk
 from ziggurat.errors import DataError, ParameterError, SchemaError
 
 BEFORE = "age,sex,ill,person\n21,f,flu,1\n22,f,flu,2\n31,m,gout,3\n32,m,cold,4\n"
@@ -55,7 +55,7 @@ def test_json_holds_every_figure(asked):
 
 
 def test_the_report_asks_nobody_for_anything(asked):
-    asked("before.csv", "--qi", "age,sex", "--after", "after.csv", "--sensitive", "ill", "--out", "report.html")
+    asked("before.csv", "--qi", "age,sex", "--after", "after.csv", "--sensitive", "ill", "--report", "report.html")
     page = Path("report.html").read_text()
     assert page.count("<svg") == 3
     links = set(re.findall(r'(?:src|href)="([^"#]+)"', page))
@@ -90,8 +90,8 @@ def test_a_population_and_a_file_of_hierarchies_are_used(asked):
     [
         (("before.csv",), ParameterError),
         (("before.csv", "--qi", "aeg"), SchemaError),
-        (("before.csv", "--qi", "age", "--out", "report.pdf"), DataError),
-        (("before.csv", "--qi", "age", "--out", "nowhere/report.html"), DataError),
+        (("before.csv", "--qi", "age", "--report", "report.pdf"), DataError),
+        (("before.csv", "--qi", "age", "--report", "nowhere/report.html"), DataError),
         (("before.csv", "--qi", "age", "--control", "after.csv"), ParameterError),
         (("before.csv", "--qi", "person", "--auxiliary", "after.csv"), ParameterError),
         (("nothing.csv", "--qi", "age"), DataError),

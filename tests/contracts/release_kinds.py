@@ -31,15 +31,13 @@ from ziggurat.release import (
     Session,
     Task,
     plan_model,
-    reported_rows,
+    read_rows,
 )
 from ziggurat.release.labels._query_curator import PrivatizedPlan
-from ziggurat.release.models._fitting import TableModelPlan
-from ziggurat.release.tables._anonymized import AnonymizedPlan
-from ziggurat.release.tables._synthetic import plan_synthetic
+from ziggurat.release.models import TableModelPlan
+from ziggurat.release.tables import AnonymizedPlan, plan_synthetic, plan_synthetic_private
 from ziggurat.release.tables._synthetic_files import read_back
-from ziggurat.release.tables._synthetic_parts import shown_schema
-from ziggurat.release.tables._synthetic_private import plan_synthetic_private
+from ziggurat.release.tables._synthetic_parts import schema_of_copies
 from ziggurat.synthesize import MST, Synthesizer
 
 SCHEMA = Schema(
@@ -217,7 +215,7 @@ def _workload(bench: Bench) -> Plan[Any]:
 
 def _reports(bench: Bench) -> Plan[Any]:
     record = WholeRecord({"ill": privatizer_for(SCHEMA["ill"], "0.5", neighbours=REPLACED)})
-    return CollectionPlan(record, lambda: reported_rows(bench.table, ["ill"]))
+    return CollectionPlan(record, lambda: read_rows(bench.table, ["ill"]))
 
 
 def _numbers(folder: Path) -> tuple[np.ndarray, np.ndarray, list[str]]:
@@ -292,7 +290,7 @@ def _same_files(first: Any, second: Any) -> Any:
     for mine, other in zip(second.drafts, first.drafts, strict=True):
         mine.write_bytes(other.read_bytes())
     task = second.task
-    tables = read_back(second.drafts, shown_schema(task.table, task.names), task.table, task.engine)
+    tables = read_back(second.drafts, schema_of_copies(task.table, task.names), task.table, task.engine)
     return replace(second, files=first.files, tables=tables)
 
 

@@ -142,7 +142,7 @@ def forged(folder: Path, stranger: Path | None) -> None:
     old = Manifest.read((public / "manifest.json").read_bytes())
     files = {**old.files, "certificate.json": Sealed(sha256(data).hexdigest(), len(data))}
     made = replace(old, rehearsal=False, files=files, fields=field_digests(said))
-    signed = made if stranger is None else made.signed(stranger)
+    signed = made if stranger is None else made.sign(stranger)
     (public / "manifest.json").write_bytes(signed.to_bytes())
     shutil.rmtree(folder / "steward")
 

@@ -377,7 +377,7 @@ def test_a_certificate_says_all_that_a_reader_needs(kind: ReleaseKind, folder: P
         assert facts["promise"] is None
         assert facts["sentence"] == NO_PROMISE
         assert cited.kind == "unbounded"
-        assert made.plan.remembered(made.output) in cited.data["what"]
+        assert made.plan.describe(made.output) in cited.data["what"]
     assert verify_ledger(folder / "book.db").problems == []
 
 

@@ -26,7 +26,7 @@ PUBLIC = [
     "read_hierarchies",
     "read_hierarchy",
     "suggest_schema",
-    "unmarked_table",
+    "unmark_table",
     "write_hierarchy",
     "write_csv",
 ]

@@ -1,8 +1,10 @@
 """Rows are counted by codes where these are at hand, and by the engine elsewhere: both find the same."""
 
 import itertools
+import math
 import random
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import pytest
 
 from ziggurat.anonymize import KAnonymity, LDiversity, anonymize
 from ziggurat.data import Categories, Column, Kind, Schema, Table, read
-from ziggurat.data.coded import CodedTable, code_rows, group_rows
+from ziggurat.data.coded import CodedTable, class_rows, code_alike, code_rows, group_rows, read_numbers
 from ziggurat.data.engines import DuckDBEngine, Engine, PostgresEngine, SparkEngine
 from ziggurat.data.engines import _columns as columns
 from ziggurat.data.expressions import null_if_missing
@@ -270,3 +272,67 @@ def test_a_table_is_anonymised_alike_by_codes_and_by_the_engine(
     assert here.hierarchies == there.hierarchies
     rows = sorted(here.table().to_pylist(), key=str)
     assert rows == sorted(there.table().to_pylist(), key=str)
+
+
+REALS = [0.0, 1.5, -1e300, math.inf, -math.inf, math.nan]
+DAYS = [date(1, 1, 1), date(1969, 12, 31), date(1970, 1, 1), date(2024, 2, 29)]
+KINDS: list[tuple[pa.DataType, list[Any]]] = [
+    (pa.string(), TEXTS),
+    (pa.int64(), NUMBERS),
+    (pa.bool_(), [True, False]),
+    (pa.date32(), DAYS),
+    (pa.float64(), REALS),
+    (pa.string(), []),
+]
+
+
+def pieces(rng: random.Random, kind: pa.DataType, cells: list[Any], rows: int) -> pa.ChunkedArray:
+    """Cells, some of them missing, in chunks that may be empty; no chunk for no rows."""
+    drawn = rng.choices([*cells, None], k=rows)
+    cut = rng.randrange(rows + 1)
+    return pa.chunked_array([pa.array(each, kind) for each in (drawn[:cut], [], drawn[cut:])] if rows else [], kind)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("kind", "cells"), KINDS)
+def test_the_same_column_of_several_tables_has_the_same_codes(seed: int, kind: pa.DataType, cells: list[Any]) -> None:
+    rng = random.Random(seed)
+    half = len(cells) // 2  # some cells are in one table only
+    columns = [pieces(rng, kind, cells[:half], 1), pieces(rng, kind, cells, 50), pieces(rng, kind, cells[half:], 0)]
+    codes, values = code_alike(columns)
+    numbers: dict[str, int] = {}
+    plain = [[numbers.setdefault(repr(cell), len(numbers)) for cell in column.to_pylist()] for column in columns]
+    assert [each.tolist() for each in codes] == plain
+    assert [repr(cell) for cell in values.to_pylist()] == list(numbers)
+    assert all(each.dtype == np.int64 for each in codes)
+    assert (values.type, len(code_alike(columns[2:])[1])) == (kind, 0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", [pa.int64(), pa.float64(), pa.date32()])
+def test_numbers_and_days_are_read_as_reals(seed: int, kind: pa.DataType) -> None:
+    cells: list[Any] = {pa.int64(): NUMBERS, pa.float64(): [*REALS, -0.0], pa.date32(): DAYS}[kind]
+    column = pieces(random.Random(seed), kind, cells, 40 * seed)
+    found = read_numbers(column)
+    plain = [math.nan if cell is None else _real(cell) for cell in column.to_pylist()]
+    assert [repr(each) for each in found.tolist()] == [repr(each) for each in plain]
+    found[:] = 0  # its own, not the table's
+    assert found.dtype == np.float64
+
+
+def _real(cell: Any) -> float:
+    return float((cell - date(1970, 1, 1)).days) if isinstance(cell, date) else float(cell)
+
+
+@pytest.mark.parametrize(("seed", "rows"), list(itertools.product(range(3), (0, 1, 300))))
+def test_rows_that_are_alike_are_one_class(seed: int, rows: int) -> None:
+    rng = np.random.default_rng(seed)
+    columns = [(rng.integers(0, many, rows), many) for many in (1, 3, 2**40, 2**40, 4)]  # more than one number holds
+    columns = [(np.minimum(codes, 3), many) for codes, many in columns]
+    ids, first = class_rows(columns, rows)
+    numbers: dict[tuple[int, ...], int] = {}
+    plain = [
+        numbers.setdefault(row, len(numbers)) for row in zip(*(codes.tolist() for codes, _ in columns), strict=True)
+    ]
+    assert ids.tolist() == plain
+    assert first.tolist() == [plain.index(number) for number in range(len(numbers))]

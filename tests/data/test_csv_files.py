@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ziggurat.anonymize import Drop, mask
-from ziggurat.cli._data import write_table
+from ziggurat.cli._outputs import write_table
 from ziggurat.data import (
     Categories,
     Column,
@@ -171,8 +171,7 @@ def test_tables_in_the_terminal_show_hostile_text_as_text() -> None:
 
     from rich.console import Console
 
-    from ziggurat.cli.terminal._printed import Printed
-    from ziggurat.cli.terminal._show import schema_table
+    from ziggurat.cli.terminal import Printed, schema_table
 
     out = io.StringIO()
     console = Console(file=out, width=200)

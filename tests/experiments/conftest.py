@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ziggurat.experiments import take_steps
-from ziggurat.experiments.running._cache import Cache
+from ziggurat.experiments import Cache, take_steps
 
 SAMPLE = Path(__file__).parent / "sample" / "sample_steps.py"
 

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from ziggurat.errors import ArtefactError
 from ziggurat.experiments._types import StoredOutput
-from ziggurat.experiments.storing._artefacts import number_in, pack, unpack, whole
-from ziggurat.experiments.storing._objects import INLINE_LIMIT, DamagedError, Objects, digest_of
+from ziggurat.experiments.storing import DamagedError, Objects, number_in, pack, unpack, whole
+from ziggurat.experiments.storing._objects import INLINE_LIMIT, digest_of
 
 quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from ziggurat.errors import ArtefactError
-from ziggurat.experiments._steps import Step
-from ziggurat.experiments._types import Gathered, Module, Node, NodeOutput
-from ziggurat.experiments.running._cache import Cache, node_key
+from ziggurat.experiments import Cache, Gathered, Module, Node, Step
+from ziggurat.experiments._types import NodeOutput
+from ziggurat.experiments.running._cache import node_key
 
 HOST = socket.gethostname()
 STEP = Step("a:b", print, "1", takes_seed=True)

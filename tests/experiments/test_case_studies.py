@@ -2,9 +2,8 @@
 
 import pytest
 
-from ziggurat.cli.experiments._tables import catalogue_table
-from ziggurat.experiments import Cache, Results, catalogue, expand, load, run_plan
-from ziggurat.experiments.showing._figures import draw
+from ziggurat.cli.experiments import catalogue_table
+from ziggurat.experiments import Cache, Results, catalogue, draw, expand, load, run_plan
 
 NAMES = ("digits", "heartbeats", "web-requests")
 RHOS = [0.1, 0.3, 0.5, 0.7, 0.9, 1, "none"]

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from ziggurat.errors import ExperimentError
-from ziggurat.experiments import Cache, Results, catalogue, expand, load, resolve, run_plan, steps
-from ziggurat.experiments.showing._figures import draw
+from ziggurat.experiments import Cache, Results, catalogue, draw, expand, load, resolve, run_plan, steps
 from ziggurat.experiments.steps.models._decide_ridge import proven_sensitivity, ridge
 
 NAMES = tuple(f"002-fig-8-{number}" for number in range(1, 8))

@@ -8,12 +8,8 @@ from typing import Any
 import pytest
 
 from ziggurat.errors import ExperimentError, MissingExtraError
-from ziggurat.experiments._step_modules import take_steps
-from ziggurat.experiments._types import Experiment, ExperimentPlan, Module, NodeRecord
-from ziggurat.experiments.file._plan import expand
-from ziggurat.experiments.running._cache import Cache
+from ziggurat.experiments import Cache, Experiment, ExperimentPlan, Module, NodeRecord, expand, run_plan, take_steps
 from ziggurat.experiments.running._executors import open_task_pool
-from ziggurat.experiments.running._run import run_plan
 
 pytestmark = pytest.mark.usefixtures("sample_steps")
 Ran = Callable[[], list[str]]

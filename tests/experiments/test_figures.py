@@ -11,10 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ziggurat.errors import ExperimentError
-from ziggurat.experiments._results import Results
-from ziggurat.experiments._types import Expected, Experiment, Figure, Module, NodeRecord
+from ziggurat.experiments import Expected, Experiment, Figure, Module, NodeRecord, Results, draw
 from ziggurat.experiments.showing._axes import levels, marks, points, reference
-from ziggurat.experiments.showing._figures import draw
 
 EPSILONS, MODELS = (0.01, 0.1, 10), ("tree", "forest")
 AGAIN = Module("again", "classify", trials=tuple({"model": model} for model in MODELS), metrics=("accuracy",))

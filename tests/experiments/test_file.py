@@ -13,13 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ziggurat.errors import ExperimentError
+from ziggurat.experiments import Expected, Figure, Gathered, Reproduces, expand, load, schema_text, step
 from ziggurat.experiments._as_json import experiment_to_dict
-from ziggurat.experiments._steps import step
-from ziggurat.experiments._types import Expected, Figure, Gathered, Reproduces
 from ziggurat.experiments.file._figures import EXPECTED_KEYS, FIGURE_KEYS
-from ziggurat.experiments.file._file import EXPERIMENT_KEYS, REPRODUCES_KEYS, load, schema_text
+from ziggurat.experiments.file._file import EXPERIMENT_KEYS, REPRODUCES_KEYS
 from ziggurat.experiments.file._modules import MODULE_KEYS
-from ziggurat.experiments.file._plan import expand
 
 
 @step("file-test-prepare", outputs=("train", "test"))

@@ -12,10 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from ziggurat.errors import ExperimentError
-from ziggurat.experiments._steps import step
-from ziggurat.experiments._types import Expected, Experiment, Figure, Module, NodeRecord, Reproduces, StoredOutput
-from ziggurat.experiments.file._file import load
-from ziggurat.experiments.storing._history import History
+from ziggurat.experiments import Expected, Experiment, Figure, History, Module, NodeRecord, Reproduces, load, step
+from ziggurat.experiments._types import StoredOutput
 
 
 @step("history-test-colour")

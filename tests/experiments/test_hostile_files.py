@@ -12,9 +12,19 @@ from typing import Any
 import pytest
 
 from ziggurat.errors import ArtefactError, ExperimentError
-from ziggurat.experiments import Experiment, Figure, Module, Results, draw_all, expand, load, run_plan, step_names
-from ziggurat.experiments._steps import resolve
-from ziggurat.experiments.running._cache import Cache
+from ziggurat.experiments import (
+    Cache,
+    Experiment,
+    Figure,
+    Module,
+    Results,
+    draw_all,
+    expand,
+    load,
+    resolve,
+    run_plan,
+    step_names,
+)
 from ziggurat.experiments.storing._estimators import read_estimator
 from ziggurat.pate.training._classifiers import read_classifier
 

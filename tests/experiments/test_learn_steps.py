@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from ziggurat.errors import DataError, ExperimentError
-from ziggurat.experiments import Cache, Results, catalogue, expand, load, resolve, run_plan, steps
-from ziggurat.experiments.showing._figures import draw
-from ziggurat.experiments.steps.cases._model_data import normal_density
+from ziggurat.experiments import Cache, Results, catalogue, draw, expand, load, resolve, run_plan, steps
+from ziggurat.experiments.steps.cases import normal_density
 from ziggurat.experiments.steps.models import _regression
 from ziggurat.privacy import compose, event_from_dict
 

@@ -8,8 +8,7 @@ import pytest
 
 from ziggurat.errors import DataError, ExperimentError, ParameterError
 from ziggurat.experiments import resolve, steps
-from ziggurat.experiments.steps.cases import _web_requests
-from ziggurat.experiments.steps.cases._case_parts import cut
+from ziggurat.experiments.steps.cases import _web_requests, cut_parts
 from ziggurat.experiments.steps.voting import _labelling, _pate
 from ziggurat.pate import LaplaceNoisyMax, Votes
 from ziggurat.privacy import compose, event_from_dict
@@ -95,13 +94,13 @@ def test_the_weights_are_logarithms_of_inverse_frequencies_in_the_public_sample_
 def test_requests_are_mixed_as_the_share_says_and_parts_that_do_not_fit_are_refused():
     urls = [f"/{number}" for number in range(1000)]
     labels = (np.arange(1000) < 300).astype(np.int64)
-    mixed, chosen = _web_requests._mixed(urls, labels, 0.05, 1)
+    mixed, chosen = _web_requests._mix(urls, labels, 0.05, 1)
     assert (len(mixed), int(chosen.sum())) == (736, 37)
     assert len(set(mixed)) == 736
     with pytest.raises(DataError, match="Every part needs rows; raise teacher"):
         steps.digit_data("invented", teacher_rows=0)
     with pytest.raises(DataError, match="The parts need 5 rows and there are 4; ask for fewer"):
-        cut(np.arange(4), {"teacher": 3, "pool": 2})
+        cut_parts(np.arange(4), {"teacher": 3, "pool": 2})
     with pytest.raises(DataError, match="'malicious_share' must lie between 0 and 1"):
         web(malicious_share=1)
 
@@ -147,7 +146,7 @@ def test_beats_have_the_norm_asked_for():
 
 
 def test_teachers_come_back_from_their_artefact_as_they_were(requests, trained):
-    first, again = (_pate.unpacked(trained["ensemble"]).predict(requests["pool_features"]) for _ in range(2))
+    first, again = (_pate.unpack_teachers(trained["ensemble"]).predict(requests["pool_features"]) for _ in range(2))
     assert first.shape == (20, 500)
     assert np.array_equal(first, again)
     assert all(isinstance(content, bytes) for content in trained["ensemble"].values())
@@ -204,7 +203,9 @@ def test_labels_of_well_protected_rows_are_hardly_better_than_a_coin(requests, t
 def test_queries_without_a_majority_cost_the_plateaus_of_the_documents(queries, classes, delta, independent, plateau):
     votes = Votes(np.full((queries, classes), 200 // classes))
     rule = LaplaceNoisyMax("0.05")
-    told = _labelling.told(rule, votes, rule.release(votes, seeded(0)), np.zeros(queries, dtype=np.int64), delta)
+    told = _labelling.tell_accuracy(
+        rule, votes, rule.release(votes, seeded(0)), np.zeros(queries, dtype=np.int64), delta
+    )
     assert told["epsilon_published"] == pytest.approx(independent, abs=1e-4)
     assert told["epsilon_dependent_private"] == pytest.approx(plateau, abs=1e-4)
     assert told["epsilon_exact_private"] <= told["epsilon_record"] < told["epsilon_published"]

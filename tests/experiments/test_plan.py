@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ziggurat.errors import ExperimentError
-from ziggurat.experiments._types import Experiment, ExperimentPlan, Gathered, Module, Node, NodeOutput
-from ziggurat.experiments.file._plan import expand
+from ziggurat.experiments import Experiment, ExperimentPlan, Gathered, Module, Node, expand
+from ziggurat.experiments._types import NodeOutput
 from ziggurat.randomness import seeded
 
 

@@ -6,10 +6,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from ziggurat.experiments._results import Results
-from ziggurat.experiments._types import Expected, Experiment, Figure, Module, NodeRecord, Reproduces
-from ziggurat.experiments.showing._report import number, report
-from ziggurat.experiments.storing._history import Run
+from ziggurat.experiments import Expected, Experiment, Figure, Module, NodeRecord, Reproduces, Results, Run, report
+from ziggurat.experiments.showing._report import number
 
 NASTY = "<script>alert('x')</script> & \"quotes\""
 MODULE = Module("m", "classify", trials=({"p": 1}, {"p": 2}), repeats=2, metrics=("accuracy",))

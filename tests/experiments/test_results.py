@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ziggurat.errors import DataError
-from ziggurat.experiments._results import Results
-from ziggurat.experiments._types import Expected, Experiment, Module, NodeRecord
+from ziggurat.experiments import Expected, Experiment, Module, NodeRecord, Results
 from ziggurat.experiments._values import describe, same, token
 
 AGAIN = Module("again", "classify", metrics=("accuracy", "auc"))

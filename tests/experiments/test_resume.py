@@ -11,10 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ziggurat.experiments._types import Experiment, ExperimentPlan, Module
-from ziggurat.experiments.file._plan import expand
-from ziggurat.experiments.running._cache import Cache
-from ziggurat.experiments.running._run import run_plan
+from ziggurat.experiments import Cache, Experiment, ExperimentPlan, Module, expand, run_plan
 
 pytestmark = pytest.mark.usefixtures("sample_steps")
 Ran = Callable[[], list[str]]

@@ -12,11 +12,8 @@ import numpy as np
 import pytest
 
 from ziggurat.errors import ExperimentError
-from ziggurat.experiments._types import Experiment, ExperimentPlan, Module, NodeRecord
-from ziggurat.experiments.file._plan import expand
-from ziggurat.experiments.running._cache import Cache
+from ziggurat.experiments import Cache, Experiment, ExperimentPlan, Module, NodeRecord, expand, preview, run_plan
 from ziggurat.experiments.running._progress import Progress
-from ziggurat.experiments.running._run import preview, run_plan
 from ziggurat.experiments.running._task import PRINTED_HEAD, PRINTED_TAIL
 
 pytestmark = pytest.mark.usefixtures("sample_steps")

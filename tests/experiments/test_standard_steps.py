@@ -15,7 +15,7 @@ from ziggurat.data.generators import clinic_patients, clinic_patients_schema
 from ziggurat.errors import DataError, ExperimentError, NotPublicError, PrivacyError, SchemaError
 from ziggurat.experiments import resolve, step_names, steps
 from ziggurat.experiments.steps.records import _protection
-from ziggurat.experiments.steps.records._judging import best_threshold, judged
+from ziggurat.experiments.steps.records._judging import best_threshold, measure
 from ziggurat.mechanisms import Laplace, empirical_epsilon
 from ziggurat.privacy import compose, event_from_dict
 
@@ -196,7 +196,7 @@ def test_the_threshold_is_the_best_on_the_validation_data():
 
 
 def test_precision_over_no_positive_answers_is_zero_not_undefined():
-    made = judged(np.array([0.1, 0.2, 0.3]), np.array([0, 1, 0]), threshold=0.9)
+    made = measure(np.array([0.1, 0.2, 0.3]), np.array([0, 1, 0]), threshold=0.9)
     assert (made["precision"], made["f1"]) == (0.0, 0.0)
 
 

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from ziggurat.errors import ExperimentError
-from ziggurat.experiments._step_modules import take_steps
-from ziggurat.experiments._steps import resolve, step, step_names
+from ziggurat.experiments import resolve, step, step_names, take_steps
 
 
 @step("steps-test-shuffle", outputs=("table", "rows"))

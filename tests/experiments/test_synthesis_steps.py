@@ -10,9 +10,8 @@ from ziggurat.attacks import Scenario
 from ziggurat.data import read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, ExperimentError
-from ziggurat.experiments import Cache, Results, catalogue, expand, load, resolve, run_plan, steps
-from ziggurat.experiments.showing._figures import draw
-from ziggurat.experiments.steps.synthesis._risk import CASES, IN, MAYBE, _found, _IntruderSearch
+from ziggurat.experiments import Cache, Results, catalogue, draw, expand, load, resolve, run_plan, steps
+from ziggurat.experiments.steps.synthesis._risk import CASES, IN, MAYBE, _find, _IntruderSearch
 from ziggurat.experiments.steps.synthesis._utility import _Yardstick
 
 NAMES = tuple(f"002-table-4-{table}" for table in ("2", "3", "3-adult", "3-sd2011", "4", "5"))
@@ -223,7 +222,7 @@ def test_claims_are_those_of_the_printed_equations_for_targets_inside_and_outsid
     noisy = [sample.set_column(4, "income", pa.array(each)) for each in incomes]
     engine = DuckDBEngine()
     search = _IntruderSearch(people, rows, noisy, Scenario(**SCENARIO), "income", engine)
-    found = _found(search, wanted, read(people.select(["origin", "income", "age"]), engine=engine))
+    found = _find(search, wanted, read(people.select(["origin", "income", "age"]), engine=engine))
     everybody = np.flatnonzero(wanted)
     inside = [target for target in everybody if target in set(rows.tolist())]
     for case, targets in ((IN, inside), (MAYBE, everybody)):

@@ -7,9 +7,17 @@ import threading
 import pytest
 
 from ziggurat.errors import ExperimentError, MissingExtraError
-from ziggurat.experiments._types import Experiment, Module, NodeRecord
-from ziggurat.experiments.showing._trackers import Guarded, MlflowTracker, Tracker, WandbTracker, resend
-from ziggurat.experiments.storing._history import History
+from ziggurat.experiments import (
+    Experiment,
+    Guarded,
+    History,
+    MlflowTracker,
+    Module,
+    NodeRecord,
+    Tracker,
+    WandbTracker,
+    resend,
+)
 
 AGAIN = Module("again", "classify", metrics=("accuracy",))
 PRIVATE = Module("private", "privatize", trials=({"epsilon": 0.5},), modules=(AGAIN,))

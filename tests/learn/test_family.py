@@ -166,9 +166,9 @@ def test_threads_share_one_exact_count():
 
 def test_counts_of_processes_are_merged_and_never_twice():
     model = _tree().fit(ROWS, LABELS)
-    told = model._kin.to_json().replace(f'"fits": [["{next(iter(model._kin._fits))[0]}"', '"fits": [["elsewhere"')
+    told = model.kin.to_json().replace(f'"fits": [["{next(iter(model.kin._fits))[0]}"', '"fits": [["elsewhere"')
     for _ in range(2):
-        assert Family.from_json(told) is model._kin
+        assert Family.from_json(told) is model.kin
     assert model.guarantee_.epsilon == 2
 
 

@@ -240,7 +240,7 @@ def test_at_risk_answers_for_every_event_that_has_an_account():
 
 
 def test_an_event_that_cannot_be_rounded_both_ways_is_refused():
-    with pytest.raises(UnknownEventError, match="use at_risk"):
+    with pytest.raises(UnknownEventError, match="use privacy_at_risk"):
         PairAtRisk(PureEvent(ONE, 1))
     with pytest.raises(PrivacyError):
         PairAtRisk(LaplaceEvent(ONE, 1, 1, coordinates=2))

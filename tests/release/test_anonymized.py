@@ -73,16 +73,19 @@ def test_the_certificate_names_the_file_and_what_attackers_make_of_it(
 ) -> None:
     made = release_anonymized(anonymous, tmp_path / name, keep=["cost"])
     facts = json.loads(made.certificate.read_text())
-    assert facts["file"] == {"name": name, "sha256": hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()}
-    assert facts["promise"] == "unbounded"
-    assert "not differential privacy" in facts["not_promised"]
-    assert facts["attacks"]["before"]["highest"] == 1
-    assert facts["attacks"]["after"]["highest"] <= 0.2
-    assert facts["attacks"]["after"]["share_above_threshold"] == 0
-    assert facts["attacks"]["homogeneity"]["illness"]["learned"]["hits"] == 0
-    assert facts["attacks"]["unique_in_untouched"] == {"illness": 0, "cost": 1}
+    data, evidence = (tmp_path / name).read_bytes(), facts["evidence"]
+    assert facts["artefacts"] == [{"name": name, "sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}]
+    assert (facts["format"], facts["kind"]) == ("ziggurat/certificate/2", "anonymized table")
+    assert (facts["promise"], facts["sentence"]) == (None, made.release.certificate.sentence)
+    assert "not differential privacy" in facts["not_protected"][0]
+    assert facts["details"]["sentence"] == made.sentence
+    assert evidence["facts"]["risk"]["before"]["highest"] == 1
+    assert evidence["facts"]["risk"]["after"]["highest"] <= 0.2
+    assert evidence["facts"]["risk"]["after"]["share_above_threshold"] == 0
+    assert evidence["made"]["homogeneity of illness"]["learned"]["hits"] == 0
+    assert evidence["facts"]["undone"]["untouched"] == {"illness": 0, "cost": 1}
     assert facts["recorded"] is None
-    assert facts["done"]["levels"] == dict(anonymous.levels)
+    assert evidence["facts"]["done"]["levels"] == dict(anonymous.levels)
 
 
 def test_the_measured_risks_are_those_of_the_file(anonymous: Anonymized, tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ import pytest
 from ziggurat.errors import DataError
 from ziggurat.ledger import Ledger
 from ziggurat.privacy import Neighbours, PureEvent
-from ziggurat.release._cited import Cited, cite, recorded, require_unbounded
+from ziggurat.release import Cited, look_up
+from ziggurat.release._cited import cite, require_unbounded
 
 TENTH = PureEvent(Neighbours(), "1/10")
 
@@ -46,7 +47,7 @@ def test_a_cited_answer_tells_its_question_and_the_grant_that_paid(ledger: Ledge
     cited = answered(ledger, "q", rehearsal=True)
     ledger.close_grant("clinic", "ana")
     ledger.grant("clinic", "ana", "1/2")
-    found = recorded(ledger, cited)
+    found = look_up(ledger, cited)
     assert (found.question, found.event, found.rehearsal) == ("q", TENTH, True)
     assert (found.answer, found.grant.epsilon) == ({"value": 3}, 1)
 
@@ -62,7 +63,7 @@ def test_the_same_text_noted_twice_is_two_entries(ledger: Ledger) -> None:
 def test_a_citation_that_does_not_fit_is_refused(ledger: Ledger, change: dict[str, object]) -> None:
     cited, noted = answered(ledger, "q"), cite(ledger, ledger.record_unbounded("clinic", "a map"))
     with pytest.raises(DataError, match="is not the one that is cited"):
-        recorded(ledger, replace(cited, **change))
+        look_up(ledger, replace(cited, **change))
     with pytest.raises(DataError, match="is not the one that is cited"):
         require_unbounded(ledger, replace(noted, **change))
 
@@ -70,10 +71,10 @@ def test_a_citation_that_does_not_fit_is_refused(ledger: Ledger, change: dict[st
 def test_an_entry_of_another_kind_ledger_or_analyst_is_refused(ledger: Ledger) -> None:
     cited, noted = answered(ledger, "q"), cite(ledger, ledger.record_unbounded("clinic", "a map"))
     with pytest.raises(DataError, match="is not the one that is cited"):
-        recorded(ledger, noted)
+        look_up(ledger, noted)
     with pytest.raises(DataError, match="is not the one that is cited"):
         require_unbounded(ledger, cited)
     with pytest.raises(DataError, match="another ledger"):
-        recorded(ledger, replace(cited, ledger="another"))
+        look_up(ledger, replace(cited, ledger="another"))
     with pytest.raises(DataError, match="is not the one that is cited"):
-        recorded(ledger, replace(cited, analyst="bob"))
+        look_up(ledger, replace(cited, analyst="bob"))

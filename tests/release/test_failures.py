@@ -16,7 +16,7 @@ from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import EngineError, ParameterError, PendingError, ZigguratError
 from ziggurat.ledger import Ledger
 from ziggurat.privacy import Neighbours
-from ziggurat.queries.answering._plan import QuestionPlan
+from ziggurat.queries import QuestionPlan
 from ziggurat.release import Session
 
 CANARY = "CANARY-7f3a"

@@ -37,9 +37,8 @@ from ziggurat.attacks._guesses import judge as judge_guesses
 from ziggurat.errors import GateError, ParameterError, PrivacyError
 from ziggurat.findings import Finding
 from ziggurat.ledger import Ledger
-from ziggurat.release import NOT_PROTECTED_BY_GATE, Evidence, Gate, Stop, Verdict
+from ziggurat.release import NOT_PROTECTED_BY_GATE, Evidence, ExactCopies, Gate, Stop, Verdict
 from ziggurat.release._gate import DEFAULTS, holm
-from ziggurat.release._synthetic_attacks import ExactCopies
 
 NONE = Share(0, 100)
 

@@ -39,8 +39,9 @@ from ziggurat.pate import (
 from ziggurat.privacy import Neighbours, Relation, compose
 from ziggurat.randomness import secure, seeded
 from ziggurat.release import MOST_QUERIES, Labelled, Labelling, Purse, certify
-from ziggurat.release._stored import packed
-from ziggurat.release.labels._described import aggregator_from, described, features_digest
+from ziggurat.release._cited import pack
+from ziggurat.release.labels import features_digest
+from ziggurat.release.labels._described import aggregator_from, describe_step
 
 CANARY = "CANARY-7f3a"
 QUERIES = np.random.default_rng(5).normal(size=(40, 4))
@@ -186,7 +187,7 @@ def test_a_cap_without_a_test_or_above_the_queries_is_found_before_anything_is_r
 
 def test_the_most_labels_of_the_most_classes_fit_into_an_entry():
     labels = np.random.default_rng(0).integers(0, 10**5, MOST_QUERIES).tolist()
-    assert len(json.dumps(packed({"labels": labels}))) < 1 << 20
+    assert len(json.dumps(pack({"labels": labels}))) < 1 << 20
 
 
 class Broken(GumbelNoisyMax):
@@ -422,9 +423,9 @@ def test_the_stored_labels_hold_no_vote_and_no_feature(labelling, teachers_ledge
 
 @pytest.mark.parametrize("aggregator", AGGREGATORS, ids=repr)
 def test_an_aggregator_is_described_exactly_and_made_again(aggregator):
-    facts = json.loads(json.dumps(described(aggregator)))
+    facts = json.loads(json.dumps(describe_step(aggregator)))
     again = aggregator_from(facts)
-    assert described(again) == facts
+    assert describe_step(again) == facts
     assert again.planned(Ballot(3), 9, 9) == aggregator.planned(Ballot(3), 9, 9)
 
 

@@ -13,7 +13,7 @@ from ziggurat.ledger import Ledger
 from ziggurat.privacy import Neighbours, Relation
 from ziggurat.randomness import seeded
 from ziggurat.release import PrivatizedQueries, QueryCurator
-from ziggurat.release.labels._described import features_digest
+from ziggurat.release.labels import features_digest
 
 ROWS = np.random.default_rng(3).normal(size=(50, 4))
 

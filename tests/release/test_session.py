@@ -17,9 +17,7 @@ from ziggurat.errors import (
     ZigguratError,
 )
 from ziggurat.privacy import Neighbours
-from ziggurat.queries._answer import Answer
-from ziggurat.queries.language._builder import Query
-from ziggurat.queries.workloads._workload import Workload
+from ziggurat.queries import Answer, Query, Workload
 from ziggurat.randomness import seeded
 from ziggurat.release import MOST_NUMBERS, Session
 

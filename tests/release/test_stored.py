@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ziggurat.release._stored import packed, unpacked
+from ziggurat.release._cited import pack, unpack
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -15,8 +15,8 @@ VALUES = st.recursive(
 @given(st.dictionaries(st.sampled_from(["groups", "notes"]), VALUES), st.integers(0, 20_000))
 def test_an_answer_is_unpacked_as_it_was_packed(answer, length):
     whole = {**answer, "filling": "ab" * length}
-    assert unpacked(packed(whole)) == whole
+    assert unpack(pack(whole)) == whole
 
 
 def test_a_long_answer_takes_less_room_than_its_text():
-    assert len(str(packed({"filling": list(range(20_000))}))) < 60_000
+    assert len(str(pack({"filling": list(range(20_000))}))) < 60_000

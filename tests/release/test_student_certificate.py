@@ -29,7 +29,7 @@ from ziggurat.pate import (
 from ziggurat.privacy import Neighbours, UnboundedEvent, compose, event_from_dict
 from ziggurat.randomness import seeded
 from ziggurat.release import Labelled, Labelling, QueryCurator, StudentCertificate, certify
-from ziggurat.release.labels._described import features_digest
+from ziggurat.release.labels import features_digest
 
 DAY = date(2026, 11, 15)
 HOSPITAL = Unit.of("site", "hospital")

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from ziggurat.errors import BudgetExceededError, DataError, ParameterError, QuestionError
-from ziggurat.queries.workloads._workload import Workload
+from ziggurat.queries import Workload
 from ziggurat.release import Session, sweep
 
 QUESTION = "SELECT COUNT(*) AS n, AVG(age) AS mean_age FROM clinic"

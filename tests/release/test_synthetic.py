@@ -33,9 +33,9 @@ from ziggurat.ledger import Ledger
 from ziggurat.privacy import Neighbours, Relation, compose
 from ziggurat.randomness import seeded
 from ziggurat.release import Gate, check_synthetic, release_synthetic, release_synthetic_private
-from ziggurat.release._synthetic_attacks import Claim
 from ziggurat.release.tables import _synthetic as plain
-from ziggurat.release.tables._synthetic_parts import parts_of, tossed_parts
+from ziggurat.release.tables._attacking import Claim
+from ziggurat.release.tables._synthetic_parts import parts_of, toss_parts
 from ziggurat.synthesize import MST, Synthesizer
 
 NAMES = ("age", "town", "illness", "cost")
@@ -105,17 +105,18 @@ def test_the_certificate_states_what_was_made_and_measured_and_promises_nothing(
     made = release_synthetic(table, tmp_path / name, rehearsal(methods={"cost": "linear"}, rules=["age < 100"]))
     text = made.certificate.read_text()
     facts = json.loads(text)
-    assert facts["files"] == [{"name": name, "sha256": sha256(tmp_path / name), "rows": 300}]
-    assert facts["promise"] == "unbounded"
+    size = (tmp_path / name).stat().st_size
+    assert facts["artefacts"] == [{"name": name, "sha256": sha256(tmp_path / name), "bytes": size, "rows": 300}]
+    assert facts["promise"] is None
     assert "private" not in text.lower()
     assert facts["rehearsal"] is True
-    done = facts["done"]
-    assert (done["kind"], done["kept_back"], done["learned_from"], done["copies"]) == ("fully", 30, 270, 1)
+    done, evidence = facts["details"], facts["evidence"]
+    assert (done["kind"], evidence["facts"]["kept_back"], done["learned_from"]) == ("fully", 30, 270)
     assert done["methods"]["cost"]["name"] == "linear"
     assert done["rules"] == ["age < 100"]
     assert done["left_out"] == ["name", "who"]
-    assert set(facts["attacks"]["made"]) == {"closest records", "singling out", "linking", "inferring illness"}
-    assert facts["attacks"]["skipped"] == {}
+    assert set(evidence["made"]) == {"closest records", "singling out", "linking", "inferring illness"}
+    assert evidence["skipped"] == {}
 
 
 def test_nobody_is_told_apart_and_no_cell_is_in_the_certificate(table: Table, tmp_path: Path) -> None:
@@ -173,7 +174,7 @@ def test_a_promise_that_does_not_hold_is_refuted_by_people_who_were_kept_back(
     assert not (tmp_path / "out.parquet").exists()
     made = release_synthetic_private(table, tmp_path / "out.parquet", cheating, **paid, go_on="to show it")
     assert made.refuted
-    assert made.to_dict()["promise"] == "unbounded"
+    assert made.to_dict()["promise"] is None
     assert "No privacy is promised" in made.sentence
     assert check_synthetic(made.certificate, book)["decision"]["refuted"]
     assert book.history("clinic")[-1].kind == "unbounded"
@@ -191,12 +192,12 @@ def test_a_promise_that_does_not_hold_is_refuted_by_people_who_were_kept_back(
 def test_a_promise_is_tested_only_where_each_person_had_a_coin_and_a_row(table: Table) -> None:
     paid = MST("1", "1e-9", rows_per_unit=1).fit(table).guarantee_
     replacing = MST("1", "1e-9", rows_per_unit=1, relation="replace-one").fit(table).guarantee_
-    assert Claim(paid, 0.1, 300).untested(300, 1) == ""
-    assert "by a coin" in Claim(paid, 0.0, 0).untested(300, 1)
-    assert "one row for each person" in Claim(paid, 0.1, 100).untested(300, 1)
-    assert "one copy" in Claim(paid, 0.1, 300).untested(300, 2)
-    assert "more than" in Claim(paid, 0.1, 40_000).untested(40_000, 1)
-    assert "replacing somebody" in Claim(replacing, 0.1, 300).untested(300, 1)
+    assert Claim(paid, 0.1, 300).why_untested(300, 1) == ""
+    assert "by a coin" in Claim(paid, 0.0, 0).why_untested(300, 1)
+    assert "one row for each person" in Claim(paid, 0.1, 100).why_untested(300, 1)
+    assert "one copy" in Claim(paid, 0.1, 300).why_untested(300, 2)
+    assert "more than" in Claim(paid, 0.1, 40_000).why_untested(40_000, 1)
+    assert "replacing somebody" in Claim(replacing, 0.1, 300).why_untested(300, 1)
 
 
 def test_all_rows_of_a_person_are_on_one_side(tmp_path: Path) -> None:
@@ -214,7 +215,7 @@ def test_a_coin_for_each_person_leaves_everybody_else_where_they_are() -> None:
     less = read(people(300).slice(0, 299), schema())
     kept = []
     for table in (more, less):
-        learned, _ = tossed_parts(table, NAMES, 0.3, seeded(1), table.engine)  # type: ignore[arg-type]
+        learned, _ = toss_parts(table, NAMES, 0.3, seeded(1), table.engine)  # type: ignore[arg-type]
         kept.append(set(learned.raw.rows(["who"])["who"].to_pylist()))
     assert kept[0] - kept[1] <= {"id-299"}
     assert kept[1] <= kept[0]
@@ -253,8 +254,8 @@ def test_a_partially_synthetic_table_keeps_its_people_and_is_matched(table: Tabl
     assert (found.targets, found.rows) == (old, 300)
     assert made.attacked.findings["exact copies"].to_dict()["copies"]["rate"] == pytest.approx(1 - old / 300, abs=0.05)
     assert "keeps its people" in made.attacked.skipped["closest records"]
-    facts = made.to_dict()["done"]
-    assert (facts["kind"], facts["kept_back"], facts["as_they_were"]) == ("partially", 0, ["town", "illness"])
+    facts = made.to_dict()["details"]
+    assert (facts["kind"], made.kept_back, facts["as_they_were"]) == ("partially", 0, ["town", "illness"])
     assert facts["replaced"] == {"age": old, "cost": old}
     named = release_synthetic(table, tmp_path / "b.csv", maker, scenario=Scenario({"town": "exact"}, "illness = 'flu'"))
     assert named.attacked.findings["matching"].to_dict()["targets"] == people()["illness"].to_pylist().count("flu")
@@ -269,7 +270,7 @@ def test_the_ledger_remembers_the_release_as_unbounded(table: Table, tmp_path: P
     assert "private" not in said.lower()
     assert made.recorded is not None
     assert book.history("clinic")[-1].hash == made.recorded.hash
-    assert check_synthetic(made.certificate, book)["files"][0]["sha256"] == sha256(made.paths[0])
+    assert check_synthetic(made.certificate, book)["artefacts"][0]["sha256"] == sha256(made.paths[0])
     assert not made.rehearsal
 
 
@@ -291,7 +292,7 @@ def test_without_an_entry_in_the_ledger_there_is_no_file(table: Table, tmp_path:
 def test_a_file_that_changed_after_the_attack_is_not_released(
     table: Table, tmp_path: Path, book: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    attacked = plain._attacked
+    attacked = plain._attack
 
     def attack(maker: Any, drafts: Any, *given: Any) -> Any:
         found = attacked(maker, drafts, *given)
@@ -316,6 +317,13 @@ def test_tampering_with_a_released_file_is_found(table: Table, tmp_path: Path, b
     check_synthetic(made.certificate)
     with pytest.raises(DataError, match="The ledger says something else"):
         check_synthetic(made.certificate, book)
+    facts = json.loads(made.certificate.read_text())
+    earlier = {"format": "ziggurat/synthetic-release/1", "files": facts["artefacts"], "recorded": facts["recorded"]}
+    made.certificate.write_text(json.dumps(earlier))
+    assert check_synthetic(made.certificate) == earlier
+    made.certificate.write_text(json.dumps({**earlier, "format": "ziggurat/another/1"}))
+    with pytest.raises(DataError, match="no certificate"):
+        check_synthetic(made.certificate)
     made.certificate.write_text("{}")
     with pytest.raises(DataError, match="no certificate"):
         check_synthetic(made.certificate)
@@ -389,12 +397,16 @@ def test_what_carries_a_guarantee_is_paid_for_and_states_it(table: Table, tmp_pa
     assert hold.data["event"] == planned.to_dict() == made.event.to_dict()
     proven = compose(planned).approximate("1e-9")
     facts = check_synthetic(made.certificate, book)
-    assert Fraction(facts["promise"]["epsilon"]) == proven.epsilon <= 1
-    assert (facts["promise"]["delta"], facts["promise"]["relation"]) == ("1/1000000000", "add-or-remove-one")
+    assert made.guarantee == proven
+    assert proven.epsilon <= 1
+    assert str(proven) in facts["details"]["sentence"]
+    granted = book.budget("clinic").delta  # a certificate states the promise at the delta of the budget that paid
+    assert Fraction(facts["promise"]["epsilon"]) == compose(planned).approximate(granted).epsilon <= proven.epsilon
+    assert (facts["promise"]["delta"], facts["promise"]["relation"]) == (str(granted), "add-or-remove-one")
     assert facts["promise"]["unit"] == "one person (column who)"
     assert facts["rehearsal"] is True
-    assert "closest records" in facts["attacks"]["made"]
-    assert "for the steward" in facts["not_covered"]
+    assert "closest records" in facts["evidence"]["made"]
+    assert "for the steward" in facts["details"]["not_covered"]
     assert [parquet.read_schema(path).names for path in made.paths] == [list(NAMES)] * 2
     assert stat.S_IMODE(made.certificate.stat().st_mode) == 0o600
     assert not any(cell in made.certificate.read_text() for cell in ("secretperson", "id-1", "Aville", "gout"))

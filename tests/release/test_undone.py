@@ -147,10 +147,10 @@ def test_what_was_decided_stands_in_the_certificate_and_in_the_ledger(tmp_path: 
         release = released(found, tmp_path, keep={"code": "drawn anew"}, ledger=book, table="clinic")
         assert "Kept as they were: 'code' (drawn anew)." in book.statement("clinic").unbounded[0]
     facts = json.loads(release.certificate.read_text())
-    assert facts["kept"] == {"code": "drawn anew"}
-    assert facts["dropped"] == ["person"]
-    assert facts["attacks"]["undone"]["told"] == [{"column": "code", "of": "city", "share": 1.0}]
-    assert "Kept by decision of the steward: 'code' (drawn anew)." in facts["verdict"]
+    assert facts["details"]["kept"] == {"code": "drawn anew"}
+    assert facts["details"]["dropped"] == ["person"]
+    assert facts["evidence"]["facts"]["undone"]["told"] == [{"column": "code", "of": "city", "share": 1.0}]
+    assert "Kept by decision of the steward: 'code' (drawn anew)." in facts["details"]["verdict"]
     assert not any(cell in release.certificate.read_text() for cell in ("city 1", "id-1", "gout"))
 
 

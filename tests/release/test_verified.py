@@ -89,7 +89,7 @@ class Planted:
 
     def __init__(self, anonymised: Anonymized, shown: pa.Table) -> None:
         self._true, self._shown = anonymised.publication, shown
-        self.source, self.rows = self._true.source, self._true.rows
+        self.original, self.rows = self._true.original, self._true.rows
 
     def write(self, path: Path) -> None:
         self._true.write(path)
@@ -123,7 +123,7 @@ def test_the_same_release_leaves_with_the_right_file(tmp_path: Path, what: str, 
     (found,) = release.verified
     assert found.held
     assert found.model == release.anonymized.question.models[0].sentence
-    assert release.to_dict()["verified"][0]["measured"] == found.measured
+    assert release.to_dict()["evidence"]["facts"]["verified"][0]["measured"] == found.measured
 
 
 @pytest.mark.parametrize("name", ["out.parquet", "out.csv"])
@@ -139,7 +139,7 @@ def test_a_declared_code_for_missing_cells_is_no_value_either(tmp_path: Path, na
     counting = anonymize(read(table, schema), [KAnonymity(2), LDiversity("s", 2, missing_is_a_value=True)])
     release = release_anonymized(counting, tmp_path / name)
     assert (counting.levels, release.verified[1].measured) == ({"g": 0}, 2)
-    assert "a missing cell counted as one" in release.to_dict()["verified"][1]["model"]
+    assert "a missing cell counted as one" in release.to_dict()["evidence"]["facts"]["verified"][1]["model"]
     planted = Planted(found, table)
     with pytest.raises(PrivacyError, match="does not satisfy its models"):
         release_anonymized(dataclasses.replace(found, publication=planted), tmp_path / "again.csv")

@@ -85,7 +85,7 @@ def test_scores_of_neighbours_differ_by_no_more_than_is_stated():
 def test_the_whole_of_mst_on_tables_that_differ_in_one_row(spent):
     """One column, so that all is spent on one table of counts: there the promise is tight."""
     model = MST(spent, DELTA, missing=[])
-    terms = model._terms(Schema((Column("ill", Kind.BOOLEAN),)))
+    terms = model.plan_terms(Schema((Column("ill", Kind.BOOLEAN),)))
     centres, ratios = [np.array([40, 41]), np.array([40, 40])], []
     for rows in centres:
         counts = ExactCounts({"ill": np.repeat([0, 1], rows)}, {"ill": 2})

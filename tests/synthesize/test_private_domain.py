@@ -101,7 +101,7 @@ def test_paying_leaves_less_for_the_counts():
     free = Schema((Column("town", Kind.CATEGORY, categories=Categories(("Jena", "Ulm"))), *UNKNOWN.columns[1:]))
     known = Schema((free.columns[0], Column("age", Kind.INTEGER, bounds=Bounds(0, 99)), WEIGHT))
     options = {"domain": "pay", "domain_share": "1/2"}
-    sigma = [MST(3, "1e-6", **options)._terms(schema).rho for schema in (known, free, UNKNOWN)]
+    sigma = [MST(3, "1e-6", **options).plan_terms(schema).rho for schema in (known, free, UNKNOWN)]
     assert sigma[0] > sigma[1] > sigma[2]
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from ziggurat.anonymize import KAnonymity, anonymize
 from ziggurat.anonymize.generalizing import _solutions as solutions
-from ziggurat.cli.anonymize._command import _progress
+from ziggurat.cli.anonymize._command import _describe_search
 from ziggurat.cli.anonymize._page import outcome
 
 Command = Callable[..., Any]
@@ -57,7 +57,7 @@ def test_help_teaches_with_examples(command: Command) -> None:
 
 
 def test_a_table_from_the_question_to_the_ledger(command: Command, clinic: Path) -> None:
-    pictures = ("--frontier", "f.png", "--solutions", "all.csv")
+    pictures = ("--picture", "f.png", "--solutions", "all.csv")
     asked = ("--k", "5", "--l", "illness=2", "--suppress", "0.05", "--out", "safe.parquet", "--budget", "patients")
     held = command("anonymize", "patients.csv", *asked, *pictures)
     assert (held.code, list(clinic.glob("safe*")), "patients" in held.out) == (2, [], False)
@@ -82,8 +82,8 @@ def test_a_table_from_the_question_to_the_ledger(command: Command, clinic: Path)
 
 
 def test_the_banner_is_green_only_if_nothing_was_found(command: Command, clinic: Path) -> None:
-    asked = ("--k", "5", "--l", "illness=2", "--suppress", "0.05", "--out", "safe.parquet")
-    look = ("risk", "patients.csv", "--after", "safe.parquet", "--out", "page.html")
+    asked = ("--k", "5", "--l", "illness=2", "--suppress", "0.05", "--out", "safe.parquet", "--force")
+    look = ("risk", "patients.csv", "--after", "safe.parquet", "--report", "page.html", "--force")
 
     def page(*decided: str) -> str:
         made = command("anonymize", "patients.csv", *asked, *decided)
@@ -109,13 +109,13 @@ def test_too_many_generalisations_to_list_name_the_option(
     command: Command, clinic: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(solutions, "MOST_NODES", 1)
-    found = command("anonymize", "patients.csv", "--k", "5", "--out", "safe.csv", *KEPT, "--frontier", "f.png")
-    assert "leave out --frontier and --solutions" in found.err
+    found = command("anonymize", "patients.csv", "--k", "5", "--out", "safe.csv", *KEPT, "--picture", "f.png")
+    assert "leave out --picture and --solutions" in found.err
     assert not (clinic / "safe.csv").exists()
 
 
 def test_no_cell_is_shown(command: Command, clinic: Path) -> None:
-    made = command("anonymize", "patients.csv", "--k", "5", "--out", "safe.csv", *KEPT, "--frontier", "f.svg")
+    made = command("anonymize", "patients.csv", "--k", "5", "--out", "safe.csv", *KEPT, "--picture", "f.svg")
     assert made.code == 0, made.err
     certificate = (clinic / "safe.csv.certificate.json").read_text()
     for text in (made.out, made.err, certificate, (clinic / "f.svg").read_text()):
@@ -125,7 +125,7 @@ def test_no_cell_is_shown(command: Command, clinic: Path) -> None:
 def test_json_is_the_certificate_and_quiet_is_silent(command: Command, clinic: Path) -> None:
     made = command("anonymize", "patients.csv", "--k", "5", "--out", "safe.csv", *KEPT, "--json")
     assert json.loads(made.out) == json.loads((clinic / "safe.csv.certificate.json").read_text())
-    quiet = command("anonymize", "patients.csv", "--k", "5", "--out", "safe.csv", *KEPT, "--quiet")
+    quiet = command("anonymize", "patients.csv", "--k", "5", "--out", "safe.csv", *KEPT, "--quiet", "--force")
     assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
 
 
@@ -152,7 +152,7 @@ def test_every_model_can_be_asked_for(command: Command, clinic: Path, options: t
     (clinic / "trees/age.csv").write_text("".join(f"{age};{age // 10}0s;*\n" for age in range(20, 61)))
     made = command("anonymize", "patients.csv", *options, "--suppress", "0.5", "--out", "safe.csv", *KEPT, "--json")
     assert made.code == 0, made.err
-    assert json.loads(made.out)["promise"] == "unbounded"
+    assert json.loads(made.out)["promise"] is None
 
 
 def test_hierarchies_come_from_files_and_folders(command: Command, clinic: Path) -> None:
@@ -189,7 +189,7 @@ def test_hierarchies_come_from_files_and_folders(command: Command, clinic: Path)
         (("--k", "5", "--hierarchies", "empty"), "no .csv file in the folder"),
         (("--k", "5", "--hierarchies", "age.csv"), "column 'age'"),
         (("--l", "illness=4"), "would have to be"),
-        (("--k", "5", "--frontier", "f.pdf"), ".png or .svg"),
+        (("--k", "5", "--picture", "f.pdf"), ".svg or .png"),
         (("--k", "5", "--solutions", "none/all.csv"), "create it first"),
         (("--k", "5", "--missing-counts", "illness"), "neither --l nor --t speaks"),
         (("--k", "5", "--keep", "age"), "nothing to decide about it"),
@@ -203,7 +203,7 @@ def test_bad_input_is_one_sentence(command: Command, clinic: Path, options: tupl
     (clinic / "age.csv").write_text("20;*\n")
     (clinic / "empty").mkdir()
     found = command("anonymize", "patients.csv", *options, "--out", "safe.csv")
-    assert found.code == 2
+    assert found.code in (2, 6)
     assert sentence in found.err
     assert found.err.count("\n") == 1
     assert not (clinic / "safe.csv").exists()
@@ -231,9 +231,9 @@ def test_a_search_that_is_stopped_says_how_far_it_may_be_from_the_optimum() -> N
 
 
 def test_the_bar_says_what_the_search_does() -> None:
-    assert _progress(0.0, np.inf, 0.2) == "Searching …"
-    assert _progress(0.0, np.inf, 5.0) == "Compiling the search (once) …"
-    assert _progress(0.4, 0.25, 5.0) == "Searching, best so far 0.25 (Ctrl-C takes it)"
+    assert _describe_search(0.0, np.inf, 0.2) == "Searching …"
+    assert _describe_search(0.0, np.inf, 5.0) == "Compiling the search (once) …"
+    assert _describe_search(0.4, 0.25, 5.0) == "Searching, best so far 0.25 (Ctrl-C takes it)"
 
 
 PLAN = """
@@ -262,13 +262,12 @@ def test_a_masked_table_about_people_is_always_written_down_and_the_entry_is_sai
 ) -> None:
     made = command("mask", "patients.csv", "--safe-harbor", "--out", "masked.csv")
     assert "Entry 2 of the ledger says for ever that the people in 'patients'" in made.out
-    noted = json.loads(command("mask", "patients.csv", "--safe-harbor", "--out", "masked.csv", "--json").out)[
-        "recorded"
-    ]
+    again = ("--out", "masked.csv", "--force", "--json")
+    noted = json.loads(command("mask", "patients.csv", "--safe-harbor", *again).out)["recorded"]
     assert (noted["budget"], noted["seq"]) == ("patients", 3)
     monkeypatch.delenv("ZIGGURAT_LEDGER")
     monkeypatch.setenv("XDG_DATA_HOME", str(clinic / "home"))
-    made = command("mask", "patients.csv", "--safe-harbor", "--out", "masked.csv")
+    made = command("mask", "patients.csv", "--safe-harbor", "--out", "masked.csv", "--force")
     assert "Entry 2 of the ledger says for ever" in made.out
     assert "without a guarantee" in command("ledger", "show", "patients").out
     (clinic / "plan.yaml").write_text("patient_id: drop\n")
@@ -280,7 +279,7 @@ def test_a_masked_table_about_people_is_always_written_down_and_the_entry_is_sai
 def test_what_cannot_be_written_is_not_written_down(command: Command, clinic: Path) -> None:
     (clinic / "plan.yaml").write_text("name: {technique: tokens, vault: patients.vault}\n")
     for out in ("nowhere/masked.csv", "masked.csv"):
-        assert command("mask", "patients.csv", "--plan", "plan.yaml", "--out", out).code == 2
+        assert command("mask", "patients.csv", "--plan", "plan.yaml", "--out", out).code in (2, 6)
     assert not (clinic / "book.db").exists()
 
 
@@ -325,7 +324,7 @@ def test_safe_harbor_keeps_no_postcode_under_another_name(command: Command, clin
 def test_a_bad_plan_is_one_sentence(command: Command, clinic: Path, plan: str, sentence: str) -> None:
     (clinic / "plan.yaml").write_text(plan)
     found = command("mask", "patients.csv", "--plan", "plan.yaml", "--out", "masked.csv")
-    assert found.code == 2
+    assert found.code in (2, 6)
     assert sentence in found.err
     assert found.err.count("\n") == 1
     assert not (clinic / "masked.csv").exists()

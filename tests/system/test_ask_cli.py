@@ -109,7 +109,7 @@ def test_a_broken_line_costs_nothing_and_shows_no_cell(granted):
     with Path("visits.csv").open("a") as file:
         file.write(f"{CANARY},1,east,too,many\n")
     told = granted("ask", "visits.csv", COUNT, "--epsilon", "0.2", *ADA)
-    assert (told.code, "has 5 fields, but the header has 3" in told.err) == (2, True), told.err
+    assert (told.code, "has 5 fields, but the header has 3" in told.err) == (6, True), told.err
     assert CANARY not in told.out + told.err
     assert "0 questions" in granted("ledger", "show").out
 
@@ -119,7 +119,7 @@ def test_a_cell_that_cannot_be_read_costs_nothing_unless_the_steward_allows_for_
         file.write(f"px,{CANARY},east\n")
     asked = ("ask", "visits.csv", "SELECT AVG(age) AS a FROM visits", "--epsilon", "0.2", *ADA)
     told = granted(*asked)
-    assert (told.code, "column 'age'" in told.err) == (2, True), told.err
+    assert (told.code, "column 'age'" in told.err) == (6, True), told.err
     assert CANARY not in told.out + told.err
     assert "0 questions" in granted("ledger", "show").out
     told = granted(*asked, "--unreadable", "0.5")
@@ -206,7 +206,7 @@ BAD = [
 def test_bad_input_gets_one_sentence_and_costs_nothing(granted, arguments):
     Path("bare.csv").write_text("x\n1\n")
     told = granted(*arguments)
-    assert told.code == 2, told.err
+    assert told.code in (2, 6), told.err
     assert told.err.startswith("Error: ")
     assert len(told.err.strip().splitlines()) == 1
     assert [line for line in granted("ledger", "show").out.splitlines() if "epsilon 1" in line and "ada" in line]

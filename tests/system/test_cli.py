@@ -56,7 +56,7 @@ def test_the_tour_can_be_kept_and_drawn(run, tmp_path):
     assert result.returncode == 0, result.stderr
     assert (tmp_path / "tour.svg").read_text().startswith("<svg")
     assert run("ledger", "verify", "--ledger", "tour.db").returncode == 0
-    assert run("tour", "--keep", "tour.db").returncode == 2
+    assert run("tour", "--keep", "tour.db").returncode == 6
 
 
 def test_the_doctor_finds_this_machine_well_and_a_forged_ledger_ill(run, tmp_path):
@@ -173,7 +173,7 @@ def test_an_output_that_cannot_show_every_letter_is_no_reason_to_stop(run, encod
 def test_a_full_output_device_gets_one_sentence(tmp_path):
     with Path("/dev/full").open("w") as full:
         result = subprocess.run([ZIGGURAT, "data", "list"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert result.returncode == 2
+    assert result.returncode == 7
     assert result.stderr.startswith("Error: ")
     assert len(result.stderr.strip().splitlines()) == 1
 

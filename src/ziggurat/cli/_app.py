@@ -1,18 +1,70 @@
-"""The commands, and how an error leaves the program: one sentence and a non-zero exit code."""
+"""The commands, each of which is loaded when it is called or when the help lists it."""
 
 from __future__ import annotations
 
-import gc
-import os
-import sys
-from io import TextIOWrapper
-from typing import Annotated
+from collections import UserDict
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+import typer.core
+import typer.main
 
 from ziggurat import __version__
-from ziggurat.cli._late import LateGroup
-from ziggurat.errors import ZigguratError
+from ziggurat.cli._endings import EXIT_CODES
+from ziggurat.cli._options import AsJson, Force, Rehearse, picture_option
+
+# Where each command stands, in the order of the help; a group is the `app` of its module.
+_COMMANDS = {
+    "ask": "ask",
+    "quote": "ask",
+    "collect": "_collect",
+    "anonymize": "anonymize",
+    "mask": "_mask",
+    "synthesize": "synthesize",
+    "risk": "risk",
+    "compare": "compare",
+    "decide": "decide",
+    "verify": "_verify",
+    "reproduce": "experiments",
+}
+_GROUPS = {
+    "release": "_release",
+    "ledger": "_ledger",
+    "schema": "_schema",
+    "data": "_data",
+    "hierarchy": "hierarchy",
+    "model": "model",
+    "pate": "pate",
+    "experiment": "experiments",
+}
+
+
+class LateGroup(typer.core.TyperGroup):
+    """The root of all commands."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.commands = _Commands(dict(self.commands) | dict.fromkeys((*_COMMANDS, *_GROUPS)))
+
+
+class _Commands(UserDict[str, Any]):
+    def __getitem__(self, name: str) -> Any:
+        if self.data[name] is None:
+            self.data[name] = _build(name)
+        return self.data[name]
+
+
+def _build(name: str) -> Any:
+    module = import_module(f"ziggurat.cli.{_COMMANDS.get(name) or _GROUPS[name]}")
+    alone = typer.Typer(rich_markup_mode=None)
+    if name in _GROUPS:
+        alone.add_typer(module.app, name=name)
+    else:
+        alone.command(name)(getattr(module, name))
+    return typer.main.get_group(alone).commands[name]
+
 
 app = typer.Typer(
     name="ziggurat",
@@ -24,6 +76,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Release answers, tables and models about people with a stated promise and an exact account of its cost.\n\n"
     "New here? Run 'ziggurat tour': one minute, nothing to prepare.",
+    epilog="Exit codes: " + ", ".join(f"{code} {words}" for code, words in EXIT_CODES.items()) + ".",
 )
 
 
@@ -45,8 +98,9 @@ def _options(
 @app.command()
 def tour(
     rows: Annotated[int, typer.Option(help="How many patients to invent.", min=100)] = 10_000,
-    picture: Annotated[str, typer.Option(help="Also save what you see as an SVG picture in this file.")] = "",
-    rehearse: Annotated[str, typer.Option(help="A seed: repeatable noise, marked as a rehearsal.")] = "",
+    picture: Annotated[str, picture_option("what you see (.svg only).")] = "",
+    force: Force = False,
+    rehearse: Rehearse = "",
     keep: Annotated[str, typer.Option(help="Keep the ledger in this new file instead of throwing it away.")] = "",
 ) -> None:
     """Take a tour of one minute, on invented patients.
@@ -57,12 +111,13 @@ def tour(
     """
     from ziggurat.cli._tour import run_tour
 
-    run_tour(rows, picture=picture, rehearse=rehearse, keep=keep)
+    run_tour(rows, picture=picture, force=force, rehearse=rehearse, keep=keep)
 
 
 @app.command()
 def doctor(
     ledger: Annotated[str, typer.Option(envvar="ZIGGURAT_LEDGER", help="A ledger whose integrity to check too.")] = "",
+    as_json: AsJson = False,
 ) -> None:
     """Check versions, extras, the noise and the ledger.
 
@@ -71,42 +126,15 @@ def doctor(
     """
     from ziggurat.cli._doctor import run_doctor
 
-    raise typer.Exit(0 if run_doctor(ledger) else 1)
+    raise typer.Exit(0 if run_doctor(ledger, as_json) else 1)
 
 
-def main() -> None:
-    """Run the command line; the way `ziggurat` starts."""
-    # Nearly all that a command makes while it loads stays: looking through it for garbage often finds none.
-    gc.set_threshold(50_000)
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal or log that cannot show a letter gets a question mark, not a crash half-way.
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")
+def run_command(arguments: Sequence[str]) -> int:
+    """Run one command; gives its exit code, and leaves errors to whoever called."""
+    group = typer.main.get_command(app)
     try:
-        app()
-        sys.stdout.flush()
-    except ZigguratError as error:
-        typer.echo(f"Error: {error}", err=True)
-        sys.exit(error.exit_code)
-    except BrokenPipeError:
-        # Whoever read our output has left; keep the interpreter from complaining about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else type(error).__name__
-        typer.echo(f"Error: a file or the output could not be read or written ({reason}).", err=True)
-        sys.stdout = None  # what could not be written is not tried again at exit
-        sys.exit(2)
-    except MemoryError:
-        typer.echo("Error: this does not fit into the memory of this machine; ask for less at a time.", err=True)
-        sys.exit(2)
-    except Exception as error:
-        if os.environ.get("ZIGGURAT_DEBUG"):
-            raise
-        # The text of a foreign error may quote cells, so only its type is shown.
-        typer.echo(
-            f"Error: something unexpected happened ({type(error).__name__}); nothing was released. "
-            "Set ZIGGURAT_DEBUG=1 to see the details, which may contain raw values.",
-            err=True,
-        )
-        sys.exit(70)
+        with group.make_context("ziggurat", list(arguments)) as context:
+            group.invoke(context)
+    except typer.Exit as end:
+        return end.exit_code
+    return 0

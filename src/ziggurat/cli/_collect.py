@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ziggurat.cli._asked_tables import Located, located
-from ziggurat.cli._data import require_known_ending, write_table
-from ziggurat.cli._ledger import Where
-from ziggurat.cli._reports import Payer
+from ziggurat.cli._books import Payer
+from ziggurat.cli._options import AsJson, Force, OnlyQuote, OutFile, Rehearse, SchemaFile, Where, rehearsal_source
+from ziggurat.cli._outputs import TABLES, check_file, check_output, end_with_quote, print_json, write_table
+from ziggurat.cli._tables import Located, find_table
 from ziggurat.errors import DataError, ParameterError, SchemaError
 
 if TYPE_CHECKING:
@@ -34,15 +35,12 @@ def collect(
     file: Annotated[
         str, typer.Argument(help="A CSV, Parquet or Arrow file with one row for each person, or clinic (invented).")
     ] = "",
-    schema: Annotated[
-        str,
-        typer.Option(help="The schema with public categories and bounds; by default the .yaml file beside the file."),
-    ] = "",
+    schema: SchemaFile = "",
     column: Annotated[
         list[str] | None, typer.Option(help="A column to collect, once for each; age=0.3 states its own epsilon.")
     ] = None,
     epsilon: Annotated[str, typer.Option(help="What a row may cost in all; exact, such as 0.5 or 1/3.")] = "",
-    out: Annotated[str, typer.Option(help="The .csv or .parquet file to write the reports to.")] = "",
+    out: OutFile = "",
     method: Annotated[
         str, typer.Option(help="For categories: response, unary, hashing, choice, or auto for the most precise.")
     ] = "auto",
@@ -52,11 +50,10 @@ def collect(
     population: Annotated[
         bool, typer.Option("--population", help="Intervals about the population the people were drawn from.")
     ] = False,
-    rehearse: Annotated[
-        str, typer.Option(help="A seed: repeatable noise, marked. On invented and public data nobody pays.")
-    ] = "",
-    force: Annotated[bool, typer.Option("--force", help="Overwrite reports that are there.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    rehearse: Rehearse = "",
+    force: Force = False,
+    quote: OnlyQuote = False,
+    as_json: AsJson = False,
     ledger: Where = "",
     budget: Annotated[str, typer.Option(help="The budget that pays; by default the one named as the table.")] = "",
     analyst: Annotated[str, typer.Option(help="Who pays.")] = "",
@@ -79,32 +76,34 @@ def collect(
         record, reports = _read_reports(estimate)
         _show(record, reports, confidence, population, as_json, {"reports": estimate})
         return
-    _require_named(file, out, force)
-    found = located(file, schema)
+    _require_named(file, out, force=force, quote=quote)
+    found = find_table(file, schema)
     record = _record(found.schema, column or [], epsilon, method, missing)
     exact_confidence(confidence)
     free = bool(rehearse) and not found.secret
     payer = Payer(analyst, budget or found.name, ledger, record.neighbours, free)
     with payer.book() as book:
+        if quote:
+            quoted = payer.quote(book, record.event)
+            end_with_quote(quoted.sentence, asdict(quoted), fits=quoted.fits, as_json=as_json)
         payer.require_room(book, record.event)
-        table = _opened(found, file, record)
-        reports, entry = _collected(record, table, _source(rehearse), payer, book, out)
+        table = _open(found, file, record)
+        reports, entry = _collect(record, table, rehearsal_source(rehearse), payer, book, out)
     _write_reports(record, reports, out)
     _show(record, reports, confidence, population, as_json, {"reports": out}, (payer, entry))
 
 
-def _require_named(file: str, out: str, force: bool) -> None:
+def _require_named(file: str, out: str, *, force: bool, quote: bool) -> None:
     """Refuse what could only fail later, when it has been paid for."""
+    if quote and file:
+        return
     if not (file and out):
         raise ParameterError("Name the file and the --out file; or --estimate reports alone.")
-    require_known_ending(out)
-    if not Path(out).absolute().parent.is_dir():
-        raise DataError(f"The folder of {out!r} does not exist; create it first.")
+    check_file(out, TABLES, force=True)
     if Path(out).absolute() == Path(file).absolute():
         raise DataError("The reports must not take the place of the file they are about; name another --out.")
     for path in (Path(out), _description(out)):
-        if path.exists() and not force:
-            raise DataError(f"{str(path)!r} is there already; name another --out, or overwrite it with --force.")
+        check_output(path, force=force)
 
 
 def _description(out: str) -> Path:
@@ -152,32 +151,25 @@ def _shares(schema: Schema, columns: list[str], epsilon: str) -> dict[str, Fract
     return {name: own.get(name, rest / (len(stated) - len(own))) for name in stated}
 
 
-def _source(rehearse: str) -> Source:
-    from ziggurat.randomness import secure, seeded
-
-    return seeded(rehearse) if rehearse else secure()
-
-
-def _opened(found: Located, file: str, record: WholeRecord) -> Table:
+def _open(found: Located, file: str, record: WholeRecord) -> Table:
     """The columns to be collected; cells of a file about people that cannot be read are refused to its holder."""
-    from ziggurat.data import read
-    from ziggurat.data.engines import DuckDBEngine
+    from ziggurat.cli._tables import open_as
 
-    return read(file, found.schema.select(record.parts)) if found.secret else found.open(DuckDBEngine())
+    return open_as(file, found.schema.select(record.parts))
 
 
-def _collected(
+def _collect(
     record: WholeRecord, table: Table, source: Source, payer: Payer, book: Ledger | None, out: str
 ) -> tuple[Reports, int | None]:
     """Make the reports once they are paid for; gives them and the entry that says so."""
-    from ziggurat.release import CollectionPlan, Purse, reported_rows
+    from ziggurat.release import CollectionPlan, Purse, read_rows
 
-    plan = CollectionPlan(record, lambda: reported_rows(table, list(record.parts)), _followed, Path(out).name)
+    plan = CollectionPlan(record, lambda: read_rows(table, list(record.parts)), _follow, Path(out).name)
     made = Purse(book, payer.budget, payer.analyst, source).release(plan)
     return made.output, None if made.entry is None else made.entry.seq
 
 
-def _followed(rows: pa.Table) -> Iterator[pa.Table]:
+def _follow(rows: pa.Table) -> Iterator[pa.Table]:
     """Give some rows at a time, with a bar on standard error if that is a terminal."""
     from rich.console import Console
     from rich.progress import Progress
@@ -204,15 +196,15 @@ def _write_reports(record: WholeRecord, reports: Reports, out: str) -> None:
 def _read_reports(file: str) -> tuple[WholeRecord, Reports]:
     from ziggurat.local import Reports, WholeRecord
 
-    described = _described(file)
+    described = _read_description(file)
     record = WholeRecord.from_dict(described)
-    value = _report_table(file, record)
+    value = _read_table(file, record)
     if value.num_rows != described.get("people") or described.get("origin") not in ("secure", "seeded"):
         raise DataError(f"The reports in {file!r} do not fit their description; collect them again.")
     return record, Reports(value, record.event, described["origin"])
 
 
-def _described(file: str) -> Mapping[str, Any]:
+def _read_description(file: str) -> Mapping[str, Any]:
     path = _description(file)
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
@@ -223,14 +215,15 @@ def _described(file: str) -> Mapping[str, Any]:
     return found
 
 
-def _report_table(file: str, record: WholeRecord) -> pa.Table:
+def _read_table(file: str, record: WholeRecord) -> pa.Table:
     import pyarrow as pa
     import pyarrow.csv as csv
     import pyarrow.parquet as parquet
 
     from ziggurat.data import unmark_table
 
-    require_known_ending(file)
+    if Path(file).suffix.lower() not in TABLES:
+        raise DataError("Reports are in a .parquet or a .csv file.")
     types = {name: part.arrow_type for name, part in record.parts.items()}
     try:
         if Path(file).suffix.lower() == ".parquet":
@@ -268,13 +261,13 @@ def _show(
             "rehearsal": reports.rehearsal,
             "columns": {name: each.to_dict() for name, each in found.items()},
         }
-        typer.echo(json.dumps(shown, indent=2, ensure_ascii=False))
+        print_json(shown)
         return
     for name, each in found.items():
         Console().print(_grid(name, each))
     typer.echo(f"{reports.people:,} reports are in {named['reports']}. {promise.sentence()}")
     if paid:
-        typer.echo(paid[0].told(paid[1]))
+        typer.echo(paid[0].tell(paid[1]))
     if reports.rehearsal:
         typer.echo("This was a rehearsal with seeded randomness: publish nothing of it.")
 

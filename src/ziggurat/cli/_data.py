@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from ziggurat.errors import DataError
-from ziggurat.files import replacing
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
+from ziggurat.cli._options import AsJson, Force, OutFile
+from ziggurat.cli._outputs import TABLES, check_file, check_output, print_json, write_table
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -25,20 +20,24 @@ app = typer.Typer(
 
 
 @app.command("list")
-def list_datasets() -> None:
+def list_datasets(as_json: AsJson = False) -> None:
     """List the named public datasets."""
     from rich.console import Console
     from rich.table import Table
 
     from ziggurat.data import datasets
 
+    found = {name: datasets.info(name) for name in datasets.names()}
+    if as_json:
+        kept = ("name", "rows", "title", "licence", "citation", "local_only")
+        print_json([{key: getattr(each, key) for key in kept} for each in found.values()])
+        return
     shown = Table(header_style="dim", box=None, padding=(0, 1))
     shown.add_column("name", no_wrap=True)
     shown.add_column("rows", no_wrap=True, justify="right")
     for heading in ("what it is", "licence", ""):
         shown.add_column(heading, overflow="fold")
-    for name in datasets.names():
-        item = datasets.info(name)
+    for name, item in found.items():
         shown.add_row(name, f"{item.rows:,}", item.title, item.licence, "local file only" if item.local_only else "")
     Console().print(shown)
 
@@ -46,64 +45,42 @@ def list_datasets() -> None:
 @app.command()
 def fetch(
     name: Annotated[str, typer.Argument(help="A name from 'ziggurat data list'.")],
-    out: Annotated[str, typer.Option(help="Also write it to this .parquet or .csv file.")] = "",
+    out: OutFile = "",
+    force: Force = False,
     offline: Annotated[bool, typer.Option("--offline", help="Never download.")] = False,
 ) -> None:
     """Load a public dataset, checked against its known content, and say where it is."""
     from ziggurat.data import datasets
 
+    check_file(out, TABLES, force=force)
     file = datasets.path(name, offline=offline)
     typer.echo(f"{name} is in {file}.")
     if out:
-        require_known_ending(out)
-        table = datasets.load(name, offline=True)
-        write_table(table, out)
+        write_table(datasets.load(name, offline=True), out)
 
 
 @app.command()
 def invent(
     what: Annotated[str, typer.Argument(help="clinic, logs or commuters.")],
-    out: Annotated[str, typer.Option(help="The .parquet or .csv file to write.")],
+    out: OutFile,
     rows: Annotated[
         int, typer.Option(help="How many patients, sequences, or commuters per community.", min=1)
     ] = 10_000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same data.")] = 0,
     schema: Annotated[str, typer.Option(help="Also write the public schema to this YAML file.")] = "",
+    force: Force = False,
 ) -> None:
     """Invent data with no person in it: clinic patients, log sequences or commuters."""
-    from rich.console import Console
-
+    from ziggurat.cli.terminal import show_status
     from ziggurat.data.generators import invent
 
-    for wanted in filter(None, (out, schema)):
-        if not Path(wanted).absolute().parent.is_dir():
-            raise DataError(f"The folder of {wanted!r} does not exist; create it first.")
-    require_known_ending(out)
-    with Console(stderr=True).status("Inventing …"):
+    check_file(out, TABLES, force=force)
+    if schema:
+        check_output(schema, force=force)
+    with show_status("Inventing …"):
         table, described = invent(what, rows, seed)
         write_table(table, out)
     typer.echo(f"{table.num_rows:,} rows are in {out}.")
     if schema:
         described.to_yaml(schema)
         typer.echo(f"Its schema is in {schema}.")
-
-
-def require_known_ending(out: str) -> None:
-    """Refuse a file that is neither Parquet nor CSV."""
-    if Path(out).suffix.lower() not in (".parquet", ".csv"):
-        raise DataError("The output must be a .parquet or a .csv file.")
-
-
-def write_table(table: pa.Table, out: str) -> None:
-    """Write a table to a file, whole or not at all."""
-    import pyarrow.parquet as parquet
-
-    from ziggurat.data import write_csv
-
-    suffix = Path(out).suffix.lower()
-    try:
-        with replacing(out) as draft:
-            (parquet.write_table if suffix == ".parquet" else write_csv)(table, draft)
-    except (ValueError, NotImplementedError):
-        other = ".parquet" if suffix == ".csv" else ".csv"
-        raise DataError(f"The columns do not fit into {out!r}; write {other} instead.") from None

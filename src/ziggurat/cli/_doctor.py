@@ -15,7 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ziggurat import __version__
-from ziggurat.cli._ledger import default_ledger
+from ziggurat.cli._books import default_ledger
+from ziggurat.cli._outputs import print_json
 from ziggurat.errors import ZigguratError
 from ziggurat.ledger import Ledger, verify_ledger
 from ziggurat.mechanisms import SelfCheck, self_test
@@ -32,35 +33,46 @@ _EXTRAS = {
 }
 
 
-def run_doctor(ledger: str) -> bool:
+def run_doctor(ledger: str, as_json: bool) -> bool:
     """Examine everything, print the findings, and tell whether all is well."""
-    console = Console(highlight=False)
-    console.print(_versions())
-    console.print(_extras())
+    console = Console(highlight=False, quiet=as_json)
+    console.print(_show_pairs("Versions", _find_versions()))
+    console.print(_show_extras())
     with console.status("Drawing and auditing noise …"):
-        checks = [*self_test(), _ledger_works()]
+        checks = [*self_test(), _try_a_ledger()]
     known = ledger or (str(default_ledger()) if default_ledger().exists() else "")
-    checks += [_ledger_intact(known)] if known else []
-    console.print(_findings(checks))
+    checks += [_check_ledger(known)] if known else []
+    console.print(_show_checks(checks))
     well = all(check.passed for check in checks)
+    if as_json:
+        found = [{"name": each.name, "passed": bool(each.passed), "detail": each.detail} for each in checks]
+        print_json({"well": well, "versions": _find_versions(), "missing": _find_missing(), "checks": found})
     console.print("[green]All is well.[/]" if well else "[bold red]Something is wrong; do not release anything.[/]")
     return well
 
 
-def _versions() -> Table:
-    table = Table(title="Versions", title_justify="left", box=None, show_header=False, padding=(0, 2))
-    table.add_row("ziggurat", __version__)
-    table.add_row("Python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
-    for name in _CORE:
-        table.add_row(name, metadata.version(name))
+def _find_versions() -> dict[str, str]:
+    machine = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    return {"ziggurat": __version__, "Python": machine, **{name: metadata.version(name) for name in _CORE}}
+
+
+def _find_missing() -> list[str]:
+    """The extras of which a module is not installed."""
+    found = importlib.util.find_spec
+    return [extra for extra, modules in _EXTRAS.items() if any(found(name) is None for name in modules)]
+
+
+def _show_pairs(title: str, pairs: dict[str, str]) -> Table:
+    table = Table(title=title, title_justify="left", box=None, show_header=False, padding=(0, 2))
+    for name, value in pairs.items():
+        table.add_row(name, value)
     return table
 
 
-def _extras() -> Table:
-    table = Table(title="Extras", title_justify="left", box=None, show_header=False, padding=(0, 2))
+def _show_extras() -> Table:
+    table, missing = _show_pairs("Extras", {}), _find_missing()
     for extra, modules in _EXTRAS.items():
-        missing = [name for name in modules if importlib.util.find_spec(name) is None]
-        if missing:
+        if extra in missing:
             table.add_row(extra, "[yellow]missing[/]", f"pip install -c constraints.txt 'ziggurat\\[{extra}]'")
         elif extra == "spark" and shutil.which("java") is None:
             table.add_row(extra, "[yellow]no Java[/]", "apt-get install default-jre-headless")
@@ -69,7 +81,7 @@ def _extras() -> Table:
     return table
 
 
-def _ledger_works() -> SelfCheck:
+def _try_a_ledger() -> SelfCheck:
     """Write a small ledger on this disk, spend from it and verify it."""
     with tempfile.TemporaryDirectory(prefix="ziggurat-doctor-") as folder:
         try:
@@ -84,7 +96,7 @@ def _ledger_works() -> SelfCheck:
     return SelfCheck("a new ledger", result.ok, f"{result.entries} entries written durably and verified")
 
 
-def _ledger_intact(where: str) -> SelfCheck:
+def _check_ledger(where: str) -> SelfCheck:
     try:
         result = verify_ledger(where)
     except ZigguratError as error:
@@ -93,8 +105,8 @@ def _ledger_intact(where: str) -> SelfCheck:
     return SelfCheck("your ledger", result.ok, detail)
 
 
-def _findings(checks: list[SelfCheck]) -> Table:
-    table = Table(title="Self-test", title_justify="left", box=None, show_header=False, padding=(0, 2))
+def _show_checks(checks: list[SelfCheck]) -> Table:
+    table = _show_pairs("Self-test", {})
     for check in checks:
         table.add_row("[green]✓[/]" if check.passed else "[red]✗[/]", Text(check.name), Text(check.detail))
     return table

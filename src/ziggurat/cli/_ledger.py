@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ziggurat.errors import LedgerError, LedgerUseError, ParameterError
+from ziggurat.cli._books import default_ledger, open_ledger, open_to_read, read_text, sum_up
+from ziggurat.cli._options import AsJson, Force, Where, out_option
+from ziggurat.cli._outputs import check_output, end_with_quote, print_json
+from ziggurat.errors import LedgerError, ParameterError
 
 if TYPE_CHECKING:
     from ziggurat.data import Unit
-    from ziggurat.ledger import Entry, Ledger, Verification
+    from ziggurat.ledger import Entry, PopulationStatement
     from ziggurat.privacy import Event, Neighbours
 
 app = typer.Typer(
@@ -25,41 +29,10 @@ app = typer.Typer(
     "  ziggurat ledger show clinic",
 )
 
-Where = Annotated[
-    str,
-    typer.Option(
-        "--ledger",
-        envvar="ZIGGURAT_LEDGER",
-        help="A file or postgresql://…; by default one file per user of this computer.",
-    ),
-]
 Table = Annotated[str, typer.Argument(help="The name of the table.")]
 Analyst = Annotated[str, typer.Argument(help="The name of the analyst.")]
 Epsilon = Annotated[str, typer.Option(help="Exact: a decimal or a fraction, such as 0.1 or 1/3.")]
 Delta = Annotated[str, typer.Option(help="Exact; 0 for a pure promise.")]
-
-
-def default_ledger() -> Path:
-    """The ledger of this user, used when none is named."""
-    from platformdirs import user_data_path
-
-    return user_data_path("ziggurat", appauthor=False) / "ledger.db"
-
-
-def open_ledger(where: str, create: bool = False) -> Ledger:
-    """The ledger named, or that of this user."""
-    from ziggurat.ledger import Ledger
-
-    if not where and create:
-        default_ledger().parent.mkdir(parents=True, exist_ok=True)
-    return Ledger.open(where or default_ledger(), create=create)
-
-
-def open_to_read(where: str) -> Ledger:
-    """The same, for reading only."""
-    from ziggurat.ledger import Ledger
-
-    return Ledger.open(where or default_ledger(), read_only=True)
 
 
 @app.command()
@@ -82,7 +55,7 @@ def budget(
     from ziggurat.ledger import Budget
     from ziggurat.privacy import exact_delta, exact_epsilon, in_words
 
-    made = Budget(table, exact_epsilon(epsilon), exact_delta(delta), _neighbours(person, unit, relation))
+    made = Budget(table, exact_epsilon(epsilon), exact_delta(delta), _read_neighbours(person, unit, relation))
     with open_ledger(ledger, create=True) as book:
         book.create_budget(made.table, made.epsilon, made.delta, made.neighbours, population=population or None)
         whole = book.account(table).sentences() if population else []
@@ -112,17 +85,17 @@ def register(
         _say(book.account(population).sentences())
 
 
-def _neighbours(person: str, unit: str, relation: str) -> Neighbours:
+def _read_neighbours(person: str, unit: str, relation: str) -> Neighbours:
     from ziggurat.privacy import Neighbours, Relation
 
     try:
         chosen = Relation(relation)
     except ValueError:
         raise ParameterError("The relation must be 'add-or-remove-one' or 'replace-one'.") from None
-    return Neighbours(_unit(person, unit), chosen)
+    return Neighbours(_read_unit(person, unit), chosen)
 
 
-def _unit(person: str, unit: str) -> Unit:
+def _read_unit(person: str, unit: str) -> Unit:
     from ziggurat.data import Unit
 
     if person and unit:
@@ -168,15 +141,15 @@ def quote(
     rho: Annotated[str, typer.Option(help="Or one that promises this rho (zero-concentrated).")] = "",
     event: Annotated[str, typer.Option(help="Or the event in this JSON file.")] = "",
     ledger: Where = "",
+    as_json: AsJson = False,
 ) -> None:
     """Say what a question would cost before anything is read; exit code 3 if it does not fit."""
     with open_to_read(ledger) as book:
-        priced = book.quote(table, analyst, _event(epsilon, rho, event, book.budget(table).neighbours))
-        typer.echo(priced.sentence)
-        raise typer.Exit(0 if priced.fits else 3)
+        priced = book.quote(table, analyst, _read_event(epsilon, rho, event, book.budget(table).neighbours))
+    end_with_quote(priced.sentence, asdict(priced), fits=priced.fits, as_json=as_json)
 
 
-def _event(epsilon: str, rho: str, file: str, neighbours: Neighbours) -> Event:
+def _read_event(epsilon: str, rho: str, file: str, neighbours: Neighbours) -> Event:
     from ziggurat.privacy import PureEvent, ZeroConcentratedEvent, event_from_json, exact_epsilon, exact_positive
 
     if sum(map(bool, (epsilon, rho, file))) != 1:
@@ -185,20 +158,14 @@ def _event(epsilon: str, rho: str, file: str, neighbours: Neighbours) -> Event:
         return PureEvent(neighbours, exact_epsilon(epsilon))
     if rho:
         return ZeroConcentratedEvent(neighbours, exact_positive(rho, "rho"))
-    return event_from_json(text_of(file))
-
-
-def text_of(file: str) -> str:
-    """What a file holds, as text."""
-    try:
-        return Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise LedgerUseError(f"The file {file!r} cannot be read; check its name.") from None
+    return event_from_json(read_text(file))
 
 
 @app.command()
 def show(
-    table: Annotated[str, typer.Argument(help="The table; without it all of them.")] = "", ledger: Where = ""
+    table: Annotated[str, typer.Argument(help="The table; without it all of them.")] = "",
+    ledger: Where = "",
+    as_json: AsJson = False,
 ) -> None:
     """State what was granted, spent and left about each population, in plain words."""
     from rich.console import Console
@@ -207,6 +174,10 @@ def show(
 
     with open_to_read(ledger) as book:
         names = [table] if table else book.populations()
+        if as_json:
+            populations = [_state(book.account(name)) for name in names]
+            print_json({"populations": populations, "witness": book.witness().sentences()})
+            return
         if not names:
             typer.echo("The ledger has no budgets yet; create one with 'ziggurat ledger budget'.")
         for name in names:
@@ -218,22 +189,64 @@ def show(
         _say(book.witness().sentences())
 
 
+def _state(account: PopulationStatement) -> dict[str, Any]:
+    """An account as JSON: exact amounts are text."""
+    return {
+        "population": account.population,
+        "tables": account.tables,
+        "budgets": [
+            {
+                "budget": each.table,
+                "epsilon": None if each.budget is None else each.budget.epsilon,
+                "delta": None if each.budget is None else each.budget.delta,
+                "protects": None if each.budget is None else str(each.budget.neighbours),
+                "ungranted": {"epsilon": each.ungranted_epsilon, "delta": each.ungranted_delta},
+                "grants": [
+                    {
+                        "analyst": item.grant.analyst,
+                        "share": item.share,
+                        "left": item.remainder.amount,
+                        "questions": item.questions,
+                        "pending": item.pending,
+                        "rehearsals": item.rehearsals,
+                        "closed": item.closed,
+                    }
+                    for item in each.grants
+                ],
+            }
+            for each in account.budgets
+        ],
+        "unbounded": account.unbounded,
+        "sentences": account.sentences(),
+    }
+
+
 @app.command()
 def history(
     table: Annotated[str, typer.Argument(help="The table; without it all of them.")] = "",
     analyst: Annotated[str, typer.Option(help="Only this analyst's entries.")] = "",
     ledger: Where = "",
+    as_json: AsJson = False,
 ) -> None:
     """List the entries: number, time, kind, table, analyst, hash, and what a steward decided; answers are not shown."""
     with open_to_read(ledger) as book:
         entries = book.history(table or None, analyst or None)
         about = [book.about(entry) for entry in entries]
+    if as_json:
+        print_json([_describe(entry, *names) for entry, names in zip(entries, about, strict=True)])
+        return
     widths = [max((len(names[i]) for names in about), default=0) for i in (0, 1)]
     for entry, names in zip(entries, about, strict=True):
-        typer.echo(_line(entry, [name.ljust(width) for name, width in zip(names, widths, strict=True)]))
+        typer.echo(_write_line(entry, [name.ljust(width) for name, width in zip(names, widths, strict=True)]))
 
 
-def _line(entry: Entry, names: list[str]) -> str:
+def _describe(entry: Entry, table: str, analyst: str) -> dict[str, Any]:
+    decided = entry.data["what"] if entry.kind == "decision" else None
+    kept = {"seq": entry.seq, "time": entry.time, "kind": entry.kind, "hash": entry.hash}
+    return {**kept, "table": table, "analyst": analyst, "decided": decided}
+
+
+def _write_line(entry: Entry, names: list[str]) -> str:
     decided = f"  went on although {entry.data['what']}" if entry.kind == "decision" else ""
     return f"{entry.seq:>6}  {entry.time}  {entry.kind:<9}  {'  '.join(names)}  {entry.hash[:16]}{decided}"
 
@@ -275,12 +288,15 @@ def keygen(
 @app.command()
 def sign(
     key: Annotated[str, typer.Option(help="The private key made by 'ziggurat ledger keygen'.")],
-    out: Annotated[str, typer.Option(help="Where to write the receipt; by default it is printed.")] = "",
+    out: Annotated[str, out_option("the receipt in this file; by default it is printed.")] = "",
+    force: Force = False,
     ledger: Where = "",
 ) -> None:
     """Sign the newest entry. Keep the receipt elsewhere: it shows later whether the end was cut off."""
     from ziggurat.files import write_text
 
+    if out:
+        check_output(out, force=force)
     with open_to_read(ledger) as book:
         receipt = book.sign_head(key)
     if not out:
@@ -315,22 +331,21 @@ def verify(
     receipt: Annotated[str, typer.Option(help="A receipt that was kept elsewhere.")] = "",
     public_key: Annotated[str, typer.Option(help="Whose signature the receipts must carry.")] = "",
     ledger: Where = "",
+    as_json: AsJson = False,
 ) -> None:
     """Recompute every hash, replay every rule, ask the witness; says what was changed. Exit code 4 if anything was."""
     from ziggurat.ledger import Receipt, verify_ledger
 
-    kept = Receipt.from_json(text_of(receipt)) if receipt else None
+    kept = Receipt.from_json(read_text(receipt)) if receipt else None
     result = verify_ledger(ledger or default_ledger(), public_key or None, kept)
-    for problem in result.problems:
-        typer.echo(str(problem), err=True)
-    if not result.ok:
-        raise typer.Exit(LedgerError.exit_code)
-    typer.echo(summed_up(result))
-
-
-def summed_up(result: Verification) -> str:
-    """What a ledger that verifies was checked for, and what the verdict rests on."""
-    return f"{result.entries} entries: every hash and every rule holds. {result.notes[-1]}"
+    problems = [str(each) for each in result.problems]
+    if as_json:
+        print_json({"sound": result.ok, "entries": result.entries, "problems": problems, "notes": result.notes})
+    elif result.ok:
+        typer.echo(sum_up(result))
+    else:
+        typer.echo("\n".join(problems), err=True)
+    raise typer.Exit(0 if result.ok else LedgerError.exit_code)
 
 
 def _say(sentences: list[str]) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ziggurat.cli._asked_tables import Unreadable
-from ziggurat.cli._ledger import Where
-from ziggurat.cli._release import GoOn
+from ziggurat.cli._options import AsJson, Force, GoOn, TableArgument, TableOptions, Where, out_option, with_records
+from ziggurat.cli._outputs import TABLES, check_file, print_json
+from ziggurat.cli._tables import in_database, table_name
 from ziggurat.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -19,22 +18,20 @@ if TYPE_CHECKING:
     from ziggurat.release import Cited
 
 
+@with_records
 def mask(
-    table: Annotated[
-        str, typer.Argument(help="A file, clinic, a public dataset, or postgresql://… with --table and --schema.")
-    ],
-    out: Annotated[str, typer.Option(help="The .parquet or .csv file to write; the record is written beside it.")],
+    data: TableArgument,
+    out: Annotated[str, out_option("a .parquet or .csv file, with the record beside it.")],
+    opening: TableOptions,
     plan: Annotated[str, typer.Option(help="A YAML file: for each column its technique.")] = "",
     safe_harbor: Annotated[
         bool, typer.Option("--safe-harbor", help="Plan by HIPAA's list of eighteen instead, from the schema.")
     ] = False,
-    schema: Annotated[str, typer.Option(help="The schema of the table; by default the one beside it.")] = "",
-    name: Annotated[str, typer.Option("--table", help="The table, when the source is a database.")] = "",
-    unreadable: Unreadable = "0",
     ledger: Where = "",
     budget: Annotated[str, typer.Option(help="What the ledger calls the table; by default by its name.")] = "",
     go_on: GoOn = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the record as JSON.")] = False,
+    force: Force = False,
+    as_json: AsJson = False,
 ) -> None:
     """Mask columns: drop, hash, tokenise, round, code, suppress.
 
@@ -59,27 +56,22 @@ def mask(
     of this user. Invented and public tables are remembered only where a ledger or a budget is named.
     """
     from ziggurat.anonymize import require_named
-    from ziggurat.cli.risk import _command as _risk
 
     if bool(plan) == safe_harbor:
         raise ParameterError("Give --plan plan.yaml or --safe-harbor, one of the two.")
-    if Path(out).suffix.lower() not in (".parquet", ".csv"):
-        raise DataError("The output must be a .parquet or a .csv file.")
-    if not Path(out).absolute().parent.is_dir():
-        raise DataError(f"The folder of {out!r} does not exist; create it first.")  # before the ledger remembers it
-    opened = _risk._opened(table, schema, name, unreadable)
-    masked, reasons = _planned(opened, plan)
-    require_named(opened, masked)
-    named = budget or _remembered_as(table, name, bool(ledger))
-    recorded = _release(masked, out, ledger, named, {"original": opened, "go_on": go_on})
+    check_file(out, TABLES, force=force)  # before the ledger remembers it
+    table = opening.open(data)
+    masked, reasons = _mask(table, plan)
+    require_named(table, masked)
+    named = budget or _name_to_remember(data, opening.table, bool(ledger))
+    recorded = _release(masked, out, ledger, named, {"original": table, "go_on": go_on})
     if as_json:
-        shown = None if recorded is None else recorded.to_dict()
-        typer.echo(json.dumps({**masked.to_dict(), "recorded": shown}, indent=1))
+        print_json({**masked.to_dict(), "recorded": None if recorded is None else recorded.to_dict()})
         return
     _say(masked, reasons, out, recorded)
 
 
-def _planned(table: Table, plan: str) -> tuple[MaskedTable, dict[str, Any]]:
+def _mask(table: Table, plan: str) -> tuple[MaskedTable, dict[str, Any]]:
     from ziggurat.anonymize import MaskPlan, mask_plan_in, require_harmless, safe_harbor
     from ziggurat.anonymize import mask as masked
 
@@ -94,20 +86,17 @@ def _planned(table: Table, plan: str) -> tuple[MaskedTable, dict[str, Any]]:
     return shown, {"reasons": made.reasons, "unseen": made.unseen}
 
 
-def _remembered_as(source: str, name: str, ledger: bool) -> str:
+def _name_to_remember(data: str, name: str, ledger: bool) -> str:
     """What the ledger calls a table about people; nothing if it is invented or public and no ledger was named."""
-    in_database = source.startswith(("postgresql://", "postgres://"))
-    about_people = in_database or Path(source).exists()
-    return (name if in_database else Path(source).name).split(".")[0] if about_people or ledger else ""
+    about_people = in_database(data) or Path(data).exists()
+    return table_name(name if in_database(data) else data) if about_people or ledger else ""
 
 
 def _release(masked: MaskedTable, out: str, ledger: str, budget: str, options: dict[str, Any]) -> Cited | None:
     """Write the release down first, where somebody should remember it, and then the files."""
-    from ziggurat.cli._ledger import open_ledger
-    from ziggurat.cli.pate import require_file
+    from ziggurat.cli._books import open_ledger
     from ziggurat.release import release_masked
 
-    require_file(out)
     masked.require_apart(out)
     if not budget:
         return release_masked(masked, out, **options).entry

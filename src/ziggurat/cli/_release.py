@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ziggurat.cli._options import AsJson, GoOn, out_option
+from ziggurat.cli._outputs import print_json
 from ziggurat.errors import DataError
 
 if TYPE_CHECKING:
@@ -31,8 +33,6 @@ app = typer.Typer(
 )
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="The YAML file that describes the release.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-GoOn = Annotated[str, typer.Option(help="Why it shall leave although the gate stops it; kept for ever.")]
 Key = Annotated[str, typer.Option(help="The private key that signs; by default this user's release key.")]
 
 
@@ -48,13 +48,13 @@ def plan(
     synthetic by trees): it is made and attacked where nobody sees it, for the steward; nothing is recorded. Exit code 3
     if it does not fit what is left, 5 if the gate would stop it.
     """
-    from ziggurat.cli.ask import working
-    from ziggurat.release.config import described
+    from ziggurat.cli.terminal import show_steps
+    from ziggurat.release.config import describe_release
 
-    with working() as tell:
+    with show_steps() as tell:
         tell("planning")
-        found = described(file, group_size=group_size)
-    typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else "\n".join(found.sentences))
+        found = describe_release(file, group_size=group_size)
+    print_json(found.to_dict()) if as_json else typer.echo("\n".join(found.sentences))
     if not found.fits:
         raise typer.Exit(3 if found.quotation is not None else 5)
 
@@ -71,26 +71,26 @@ def run(
     What will be written is said first. What was paid for before is given again for nothing. Exit code 3 if it costs
     more than is left, 5 if the gate stops it: then nothing has left, and what was paid for waits for a reason.
     """
-    from ziggurat.cli.ask import working
+    from ziggurat.cli.terminal import show_steps
     from ziggurat.release import Release
     from ziggurat.release.config import run_config
 
-    with working() as tell:
+    with show_steps() as tell:
         made, bundle = run_config(
             file, key=key or None, go_on=go_on, progress=tell, told=lambda words: typer.echo(words, err=True)
         )
-    certificate: dict[str, Any] = _certificate(bundle)
+    certificate: dict[str, Any] = _read_certificate(bundle)
     if as_json:
-        typer.echo(json.dumps({"bundle": str(bundle), "certificate": certificate}, indent=2))
+        print_json({"bundle": str(bundle), "certificate": certificate})
         return
     if certificate["kind"] == "question" and isinstance(made, Release):
         typer.echo(f"{made.output}\n")
-    typer.echo("\n".join(_told(made.verdict, certificate)))
+    typer.echo("\n".join(_list_sentences(made.verdict, certificate)))
     signed = "it is a rehearsal and not signed" if certificate["rehearsal"] else "signed"
     typer.echo(f"The bundle is in {str(bundle)!r} ({signed}): give away 'public', keep 'steward'.")
 
 
-def _told(verdict: Verdict, certificate: Mapping[str, Any]) -> list[str]:
+def _list_sentences(verdict: Verdict, certificate: Mapping[str, Any]) -> list[str]:
     """What left, what is promised, what the gate said, and where the ledger says so."""
     entry, judged = certificate["recorded"], verdict.stopped or verdict.passed
     where = "No ledger remembers it."
@@ -128,7 +128,7 @@ def schema() -> None:
 @app.command()
 def hand_out(
     bundle: Annotated[str, typer.Argument(help="A bundle.")],
-    out: Annotated[str, typer.Option(help="The folder or .zip file to write.")],
+    out: Annotated[str, out_option("a new folder or .zip file.")],
 ) -> None:
     """Write the public part of a bundle alone, to be given away."""
     from ziggurat.release.bundle import hand_out as handed
@@ -148,7 +148,7 @@ def key(
     typer.echo(f"Its fingerprint is {made.fingerprint}.")
 
 
-def _certificate(bundle: Path) -> dict[str, Any]:
+def _read_certificate(bundle: Path) -> dict[str, Any]:
     from ziggurat.release.bundle import verify_bundle
 
     found: dict[str, Any] = dict(verify_bundle(bundle).certificate)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from ziggurat.cli._options import AsJson, Force, InDatabase, SchemaFile, TableArgument, out_option
+from ziggurat.cli._outputs import check_output, print_json
+from ziggurat.cli.terminal import show_status
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -16,22 +19,15 @@ app = typer.Typer(
     "Let Ziggurat propose a schema, replace what it learned from the data by what is publicly known, then check it.",
 )
 
-Source = Annotated[str, typer.Argument(help="A CSV, Parquet or Arrow file, or postgresql://… with --table.")]
-TableName = Annotated[str, typer.Option("--table", help="The table, when the source is a database.")]
-
-
-def _looking() -> AbstractContextManager[object]:
-    """Show on standard error, if that is a terminal, that the table is being looked at."""
-    from rich.console import Console
-
-    return Console(stderr=True).status("Looking at the table …")
+_LOOKING = "Looking at the table …"
 
 
 @app.command()
 def suggest(
-    source: Source,
-    out: Annotated[str, typer.Option(help="Where to write the YAML; by default it is printed.")] = "",
-    table: TableName = "",
+    data: TableArgument,
+    out: Annotated[str, out_option("the YAML in this file; by default it is printed.")] = "",
+    force: Force = False,
+    table: InDatabase = "",
 ) -> None:
     """Propose a schema, with a reason for every column.
 
@@ -43,8 +39,10 @@ def suggest(
     from ziggurat.files import write_text
     from ziggurat.wording import printable
 
-    with _looking():
-        proposed = suggest_schema(read(source, table=table or None, on_bad_cell="missing"))
+    if out:
+        check_output(out, force=force)
+    with show_status(_LOOKING):
+        proposed = suggest_schema(read(data, table=table or None, on_bad_cell="missing"))
     for column, reason in proposed.reasons.items():
         typer.echo(f"{printable(column)}: {reason}", err=True)
     text = proposed.schema.to_yaml()
@@ -57,23 +55,25 @@ def suggest(
 
 @app.command()
 def check(
-    source: Source,
-    schema: Annotated[str, typer.Option(help="The schema, a YAML file.")],
-    table: TableName = "",
+    data: TableArgument,
+    schema: SchemaFile = "",
+    table: InDatabase = "",
+    as_json: AsJson = False,
 ) -> None:
     """Check a table against its schema; problems are counted, never shown. Exit code 1 if there are any.
 
     Every declared column is looked at, identifiers too; cells that cannot be read as their kind are problems.
     """
-    from ziggurat.data import read
+    from ziggurat.cli._tables import find_schema, open_table
 
-    with _looking():
-        problems = read(source, Path(schema), table=table or None, on_bad_cell="missing").validate()
-    for problem in problems:
-        typer.echo(str(problem), err=True)
-    if problems:
-        raise typer.Exit(1)
-    typer.echo("The table fits its schema.")
+    with show_status(_LOOKING):
+        problems = open_table(data, schema or str(find_schema(data)), table, lenient=True).validate()
+    told = [str(each) for each in problems]
+    if as_json:
+        print_json({"fits": not told, "problems": told})
+    else:
+        typer.echo("\n".join(told) if told else "The table fits its schema.", err=bool(told))
+    raise typer.Exit(1 if told else 0)
 
 
 @app.command()

@@ -17,16 +17,18 @@ from rich.table import Table as Grid
 from rich.text import Text
 from sqlglot import exp
 
+from ziggurat.cli._options import rehearsal_source
+from ziggurat.cli._outputs import check_file, check_output
 from ziggurat.cli.terminal import bar, budget_bars, error_bar, schema_table
 from ziggurat.data import Table, read
 from ziggurat.data.expressions import reference
 from ziggurat.data.generators import clinic_patients, clinic_patients_schema
-from ziggurat.errors import BudgetExceededError, ParameterError, QuestionError
+from ziggurat.errors import BudgetExceededError, QuestionError
 from ziggurat.files import write_text
 from ziggurat.ledger import Ledger, verify_ledger
 from ziggurat.mechanisms import Laplace
 from ziggurat.privacy import Neighbours, in_words
-from ziggurat.randomness import Source, secure, seeded
+from ziggurat.randomness import Source
 from ziggurat.release import Session
 
 _NAME, _ANALYST, _BUDGET = "clinic", "ana", "1"
@@ -59,10 +61,13 @@ class _Stage:
         self.console.print(Rule(f"[bold]{title}", align="left", style="blue"))
 
 
-def run_tour(rows: int, *, picture: str = "", rehearse: str = "", keep: str = "") -> None:
+def run_tour(rows: int, *, picture: str = "", force: bool = False, rehearse: str = "", keep: str = "") -> None:
     """Run every scene of the tour, and save what was seen if asked to."""
+    check_file(picture, (".svg",), force=force)
+    if keep:
+        check_output(keep)
     console = Console(record=bool(picture), width=110 if picture else None, highlight=False)
-    with _set_up(console, rows, rehearse, keep, picture) as stage:
+    with _set_up(console, rows, rehearse, keep) as stage:
         _meet_the_table(stage, rows)
         _grant_a_budget(stage)
         _ask_a_count(stage)
@@ -76,14 +81,9 @@ def run_tour(rows: int, *, picture: str = "", rehearse: str = "", keep: str = ""
 
 
 @contextmanager
-def _set_up(console: Console, rows: int, rehearse: str, keep: str, picture: str) -> Iterator[_Stage]:
-    if keep and Path(keep).exists():
-        raise ParameterError(f"The file {keep!r} exists already; name a new one to keep the tour's ledger in.")
-    for wanted in (keep, picture):
-        if wanted and not Path(wanted).absolute().parent.is_dir():
-            raise ParameterError(f"The folder of {wanted!r} does not exist; create it first.")
+def _set_up(console: Console, rows: int, rehearse: str, keep: str) -> Iterator[_Stage]:
     with tempfile.TemporaryDirectory(prefix="ziggurat-tour-") as folder:
-        source = seeded(rehearse) if rehearse else secure()
+        source = rehearsal_source(rehearse)
         with console.status("Inventing patients and preparing the noise (the first run compiles it) …"):
             schema = clinic_patients_schema()
             table = read(clinic_patients(rows), schema)

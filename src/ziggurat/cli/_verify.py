@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from ziggurat.cli._options import AsJson
+from ziggurat.cli._outputs import print_json
 from ziggurat.errors import DataError, LedgerCorruptError, LedgerError, ParameterError
 
 if TYPE_CHECKING:
@@ -30,27 +31,27 @@ def verify(
     ] = "",
     receipt: Annotated[str, typer.Option(help="Of a ledger: a receipt that was kept elsewhere.")] = "",
     ledger: Annotated[str, typer.Option(help="Of a receipt: the ledger to compare it with.")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Check a bundle, a ledger or a receipt, offline, and name what was altered.
 
-    Exit code 0: sound. 1: broken, or not what it claims to be (a rehearsal is no release). 2: it cannot be checked.
+    Exit code 0: sound. 1: broken, or not what it claims to be (a rehearsal is no release). 2, 6: it cannot be checked.
 
     ziggurat verify answer.zip --key release.pub
     """
-    kind = _kind(thing)
+    kind = _find_kind(thing)
     _require_sense(kind, receipt, ledger)
     if kind == "bundle":
-        said = _bundle(thing, key)
+        said = _verify_bundle(thing, key)
     elif kind == "ledger":
-        said = _ledger(thing, key, _receipt(receipt) if receipt else None)
+        said = _verify_ledger(thing, key, _read_receipt(receipt) if receipt else None)
     else:
-        said = _ledger(ledger, key, _receipt(thing)) if ledger else _receipt_alone(thing, key)
+        said = _verify_ledger(ledger, key, _read_receipt(thing)) if ledger else _verify_receipt(thing, key)
     _print(said, as_json)
     raise typer.Exit(0 if said["sound"] else 1)
 
 
-def _kind(thing: str) -> Kind:
+def _find_kind(thing: str) -> Kind:
     """Find out what something is: by what it holds, or else by its name, where that was damaged."""
     if "://" in thing:
         return "ledger"
@@ -79,27 +80,27 @@ def _require_sense(kind: Kind, receipt: str, ledger: str) -> None:
         raise ParameterError(f"A {kind} is not compared with a ledger; only a receipt is.")
 
 
-def _bundle(thing: str, key: str) -> dict[str, Any]:
+def _verify_bundle(thing: str, key: str) -> dict[str, Any]:
     from ziggurat.release.bundle import verify_bundle
 
     found: BundleVerification = verify_bundle(thing, key or None)
     return {**found.to_dict(), "sentences": found.sentences()}
 
 
-def _ledger(where: str, key: str, receipt: Receipt | None) -> dict[str, Any]:
+def _verify_ledger(where: str, key: str, receipt: Receipt | None) -> dict[str, Any]:
     """Verify a ledger, and a receipt with it."""
-    from ziggurat.cli._ledger import summed_up
+    from ziggurat.cli._books import sum_up
     from ziggurat.ledger import verify_ledger
 
     try:
         found: Verification = verify_ledger(where, _one_key(key, receipt), receipt)
     except LedgerCorruptError as error:
-        return _said("ledger", [str(error)], [])
+        return _describe("ledger", [str(error)], [])
     except LedgerError as error:  # out of reach, or no ledger at all: that is no verdict
         raise DataError(str(error)) from None
     problems = [str(each) for each in found.problems]
-    good = [] if problems else [summed_up(found)]
-    return {**_said("ledger", problems, good), "entries": found.entries, "notes": found.notes}
+    good = [] if problems else [sum_up(found)]
+    return {**_describe("ledger", problems, good), "entries": found.entries, "notes": found.notes}
 
 
 def _one_key(key: str, receipt: Receipt | None) -> str | None:
@@ -117,22 +118,22 @@ def _one_key(key: str, receipt: Receipt | None) -> str | None:
     return str([*named, files[0]][0])
 
 
-def _receipt(file: str) -> Receipt:
-    from ziggurat.cli._ledger import text_of
+def _read_receipt(file: str) -> Receipt:
+    from ziggurat.cli._books import read_text
     from ziggurat.ledger import Receipt
 
-    return Receipt.from_json(text_of(file))
+    return Receipt.from_json(read_text(file))
 
 
-def _receipt_alone(file: str, key: str) -> dict[str, Any]:
+def _verify_receipt(file: str, key: str) -> dict[str, Any]:
     from ziggurat.ledger import fingerprint
 
-    kept = _receipt(file)
+    kept = _read_receipt(file)
     wrong = kept.problem(_one_key(key, kept))
     if wrong:
-        return _said("receipt", [wrong[:1].upper() + wrong[1:] + "."], [])
+        return _describe("receipt", [wrong[:1].upper() + wrong[1:] + "."], [])
     whose = "which is the one given" if key else "and nobody checked whose that is; give --key"
-    return _said(
+    return _describe(
         "receipt",
         [],
         [
@@ -143,7 +144,7 @@ def _receipt_alone(file: str, key: str) -> dict[str, Any]:
     )
 
 
-def _said(what: str, problems: list[str], good: list[str]) -> dict[str, Any]:
+def _describe(what: str, problems: list[str], good: list[str]) -> dict[str, Any]:
     verdict = f"BROKEN. This {what} does not verify." if problems else f"SOUND. This {what} verifies."
     sentences = [verdict, *problems, *good]
     return {"what": what, "sound": not problems, "problems": problems, "sentences": sentences}
@@ -153,7 +154,7 @@ def _print(said: dict[str, Any], as_json: bool) -> None:
     from ziggurat.wording import printable
 
     if as_json:
-        typer.echo(json.dumps(said, indent=2))
+        print_json(said)
         return
     for sentence in said["sentences"]:
         typer.echo(printable(sentence))

@@ -162,9 +162,8 @@ def code_alike(columns: Sequence[pa.ChunkedArray]) -> tuple[list[Codes], pa.Arra
     Cells are numbered in the order in which they first occur, NULL like any other.
     """
     chunks = [chunk for column in columns for chunk in column.chunks]
-    held = _encode(pa.chunked_array(chunks, columns[0].type))
-    ends = list(accumulate(map(len, columns)))[:-1]
-    return np.split(held.indices.to_numpy().astype(np.int64), ends), held.dictionary
+    codes, values = _encode(pa.chunked_array(chunks, columns[0].type))
+    return np.split(codes.astype(np.int64), list(accumulate(map(len, columns)))[:-1]), values
 
 
 def read_numbers(cells: pa.ChunkedArray) -> Reals:
@@ -205,9 +204,12 @@ def refine_classes(ids: Codes, number: int, codes: Codes, kinds: int) -> tuple[C
     return finer, first.size
 
 
-def _encode(cells: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
-    coded = cells.dictionary_encode(null_encoding="encode")
-    return coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
+def _encode(cells: pa.ChunkedArray) -> tuple[npt.NDArray[np.int32], pa.Array]:
+    """Cells as places in the list of their distinct values."""
+    chunks = cells.dictionary_encode(null_encoding="encode").chunks  # all share one list, which Arrow cannot join
+    if not chunks:
+        return np.empty(0, np.int32), pa.array([], cells.type)
+    return np.concatenate([chunk.indices.to_numpy() for chunk in chunks]), chunks[0].dictionary
 
 
 def _count_rows(cells: pa.Table) -> CodedTable:
@@ -225,17 +227,16 @@ def _list_values(cells: pa.ChunkedArray) -> tuple[npt.NDArray[np.int32], pa.Arra
     if pa.types.is_dictionary(cells.type) and any(chunk.dictionary.null_count for chunk in cells.chunks):
         cells = cells.cast(cells.type.value_type)  # dictionaries with NULL cannot be joined
     if not pa.types.is_dictionary(cells.type):
-        held = _encode(cells)
-        return held.indices.to_numpy(), held.dictionary
+        return _encode(cells)
     wide = pa.dictionary(pa.int32(), cells.type.value_type)  # narrow codes may have no room for those of other chunks
     held = (cells if cells.type == wide else cells.cast(wide)).unify_dictionaries().combine_chunks()
     values, places = held.dictionary, held.indices
     if places.null_count:
         places = places.fill_null(len(values))
         values = pa.concat_arrays([values, pa.nulls(1, values.type)])
-    once = _encode(values)
+    ranks, once = _encode(pa.chunked_array([values]))
     codes = places.to_numpy()
-    return codes if len(once.dictionary) == len(values) else once.indices.to_numpy()[codes], once.dictionary
+    return codes if len(once) == len(values) else ranks[codes], once
 
 
 def _drop_unused(codes: npt.NDArray[np.int32], values: pa.Array) -> tuple[Codes, pa.Array]:

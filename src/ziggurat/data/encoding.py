@@ -52,7 +52,7 @@ class Field:
 
     def codes(self, cells: pa.ChunkedArray) -> Labels:
         """The number of each cell in the public list; -1 where it is missing or not listed."""
-        found = pc.index_in(self._plain(cells), value_set=self._list())
+        found = pc.index_in(self.to_numbers(cells), value_set=self._list())
         return np.asarray(pc.fill_null(found, -1).to_numpy(), dtype=np.int64)
 
     def cells(self, codes: Labels) -> pa.Array:
@@ -63,7 +63,9 @@ class Field:
     def scale(self, cells: pa.ChunkedArray) -> Matrix:
         """Each cell as a share of the public range, clipped to it; the middle where it is missing."""
         lower, upper = self.ends
-        numbers = np.asarray(pc.fill_null(self._plain(cells).cast(pa.float64()), np.nan).to_numpy(), dtype=np.float64)
+        numbers = np.asarray(
+            pc.fill_null(self.to_numbers(cells).cast(pa.float64()), np.nan).to_numpy(), dtype=np.float64
+        )
         shares = (np.clip(numbers, lower, upper) - lower) / ((upper - lower) or 1.0)
         return np.asarray(np.where(np.isnan(shares), 0.5, shares))
 
@@ -88,7 +90,8 @@ class Field:
     def _list(self) -> pa.Array:
         return pa.array(list(self.column.public_categories().values))
 
-    def _plain(self, cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    def to_numbers(self, cells: pa.ChunkedArray) -> pa.ChunkedArray:
+        """Give truth values and dates as whole numbers; other cells are as they are."""
         if self.column.kind is Kind.BOOLEAN:
             return cells.cast(pa.int64())
         if self.column.kind is Kind.DATE:

@@ -16,9 +16,18 @@ import pyarrow as pa
 
 from ziggurat.data import write_csv
 from ziggurat.errors import MissingExtraError
-from ziggurat.experiments._canonical import canonical
 from ziggurat.experiments._types import Expected, Experiment, Figure, Module, NodeRecord
-from ziggurat.experiments._values import ABSENT, STATISTICS, conditions, describe, in_words, same, token, well_formed
+from ziggurat.experiments._values import (
+    ABSENT,
+    STATISTICS,
+    canonical,
+    conditions,
+    describe,
+    in_words,
+    same,
+    token,
+    well_formed,
+)
 from ziggurat.files import write_text
 
 
@@ -65,12 +74,12 @@ class Results:
         The columns are node, module, status, cached, seconds, error, one 'module.parameter' for each parameter that
         trials vary, one 'module.repeat' for each module that is repeated, metric and value.
         """
-        rows = [(record, name, value) for record in self.records for name, value in _measured(record)]
+        rows = [(record, name, value) for record in self.records for name, value in _has_metric(record)]
         owners = [record for record, _, _ in rows]
         fixed = ("node", "module", "status", "cached", "seconds", "error")
         types = (pa.string(), pa.string(), pa.string(), pa.bool_(), pa.float64(), pa.string())
         columns = {
-            name: pa.array([_told(getattr(record, name)) for record in owners], type_)
+            name: pa.array([_tell(getattr(record, name)) for record in owners], type_)
             for name, type_ in zip(fixed, types, strict=True)
         }
         columns |= self._varied_columns(owners) | self._repeat_columns(owners)
@@ -256,11 +265,11 @@ def lineages(experiment: Experiment) -> dict[str, tuple[Module, ...]]:
     return found
 
 
-def _measured(record: NodeRecord) -> Iterable[tuple[str | None, float | None]]:
+def _has_metric(record: NodeRecord) -> Iterable[tuple[str | None, float | None]]:
     return record.metrics.items() or [(None, None)]
 
 
-def _told(value: Any) -> Any:
+def _tell(value: Any) -> Any:
     return well_formed(value) if isinstance(value, str) else value
 
 

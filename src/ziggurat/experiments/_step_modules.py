@@ -51,7 +51,7 @@ def files_of(functions: Iterable[Callable[..., Any]]) -> list[str]:
 def _take_installed(name: str) -> None:
     if not all(part.isidentifier() for part in name.split(".")):
         raise ExperimentError(f"{name!r} names no module; write a Python file such as 'mine.py', or 'package.module'.")
-    _guarded(name, lambda: import_module(name))
+    _guard(name, lambda: import_module(name))
 
 
 def _take_file(file: Path) -> None:
@@ -63,7 +63,7 @@ def _take_file(file: Path) -> None:
     if known is not None and not _is_from(known, file):
         raise ExperimentError(f"Another module is called {file.stem!r}; rename the file {str(file)!r}.")
     if file.stem not in sys.modules:
-        _guarded(file.stem, lambda: _load(file))
+        _guard(file.stem, lambda: _load(file))
     _files[file.stem] = str(file)
 
 
@@ -97,7 +97,7 @@ def _neighbours(folder: Path) -> Iterator[None]:
         sys.path[:] = path
 
 
-def _guarded(name: str, load: Callable[[], object]) -> None:
+def _guard(name: str, load: Callable[[], object]) -> None:
     try:
         load()
         return

@@ -82,7 +82,7 @@ def step(name: str, *, outputs: Sequence[str] | None = None) -> Callable[[_Funct
         taken = _registered.get(name)
         if taken is not None and _home(taken.function) != _home(function):
             raise ExperimentError(f"Step {name!r} is registered twice; give one of the two functions another name.")
-        _registered[name] = _described(name, _checked(name, function), declared)
+        _registered[name] = _describe(name, _require_function(name, function), declared)
         return function
 
     return register
@@ -116,14 +116,14 @@ def resolve(reference: str) -> Step:
     raise ExperimentError(f"There is no step {reference!r}; {_nearest(reference, step_names())} {hint}")
 
 
-def _checked(reference: str, function: object) -> Callable[..., Any]:
+def _require_function(reference: str, function: object) -> Callable[..., Any]:
     if callable(function) and isinstance(inspect.unwrap(function), FunctionType):
         return function
     raise ExperimentError(f"Step {reference!r} is not a function written in Python; wrap it in one.")
 
 
 @lru_cache(maxsize=1024)
-def _described(reference: str, function: Callable[..., Any], outputs: tuple[str, ...] | None) -> Step:
+def _describe(reference: str, function: Callable[..., Any], outputs: tuple[str, ...] | None) -> Step:
     # Remembered per function: after an edit without a reload the old code still runs, so its old version must stay.
     version = _version(reference, function)
     accepted = list(inspect.signature(function).parameters.values())

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ziggurat.experiments._canonical import canonical
+from ziggurat.errors import ExperimentError
 
 ABSENT: Final = object()
 STATISTICS = ("n", "median", "q1", "q3", "mean", "min", "max")
@@ -103,3 +103,27 @@ def _close(left: float, right: float) -> bool:
         return math.isclose(left, right, rel_tol=1e-12)
     except OverflowError:
         return False
+
+
+def canonical(value: object) -> str:
+    """Write a JSON value with sorted keys, no spaces, in ASCII.
+
+    Raises
+    ------
+    ExperimentError
+        If it is not a JSON value.
+    """
+    try:
+        return json.dumps(
+            value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False, default=_plain
+        )
+    except (TypeError, ValueError, RecursionError):
+        raise ExperimentError(
+            "Parameters must be JSON values: text, finite numbers, true, false, null, lists, objects with text keys."
+        ) from None
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError

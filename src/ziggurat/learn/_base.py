@@ -73,12 +73,12 @@ class Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             nothing is proven about all together.
         """
         _ = self.event_  # of a model that was fitted, as everything here
-        return self._kin.guarantee()
+        return self.kin.guarantee()
 
     @property
     def fits_(self) -> int:
         """How often this model and its copies were fitted, as far as this process knows."""
-        return self._kin.fits
+        return self.kin.fits
 
     @property
     def fit_guarantee_(self) -> Guarantee:
@@ -116,11 +116,11 @@ class Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """Note what was done, once it was done; it must be what was planned."""
         self.event_, self.origin_ = event, source.origin
         learned, choosers = seen_around()
-        self._kin.note(event, self._delta, learned)
+        self.kin.note(event, self._delta, learned)
         warn_of_unpaid(learned, choosers)
 
     @property
-    def _kin(self) -> Family:
+    def kin(self) -> Family:
         """The family, which begins with the first copy or fit: an estimator's `__init__` may set parameters only."""
         if "_family" not in vars(self):
             self._family = Family()
@@ -128,11 +128,11 @@ class Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     def __sklearn_clone__(self) -> Self:
         made = self.fresh()
-        made._family = self._kin
+        made._family = self.kin
         return made
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_family": Passage(self._kin, fitted="event_" in vars(self))}
+        return {**super().__getstate__(), "_family": Passage(self.kin, fitted="event_" in vars(self))}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         passage = state.get("_family")

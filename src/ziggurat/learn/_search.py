@@ -148,7 +148,7 @@ class PrivateSearch(MetaEstimatorMixin, Private):  # type: ignore[misc]  # sciki
         self.best_estimator_, self.candidates_ = models[self.best_index_], self._grid()
         self.best_params_ = self.candidates_[self.best_index_]
         self._note_release(plan.event, source)
-        self.best_estimator_._family = self._kin
+        self.best_estimator_._family = self.kin
         return self
 
     def predict(self, X: Any) -> Any:  # noqa: N803

@@ -48,7 +48,7 @@ class StoredModel:
             "class": type(self).__name__,
             "parameters": {name: _plain(value, arrays) for name, value in parameters.items()},
             "fitted": {name: _plain(value, arrays) for name, value in fitted.items()},
-            "family": self._kin.to_json(),  # type: ignore[attr-defined]
+            "family": self.kin.to_json(),  # type: ignore[attr-defined]
         }
         content = io.BytesIO()
         np.savez(content, **{_INDEX: np.array(json.dumps(index)), **arrays})

@@ -6,15 +6,14 @@ from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
     from ziggurat.release._certificate import Artefact, Certificate, StewardDecision
-    from ziggurat.release._cited import Cited, recorded
+    from ziggurat.release._cited import Cited, look_up
     from ziggurat.release._evidence import Evidence
     from ziggurat.release._gate import NOT_PROTECTED_BY_GATE, Gate, Stop, Verdict, Weighed
     from ziggurat.release._plan import Plan
     from ziggurat.release._purse import Purse
     from ziggurat.release._quotation import Quotation, QuotedQuestion
     from ziggurat.release._release import Release
-    from ziggurat.release._synthetic_attacks import ExactCopies
-    from ziggurat.release._tried import excesses_of, guesses_of
+    from ziggurat.release._tried import ExactCopies, find_excesses, find_guesses
     from ziggurat.release.comparing import Candidate, Candidates, candidates, plane
     from ziggurat.release.labels import (
         MOST_QUERIES,
@@ -50,26 +49,25 @@ if TYPE_CHECKING:
         PrivateSyntheticRelease,
         SyntheticRelease,
         check_synthetic,
+        read_rows,
         release_anonymized,
         release_masked,
         release_synthetic,
         release_synthetic_private,
-        reported_rows,
     )
 else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
             "_certificate": "Artefact Certificate StewardDecision",
-            "_cited": "Cited recorded",
+            "_cited": "Cited look_up",
             "_evidence": "Evidence",
             "_gate": "Gate NOT_PROTECTED_BY_GATE Stop Verdict Weighed",
             "_plan": "Plan",
             "_purse": "Purse",
             "_quotation": "Quotation QuotedQuestion",
             "_release": "Release",
-            "_synthetic_attacks": "ExactCopies",
-            "_tried": "excesses_of guesses_of",
+            "_tried": "ExactCopies find_excesses find_guesses",
             "comparing": "Candidate Candidates candidates plane",
             "labels": """
                 LabelPlan Labelled Labelling LabellingFacts MOST_QUERIES PrivatizedQueries QueryCurator
@@ -80,7 +78,7 @@ else:
             "tables": """
                 AnonymizedRelease CERTIFICATE CollectionPlan MaskedPlan NOT_PROMISED_OF_MASKS PrivateSyntheticRelease
                 SyntheticRelease check_synthetic release_anonymized release_masked release_synthetic
-                release_synthetic_private reported_rows
+                release_synthetic_private read_rows
             """,
         },
     )
@@ -135,17 +133,17 @@ __all__ = [
     "candidates",
     "certify",
     "check_synthetic",
-    "excesses_of",
+    "find_excesses",
+    "find_guesses",
     "fit_model",
-    "guesses_of",
+    "look_up",
     "plan_model",
     "plane",
-    "recorded",
+    "read_rows",
     "release_anonymized",
     "release_masked",
     "release_synthetic",
     "release_synthetic_private",
-    "reported_rows",
     "serve_model",
     "sweep",
 ]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, Self
 
 from ziggurat import __version__
 from ziggurat.errors import PrivacyError
@@ -35,9 +37,15 @@ class Artefact:
     sha256: str
     bytes: int
 
+    @classmethod
+    def at(cls, path: Path, **more: Any) -> Self:
+        """Hash a file."""
+        with path.open("rb") as content:
+            return cls(path.name, hashlib.file_digest(content, "sha256").hexdigest(), path.stat().st_size, **more)
+
     def to_dict(self) -> dict[str, Any]:
         """Give the JSON form."""
-        return {"name": self.name, "sha256": self.sha256, "bytes": self.bytes}
+        return dict(vars(self))
 
 
 @dataclass(frozen=True)
@@ -150,13 +158,7 @@ class Certificate:
         }
 
 
-def decision_of(release: Any) -> dict[str, Any] | None:
-    """Why a release left although the gate stopped it, as JSON; None if it did not stop it."""
-    decided: StewardDecision | None = None if release is None else release.decision
-    return None if decided is None else decided.to_dict()
-
-
-def promised(event: Event, delta: Fraction) -> PureDP | ApproximateDP:
+def best_promise(event: Event, delta: Fraction) -> PureDP | ApproximateDP:
     """State what an event promises at the delta of its budget; a pure promise where that is 0 or needs none of it."""
     account = compose(event)
     found: list[PureDP | ApproximateDP] = []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import lzma
+from base64 import b64decode, b64encode
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NoReturn, Self
@@ -9,7 +12,6 @@ from typing import Any, NoReturn, Self
 from ziggurat.errors import DataError, LedgerUseError, ParameterError
 from ziggurat.ledger import Entry, Grant, Ledger
 from ziggurat.privacy import Event, event_from_dict
-from ziggurat.release._stored import unpacked
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def cite(ledger: Ledger, entry: Entry) -> Cited:
     return Cited(ledger.name, *ledger.about(entry), entry.seq, entry.hash)
 
 
-def recorded(ledger: Ledger, cited: Cited) -> Recorded:
+def look_up(ledger: Ledger, cited: Cited) -> Recorded:
     """Read what a cited answer is really about; a citation that does not fit the ledger raises `DataError`."""
     if ledger.name != cited.ledger:
         raise DataError("The labels or queries were recorded in another ledger; give the one that they cite.")
@@ -75,7 +77,7 @@ def recorded(ledger: Ledger, cited: Cited) -> Recorded:
     said, grant = answer.data, ledger.grant_of(answer.data["reservation"])
     asked = ledger.entry(said["reservation"]).data
     return Recorded(
-        asked["question"], event_from_dict(asked["event"]), unpacked(said["answer"]), asked["rehearsal"], grant
+        asked["question"], event_from_dict(asked["event"]), unpack(said["answer"]), asked["rehearsal"], grant
     )
 
 
@@ -112,3 +114,23 @@ def require_unbounded(ledger: Ledger, cited: Cited) -> None:
     if ledger.name != cited.ledger:
         _misfit(cited)
     _entry(ledger, cited, "unbounded")
+
+
+_LONG = 1 << 15
+_PACKED = "packed"
+
+
+def pack(answer: dict[str, Any]) -> dict[str, Any]:
+    """Give an answer in the form in which it is stored."""
+    text = json.dumps(answer, separators=(",", ":"), sort_keys=True)
+    if len(text) <= _LONG:
+        return answer
+    return {_PACKED: b64encode(lzma.compress(text.encode("ascii"), preset=1)).decode("ascii")}
+
+
+def unpack(stored: dict[str, Any]) -> dict[str, Any]:
+    """Give back the answer that was stored."""
+    if _PACKED not in stored:
+        return stored
+    answer: dict[str, Any] = json.loads(lzma.decompress(b64decode(stored[_PACKED])))
+    return answer

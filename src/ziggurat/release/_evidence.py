@@ -45,12 +45,12 @@ class Evidence:
         """
         if not self.findings:
             return []
-        from ziggurat.release._tried import excesses_of
+        from ziggurat.release._tried import find_excesses
 
         return [
             name
             for name, finding in self.findings.items()
-            if any(each.more_than_chance for each in excesses_of(finding).values())
+            if any(each.more_than_chance for each in find_excesses(finding).values())
         ]
 
     @property

@@ -259,9 +259,9 @@ class Gate:
         """Judge what was found; `guaranteed` says whether the release promises an epsilon."""
         sorting = _Sorting(self, guaranteed)
         for name, finding in evidence.findings.items():
-            from ziggurat.release._tried import tried_of
+            from ziggurat.release._tried import figures_of
 
-            found = tried_of(name, finding)
+            found = figures_of(name, finding)
             if not found:
                 sorting.no_verdict[name] = _NO_FIGURE
             for each in found:

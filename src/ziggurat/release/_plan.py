@@ -93,7 +93,7 @@ class Plan(Protocol[Output]):
         """Refuse whatever can be refused before it is paid for; no row decides."""
         return
 
-    def stored(self, output: Output) -> dict[str, Any]:
+    def to_ledger(self, output: Output) -> dict[str, Any]:
         """What the ledger keeps of it, as JSON: enough to give it again, or its digest."""
         return {"kind": self.kind}
 
@@ -105,7 +105,7 @@ class Plan(Protocol[Output]):
         """Attack what is about to leave; what that finds is for the steward alone."""
         return Evidence()
 
-    def remembered(self, output: Output) -> str:
+    def describe(self, output: Output) -> str:
         """What the ledger says for ever of a release that nothing bounds."""
         return self.text
 
@@ -123,7 +123,7 @@ class Plan(Protocol[Output]):
         return {}
 
 
-def stated(event: Event, delta: Amount) -> PureDP | ApproximateDP:
+def promise_at(event: Event, delta: Amount) -> PureDP | ApproximateDP:
     """What an event promises at a method's own delta; a pure promise where that is 0."""
     allowed = exact_delta(delta)
     return compose(event).approximate(allowed) if allowed else compose(event).pure()

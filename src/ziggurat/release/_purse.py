@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ziggurat.errors import BudgetExceededError, GateError, LedgerUseError, MixedNeighboursError, ParameterError
+from ziggurat.data import Table
+from ziggurat.errors import (
+    BudgetExceededError,
+    EngineError,
+    GateError,
+    LedgerUseError,
+    MixedNeighboursError,
+    ParameterError,
+    ZigguratError,
+)
 from ziggurat.privacy import ApproximateDP, ApproximateEvent, Event, Neighbours, profile
 from ziggurat.queries.answering import GROUP_SIZE
 from ziggurat.randomness import Source, secure
 from ziggurat.release._certificate import StewardDecision
-from ziggurat.release._cited import Cited, cite
+from ziggurat.release._cited import Cited, cite, pack, unpack
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._gate import Gate, Verdict
-from ziggurat.release._paid import SPENT, paid
 from ziggurat.release._plan import Output, Plan, Progress
 from ziggurat.release._quotation import Quotation, make_quotation, open_grant
 from ziggurat.release._release import Release
-from ziggurat.release._stored import packed, unpacked
 
 if TYPE_CHECKING:
     from ziggurat.ledger import GrantStatement, Ledger, Quote
@@ -136,23 +144,23 @@ class Purse:
         if event is None:
             made = self._freely(plan, gate, progress)
         else:
-            made = self._judged(self._spent(plan, event, progress), gate, progress)
+            made = self._judge(self._spend(plan, event, progress), gate, progress)
         if made.verdict.stopped and not reason:
             error = GateError(made.verdict.sentence)
             error.held = made
             raise error
-        return self.go_on(made, reason) if made.verdict.stopped else self._noted(made)
+        return self.go_on(made, reason) if made.verdict.stopped else self._note(made)
 
     def go_on(self, held: Release[Output], reason: str) -> Release[Output]:
         """Let go what the gate stopped, for a reason that certificate and ledger keep; a refuted promise is dropped."""
         said = held.verdict.went_on(_reason(reason))
         made = replace(held, decision=StewardDecision(tuple(said["stopped"]), said["reason"], said["refuted"]))
         if made.event is None:
-            return self._noted(made)
-        entry = self.decided(made.plan.remembered(made.output), made.verdict, reason)
+            return self._note(made)
+        entry = self.record_decision(made.plan.describe(made.output), made.verdict, reason)
         return replace(made, event=None, entry=entry) if made.verdict.refuted else made
 
-    def decided(self, what: str, verdict: Verdict, reason: str) -> Cited | None:
+    def record_decision(self, what: str, verdict: Verdict, reason: str) -> Cited | None:
         """Write down, for ever, that something with a guarantee leaves although the gate stopped it.
 
         What was promised and refuted is written down as unbounded: the ledger then counts no promise about it.
@@ -181,12 +189,13 @@ class Purse:
             raise ParameterError("A release with a guarantee is not tried for nothing; quote it, or pay for it.")
         return self._freely(plan, gate, progress)
 
-    def _spent(self, plan: Plan[Output], event: Event, progress: Progress | None) -> Release[Output]:
+    def _spend(self, plan: Plan[Output], event: Event, progress: Progress | None) -> Release[Output]:
         """Reserve on disk, run once, commit; or give again what was paid for before."""
         seeded = self.rehearsal or plan.rehearsal
         if self.ledger is None:
             plan.ready()
-            return self._made(plan, paid(lambda: plan.run(self.source, progress), "nothing was spent"), event, seeded)
+            output = run_paid(lambda: plan.run(self.source, progress), "nothing was spent")
+            return self._wrap(plan, output, event, seeded)
         question = plan.identity()
         if not self.ledger.is_answered(self.population, self.analyst, event, question, seeded):
             self.require_room(event)
@@ -194,37 +203,37 @@ class Purse:
         whose = (self.population, self.analyst, event, question, plan.lifetime, seeded)
         with self.ledger.spend(*whose) as spend:
             if not spend.replayed:
-                output = paid(lambda: plan.run(self.source, progress))
-                paid(lambda: spend.commit(packed(plan.stored(output))))
+                output = run_paid(lambda: plan.run(self.source, progress))
+                run_paid(lambda: spend.commit(pack(plan.to_ledger(output))))
         entry = cite(self.ledger, spend.entry)
         if spend.replayed:
-            output = plan.again(unpacked(spend.answer))
-        made = self._made(plan, output, self.ledger.as_counted(self.population, event, self.analyst), seeded, entry)
+            output = plan.again(unpack(spend.answer))
+        made = self._wrap(plan, output, self.ledger.as_counted(self.population, event, self.analyst), seeded, entry)
         budget = self.ledger.paying(self.population, event.neighbours, self.analyst)
         return replace(made, replayed=spend.replayed, budget=budget)
 
     def _freely(self, plan: Plan[Output], gate: Gate | None, progress: Progress | None) -> Release[Output]:
         """Run and judge what nothing bounds; nobody pays, and nothing is written down yet."""
         plan.ready()
-        made = self._made(plan, plan.run(self.source, progress), None, self.rehearsal or plan.rehearsal)
-        return self._judged(made, gate, progress)
+        made = self._wrap(plan, plan.run(self.source, progress), None, self.rehearsal or plan.rehearsal)
+        return self._judge(made, gate, progress)
 
-    def _judged(self, made: Release[Output], gate: Gate | None, progress: Progress | None) -> Release[Output]:
+    def _judge(self, made: Release[Output], gate: Gate | None, progress: Progress | None) -> Release[Output]:
         then = SPENT if made.event is not None else "nothing has left"
-        evidence = paid(lambda: made.plan.judge(made.output, progress), then)
+        evidence = run_paid(lambda: made.plan.judge(made.output, progress), then)
         verdict = (gate or Gate()).judge(evidence, guaranteed=made.event is not None)
         return replace(made, evidence=evidence, verdict=verdict)
 
-    def _noted(self, made: Release[Output]) -> Release[Output]:
+    def _note(self, made: Release[Output]) -> Release[Output]:
         """Write down, for ever, what nothing bounds; only then it may leave."""
         if made.event is not None or self.ledger is None:
             return made
         why = "" if made.decision is None else f" Went on although {made.verdict.although(made.decision.reason)}"
         seeded = "Rehearsal. " if made.seeded else ""
-        what = f"{seeded}{made.plan.remembered(made.output)}{why}"
+        what = f"{seeded}{made.plan.describe(made.output)}{why}"
         return replace(made, entry=self.remember(what))
 
-    def _made(
+    def _wrap(
         self, plan: Plan[Output], output: Output, event: Event | None, seeded: bool, entry: Cited | None = None
     ) -> Release[Output]:
         whose = self.population if self.ledger is None else self.ledger.population(self.population)
@@ -247,3 +256,35 @@ def _reason(given: str) -> str:
             f"Say why it shall leave all the same, in printable text of at most {_LONGEST_REASON} characters."
         )
     return text
+
+
+Result = TypeVar("Result")
+
+SPENT = "something may have been read, so the cost stays spent"
+
+
+def require_ready(tables: Iterable[Table]) -> None:
+    """Refuse to pay for tables whose engines are gone; those that can be reached again are."""
+    for table in tables:
+        try:
+            table.ready()
+        except ZigguratError as error:
+            raise type(error)(f"{str(error).rstrip('.')}; nothing was spent.") from None
+
+
+def run_paid(step: Callable[[], Result], then: str = SPENT) -> Result:
+    """Do what was paid for; whatever goes wrong leaves as an error of ours that quotes nothing.
+
+    A spend is never given back: whoever can make reading fail would have a question answered by the failure alone, as
+    often as they like. So engines are asked *before* anything is reserved whether they live (`require_ready`); what
+    fails afterwards stays paid for, also if the connection is cut while the engine reads.
+    """
+    kind: type[ZigguratError] = EngineError
+    try:
+        return step()
+    except ZigguratError as error:
+        kind, reason = type(error), str(error)
+    except Exception as error:  # noqa: BLE001  (foreign errors may quote cells)
+        reason = f"Answering failed ({type(error).__name__}); its own message is withheld because it may quote cells."
+    # Raised outside the handlers, so that not even __context__ leads to the error's own message.
+    raise kind(f"{reason.rstrip('.')}; {then}.")

@@ -11,7 +11,7 @@ from ziggurat.errors import LedgerUseError, ParameterError
 from ziggurat.ledger import GrantStatement, Ledger
 from ziggurat.privacy import ApproximateDP, Event, PureDP, compose, compose_events, in_words, make_filter, profile
 from ziggurat.queries.answering import GROUP_SIZE, QuotedPart
-from ziggurat.release._certificate import promised
+from ziggurat.release._certificate import best_promise
 from ziggurat.release._plan import Plan
 
 
@@ -145,37 +145,37 @@ def make_quotation(
     """Price plans in the order in which they would be released; `population` names one, or a table or budget of it."""
     quoted: list[QuotedQuestion] = []
     seen: set[tuple[str, Event]] = set()
-    grant = open_grant(ledger, ledger.paying(population, _priced(events[0]).neighbours, analyst).table, analyst)
+    grant = open_grant(ledger, ledger.paying(population, _require_event(events[0]).neighbours, analyst).table, analyst)
     for plan, given in zip(plans, events, strict=True):
-        event = _priced(given)
+        event = _require_event(given)
         counted = ledger.as_counted(population, event, analyst)
         question, seeded = plan.identity(), rehearsal or plan.rehearsal
         key = (repr(question), counted)
         replayed = ledger.quote(population, analyst, event, question, seeded).replayed
         free = replayed or (question is not None and key in seen)
-        cost = promised_alone(plan, event, counted, grant.grant.delta)
+        cost = promise_alone(plan, event, counted, grant.grant.delta)
         quoted.append(QuotedQuestion(plan.text, counted, cost, plan.parts(group_size), free))
         seen.add(key)
     fresh = [each for each in quoted if not each.replayed]
-    return _totalled(tuple(quoted), fresh, _admitted(grant, fresh), grant, ledger)
+    return _add_up(tuple(quoted), fresh, _admits(grant, fresh), grant, ledger)
 
 
-def _priced(event: Event | None) -> Event:
+def _require_event(event: Event | None) -> Event:
     if event is None:
         raise ParameterError("A release that nothing bounds has no price; the ledger only remembers it.")
     return event
 
 
-def promised_alone(plan: Plan[Any], event: Event, counted: Event, delta: Fraction) -> PureDP | ApproximateDP:
+def promise_alone(plan: Plan[Any], event: Event, counted: Event, delta: Fraction) -> PureDP | ApproximateDP:
     """What a plan promises by itself; at the grant's delta where it does not say, or the budget counts it otherwise."""
     own = plan.guarantee() if event == counted else None
     if isinstance(own, PureDP | ApproximateDP):
         return own
     least = profile(counted).delta
-    return compose(counted).approximate(least) if least else promised(counted, delta)
+    return compose(counted).approximate(least) if least else best_promise(counted, delta)
 
 
-def _totalled(
+def _add_up(
     quoted: tuple[QuotedQuestion, ...],
     fresh: Sequence[QuotedQuestion],
     fits: bool,
@@ -216,7 +216,7 @@ def open_grant(ledger: Ledger, budget: str, analyst: str) -> GrantStatement:
     raise LedgerUseError(f"{analyst!r} has no open grant on the table {budget!r}; the steward must give one first.")
 
 
-def _admitted(grant: GrantStatement, fresh: Sequence[QuotedQuestion]) -> bool:
+def _admits(grant: GrantStatement, fresh: Sequence[QuotedQuestion]) -> bool:
     """Whether the grant's filter will admit each question after those before it, as the ledger will decide."""
     rule = make_filter(grant.grant.epsilon, grant.grant.delta, grant.grant.rule)
     spent = grant.spent

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from fractions import Fraction
@@ -13,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
 from ziggurat.errors import PrivacyError
-from ziggurat.release._certificate import LOOKED, NOT_RECORDED, Artefact, Certificate, StewardDecision, promised
+from ziggurat.release._certificate import LOOKED, NOT_RECORDED, Artefact, Certificate, StewardDecision, best_promise
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._gate import NOT_PROTECTED_BY_GATE, Verdict
 from ziggurat.release._plan import Output, Plan
-from ziggurat.release._quotation import promised_alone
+from ziggurat.release._quotation import promise_alone
 
 if TYPE_CHECKING:
     from ziggurat.ledger import Budget
@@ -75,7 +74,7 @@ class Release(Generic[Output]):
         if self.event is None or self.plan.event is None:
             raise PrivacyError("Nothing bounds this release, so that it has no cost.")
         delta = Fraction(0) if self.budget is None else self.budget.delta
-        return promised_alone(self.plan, self.plan.event, self.event, delta)
+        return promise_alone(self.plan, self.plan.event, self.event, delta)
 
     @cached_property
     def certificate(self) -> Certificate:
@@ -111,7 +110,7 @@ class Release(Generic[Output]):
         from ziggurat.release.bundle import Contents, write_bundle
 
         with tempfile.TemporaryDirectory(prefix="ziggurat-artefacts-") as folder:
-            files, certificate = self.certified(Path(folder))
+            files, certificate = self.write(Path(folder))
             named = {each.name: each for each in files}
             facts = (certificate.to_dict(), self.evidence.to_dict(), self.verdict.to_dict())
             return write_bundle(path, Contents(*facts, named, self._charts()), key)
@@ -121,10 +120,16 @@ class Release(Generic[Output]):
 
         return charts(self.evidence, self.verdict)
 
-    def certified(self, folder: Path) -> tuple[list[Path], Certificate]:
+    def write(self, folder: Path) -> tuple[list[Path], Certificate]:
         """Write the files that leave into a folder; gives them, and the certificate that names them."""
         files = self.plan.artefacts(self.output, folder)
-        return files, replace(self.certificate, artefacts=tuple(_artefact(each) for each in files))
+        return files, replace(self.certificate, artefacts=tuple(Artefact.at(each) for each in files))
+
+    def for_steward(self, files: Iterable[Artefact], **details: Any) -> dict[str, Any]:
+        """Give the certificate beside files that left without a bundle: with the evidence, so for the steward alone."""
+        made = replace(self.certificate, artefacts=tuple(files)).to_dict()
+        facts = {"evidence": self.evidence.to_dict(), "verdict": self.verdict.to_dict()}
+        return {**made, "details": {**made["details"], **details}, **facts}
 
     def _guarantee(self) -> Any:
         if self.event is None:
@@ -133,7 +138,7 @@ class Release(Generic[Output]):
         if self.budget is None:
             return own
         try:
-            return promised(self.event, self.budget.delta)
+            return best_promise(self.event, self.budget.delta)
         except PrivacyError:  # it needs more than the budget's delta, and states its own
             return own
 
@@ -142,8 +147,3 @@ class Release(Generic[Output]):
         unrecorded = [NOT_RECORDED] if self.entry is None else []
         looked = [LOOKED] if self.event is not None and self.looked else []
         return [*self.plan.not_protected, *judged, *looked, *unrecorded]
-
-
-def _artefact(file: Path) -> Artefact:
-    with file.open("rb") as content:
-        return Artefact(file.name, hashlib.file_digest(content, "sha256").hexdigest(), file.stat().st_size)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import singledispatch
 
+import pyarrow as pa
+
 from ziggurat.attacks import (
     AttributeInference,
     ClosestRecords,
@@ -19,12 +21,42 @@ from ziggurat.attacks import (
     Linkage,
     MatchRisk,
     RiskReport,
+    Share,
     Skewness,
     SyntheticSinglingOut,
     Undone,
 )
 from ziggurat.findings import Finding
-from ziggurat.release._synthetic_attacks import ExactCopies
+
+
+@dataclass(frozen=True)
+class ExactCopies(Finding):
+    """How many synthetic rows equal a real one, without a control to say how many would by chance.
+
+    Attributes
+    ----------
+    copies
+        Of fully synthetic copies the rows that equal any row that was learned from; of partially synthetic ones the
+        rows that are as they were.
+    partial
+        Which of the two.
+    """
+
+    copies: Share
+    partial: bool
+
+    @property
+    def sentence(self) -> str:
+        """What was found, in a sentence for a steward."""
+        if self.partial:
+            return f"{self.copies} of the rows left as they were: whoever they are about is in the files."
+        return f"{self.copies} of the synthetic rows equal a real one; nobody was kept back to compare with."
+
+    @property
+    def table(self) -> pa.Table:
+        """The share with its interval."""
+        ends = {end: [getattr(self.copies, end)] for end in ("rate", "low", "high")}
+        return pa.table({"figure": ["rows that equal a real one"], **ends})
 
 
 @dataclass(frozen=True)
@@ -56,7 +88,7 @@ class Tried:
     claimed: Fraction | None = None
 
 
-def guesses_of(finding: Finding) -> dict[str, Guesses]:
+def find_guesses(finding: Finding) -> dict[str, Guesses]:
     """Return the guesses of an attack that has a control and a naive baseline, by what they are called."""
     if isinstance(finding, SyntheticSinglingOut):
         return {
@@ -70,93 +102,93 @@ def guesses_of(finding: Finding) -> dict[str, Guesses]:
     return {}
 
 
-def excesses_of(finding: Finding) -> dict[str, Excess]:
+def find_excesses(finding: Finding) -> dict[str, Excess]:
     """What an attack learns beyond its control, by what it is called; nothing if there was nothing to try."""
     if isinstance(finding, ClosestRecords):
         rate, reach = 2 * finding.closer.rate - 1, 2 * finding.chance
         return {"closest records": Excess(rate, rate - reach, rate + reach, finding.verdict)}
-    held = guesses_of(finding).items()
+    held = find_guesses(finding).items()
     return {name: each.risk for name, each in held if each.attack.trials and each.control.trials}
 
 
 _BEYOND = "of what the control leaves to be learned is learned about people in the table"
 
 
-def tried_of(name: str, finding: Finding) -> list[Tried]:
+def figures_of(name: str, finding: Finding) -> list[Tried]:
     """Return what a gate can judge of a finding, by its name in the evidence; nothing if the gate knows no figure."""
-    return list(_tried(finding, name))
+    return list(_figures(finding, name))
 
 
 @singledispatch
-def _tried(_finding: Finding, _name: str) -> Iterator[Tried]:
+def _figures(_finding: Finding, _name: str) -> Iterator[Tried]:
     yield from ()
 
 
-@_tried.register
+@_figures.register
 def _(finding: ClosestRecords, name: str) -> Iterator[Tried]:
-    (risk,) = excesses_of(finding).values()
+    (risk,) = find_excesses(finding).values()
     means = "of the synthetic rows, over and above one half, are closer to people in the table than to others"
     yield Tried(name, "closest records", risk.rate, means, finding.luck, finding.verdict is None)
 
 
-@_tried.register
+@_figures.register
 def _(finding: SyntheticSinglingOut, name: str) -> Iterator[Tried]:
     for part, each in (("one column", finding.univariate), ("several columns", finding.multivariate)):
-        yield _guessed(f"{name}, {part}", f"singling out, {part}", each)
+        yield _by_guesses(f"{name}, {part}", f"singling out, {part}", each)
 
 
-@_tried.register
+@_figures.register
 def _(finding: Linkability, name: str) -> Iterator[Tried]:
-    yield _guessed(name, "linking", finding.guesses)
+    yield _by_guesses(name, "linking", finding.guesses)
 
 
-@_tried.register
+@_figures.register
 def _(finding: AttributeInference, name: str) -> Iterator[Tried]:
-    yield _guessed(name, "inferring", finding.guesses)
+    yield _by_guesses(name, "inferring", finding.guesses)
 
 
-@_tried.register
+@_figures.register
 def _(finding: EpsilonBound, name: str) -> Iterator[Tried]:
     yield Tried(name, "epsilon", finding.lower, "is the epsilon shown", finding.chance, claimed=finding.claimed)
 
 
 # Quotients of whole numbers are rounded correctly, and so keep the order: a class of five is not above a risk of 0.2.
-@_tried.register
+@_figures.register
 def _(finding: RiskReport, name: str) -> Iterator[Tried]:
     yield Tried(f"{name}, highest", "highest risk", 1 / min(finding.sizes), "is the highest risk of a person")
     average = finding.classes / finding.rows
     yield Tried(f"{name}, average", "average risk", average, "is the average risk")
 
 
-@_tried.register
+@_figures.register
 def _(finding: Homogeneity, name: str) -> Iterator[Tried]:
     yield Tried(name, "homogeneity", finding.learned.rate, f"of the people have their {finding.sensitive!r} given away")
 
 
-@_tried.register
+@_figures.register
 def _(finding: Skewness, name: str) -> Iterator[Tried]:
     means = f"of the people have their {finding.sensitive!r} all but told by their class"
     yield Tried(name, "skewness", finding.above.rate, means)
 
 
-@_tried.register
+@_figures.register
 def _(finding: MatchRisk, name: str) -> Iterator[Tried]:
     yield Tried(name, "matching", finding.rate, "of the targets are expected to be found")
 
 
-@_tried.register
+@_figures.register
 def _(finding: Linkage, name: str) -> Iterator[Tried]:
     found = finding.claims if finding.right is None else finding.right
     yield Tried(name, "joining", found.rate, "of the people in the auxiliary table are found")
 
 
-@_tried.register
+@_figures.register
 def _(finding: Intersection, name: str) -> Iterator[Tried]:
     means = f"of the people have their {finding.sensitive!r} given away by both releases together"
     yield Tried(name, "intersection", finding.together.rate, means)
 
 
-@_tried.register
+@_figures.register
 def _(finding: ExactCopies, name: str) -> Iterator[Tried]:
     if finding.partial:
         yield Tried(name, "rows as they were", finding.copies.rate, "of the rows left as they were")
@@ -164,10 +196,10 @@ def _(finding: ExactCopies, name: str) -> Iterator[Tried]:
         yield Tried(name, "exact copies", finding.copies.rate, "of the synthetic rows equal a real one")
 
 
-@_tried.register
+@_figures.register
 def _(finding: Undone, name: str) -> Iterator[Tried]:
     yield Tried(name, "undone", float(len(finding.columns)), "columns that leave as they were undo it")
 
 
-def _guessed(name: str, kind: str, each: Guesses) -> Tried:
+def _by_guesses(name: str, kind: str, each: Guesses) -> Tried:
     return Tried(name, kind, each.risk.rate, _BEYOND, each.chance, each.risk.verdict is None)

@@ -11,10 +11,10 @@ from ziggurat._lazy import lazy
 if TYPE_CHECKING:
     from ziggurat.utility._comparison import Comparison, compare
     from ziggurat.utility._correlations import Correlations, correlations
-    from ziggurat.utility._distances import hellinger, interval_overlap, kl_divergence, normalized_kl, total_variation
+    from ziggurat.utility._distributions import hellinger, kl_divergence, normalized_kl, total_variation
     from ziggurat.utility._estimates import ColumnEstimate, Estimates, estimates
     from ziggurat.utility._fits import Formula
-    from ziggurat.utility._intervals import Combining, Interval
+    from ziggurat.utility._intervals import Combining, Interval, interval_overlap
     from ziggurat.utility._judgement import Spread
     from ziggurat.utility._marginals import Marginal, MarginalHistogram, Marginals, marginals
     from ziggurat.utility._pairs import Pairs, pairs
@@ -28,10 +28,10 @@ else:
         {
             "_comparison": "Comparison compare",
             "_correlations": "Correlations correlations",
-            "_distances": "hellinger interval_overlap kl_divergence normalized_kl total_variation",
+            "_distributions": "hellinger kl_divergence normalized_kl total_variation",
             "_estimates": "ColumnEstimate Estimates estimates",
             "_fits": "Formula",
-            "_intervals": "Combining Interval",
+            "_intervals": "Combining Interval interval_overlap",
             "_judgement": "Spread",
             "_marginals": "MarginalHistogram Marginal Marginals marginals",
             "_pairs": "Pairs pairs",

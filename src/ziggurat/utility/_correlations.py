@@ -11,7 +11,7 @@ import pyarrow as pa
 from ziggurat.findings import Finding
 from ziggurat.randomness import Source
 from ziggurat.threads import one_thread
-from ziggurat.utility._binned import count_cells
+from ziggurat.utility._distributions import count_cells
 from ziggurat.utility._judgement import Codes, Reals, Spread
 from ziggurat.utility._sheets import ROWS, Sheet, SheetField, Sheets, open_sheets
 

@@ -1,4 +1,10 @@
-"""One interval from several copies, and its overlap with the original's."""
+"""One interval from several copies, and its overlap with the original's.
+
+References
+----------
+Karr, Kohnen, Oganian, Reiter, Sanil (2006), "A framework for evaluating the utility of data altered to protect
+confidentiality", The American Statistician 60(3): the overlap of intervals.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +16,6 @@ from typing import Literal
 
 from ziggurat.errors import ParameterError
 from ziggurat.synthesize import COMBINING_RULES, Origin, combine_estimates
-from ziggurat.utility._distances import interval_overlap
 from ziggurat.utility._sheets import Sheets
 
 Combining = Literal["fully", "partially", "simple", "as real"]
@@ -106,7 +111,33 @@ def normal_quantile(confidence: float) -> float:
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
+def interval_overlap(original: Sequence[float], synthetic: Sequence[float]) -> float:
+    """Return the mean of the shares that two intervals have of each other: 1 if they are equal, 0 if they are apart.
+
+    The printed formula is negative for intervals that are apart; here that is 0. An interval of no width counts as
+    wholly covered if the other holds it.
+
+    Parameters
+    ----------
+    original, synthetic
+        Both ends of each interval.
+    """
+    (low, high), (other_low, other_high) = _ends(original), _ends(synthetic)
+    inside = min(high, other_high) - max(low, other_low)
+    if inside < 0:
+        return 0.0
+    shares = [inside / width if width > 0 else 1.0 for width in (high - low, other_high - other_low)]
+    return sum(shares) / 2
+
+
 def overlap(original: Interval, synthetic: Interval) -> float:
     """Return the overlap of two intervals; NaN if one has no ends."""
     ends = (original.low, original.high, synthetic.low, synthetic.high)
     return interval_overlap(ends[:2], ends[2:]) if all(map(math.isfinite, ends)) else math.nan
+
+
+def _ends(interval: Sequence[float]) -> tuple[float, float]:
+    ends = [float(each) for each in interval]
+    if len(ends) != 2 or not all(map(math.isfinite, ends)) or ends[0] > ends[1]:
+        raise ParameterError("An interval has two finite ends, the lower one first.")
+    return ends[0], ends[1]

@@ -12,8 +12,7 @@ import pyarrow as pa
 from ziggurat.data import Kind
 from ziggurat.findings import Finding
 from ziggurat.randomness import Source
-from ziggurat.utility._binned import Binned, cut_column
-from ziggurat.utility._distances import hellinger, kl_divergence, total_variation
+from ziggurat.utility._distributions import Binned, cut_column, hellinger, kl_divergence, total_variation
 from ziggurat.utility._judgement import Codes, Reals, Spread, average
 from ziggurat.utility._sheets import ROWS, Sheets, open_sheets
 

@@ -20,7 +20,7 @@ import pyarrow as pa
 from ziggurat.errors import ParameterError
 from ziggurat.findings import Finding
 from ziggurat.randomness import Source
-from ziggurat.utility._binned import DENSE, Binned, cut_column
+from ziggurat.utility._distributions import DENSE, Binned, cut_column
 from ziggurat.utility._judgement import Codes, Reals, Spread
 from ziggurat.utility._sheets import ROWS, Sheets, open_sheets
 

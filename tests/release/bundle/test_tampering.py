@@ -298,7 +298,7 @@ def test_a_rehearsal_asks_for_no_key(tmp_path: Path, contents: Make) -> None:
 
 def test_a_manifest_of_a_rehearsal_cannot_be_signed() -> None:
     manifest = Manifest("public", "2026-11-16", True, {})
-    assert manifest.signed("there is no such key") is manifest
+    assert manifest.sign("there is no such key") is manifest
 
 
 def test_a_rehearsal_that_somebody_signs_does_not_verify(

@@ -13,7 +13,7 @@ import pytest
 
 from ziggurat.errors import DataError, ParameterError, PrivacyError
 from ziggurat.release.bundle import Contents, _writing, bundle_files, hand_out, verify_bundle, write_bundle
-from ziggurat.release.bundle._names import name_problem
+from ziggurat.release.bundle._members import name_problem
 
 Make = Callable[..., Contents]
 

@@ -81,9 +81,8 @@ def people_in(people: CodedTable, shown: CodedTable, covers: Mapping[str, Cover]
     names = shown.names
     if all(covers[name].level is not None for name in names):
         return _join(people, shown, covers)
-    held = [people.values[people.names.index(name)].to_pylist() for name in names]
-    tables = [covers[name].cover(shown.values[j].to_pylist(), held[j]) for j, name in enumerate(names)]
-    codes = [people.codes[people.names.index(name)] for name in names]
+    codes, held = zip(*map(people.column, names), strict=True)
+    tables = [covers[name].cover(shown.values[j].to_pylist(), held[j].to_pylist()) for j, name in enumerate(names)]
     found, seen = np.zeros(shown.counts.size, np.int64), np.zeros(people.counts.size, np.bool)
     step = max(1, _PAIRS // max(people.counts.size, 1))
     for start in range(0, found.size, step):
@@ -100,9 +99,9 @@ def _join(people: CodedTable, shown: CodedTable, covers: Mapping[str, Cover]) ->
     columns, keys = [], []
     for j, name in enumerate(shown.names):
         cells = {cell: code for code, cell in enumerate(shown.values[j].to_pylist())}
-        place = people.names.index(name)
-        labels = covers[name].labels(people.values[place].to_pylist())
-        columns.append(np.array([cells.get(label, -1) for label in labels], np.int64)[people.codes[place]])
+        codes, values = people.column(name)
+        labels = covers[name].labels(values.to_pylist())
+        columns.append(np.array([cells.get(label, -1) for label in labels], np.int64)[codes])
         keys.append(shown.codes[j])
     whole = np.concatenate([np.stack(keys, 1), np.stack(columns, 1)])
     _, ids = np.unique(whole, axis=0, return_inverse=True)

@@ -79,9 +79,9 @@ def match(
 def _find_suppressed(released: CodedTable, names: Sequence[str]) -> Truths:
     silent = np.ones(released.counts.size, dtype=np.bool_)
     for name in names:
-        place = released.names.index(name)
-        empty = [says_nothing(write_cell(label)) for label in released.values[place].to_pylist()]
-        silent &= np.array(empty, dtype=np.bool_)[released.codes[place]]
+        codes, labels = released.column(name)
+        empty = [says_nothing(write_cell(label)) for label in labels.to_pylist()]
+        silent &= np.array(empty, dtype=np.bool_)[codes]
     return silent
 
 

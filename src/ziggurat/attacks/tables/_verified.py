@@ -145,14 +145,14 @@ class _PublishedClasses:
 
 def _canonical(counted: CodedTable, column: str, schema: Schema) -> tuple[Codes, list[Any]]:
     """The cells of a column with all that means "missing" as one None: NULL, what is no number, and declared codes."""
-    place = counted.names.index(column)
-    codes = set(schema[column].missing)
+    codes, values = counted.column(column)
+    missing = set(schema[column].missing)
     numbers: dict[Any, int] = {}
     places = []
-    for value in counted.values[place].to_pylist():
-        absent = value in codes or (isinstance(value, float) and not math.isfinite(value))
+    for value in values.to_pylist():
+        absent = value in missing or (isinstance(value, float) and not math.isfinite(value))
         places.append(numbers.setdefault(None if absent else value, len(numbers)))
-    return np.array(places, np.int64)[counted.codes[place]], list(numbers)
+    return np.array(places, np.int64)[codes], list(numbers)
 
 
 @dataclass(frozen=True)

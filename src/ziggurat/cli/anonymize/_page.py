@@ -28,7 +28,7 @@ def show(console: Console, release: AnonymizedRelease) -> None:
     console.print()
     console.print(_risks(release.before, release.after))
     console.print()
-    for line in told(release):
+    for line in tell_outcome(release):
         console.print(Text(line))
     style = "green" if not release.undone.columns else "yellow"
     console.print(Text(release.verdict, style))
@@ -47,7 +47,7 @@ def outcome(made: Anonymized) -> Iterator[str]:
     yield f"{made.metric.capitalize()} {made.score:.5g}: {_how_good(made)}"
 
 
-def told(release: AnonymizedRelease) -> Iterator[str]:
+def tell_outcome(release: AnonymizedRelease) -> Iterator[str]:
     """What was verified on the file, and which columns left as they were or not at all."""
     for each in release.verified:
         yield f"Verified on the file: {each.model} ({each.figure}: {each.measured:.5g})."

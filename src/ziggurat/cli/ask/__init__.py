@@ -1,7 +1,12 @@
-"""`ziggurat ask` and `ziggurat quote`."""
+"""`ziggurat ask` and `ziggurat quote`: questions that are paid for before anything is read."""
 
-from ziggurat.cli.ask._asking import working
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "working",
-]
+from ziggurat._lazy import lazy
+
+if TYPE_CHECKING:
+    from ziggurat.cli.ask._command import ask, quote
+else:
+    __getattr__, __dir__ = lazy(__name__, {"_command": "ask quote"})
+
+__all__ = ["ask", "quote"]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from datetime import date
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ziggurat.cli._data import write_table
-from ziggurat.errors import DataError, ParameterError
+from ziggurat.cli._outputs import PICTURES, check_file, print_json, write_table
+from ziggurat.errors import ParameterError, ZigguratError
 from ziggurat.privacy import in_words
 
 if TYPE_CHECKING:
@@ -22,33 +20,35 @@ if TYPE_CHECKING:
     from ziggurat.release import Quotation, Sweep
 
 _ENDINGS = (".csv", ".parquet", ".json")
-_PICTURES = (".svg", ".png")
 _REHEARSED = "This is a rehearsal: its noise was seeded, so nothing of it may be published."
 
 
-def check_outputs(out: str, picture: str, truth: bool, sweep: bool) -> None:
+def check_outputs(out: str, picture: str, *, truth: bool, sweep: bool, force: bool) -> None:
     """Refuse what could not be written, before anything is paid for."""
-    if out and Path(out).suffix.lower() not in _ENDINGS:
-        raise DataError(f"The output must end in one of {', '.join(_ENDINGS)}.")
-    if picture and Path(picture).suffix.lower() not in _PICTURES:
-        raise DataError(f"The picture must end in one of {', '.join(_PICTURES)}.")
     if (picture or truth) and not sweep:
         raise ParameterError("--picture and --truth go with --sweep.")
-    for wanted in filter(None, (out, picture)):
-        if not Path(wanted).absolute().parent.is_dir():
-            raise DataError(f"The folder of {wanted!r} does not exist; create it first.")
+    check_file(out, _ENDINGS, force=force)
+    check_file(picture, PICTURES, force=force)
 
 
 def show_answer(
     answer: Answer, cost: PureDP | ApproximateDP, left: str, *, as_json: bool, out: str, explain: bool
 ) -> None:
-    """Print an answer with what it promises and what it cost; `left` is empty where nobody paid."""
-    if as_json:
-        _print_json(_answer_as_json(answer, cost, left))
-    else:
+    """Print an answer with what it promises and what it cost; `left` is empty where nobody paid.
+
+    What was paid for is seen whatever becomes of the file.
+    """
+    if not as_json:
         _print_answer(answer, cost, left, explain)
-    if out:  # last, so that what was paid for is seen whatever becomes of the file
-        _write(lambda: _flat(answer.to_arrow(), out), answer.to_dict, out)
+        _write(lambda: _flatten(answer.to_arrow(), out), answer.to_dict, out)
+        return
+    found = _answer_as_json(answer, cost, left)
+    try:
+        _write(lambda: _flatten(answer.to_arrow(), out), answer.to_dict, out)
+    except ZigguratError as error:
+        print_json(found | error.to_dict())
+        raise typer.Exit(error.exit_code) from None
+    print_json(found)
 
 
 def _print_answer(answer: Answer, cost: PureDP | ApproximateDP, left: str, explain: bool) -> None:
@@ -60,10 +60,10 @@ def _print_answer(answer: Answer, cost: PureDP | ApproximateDP, left: str, expla
         typer.echo(f"\n{statement};")
 
 
-def _flat(table: pa.Table, out: str) -> pa.Table:
-    from ziggurat.release.questions import flat
+def _flatten(table: pa.Table, out: str) -> pa.Table:
+    from ziggurat.release.questions import flatten_lists
 
-    return flat(table) if out.lower().endswith(".csv") else table
+    return flatten_lists(table) if out.lower().endswith(".csv") else table
 
 
 def _sentences(answer: Answer, cost: PureDP | ApproximateDP, left: str) -> list[str]:
@@ -99,12 +99,11 @@ def _answer_as_json(answer: Answer, cost: PureDP | ApproximateDP, left: str) -> 
 
 def show_sweep(made: Sweep, left: str, *, as_json: bool, out: str, picture: str) -> None:
     """Print the answers at every epsilon, and draw them."""
-    if out:
-        _write(made.to_arrow, made.to_dict, out)
+    _write(made.to_arrow, made.to_dict, out)
     if picture:
         made.save(picture)
     if as_json:
-        _print_json(made.to_dict())
+        print_json(made.to_dict())
         return
     typer.echo(str(made))
     if picture:
@@ -118,7 +117,7 @@ def show_sweep(made: Sweep, left: str, *, as_json: bool, out: str, picture: str)
 def show_quotation(quoted: Quotation, as_json: bool) -> None:
     """Print what questions would cost."""
     if as_json:
-        _print_json(quoted.to_dict())
+        print_json(quoted.to_dict())
     else:
         typer.echo(str(quoted))
 
@@ -128,15 +127,5 @@ def _write(table: Any, plain: Any, out: str) -> None:
 
     if out.lower().endswith(".json"):
         write_text(out, json.dumps(plain(), indent=2) + "\n")
-    else:
+    elif out:
         write_table(table(), out)
-
-
-def _print_json(value: Any) -> None:
-    typer.echo(json.dumps(value, indent=2, default=_day))
-
-
-def _day(value: Any) -> str:
-    if isinstance(value, date):
-        return value.isoformat()
-    raise TypeError

@@ -1,18 +1,17 @@
-"""What the commands `ask` and `quote` share: terms, tables, and the ledger that pays."""
+"""Who asks about which tables, and the ledger that pays."""
 
 from __future__ import annotations
 
-import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ziggurat.cli._asked_tables import Located, further, pair, public_tables
-from ziggurat.cli._ledger import open_ledger, open_to_read
+from ziggurat.cli._books import open_ledger, open_to_read
+from ziggurat.cli._tables import Located, open_public
+from ziggurat.cli.terminal import show_steps
 from ziggurat.errors import LedgerUseError, ParameterError
 
 if TYPE_CHECKING:
@@ -38,27 +37,13 @@ class Asker:
     named_budget: str
     rehearse: str
 
-    @classmethod
-    def of(
-        cls,
-        first: Located,
-        private: Sequence[str] | None,
-        public: Sequence[str] | None,
-        analyst: str,
-        ledger: str,
-        budget: str,
-        rehearse: str,
-        unreadable: str = "0",
-    ) -> Asker:
-        """Check what can be checked before anything is opened."""
-        tables = (first, *further(private or (), unreadable))
-        names = [each.name.lower() for each in tables]
+    def require_payer(self) -> None:
+        """Refuse tables of the same name, and a question that nobody pays for."""
+        names = [each.name.lower() for each in self.tables]
         if len(set(names)) < len(names):
             raise ParameterError("Two tables have the same name; give one another with --name or --private name=….")
-        made = cls(tables, tuple(public or ()), analyst, ledger, budget, rehearse)
-        if not analyst and not (rehearse and made.open_data):
+        if not self.analyst and not (self.rehearse and self.open_data):
             raise ParameterError("Say who asks with --analyst; only rehearsals on invented or public data need nobody.")
-        return made
 
     @property
     def open_data(self) -> bool:
@@ -79,7 +64,7 @@ class Asker:
             with self._throwaway() as ledger:
                 yield ledger
             return
-        with self._opened(write) as ledger:
+        with self._open(write) as ledger:
             yield ledger
 
     def session(self, ledger: Ledger) -> Session:
@@ -91,7 +76,7 @@ class Asker:
         engine = DuckDBEngine()
         tables = {each.name: each.later(engine) for each in self.tables}
         source = seeded(self.rehearse) if self.rehearse else None
-        public = public_tables(self.public, engine)
+        public = open_public(self.public, engine)
         return Session(ledger, self.analyst or _NOBODY, tables, public=public, budget=self.budget, source=source)
 
     def answer(
@@ -99,7 +84,7 @@ class Asker:
     ) -> tuple[Release[Answer], str]:
         """Answer a question; gives the release, and what is left of the grant in words."""
         session = self.session(ledger)
-        with working() as tell:
+        with show_steps() as tell:
             made = session.release(sql, epsilon, delta, progress=tell, **terms)
         return made, self._left(session)
 
@@ -112,7 +97,7 @@ class Asker:
         if truth and not (self.rehearse and self.open_data):
             raise ParameterError("--truth is for rehearsals (--rehearse) on invented or public data only.")
         session = self.session(ledger)
-        with working() as tell:
+        with show_steps() as tell:
             made = sweep(session, sql, epsilons, delta, truth=truth, progress=tell, **terms)
         return made, self._left(session)
 
@@ -133,17 +118,17 @@ class Asker:
             yield ledger
 
     @contextmanager
-    def _opened(self, write: bool) -> Iterator[Ledger]:
+    def _open(self, write: bool) -> Iterator[Ledger]:
         try:
             ledger = open_ledger(self.ledger) if write else open_to_read(self.ledger)
         except LedgerUseError:
             raise LedgerUseError(self._how_to_start()) from None
         with ledger:
-            if not self._granted(ledger):
+            if not self._has_grant(ledger):
                 raise LedgerUseError(self._how_to_start())
             yield ledger
 
-    def _granted(self, ledger: Ledger) -> bool:
+    def _has_grant(self, ledger: Ledger) -> bool:
         try:
             ledger.left(self.budget, self.analyst)
         except LedgerUseError:
@@ -159,65 +144,3 @@ class Asker:
             f"{self.budget} --epsilon 1{person}{where}' (once) and 'ziggurat ledger grant {self.budget} {self.analyst} "
             f"--epsilon 1{where}'."
         )
-
-
-@contextmanager
-def working() -> Iterator[Callable[[str], None]]:
-    """Tell on standard error, if that is a terminal, what is being done."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status("Working …") as status:
-        yield lambda step: status.update(f"{step[:1].upper()}{step[1:]} …")
-
-
-def amounts_of(epsilon: str, sweep: str) -> list[str]:
-    """The epsilons to ask at: one, or those of a sweep."""
-    if bool(epsilon) == bool(sweep):
-        raise ParameterError("Give --epsilon, or --sweep with several epsilons, and not both.")
-    return [each.strip() for each in sweep.split(",")] if sweep else [epsilon]
-
-
-def terms_of(
-    rows_per_unit: int | None,
-    groups_per_unit: int | None,
-    share: Sequence[str] | None,
-    learn: Sequence[str] | None,
-    bounds: Sequence[str] | None,
-    bounding: Any,
-    noise: Any,
-    effects: str,
-    confidence: str,
-) -> TermOptions:
-    """The terms as the session takes them."""
-    stated = [pair(each, "--bounds income=0:100000") for each in bounds or ()]
-    return {
-        "rows_per_unit": rows_per_unit,
-        "groups_per_unit": groups_per_unit,
-        "shares": dict(pair(each, "--share n=0.3") for each in share or ()),
-        "learn": tuple(learn or ()),
-        "bounds": {column: _ends(column, ends) for column, ends in stated},
-        "bounding": bounding,
-        "noise": noise,
-        "effects": effects,
-        "confidence": confidence,
-    }
-
-
-def _ends(column: str, text: str) -> tuple[Any, Any]:
-    lower, colon, upper = text.partition(":")
-    if not colon:
-        raise ParameterError(f"The bounds of {column!r} are written as lower:upper, for instance 0:100000.")
-    return _value(column, lower), _value(column, upper)
-
-
-def _value(column: str, text: str) -> int | float | date:
-    for kind in (int, float, date.fromisoformat):
-        try:
-            read: int | float | date = kind(text)
-        except ValueError:
-            continue
-        return read
-    raise ParameterError(f"A bound of {column!r} must be a number or a date such as 2024-01-31.")

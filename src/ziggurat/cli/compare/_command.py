@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ziggurat.cli._asked_tables import Unreadable
-from ziggurat.cli.compare._inputs import Files, cut_to, files_of, held_out, models_of
+from ziggurat.cli._options import (
+    AsJson,
+    Force,
+    Quiet,
+    Rehearse,
+    Report,
+    TableOptions,
+    rehearsal_seed,
+    with_records,
+)
+from ziggurat.cli._outputs import PAGES, check_file, print_json, write_page
+from ziggurat.cli._tables import split_columns
+from ziggurat.cli.compare._inputs import Copies, cut_to, find_copies, open_holdout, read_models
+from ziggurat.cli.terminal import show_bar
 from ziggurat.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -26,10 +37,12 @@ _NO_HOLDOUT = (
 _REHEARSED = "This was a rehearsal: rows, attacks and candidates were drawn from a seed."
 
 
+@with_records
 def compare(
     original: Annotated[
         str, typer.Argument(help="A file, clinic, a public dataset such as sd2011, or postgresql://… with --table.")
     ],
+    opening: TableOptions,
     synthetic: Annotated[
         list[str] | None,
         typer.Argument(help="Copies of one synthesis, or several candidates: cart=a.parquet forest=b.1.csv,b.2.csv."),
@@ -57,13 +70,11 @@ def compare(
         list[str] | None, typer.Option(help="A column to compare, once for each or with commas; by default all.")
     ] = None,
     rows: Annotated[int, typer.Option(help="At most so many rows of each table are compared.", min=2)] = 100_000,
-    schema: Annotated[str, typer.Option(help="The schema of the original; by default the one beside it.")] = "",
-    name: Annotated[str, typer.Option("--table", help="The table, when the original is in a database.")] = "",
-    unreadable: Unreadable = "0",
-    report: Annotated[str, typer.Option(help="Also write a report with pictures to this .html file.")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
-    rehearse: Annotated[int | None, typer.Option(help="A seed: the same choices again.")] = None,
+    report: Report = "",
+    force: Force = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    rehearse: Rehearse = "",
 ) -> None:
     """Compare synthetic copies with their original, and attack them.
 
@@ -79,57 +90,44 @@ def compare(
 
     The figures are exact and unprotected: they are for the steward. An attack that fails is no promise.
     """
-    _check(report, synthetic, tried)
-    table = _opened(original, schema, name, unreadable)
-    listed = {"known": _listed(table, known), "secret": _listed(table, secret)}
-    options: dict[str, Any] = {"target": target or None, "formula": regression or None, "rows": rows, **listed}
-    with _watched(quiet or as_json) as progress:
-        more = {**options, "random_state": rehearse, "progress": progress}
+    check_file(report, PAGES, force=force)
+    if bool(synthetic) == bool(tried):
+        raise ParameterError("Name files of synthetic rows, or what to --try; one of both.")
+    table = opening.open(original)
+    wanted = split_columns(table.schema, columns)
+    options: dict[str, Any] = {
+        "target": target or None,
+        "formula": regression or None,
+        "rows": rows,
+        "known": split_columns(table.schema, known),
+        "secret": split_columns(table.schema, secret),
+        "random_state": rehearsal_seed(rehearse),
+    }
+    with _show_progress(quiet or as_json) as options["progress"]:
         if tried:
-            found = _tried(_cut(table, _listed(table, columns)), tried, holdout, copies, rows_per_unit, more)
+            found = _try(_cut(table, wanted), tried, holdout, copies, rows_per_unit, options)
         else:
-            given = files_of(synthetic or (), kind)
-            found = _judged(table, given, holdout, _listed(table, columns), more)
-    if rehearse is not None:
+            found = _judge(table, find_copies(synthetic or (), kind), holdout, wanted, options)
+    if rehearse:
         found = replace(found, notes=(*found.notes, _REHEARSED))
     _say(found, Path(original).name, report, as_json, quiet)
 
 
-def _check(report: str, synthetic: Sequence[str] | None, tried: str) -> None:
-    from ziggurat.cli.risk import _command as _risk
-
-    _risk._check_out(report)
-    if bool(synthetic) == bool(tried):
-        raise ParameterError("Name files of synthetic rows, or what to --try; one of both.")
-
-
-def _opened(source: str, schema: str, name: str, unreadable: str) -> Table:
-    from ziggurat.cli.risk import _command as _risk
-
-    return _risk._opened(source, schema, name, unreadable)
-
-
-def _listed(table: Table, given: list[str] | None) -> tuple[str, ...] | None:
-    from ziggurat.cli.risk import _command as _risk
-
-    return _risk._columns(table, given)
-
-
-def _judged(
-    table: Table, given: list[Files], holdout: str, wanted: tuple[str, ...] | None, options: dict[str, Any]
+def _judge(
+    table: Table, given: list[Copies], holdout: str, wanted: tuple[str, ...] | None, options: dict[str, Any]
 ) -> Candidates:
     """Compare and attack what lies in files."""
     from ziggurat.release import Candidates
-    from ziggurat.release.comparing import JudgingTerms, StepCounter, judged, steps
+    from ziggurat.release.comparing import JudgingTerms, StepCounter, count_steps, judge_copies
 
     original, notes = cut_to(table, wanted, given)
-    outside = held_out(holdout, original)
+    outside = open_holdout(holdout, original)
     progress = options.pop("progress")
     asked = JudgingTerms.of(original.schema, **options)
     kinds = [each.facts.get("kind") for each in given]
-    told = StepCounter(progress, sum(steps(asked, outside is not None, kind) for kind in kinds))
+    told = StepCounter(progress, sum(count_steps(asked, outside is not None, kind) for kind in kinds))
     items = [
-        judged(
+        judge_copies(
             each.name, original, list(each.paths), asked, holdout=outside, kind=kind, promise=each.promise, told=told
         )
         for each, kind in zip(given, kinds, strict=True)
@@ -138,9 +136,7 @@ def _judged(
     return Candidates(tuple(items), original.raw.count_rows(), 0 if outside is None else outside.num_rows, tuple(notes))
 
 
-def _tried(
-    table: Table, tried: str, share: str, copies: int, rows_per_unit: int, options: dict[str, Any]
-) -> Candidates:
+def _try(table: Table, tried: str, share: str, copies: int, rows_per_unit: int, options: dict[str, Any]) -> Candidates:
     """Fit candidates, and compare and attack what they draw."""
     from ziggurat.release import candidates
 
@@ -148,7 +144,7 @@ def _tried(
         part = float(share) if share else 0.2
     except ValueError:
         raise ParameterError("With --try, --holdout is the share of rows to keep back, for instance 0.2.") from None
-    models = models_of(tried, options["random_state"], None if table.unit.is_row else rows_per_unit)
+    models = read_models(tried, options["random_state"], None if table.unit.is_row else rows_per_unit)
     return candidates(table, models, holdout=part, copies=copies, **options)
 
 
@@ -164,33 +160,22 @@ def _cut(table: Table, wanted: tuple[str, ...] | None) -> Table:
 
 
 @contextmanager
-def _watched(silent: bool) -> Iterator[Callable[[str, int, int], object] | None]:
-    """One bar for all steps on standard error; nothing where nobody looks."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True)
-    if silent or not console.is_terminal:
-        yield None
-        return
-    columns = TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn()
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("Reading …", total=None)
-
-        def told(what: str, done: int, of: int) -> None:
-            bar.update(task, description=f"{what} …", completed=done, total=of)
-
-        yield told
+def _show_progress(silent: bool) -> Iterator[Callable[[str, int, int], object] | None]:
+    """One bar for all steps."""
+    with show_bar("Reading …", silent=silent) as update:
+        if update is None:
+            yield None
+        else:
+            yield lambda what, done, of: update(f"{what} …", done, of)
 
 
 def _say(found: Candidates, name: str, report: str, as_json: bool, quiet: bool) -> None:
     if report:
         from ziggurat.cli.compare._page import page
-        from ziggurat.files import write_text
 
-        write_text(Path(report), page(name, found), mode=0o600)  # exact figures about people
+        write_page(page(name, found), report)
     if as_json:
-        typer.echo(json.dumps({"original": name, **found.to_dict()}, indent=1))
+        print_json({"original": name, **found.to_dict()})
     elif not quiet:
         from ziggurat.cli.compare._show import show
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ziggurat.cli._tables import open_if_named
 from ziggurat.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _PRIVATE = {"aim": "AIM", "mst": "MST"}
 
 
 @dataclass(frozen=True)
-class Files:
+class Copies:
     """The copies of one synthesis: its name, their files, and what these say about themselves."""
 
     name: str
@@ -41,35 +42,35 @@ class Files:
         return "" if said == "unbounded" else str(said)
 
 
-def files_of(given: Sequence[str], kind: str) -> list[Files]:
+def find_copies(given: Sequence[str], kind: str) -> list[Copies]:
     """Take files for copies of one synthesis, or name=file,file for several; `kind` takes the place of theirs."""
     if kind and kind not in KINDS:
         raise ParameterError("The kind of synthetic copies is 'fully' or 'partially'.")
     named = [None if Path(each).is_file() else _NAMED.match(each) for each in given]  # a name may hold an =
     if not any(named):
-        return [_found("synthetic", given, kind)]
+        return [_describe("synthetic", given, kind)]
     if not all(named):
         raise ParameterError("Name every candidate (cart=cart.parquet forest=forest.parquet), or none of them.")
-    found = [_found(each[1], _listed(each[2]), kind) for each in named if each]
+    found = [_describe(each[1], _split_files(each[2]), kind) for each in named if each]
     if len({each.name for each in found}) < len(found):
         raise ParameterError("Two candidates have the same name; write the copies of one as name=file,file.")
     return found
 
 
-def _listed(files: str) -> list[str]:
+def _split_files(files: str) -> list[str]:
     return [files] if Path(files).is_file() else files.split(",")  # a name may hold a comma
 
 
 _NAMED = re.compile(r"([^=/\\]+)=(.+)")
 
 
-def _found(name: str, given: Sequence[str], kind: str) -> Files:
-    paths = [file for each in given for file in _copies(each.strip())]
-    facts = _facts(paths[0])
-    return Files(name, tuple(paths), {**facts, **({"kind": kind} if kind else {})})
+def _describe(name: str, given: Sequence[str], kind: str) -> Copies:
+    paths = [file for each in given for file in _find_files(each.strip())]
+    facts = _read_facts(paths[0])
+    return Copies(name, tuple(paths), {**facts, **({"kind": kind} if kind else {})})
 
 
-def _copies(file: str) -> list[str]:
+def _find_files(file: str) -> list[str]:
     """The file, or NAME.1.parquet and so on if these are there in its place."""
     path = Path(file)
     if path.is_file():
@@ -84,7 +85,7 @@ def _copies(file: str) -> list[str]:
     return [str(each) for _, each in sorted(found)]
 
 
-def _facts(path: str) -> dict[str, Any]:
+def _read_facts(path: str) -> dict[str, Any]:
     import pyarrow as pa
 
     from ziggurat.synthesize import read_facts
@@ -95,14 +96,14 @@ def _facts(path: str) -> dict[str, Any]:
         raise DataError(f"{path!r} is no Parquet file that can be read; write it again.") from None
 
 
-def cut_to(table: Table, wanted: tuple[str, ...] | None, copies: Sequence[Files]) -> tuple[Table, list[str]]:
+def cut_to(table: Table, wanted: tuple[str, ...] | None, copies: Sequence[Copies]) -> tuple[Table, list[str]]:
     """Return the original with the columns that all copies have, in memory, and notes on those left out.
 
     Codes for missing numbers that the files know of count as missing in the original too.
     """
     from ziggurat.data import Schema, Unit, read
 
-    names, notes = _columns(table, wanted, copies)
+    names, notes = _choose_columns(table, wanted, copies)
     codes: dict[str, Any] = {}
     for each in copies:
         codes |= each.facts.get("missing", {})
@@ -117,7 +118,9 @@ def _with_codes(column: Column, codes: Sequence[Any]) -> Column:
     return replace(column, missing=tuple(dict.fromkeys((*column.missing, *codes))))
 
 
-def _columns(table: Table, wanted: tuple[str, ...] | None, copies: Sequence[Files]) -> tuple[list[str], list[str]]:
+def _choose_columns(
+    table: Table, wanted: tuple[str, ...] | None, copies: Sequence[Copies]
+) -> tuple[list[str], list[str]]:
     held = {each.name: each.columns for each in copies}
     if wanted is not None:
         for name in wanted:
@@ -145,13 +148,11 @@ def _require(name: str, known: bool, held: dict[str, tuple[str, ...]]) -> None:
             raise DataError(f"Column {name!r} is not in {each!r}; name columns that all tables have.")
 
 
-def held_out(source: str, original: Table) -> pa.Table | None:
+def open_holdout(data: str, original: Table) -> pa.Table | None:
     """Return the rows that were kept back, with the columns of the original."""
-    from ziggurat.cli.risk import _command as _risk
-
-    if not source:
+    table = open_if_named(data)
+    if table is None:
         return None
-    table = _risk._opened(source)
     for name in original.schema.names:
         if name not in table.schema:
             raise DataError(f"Column {name!r} is not in the hold-out; it must have the columns of the original.")
@@ -161,15 +162,15 @@ def held_out(source: str, original: Table) -> pa.Table | None:
     return rows
 
 
-def models_of(text: str, seed: int | None, rows_per_unit: int | None) -> dict[str, Any]:
+def read_models(text: str, seed: int | None, rows_per_unit: int | None) -> dict[str, Any]:
     """Read "cart,forest,aim@1": methods of synthesis by name, those with a guarantee with their epsilon."""
-    found = {each.strip(): _model(each.strip(), seed, rows_per_unit) for each in text.split(",") if each.strip()}
+    found = {each.strip(): _read_model(each.strip(), seed, rows_per_unit) for each in text.split(",") if each.strip()}
     if not found:
         raise ParameterError("Name what to try, for instance --try cart,forest,aim@1.")
     return found
 
 
-def _model(text: str, seed: int | None, rows_per_unit: int | None) -> Any:
+def _read_model(text: str, seed: int | None, rows_per_unit: int | None) -> Any:
     import ziggurat.synthesize as made
     from ziggurat.privacy import exact_epsilon
     from ziggurat.synthesize.learners import METHOD_NAMES

@@ -83,13 +83,13 @@ def overall_lines(found: Comparison) -> Iterator[tuple[str, str, str]]:
 def attack_lines(attacks: Mapping[str, Finding]) -> Iterator[AttackLine]:
     """Return a line for each attack, those without a control last."""
     from ziggurat.attacks import ClosestRecords, EpsilonBound, MatchRisk
-    from ziggurat.release import ExactCopies, excesses_of, guesses_of
+    from ziggurat.release import ExactCopies, find_excesses, find_guesses
 
     for finding in attacks.values():
-        excesses = excesses_of(finding)
+        excesses = find_excesses(finding)
         if isinstance(finding, ClosestRecords):
             yield from _closest(excesses["closest records"], finding)
-        for name, each in guesses_of(finding).items():
+        for name, each in find_guesses(finding).items():
             if not each.attack.trials:
                 yield AttackLine(name, "–", "–", "–", "–", "nothing to try", None)
                 continue

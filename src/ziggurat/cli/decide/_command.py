@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ziggurat.errors import DataError, ParameterError, PrivacyError
+from ziggurat.cli._options import AsJson, Force, picture_option
+from ziggurat.cli._outputs import PICTURES, check_file, print_json
+from ziggurat.errors import ParameterError, PrivacyError
 
 if TYPE_CHECKING:
     from ziggurat.privacy import CostModel, Stakeholders
@@ -33,9 +35,8 @@ Confidence = Annotated[str, typer.Option(help="How sure that error bound is.")]
 Budget = Annotated[str, typer.Option(help="The most that compensation may be expected to cost: '50000 EUR'.")]
 Within = Annotated[str, typer.Option(help="The epsilon whose confidence is shown; by default half of each candidate.")]
 AtRisk = Annotated[str, typer.Option(help="With --within: how sure it must be that the loss stays there: 0.9.")]
-Plot = Annotated[str, typer.Option(help="Also draw error, compensation and confidence: .png or .svg.")]
+Picture = Annotated[str, picture_option("error, compensation and confidence.")]
 Published = Annotated[bool, typer.Option("--as-published", help="Also what Theorem 3 gives: not a guarantee.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def decide(
@@ -56,7 +57,8 @@ def decide(
     budget: Budget = "",
     within: Within = "",
     at_risk: AtRisk = "",
-    plot: Plot = "",
+    picture: Picture = "",
+    force: Force = False,
     as_published: Published = False,
     as_json: AsJson = False,
 ) -> None:
@@ -73,7 +75,7 @@ def decide(
 
     The most private mean that is precise enough, and a picture:
 
-      ziggurat decide --query mean --rows 2000 --bounds 0:100 --error 0.5 --plot decide.png
+      ziggurat decide --query mean --rows 2000 --bounds 0:100 --error 0.5 --picture decide.png
 
     Two groups of people, a budget, and Gaussian noise whose loss stays within 1 in 99.9% of releases:
 
@@ -86,35 +88,28 @@ def decide(
     from ziggurat.cli.decide import _page as _decide_page
     from ziggurat.privacy.cost import EPSILON_GRID, Decision, why_not
 
-    _check_picture(plot)
-    asked = _decide_noise.asked(query, sensitivity, rows, bounds, dimensions)
-    noise = _decide_noise.noise(mechanism, asked.sensitivity, dimensions, delta)
-    wanted = _wanted(error, confidence, budget, within, at_risk)
-    decision = Decision(noise, wanted, _cost(people, compensation, least, group or []))
+    check_file(picture, PICTURES, force=force)
+    asked = _decide_noise.read_release(query, sensitivity, rows, bounds, dimensions)
+    noise = _decide_noise.make_noise(mechanism, asked.sensitivity, dimensions, delta)
+    wanted = _read_wanted(error, confidence, budget, within, at_risk)
+    decision = Decision(noise, wanted, _read_cost(people, compensation, least, group or []))
     _check_published(decision, as_published)
-    named = _amounts(epsilon) if epsilon else [*_amounts(",".join(EPSILON_GRID)), *decision.least_for_error()]
+    named = _read_amounts(epsilon) if epsilon else [*_read_amounts(",".join(EPSILON_GRID)), *decision.least_for_error()]
     candidates = decision.candidates(named)
     chosen = decision.recommended(candidates)
     refused = "" if any(not each.unmet for each in candidates) else why_not(decision)
-    page = _decide_page.Page(asked.words, decision, candidates, chosen, refused, as_published)
-    typer.echo(page.as_json()) if as_json else page.show()
-    if plot:
+    page = _decide_page.DecisionPage(asked.words, decision, candidates, chosen, refused, as_published)
+    if picture:
         from ziggurat.cli.decide._picture import save_picture
 
-        save_picture(page, plot)
-    if refused:
-        raise PrivacyError(refused)
-
-
-def _check_picture(file: str) -> None:
-    from pathlib import Path
-
-    if not file:
-        return
-    if Path(file).suffix.lower() not in (".png", ".svg"):
-        raise DataError("The picture must end in one of .svg, .png.")
-    if not Path(file).absolute().parent.is_dir():
-        raise DataError(f"The folder of {file!r} does not exist; create it first.")
+        save_picture(page, picture)
+    why = PrivacyError(refused) if refused else None
+    if as_json:
+        print_json(page.to_dict() | ({} if why is None else why.to_dict()))
+        raise typer.Exit(0 if why is None else why.exit_code)
+    page.show()
+    if why is not None:
+        raise why
 
 
 def _check_published(decision: Decision, asked: bool) -> None:
@@ -124,13 +119,13 @@ def _check_published(decision: Decision, asked: bool) -> None:
         raise ParameterError("Theorem 3 is about Laplace noise; leave out --as-published.")
 
 
-def _amounts(text: str) -> list[Fraction]:
+def _read_amounts(text: str) -> list[Fraction]:
     from ziggurat.privacy import exact_epsilon
 
     return [exact_epsilon(part.strip()) for part in text.split(",")]
 
 
-def _wanted(error: str, confidence: str, budget: str, within: str, at_risk: str) -> Wanted:
+def _read_wanted(error: str, confidence: str, budget: str, within: str, at_risk: str) -> Wanted:
     from ziggurat.privacy import Money, exact_confidence, exact_epsilon, exact_positive
     from ziggurat.privacy.cost import Wanted
 
@@ -143,19 +138,19 @@ def _wanted(error: str, confidence: str, budget: str, within: str, at_risk: str)
     )
 
 
-def _cost(people: int | None, compensation: str, least: str, groups: list[str]) -> CostModel | None:
+def _read_cost(people: int | None, compensation: str, least: str, groups: list[str]) -> CostModel | None:
     from ziggurat.privacy import CostModel, Money, Stakeholders
 
     if bool(people) != bool(compensation) or (least and not people):
         raise ParameterError("Give --people and --compensation together, such as --people 100 --compensation '90 EUR'.")
-    found = [_group(text) for text in groups]
+    found = [_read_group(text) for text in groups]
     if people:
         floor = Money.parse(least) if least else None
         found.insert(0, Stakeholders(people, Money.parse(compensation), floor))
     return CostModel(found) if found else None
 
 
-def _group(text: str) -> Stakeholders:
+def _read_group(text: str) -> Stakeholders:
     from ziggurat.privacy import Money, Stakeholders, exact_positive
 
     parts = [part.strip() for part in text.split(":")]

@@ -16,46 +16,47 @@ QUERIES = ("count", "sum", "mean")
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedRelease:
     """What is released: how far one person moves it, and in words."""
 
     sensitivity: Fraction
     words: str
 
 
-def asked(query: str, sensitivity: str, rows: int | None, bounds: str, dimensions: int) -> Asked:
+def read_release(query: str, sensitivity: str, rows: int | None, bounds: str, dimensions: int) -> AskedRelease:
     """Read a query or a sensitivity; a query says its own."""
     from ziggurat.privacy import exact_positive, in_words
 
     if query:
         if sensitivity or dimensions != 1:
             raise ParameterError("--query knows its sensitivity; leave out --sensitivity and --dimensions.")
-        return _queried(query, rows, bounds)
+        return _read_query(query, rows, bounds)
     if rows is not None or bounds:
         raise ParameterError("--rows and --bounds describe a query; add --query count, sum or mean.")
     moved = exact_positive(sensitivity or "1", "sensitivity")
     what = "A number" if dimensions == 1 else f"{dimensions} numbers"
-    return Asked(moved, f"{what}: one person moves {'it' if dimensions == 1 else 'them'} by at most {in_words(moved)}.")
+    them = "it" if dimensions == 1 else "them"
+    return AskedRelease(moved, f"{what}: one person moves {them} by at most {in_words(moved)}.")
 
 
-def _queried(query: str, rows: int | None, bounds: str) -> Asked:
+def _read_query(query: str, rows: int | None, bounds: str) -> AskedRelease:
     from ziggurat.privacy import in_words
 
     if query not in QUERIES:
         raise ParameterError(f"--query must be one of {', '.join(QUERIES)}.")
     if query == "count":
-        return Asked(Fraction(1), "A count: one person more or less moves it by 1.")
-    low, high = _bounds(bounds)
+        return AskedRelease(Fraction(1), "A count: one person more or less moves it by 1.")
+    low, high = _read_bounds(bounds)
     if query == "sum":
         moved = max(abs(low), abs(high))
-        return Asked(moved, f"A sum: one person more or less moves it by at most {in_words(moved)}.")
+        return AskedRelease(moved, f"A sum: one person more or less moves it by at most {in_words(moved)}.")
     if rows is None or rows < 1:
         raise ParameterError("A mean needs --rows, the public number of people it is over.")
     moved = (high - low) / rows
-    return Asked(moved, f"A mean of {rows:,}: one person's other value moves it by at most {in_words(moved)}.")
+    return AskedRelease(moved, f"A mean of {rows:,}: one person's other value moves it by at most {in_words(moved)}.")
 
 
-def _bounds(text: str) -> tuple[Fraction, Fraction]:
+def _read_bounds(text: str) -> tuple[Fraction, Fraction]:
     from ziggurat.privacy import exact
 
     parts = text.split(":")
@@ -67,7 +68,7 @@ def _bounds(text: str) -> tuple[Fraction, Fraction]:
     return low, high
 
 
-def noise(mechanism: str, sensitivity: Fraction, dimensions: int, delta: str) -> PricedNoise:
+def make_noise(mechanism: str, sensitivity: Fraction, dimensions: int, delta: str) -> PricedNoise:
     """The noise of a name; only Gaussian noise has a delta."""
     from ziggurat.privacy import GaussianNoise, GeometricNoise, LaplaceNoise, exact_delta, whole_number
 

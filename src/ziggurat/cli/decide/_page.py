@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import warnings
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ _NOTHING_WANTED = (
 
 
 @dataclass(frozen=True)
-class Page:
+class DecisionPage:
     """A decision with its candidates, the recommended one, and why there is none."""
 
     words: str
@@ -40,10 +39,10 @@ class Page:
         typer.echo(f"{self.words} {self.decision.noise.words}.")
         Console().print(self._table())
         typer.echo("\n" + "\n\n".join(self._sentences()))
-        for warning in self._published()[1]:
+        for warning in self._repeat_published()[1]:
             typer.echo(f"Warning: {warning}", err=True)
 
-    def as_json(self) -> str:
+    def to_dict(self) -> dict[str, Any]:
         """All of it as JSON; amounts that are exact are text."""
         cheapest = None if self.chosen is None else self.decision.cheapest(self.chosen.epsilon)
         made: dict[str, Any] = {
@@ -56,8 +55,8 @@ class Page:
             "refused": self.refused,
         }
         if self.as_published:
-            made["as_published"] = dict(zip(("values", "warnings"), self._published(), strict=True))
-        return json.dumps(made, indent=1)
+            made["as_published"] = dict(zip(("values", "warnings"), self._repeat_published(), strict=True))
+        return made
 
     def _table(self) -> Table:
         from rich.table import Table
@@ -90,14 +89,14 @@ class Page:
         )
 
     def _marks(self) -> str:
-        return " ✓ meets every constraint." if any(self._marked(each) for each in self.candidates) else ""
+        return " ✓ meets every constraint." if any(self._is_marked(each) for each in self.candidates) else ""
 
-    def _marked(self, each: EpsilonCandidate) -> bool:
+    def _is_marked(self, each: EpsilonCandidate) -> bool:
         return self.decision.wanted.anything and not each.unmet
 
     def _cells(self, each: EpsilonCandidate) -> list[str]:
         return [
-            "✓" if self._marked(each) else "",
+            "✓" if self._is_marked(each) else "",
             _exact(each),
             _short(each.error),
             _short(each.within),
@@ -109,10 +108,10 @@ class Page:
     def _sentences(self) -> list[str]:
         found = [self._legend()]
         if self.chosen is not None:
-            found += [self._promise(self.chosen), *self._saved(self.chosen)]
+            found += [self._promise(self.chosen), *self._tell_savings(self.chosen)]
         elif not self.refused and not self.decision.wanted.anything:
             found.append(_NOTHING_WANTED)
-        return found + self._published()[0]
+        return found + self._repeat_published()[0]
 
     def _promise(self, chosen: EpsilonCandidate) -> str:
         noise = self.decision.noise.at_risk(chosen.epsilon)
@@ -125,9 +124,9 @@ class Page:
         error = f"it is within {_short(chosen.within)} of the truth"
         error += f" with probability {_percent(float(self.decision.wanted.confidence))}"
         cost = "" if chosen.compensation is None else f", and compensation is expected to be {chosen.compensation}"
-        return f"At {level} you may promise: {_lowered(what)}, so {belief}; {error}{cost}."
+        return f"At {level} you may promise: {_lower(what)}, so {belief}; {error}{cost}."
 
-    def _saved(self, chosen: EpsilonCandidate) -> list[str]:
+    def _tell_savings(self, chosen: EpsilonCandidate) -> list[str]:
         """What privacy at risk makes of the same noise: less money expected, and no stronger promise."""
         found = self.decision.cheapest(chosen.epsilon)
         if found is None:
@@ -146,7 +145,7 @@ class Page:
         one = isinstance(self.decision.noise, LaplaceNoise) and self.decision.noise.sensitivity == 1
         return " Drawn on whole numbers (--mechanism geometric) the noise would save nothing." if one else ""
 
-    def _published(self) -> tuple[list[str], list[str]]:
+    def _repeat_published(self) -> tuple[list[str], list[str]]:
         """What the thesis gives for the recommended epsilon, or else the last; and the warnings with it."""
         if not self.as_published:
             return [], []
@@ -216,5 +215,5 @@ def _percent(share: float, up: bool = True) -> str:
     return f"{shown:g}%"
 
 
-def _lowered(text: str) -> str:
+def _lower(text: str) -> str:
     return text[:1].lower() + text[1:]

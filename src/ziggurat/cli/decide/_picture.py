@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ziggurat.cli.terminal import draw_into
-from ziggurat.drawing import COLOURS, LIMIT
+from ziggurat.cli.terminal import draw_picture
 from ziggurat.privacy.cost import Decision, EpsilonCandidate, LaplaceNoise, edge_of
 
 if TYPE_CHECKING:
@@ -17,65 +16,65 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from ziggurat.cli.decide._page import Page
+    from ziggurat.cli.decide._page import DecisionPage
 
-_EXACT, _PUBLISHED, _MEETS = COLOURS[:3]
+_BLUE, _ORANGE, _GREEN, _GREY, _RED = "#0072B2", "#D55E00", "#009E73", "#8a8a8a", "#C1121F"
 _POINTS = 160
 
 
-def save_picture(page: Page, file: str) -> None:
+def save_picture(page: DecisionPage, file: str) -> None:
     """Draw a decision, the epsilons that meet every constraint as a band, whole or not at all."""
     decision, money = page.decision, page.decision.cost is not None
-    with draw_into(file, 12.6 if money else 8.6, 3.9) as sheet:
+    with draw_picture(file, 12.6 if money else 8.6, 3.9) as sheet:
         panels = list(np.atleast_1d(sheet.subplots(1, 3 if money else 2)))
         _error(panels[0], page)
         if money:
             _money(panels[1], page)
         for axes in panels[:-1]:
-            _dressed(axes, page)
+            _dress(axes, page)
         _at_risk(panels[-1], decision, page.chosen or page.candidates[-1])
         named = {name: line for axes in panels for line, name in zip(*axes.get_legend_handles_labels(), strict=True)}
         sheet.legend(list(named.values()), list(named), loc="outside lower right", ncols=4, frameon=False, fontsize=8)
 
 
-def _range(page: Page) -> list[float]:
+def _range(page: DecisionPage) -> list[float]:
     ends = [float(each.epsilon) for each in page.candidates]
     low, high = min(ends), max(ends)
     wider = 2.0 if low == high else 1.0
     return [float(x) for x in np.geomspace(low / wider, high * wider, _POINTS)]
 
 
-def _error(axes: Axes, page: Page) -> None:
+def _error(axes: Axes, page: DecisionPage) -> None:
     noise, wanted, xs = page.decision.noise, page.decision.wanted, _range(page)
-    axes.plot(xs, [noise.within(Fraction(x), wanted.confidence) for x in xs], color=_EXACT)
+    axes.plot(xs, [noise.within(Fraction(x), wanted.confidence) for x in xs], color=_BLUE)
     _dots(axes, page, lambda each: each.within)
     if wanted.error is not None:
-        axes.axhline(float(wanted.error), color=LIMIT, linestyle=":", linewidth=1.4, label="limit")
+        axes.axhline(float(wanted.error), color=_RED, linestyle=":", linewidth=1.4, label="limit")
     axes.set(yscale="log", ylabel="error, in units of the answer")
     axes.set_title(f"{100 * float(wanted.confidence):g}% of errors are below", fontsize=10)
 
 
-def _money(axes: Axes, page: Page) -> None:
+def _money(axes: Axes, page: DecisionPage) -> None:
     decision, xs = page.decision, _range(page)
-    axes.plot(xs, [_amount(decision, Fraction(x)) for x in xs], color=_EXACT)
+    axes.plot(xs, [_amount(decision, Fraction(x)) for x in xs], color=_BLUE)
     _dots(axes, page, lambda each: _amount(decision, each.epsilon))
     if decision.wanted.budget is not None:
-        axes.axhline(float(decision.wanted.budget.amount), color=LIMIT, linestyle=":", linewidth=1.4, label="limit")
+        axes.axhline(float(decision.wanted.budget.amount), color=_RED, linestyle=":", linewidth=1.4, label="limit")
     axes.set(ylabel=_currency(decision), ylim=(0, None))
     axes.set_title("Expected compensation", fontsize=10)
 
 
-def _dots(axes: Axes, page: Page, height: Callable[[EpsilonCandidate], float]) -> None:
+def _dots(axes: Axes, page: DecisionPage, height: Callable[[EpsilonCandidate], float]) -> None:
     for each in page.candidates:
         good = page.decision.wanted.anything and not each.unmet
-        face = _MEETS if good else "white"
+        face = _GREEN if good else "white"
         place = [float(each.epsilon)], [height(each)]
-        axes.plot(*place, "o", color=_MEETS if good else _EXACT, markerfacecolor=face, markersize=6)
+        axes.plot(*place, "o", color=_GREEN if good else _BLUE, markerfacecolor=face, markersize=6)
         if each is page.chosen:
-            axes.plot(*place, "o", color=_MEETS, markerfacecolor="none", markersize=13)
+            axes.plot(*place, "o", color=_GREEN, markerfacecolor="none", markersize=13)
 
 
-def _dressed(axes: Axes, page: Page) -> None:
+def _dress(axes: Axes, page: DecisionPage) -> None:
     """Logarithmic epsilon, plain numbers, and the band of epsilons that meet every constraint."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
@@ -89,7 +88,7 @@ def _dressed(axes: Axes, page: Page) -> None:
     band = _band(page.decision)
     if band is not None:
         left, right = axes.get_xlim()
-        axes.axvspan(max(band[0], left), min(band[1], right), color=_MEETS, alpha=0.1, linewidth=0, label="meets all")
+        axes.axvspan(max(band[0], left), min(band[1], right), color=_GREEN, alpha=0.1, linewidth=0, label="meets all")
         axes.set_xlim(left, right)
 
 
@@ -109,10 +108,10 @@ def _at_risk(axes: Axes, decision: Decision, chosen: EpsilonCandidate) -> None:
     xs = [top * i / _POINTS for i in range(1, _POINTS)]
     xs += [top * (1 - Fraction(1, 10**9)), top]  # at the level itself the confidence may jump to 1
     noise = decision.noise.at_risk(chosen.epsilon)
-    _curve(axes, decision, chosen, xs, [noise.confidence(x) for x in xs], "exact", _EXACT, "-")
+    _curve(axes, decision, chosen, xs, [noise.confidence(x) for x in xs], "exact", _BLUE, "-")
     if isinstance(decision.noise, LaplaceNoise):
-        shares = _published(decision.noise, chosen, xs)
-        _curve(axes, decision, chosen, xs, shares, "as published: not a guarantee", _PUBLISHED, "--")
+        shares = _repeat_published(decision.noise, chosen, xs)
+        _curve(axes, decision, chosen, xs, shares, "as published: not a guarantee", _ORANGE, "--")
     money = decision.cost is not None and not decision.noise.delta
     axes.set(xlabel="epsilon promised at risk", ylim=(0, None), xlim=(0, None))
     axes.set_ylabel(f"expected compensation, {_currency(decision)}" if money else "probability that the loss is within")
@@ -122,7 +121,7 @@ def _at_risk(axes: Axes, decision: Decision, chosen: EpsilonCandidate) -> None:
     axes.set_title(f"At risk, noise of epsilon {float(chosen.epsilon):.4g}", fontsize=10)
 
 
-def _published(noise: LaplaceNoise, chosen: EpsilonCandidate, xs: list[Fraction]) -> list[float]:
+def _repeat_published(noise: LaplaceNoise, chosen: EpsilonCandidate, xs: list[Fraction]) -> list[float]:
     from ziggurat.privacy import published_confidence
 
     with warnings.catch_warnings():

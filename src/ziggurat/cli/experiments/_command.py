@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ziggurat.cli._options import AsJson, Force, Report, out_option, with_records
+from ziggurat.cli._outputs import PAGES, check_file, print_json
 from ziggurat.errors import ExperimentError
 
 if TYPE_CHECKING:
@@ -23,7 +26,7 @@ app = typer.Typer(
     "typical start:\n\n"
     "  ziggurat experiment plan mine.json\n\n"
     "  ziggurat experiment run mine.json --quick\n\n"
-    "  ziggurat experiment results mine.json --csv mine.csv",
+    "  ziggurat experiment results mine.json --out mine.csv",
 )
 
 ExperimentFile = Annotated[str, typer.Argument(help="A JSON or YAML file, or the name of a shipped experiment.")]
@@ -33,28 +36,34 @@ Steps = Annotated[
     list[str] | None,
     typer.Option(help="A Python file or module that registers steps of your own, and is imported; repeatable."),
 ]
-Executor = Annotated[str, typer.Option(help="inline, processes or ray; the numbers are the same.")]
-Workers = Annotated[int | None, typer.Option(help="How many runs at a time; by default one for each processor.")]
 Store = Annotated[
     str,
     typer.Option(envvar="ZIGGURAT_STORE", help="The folder for outputs, history and reports."),
 ]
-Mlflow = Annotated[bool, typer.Option("--mlflow", help="Also track with MLflow.")]
-Wandb = Annotated[bool, typer.Option("--wandb", help="Also track with Weights & Biases, offline unless set otherwise.")]
-Open = Annotated[bool, typer.Option("--open", help="Open the report in the browser at the end.")]
-
 DEFAULT_STORE = ".ziggurat"
 
 
+@dataclass(frozen=True)
+class RunOptions:
+    """How an experiment is run, and where it is kept."""
+
+    quick: Quick = False
+    executor: Annotated[str, typer.Option(help="inline, processes or ray; the numbers are the same.")] = "inline"
+    workers: Annotated[int | None, typer.Option(help="How many runs at a time; by default one for each processor.")] = (
+        None
+    )
+    store: Store = DEFAULT_STORE
+    mlflow: Annotated[bool, typer.Option("--mlflow", help="Also track with MLflow.")] = False
+    wandb: Annotated[
+        bool, typer.Option("--wandb", help="Also track with Weights & Biases, offline unless set otherwise.")
+    ] = False
+    open_report: Annotated[bool, typer.Option("--open", help="Open the report in the browser at the end.")] = False
+
+
+@with_records
 def reproduce(
+    running: RunOptions,
     name: Annotated[str, typer.Argument(help="A shipped experiment; without it all of them are listed.")] = "",
-    quick: Quick = False,
-    executor: Executor = "inline",
-    workers: Workers = None,
-    store: Store = DEFAULT_STORE,
-    mlflow: Mlflow = False,
-    wandb: Wandb = False,
-    open_report: Open = False,
 ) -> None:
     """Repeat a published result and set every printed value beside ours.
 
@@ -65,8 +74,8 @@ def reproduce(
     if not name:
         _list_catalogue()
         return
-    again = f"ziggurat reproduce {name}{' --quick' if quick else ''}"
-    _conduct(catalogue.path(name), (), again, quick, executor, workers, store, mlflow, wandb, open_report)
+    again = f"ziggurat reproduce {name}{' --quick' if running.quick else ''}"
+    _conduct(catalogue.path(name), (), again, running)
 
 
 def _list_catalogue() -> None:
@@ -90,7 +99,7 @@ def plan(file: ExperimentFile, quick: Quick = False, steps: Steps = None, store:
     from ziggurat.cli.experiments._tables import plan_tree
     from ziggurat.experiments import Cache, expand, load, preview
 
-    made = expand(load(_file(file), quick=quick, steps=steps or ()))
+    made = expand(load(_find_file(file), quick=quick, steps=steps or ()))
     folder = Path(store) / "cache"
     # Looking must not leave a store behind.
     seen = preview(made, Cache(folder)) if folder.is_dir() else None
@@ -102,45 +111,25 @@ def plan(file: ExperimentFile, quick: Quick = False, steps: Steps = None, store:
 
 
 @app.command()
-def run(
-    file: ExperimentFile,
-    quick: Quick = False,
-    steps: Steps = None,
-    executor: Executor = "inline",
-    workers: Workers = None,
-    store: Store = DEFAULT_STORE,
-    mlflow: Mlflow = False,
-    wandb: Wandb = False,
-    open_report: Open = False,
-) -> None:
+@with_records
+def run(file: ExperimentFile, running: RunOptions, steps: Steps = None) -> None:
     """Run an experiment, or what is left of it. Exit code 1 if trials failed; all others are finished first."""
     named = [each for module in steps or () for each in ("--steps", module)]
-    again = shlex.join(["ziggurat", "experiment", "run", file, *named, *(["--quick"] if quick else [])])
-    _conduct(_file(file), steps or (), again, quick, executor, workers, store, mlflow, wandb, open_report)
+    again = shlex.join(["ziggurat", "experiment", "run", file, *named, *(["--quick"] if running.quick else [])])
+    _conduct(_find_file(file), steps or (), again, running)
 
 
-def _conduct(
-    file: Path,
-    steps: Sequence[str],
-    again: str,
-    quick: bool,
-    executor: str,
-    workers: int | None,
-    store: str,
-    mlflow: bool,
-    wandb: bool,
-    open_report: bool,
-) -> None:
+def _conduct(file: Path, steps: Sequence[str], again: str, running: RunOptions) -> None:
     from ziggurat.experiments import conduct, load, trackers_for
 
-    experiment = load(file, quick=quick, steps=steps)
-    trackers = trackers_for(Path(store), mlflow=mlflow, wandb=wandb, note=_warn)
+    experiment = load(file, quick=running.quick, steps=steps)
+    trackers = trackers_for(Path(running.store), mlflow=running.mlflow, wandb=running.wandb, note=_warn)
     done = conduct(
         experiment,
-        Path(store),
-        executor=executor,
-        workers=workers,
-        quick=quick,
+        Path(running.store),
+        executor=running.executor,
+        workers=running.workers,
+        quick=running.quick,
         trackers=trackers,
         command=again,
         note=_warn,
@@ -148,7 +137,7 @@ def _conduct(
     for sentence in done.sentences():
         typer.echo(sentence)
     typer.echo(f"The report is in {done.report}.")
-    if open_report:
+    if running.open_report:
         typer.launch(done.report.absolute().as_uri())
     if done.counts["failed"]:
         raise typer.Exit(1)
@@ -161,9 +150,11 @@ def _warn(sentence: str) -> None:
 @app.command()
 def results(
     what: FileOrRun,
-    csv: Annotated[str, typer.Option(help="Write the tidy table of all trials and metrics to this CSV file.")] = "",
-    report: Annotated[str, typer.Option(help="Write the report to this HTML file.")] = "",
+    out: Annotated[str, out_option("the tidy table of all trials and metrics in this .csv file.")] = "",
+    report: Report = "",
     figures: Annotated[str, typer.Option(help="Draw the figures into this folder, as SVG and PNG.")] = "",
+    force: Force = False,
+    as_json: AsJson = False,
     store: Store = DEFAULT_STORE,
 ) -> None:
     """Show medians and quartiles of a run, and printed values beside ours; optionally write them out."""
@@ -174,22 +165,28 @@ def results(
     from ziggurat.experiments import report as html
     from ziggurat.files import write_text
 
-    with _history(store) as history:
-        found = _newest(history, what)
+    check_file(out, (".csv",), force=force)
+    check_file(report, PAGES, force=force)
+    with _open_history(store) as history:
+        found = _find_run(history, what)
         made = history.results(found.id)
+    if out:
+        made.to_csv(out)
+    if report:
+        write_text(Path(report), html(made, run_id=found.id, run=found))
+    if figures:
+        draw_all(made, Path(figures), ("svg", "png"), _warn)
+    if as_json:
+        rows = made.table().to_pylist()
+        print_json({"run": found.id, "name": found.name, "quick": found.quick, "status": found.status, "rows": rows})
+        return
     typer.echo(f"Run {found.id} of {found.name}{' (quick)' if found.quick else ''}: {found.status}.")
     Console().print(summary_table(made))
     if made.experiment.expected:
         Console().print(comparison_table(made))
-    if csv:
-        made.to_csv(csv)
-        typer.echo(f"All trials and metrics are in {csv}.")
-    if report:
-        write_text(Path(report), html(made, run_id=found.id, run=found))
-        typer.echo(f"The report is in {report}.")
-    if figures:
-        draw_all(made, Path(figures), ("svg", "png"), _warn)
-        typer.echo(f"The figures are in {figures}.")
+    for words, place in (("All trials and metrics are", out), ("The report is", report), ("The figures are", figures)):
+        if place:
+            typer.echo(f"{words} in {place}.")
 
 
 @app.command()
@@ -199,8 +196,8 @@ def compare(first: FileOrRun, second: FileOrRun, store: Store = DEFAULT_STORE) -
 
     from ziggurat.cli.experiments._tables import changes, medians_table
 
-    with _history(store) as history:
-        runs = [_newest(history, what) for what in (first, second)]
+    with _open_history(store) as history:
+        runs = [_find_run(history, what) for what in (first, second)]
         before, after = (history.results(each.id) for each in runs)
     typer.echo(f"{runs[0].id} ({runs[0].name}) and {runs[1].id} ({runs[1].name})")
     told = changes(before.experiment, after.experiment)
@@ -217,7 +214,7 @@ def schema() -> None:
     typer.echo(schema_text())
 
 
-def _file(named: str) -> Path:
+def _find_file(named: str) -> Path:
     """The file of this name, or else the shipped experiment."""
     from ziggurat.experiments import catalogue
 
@@ -226,19 +223,19 @@ def _file(named: str) -> Path:
     return Path(named)
 
 
-def _history(store: str) -> History:
+def _open_history(store: str) -> History:
     from ziggurat.experiments import History
 
     return History(Path(store), create=False)
 
 
-def _newest(history: History, what: str) -> Run:
+def _find_run(history: History, what: str) -> Run:
     """The run that is meant: by its identifier, or the newest of the experiment in a file."""
     from ziggurat.experiments import catalogue, name_in
 
     if not Path(what).is_file() and what not in catalogue.names():
         return history.run(what)
-    name = name_in(_file(what))
+    name = name_in(_find_file(what))
     for each in history.runs():
         if each.name == name:
             return each

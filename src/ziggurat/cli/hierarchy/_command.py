@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ziggurat.errors import DataError, ParameterError
-from ziggurat.wording import count_noun
+from ziggurat.cli._options import AsJson, Force, InDatabase, SchemaFile, TableArgument, out_option
+from ziggurat.cli._outputs import check_file, print_json
+from ziggurat.cli.terminal import show_status
+from ziggurat.errors import ParameterError
 
 if TYPE_CHECKING:
     from ziggurat.anonymize import HierarchyProposal
@@ -29,24 +30,19 @@ app = typer.Typer(
 )
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="A CSV file of one hierarchy, or of those of many columns.")]
-Schema = Annotated[str, typer.Option(help="The schema; by default the .yaml file beside the table, if there is one.")]
-TableName = Annotated[str, typer.Option("--table", help="The table, when the source is a database.")]
+_LOOKING = "Looking at the table …"
 
 
 @app.command()
 def propose(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="TABLE", help="A CSV, Parquet or Arrow file, postgresql://…, a public dataset or clinic."
-        ),
-    ],
+    data: TableArgument,
     column: Annotated[str, typer.Argument(metavar="COLUMN", help="The column to generalise.")],
-    out: Annotated[str, typer.Option(help="The .csv file to write; by default the hierarchy is shown.")] = "",
+    out: Annotated[str, out_option("this .csv file; by default the hierarchy is shown.")] = "",
+    force: Force = False,
     width: Annotated[str, typer.Option(help="For numbers: how wide the narrowest intervals are.")] = "",
     tree: Annotated[str, typer.Option(help="For categories: a YAML file of groups, {Europe: {North: [NO, SE]}}.")] = "",
-    schema: Schema = "",
-    table: TableName = "",
+    schema: SchemaFile = "",
+    table: InDatabase = "",
 ) -> None:
     """Propose a hierarchy for a column, and say why.
 
@@ -63,17 +59,16 @@ def propose(
     """
     from ziggurat.data import write_hierarchy
 
-    with _looking():
-        made = _proposed(_opened(source, schema, table), column, width, tree)
+    check_file(out, (".csv",), force=force)
+    with show_status(_LOOKING):
+        made = _propose(_open(data, schema, table), column, width, tree)
     typer.echo(made.reason, err=True)
     if not out:
         _print(made.hierarchy, column)
         return
     write_hierarchy(made.hierarchy, out, mode=0o600 if made.learned else None)
     learned = "; it lists values of the data, so it is for your eyes" if made.learned else ""
-    typer.echo(
-        f"{count_noun(len(made.hierarchy.levels), 'value')} at {made.hierarchy.depth + 1} levels: {out}{learned}."
-    )
+    typer.echo(f"{_count(len(made.hierarchy.levels), 'value')} at {made.hierarchy.depth + 1} levels: {out}{learned}.")
 
 
 @app.command()
@@ -90,17 +85,18 @@ def show(
 
       ziggurat hierarchy show hierarchies.csv.gz --column education --whole
     """
-    for name, hierarchy in _in_file(file, column).items():
+    for name, hierarchy in _read_file(file, column).items():
         _print(hierarchy, name, whole=whole)
 
 
 @app.command()
 def check(
     file: File,
-    source: Annotated[str, typer.Argument(metavar="[TABLE]", help="The table whose values it should cover.")] = "",
+    data: Annotated[str, typer.Argument(metavar="[TABLE]", help="The table whose values it should cover.")] = "",
     column: Annotated[str, typer.Argument(metavar="[COLUMN]", help="The column of the table.")] = "",
-    schema: Schema = "",
-    table: TableName = "",
+    schema: SchemaFile = "",
+    table: InDatabase = "",
+    as_json: AsJson = False,
 ) -> None:
     """Check a hierarchy, and that it covers a column.
 
@@ -111,42 +107,44 @@ def check(
 
       ziggurat hierarchy check age.csv patients.csv age
     """
-    if bool(source) != bool(column):
+    if bool(data) != bool(column):
         raise ParameterError("To check a hierarchy against data, name a table and a column of it.")
-    if not source:
-        for name, hierarchy in _in_file(file, "").items():
-            size = count_noun(len(hierarchy.levels), f"{hierarchy.kind} value")
-            typer.echo(f"{name}: a tree of {size} at {hierarchy.depth + 1} levels.")
+    if not data:
+        _say_trees(_read_file(file, ""), as_json)
         return
-    with _looking():
-        values, rows = _uncovered(file, _opened(source, schema, table), column)
-    if values:
-        found = f"{count_noun(values, 'value')} of column {column!r}, in {count_noun(rows, 'row')},"
+    with show_status(_LOOKING):
+        values, rows = _count_uncovered(file, _open(data, schema, table), column)
+    if as_json:
+        print_json({"covers": not values, "values": values, "rows": rows})
+    elif values:
+        found = f"{_count(values, 'value')} of column {column!r}, in {_count(rows, 'row')},"
         typer.echo(f"{found} {'is' if values == 1 else 'are'} not in the hierarchy; add a row for each.", err=True)
-        raise typer.Exit(1)
-    typer.echo(f"The hierarchy covers every value of column {column!r}.")
+    else:
+        typer.echo(f"The hierarchy covers every value of column {column!r}.")
+    raise typer.Exit(1 if values else 0)
 
 
-def _looking() -> AbstractContextManager[object]:
-    from rich.console import Console
-
-    return Console(stderr=True).status("Looking at the table …")
-
-
-def _opened(source: str, schema: str, table: str) -> Table:
-    from ziggurat.cli._asked_tables import located, schema_beside
-    from ziggurat.data import read
-    from ziggurat.data.engines import DuckDBEngine, files_named
-
-    if schema or not (table or files_named(source)):
-        return located(source, schema, table).open(DuckDBEngine())
-    beside = None
-    with suppress(DataError):  # a table without a schema will do
-        beside = None if table else schema_beside(source)
-    return read(source, beside, table=table or None, on_bad_cell="missing")
+def _say_trees(found: dict[str, Hierarchy], as_json: bool) -> None:
+    if as_json:
+        print_json({name: {"values": len(each.levels), "levels": each.depth + 1} for name, each in found.items()})
+        return
+    for name, hierarchy in found.items():
+        size = _count(len(hierarchy.levels), f"{hierarchy.kind} value")
+        typer.echo(f"{name}: a tree of {size} at {hierarchy.depth + 1} levels.")
 
 
-def _proposed(table: Table, name: str, width: str, tree: str) -> HierarchyProposal:
+def _count(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _open(data: str, schema: str, table: str) -> Table:
+    """Open a table; without a schema that was named, cells that cannot be read will do as missing ones."""
+    from ziggurat.cli._tables import open_table
+
+    return open_table(data, schema, table, lenient=not schema)
+
+
+def _propose(table: Table, name: str, width: str, tree: str) -> HierarchyProposal:
     from ziggurat.anonymize import GivenTree, HierarchyProposal, Intervals, propose, reads_values
 
     column = _column(table, name)
@@ -158,7 +156,7 @@ def _proposed(table: Table, name: str, width: str, tree: str) -> HierarchyPropos
     made = propose(column, _counts(table, column) if reads_values(column) else None)
     if not width:
         return made
-    equal = Intervals(_number(width))
+    equal = Intervals(_read_number(width))
     return HierarchyProposal(equal, equal.build(list(made.hierarchy.levels)), equal.describe(), made.learned)
 
 
@@ -171,7 +169,7 @@ def _column(table: Table, name: str) -> Column:
     return column
 
 
-def _number(text: str) -> int | float:
+def _read_number(text: str) -> int | float:
     try:
         return int(text) if text.lstrip("+-").isdecimal() else float(text)
     except ValueError:
@@ -189,7 +187,7 @@ def _counts(table: Table, column: Column) -> dict[Any, int]:
     return dict(zip(answer.column(0).to_pylist(), answer.column(1).to_pylist(), strict=True))
 
 
-def _uncovered(file: str, table: Table, name: str) -> tuple[int, int]:
+def _count_uncovered(file: str, table: Table, name: str) -> tuple[int, int]:
     from ziggurat.data import read_hierarchy
 
     column = _column(table, name)
@@ -198,7 +196,7 @@ def _uncovered(file: str, table: Table, name: str) -> tuple[int, int]:
     return len(absent), sum(absent)
 
 
-def _in_file(file: str, column: str) -> dict[str, Hierarchy]:
+def _read_file(file: str, column: str) -> dict[str, Hierarchy]:
     """The hierarchies in a file by column, or that of one column."""
     from ziggurat.data import read_hierarchies
 
@@ -215,6 +213,6 @@ def _in_file(file: str, column: str) -> dict[str, Hierarchy]:
 def _print(hierarchy: Hierarchy, name: str, *, whole: bool = False) -> None:
     from rich.console import Console
 
-    from ziggurat.cli.hierarchy._tree import pictured
+    from ziggurat.cli.hierarchy._tree import draw_tree
 
-    Console().print(pictured(hierarchy, name, whole=whole))
+    Console().print(draw_tree(hierarchy, name, whole=whole))

@@ -20,7 +20,7 @@ _MOST = 5  # branches at one place
 _LARGE = 40  # branches in all
 
 
-def pictured(hierarchy: Hierarchy, name: str, *, whole: bool = False) -> Tree:
+def draw_tree(hierarchy: Hierarchy, name: str, *, whole: bool = False) -> Tree:
     """Return a hierarchy as a tree, the most general labels first.
 
     Parameters
@@ -32,14 +32,14 @@ def pictured(hierarchy: Hierarchy, name: str, *, whole: bool = False) -> Tree:
     whole
         Show everything; else long lists are cut, and of a large tree only the first branches are followed.
     """
-    count, nested = len(hierarchy.levels), _nested(hierarchy)
+    count, nested = len(hierarchy.levels), _nest(hierarchy)
     title = f"{name} ({count_noun(count, 'value')}, {hierarchy.depth + 1} levels)"
     tree = Tree(Text(title, style="bold"), guide_style="dim")
     _grow(tree, nested, sys.maxsize if whole else _MOST, follow=whole or _branches(nested) <= _LARGE)
     return tree
 
 
-def _nested(hierarchy: Hierarchy) -> dict[str, Any]:
+def _nest(hierarchy: Hierarchy) -> dict[str, Any]:
     root: dict[str, Any] = {}
     for value, labels in hierarchy.levels.items():
         place = root

@@ -1,7 +1,12 @@
-"""`ziggurat model`."""
+"""`ziggurat model`: fit, predict, evaluate, serve, answer and show."""
 
-from ziggurat.cli.model._options import Rehearse
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Rehearse",
-]
+from ziggurat._lazy import lazy
+
+if TYPE_CHECKING:
+    from ziggurat.cli.model._command import app
+else:
+    __getattr__, __dir__ = lazy(__name__, {"_command": "app"})
+
+__all__ = ["app"]

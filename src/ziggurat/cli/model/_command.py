@@ -8,26 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ziggurat.cli._asked_tables import Unreadable
-from ziggurat.cli._ledger import Where
+from ziggurat.cli._options import AsJson, Force, OutFile, TableArgument, with_records
+from ziggurat.cli._outputs import (
+    TABLES,
+    check_file,
+    check_folder,
+    fill_folder,
+    print_json,
+    write_table,
+)
 from ziggurat.cli.model import _serve as _model_serve
 from ziggurat.cli.model import _show as _model_show
-from ziggurat.cli.model._options import (
-    MODEL,
-    PROMISE,
-    Analyst,
-    Budget,
-    Columns,
-    Delta,
-    Epsilon,
-    OnlyQuote,
-    Rehearse,
-    SchemaFile,
-    TableSource,
-    fewest,
-    options_in,
-)
-from ziggurat.cli.pate import TASK, AsJson, Out, empty_folder, features_of, task_in
+from ziggurat.cli.model._options import MODEL, PROMISE, FitOptions, count_needed, read_options
+from ziggurat.cli.pate import TASK, read_features, read_task
 from ziggurat.errors import ArtefactError
 
 if TYPE_CHECKING:
@@ -52,26 +45,17 @@ ModelFolder = Annotated[str, typer.Argument(metavar="MODEL", help="The folder th
 
 
 @app.command()
+@with_records
 def fit(
-    source: TableSource,
+    data: TableArgument,
     label: Annotated[str, typer.Option(help="The column to be predicted: a number, a category or a truth value.")],
-    epsilon: Epsilon,
-    budget: Budget,
-    analyst: Analyst,
-    out: Out,
+    given: FitOptions,
     model: Annotated[
         str, typer.Option(help="linear, ridge, lasso, elastic-net; logistic, naive-bayes, tree, forest; or auto.")
     ] = "auto",
-    delta: Delta = "1e-6",
-    column: Columns = None,
-    schema: SchemaFile = "",
-    unreadable: Unreadable = "0",
     option: Annotated[
         list[str] | None, typer.Option(help="alpha=0.1: a parameter of the model, once for each.")
     ] = None,
-    quote: OnlyQuote = False,
-    ledger: Where = "",
-    rehearse: Rehearse = None,
 ) -> None:
     """Fit a private model and pay for it out of a grant.
 
@@ -79,31 +63,30 @@ def fit(
     models protect rows: if the budget protects people, every person must have one row. Exit code 3 if it costs more
     than is left; the model sees no row then.
     """
-    from ziggurat.cli._asked_tables import located
-    from ziggurat.cli._ledger import open_ledger
+    from ziggurat.cli._books import open_ledger
     from ziggurat.data.engines import DuckDBEngine
-    from ziggurat.files import filling, write_text
-    from ziggurat.release import ModelPlan, Purse, Task, fit_model
-    from ziggurat.release.models import model_name, named_model, require_same_unit
+    from ziggurat.files import write_text
+    from ziggurat.release import Task, fit_model
+    from ziggurat.release.models import make_model, model_name, require_same_unit
 
-    found = located(source, schema, unreadable=unreadable)
-    task = Task(found.schema, label, tuple(column or ()))
+    found = given.find(data)
+    task = Task(found.schema, label, given.columns)
     chosen = model_name(model, task)
-    folder = empty_folder(out)
-    with open_ledger(ledger) as book:
-        whom = book.budget(budget).neighbours
-        estimator = named_model(chosen, task, epsilon, delta, options_in(option), rehearse, whom.relation)
+    folder = check_folder(given.out)
+    with open_ledger(given.ledger) as book:
+        whom = book.budget(given.budget).neighbours
+        options = read_options(option)
+        estimator = make_model(chosen, task, given.epsilon, given.delta, options, given.seed, whom.relation)
         require_same_unit(found.schema.unit, whom.unit)
-        rows = task.rows(found.open(DuckDBEngine()), units=True, least=fewest(whom))
-        if quote:
-            purse = Purse(book, budget, analyst)
-            quoted = purse.quote(ModelPlan.by_shape(estimator, *rows.features.shape, purse=purse))
-            typer.echo(quoted.sentence)
-            raise typer.Exit(0 if quoted.fits else 3)
-        with filling(folder) as draft:
-            made = fit_model(
-                estimator, rows.features, rows.labels, ledger=book, analyst=analyst, budget=budget, units=rows.units
-            )
+        paying: dict[str, Any] = {"ledger": book, "analyst": given.analyst, "budget": given.budget}
+        least = count_needed(whom)
+        if given.quote and not least:  # where the number of rows is private, the price is the same for any
+            given.end_with_price(estimator, 1, task.width, book)
+        rows = task.rows(found.open(DuckDBEngine()), units=True, least=least)
+        if given.quote:
+            given.end_with_price(estimator, len(rows), task.width, book)
+        with fill_folder(folder) as draft:
+            made = fit_model(estimator, rows.features, rows.labels, **paying, units=rows.units)
             made.model.save(draft / MODEL)
             task.save(draft / TASK)
             promise = {
@@ -113,52 +96,53 @@ def fit(
                 "rehearsal": made.rehearsal,
             }
             write_text(draft / PROMISE, json.dumps(promise, indent=1))
-    _say(made.event, estimator, task, out)
+    if given.as_json:
+        print_json({"folder": given.out, **promise})
+        return
+    _say(made.event, estimator, task, given.out)
     typer.echo(f"It was paid for by {made.entry}, where that stays for ever.")
 
 
 @app.command()
 def predict(
     model: ModelFolder,
-    source: TableSource,
-    out: Annotated[str, typer.Option(help="The .csv or .parquet file to write to; else they are printed.")] = "",
+    data: TableArgument,
+    out: OutFile = "",
+    force: Force = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Predict the label of every row of a table; what the model promises holds for all it says."""
+    """Predict the label of every row of a table, printed or written; what the model promises holds for all it says."""
     import pyarrow as pa
 
-    from ziggurat.cli._data import require_known_ending, write_table
     from ziggurat.wording import printable
 
-    if out:
-        require_known_ending(out)
-    task, estimator = _loaded(model)
-    named = estimator.predict(features_of(source, task))
+    check_file(out, TABLES, force=force)
+    task, estimator = _load(model)
+    named = estimator.predict(read_features(data, task))
     cells = named.tolist() if task.is_number else [task.classes[int(place)] for place in named]
-    if not out:
+    if out:
+        write_table(pa.table({task.label: cells}), out)
+    if as_json:
+        print_json({task.label: cells})
+    elif not out:
         typer.echo("\n".join(printable(str(cell)) for cell in cells))
-        return
-    write_table(pa.table({task.label: cells}), out)
-    typer.echo(f"{len(cells):,} predictions are in {out!r}.")
+    else:
+        typer.echo(f"{len(cells):,} predictions are in {out!r}.")
 
 
 @app.command()
 def evaluate(
     model: ModelFolder,
-    source: Annotated[str, typer.Argument(metavar="TABLE", help="A table with the columns and the true label.")],
+    data: Annotated[str, typer.Argument(metavar="TABLE", help="A table with the columns and the true label.")],
     as_json: AsJson = False,
 ) -> None:
     """Compare predictions with the truth; exact functions of the table, so no release unless it is public."""
-    from ziggurat.cli._asked_tables import located
-    from ziggurat.data import read
-    from ziggurat.data.engines import DuckDBEngine
+    from ziggurat.cli._tables import open_as
 
-    task, estimator = _loaded(model)
-    is_file = Path(source).is_file()
-    rows = task.rows(read(source, task.labelled_schema) if is_file else located(source).open(DuckDBEngine()))
-    found = _judged(task, estimator.predict(rows.features), rows.labels)
-    typer.echo(
-        json.dumps(found, indent=1) if as_json else "\n".join(f"{name}: {value}" for name, value in found.items())
-    )
+    task, estimator = _load(model)
+    rows = task.rows(open_as(data, task.labelled_schema))
+    found = _judge(task, estimator.predict(rows.features), rows.labels)
+    print_json(found) if as_json else typer.echo("\n".join(f"{name}: {value}" for name, value in found.items()))
 
 
 app.command()(_model_serve.serve)
@@ -166,13 +150,13 @@ app.command()(_model_serve.answer)
 app.command()(_model_show.show)
 
 
-def _loaded(folder: str) -> tuple[Task, Any]:
+def _load(folder: str) -> tuple[Task, Any]:
     from ziggurat import learn
     from ziggurat.release.models import CLASSES, NUMBERS, is_served
 
     if is_served(folder):
         raise ArtefactError(f"The model in {folder!r} is served; ask it with 'ziggurat model answer {folder} TABLE'.")
-    task = task_in(folder)
+    task = read_task(folder)
     try:
         name = json.loads((Path(folder) / PROMISE).read_text(encoding="utf-8"))["model"]
         kind = getattr(learn, (NUMBERS | CLASSES)[name])
@@ -181,7 +165,7 @@ def _loaded(folder: str) -> tuple[Task, Any]:
     return task, kind.load(Path(folder) / MODEL)
 
 
-def _judged(task: Task, named: Any, truth: Any) -> dict[str, Any]:
+def _judge(task: Task, named: Any, truth: Any) -> dict[str, Any]:
     import numpy as np
 
     if task.is_number:

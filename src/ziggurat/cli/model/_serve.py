@@ -10,29 +10,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ziggurat.cli._asked_tables import Unreadable
-from ziggurat.cli._ledger import Where
-from ziggurat.cli.model._options import (
-    Analyst,
-    Budget,
-    Columns,
-    Delta,
-    Epsilon,
-    OnlyQuote,
-    Rehearse,
-    SchemaFile,
-    TableSource,
-    fewest,
-    options_in,
+from ziggurat.cli._options import AsJson, Force, OutFile, TableArgument, picture_option, with_records
+from ziggurat.cli._outputs import (
+    PICTURES,
+    TABLES,
+    check_file,
+    check_folder,
+    fill_folder,
+    print_json,
+    write_table,
 )
-from ziggurat.cli.pate import Out, empty_folder, require_file
+from ziggurat.cli.model._options import FitOptions, count_needed, read_options
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.files import filling
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ziggurat.cli._asked_tables import Located
+    from ziggurat.cli._tables import Located
     from ziggurat.learn import Private
     from ziggurat.release import Points, Serving, TaskRows
 
@@ -43,18 +37,12 @@ _WIDTH = 0.25
 ServedFolder = Annotated[str, typer.Argument(metavar="FOLDER", help="The folder that 'model serve' wrote.")]
 
 
+@with_records
 def serve(
-    source: TableSource,
+    data: TableArgument,
     kind: Annotated[str, typer.Option(help="kernel-density, histogram, svm, gaussian-process or cloaked.")],
-    epsilon: Epsilon,
-    budget: Budget,
-    analyst: Analyst,
-    out: Out,
+    fitting: FitOptions,
     label: Annotated[str, typer.Option(help="The column to be predicted; none for a density.")] = "",
-    delta: Delta = "1e-6",
-    column: Columns = None,
-    schema: SchemaFile = "",
-    unreadable: Unreadable = "0",
     option: Annotated[
         list[str] | None, typer.Option(help="bandwidth=0.1, bins=20, C=0.01, noise_variance=50: once for each.")
     ] = None,
@@ -62,9 +50,6 @@ def serve(
     path: Annotated[
         bool, typer.Option("--path", help="Keep the rows and draw noise where it is asked, instead of features.")
     ] = False,
-    quote: OnlyQuote = False,
-    ledger: Where = "",
-    rehearse: Rehearse = None,
 ) -> None:
     """Fit a model that stays, pay for it once, and let it answer without limit.
 
@@ -78,72 +63,75 @@ def serve(
     must be public. With --path the folder holds the rows: keep it secret, and keep one of it. Exit code 3 if it costs
     more than is left.
     """
-    from ziggurat.cli._asked_tables import located
-    from ziggurat.cli._ledger import open_ledger
+    from ziggurat.cli._books import open_ledger
     from ziggurat.data.engines import DuckDBEngine
-    from ziggurat.release import ModelPlan, Purse, serve_model
+    from ziggurat.release import serve_model
     from ziggurat.release.models import require_same_unit
 
-    found = located(source, schema, unreadable=unreadable)
-    points = _points(kind, found, label, column or [])
-    fixed = _asked(kind, questions, points)
-    folder = empty_folder(out)
-    given = {"epsilon": epsilon, "delta": delta, "random_state": rehearse, **fixed}
-    with open_ledger(ledger) as book:
-        whom = book.budget(budget).neighbours
+    found = fitting.find(data)
+    points = _find_points(kind, found, label, fitting.columns)
+    fixed = _read_questions(kind, questions, points)
+    folder = check_folder(fitting.out)
+    given = {"epsilon": fitting.epsilon, "delta": fitting.delta, "random_state": fitting.seed, **fixed}
+    with open_ledger(fitting.ledger) as book:
+        whom = book.budget(fitting.budget).neighbours
         require_same_unit(found.schema.unit, whom.unit)
-        rows = points.rows(found.open(DuckDBEngine()), units=True, least=fewest(whom))
-        model = _made(kind, points, rows, given | {"relation": str(whom.relation)}, option)
-        whose: dict[str, Any] = {"ledger": book, "analyst": analyst, "budget": budget}
-        if quote:
-            purse = Purse(book, budget, analyst)
-            quoted = purse.quote(ModelPlan.by_shape(model, *rows.features.shape, purse=purse, label=label))
-            typer.echo(quoted.sentence)
-            raise typer.Exit(0 if quoted.fits else 3)
+        given["relation"] = str(whom.relation)
+        whose: dict[str, Any] = {"ledger": book, "analyst": fitting.analyst, "budget": fitting.budget}
+        count = count_needed(whom)
+        if fitting.quote and not count:  # where the number of rows is private, the price is the same for any
+            fitting.end_with_price(_make_model(kind, points, 1, given, option), 1, points.encoding.width, book, label)
+        rows = points.rows(found.open(DuckDBEngine()), units=True, least=count)
+        model = _make_model(kind, points, len(rows), given, option)
+        if fitting.quote:
+            fitting.end_with_price(model, len(rows), points.encoding.width, book, label)
         whose |= {"units": _units(kind, rows), "points": points, "path": path}
-        with filling(folder) as draft, _in_a_line():
+        with fill_folder(folder) as draft, _tell_warnings():
             made = serve_model(model, rows.features, rows.labels, folder=draft, **whose)
-    _say(made, out)
+    print_json({"folder": fitting.out, **made.to_dict()}) if fitting.as_json else _say(made, fitting.out)
 
 
 def answer(
     folder: ServedFolder,
-    source: Annotated[str, typer.Argument(metavar="QUESTIONS", help="A table with the columns of the model.")],
-    out: Annotated[str, typer.Option(help="The .csv or .parquet file to write all answers to.")] = "",
-    plot: Annotated[str, typer.Option(help="A .png picture of the answers, of a model of one number.")] = "",
+    data: Annotated[str, typer.Argument(metavar="QUESTIONS", help="A table with the columns of the model.")],
+    out: OutFile = "",
+    picture: Annotated[str, picture_option("the answers of a model of one number.")] = "",
+    force: Force = False,
+    as_json: AsJson = False,
 ) -> None:
     """Answer every row of a table: free, without limit, and the same for the same question for ever.
 
-      ziggurat model answer ages questions.csv --out answers.csv --plot ages.png
+      ziggurat model answer ages questions.csv --out answers.csv --picture ages.png
 
     Questions must be complete and within the public bounds; 'ziggurat model show' says what they are.
     """
-    from ziggurat.cli._data import require_known_ending, write_table
     from ziggurat.data import read
     from ziggurat.release import Serving
 
     serving = Serving.open(folder)
-    points = _described(serving, folder)
-    if out:
-        require_known_ending(out)
-        require_file(out)
-    if plot:
-        _require_picture(serving, points, plot)
-    if not Path(source).is_file():
-        raise DataError(f"There is no file {source!r}; give a table of questions.")
-    answers = serving.answer_table(read(source, points.asked_schema))
+    points = _find_description(serving, folder)
+    check_file(out, TABLES, force=force)
+    check_file(picture, PICTURES, force=force)
+    if picture:
+        _require_picture(serving, points)
+    if not Path(data).is_file():
+        raise DataError(f"There is no file {data!r}; give a table of questions.")
+    answers = serving.answer_table(read(data, points.asked_schema))
     if serving.rehearsal:
         answers = answers.append_column("rehearsal", [[True] * answers.num_rows])
     if out:
         write_table(answers, out)
-    if plot:
+    if picture:
         from ziggurat.cli.model._picture import save_picture
 
-        save_picture(answers, serving, points, plot)
-    _show_answers(answers, serving, out, plot)
+        save_picture(answers, serving, points, picture)
+    if as_json:
+        print_json({"promise": str(serving.guarantee), "answers": answers.to_pylist()})
+    else:
+        _show_answers(answers, serving, out, picture)
 
 
-def _points(kind: str, found: Located, label: str, columns: list[str]) -> Points:
+def _find_points(kind: str, found: Located, label: str, columns: tuple[str, ...]) -> Points:
     """The columns, if they suit what is asked for."""
     from ziggurat.release import Points
     from ziggurat.release.models import KINDS
@@ -156,14 +144,14 @@ def _points(kind: str, found: Located, label: str, columns: list[str]) -> Points
         raise ParameterError("A density has no label; name its columns with --column.")
     if not (density or label):
         raise ParameterError(f"Say with --label which column {kind!r} is to predict.")
-    made = Points(found.schema, tuple(columns), label)
+    made = Points(found.schema, columns, label)
     if label and made.task.is_number == (kind == "svm"):
         what, other = ("a number", "gaussian-process") if kind == "svm" else ("a class", "svm")
         raise ParameterError(f"{label!r} is {what}; use --kind {other}.")
     return made
 
 
-def _asked(kind: str, questions: str, points: Points) -> dict[str, Any]:
+def _read_questions(kind: str, questions: str, points: Points) -> dict[str, Any]:
     """The questions that are fixed beforehand, where the model needs them."""
     from ziggurat.data import read
 
@@ -176,7 +164,7 @@ def _asked(kind: str, questions: str, points: Points) -> dict[str, Any]:
     return {"questions": points.questions(read(questions, points.asked_schema))[1]}
 
 
-def _made(kind: str, points: Points, rows: TaskRows, given: dict[str, Any], options: list[str] | None) -> Private:
+def _make_model(kind: str, points: Points, rows: int, given: dict[str, Any], options: list[str] | None) -> Private:
     """The model, with parameters that suit columns scaled to 0..1.
 
     All of them are public. The number of rows is among them where inputs are, and where it is private no kind has a
@@ -190,8 +178,8 @@ def _made(kind: str, points: Points, rows: TaskRows, given: dict[str, Any], opti
         given["classes"] = list(range(len(points.task.classes)))
     elif points.label:
         given["y_bounds"] = points.task.label_bounds
-    defaults = {"bandwidth": _WIDTHS.get(kind, _WIDTH), "noise_variance": max(0.1, len(rows) / 100)}
-    made: Private = with_options(getattr(learn, KINDS[kind]), given, options_in(options), defaults)
+    defaults = {"bandwidth": _WIDTHS.get(kind, _WIDTH), "noise_variance": max(0.1, rows / 100)}
+    made: Private = with_options(getattr(learn, KINDS[kind]), given, read_options(options), defaults)
     return made
 
 
@@ -201,7 +189,7 @@ def _units(kind: str, rows: TaskRows) -> Any:
 
 
 @contextmanager
-def _in_a_line() -> Iterator[None]:
+def _tell_warnings() -> Iterator[None]:
     """Tell warnings, which are made of public facts alone, in a line each."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
@@ -212,12 +200,12 @@ def _in_a_line() -> Iterator[None]:
 
 
 def _say(made: Serving, out: str) -> None:
-    from ziggurat.cli.model._show import told
+    from ziggurat.cli.model._show import tell_promise
 
     names = ", ".join(made.points.encoding.names) if made.points is not None else ""
     what = f"{made.points.label!r} by {names}" if made.points is not None and made.points.label else names
     typer.echo(f"{type(made.model).__name__} of {what}: {made.guarantee}.")
-    for line in told(made.guarantee, made.not_protected):
+    for line in tell_promise(made.guarantee, made.not_protected):
         typer.echo(line)
     if made.rehearsal:
         typer.echo("REHEARSAL: seeded randomness, not to be published.")
@@ -225,22 +213,19 @@ def _say(made: Serving, out: str) -> None:
     typer.echo(f"It was paid for by {made.entry}, where that stays for ever.")
 
 
-def _described(serving: Serving, folder: str) -> Points:
+def _find_description(serving: Serving, folder: str) -> Points:
     if serving.points is None:
         raise DataError(f"The model in {folder!r} was made without a schema; ask it from Python.")
     return serving.points
 
 
-def _require_picture(serving: Serving, points: Points, plot: str) -> None:
-    if Path(plot).suffix.lower() != ".png":
-        raise DataError("The picture must be a .png file.")
-    require_file(plot)
+def _require_picture(serving: Serving, points: Points) -> None:
     fields = points.encoding.fields
     if serving.kind == "svm" or len(fields) != 1 or fields[0].listed:
-        raise ParameterError("Only a density or a number by one column of numbers can be drawn; leave --plot out.")
+        raise ParameterError("Only a density or a number by one column of numbers can be drawn; leave --picture out.")
 
 
-def _show_answers(answers: pa.Table, serving: Serving, out: str, plot: str) -> None:
+def _show_answers(answers: pa.Table, serving: Serving, out: str, picture: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -258,6 +243,6 @@ def _show_answers(answers: pa.Table, serving: Serving, out: str, plot: str) -> N
     typer.echo(f"All answers together: {serving.guarantee}.")
     if serving.rehearsal:
         typer.echo("REHEARSAL: seeded randomness, not to be published.")
-    for what, file in ((f"{answers.num_rows:,} answers are", out), ("The picture is", plot)):
+    for what, file in ((f"{answers.num_rows:,} answers are", out), ("The picture is", picture)):
         if file:
             typer.echo(f"{what} in {file!r}.")

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ziggurat.cli._ledger import Where
+from ziggurat.cli._options import AsJson, Where
+from ziggurat.cli._outputs import print_json
 from ziggurat.cli.model._options import MODEL, PROMISE
-from ziggurat.cli.pate import AsJson, task_in
+from ziggurat.cli.pate import read_task
 from ziggurat.errors import ArtefactError
 
 if TYPE_CHECKING:
@@ -32,21 +33,21 @@ def show(
     """
     from ziggurat.release.models import is_served
 
-    found, lines = _served(folder) if is_served(folder) else _published(folder)
+    found, lines = _describe_served(folder) if is_served(folder) else _describe_published(folder)
     if check:
         _compare(folder, found, ledger)
         found["checked"] = True
         lines.append("The ledger that paid says the same.")
-    typer.echo(json.dumps(found, indent=1) if as_json else "\n".join(lines))
+    print_json(found) if as_json else typer.echo("\n".join(lines))
 
 
-def told(promise: Guarantee, without: list[str]) -> list[str]:
+def tell_promise(promise: Guarantee, without: list[str]) -> list[str]:
     """A promise in words, and what it does not cover."""
     sentence = getattr(promise, "sentence", None)
     return [*([sentence()] if sentence else []), *(f"Not covered: {each}" for each in without)]
 
 
-def _promise(folder: str) -> dict[str, Any]:
+def _read_promise(folder: str) -> dict[str, Any]:
     try:
         held = json.loads((Path(folder) / PROMISE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -56,17 +57,17 @@ def _promise(folder: str) -> dict[str, Any]:
     return held
 
 
-def _served(folder: str) -> tuple[dict[str, Any], list[str]]:
+def _describe_served(folder: str) -> tuple[dict[str, Any], list[str]]:
     from ziggurat.release import Serving
 
     serving = Serving.open(folder)
     lines = [
         f"{_what(serving)}, which stays here and answers without limit.",
         f"All answers together: {serving.guarantee}.",
-        *told(serving.guarantee, serving.not_protected),
+        *tell_promise(serving.guarantee, serving.not_protected),
         f"It has given {serving.answered:,} answers. It was paid for by {serving.entry}.",
     ]
-    return {**serving.to_dict(), "served": True}, lines + _bounds(serving) + _marked(serving.rehearsal)
+    return {**serving.to_dict(), "served": True}, lines + _bounds(serving) + _mark(serving.rehearsal)
 
 
 def _what(serving: Serving) -> str:
@@ -81,10 +82,10 @@ def _bounds(serving: Serving) -> list[str]:
     """Where it can be asked."""
     if serving.points is None:
         return []
-    return [f"Questions: {_asked(field)}." for field in serving.points.encoding.fields]
+    return [f"Questions: {_describe_question(field)}." for field in serving.points.encoding.fields]
 
 
-def _asked(field: Any) -> str:
+def _describe_question(field: Any) -> str:
     column = field.column
     if not field.listed:
         bounds = column.public_bounds()
@@ -94,46 +95,46 @@ def _asked(field: Any) -> str:
     return f"{column.name} one of {', '.join(str(each) for each in column.public_categories().values)}"
 
 
-def _published(folder: str) -> tuple[dict[str, Any], list[str]]:
+def _describe_published(folder: str) -> tuple[dict[str, Any], list[str]]:
     from ziggurat import learn
     from ziggurat.privacy import event_from_dict
     from ziggurat.release import Cited
-    from ziggurat.release.models import CLASSES, NUMBERS, not_protected, promised
+    from ziggurat.release.models import CLASSES, NUMBERS, not_protected, promise_at
 
-    held, task = _promise(folder), task_in(folder)
+    held, task = _read_promise(folder), read_task(folder)
     try:
         model = getattr(learn, (NUMBERS | CLASSES)[held["model"]]).load(Path(folder) / MODEL)
         event, entry = event_from_dict(held["event"]), Cited.from_dict(held["entry"])
     except (KeyError, TypeError, ValueError):
         raise ArtefactError(f"There is no readable model in {folder!r}.") from None
-    promise, without = promised(event, model.delta), not_protected(model, event)
+    promise, without = promise_at(event, model.delta), not_protected(model, event)
     names = list(task.encoding.names)
     lines = [
         f"{type(model).__name__} of {task.label!r} by {', '.join(names)}, which may be published.",
         f"The model and all it says: {promise}.",
-        *told(promise, without),
+        *tell_promise(promise, without),
         f"Its predictions are not counted: they cost nothing. It was paid for by {entry}.",
-        *_marked(model.rehearsal_),
+        *_mark(model.rehearsal_),
     ]
     found = {"model": held["model"], "class": type(model).__name__, "columns": names, "label": task.label}
     found |= {"promise": str(promise), "not protected": without, "answers": None, "entry": entry.to_dict()}
     return {**found, "rehearsal": model.rehearsal_, "served": False}, lines
 
 
-def _marked(rehearsal: bool) -> list[str]:
+def _mark(rehearsal: bool) -> list[str]:
     return ["REHEARSAL: seeded randomness, not to be published."] if rehearsal else []
 
 
 def _compare(folder: str, found: dict[str, Any], ledger: str) -> None:
     """Compare with the ledger: of a model to publish its cost, of a served one its files, too."""
-    from ziggurat.cli._ledger import open_ledger
+    from ziggurat.cli._books import open_ledger
     from ziggurat.privacy import event_from_dict
-    from ziggurat.release import Cited, Serving, recorded
+    from ziggurat.release import Cited, Serving, look_up
 
     with open_ledger(ledger) as book:
         if found["served"]:
             Serving.open(folder).check(book)
             return
-        held = recorded(book, Cited.from_dict(found["entry"]))
-    if held.event != event_from_dict(_promise(folder)["event"]) or held.answer.get("class") != found["class"]:
+        held = look_up(book, Cited.from_dict(found["entry"]))
+    if held.event != event_from_dict(_read_promise(folder)["event"]) or held.answer.get("class") != found["class"]:
         raise ArtefactError("The ledger says something else of this model; do not trust its promise.")

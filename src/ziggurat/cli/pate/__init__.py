@@ -1,14 +1,13 @@
-"""`ziggurat pate`."""
+"""`ziggurat pate`, and the folders in which tasks are handed on, which `ziggurat model` shares."""
 
-from ziggurat.cli.pate._folders import TASK, empty_folder, features_of, require_file, task_in
-from ziggurat.cli.pate._options import AsJson, Out
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "TASK",
-    "AsJson",
-    "Out",
-    "empty_folder",
-    "features_of",
-    "require_file",
-    "task_in",
-]
+from ziggurat._lazy import lazy
+
+if TYPE_CHECKING:
+    from ziggurat.cli.pate._command import app
+    from ziggurat.cli.pate._folders import TASK, read_features, read_task
+else:
+    __getattr__, __dir__ = lazy(__name__, {"_command": "app", "_folders": "TASK read_features read_task"})
+
+__all__ = ["TASK", "app", "read_features", "read_task"]

@@ -9,8 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ziggurat.cli._asked_tables import Unreadable
-from ziggurat.cli._ledger import Where
+from ziggurat.cli._options import (
+    AsJson,
+    Force,
+    OnlyQuote,
+    OutFolder,
+    Rehearse,
+    SchemaFile,
+    TableArgument,
+    Unreadable,
+    Where,
+    out_option,
+    rehearsal_source,
+)
+from ziggurat.cli._outputs import check_folder, check_output, end_with_quote, fill_folder, print_json, write_table
 from ziggurat.cli.pate import _student as _pate_student
 from ziggurat.cli.pate._folders import (
     CHECKPOINTS,
@@ -18,26 +30,11 @@ from ziggurat.cli.pate._folders import (
     QUERIES,
     SENT,
     TASK,
-    empty_folder,
-    features_of,
-    queries_of,
-    require_file,
-    require_parent,
-    task_in,
+    read_features,
+    read_queries,
+    read_task,
 )
-from ziggurat.cli.pate._options import (
-    Aggregation,
-    AsJson,
-    Batch,
-    Delta,
-    Epochs,
-    Model,
-    MostAnswers,
-    Organisation,
-    Out,
-    Rehearse,
-    Split,
-)
+from ziggurat.cli.pate._options import Aggregation, Batch, Delta, Epochs, Model, MostAnswers, Organisation, Split
 from ziggurat.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -45,7 +42,7 @@ if TYPE_CHECKING:
     from ziggurat.pate import Partition, PateAccount, Teachers
     from ziggurat.randomness import Source
     from ziggurat.release import Labelled, Task
-    from ziggurat.release.models import TaskRows as TaskRows
+    from ziggurat.release.models import TaskRows
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -56,39 +53,34 @@ app = typer.Typer(
     "  ziggurat pate teach patients.csv --label smoker --teachers 100 --out teachers\n\n"
     "  ziggurat pate label teachers public.csv --budget patients --analyst student --out labels.json\n\n"
     "  ziggurat pate student teachers public.csv labels.json --features public --out student\n\n"
-    "A student with private data of its own protects them first with 'ziggurat pate privatise'.",
+    "A student with private data of its own protects them first with 'ziggurat pate privatize'.",
 )
 
-TableSource = Annotated[
+QueryRows = Annotated[
     str,
-    typer.Argument(
-        metavar="TABLE", help="A CSV, Parquet or Arrow file, a public dataset, or the invented table clinic."
-    ),
-]
-Rows = Annotated[
-    str,
-    typer.Argument(metavar="QUERIES", help="A table with the teachers' columns, or a folder of 'pate privatise'."),
+    typer.Argument(metavar="QUERIES", help="A table with the teachers' columns, or a folder of 'pate privatize'."),
 ]
 TeachersFolder = Annotated[str, typer.Argument(metavar="TEACHERS", help="The folder that 'pate teach' wrote.")]
 
 
 @app.command()
 def teach(
-    source: TableSource,
+    data: TableArgument,
     label: Annotated[str, typer.Option(help="The column to be named: a category or a truth value.")],
     teachers: Annotated[int, typer.Option(help="Over how many teachers the people are dealt out.", min=2)],
-    out: Out,
-    schema: Annotated[str, typer.Option(help="The schema; by default the .yaml file beside the table.")] = "",
+    out: OutFolder,
+    schema: SchemaFile = "",
     unreadable: Unreadable = "0",
     column: Annotated[list[str] | None, typer.Option(help="A column to learn from, once for each; else all.")] = None,
     model: Model = "logistic-regression",
-    l1: Annotated[bool, typer.Option("--l1", help="Divide every row by its l1 norm, for 'pate privatise'.")] = False,
+    l1: Annotated[bool, typer.Option("--l1", help="Divide every row by its l1 norm, for 'pate privatize'.")] = False,
     split: Split = "hashed",
     epochs: Epochs = 20,
     batch: Batch = 64,
     balanced: Annotated[bool, typer.Option(help="Let rare classes count more in networks.")] = False,
     device: Annotated[list[str] | None, typer.Option(help="cpu, or cuda:0 and so on, once for each GPU.")] = None,
     rehearse: Rehearse = "",
+    as_json: AsJson = False,
 ) -> None:
     """Train teachers on disjoint data; nothing leaves, so nothing is spent.
 
@@ -97,17 +89,17 @@ def teach(
     models, the split with its secret key, the manifest that proves it, and the task: the columns and how they become
     numbers, by the public schema alone. A run that was killed goes on where it was if it is started again.
     """
-    from ziggurat.cli._asked_tables import located
-    from ziggurat.cli.pate._options import followed, model_of, source_of
+    from ziggurat.cli._tables import find_table
+    from ziggurat.cli.pate._options import follow, make_model
     from ziggurat.data.engines import DuckDBEngine
     from ziggurat.pate import Placement, Teachers, Training
     from ziggurat.release import Task
 
     if split not in ("hashed", "balanced"):
         raise ParameterError("--split must be hashed or balanced.")
-    found = located(source, schema, unreadable=unreadable)
+    found = find_table(data, schema, unreadable=unreadable)
     task = Task(found.schema, label, tuple(column or ()), l1)
-    learner = model_of(model, task.width, len(task.classes))
+    learner = make_model(model, task.width, len(task.classes))
     training = Training(epochs=epochs, batch=batch, class_weights="balanced" if balanced else None)
     ensemble = Teachers(
         learner,
@@ -115,19 +107,21 @@ def teach(
         training=training,
         placement=Placement(devices=tuple(device or ("cpu",))),
     )
-    require_parent(out)
-    if Path(out).is_file() or (Path(out) / "teachers.json").exists():
-        raise DataError(f"{out!r} is there already; name another folder.")
+    if Path(out).is_file() or not (Path(out) / PARTITION).exists() or (Path(out) / "teachers.json").exists():
+        check_folder(out)
     _require_devices(ensemble)
     rows = task.rows(found.open(DuckDBEngine()), units=True)
-    drawn = source_of(rehearse)
+    drawn = rehearsal_source(rehearse)
     partition = _split(Path(out), rows, teachers, found.schema.unit, split == "balanced", drawn)
     unfinished = Path(out) / CHECKPOINTS
-    with followed("Training teachers") as progress:
+    with follow("Training teachers") as progress:
         ensemble.fit(rows.features, rows.labels, partition, source=drawn, checkpoints=unfinished, progress=progress)
     ensemble.save(out)
     task.save(Path(out) / TASK)
     shutil.rmtree(unfinished, ignore_errors=True)
+    if as_json:
+        print_json({"teachers": teachers, "label": label, "classes": len(task.classes), "folder": out})
+        return
     typer.echo(
         f"{teachers} teachers learned {label!r} ({len(task.classes)} classes) from {len(task.encoding.names)} columns; "
         f"{partition.neighbours}. They are private; keep {out!r} to yourself."
@@ -153,21 +147,21 @@ def quote(
     from rich.console import Console
     from rich.table import Table as Grid
 
-    from ziggurat.cli.pate._options import unit_of
+    from ziggurat.cli.pate._options import read_unit
     from ziggurat.pate import Ballot, account, aggregator_named
     from ziggurat.privacy import in_words
 
-    chosen, (unit, owned) = aggregator_named(aggregator), unit_of(organisation)
+    chosen, (unit, owned) = aggregator_named(aggregator), read_unit(organisation)
     counts = sorted({max(1, queries // 10), max(1, queries // 3), queries})
 
-    def priced(count: int) -> PateAccount:
+    def price(count: int) -> PateAccount:
         given = None if chosen.test is None else min(count, answers or count)
         about = {"organisation": unit, "teachers_owned": owned} if unit else {}
         return account(chosen, Ballot(classes), delta=delta, queries=count, answered=given, **about)  # type: ignore[arg-type]
 
-    made = {count: priced(count) for count in counts}
+    made = {count: price(count) for count in counts}
     if as_json:
-        typer.echo(json.dumps([_as_json(each) for each in made.values()], indent=1))
+        print_json([_describe(each) for each in made.values()])
         return
     grid = Grid(header_style="dim", box=None, padding=(0, 1))
     for heading in ("queries", "answers", "epsilon", *(["of one " + unit.name] if unit else []), "as published"):
@@ -182,15 +176,16 @@ def quote(
 
 
 @app.command()
-def privatise(
+def privatize(
     teachers: Annotated[str, typer.Argument(metavar="TASK", help="Of the teachers: their folder, or its task.json.")],
-    source: TableSource,
+    data: TableArgument,
     rho: Annotated[str, typer.Option(help="Half the epsilon of each row, exact: noise Lap(1/rho) on every number.")],
-    out: Out,
+    out: OutFolder,
     ledger: Where = "",
     budget: Annotated[str, typer.Option(help="The student's own budget; by default named as the table.")] = "",
     analyst: Annotated[str, typer.Option(help="Who pays out of it.")] = "",
     rehearse: Rehearse = "",
+    as_json: AsJson = False,
 ) -> None:
     """Protect a student's own rows before they leave as queries (document 001's curator B).
 
@@ -203,25 +198,27 @@ def privatise(
     """
     import pyarrow as pa
 
-    from ziggurat.cli._data import write_table
-    from ziggurat.cli._reports import Payer
-    from ziggurat.cli.pate._options import source_of
-    from ziggurat.files import filling, write_text
+    from ziggurat.cli._books import Payer
+    from ziggurat.cli._tables import table_name
+    from ziggurat.files import write_text
     from ziggurat.privacy import Neighbours, Relation
     from ziggurat.release import QueryCurator
 
-    task = task_in(teachers)
-    folder = empty_folder(out)
-    rows = features_of(source, task)
-    named, free = budget or Path(source).name.split(".")[0], bool(rehearse) and not Path(source).exists()
+    task = read_task(teachers)
+    folder = check_folder(out)
+    rows = read_features(data, task)
+    named, free = budget or table_name(data), bool(rehearse) and not Path(data).exists()
     payer = Payer(analyst, named, ledger, Neighbours(relation=Relation.REPLACE_ONE), free)
-    with filling(folder) as draft, payer.book() as book:
+    with fill_folder(folder) as draft, payer.book() as book:
         paying: dict[str, Any] = {} if book is None else {"ledger": book, "analyst": analyst, "budget": named}
-        curator = QueryCurator(rho, task.width, **paying, source=source_of(rehearse))
+        curator = QueryCurator(rho, task.width, **paying, source=rehearsal_source(rehearse))
         reports = curator.privatize(rows)
         lists = pa.FixedSizeListArray.from_arrays(pa.array(reports.value.ravel()), task.width)
         write_table(pa.table({"features": lists}), str(draft / QUERIES))
         write_text(draft / SENT, json.dumps(curator.sent.to_dict(), indent=1))
+    if as_json:
+        print_json({"rows": len(rows), "folder": out, **curator.sent.to_dict()})
+        return
     if not task.l1:
         typer.echo("Note: these teachers were taught without --l1, so clipped rows may look strange to them.", err=True)
     typer.echo(
@@ -229,23 +226,25 @@ def privatise(
         f"teachers' people. They may leave in {out!r}."
     )
     entry = curator.sent.calls[-1].entry
-    typer.echo(payer.told(None if entry is None else entry.seq))
+    typer.echo(payer.tell(None if entry is None else entry.seq))
 
 
 @app.command()
 def label(
     teachers: TeachersFolder,
-    queries: Rows,
+    queries: QueryRows,
     budget: Annotated[str, typer.Option(help="The budget in the ledger that protects the teachers' people.")],
     analyst: Annotated[str, typer.Option(help="Who asks and pays.")],
-    out: Out,
+    out: Annotated[str, out_option("the labels in this .json file.")],
     aggregator: Aggregation = "gumbel:0.05",
     delta: Delta = "",
     most_answers: MostAnswers = None,
     organisation: Organisation = "",
     ledger: Where = "",
     rehearse: Rehearse = "",
-    quote_only: Annotated[bool, typer.Option("--quote", help="Only say what it would cost.")] = False,
+    quote_only: OnlyQuote = False,
+    force: Force = False,
+    as_json: AsJson = False,
 ) -> None:
     """Let the teachers label queries, and pay for it before they are asked.
 
@@ -255,15 +254,16 @@ def label(
 
     ziggurat ledger budget patients --epsilon 8 --delta 1e-5 --person patient_id
     """
-    from ziggurat.cli._ledger import open_ledger
-    from ziggurat.cli.pate._options import source_of, told, unit_of
+    from ziggurat.cli._books import open_ledger
+    from ziggurat.cli.pate._options import read_unit
+    from ziggurat.cli.terminal import show_steps
     from ziggurat.pate import Partition, Teachers, aggregator_named
     from ziggurat.release import Labelling
 
-    require_file(out)
-    task = task_in(teachers)
-    features = queries_of(queries, task)[0]
-    unit, owned = unit_of(organisation)
+    check_output(out, force=force or quote_only)
+    task = read_task(teachers)
+    features = read_queries(queries, task)[0]
+    unit, owned = read_unit(organisation)
     ensemble = Teachers.load(teachers)
     if (Path(teachers) / PARTITION).exists():
         Partition.load(Path(teachers) / PARTITION).verify(ensemble.manifest_)
@@ -276,16 +276,20 @@ def label(
             budget=budget,
             organisation=unit,
             teachers_owned=owned,
-            source=source_of(rehearse),
+            source=rehearsal_source(rehearse),
         )
         costs = labelling.account(len(features), delta=delta or None, most_answers=most_answers)
         if quote_only:
             quoted = labelling.quote(features, most_answers=most_answers)
-            typer.echo(f"At most {costs}\n{quoted.sentence}")
-            raise typer.Exit(0 if quoted.fits else 3)
-        made = labelling.label(features, most_answers=most_answers, progress=told)
+            facts = {"fits": quoted.fits, "sentence": quoted.sentence, **_describe(costs)}
+            end_with_quote(f"At most {costs}\n{quoted.sentence}", facts, fits=quoted.fits, as_json=as_json)
+        with show_steps() as tell:
+            made = labelling.label(features, most_answers=most_answers, progress=tell)
         made.save(out)
-    _say_labelled(made, costs, task, out)
+    if as_json:
+        print_json({"out": out, "replayed": made.replayed, **_count_labels(made, task), **_describe(costs)})
+    else:
+        _say_labelled(made, costs, task, out)
 
 
 for each in (_pate_student.student, _pate_student.evaluate, _pate_student.certificate):
@@ -334,21 +338,32 @@ def _split(folder: Path, rows: TaskRows, teachers: int, unit: Unit, balanced: bo
 
 
 def _say_labelled(made: Labelled, account: PateAccount, task: Task, out: str) -> None:
-    import numpy as np
+    from ziggurat.pate import PateAccount
 
-    answered = int(made.labels.answered.sum())
+    found = _count_labels(made, task)
     again = "They were labelled before: nothing was spent. " if made.replayed else ""
-    typer.echo(f"{again}{answered:,} of {len(made.labels.labels):,} queries answered:")
-    counts = np.bincount(made.labels.labels[made.labels.answered], minlength=len(task.classes))
-    for name, count in zip(task.classes, counts.tolist(), strict=True):
+    typer.echo(f"{again}{found['answered']:,} of {len(made.labels.labels):,} queries answered:")
+    for name, count in found["labels"].items():
         typer.echo(f"  {task.label} = {name}: {count:,}")
-    typer.echo("\n".join(str(account).splitlines()[1:]))
+    typer.echo("\n".join(PateAccount.__str__(account).splitlines()[1:]))
     if made.labels.rehearsal:
         typer.echo("REHEARSAL: seeded randomness, not to be published.")
     typer.echo(f"The labels are in {out!r}; they were paid for by {made.facts.entry}, where that stays for ever.")
 
 
-def _as_json(made: PateAccount) -> dict[str, Any]:
+def _count_labels(made: Labelled, task: Task) -> dict[str, Any]:
+    import numpy as np
+
+    counts = np.bincount(made.labels.labels[made.labels.answered], minlength=len(task.classes))
+    return {
+        "answered": int(made.labels.answered.sum()),
+        "labels": dict(zip(map(str, task.classes), counts.tolist(), strict=True)),
+        "rehearsal": made.labels.rehearsal,
+        "entry": made.facts.entry.to_dict(),
+    }
+
+
+def _describe(made: PateAccount) -> dict[str, Any]:
     promises = {"epsilon": made.record, "organisation": made.organisation}
     return {
         "queries": made.queries,

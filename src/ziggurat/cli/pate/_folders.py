@@ -16,7 +16,7 @@ TASK, QUERIES, SENT, CERTIFICATE = "task.json", "queries.parquet", "sent.json", 
 PARTITION, CHECKPOINTS = "partition.npz", "checkpoints"
 
 
-def task_in(where: str) -> Task:
+def read_task(where: str) -> Task:
     """The task that lies in a folder of teachers or of a student, or in a file."""
     from ziggurat.release import Task
 
@@ -24,18 +24,14 @@ def task_in(where: str) -> Task:
     return Task.load(path / TASK if path.is_dir() else path)
 
 
-def features_of(source: str, task: Task) -> Floats:
+def read_features(data: str, task: Task) -> Floats:
     """The features of a table that need not have a label."""
-    from ziggurat.cli._asked_tables import located
-    from ziggurat.data import read
-    from ziggurat.data.engines import DuckDBEngine
+    from ziggurat.cli._tables import open_as
 
-    is_file = Path(source).is_file()
-    table = read(source, task.query_schema) if is_file else located(source).open(DuckDBEngine())
-    return task.rows(table, labels=False).features
+    return task.rows(open_as(data, task.query_schema), labels=False).features
 
 
-def queries_of(source: str, task: Task) -> tuple[Floats, PrivatizedQueries | None]:
+def read_queries(data: str, task: Task) -> tuple[Floats, PrivatizedQueries | None]:
     """The features of a table, or those that a curator sent, with the facts of what they promise."""
     import numpy as np
     import pyarrow as pa
@@ -43,16 +39,16 @@ def queries_of(source: str, task: Task) -> tuple[Floats, PrivatizedQueries | Non
 
     from ziggurat.release import PrivatizedQueries
 
-    folder = Path(source)
+    folder = Path(data)
     if not folder.is_dir():
-        return features_of(source, task), None
+        return read_features(data, task), None
     try:
         facts = json.loads((folder / SENT).read_text(encoding="utf-8"))
         lists = parquet.read_table(folder / QUERIES)["features"].combine_chunks()
         matrix = np.asarray(lists.flatten().to_numpy()).reshape(len(lists), -1)
     except (OSError, ValueError, KeyError, pa.ArrowException):
         raise DataError(
-            f"There are no readable queries in {source!r}; make them with 'ziggurat pate privatise'."
+            f"There are no readable queries in {data!r}; make them with 'ziggurat pate privatize'."
         ) from None
     return matrix, PrivatizedQueries.from_dict(facts)
 
@@ -62,30 +58,8 @@ def require_same(matrix: Floats, labelled: Labelled, features: str, sent: Privat
     from ziggurat.release.labels import features_digest
 
     if (features == "privatised") and sent is None:
-        raise ParameterError("--features privatised needs ROWS from 'pate privatise'; a table is public or original.")
+        raise ParameterError("--features privatised needs ROWS from 'pate privatize'; a table is public or original.")
     if len(matrix) != labelled.facts.queries:
         raise DataError(f"There are {labelled.facts.queries:,} labels and {len(matrix):,} rows; give the same rows.")
     if features != "original" and features_digest(matrix) != labelled.facts.question["features"]:
         raise DataError("These are not the rows that were labelled; give the same ones in the same order.")
-
-
-def empty_folder(out: str) -> Path:
-    """The folder to write to, if nothing is there yet."""
-    folder = Path(out)
-    if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
-        raise DataError(f"{out!r} is there already; name another folder.")
-    require_parent(out)
-    return folder
-
-
-def require_parent(out: str) -> None:
-    """Refuse a place that cannot be written to before anything is paid for."""
-    if not Path(out).absolute().parent.is_dir():
-        raise DataError(f"The folder of {out!r} does not exist; create it first.")
-
-
-def require_file(out: str) -> None:
-    """Refuse the name of a folder where a file is to be written."""
-    require_parent(out)
-    if Path(out).is_dir():
-        raise DataError(f"{out!r} is a folder; name a file, such as labels.json.")

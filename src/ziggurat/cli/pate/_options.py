@@ -1,4 +1,4 @@
-"""How the options of `ziggurat pate` become aggregators, models and sources of randomness."""
+"""How the options of `ziggurat pate` become models and units."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ziggurat.cli.terminal import show_bar
 from ziggurat.errors import ParameterError
 
 if TYPE_CHECKING:
     from ziggurat.data import Unit
-    from ziggurat.randomness import Source
 
-Out = Annotated[str, typer.Option(help="Where to write the result.")]
 Model = Annotated[
     str,
     typer.Option(help="mlp:512,128, logistic-regression, decision-tree, random-forest or gradient-boosting."),
@@ -32,32 +31,30 @@ Organisation = Annotated[str, typer.Option(help="hospital=5: also state the prom
 MostAnswers = Annotated[int | None, typer.Option(help="Answer at most so many queries; with 'confident'.", min=1)]
 Epochs = Annotated[int, typer.Option(help="Of networks: how often each row is seen.", min=1)]
 Batch = Annotated[int, typer.Option(help="Of networks: how many rows make a step.", min=1)]
-Rehearse = Annotated[str, typer.Option(help="A seed: repeatable, and marked as a rehearsal for ever.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def model_of(text: str, width: int, classes: int) -> Any:
+def make_model(text: str, width: int, classes: int) -> Any:
     """Read the name of a scikit-learn classifier, or mlp:512,128 for a network with these hidden layers."""
     name, _, layers = text.partition(":")
     if name == "mlp":
         from ziggurat.pate import MLP
 
-        return MLP(width, _widths(layers), 1 if classes == 2 else classes)
+        return MLP(width, _read_widths(layers), 1 if classes == 2 else classes)
     if layers:
         raise ParameterError("Only mlp takes widths of layers, as mlp:512,128.")
-    from ziggurat.experiments.steps.records import named_classifier
+    from ziggurat.experiments.steps.records import make_classifier
 
-    return named_classifier(name, {}, seed=0)
+    return make_classifier(name, {}, seed=0)
 
 
-def _widths(text: str) -> tuple[int, ...]:
+def _read_widths(text: str) -> tuple[int, ...]:
     widths = text.split(",") if text else ["512", "128"]
     if not all(each.strip().isdecimal() and int(each) for each in widths):
         raise ParameterError("Write the widths of the hidden layers as mlp:512,128.")
     return tuple(int(each) for each in widths)
 
 
-def unit_of(text: str) -> tuple[Unit | None, int]:
+def read_unit(text: str) -> tuple[Unit | None, int]:
     """Read hospital=5: the unit is a hospital, which owns five teachers."""
     from ziggurat.data import Unit
 
@@ -69,30 +66,8 @@ def unit_of(text: str) -> tuple[Unit | None, int]:
     return Unit.of(name, name), int(owned)
 
 
-def source_of(rehearse: str) -> Source:
-    """Secure randomness, or seeded for a rehearsal."""
-    from ziggurat.randomness import secure, seeded
-
-    return seeded(rehearse) if rehearse else secure()
-
-
-def told(words: str) -> None:
-    """Say on standard error what is being done, if that is a terminal."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if console.is_terminal:
-        console.print(f"{words} …", style="dim")
-
-
 @contextmanager
-def followed(words: str) -> Iterator[Callable[[int, int], None]]:
-    """Give what shows progress as a bar on standard error, if that is a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        bar = progress.add_task(words, total=None)
-        yield lambda done, total: progress.update(bar, completed=done, total=total)
+def follow(words: str) -> Iterator[Callable[[int, int], None]]:
+    """Give what shows progress as a bar, where somebody looks."""
+    with show_bar(words) as update:
+        yield lambda done, total: None if update is None else update(None, done, total)

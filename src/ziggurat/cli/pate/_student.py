@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ziggurat.cli._ledger import Where
-from ziggurat.cli.pate._folders import (
-    CERTIFICATE,
-    TASK,
-    empty_folder,
-    queries_of,
-    require_same,
-    task_in,
-)
-from ziggurat.cli.pate._options import AsJson, Batch, Delta, Epochs, Model, Organisation, Out
+from ziggurat.cli._options import AsJson, OutFolder, SchemaFile, Where, with_records
+from ziggurat.cli._outputs import check_folder, fill_folder, print_json
+from ziggurat.cli.pate._folders import CERTIFICATE, TASK, read_queries, read_task, require_same
+from ziggurat.cli.pate._options import Batch, Delta, Epochs, Model, Organisation
 from ziggurat.errors import ParameterError
-from ziggurat.files import filling
 
 if TYPE_CHECKING:
     from ziggurat.pate import Student
@@ -27,29 +20,38 @@ if TYPE_CHECKING:
     from ziggurat.release.models import Floats
 
 
+@dataclass(frozen=True)
+class LearningOptions:
+    """How a student learns."""
+
+    model: Model = "logistic-regression"
+    threshold_rows: Annotated[
+        int, typer.Option(help="Two classes: keep so many of the last rows for choosing the threshold.", min=0)
+    ] = 0
+    unlabelled: Annotated[str, typer.Option(help="Rows without an answer: drop, or spread labels to them.")] = "drop"
+    epochs: Epochs = 40
+    batch: Batch = 64
+    seed: Annotated[int | None, typer.Option(help="A whole number makes the same student again.")] = None
+
+
+@with_records
 def student(
     teachers: Annotated[str, typer.Argument(metavar="TASK", help="Of the teachers: their folder, or its task.json.")],
     rows: Annotated[str, typer.Argument(metavar="ROWS", help="What it learns from, in the order of the labels.")],
     labels: Annotated[str, typer.Argument(metavar="LABELS", help="The file that 'pate label' wrote.")],
-    out: Out,
+    out: OutFolder,
     features: Annotated[
         str, typer.Option(help="What ROWS are: public; privatised; or original, of which the queries were protected.")
     ],
-    queries: Annotated[str, typer.Option(help="With original rows: the folder of 'pate privatise' sent.")] = "",
-    model: Model = "logistic-regression",
-    threshold_rows: Annotated[
-        int, typer.Option(help="Two classes: keep so many of the last rows for choosing the threshold.", min=0)
-    ] = 0,
-    unlabelled: Annotated[str, typer.Option(help="Rows without an answer: drop, or spread labels to them.")] = "drop",
-    epochs: Epochs = 40,
-    batch: Batch = 64,
+    learning: LearningOptions,
+    queries: Annotated[str, typer.Option(help="With original rows: the folder of 'pate privatize' sent.")] = "",
     delta: Delta = "",
     organisation: Organisation = "",
     ledger: Where = "",
     check: Annotated[bool, typer.Option("--check", help="Compare the labels with the teachers' ledger.")] = False,
     student_ledger: Annotated[str, typer.Option(help="The student's own ledger, to compare with and note in.")] = "",
     student_budget: Annotated[str, typer.Option(help="Its budget: where a release without promise is noted.")] = "",
-    seed: Annotated[int | None, typer.Option(help="A whole number makes the same student again.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Train a student on labelled rows, and write its certificate.
 
@@ -58,26 +60,26 @@ def student(
     """
     from contextlib import ExitStack
 
-    from ziggurat.cli._ledger import open_to_read
-    from ziggurat.cli.pate._options import unit_of
+    from ziggurat.cli._books import open_to_read
+    from ziggurat.cli.pate._options import read_unit
     from ziggurat.ledger import Ledger
     from ziggurat.release import Labelled, certify
 
     if features not in ("public", "privatised", "original"):
         raise ParameterError("--features must be public, privatised or original.")
-    task, folder, labelled = task_in(teachers), empty_folder(out), Labelled.load(labels)
-    matrix, sent = queries_of(rows, task)
+    task, folder, labelled = read_task(teachers), check_folder(out), Labelled.load(labels)
+    matrix, sent = read_queries(rows, task)
     if features == "original" and queries:
-        sent = queries_of(queries, task)[1]
+        sent = read_queries(queries, task)[1]
     require_same(matrix, labelled, features, sent)
-    unit, owned = unit_of(organisation)
+    unit, owned = read_unit(organisation)
     with ExitStack() as stack:
         book = stack.enter_context(open_to_read(ledger)) if check else None
         own = stack.enter_context(Ledger.open(student_ledger, create=False)) if student_ledger else None
         if own is not None and student_budget:
             own.budget(student_budget)
-        learner = _taught(task, matrix, labelled, model, threshold_rows, unlabelled, epochs, batch, seed)
-        draft = stack.enter_context(filling(folder))
+        learner = _teach(task, matrix, labelled, learning)
+        draft = stack.enter_context(fill_folder(folder))
         learner.save(draft)
         task.save(draft / TASK)
         certificate = certify(
@@ -95,34 +97,32 @@ def student(
         if own is not None and student_budget:
             certificate = certificate.record(own, student_budget)
         certificate.save(draft / CERTIFICATE)
+    if as_json:
+        print_json({"folder": out, "certificate": certificate.to_dict()})
+        return
     typer.echo(certificate.text())
     typer.echo(f"The student and its certificate are in {out!r}.")
 
 
 def evaluate(
     student: Annotated[str, typer.Argument(metavar="STUDENT", help="The folder that 'pate student' wrote.")],
-    source: Annotated[str, typer.Argument(metavar="TABLE", help="A table with the columns and the true label.")],
-    schema: Annotated[str, typer.Option(help="Its schema; by default that of the task.")] = "",
+    data: Annotated[str, typer.Argument(metavar="TABLE", help="A table with the columns and the true label.")],
+    schema: SchemaFile = "",
     as_json: AsJson = False,
 ) -> None:
     """Compare a student's labels with the truth: confusion matrix, accuracy, true positive and negative rates.
 
     The numbers are exact functions of the table: no release, unless the table is public.
     """
-    from ziggurat.cli._asked_tables import located
-    from ziggurat.data import Schema, read
-    from ziggurat.data.engines import DuckDBEngine
+    from ziggurat.cli._tables import open_as
+    from ziggurat.data import Schema
     from ziggurat.pate import Student
 
-    task = task_in(student)
-    if Path(source).exists():
-        table = read(source, Schema.from_yaml(Path(schema)) if schema else task.labelled_schema)
-    else:
-        table = located(source, schema).open(DuckDBEngine())
-    rows = task.rows(table)
+    task = read_task(student)
+    rows = task.rows(open_as(data, Schema.from_yaml(Path(schema)) if schema else task.labelled_schema))
     found = Student.load(student).evaluate(rows.features, rows.labels)
     if as_json:
-        typer.echo(json.dumps({"names": task.classes, **found.to_dict()}, indent=1))
+        print_json({"names": task.classes, **found.to_dict()})
         return
     typer.echo(f"{task.label}: " + ", ".join(f"{place} is {name}" for place, name in enumerate(task.classes)))
     typer.echo(found)
@@ -141,7 +141,7 @@ def certificate(
     """
     from contextlib import ExitStack
 
-    from ziggurat.cli._ledger import open_to_read
+    from ziggurat.cli._books import open_to_read
     from ziggurat.release import StudentCertificate
 
     path = Path(student)
@@ -154,24 +154,22 @@ def certificate(
             for where, wanted in ((ledger, check), (student_ledger, bool(student_ledger)))
         ]
         found = found.verify(*books)
-    typer.echo(json.dumps(found.to_dict(), indent=1) if as_json else found.text())
+    print_json(found.to_dict()) if as_json else typer.echo(found.text())
 
 
-def _taught(
-    task: Task, matrix: Floats, labelled: Labelled, model: str, threshold_rows: int, unlabelled: str, epochs: int,
-    batch: int, seed: int | None,
-) -> Student:  # fmt: skip
+def _teach(task: Task, matrix: Floats, labelled: Labelled, given: LearningOptions) -> Student:
     """Train a student; the last rows, if so many are kept for it, choose the threshold alone."""
-    from ziggurat.cli.pate._options import followed, model_of
+    from ziggurat.cli.pate._options import follow, make_model
     from ziggurat.pate import Student, Training
 
+    threshold_rows = given.threshold_rows
     if threshold_rows >= len(matrix) or (threshold_rows and len(task.classes) > 2):
         raise ParameterError("--threshold-rows must leave rows to learn from, and needs two classes.")
     learner = Student(
-        model_of(model, task.width, len(task.classes)),
-        training=Training(epochs=epochs, batch=batch),
-        unlabelled=unlabelled,
-        random_state=seed,
+        make_model(given.model, task.width, len(task.classes)),
+        training=Training(epochs=given.epochs, batch=given.batch),
+        unlabelled=given.unlabelled,
+        random_state=given.seed,
     )
     kept = slice(0, len(matrix) - threshold_rows)
     aside = slice(len(matrix) - threshold_rows, len(matrix))
@@ -180,5 +178,5 @@ def _taught(
         answered = labelled.labels.answered[aside]
         truth = labelled.labels.labels[aside][answered]
         sample = {"threshold_X": matrix[aside][answered], "threshold_y": truth}
-    with followed("Training the student") as progress:
+    with follow("Training the student") as progress:
         return learner.fit(matrix[kept], labelled.labels.take(kept), **sample, progress=progress)

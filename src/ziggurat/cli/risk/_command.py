@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ziggurat.cli._asked_tables import Unreadable
-from ziggurat.errors import DataError, ParameterError
+from ziggurat.cli._options import AsJson, Force, Report, TableArgument, TableOptions, with_records
+from ziggurat.cli._outputs import PAGES, check_file, print_json, write_page
+from ziggurat.cli._tables import open_if_named, open_table, split_columns
+from ziggurat.cli.terminal import show_status
+from ziggurat.errors import ParameterError
 
 if TYPE_CHECKING:
     from rich.table import Table as Shown
@@ -60,10 +63,10 @@ class Judged:
         return facts | ({} if self.undone is None else {"undone": self.undone.to_dict()})
 
 
+@with_records
 def risk(
-    table: Annotated[
-        str, typer.Argument(help="A file, a public dataset such as arx_adult, or postgresql://… with --table.")
-    ],
+    data: TableArgument,
+    opening: TableOptions,
     qi: Annotated[
         list[str] | None,
         typer.Option(help="A column that attackers know, once for each or with commas; by default by the schema."),
@@ -80,11 +83,9 @@ def risk(
     fraction: Annotated[float | None, typer.Option(help="The share of the population in the table, if known.")] = None,
     threshold: Annotated[float, typer.Option(help="Which risk counts as high.")] = 0.2,
     largest: Annotated[int | None, typer.Option(help="Look at sets of up to so many columns.")] = None,
-    schema: Annotated[str, typer.Option(help="The schema of the table; by default the one beside it.")] = "",
-    name: Annotated[str, typer.Option("--table", help="The table, when the source is a database.")] = "",
-    unreadable: Unreadable = "0",
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-    out: Annotated[str, typer.Option(help="Also write a report with pictures to this .html file.")] = "",
+    report: Report = "",
+    force: Force = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure how exposed the people in a table are, and attack it.
 
@@ -93,59 +94,35 @@ def risk(
 
       ziggurat risk arx_adult --sensitive salary-class
 
-      ziggurat risk patients.csv --after released.csv --sensitive diagnosis --out report.html
+      ziggurat risk patients.csv --after released.csv --sensitive diagnosis --report report.html
 
       ziggurat risk released.csv --qi age,sex,postcode --auxiliary voters.csv --truth person
 
     The figures are exact and unprotected: they are for the steward. They promise nothing about attackers who know more
     than the columns named.
     """
-    from rich.console import Console
-
-    _check_out(out)
-    with Console(stderr=True).status("Looking at the table …"):
-        before = _opened(table, schema, name, unreadable)
-        known = _columns(before, qi)
-        secrets = tuple(sensitive) if sensitive else _sensitive(before, known)
-        options = {"threshold": threshold, "sampling_fraction": fraction, "population": _other(population)}
+    check_file(report, PAGES, force=force)
+    with show_status("Looking at the table …"):
+        before = opening.open(data)
+        known = split_columns(before.schema, qi)
+        secrets = tuple(sensitive) if sensitive else _find_sensitive(before, known)
+        options = {"threshold": threshold, "sampling_fraction": fraction, "population": open_if_named(population)}
         judged = [_judge("before" if after else "table", before, known, secrets, largest, options)]
         names = judged[0].risk.quasi_identifiers
-        trees = _trees(hierarchies, names)
-        released = _opened(after, unreadable=unreadable) if after else before
+        trees = _read_trees(hierarchies, names)
+        released = open_table(after, unreadable=opening.unreadable) if after else before
         if after:
             later = _judge("after", released, names, secrets, largest, {**options, "hierarchies": trees})
-            judged.append(replace(later, undone=_undone(before, released, names, secrets), certificate=_said(after)))
+            judged.append(
+                replace(
+                    later, undone=_find_undone(before, released, names, secrets), certificate=_read_certificate(after)
+                )
+            )
         joined = _join(released, names, trees, auxiliary, control, truth)
-    _report(judged, joined, as_json, out, Path(table).name)
+    _write(judged, joined, as_json, report, Path(data).name)
 
 
-def _opened(source: str, schema: str = "", name: str = "", unreadable: str = "0") -> Table:
-    """A table with its schema where there is one; without, kinds are guessed and columns must be named."""
-    from ziggurat.cli._asked_tables import located
-    from ziggurat.data import read
-    from ziggurat.data.engines import DuckDBEngine, files_named
-
-    in_database = source.startswith(("postgresql://", "postgres://"))
-    if not in_database and not files_named(source) and not schema:
-        return located(source).open(DuckDBEngine())
-    beside = Path(source).with_name(f"{Path(source).name.split('.')[0]}.yaml")
-    found = schema or (str(beside) if not in_database and beside.is_file() else None)
-    return read(source, found, table=name or None, unreadable=unreadable)
-
-
-def _other(source: str) -> Table | None:
-    return _opened(source) if source else None
-
-
-def _columns(table: Table, given: Sequence[str] | None) -> tuple[str, ...] | None:
-    """The columns named, each by an option of its own or several in one with commas."""
-    if not given:
-        return None
-    names = [[each] if each in table.schema else each.split(",") for each in given]
-    return tuple(name.strip() for part in names for name in part)
-
-
-def _sensitive(table: Table, known: tuple[str, ...] | None) -> tuple[str, ...]:
+def _find_sensitive(table: Table, known: tuple[str, ...] | None) -> tuple[str, ...]:
     from ziggurat.data import Role
 
     found = (column.name for column in table.schema.with_role(Role.SENSITIVE))
@@ -174,7 +151,7 @@ def _judge(
     return Judged(title, report, singling_out(table, names, largest=max(1, size)), found)
 
 
-def _undone(before: Table, after: Table, known: tuple[str, ...], secrets: tuple[str, ...]) -> Undone:
+def _find_undone(before: Table, after: Table, known: tuple[str, ...], secrets: tuple[str, ...]) -> Undone:
     """What columns of the later table undo; a column was generalised if it holds what it did not hold before."""
     from ziggurat.attacks import ColumnCounts, find_undone
 
@@ -189,7 +166,7 @@ def _texts(counts: ColumnCounts, name: str) -> set[str]:
     return {str(value) for value in counts.of([name]).values[0].to_pylist() if value is not None}
 
 
-def _said(file: str) -> dict[str, Any]:
+def _read_certificate(file: str) -> dict[str, Any]:
     """The certificate of a file; nothing if there is none, or if it speaks of another file."""
     import hashlib
 
@@ -200,12 +177,14 @@ def _said(file: str) -> dict[str, Any]:
         said: dict[str, Any] = json.loads(beside.read_text(encoding="utf-8"))
         with Path(file).open("rb") as content:
             digest = hashlib.file_digest(content, "sha256").hexdigest()
-        return said if said["file"]["sha256"] == digest and "kept" in said else {}
+        files = said["artefacts"] if "artefacts" in said else [said["file"]]
+        found = {**said["evidence"]["facts"], **said["details"]} if "evidence" in said else said
+        return found if any(each["sha256"] == digest for each in files) and "kept" in found else {}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
 
 
-def _trees(file: str, names: tuple[str, ...]) -> dict[str, Hierarchy]:
+def _read_trees(file: str, names: tuple[str, ...]) -> dict[str, Hierarchy]:
     from ziggurat.anonymize import read_hierarchies
 
     return {name: tree for name, tree in read_hierarchies(file).items() if name in names} if file else {}
@@ -220,27 +199,26 @@ def _join(
         if control or truth:
             raise ParameterError("--control and --truth go with --auxiliary.")
         return None
-    others = _opened(auxiliary)
+    others = open_table(auxiliary)
     wanted = [name for name in known if name in others.schema]
     if not wanted:
         raise ParameterError("The auxiliary table has none of the quasi-identifiers; name columns of both with --qi.")
     helpful = {name: tree for name, tree in trees.items() if name in wanted}
-    return linkage(table, others, wanted, truth=truth or None, control=_other(control), hierarchies=helpful)
+    return linkage(table, others, wanted, truth=truth or None, control=open_if_named(control), hierarchies=helpful)
 
 
-def _report(judged: list[Judged], joined: Linkage | None, as_json: bool, out: str, name: str) -> None:
-    if out:
+def _write(judged: list[Judged], joined: Linkage | None, as_json: bool, report: str, name: str) -> None:
+    if report:
         from ziggurat.cli.risk._page import page
-        from ziggurat.files import write_text
 
-        write_text(Path(out), page(name, judged, joined), mode=0o600)  # exact figures about people
+        write_page(page(name, judged, joined), report)
     if as_json:
         facts: dict[str, Any] = {each.title: each.to_dict() for each in judged}
-        typer.echo(json.dumps(facts | ({"linkage": joined.to_dict()} if joined else {}), indent=2))
+        print_json(facts | ({"linkage": joined.to_dict()} if joined else {}))
         return
     _show(judged, joined)
-    if out:
-        typer.echo(f"The report is in {out}; it holds exact figures about people, so do not publish it.")
+    if report:
+        typer.echo(f"The report is in {report}; it holds exact figures about people, so do not publish it.")
 
 
 def _show(judged: list[Judged], joined: Linkage | None) -> None:
@@ -324,12 +302,3 @@ def _sets(judged: Sequence[Judged]) -> Shown:
     for names, shares in set_rows(judged):
         shown.add_row(Text(names), *(f"{share:.2%}" for share in shares), bar(shares[0], width=20))
     return shown
-
-
-def _check_out(out: str) -> None:
-    if not out:
-        return
-    if Path(out).suffix.lower() not in (".html", ".htm"):
-        raise DataError("The report must be an .html file.")
-    if not Path(out).absolute().parent.is_dir():
-        raise DataError(f"The folder of {out!r} does not exist; create it first.")

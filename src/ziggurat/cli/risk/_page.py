@@ -51,14 +51,14 @@ def page(name: str, judged: Sequence[Judged], joined: Linkage | None) -> str:
 def _verdict(judged: Sequence[Judged]) -> tuple[str, str, list[str]]:
     """How it looks, what it says, and what else."""
     last = judged[-1].risk
-    learned, (opened, decided) = _learned(judged[-1]), _undecided(judged[-1])
+    learned, (opened, decided) = _tell_learned(judged[-1]), _tell_undecided(judged[-1])
     look = "bad" if last.prosecutor.highest > last.threshold or opened else "" if learned or decided else "good"
     words = f"{last.prosecutor.above:.1%} of {last.rows:,} people bear a risk above {last.threshold:g}"
     first = f"before: {judged[0].risk.prosecutor.above:.1%}" if len(judged) > 1 else ""
     return look, words, [each for each in (first, learned, opened, decided) if each]
 
 
-def _learned(each: Judged) -> str:
+def _tell_learned(each: Judged) -> str:
     """A word on sensitive values that are certain although nobody is re-identified."""
     from ziggurat.attacks import Homogeneity
 
@@ -69,15 +69,17 @@ def _learned(each: Judged) -> str:
     return f"{worst.sensitive} is certain for {worst.learned.rate:.1%}"
 
 
-def _undecided(each: Judged) -> tuple[str, str]:
+def _tell_undecided(each: Judged) -> tuple[str, str]:
     """A word on columns that undo the table: those of which nobody decided, and those that the steward kept."""
     found = () if each.undone is None else each.undone.columns
     kept = [name for name in found if name in each.certificate.get("kept", {})]
     opened = [name for name in found if name not in kept]
-    return _name("undone by columns that left as they were", opened), _name("kept by decision of the steward", kept)
+    return _list_names("undone by columns that left as they were", opened), _list_names(
+        "kept by decision of the steward", kept
+    )
 
 
-def _name(what: str, names: Sequence[str]) -> str:
+def _list_names(what: str, names: Sequence[str]) -> str:
     return f"{what}: {', '.join(names)}" if names else ""
 
 

@@ -5,8 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from ziggurat.cli._options import (
+    AsJson,
+    Force,
+    GoOn,
+    InDatabase,
+    OnlyQuote,
+    Quiet,
+    Rehearse,
+    SchemaFile,
+    TableArgument,
+    Unreadable,
+    Where,
+    out_option,
+    rehearsal_seed,
+)
+from ziggurat.cli._outputs import TABLES, check_file, check_output
+from ziggurat.cli._tables import open_table, split_columns, table_name
 from ziggurat.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -27,56 +46,66 @@ _ONLY_PLAIN = (
     "order",
     "missing",
     "no_smoothing",
-    "source",
+    "learned",
     "checkpoint",
     "resume",
     "scenario",
 )
 _LEARNING = ("method", "methods", "partial", "columns", "rule", "order", "leave_out", "missing", "no_smoothing")
-_FLAGS = {"source": "from"}
+_FLAGS = {"learned": "from"}
 
 
 @dataclass(frozen=True)
-class Given:
+class SynthesisOptions:
     """The options of the command, as they were given."""
 
-    table: str
-    out: str
-    method: str
-    methods: Several
-    copies: int
-    rows: int | None
-    partial: Several
-    columns: Several
-    rule: Several
-    order: str
-    leave_out: Several
-    missing: Several
-    no_smoothing: bool
-    save: str
-    source: str
-    checkpoint: str
-    resume: bool
-    holdout: str
-    known: Several
-    secret: Several
-    scenario: str
-    epsilon: str
-    delta: str
-    bins: int | None
-    workload: Several
-    rows_per_unit: int | None
-    schema: str
-    name: str
-    unreadable: str
-    ledger: str
-    budget: str
-    analyst: str
-    note: str
-    go_on: str
-    rehearse: int | None
-    as_json: bool
-    quiet: bool
+    data: TableArgument
+    out: Annotated[str, out_option("a .parquet or .csv file; several copies are NAME.1.parquet and so on.")]
+    method: Annotated[
+        str, typer.Option(help="cart, forest, linear, network or sample; with a guarantee, aim or mst.")
+    ] = ""
+    methods: Annotated[Several, typer.Option(help="income=forest,age=linear: other methods for some columns.")] = None
+    copies: Annotated[int, typer.Option(help="How many copies, independent of each other.")] = 1
+    rows: Annotated[int | None, typer.Option(help="How many rows each has; by default as many as the table.")] = None
+    partial: Annotated[
+        Several, typer.Option(help="income > 70000: draw only such rows anew, once for each condition.")
+    ] = None
+    columns: Annotated[Several, typer.Option(help="The columns drawn anew there; by default those it names.")] = None
+    rule: Annotated[
+        Several, typer.Option(help="What holds in every row: age < 18 -> marital = 'single', once for each.")
+    ] = None
+    order: Annotated[str, typer.Option(help="In which order columns are drawn: a,b,c or fewest-first or table.")] = ""
+    leave_out: Annotated[Several, typer.Option(help="Columns that are not released.")] = None
+    missing: Annotated[Several, typer.Option(help="income=-8: a code for missing numbers, once for each.")] = None
+    no_smoothing: Annotated[bool, typer.Option("--no-smoothing", help="Let rare real numbers be copied.")] = False
+    save: Annotated[str, typer.Option(help="Also keep what was learned in this file, for its owner's eyes.")] = ""
+    learned: Annotated[str, typer.Option("--from", help="Learn nothing: draw from what --save kept.")] = ""
+    checkpoint: Annotated[str, typer.Option(help="A folder that keeps each column as soon as it is learned.")] = ""
+    resume: Annotated[bool, typer.Option("--resume", help="Take up what a stopped run left in --checkpoint.")] = False
+    holdout: Annotated[
+        str, typer.Option(help="The share of people kept back as a control for attacks, or a file of others.")
+    ] = "0.1"
+    known: Annotated[Several, typer.Option(help="The columns that attackers know; by default by the schema.")] = None
+    secret: Annotated[Several, typer.Option(help="The columns they want to learn; by default by the schema.")] = None
+    scenario: Annotated[str, typer.Option(help="With --partial: a YAML file of what an intruder knows of whom.")] = ""
+    epsilon: Annotated[str, typer.Option(help="With aim or mst: what it may cost, exact: 0.5 or 1/3.")] = ""
+    delta: Annotated[str, typer.Option(help="With aim or mst: the failure probability; by default 1e-9.")] = ""
+    bins: Annotated[int | None, typer.Option(help="With aim or mst: into how many cells numbers are cut.")] = None
+    workload: Annotated[Several, typer.Option(help="With aim: age,income: sets whose counts matter.")] = None
+    rows_per_unit: Annotated[int | None, typer.Option(help="With aim or mst: rows of a person that count.")] = None
+    schema: SchemaFile = ""
+    table: InDatabase = ""
+    unreadable: Unreadable = "0"
+    ledger: Where = ""
+    budget: Annotated[str, typer.Option(help="What the ledger calls the table; by default the file's name.")] = ""
+    analyst: Annotated[str, typer.Option(help="With aim or mst: who pays.")] = ""
+    note: Annotated[str, typer.Option(help="What the release is for, in a sentence.")] = ""
+    go_on: GoOn = ""
+    rehearse: Rehearse = ""
+    quote: OnlyQuote = False
+    force: Force = False
+    as_json: AsJson = False
+    quiet: Quiet = False
 
     @property
     def private(self) -> bool:
@@ -86,75 +115,94 @@ class Given:
     @property
     def remembered_as(self) -> str:
         """What the ledger calls the table; nothing if no ledger was named."""
-        return self.budget or (Path(self.table).name.split(".")[0] if self.ledger else "")
+        return self.budget or (table_name(self.data) if self.ledger else "")
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of a rehearsal."""
+        return rehearsal_seed(self.rehearse)
+
+    @property
+    def files(self) -> list[str]:
+        """The files that the copies go to."""
+        path = Path(self.out)
+        several = range(1, self.copies + 1) if self.copies > 1 else ()
+        return [str(path.with_name(f"{path.stem}.{i}{path.suffix}")) for i in several] or [self.out]
+
+    def open(self) -> Table:
+        """Open the table whole."""
+        return open_table(self.data, self.schema, self.table, self.unreadable)
 
     def require_consistent(self) -> None:
         """Refuse what does not go together before anything is read."""
         if self.method:
-            _method(self.method)
+            _check_method(self.method)
         self._require_alone(_ONLY_PLAIN, _NO_PROMISE) if self.private else self._require_alone(_ONLY_PRIVATE, _PROMISE)
         if self.private and not (self.epsilon and self.budget and self.analyst):
             raise ParameterError("A guarantee is paid for: name --epsilon, --budget and --analyst.")
         if self.workload and self.method == "mst":
             raise ParameterError("--workload goes with --method aim; mst chooses the pairs of columns itself.")
-        if self.source:
+        if self.learned:
             self._require_alone(
                 _LEARNING, "--{} belongs to learning, and with --from nothing is learned; leave it out."
             )
-        if self.save and not Path(self.save).absolute().parent.is_dir():
-            raise DataError(f"The folder of {self.save!r} does not exist; create it first.")
+        if self.quote and not self.private:
+            raise ParameterError("--quote goes with --method aim or mst; the other methods cost nothing.")
+        for file in self.files:
+            check_file(file, TABLES, force=self.force)
+        if self.save:
+            check_output(self.save, force=self.force)
         _require_checkpoint(self.checkpoint, self.resume)
 
-    def asked(self, table: Table) -> dict[str, Any]:
+    def settings(self, table: Table) -> dict[str, Any]:
         """Give what every release is asked for."""
         return {
             "copies": self.copies,
             "rows": self.rows,
             "note": self.note,
             "go_on": self.go_on,
-            "holdout": _holdout(self.holdout),
+            "holdout": _read_holdout(self.holdout),
             "known": _columns(table.schema, self.known),
             "secret": _columns(table.schema, self.secret),
         }
 
-    def asked_of_plain(self) -> dict[str, Any]:
+    def plain_settings(self) -> dict[str, Any]:
         """Give what only a release without a guarantee is asked for."""
-        return {"scenario": _scenario(self.scenario), "checkpoint": self.checkpoint or None}
+        return {"scenario": _read_scenario(self.scenario), "checkpoint": self.checkpoint or None}
 
     def synthesizer(self, table: Table) -> Synthesizer:
         """Open what was learned before, or make one that is to learn."""
         from ziggurat.synthesize import Synthesizer
 
-        if self.source:
-            made = Synthesizer.load(self.source)
-            return made if self.rehearse is None else made.set_params(random_state=self.rehearse)
+        if self.learned:
+            made = Synthesizer.load(self.learned)
+            return made.set_params(random_state=self.seed) if self.rehearse else made
         schema = table.schema
         settings: dict[str, Any] = {
             "method": self.method,
-            "methods": _methods(self.methods),
+            "methods": _read_methods(self.methods),
             "partial": self.partial,
             "columns": _columns(schema, self.columns),
             "rules": self.rule,
-            "order": _order(schema, self.order),
+            "order": _read_order(schema, self.order),
             "leave_out": _columns(schema, self.leave_out),
-            "missing": _missing(self.missing),
-            "random_state": self.rehearse,
+            "missing": _read_missing(self.missing),
+            "random_state": self.seed,
         }
         given = {name: value for name, value in settings.items() if value not in (None, "", [], {}, ())}
         return Synthesizer(smoothing=not self.no_smoothing, **given)
 
-    def model(self, table: Table) -> Any:
+    def model(self, schema: Schema) -> Any:
         """Make a model that carries a guarantee."""
         from ziggurat import synthesize
 
-        schema = table.schema
-        out = {*(_columns(schema, self.leave_out) or ()), table.unit.column}
+        out = {*(_columns(schema, self.leave_out) or ()), schema.unit.column}
         settings = {
             "epsilon": self.epsilon,
             "delta": self.delta,
             "bins": self.bins,
             "rows_per_unit": self.rows_per_unit,
-            "random_state": self.rehearse,
+            "random_state": self.seed,
             "columns": [name for name in schema.names if name not in out],
             "workload": [_columns(schema, [each]) for each in self.workload or ()],
         }
@@ -171,7 +219,7 @@ _NO_PROMISE = "--{} goes with methods that promise nothing; aim and mst do not t
 _PROMISE = "--{} goes with --method aim or mst; the other methods carry no guarantee."
 
 
-def _method(name: str) -> str:
+def _check_method(name: str) -> str:
     from ziggurat.wording import nearest
 
     if name not in _METHODS:
@@ -180,48 +228,46 @@ def _method(name: str) -> str:
 
 
 def _columns(schema: Schema, given: Sequence[str] | None) -> tuple[str, ...] | None:
-    """The columns named, each by an option of its own or several in one with commas."""
-    if not given:
-        return None
-    parts = [[each] if each in schema else each.split(",") for each in given]
-    return tuple(schema[name.strip()].name for part in parts for name in part)
+    """The columns named; one that is not there is refused."""
+    names = split_columns(schema, given)
+    return None if names is None else tuple(schema[name].name for name in names)
 
 
-def _methods(given: Several) -> dict[str, str]:
-    pairs = [_pair(each, "--methods income=forest,age=linear") for text in given or () for each in text.split(",")]
+def _read_methods(given: Several) -> dict[str, str]:
+    pairs = [
+        _split_last(each, "--methods income=forest,age=linear") for text in given or () for each in text.split(",")
+    ]
     for column, name in pairs:
-        if _method(name) in PRIVATE:
+        if _check_method(name) in PRIVATE:
             raise ParameterError(f"{name} is a method for whole tables, not for column {column!r}.")
     return dict(pairs)
 
 
-def _missing(given: Several) -> dict[str, list[object]]:
+def _read_missing(given: Several) -> dict[str, list[object]]:
     found: dict[str, list[object]] = {}
     for text in given or ():
-        column, code = _pair(text, "--missing income=-8")
-        found.setdefault(column, []).append(_number(code, text))
+        column, code = _split_last(text, "--missing income=-8")
+        found.setdefault(column, []).append(_read_number(code, text))
     return found
 
 
-def _order(schema: Schema, given: str) -> str | tuple[str, ...] | None:
+def _read_order(schema: Schema, given: str) -> str | tuple[str, ...] | None:
     from ziggurat.synthesize.columns import ORDERS
 
     return given if given in ORDERS else _columns(schema, [given] if given else None)
 
 
-def _holdout(text: str) -> object:
+def _read_holdout(text: str) -> object:
     """A share, or a table of people who were not learned from."""
-    from ziggurat.cli.risk import _opened
-
     try:
         return float(text)
     except ValueError:
         if not Path(text).exists():
             raise ParameterError(f"--holdout is a share such as 0.1, or a file; {text!r} is neither.") from None
-    return _opened(text)
+    return open_table(text)
 
 
-def _scenario(file: str) -> Scenario | None:
+def _read_scenario(file: str) -> Scenario | None:
     """An intruder scenario in YAML or JSON."""
     import yaml
 
@@ -254,14 +300,14 @@ def _require_checkpoint(folder: str, resume: bool) -> None:
         raise DataError(f"There is nothing to take up in {folder!r}.")
 
 
-def _pair(text: str, example: str) -> tuple[str, str]:
+def _split_last(text: str, example: str) -> tuple[str, str]:
     column, equals, value = text.strip().rpartition("=")
     if not (column and equals and value):
         raise ParameterError(f"{text!r} must name a column and a value, for instance {example}.")
     return column, value
 
 
-def _number(text: str, given: str) -> int | float:
+def _read_number(text: str, given: str) -> int | float:
     try:
         return int(text) if text.lstrip("+-").isdecimal() else float(text)
     except ValueError:

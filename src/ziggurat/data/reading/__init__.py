@@ -1,9 +1,24 @@
 """Every way in: files, folders, frames and databases become tables."""
 
-from ziggurat.data.reading._csv_file import CsvWriter, unmark_table, write_csv
-from ziggurat.data.reading._frames import arrow_table, check_names
-from ziggurat.data.reading._read import read
-from ziggurat.data.reading._suggest import Suggestion, suggest_schema
+from typing import TYPE_CHECKING
+
+from ziggurat._lazy import lazy
+
+if TYPE_CHECKING:
+    from ziggurat.data.reading._csv_file import CsvWriter, unmark_table, write_csv
+    from ziggurat.data.reading._frames import arrow_table, check_names
+    from ziggurat.data.reading._read import read
+    from ziggurat.data.reading._suggest import Suggestion, suggest_schema
+else:
+    __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            "_csv_file": "CsvWriter unmark_table write_csv",
+            "_frames": "arrow_table check_names",
+            "_read": "read",
+            "_suggest": "Suggestion suggest_schema",
+        },
+    )
 
 __all__ = [
     "CsvWriter",

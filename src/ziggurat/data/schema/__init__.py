@@ -1,26 +1,46 @@
 """What is publicly known of a table: its columns, their roles and bounds, and its privacy unit."""
 
-from ziggurat.data.schema._column import (
-    INT64_LOWER,
-    INT64_UPPER,
-    Bounds,
-    BoundValue,
-    Categories,
-    Column,
-    Hierarchy,
-    Kind,
-    MissingCode,
-    Provenance,
-    Role,
-    Value,
-    kind_of_values,
-    write_value,
-)
-from ziggurat.data.schema._hierarchy_files import hierarchies_in, read_hierarchies, read_hierarchy, write_hierarchy
-from ziggurat.data.schema._hints import NUMBER_CODES, TEXT_CODES, names_a_counter, names_a_unit, role_in_name
-from ziggurat.data.schema._kind_texts import GRAMMAR, LONGEST, PLAIN_TRUTH, TYPICAL, cell_reads_as, looks_like
-from ziggurat.data.schema._schema import Schema
-from ziggurat.data.schema._unit import Unit
+from typing import TYPE_CHECKING
+
+from ziggurat._lazy import lazy
+
+if TYPE_CHECKING:
+    from ziggurat.data.schema._column import (
+        INT64_LOWER,
+        INT64_UPPER,
+        Bounds,
+        BoundValue,
+        Categories,
+        Column,
+        Hierarchy,
+        Kind,
+        MissingCode,
+        Provenance,
+        Role,
+        Value,
+        kind_of_values,
+        write_value,
+    )
+    from ziggurat.data.schema._hierarchy_files import hierarchies_in, read_hierarchies, read_hierarchy, write_hierarchy
+    from ziggurat.data.schema._hints import NUMBER_CODES, TEXT_CODES, names_a_counter, names_a_unit, role_in_name
+    from ziggurat.data.schema._kind_texts import GRAMMAR, LONGEST, PLAIN_TRUTH, TYPICAL, cell_reads_as, looks_like
+    from ziggurat.data.schema._schema import Schema
+    from ziggurat.data.schema._unit import Unit
+else:
+    __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            "_column": """
+                BoundValue Bounds Categories Column Hierarchy INT64_LOWER INT64_UPPER Kind MissingCode Provenance Role
+                Value kind_of_values write_value
+            """,
+            "_hierarchy_files": "hierarchies_in read_hierarchies read_hierarchy write_hierarchy",
+            "_hints": "NUMBER_CODES TEXT_CODES names_a_counter names_a_unit role_in_name",
+            "_kind_texts": "GRAMMAR LONGEST PLAIN_TRUTH TYPICAL cell_reads_as looks_like",
+            "_schema": "Schema",
+            "_unit": "Unit",
+        },
+    )
 
 __all__ = [
     "GRAMMAR",

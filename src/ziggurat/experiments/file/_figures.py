@@ -34,7 +34,7 @@ def _figure(keys: Mapping[str, Spot], spot: Spot, known: Mapping[str, ModulePlac
     is_map = keys["kind"].one_of(get_args(FigureKind)) == "heatmap"
     if is_map != ("value" in keys):
         spot.refuse("A heat map needs 'value', the metric that it shows; other figures have none.")
-    measured = _measured(keys["value" if is_map else "y"], known)
+    measured = _require_metric(keys["value" if is_map else "y"], known)
     for key in ("x", "y", "series"):
         if key in keys and (key != "y" or is_map):
             _check_axis(keys[key], measured, known)
@@ -49,17 +49,17 @@ def _figure(keys: Mapping[str, Spot], spot: Spot, known: Mapping[str, ModulePlac
 def _check_reference(spot: Spot, is_map: bool, known: Mapping[str, ModulePlace]) -> None:
     if is_map:
         spot.refuse("A heat map has no place for the line of a 'reference'; leave it out.")
-    _measured(spot, known)
+    _require_metric(spot, known)
 
 
 def read_expected(spot: Spot, known: Mapping[str, ModulePlace]) -> tuple[Expected, ...]:
     """Return the expected values; their metrics are measured, and their conditions can be told."""
-    return tuple(_expected(each, known) for each in spot.items())
+    return tuple(_read_expected(each, known) for each in spot.items())
 
 
-def _expected(spot: Spot, known: Mapping[str, ModulePlace]) -> Expected:
+def _read_expected(spot: Spot, known: Mapping[str, ModulePlace]) -> Expected:
     keys = spot.fields(EXPECTED_KEYS, required=("metric", "value", "tolerance"))
-    measured = _measured(keys["metric"], known)
+    measured = _require_metric(keys["metric"], known)
     optional: dict[str, Any] = {}
     if "where" in keys:
         optional["where"] = _conditions(keys["where"], measured, known)
@@ -77,7 +77,7 @@ def _conditions(spot: Spot, measured: ModulePlace, known: Mapping[str, ModulePla
     return {name: each.scalar() for name, each in found.items()}
 
 
-def _named(spot: Spot, name: str, known: Mapping[str, ModulePlace]) -> tuple[ModulePlace, str]:
+def _require_name(spot: Spot, name: str, known: Mapping[str, ModulePlace]) -> tuple[ModulePlace, str]:
     module, dot, inside = name.partition(".")
     if not dot or not inside:
         spot.refuse(f"{name!r} names nothing; write 'module.metric' or 'module.parameter'.")
@@ -86,8 +86,8 @@ def _named(spot: Spot, name: str, known: Mapping[str, ModulePlace]) -> tuple[Mod
     return known[module], inside
 
 
-def _measured(spot: Spot, known: Mapping[str, ModulePlace]) -> ModulePlace:
-    place, metric = _named(spot, spot.text(), known)
+def _require_metric(spot: Spot, known: Mapping[str, ModulePlace]) -> ModulePlace:
+    place, metric = _require_name(spot, spot.text(), known)
     if metric not in place.module.metrics:
         spot.refuse(
             f"Module {place.module.id!r} has no metric {metric!r} in its 'metrics'; "
@@ -97,7 +97,7 @@ def _measured(spot: Spot, known: Mapping[str, ModulePlace]) -> ModulePlace:
 
 
 def _check_axis(spot: Spot, measured: ModulePlace, known: Mapping[str, ModulePlace]) -> None:
-    place, name = _named(spot, spot.text(), known)
+    place, name = _require_name(spot, spot.text(), known)
     if name not in place.module.metrics:
         _check_parameter(spot, spot.text(), measured, known, place.module.metrics)
 
@@ -105,7 +105,7 @@ def _check_axis(spot: Spot, measured: ModulePlace, known: Mapping[str, ModulePla
 def _check_parameter(
     spot: Spot, text: str, measured: ModulePlace, known: Mapping[str, ModulePlace], metrics: tuple[str, ...] = ()
 ) -> None:
-    place, name = _named(spot, text, known)
+    place, name = _require_name(spot, text, known)
     module = place.module
     varied = {"repeat": None} | {key: None for trial in module.trials for key in trial}
     if name not in varied and name not in module.parameters:

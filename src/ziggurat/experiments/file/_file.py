@@ -12,9 +12,9 @@ from typing import Any
 
 from ziggurat.errors import ExperimentError
 from ziggurat.experiments._as_json import experiment_to_dict
-from ziggurat.experiments._canonical import canonical
 from ziggurat.experiments._step_modules import take_steps
 from ziggurat.experiments._types import Experiment, Reproduces, is_plain
+from ziggurat.experiments._values import canonical
 from ziggurat.experiments.file._figures import read_expected, read_figures
 from ziggurat.experiments.file._modules import ModuleReader
 from ziggurat.experiments.file._references import ModulePlace, is_gathered, places
@@ -62,7 +62,7 @@ def load(source: str | Path, *, quick: bool = False, steps: Iterable[str | Path]
         "file, line n: " and one sentence that says what to change.
     """
     take_steps(steps)
-    top, file = _opened(source)
+    top, file = _open(source)
     try:
         full, reader = _read(top)
         short = _read_quick(top, full, reader)
@@ -73,7 +73,7 @@ def load(source: str | Path, *, quick: bool = False, steps: Iterable[str | Path]
 
 def name_in(source: str | Path) -> str:
     """Return the name that an experiment file gives itself; its steps need not be known for that."""
-    top, _ = _opened(source)
+    top, _ = _open(source)
     return _name(top.fields(EXPERIMENT_KEYS, required=("name", "modules"))["name"])
 
 
@@ -82,7 +82,7 @@ def schema_text() -> str:
     return files("ziggurat.experiments").joinpath("experiment.schema.json").read_text(encoding="utf-8")
 
 
-def _opened(source: str | Path) -> tuple[Spot, str]:
+def _open(source: str | Path) -> tuple[Spot, str]:
     text, file = _text_and_name(source)
     data, locate = loaded(text, file, ExperimentError)
     return Spot(data, "The experiment", (), locate), file

@@ -69,10 +69,10 @@ class ModuleReader:
     def _module(self, spot: Spot) -> Module:
         keys = spot.fields(MODULE_KEYS, required=("id", "step"))
         name = self._id(keys["id"], spot)
-        step = self.steps[name] = _resolved(keys["step"])
+        step = self.steps[name] = _resolve(keys["step"])
         inputs = _inputs(step, keys.get("inputs"))
         parameters = _Parameters(step, inputs)
-        fixed = {each: value.json() for each, value in parameters.checked(keys.get("parameters")).items()}
+        fixed = {each: value.json() for each, value in parameters.check_all(keys.get("parameters")).items()}
         varied = self._trials(name, keys.get("trials"), parameters)
         parameters.check_complete(fixed, varied, spot)
         return Module(
@@ -111,7 +111,7 @@ class _Parameters:
     step: Step
     inputs: Mapping[str, str]
 
-    def checked(self, spot: Spot | None) -> dict[str, Spot]:
+    def check_all(self, spot: Spot | None) -> dict[str, Spot]:
         found = {} if spot is None else spot.entries()
         for name, each in found.items():
             self.check(name, each)
@@ -130,7 +130,7 @@ class _Parameters:
                 spot.refuse(f"Step {self.step.reference!r} needs {name!r}{some}; give it as a parameter or an input.")
 
 
-def _resolved(spot: Spot) -> Step:
+def _resolve(spot: Spot) -> Step:
     reference = spot.text()
     try:
         return resolve(reference)

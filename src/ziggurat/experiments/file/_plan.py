@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ziggurat.errors import ExperimentError
-from ziggurat.experiments._canonical import canonical
 from ziggurat.experiments._types import Experiment, ExperimentPlan, Gathered, Module, Node, NodeOutput
+from ziggurat.experiments._values import canonical
 from ziggurat.experiments.file._references import InputLink, ModulePlace, duplicates, link, places, reference_problems
 from ziggurat.randomness import Source as Randomness
 from ziggurat.randomness import seeded
@@ -155,19 +155,19 @@ class _PlanWalk:
 
 def _trial_text(trial: Mapping[str, Any]) -> str:
     text = ",".join(f"{name}={_value_text(trial[name])}" for name in sorted(trial))
-    return _shortened(text, canonical(trial), _LONGEST_TRIAL)
+    return _shorten(text, canonical(trial), _LONGEST_TRIAL)
 
 
 def _value_text(value: object) -> str:
     # Quotes stay wherever the text could be taken for another value, so that different trials read differently.
     if isinstance(value, str) and _BARE.fullmatch(value):
-        return _shortened(value, value, _LONGEST_VALUE)
+        return _shorten(value, value, _LONGEST_VALUE)
     whole = canonical(value)
     text = json.dumps(json.loads(whole), ensure_ascii=False, separators=(",", ":"))
-    return _shortened(text if text.isprintable() else whole, whole, _LONGEST_VALUE)
+    return _shorten(text if text.isprintable() else whole, whole, _LONGEST_VALUE)
 
 
-def _shortened(text: str, whole: str, longest: int) -> str:
+def _shorten(text: str, whole: str, longest: int) -> str:
     if len(text) <= longest:
         return text
     return f"{text[: longest - 13]}~{hashlib.sha256(whole.encode()).hexdigest()[:12]}"

@@ -67,13 +67,13 @@ def link(name: str, reference: str, place: ModulePlace, known: Mapping[str, Modu
     if target in place.parents:
         return InputLink(name, target, output, None)
     theirs = known[target].parents
-    shared = _shared(place.parents, theirs)
+    shared = _count_shared(place.parents, theirs)
     scope = place.parents[shared - 1] if shared else ""
     alone = shared == len(theirs) and not is_gathered(known[target].module)
     return InputLink(name, target, output, None if alone else scope)
 
 
-def _shared(ours: tuple[str, ...], theirs: tuple[str, ...]) -> int:
+def _count_shared(ours: tuple[str, ...], theirs: tuple[str, ...]) -> int:
     count = 0
     for one, other in zip(ours, theirs, strict=False):
         if one != other:
@@ -126,7 +126,7 @@ def _chain(start: str, end: str, known: Mapping[str, ModulePlace]) -> list[str]:
     while waiting:
         current = waiting.pop()
         if current == end:
-            return _walked(came_from, end)
+            return _walk_back(came_from, end)
         for needed in _needs(known[current]):
             if needed in known and needed not in came_from:
                 came_from[needed] = current
@@ -140,7 +140,7 @@ def _needs(place: ModulePlace) -> Iterator[str]:
         yield reference.partition(".")[0]
 
 
-def _walked(came_from: Mapping[str, str], end: str) -> list[str]:
+def _walk_back(came_from: Mapping[str, str], end: str) -> list[str]:
     walk = [end]
     while came_from[walk[-1]]:
         walk.append(came_from[walk[-1]])

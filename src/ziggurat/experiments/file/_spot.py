@@ -75,7 +75,7 @@ class Spot:
     def one_of(self, known: Sequence[str]) -> str:
         """Return one of the known words."""
         if self.value not in known:
-            self.refuse(f"{self.what} cannot be {self._shown()}; {nearest(self.value, known)}")
+            self.refuse(f"{self.what} cannot be {self._show()}; {nearest(self.value, known)}")
         return str(self.value)
 
     def whole(self, least: int, most: int) -> int:
@@ -112,7 +112,7 @@ class Spot:
             return [spot.json() for spot in self.items()]
         return self.scalar()
 
-    def _shown(self) -> str:
+    def _show(self) -> str:
         text = repr(self.value)
         return text if len(text) <= 60 else f"{text[:57]}..."
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from itertools import product
 from typing import Any
 
-from ziggurat.experiments._canonical import canonical
+from ziggurat.experiments._values import canonical
 from ziggurat.experiments.file._spot import Spot
 from ziggurat.randomness import Source
 
@@ -39,24 +39,24 @@ def trials(spot: Spot, source: Source, check: _Check) -> Trials:
         If there are none, too many, two that are equal, or something that cannot be drawn.
     """
     if isinstance(spot.value, list):
-        return _listed(spot, check)
+        return _list_values(spot, check)
     if not isinstance(spot.value, dict) or len(spot.value) != 1:
         spot.refuse('\'trials\' must be a list of parameter sets, {"grid": ...} or {"random": ...}.')
     ((form, inside),) = spot.fields(("grid", "random")).items()
     return _grid(inside, check) if form == "grid" else _random(inside, source, check)
 
 
-def _checked(spot: Spot, check: _Check) -> dict[str, Spot]:
+def _check_trials(spot: Spot, check: _Check) -> dict[str, Spot]:
     found = spot.entries()
     for name, each in found.items():
         check(name, each)
     return found
 
 
-def _listed(spot: Spot, check: _Check) -> Trials:
+def _list_values(spot: Spot, check: _Check) -> Trials:
     found: dict[str, Mapping[str, Any]] = {}
     for each in spot.items():
-        trial = {name: value.json() for name, value in _checked(each, check).items()}
+        trial = {name: value.json() for name, value in _check_trials(each, check).items()}
         if canonical(trial) in found:
             each.refuse("This trial stands twice; drop one, or use 'repeats' to run it again.")
         found[canonical(trial)] = trial
@@ -65,7 +65,7 @@ def _listed(spot: Spot, check: _Check) -> Trials:
 
 
 def _grid(spot: Spot, check: _Check) -> Trials:
-    values = {name: _values(each) for name, each in _checked(spot, check).items()}
+    values = {name: _values(each) for name, each in _check_trials(spot, check).items()}
     _check_count(spot, math.prod(map(len, values.values())) if values else 0)
     return tuple(dict(zip(values, chosen, strict=True)) for chosen in product(*values.values()))
 
@@ -92,7 +92,7 @@ def _check_count(spot: Spot, count: int) -> None:
 def _random(spot: Spot, source: Source, check: _Check) -> Trials:
     fields = spot.fields(("count", "draws"), required=("count", "draws"))
     count = fields["count"].whole(1, MOST_TRIALS)
-    draws = {name: _draw(each) for name, each in _checked(fields["draws"], check).items()}
+    draws = {name: _draw(each) for name, each in _check_trials(fields["draws"], check).items()}
     if not draws:
         fields["draws"].refuse("There is nothing to draw; name at least one parameter.")
     found: dict[str, Mapping[str, Any]] = {}

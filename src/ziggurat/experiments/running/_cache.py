@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from ziggurat.errors import ArtefactError
-from ziggurat.experiments._canonical import canonical
 from ziggurat.experiments._steps import Step, resolve
 from ziggurat.experiments._types import Gathered, Node, NodeOutput, StoredOutput
+from ziggurat.experiments._values import canonical
 from ziggurat.experiments.storing import Objects, StoreError, pack, parts, store_error, unpack, whole
 
 FORMAT = 1
@@ -72,7 +72,7 @@ class Cache:
         except OSError as error:
             raise store_error(error) from None
         self.objects.clean()
-        self._connection = self._opened()
+        self._connection = self._open()
 
     def find(self, key: str, needed: Collection[str] | None = None) -> Mapping[str, StoredOutput] | None:
         """Return the outputs of the run with this key, or None if it was never made or is not whole.
@@ -170,7 +170,7 @@ class Cache:
             if self._connection.in_transaction:
                 self._connection.execute("COMMIT")
         except sqlite3.Error as error:
-            self._failed(error)
+            self._fail(error)
 
     def size(self) -> int:
         """Return the bytes on disk."""
@@ -194,7 +194,7 @@ class Cache:
         try:
             return self._connection.execute(query, values).fetchone()
         except sqlite3.Error as error:
-            self._failed(error)
+            self._fail(error)
             return None
 
     def _write(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
@@ -205,9 +205,9 @@ class Cache:
                 self._connection.execute("BEGIN IMMEDIATE")
             self._connection.executemany(statement, rows)
         except sqlite3.Error as error:
-            self._failed(error)
+            self._fail(error)
 
-    def _failed(self, error: sqlite3.Error) -> None:
+    def _fail(self, error: sqlite3.Error) -> None:
         """Start anew after damage: everything in the file can be computed again. Anything else stops the run."""
         with suppress(sqlite3.Error):
             self._connection.execute("ROLLBACK")
@@ -216,9 +216,9 @@ class Cache:
             raise _stop(code) from None
         self._connection.close()
         _remove(self._path)
-        self._connection = self._opened()
+        self._connection = self._open()
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         code = sqlite3.SQLITE_ERROR
         for _ in range(_ATTEMPTS):
             try:
@@ -252,13 +252,13 @@ def node_key(node: Node, inputs: Mapping[str, Any], step: Step | None = None) ->
         "step": step.reference,
         "version": step.version,
         "parameters": node.parameters,
-        "inputs": {name: _described(node.inputs.get(name), digest) for name, digest in inputs.items()},
+        "inputs": {name: _describe(node.inputs.get(name), digest) for name, digest in inputs.items()},
         "seed": node.seed if step.takes_seed else None,
     }
     return hashlib.sha256(canonical(content).encode()).hexdigest()
 
 
-def _described(given: NodeOutput | Gathered | None, digest: Any) -> Any:
+def _describe(given: NodeOutput | Gathered | None, digest: Any) -> Any:
     if not isinstance(given, Gathered):
         return digest
     return [list(map(dict, given.parameters)), list(map(dict, given.repeats)), list(digest)]

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Literal
 
 from ziggurat.errors import ExperimentError
-from ziggurat.experiments._canonical import canonical
 from ziggurat.experiments._results import Results
 from ziggurat.experiments._types import Experiment, Figure, NodeRecord, is_plain
+from ziggurat.experiments._values import canonical
 from ziggurat.experiments.file import expand
 from ziggurat.experiments.running._cache import Cache
 from ziggurat.experiments.running._run import run_plan
@@ -123,10 +123,10 @@ def conduct(
                 tracker.finish(status)
             history.finish(run_id, status)
         results = history.results(run_id)
-        return Conducted(run_id, results, _written(history, run_id, results, command, note))
+        return Conducted(run_id, results, _write(history, run_id, results, command, note))
 
 
-def _written(history: History, run_id: str, results: Results, command: str, note: Note) -> Path:
+def _write(history: History, run_id: str, results: Results, command: str, note: Note) -> Path:
     folder = history.folder(run_id)
     _recall(results, folder.parent)
     draw_all(results, folder / "figures", ("svg",), note)

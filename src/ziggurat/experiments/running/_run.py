@@ -14,7 +14,7 @@ from ziggurat.experiments._types import ExperimentPlan, Node, NodeRecord, Stored
 from ziggurat.experiments.running._cache import Cache, node_key
 from ziggurat.experiments.running._executors import open_task_pool
 from ziggurat.experiments.running._progress import Progress
-from ziggurat.experiments.running._schedule import NodeSchedule, digests, needed_by
+from ziggurat.experiments.running._schedule import NodeSchedule, digests, list_needed
 from ziggurat.experiments.running._task import StepError
 from ziggurat.experiments.storing import StoreError
 
@@ -70,11 +70,11 @@ def _run(schedule: NodeSchedule, plan: ExperimentPlan, display: Progress) -> Non
     try:
         schedule.run()
     except KeyboardInterrupt:
-        sentence = f"Interrupted: {_kept(schedule, plan)}; run again to go on with the rest."
+        sentence = f"Interrupted: {_tell_kept(schedule, plan)}; run again to go on with the rest."
         display.say(sentence)
         raise KeyboardInterrupt(sentence) from None
     except StoreError as error:
-        raise ArtefactError(f"{str(error).rstrip('.')} ({_kept(schedule, plan)}).") from None
+        raise ArtefactError(f"{str(error).rstrip('.')} ({_tell_kept(schedule, plan)}).") from None
 
 
 @dataclass(frozen=True)
@@ -112,12 +112,12 @@ def preview(plan: ExperimentPlan, cache: Cache) -> Preview:
     verdicts: dict[str, list[str]] = {}
     for node in plan.nodes:
         verdicts.setdefault(node.module.id, []).append(_verdict(node, cache, outputs))
-    modules = {name: NodeCounts(*_counted(each)) for name, each in verdicts.items()}
-    return Preview(*_counted([verdict for each in verdicts.values() for verdict in each]), modules=modules)
+    modules = {name: NodeCounts(*_count(each)) for name, each in verdicts.items()}
+    return Preview(*_count([verdict for each in verdicts.values() for verdict in each]), modules=modules)
 
 
 def _verdict(node: Node, cache: Cache, outputs: dict[str, Mapping[str, StoredOutput]]) -> str:
-    if any(name not in outputs for name in needed_by(node)):
+    if any(name not in outputs for name in list_needed(node)):
         return "unknown"
     try:
         key = node_key(node, digests(node, outputs), resolve(node.module.step))
@@ -130,11 +130,11 @@ def _verdict(node: Node, cache: Cache, outputs: dict[str, Mapping[str, StoredOut
     return "cached"
 
 
-def _counted(verdicts: list[str]) -> tuple[int, int, int]:
+def _count(verdicts: list[str]) -> tuple[int, int, int]:
     return len(verdicts), verdicts.count("cached"), verdicts.count("due")
 
 
-def _kept(schedule: NodeSchedule, plan: ExperimentPlan) -> str:
+def _tell_kept(schedule: NodeSchedule, plan: ExperimentPlan) -> str:
     done = sum(record.status == "done" for record in schedule.records.values())
     return f"{done:,} of {len(plan.nodes):,} runs are kept"
 

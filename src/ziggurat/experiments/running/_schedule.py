@@ -56,7 +56,7 @@ class NodeSchedule:
         self._nodes = {node.id: node for node in plan.nodes}
         self._steps = {each: resolve(each) for each in {node.module.step for node in plan.nodes}}
         self._folder = str(cache.objects.folder.absolute())
-        self._waiting = {node.id: needed_by(node) for node in plan.nodes}
+        self._waiting = {node.id: list_needed(node) for node in plan.nodes}
         self._followers = _followers(self._waiting)
         self._left = {name: len(followers) for name, followers in self._followers.items()}
         self._open = deque(name for name, needed in self._waiting.items() if not needed)
@@ -97,7 +97,7 @@ class NodeSchedule:
             self._cache.commit()
 
     def _decide(self, node: Node) -> None:
-        cause = next((self._causes[name] for name in needed_by(node) if name in self._causes), None)
+        cause = next((self._causes[name] for name in list_needed(node) if name in self._causes), None)
         if cause is not None:
             self._settle(node, self._record(node, "skipped", error=f"Skipped because {cause!r} failed."), cause)
             return
@@ -129,8 +129,8 @@ class NodeSchedule:
 
     def _input(self, given: NodeOutput | Gathered) -> StoredOutput | Many:
         if isinstance(given, NodeOutput):
-            return stored_of(given, self._outputs)
-        values = tuple(stored_of(taken, self._outputs) for taken in given.outputs)
+            return find_stored(given, self._outputs)
+        values = tuple(find_stored(taken, self._outputs) for taken in given.outputs)
         return Many(given.parameters, given.repeats, values)
 
     def _step(self, node: Node) -> Step:
@@ -173,7 +173,7 @@ class NodeSchedule:
 
     def _repair(self, node: Node, outcome: Outcome) -> None:
         """Run again whatever made the damaged input, then this node."""
-        makers = {taken.node for taken in taken_by(node) if self._made(taken, outcome.damaged)}
+        makers = {taken.node for taken in list_taken(node) if self._is_from(taken, outcome.damaged)}
         self._attempts[node.id] += 1
         if not makers or self._attempts[node.id] > _ATTEMPTS:
             sentence = f"{outcome.error} Making it again did not help; check the disk of the cache."
@@ -185,10 +185,10 @@ class NodeSchedule:
             self._reopen(self._nodes[name])
         self._waiting[node.id] = makers
 
-    def _made(self, taken: NodeOutput, damaged: Iterable[str]) -> bool:
+    def _is_from(self, taken: NodeOutput, damaged: Iterable[str]) -> bool:
         if taken.node in self._unsettled:
             return True
-        files = self._cache.files(stored_of(taken, self._outputs))
+        files = self._cache.files(find_stored(taken, self._outputs))
         return any(digest in files for digest in damaged)
 
     def _reopen(self, node: Node) -> None:
@@ -196,7 +196,7 @@ class NodeSchedule:
         self._cache.discard(self._keys[node.id])
         self._held_back.pop(node.id, None)
         self._unsettled.add(node.id)
-        self._waiting[node.id] = needed_by(node) & self._unsettled
+        self._waiting[node.id] = list_needed(node) & self._unsettled
         if not self._waiting[node.id]:
             self._open.append(node.id)
 
@@ -231,7 +231,7 @@ class NodeSchedule:
             self.records[node.id] = record
             self._tell(record)
             self._drop_outputs(node)
-            for name in needed_by(node):
+            for name in list_needed(node):
                 self._left[name] -= 1
                 if not self._left[name] and name in self._held_back:
                     stack.append((self._nodes[name], self._held_back.pop(name)))
@@ -289,19 +289,19 @@ class NodeSchedule:
         return NodeRecord(*place, status, **{**known, **facts})
 
 
-def needed_by(node: Node) -> set[str]:
+def list_needed(node: Node) -> set[str]:
     """Return the nodes that must be settled first; a sub-module belongs to a run of its parent in any case."""
-    needed = {taken.node for taken in taken_by(node)}
+    needed = {taken.node for taken in list_taken(node)}
     return needed | {node.parent} if node.parent else needed
 
 
-def taken_by(node: Node) -> Iterable[NodeOutput]:
+def list_taken(node: Node) -> Iterable[NodeOutput]:
     """Give every output that a node takes."""
     for given in node.inputs.values():
         yield from given.outputs if isinstance(given, Gathered) else (given,)
 
 
-def stored_of(taken: NodeOutput, outputs: Outputs) -> StoredOutput:
+def find_stored(taken: NodeOutput, outputs: Outputs) -> StoredOutput:
     """Return an output that a node takes.
 
     Raises
@@ -321,8 +321,8 @@ def digests(node: Node, outputs: Outputs) -> dict[str, Any]:
 
     def of(given: NodeOutput | Gathered) -> str | list[str]:
         if isinstance(given, NodeOutput):
-            return stored_of(given, outputs).digest
-        return [stored_of(taken, outputs).digest for taken in given.outputs]
+            return find_stored(given, outputs).digest
+        return [find_stored(taken, outputs).digest for taken in given.outputs]
 
     return {name: of(given) for name, given in node.inputs.items()}
 

@@ -119,7 +119,7 @@ def _metric(outputs: Mapping[str, StoredOutput], name: str) -> float:
 
 def failure(error: BaseException) -> str:
     """Return the type and message of an exception on one line, and below it the end of its traceback."""
-    text = "\n".join(_told(each) for each in reversed(_chain(error)))
+    text = "\n".join(_tell(each) for each in reversed(_chain(error)))
     if len(text) > LONGEST_TRACEBACK:
         text = f"[…]\n{text[-LONGEST_TRACEBACK:]}"
     return f"{_headline(error)}\n{text}"
@@ -143,7 +143,7 @@ def _chain(error: BaseException | None) -> list[BaseException]:
     return found
 
 
-def _told(error: BaseException) -> str:
+def _tell(error: BaseException) -> str:
     frames = "".join(traceback.format_tb(_own_part(error), limit=-_MOST_FRAMES))
     return f"Traceback (most recent call last):\n{frames}{_headline(error)[:200]}"
 
@@ -162,7 +162,7 @@ def _run(task: NodeTask, printed: _CapturedText) -> dict[str, StoredOutput]:
     arguments.update(copy.deepcopy(dict(task.parameters)))
     if task.seed is not None:
         arguments["seed"] = task.seed
-    with _captured(printed):
+    with _capture(printed):
         returned = task.function(**arguments)
     del arguments
     _require_outputs(returned)
@@ -250,7 +250,7 @@ class _CapturedText(io.RawIOBase):
 
 
 @contextmanager
-def _captured(printed: _CapturedText) -> Iterator[None]:
+def _capture(printed: _CapturedText) -> Iterator[None]:
     """Take what is printed through Python; what a library writes past it, to the descriptor itself, is not seen."""
     stream = io.TextIOWrapper(io.BufferedWriter(printed), encoding="utf-8", errors="backslashreplace")
     try:

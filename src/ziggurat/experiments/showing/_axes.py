@@ -46,7 +46,7 @@ def points(figure: Figure, results: Results) -> list[Point]:
     ExperimentError
         If nobody measured what the figure shows, or a name means nothing there.
     """
-    shown = _shown(figure)
+    shown = _show(figure)
     runs = results.measured(shown)
     if not runs:
         raise ExperimentError(f"Figure {figure.id!r} shows {shown!r}, {_why_unmeasured(shown, results)}")
@@ -89,7 +89,7 @@ def levels(values: Iterable[Any]) -> list[Any]:
     return sorted(found) if all(is_number(value) for value in found) else found
 
 
-def _shown(figure: Figure) -> str:
+def _show(figure: Figure) -> str:
     if figure.kind != "heatmap":
         return figure.y
     if not figure.value:
@@ -102,7 +102,7 @@ def _axes(figure: Figure) -> tuple[str, str, str | None]:
 
 
 def _others(figure: Figure) -> Iterator[str]:
-    return (name for name in _axes(figure) if name and name != _shown(figure))
+    return (name for name in _axes(figure) if name and name != _show(figure))
 
 
 def _finder(name: str, figure: Figure, runs: list[NodeRecord], results: Results) -> Callable[[NodeRecord], Any]:
@@ -110,7 +110,7 @@ def _finder(name: str, figure: Figure, runs: list[NodeRecord], results: Results)
         return lambda run: results.parameter(run, name)
     measured = results.measured(name)
     if measured:
-        return _joined(name, measured, results)
+        return _join(name, measured, results)
     known = [*dict.fromkeys(each for run in runs for each in run.varied), *_metrics(results)]
     raise ExperimentError(
         f"Figure {figure.id!r} names {name!r}, which is neither a parameter above {runs[0].module!r} nor a metric "
@@ -118,7 +118,7 @@ def _finder(name: str, figure: Figure, runs: list[NodeRecord], results: Results)
     )
 
 
-def _joined(name: str, measured: list[NodeRecord], results: Results) -> Callable[[NodeRecord], Any]:
+def _join(name: str, measured: list[NodeRecord], results: Results) -> Callable[[NodeRecord], Any]:
     metric = name.partition(".")[2]
     known = {record.node: record for record in results.records}
     below: dict[str, list[float]] = {}

@@ -93,13 +93,13 @@ def _comparison(each: PrintedComparison) -> list[str | TableCell]:
         f"{expected.value:.12g}",
         f"± {expected.tolerance:.12g}",
         "–" if ours is None else f"{ours:.6g}",
-        "–" if ours is None else _signed(ours - expected.value),
+        "–" if ours is None else _sign(ours - expected.value),
         _mark(each),
         " ".join(text for text in (expected.remark, each.reason) if text),
     ]
 
 
-def _signed(difference: float) -> str:
+def _sign(difference: float) -> str:
     return f"{'−' if difference < 0 else '+'}{abs(difference):.3g}"
 
 

@@ -70,7 +70,7 @@ def unpack(stored: StoredOutput, objects: Objects) -> Any:
         if stored.kind == "json":
             return json.loads(data)
         if stored.kind == "tree":
-            return _grown(json.loads(data), objects)
+            return _grow(json.loads(data), objects)
         return _BY_KIND[stored.kind].read(data)
     except ArtefactError:
         raise
@@ -119,15 +119,15 @@ class _Packing:
         if depth > _DEEPEST:
             raise ArtefactError(f"{_subject(where[:60])} is nested more than {_DEEPEST} levels deep; flatten it.")
         if _is_json(value, 0):
-            return self._written(_JSON, value, where)
+            return self._write(_JSON, value, where)
         for handler in _HANDLERS:
             if handler.takes(value):
-                return self._written(handler, value, where)
+                return self._write(handler, value, where)
         if isinstance(value, Mapping | list | tuple):
             return self._tree(value, where, depth)
         raise ArtefactError(_refusal(value, where))
 
-    def _written(self, handler: Handler, value: Any, where: str) -> StoredOutput:
+    def _write(self, handler: Handler, value: Any, where: str) -> StoredOutput:
         try:
             with self.objects.writing(handler.kind) as sink:
                 handler.write(value, sink)
@@ -137,7 +137,7 @@ class _Packing:
 
     def _tree(self, value: Any, where: str, depth: int) -> StoredOutput:
         tree = self._branch(value, where, depth)
-        return self._written(_TREE, tree, where)
+        return self._write(_TREE, tree, where)
 
     def _branch(self, value: Any, where: str, depth: int) -> list[Any]:
         if isinstance(value, Mapping):
@@ -152,13 +152,13 @@ class _Packing:
         return ["stored", [stored.kind, stored.digest, stored.size, stored.inline]]
 
 
-def _grown(tree: list[Any], objects: Objects) -> Any:
+def _grow(tree: list[Any], objects: Objects) -> Any:
     form, content = tree
     if form == "stored":
         return unpack(StoredOutput(*content), objects)
     if form == "mapping":
-        return {key: _grown(each, objects) for key, each in content.items()}
-    items = [_grown(each, objects) for each in content]
+        return {key: _grow(each, objects) for key, each in content.items()}
+    items = [_grow(each, objects) for each in content]
     return tuple(items) if form == "tuple" else items
 
 

@@ -196,7 +196,7 @@ def read_tensors(data: bytes) -> Any:
     """Read tensors in the order they had."""
     from safetensors.torch import load
 
-    return _ordered(load(data), data)
+    return _order_header(load(data), data)
 
 
 def is_arrays(value: Any) -> bool:
@@ -216,7 +216,7 @@ def read_arrays(data: bytes) -> Any:
     """Read arrays in the order they had; each may be written to."""
     from safetensors.numpy import load
 
-    return {name: array.copy() for name, array in _ordered(load(data), data).items()}
+    return {name: array.copy() for name, array in _order_header(load(data), data).items()}
 
 
 def _is_native(dtype: Any) -> bool:
@@ -233,7 +233,7 @@ def _order(value: Mapping[str, Any]) -> dict[str, str]:
     return {"order": json.dumps(list(value))}
 
 
-def _ordered(loaded: Mapping[str, Any], data: bytes) -> dict[str, Any]:
+def _order_header(loaded: Mapping[str, Any], data: bytes) -> dict[str, Any]:
     """The header of the format is eight bytes of length, then JSON."""
     length = int.from_bytes(data[:8], "little")
     header = json.loads(data[8 : 8 + length])

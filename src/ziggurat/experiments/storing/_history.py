@@ -119,7 +119,7 @@ class History:
         run_id = f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         content = experiment_to_dict(experiment)
         _make_folder(self.folder(run_id))
-        with _translated(self.folder(run_id)):
+        with _translate(self.folder(run_id)):
             write_text(self.folder(run_id) / "experiment.json", json.dumps(content, indent=2) + "\n")
             self._unfinished[run_id] = hold(self._mark(run_id))
         told = (executor, int(quick), json.dumps(_versions()), json.dumps(content))
@@ -171,7 +171,7 @@ class History:
             connection.execute(_FINISH, (status, _stamp(datetime.now(UTC)), run_id))
         self._release(run_id)
         results = self.results(run_id)
-        with _translated(self.folder(run_id)):
+        with _translate(self.folder(run_id)):
             _write_parquet(results, self.folder(run_id) / "results.parquet")
 
     def runs(self) -> list[Run]:
@@ -309,12 +309,12 @@ def _versions() -> dict[str, str]:
 
 
 def _make_folder(folder: Path) -> None:
-    with _translated(folder):
+    with _translate(folder):
         folder.mkdir(parents=True, exist_ok=True)
 
 
 @contextmanager
-def _translated(folder: Path) -> Iterator[None]:
+def _translate(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -47,13 +47,13 @@ class HistoryFile:
     def __init__(self, path: Path) -> None:
         self._name = f"The history {str(path)!r}"
         self._lock = RLock()
-        with self._translated():
+        with self._translate():
             self._connection = _connect(path)
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Hold the one write transaction; it is committed at the end, or undone if anything goes wrong."""
-        with self._lock, self._translated():
+        with self._lock, self._translate():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -66,7 +66,7 @@ class HistoryFile:
     @contextmanager
     def reading(self, query: str, values: Sequence[str]) -> Iterator[list[tuple[Any, ...]]]:
         """Give the rows of a query; rows that cannot be understood inside the block are damage."""
-        with self._lock, self._translated():
+        with self._lock, self._translate():
             rows = self._connection.execute(query, values).fetchall()
         try:
             yield rows
@@ -79,7 +79,7 @@ class HistoryFile:
             self._connection.close()
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translate(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:

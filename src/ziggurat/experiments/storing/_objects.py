@@ -37,10 +37,10 @@ class DamagedError(ArtefactError):
         self.digest, self.missing = digest, missing
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _damaged, (self.digest, str(self), self.missing)
+        return _report_damage, (self.digest, str(self), self.missing)
 
 
-def _damaged(digest: str, sentence: str, missing: bool) -> DamagedError:
+def _report_damage(digest: str, sentence: str, missing: bool) -> DamagedError:
     return DamagedError(digest, sentence, missing=missing)
 
 

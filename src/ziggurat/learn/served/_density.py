@@ -314,7 +314,7 @@ class ServedHistogram(_Density, StoredModel, Private):
         """Return the noisy density at every row, 0 outside the bounds; noise may make it negative."""
         check_is_fitted(self)
         rows = check_rows(self, X)
-        box, volume = self._box(rows.shape[1]), self._volume(rows.shape[1])
+        box, volume = self._box(rows.shape[1]), self.cell_volume(rows.shape[1])
         inside = ((rows >= box.lower) & (rows <= box.upper)).all(axis=1)
         return np.where(inside, self.shares_.ravel()[self._places(rows)] / volume, 0.0)
 
@@ -337,11 +337,12 @@ class ServedHistogram(_Density, StoredModel, Private):
 
     def _true_answers(self, rows: Array, labels: Any, asked: Array) -> tuple[Array, Array]:  # noqa: ARG002
         """The exact density at the questions, and how far a row moves each of them; for `OutputPerturbation`."""
-        step = 1 / ((len(rows) if self._replaced else 1) * self._volume(rows.shape[1]))
+        step = 1 / ((len(rows) if self._replaced else 1) * self.cell_volume(rows.shape[1]))
         counts = np.bincount(self._places(rows), minlength=math.prod(self._shape(rows.shape[1])))
         return _with_count(self._further(), counts[self._places(asked)] * step, np.full(len(asked), step), len(rows))
 
-    def _volume(self, columns: int) -> float:
+    def cell_volume(self, columns: int) -> float:
+        """The volume of a cell of the histogram."""
         return float(np.prod(2 * self._box(columns).half / np.array(self._shape(columns))))
 
     def _shape(self, columns: int) -> tuple[int, ...]:

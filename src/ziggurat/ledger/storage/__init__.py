@@ -1,7 +1,20 @@
 """Where the entries of a ledger lie: an SQLite file or a PostgreSQL database."""
 
-from ziggurat.ledger.storage._postgres import has_password, require_fsync
-from ziggurat.ledger.storage._store import BATCH, Store, open_store
+from typing import TYPE_CHECKING
+
+from ziggurat._lazy import lazy
+
+if TYPE_CHECKING:
+    from ziggurat.ledger.storage._postgres import has_password, require_fsync
+    from ziggurat.ledger.storage._store import BATCH, Store, open_store
+else:
+    __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            "_postgres": "has_password require_fsync",
+            "_store": "BATCH Store open_store",
+        },
+    )
 
 __all__ = [
     "BATCH",

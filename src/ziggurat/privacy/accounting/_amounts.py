@@ -114,7 +114,7 @@ def lower_rational(value: float) -> Fraction:
 def float_below(amount: Fraction) -> float:
     """Give the largest float that is not above the amount.
 
-    >>> below(Fraction(1, 2)), below(Fraction(1, 10)) < Fraction(1, 10)
+    >>> float_below(Fraction(1, 2)), float_below(Fraction(1, 10)) < Fraction(1, 10)
     (0.5, True)
     """
     near = float(amount)

@@ -14,8 +14,7 @@ from struct import Struct, error
 from typing import BinaryIO
 
 from ziggurat.errors import DataError
-from ziggurat.release.bundle._members import Member
-from ziggurat.release.bundle._names import STEWARD
+from ziggurat.release.bundle._members import STEWARD, Member
 
 _LOCAL, _CENTRAL, _END = b"PK\3\4", b"PK\1\2", b"PK\5\6"
 _COMMON = Struct("<5H3I2H")  # version, flags, method, time, day, CRC-32, size stored, size, length of name, of extras
@@ -54,7 +53,7 @@ def pieces(members: Sequence[tuple[str, Member]]) -> Iterator[ArchivePiece]:
     offset, directory = 0, []
     for name, member in members:
         called = name.encode()
-        said = _said(member, called)
+        said = _record(member, called)
         yield ArchivePiece(name, offset, _LOCAL + said + called)
         yield ArchivePiece(name, offset + 4 + _COMMON.size + len(called), member)
         rest = _REST.pack(0, 0, 0, _mode(name) << 16, offset)
@@ -67,7 +66,7 @@ def pieces(members: Sequence[tuple[str, Member]]) -> Iterator[ArchivePiece]:
     yield ArchivePiece("", offset, _END + _LAST.pack(0, 0, len(members), len(members), offset - begins, begins, 0))
 
 
-def _said(member: Member, called: bytes) -> bytes:
+def _record(member: Member, called: bytes) -> bytes:
     sizes = (member.size, member.size, len(called), 0)
     return _COMMON.pack(_VERSION, _UTF8, _STORED, _MIDNIGHT, _1980, member.checksum(), *sizes)
 
@@ -122,13 +121,13 @@ def _by_directory(path: Path, size: int) -> list[tuple[str, Member]]:
     with path.open("rb") as file:
         at = _reader(file, size)
         last = at(size - 4 - _LAST.size, 4 + _LAST.size)
-        _, _, count, _, length, begins, _ = _unpacked(_LAST, last, _END)
+        _, _, count, _, length, begins, _ = _unpack(_LAST, last, _END)
         place, found = begins, []
         for _ in range(count):
             header = at(place, 6 + _COMMON.size + _REST.size)
-            said = _unpacked(_COMMON, header[6 : 6 + _COMMON.size])
-            start = _unpacked(_REST, header[6 + _COMMON.size :])[-1]
-            name = _stored(header[:4] == _CENTRAL, said, at(place + len(header), said[8]))
+            said = _unpack(_COMMON, header[6 : 6 + _COMMON.size])
+            start = _unpack(_REST, header[6 + _COMMON.size :])[-1]
+            name = _read_stored(header[:4] == _CENTRAL, said, at(place + len(header), said[8]))
             found.append((name, Member(path, start + 4 + _COMMON.size + said[8], said[7])))
             place += len(header) + said[8]
     if place != begins + length:
@@ -142,8 +141,8 @@ def _by_sequence(path: Path, size: int) -> list[tuple[str, Member]]:
         at = _reader(file, size)
         place, found = 0, []
         while (header := at(place, 4 + _COMMON.size))[:4] == _LOCAL:
-            said = _unpacked(_COMMON, header[4:])
-            name = _stored(True, said, at(place + len(header), said[8]))
+            said = _unpack(_COMMON, header[4:])
+            name = _read_stored(True, said, at(place + len(header), said[8]))
             found.append((name, Member(path, place + len(header) + said[8], said[7])))
             place += len(header) + said[8] + said[7]
     return _apart(found, size)
@@ -159,7 +158,7 @@ def _reader(file: BinaryIO, size: int) -> Callable[[int, int], bytes]:
     return at
 
 
-def _unpacked(form: Struct, data: bytes, begins: bytes = b"") -> tuple[int, ...]:
+def _unpack(form: Struct, data: bytes, begins: bytes = b"") -> tuple[int, ...]:
     try:
         if data.startswith(begins):
             return form.unpack(data[len(begins) :])
@@ -168,7 +167,7 @@ def _unpacked(form: Struct, data: bytes, begins: bytes = b"") -> tuple[int, ...]
     raise ValueError("is not laid out as a bundle is")
 
 
-def _stored(good: bool, said: Sequence[int], name: bytes) -> str:
+def _read_stored(good: bool, said: Sequence[int], name: bytes) -> str:
     if not good or said[9]:
         raise ValueError("is not laid out as a bundle is")
     if said[2] != _STORED or said[6] != said[7]:

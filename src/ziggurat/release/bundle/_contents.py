@@ -10,7 +10,7 @@ from typing import Any
 
 from ziggurat.errors import DataError, ParameterError, PrivacyError
 from ziggurat.release.bundle._manifest import Sealed, is_day
-from ziggurat.release.bundle._names import OURS, clash, folded, name_problem
+from ziggurat.release.bundle._members import OURS, clash, fold_case, name_problem
 
 CERTIFICATE_FORMAT = "ziggurat/certificate/2"
 _DIGEST = re.compile("[0-9a-f]{64}")
@@ -46,7 +46,7 @@ class Contents:
     @property
     def certified(self) -> dict[str, Sealed]:
         """The artefacts as the certificate lists them; `DataError` if it does not say what they are."""
-        return certified(self.certificate)
+        return require_certified(self.certificate)
 
     def check(self) -> None:
         """Refuse what no bundle can be made of, or what nobody may sign."""
@@ -71,7 +71,7 @@ def is_rehearsal(certificate: Mapping[str, Any]) -> bool:
     return certificate.get("rehearsal") is not False or certificate.get("randomness") != "secure"
 
 
-def certified(certificate: Mapping[str, Any]) -> dict[str, Sealed]:
+def require_certified(certificate: Mapping[str, Any]) -> dict[str, Sealed]:
     """The artefacts as a certificate lists them; `DataError` if it does not say what they are."""
     said = certificate.get("artefacts")
     listed: list[Any] = list(said) if isinstance(said, list | tuple) else [None]
@@ -98,7 +98,7 @@ def _check_names(names: Mapping[str, Path]) -> None:
         wrong = name_problem(name)
         if wrong:
             raise ParameterError(f"An artefact cannot be called {name!r}: that {wrong}.")
-        if folded(name.split("/")[0]) in OURS:
+        if fold_case(name.split("/")[0]) in OURS:
             raise ParameterError(f"An artefact cannot be called {name!r}: the bundle has a file of that name itself.")
     twice = clash(names)
     if twice:

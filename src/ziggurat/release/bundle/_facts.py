@@ -21,50 +21,50 @@ class Laid(NamedTuple):
 def tables(value: Any, title: str = "") -> Iterator[Laid]:
     """Lay out any JSON value."""
     if _is_pair(value):
-        yield _paired(title, value)
+        yield _pair_rows(title, value)
     elif isinstance(value, Mapping):
-        yield from _mapped(title, value)
+        yield from _rows_of(title, value)
     elif isinstance(value, list | tuple) and value and all(isinstance(each, Mapping) for each in value):
-        yield _listed(title, value)
+        yield _list_rows(title, value)
     elif value not in (None, [], ()):
-        yield _cut(title, (), [[written(value)]])
+        yield _cut_rows(title, (), [[in_text(value)]])
 
 
-def _mapped(title: str, value: Mapping[str, Any]) -> Iterator[Laid]:
+def _rows_of(title: str, value: Mapping[str, Any]) -> Iterator[Laid]:
     pairs = {name: each for name, each in value.items() if _is_pair(each) and not _is_nested(each["before"])}
     leaves = {name: each for name, each in value.items() if not _is_nested(each) and each is not None}
     if leaves:
-        yield _cut(title, (), [[_said(name), written(each)] for name, each in leaves.items()])
+        yield _cut_rows(title, (), [[_as_words(name), in_text(each)] for name, each in leaves.items()])
     if pairs:
-        rows = [[_said(name), *(written(each[side]) for side in _PAIR)] for name, each in pairs.items()]
-        yield _cut(title, ("", *_PAIR), rows)
+        rows = [[_as_words(name), *(in_text(each[side]) for side in _PAIR)] for name, each in pairs.items()]
+        yield _cut_rows(title, ("", *_PAIR), rows)
     for name, each in value.items():
         if name not in pairs and _is_nested(each):
-            yield from tables(each, f"{title}: {_said(name)}" if title else _said(name))
+            yield from tables(each, f"{title}: {_as_words(name)}" if title else _as_words(name))
 
 
-def _paired(title: str, value: Mapping[str, Any]) -> Laid:
+def _pair_rows(title: str, value: Mapping[str, Any]) -> Laid:
     before, after = (_flat(value[side]) for side in _PAIR)
     names = list(dict.fromkeys([*before, *after]))
-    return _cut(title, ("", *_PAIR), [[name, before.get(name, "–"), after.get(name, "–")] for name in names])
+    return _cut_rows(title, ("", *_PAIR), [[name, before.get(name, "–"), after.get(name, "–")] for name in names])
 
 
-def _listed(title: str, value: Sequence[Mapping[str, Any]]) -> Laid:
+def _list_rows(title: str, value: Sequence[Mapping[str, Any]]) -> Laid:
     flat = [_flat(each) for each in value]
     heads = list(dict.fromkeys(name for each in flat for name in each))
-    return _cut(title, heads, [[each.get(name, "–") for name in heads] for each in flat])
+    return _cut_rows(title, heads, [[each.get(name, "–") for name in heads] for each in flat])
 
 
-def _cut(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Laid:
+def _cut_rows(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Laid:
     return Laid(title, heads, rows[:_MOST_ROWS], max(0, len(rows) - _MOST_ROWS))
 
 
 def _flat(value: Any, above: str = "") -> dict[str, str]:
     if not isinstance(value, Mapping):
-        return {above or "figure": written(value)}
+        return {above or "figure": in_text(value)}
     found: dict[str, str] = {}
     for name, each in value.items():
-        found |= _flat(each, f"{above}: {_said(name)}" if above else _said(name))
+        found |= _flat(each, f"{above}: {_as_words(name)}" if above else _as_words(name))
     return found
 
 
@@ -78,11 +78,11 @@ def _is_nested(value: Any) -> bool:
     )
 
 
-def _said(name: object) -> str:
+def _as_words(name: object) -> str:
     return str(name).replace("_", " ")
 
 
-def written(value: Any) -> str:
+def in_text(value: Any) -> str:
     """Write a leaf for people."""
     if value is None:
         return "–"
@@ -93,7 +93,7 @@ def written(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, list | tuple):
-        return _short(", ".join(written(each) for each in value))
+        return _short(", ".join(in_text(each) for each in value))
     if isinstance(value, Mapping):
         return _short("; ".join(f"{name}: {each}" for name, each in _flat(value).items()))
     return _short(str(value))

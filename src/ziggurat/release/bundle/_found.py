@@ -10,8 +10,7 @@ from pathlib import Path
 
 from ziggurat.errors import DataError
 from ziggurat.release.bundle._archive import ArchivePiece, read_archive
-from ziggurat.release.bundle._members import Member
-from ziggurat.release.bundle._names import EVIDENCE, MANIFEST, PUBLIC, STEWARD, name_problem
+from ziggurat.release.bundle._members import EVIDENCE, MANIFEST, PUBLIC, STEWARD, Member, name_problem
 from ziggurat.release.bundle._verified import BundleProblem
 
 _MOST_FILES = 100_000
@@ -41,11 +40,11 @@ class BundleFiles:
     pieces: list[ArchivePiece] = field(default_factory=list)
     archive: str = ""
 
-    def shown(self, part: str, name: str) -> str:
+    def name_of(self, part: str, name: str) -> str:
         """How a file is called from where the bundle is."""
         return name if self.bare else f"{part}/{name}"
 
-    def altered(self, named: set[str]) -> list[BundleProblem]:
+    def find_alterations(self, named: set[str]) -> list[BundleProblem]:
         """What is wrong with a zip besides the files in it, as far as those are not named already."""
         names = {piece.name for piece in self.pieces}
         every = {f"{part}/{name}" for part, members in self.parts.items() for name in members}

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 
 from ziggurat.errors import ParameterError
 from ziggurat.ledger import PrivateKey, canonical, load_private_key, public_hex, signature_holds
-from ziggurat.release.bundle._names import MANIFEST, PUBLIC, STEWARD, clash, name_problem
+from ziggurat.release.bundle._members import MANIFEST, PUBLIC, STEWARD, clash, name_problem
 
 FORMAT = "ziggurat/bundle/1"
 _DOMAIN = b"ziggurat-bundle-1\n"
@@ -66,7 +66,7 @@ class Manifest:
         """Write it as its file."""
         return by_line({**self._body(), "signature": self.signature or None})
 
-    def signed(self, key: PrivateKey) -> Manifest:
+    def sign(self, key: PrivateKey) -> Manifest:
         """Sign it; a rehearsal stays unsigned, whoever asks."""
         if self.rehearsal:
             return self
@@ -102,7 +102,7 @@ class Manifest:
         if found.get("format") != FORMAT or found.get("part") not in (PUBLIC, STEWARD):
             raise ValueError("is not a manifest of a bundle that this version can read")
         key, signature = found.pop("public_key", 0), found.pop("signature", 0)
-        files = {name: _sealed(name, said) for name, said in _mapping(found.get("files")).items()}
+        files = {name: _read_seal(name, said) for name, said in _mapping(found.get("files")).items()}
         if clash([*files, MANIFEST]):
             raise ValueError("names a file that some systems do not tell from another")
         made = cls(
@@ -164,7 +164,7 @@ def field_digests(certificate: Mapping[str, Any]) -> dict[str, str]:
     return {name: sha256(canonical(value, "A certificate").encode()).hexdigest() for name, value in certificate.items()}
 
 
-def damaged_fields(data: bytes, digests: Mapping[str, str]) -> list[str]:
+def find_damaged_fields(data: bytes, digests: Mapping[str, str]) -> list[str]:
     """Say which fields of a text that is not the one that was signed are not as they were; none if all of them are."""
     try:
         found = field_digests(read_object(data))
@@ -178,7 +178,7 @@ def _field_of_line(line: bytes) -> tuple[str, str]:
     return name[1:].decode("ascii", "replace"), sha256(value).hexdigest()
 
 
-def _sealed(name: str, said: Any) -> Sealed:
+def _read_seal(name: str, said: Any) -> Sealed:
     wrong = name_problem(name)
     if wrong or name == MANIFEST:
         raise ValueError(f"names a file that no bundle holds: it {wrong or 'is the manifest itself'}")

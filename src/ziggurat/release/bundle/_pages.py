@@ -14,7 +14,7 @@ from markupsafe import Markup
 from ziggurat.ledger import fingerprint
 from ziggurat.pages import Grid, Picture, TableCell, render
 from ziggurat.privacy import in_words
-from ziggurat.release.bundle._facts import Laid, tables, written
+from ziggurat.release.bundle._facts import Laid, in_text, tables
 
 _KINDS = {
     "question": "An answer to a question",
@@ -51,7 +51,7 @@ def stewards_page(
     rehearsal: bool,
 ) -> str:
     """The page that stays: the decision, what it rests on, and what to do next."""
-    rows = [_weighed(each, outcome) for outcome in ("stopped", "passed") for each in verdict.get(outcome) or ()]
+    rows = [_gate_row(each, outcome) for outcome in ("stopped", "passed") for each in verdict.get(outcome) or ()]
     return render(
         "release/bundle/steward.html",
         **_common(certificate, rehearsal),
@@ -84,7 +84,7 @@ def _common(certificate: Mapping[str, Any], rehearsal: bool) -> dict[str, Any]:
         "decision": {"stopped": (), "reason": "", "refuted": False, **decision} if decision else None,
         "not_protected": certificate.get("not_protected") or (),
         "artefacts": [
-            (each["name"], written(each["bytes"]), each["sha256"]) for each in certificate.get("artefacts") or ()
+            (each["name"], in_text(each["bytes"]), each["sha256"]) for each in certificate.get("artefacts") or ()
         ],
         "versions": list(_mapping(certificate.get("versions")).items()),
         "recorded": {name: recorded.get(name) for name in ("ledger", "seq", "hash")} if recorded else None,
@@ -128,15 +128,15 @@ def _unit(promise: Any) -> str:
     return said.removeprefix("one ") if isinstance(said, str) else "row"
 
 
-def _weighed(said: Any, outcome: str) -> list[str | TableCell]:
+def _gate_row(said: Any, outcome: str) -> list[str | TableCell]:
     """What the gate compared with which threshold, amounts in words."""
     each = _mapping(said)
     refused = TableCell("✗ refuted" if each.get("claimed") else "✗ stops", look="bad")
     return [
-        TableCell(written(each.get("attack")), written(each.get("means"))),
-        written(each.get("figure")),
+        TableCell(in_text(each.get("attack")), in_text(each.get("means"))),
+        in_text(each.get("figure")),
         _amount(each.get("threshold")),
-        written(each.get("chance")),
+        in_text(each.get("chance")),
         _amount(each.get("level")),
         refused if outcome == "stopped" else TableCell("✓ passes", look="good"),
     ]
@@ -146,7 +146,7 @@ def _amount(said: Any) -> str:
     try:
         return in_words(Fraction(said))
     except (TypeError, ValueError, ZeroDivisionError):
-        return written(said)
+        return in_text(said)
 
 
 def _findings(made: Mapping[str, Any]) -> list[tuple[str, str, list[Grid]]]:

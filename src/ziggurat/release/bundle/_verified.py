@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ziggurat.ledger import fingerprint
-from ziggurat.release.bundle._names import PUBLIC, STEWARD
+from ziggurat.release.bundle._members import PUBLIC, STEWARD
 
 REHEARSAL = "This is a rehearsal: its noise can be repeated, nobody signed it, and nothing of it may be published."
 _UNCHECKED = (
@@ -76,7 +76,7 @@ class BundleVerification:
         if not self.sound:
             return [self._verdict(), *map(str, self.problems)]
         said = [f"Promise: {self.certificate['sentence']}"] if self.certificate else []
-        return [self._verdict(), self._checked(), *said, *self._signer()]
+        return [self._verdict(), self._check(), *said, *self._signer()]
 
     def to_dict(self) -> dict[str, Any]:
         """Give the JSON form."""
@@ -101,7 +101,7 @@ class BundleVerification:
             return "BROKEN. This bundle is not what was signed."
         return "SOUND. This bundle is what was signed, to the last byte."
 
-    def _checked(self) -> str:
+    def _check(self) -> str:
         alone = {PUBLIC: "the public part alone", STEWARD: "the steward's part alone, without the public one"}
         which = alone[self.parts[0]] if len(self.parts) == 1 else "the public and the steward's part"
         fields = f", {len(self.certificate)} fields of the certificate" if self.certificate else ""

@@ -13,12 +13,21 @@ from typing import Any
 
 from ziggurat.errors import DataError
 from ziggurat.ledger import PublicKey, fingerprint
-from ziggurat.release.bundle._contents import CERTIFICATE_FORMAT, certified, is_rehearsal
+from ziggurat.release.bundle._contents import CERTIFICATE_FORMAT, is_rehearsal, require_certified
 from ziggurat.release.bundle._found import BundleFiles, find
 from ziggurat.release.bundle._keys import accepted_keys
-from ziggurat.release.bundle._manifest import Manifest, Sealed, damaged_fields, field_digests, read_by_line
-from ziggurat.release.bundle._members import Member
-from ziggurat.release.bundle._names import CERTIFICATE, EVIDENCE, MANIFEST, PAGE, PUBLIC, REPORT, STEWARD, folded
+from ziggurat.release.bundle._manifest import Manifest, Sealed, field_digests, find_damaged_fields, read_by_line
+from ziggurat.release.bundle._members import (
+    CERTIFICATE,
+    EVIDENCE,
+    MANIFEST,
+    PAGE,
+    PUBLIC,
+    REPORT,
+    STEWARD,
+    Member,
+    fold_case,
+)
 from ziggurat.release.bundle._verified import BundleProblem, BundleVerification
 
 _MOST_PROBLEMS = 100
@@ -55,12 +64,12 @@ class _Examination:
         for part, members in self.found.parts.items():
             self._check(part, members)
         self._check_together()
-        self.problems += self.found.altered({each.file for each in self.problems})
+        self.problems += self.found.find_alterations({each.file for each in self.problems})
         made = [manifest for manifest, _ in self.manifests.values()]
         good = {each.public_key for each in made if each.holds}
         signer = good.pop() if len(good) == 1 and all(each.holds for each in made) else ""
         return BundleVerification(
-            self._listed(),
+            self._list(),
             tuple(self.found.parts),
             any(each.rehearsal for each in made),
             self.files,
@@ -70,13 +79,13 @@ class _Examination:
             self.certificate,
         )
 
-    def _listed(self) -> list[BundleProblem]:
+    def _list(self) -> list[BundleProblem]:
         rest = len(self.problems) - _MOST_PROBLEMS
         more = [BundleProblem("", f"has {rest} more problems, which are not listed")] if rest > 0 else []
         return self.problems[:_MOST_PROBLEMS] + more
 
     def _report(self, part: str, name: str, what: str, field: str = "") -> None:
-        self.problems.append(BundleProblem(self.found.shown(part, name), what, field))
+        self.problems.append(BundleProblem(self.found.name_of(part, name), what, field))
 
     def _check(self, part: str, members: Mapping[str, Member]) -> None:
         manifest = self._manifest(part, members.get(MANIFEST))
@@ -124,9 +133,9 @@ class _Examination:
             self._report(part, MANIFEST, f"was signed with another key ({who}) than the one given", "public_key")
 
     def _check_names(self, part: str, manifest: Manifest, members: Mapping[str, Member]) -> None:
-        alike = {folded(name): name for name in manifest.files if name not in members}
+        alike = {fold_case(name): name for name in manifest.files if name not in members}
         for name in sorted(set(members) - set(manifest.files) - {MANIFEST}):
-            meant = alike.get(folded(name))
+            meant = alike.get(fold_case(name))
             self._report(part, name, "was added: the manifest does not name it" + (f", but {meant!r}" if meant else ""))
         for name in sorted(_NEEDED[part] - set(manifest.files)):
             self._report(part, MANIFEST, f"does not name {name}, which every bundle has", "files")
@@ -144,10 +153,10 @@ class _Examination:
         except OSError:
             self._report(part, name, "cannot be read")
             return False
-        self._damaged(part, name, manifest, member)
+        self._find_damage(part, name, manifest, member)
         return False
 
-    def _damaged(self, part: str, name: str, manifest: Manifest, member: Member) -> None:
+    def _find_damage(self, part: str, name: str, manifest: Manifest, member: Member) -> None:
         size, signed = member.size, manifest.files[name].bytes
         length = "" if size == signed else f": it has {size:,} bytes instead of {signed:,}"
         if part != PUBLIC or name != CERTIFICATE:
@@ -158,7 +167,7 @@ class _Examination:
         except (ValueError, OSError):
             self._report(part, name, f"was altered{length}")
             return
-        fields = damaged_fields(data, manifest.fields)
+        fields = find_damaged_fields(data, manifest.fields)
         for each in fields:
             self._report(part, name, "was altered" if each in manifest.fields else "was added", each)
         if not fields:
@@ -211,7 +220,7 @@ def _contradictions(certificate: Mapping[str, Any], manifest: Manifest) -> list[
     if is_rehearsal(certificate) != manifest.rehearsal:
         wrong.append(("rehearsal", "says something else than the manifest, and a rehearsal is never a release"))
     try:
-        listed = certified(certificate)
+        listed = require_certified(certificate)
     except DataError:
         listed = {}
     if listed != {name: sealed for name, sealed in manifest.files.items() if name not in (PAGE, CERTIFICATE)}:

@@ -25,8 +25,17 @@ from ziggurat.release.bundle._contents import Contents
 from ziggurat.release.bundle._found import find
 from ziggurat.release.bundle._keys import release_key
 from ziggurat.release.bundle._manifest import Manifest, Sealed, by_line, field_digests
-from ziggurat.release.bundle._members import LARGEST_TEXT, Member
-from ziggurat.release.bundle._names import CERTIFICATE, EVIDENCE, MANIFEST, PAGE, PUBLIC, REPORT, STEWARD
+from ziggurat.release.bundle._members import (
+    CERTIFICATE,
+    EVIDENCE,
+    LARGEST_TEXT,
+    MANIFEST,
+    PAGE,
+    PUBLIC,
+    REPORT,
+    STEWARD,
+    Member,
+)
 from ziggurat.release.bundle._pages import public_page, stewards_page
 from ziggurat.release.bundle._verifying import verify_bundle
 
@@ -72,7 +81,7 @@ def write_bundle(path: str | os.PathLike[str], contents: Contents, key: PrivateK
     contents.check()
     target = require_new(path)
     signer = None if contents.rehearsal else load_private_key(release_key(create=True).file if key is None else key)
-    with _placed(target) as folder:
+    with _place_whole(target) as folder:
         public = _write_public(folder / PUBLIC, contents, signer)
         _write_stewards(folder / STEWARD, contents, signer, public)
     return target
@@ -83,7 +92,7 @@ def hand_out(bundle: str | os.PathLike[str], path: str | os.PathLike[str]) -> Pa
     target, checked = require_new(path), verify_bundle(bundle)
     if not checked.sound:
         raise DataError(f"This bundle is not handed out: {checked.problems[0]}")
-    with _placed(target) as folder:
+    with _place_whole(target) as folder:
         for name, member in find(bundle).parts[PUBLIC].items():
             _write(folder / PUBLIC / name, member.blocks())
     again = verify_bundle(target)
@@ -124,7 +133,7 @@ def _write_stewards(folder: Path, contents: Contents, key: Ed25519PrivateKey | N
 
 
 def _write_manifest(folder: Path, manifest: Manifest, key: Ed25519PrivateKey | None, mode: int = 0o666) -> str:
-    data = (manifest if key is None else manifest.signed(key)).to_bytes()
+    data = (manifest if key is None else manifest.sign(key)).to_bytes()
     return _write(folder / MANIFEST, [data], mode).sha256
 
 
@@ -159,7 +168,7 @@ def _write(path: Path, blocks: Iterable[bytes], mode: int = 0o666) -> Sealed:
 
 
 @contextmanager
-def _placed(target: Path) -> Iterator[Path]:
+def _place_whole(target: Path) -> Iterator[Path]:
     """Give a folder to fill, and put it, or a zip of it, into place once it is full; on failure nothing is left."""
     draft: Path | None = None
     try:

@@ -2,7 +2,7 @@
 
 from ziggurat.release.comparing._candidate import RISK, UTILITY, Candidate, Candidates, plane
 from ziggurat.release.comparing._candidates import StepCounter, candidates
-from ziggurat.release.comparing._judging import JudgingTerms, judged, steps
+from ziggurat.release.comparing._judging import JudgingTerms, count_steps, judge_copies
 from ziggurat.release.comparing._plane import fill_plane
 
 __all__ = [
@@ -13,8 +13,8 @@ __all__ = [
     "JudgingTerms",
     "StepCounter",
     "candidates",
+    "count_steps",
     "fill_plane",
-    "judged",
+    "judge_copies",
     "plane",
-    "steps",
 ]

@@ -12,7 +12,7 @@ import pyarrow as pa
 from ziggurat.attacks import Excess
 from ziggurat.errors import ParameterError
 from ziggurat.findings import Finding
-from ziggurat.release._tried import excesses_of
+from ziggurat.release._tried import find_excesses
 from ziggurat.utility import Comparison
 
 UTILITY = (
@@ -64,7 +64,7 @@ class Candidate:
     @property
     def excesses(self) -> dict[str, Excess]:
         """What each attack with a control learns beyond it."""
-        return {name: excess for kind in self.attacks.values() for name, excess in excesses_of(kind).items()}
+        return {name: excess for kind in self.attacks.values() for name, excess in find_excesses(kind).items()}
 
     @property
     def worst(self) -> tuple[str, Excess] | None:

@@ -14,7 +14,7 @@ from ziggurat.data import Schema, Table, Unit, read
 from ziggurat.errors import DataError, ParameterError, ZigguratError
 from ziggurat.randomness import Source, secure, seeded
 from ziggurat.release.comparing._candidate import Candidate, Candidates
-from ziggurat.release.comparing._judging import JudgingTerms, Progress, judged, steps
+from ziggurat.release.comparing._judging import JudgingTerms, Progress, count_steps, judge_copies
 from ziggurat.synthesize import Synthesizer, open_table, sample_rows
 from ziggurat.utility import ROWS
 
@@ -89,13 +89,15 @@ def candidates(
         rows=rows,
         random_state=random_state,
     )
-    each_time = 1 + steps(asked, True, None)
+    each_time = 1 + count_steps(asked, True, None)
     told = StepCounter(progress, each_time * len(models))
     found = []
     for name, model in models.items():
-        made, drawn, seconds = _made(name, model, held, kept, training, copies, told)
+        made, drawn, seconds = _fit_and_draw(name, model, held, kept, training, copies, told)
         promise = _promise(made)
-        found.append(judged(name, training, drawn, asked, holdout=outside, seconds=seconds, promise=promise, told=told))
+        found.append(
+            judge_copies(name, training, drawn, asked, holdout=outside, seconds=seconds, promise=promise, told=told)
+        )
     return Candidates(tuple(found), kept.num_rows, outside.num_rows, _notes(total, cells.num_rows, found))
 
 
@@ -112,7 +114,7 @@ class StepCounter:
         self._done += 1
 
 
-def _made(
+def _fit_and_draw(
     name: str, model: object, held: Table, kept: pa.Table, training: Table, copies: int, told: StepCounter
 ) -> tuple[Any, object, float]:
     """Fit a clone and draw from it; a synthesiser without a guarantee does not see who the people are."""
@@ -124,13 +126,13 @@ def _made(
             drawn: Any = made.fit(training).sample(copies=copies)
         else:
             made.fit(read(kept, held.schema, on_bad_cell="missing"))
-            drawn = [made.sample(kept.num_rows, _seed(made, copy)) for copy in range(copies)]
+            drawn = [made.sample(kept.num_rows, _seed_of(made, copy)) for copy in range(copies)]
     except ZigguratError as error:
         raise type(error)(f"Candidate {name!r}: {error}") from None
     return made, drawn, time.perf_counter() - begun
 
 
-def _seed(made: Any, copy: int) -> int | None:
+def _seed_of(made: Any, copy: int) -> int | None:
     """A rehearsal draws the same rows again, each copy its own."""
     return None if made.random_state is None else made.random_state + copy
 

@@ -68,8 +68,8 @@ class JudgingTerms:
         random_state: int | None = None,
     ) -> JudgingTerms:
         """Check names against a schema; what attackers know and want is by default what its roles say."""
-        secrets = _listed(secret) or _with_role(schema, Role.SENSITIVE)[:_MOST_SECRETS]
-        names = _listed(known) or _with_role(schema, Role.QUASI_IDENTIFIER)
+        secrets = _as_names(secret) or _with_role(schema, Role.SENSITIVE)[:_MOST_SECRETS]
+        names = _as_names(known) or _with_role(schema, Role.QUASI_IDENTIFIER)
         terms = Formula.parse(formula).columns if formula else ()
         _check(schema, ("target", [target] if target else []), ("regression", terms))
         _check(schema, ("known column", names), ("secret", secrets))
@@ -81,12 +81,12 @@ class JudgingTerms:
         return cls(target or "", formula or "", names, secrets if names else (), rows or ROWS, random_state)
 
 
-def steps(terms: JudgingTerms, held_out: bool, kind: Synthesis | None) -> int:
+def count_steps(terms: JudgingTerms, held_out: bool, kind: Synthesis | None) -> int:
     """Return in how many steps a candidate is judged."""
     return 1 + len(_attacks(terms, held_out, kind))
 
 
-def judged(
+def judge_copies(
     name: str,
     original: Table,
     copies: object,
@@ -120,7 +120,7 @@ def judged(
         Called with what is done next.
     """
     told(f"{name}: comparing")
-    found = _compared(original, copies, terms, holdout, kind)
+    found = _compare(original, copies, terms, holdout, kind)
     columns = [each.column for each in found.marginals.columns]
     attacks: dict[str, Finding] = {}
     for title, attack in _attacks(terms, holdout is not None, kind):
@@ -129,7 +129,7 @@ def judged(
     return Candidate(name, found, attacks, seconds, promise)
 
 
-def _compared(
+def _compare(
     original: Table, copies: object, terms: JudgingTerms, holdout: object, kind: Synthesis | None
 ) -> Comparison:
     numeric = terms.formula and original.schema[Formula.parse(terms.formula).target].kind in _NUMBERS
@@ -161,13 +161,13 @@ def _attacks(terms: JudgingTerms, held_out: bool, kind: Synthesis | None) -> lis
         if len(known) > 1:
             both = known[: len(known) // 2], known[len(known) // 2 :]
             found.append(("linking", lambda a, b, c, _: linkability(a, b, c, known=both, **seed)))
-        found += [(f"inferring {secret!r}", partial(_inferred, terms, secret)) for secret in terms.secrets]
+        found += [(f"inferring {secret!r}", partial(_infer, terms, secret)) for secret in terms.secrets]
     if kind == "partially" and known:
         found.append(("matching", lambda a, b, _, __: match_risk(a, b, Scenario(known))))  # type: ignore[arg-type]
     return found
 
 
-def _inferred(
+def _infer(
     terms: JudgingTerms, secret: str, original: Table, copies: object, holdout: Any, _: Sequence[str]
 ) -> Finding:
     return inference(original, copies, holdout, known=terms.known, secret=secret, random_state=terms.random_state)
@@ -182,7 +182,7 @@ def _check(schema: Schema, *named: tuple[str, Sequence[str]]) -> None:
                 )
 
 
-def _listed(given: Iterable[str] | str | None) -> tuple[str, ...]:
+def _as_names(given: Iterable[str] | str | None) -> tuple[str, ...]:
     return () if given is None else (given,) if isinstance(given, str) else tuple(given)
 
 

@@ -4,7 +4,7 @@ from ziggurat.release.config._held import HeldBundle
 from ziggurat.release.config._kinds import KINDS
 from ziggurat.release.config._models import FORMAT, ReleaseConfig, json_schema
 from ziggurat.release.config._reading import read_config
-from ziggurat.release.config._running import Outlook, bundle_of, described, run_config
+from ziggurat.release.config._running import Outlook, bundle_of, describe_release, run_config
 
 __all__ = [
     "FORMAT",
@@ -13,7 +13,7 @@ __all__ = [
     "Outlook",
     "ReleaseConfig",
     "bundle_of",
-    "described",
+    "describe_release",
     "json_schema",
     "read_config",
     "run_config",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ziggurat.errors import DataError
 from ziggurat.files import filling, write_text
 from ziggurat.release._certificate import NO_PROMISE
-from ziggurat.release._cited import Cited, recorded
+from ziggurat.release._cited import Cited, look_up
 from ziggurat.release._gate import Verdict
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class HeldBundle:
     def keep(cls, held: Release[Any], config: ReleaseConfig, folder: Path) -> None:
         """Keep a stopped release, whole or not at all, in a folder that its owner alone may enter."""
         with filling(folder) as whole:
-            _, certificate = held.certified(whole)
+            _, certificate = held.write(whole)
             facts = {
                 "format": FORMAT,
                 "certificate": certificate.to_dict(),
@@ -74,7 +74,7 @@ class HeldBundle:
         from ziggurat.release.bundle import Contents, write_bundle
 
         self._require_recorded(purse)
-        made = {**self.certificate, "config": config, **(self._decided(purse, reason) if self.verdict.stopped else {})}
+        made = {**self.certificate, "config": config, **(self._decide(purse, reason) if self.verdict.stopped else {})}
         names = [each["name"] for each in made["artefacts"]]
         contents = Contents(made, self.evidence, self.verdict.to_dict(), {name: self.folder / name for name in names})
         return write_bundle(target, contents, key)
@@ -83,7 +83,7 @@ class HeldBundle:
         if purse.ledger is None:
             return
         try:
-            there = recorded(purse.ledger, Cited.from_dict(self.certificate["recorded"]))
+            there = look_up(purse.ledger, Cited.from_dict(self.certificate["recorded"]))
             said = self.certificate["promise"]["event"], self.certificate["rehearsal"]
         except (KeyError, TypeError, ValueError):
             said, there = None, None
@@ -92,10 +92,10 @@ class HeldBundle:
                 f"What waits in {str(self.folder)!r} is not what the ledger says of it; delete that folder."
             )
 
-    def _decided(self, purse: Purse, reason: str) -> dict[str, Any]:
+    def _decide(self, purse: Purse, reason: str) -> dict[str, Any]:
         """What the decision changes in the certificate: a refuted promise is dropped."""
         digests = ", ".join(each["sha256"] for each in self.certificate["artefacts"][:1])
-        entry = purse.decided(f"{self.certificate['what'][:250]}, SHA-256 {digests}", self.verdict, reason)
+        entry = purse.record_decision(f"{self.certificate['what'][:250]}, SHA-256 {digests}", self.verdict, reason)
         said: dict[str, Any] = {"decision": self.verdict.went_on(reason)}
         if not self.verdict.refuted:
             return said

@@ -70,7 +70,7 @@ class PlanDesk:
         if self.config.schema_:
             return Schema.from_yaml(self.file(self.config.schema_))
         if self._invented:
-            return _invented(self.config.table)[1]
+            return _invent(self.config.table)[1]
         beside = Path(self.file(self.config.table)).with_name(f"{Path(self.config.table).name.split('.')[0]}.yaml")
         if not beside.is_file():
             raise DataError(f"There is no schema {str(beside)!r}; name one with 'schema', or have one proposed by "
@@ -83,7 +83,7 @@ class PlanDesk:
             raise DataError("The file names no table; say which with 'table'.")
         options: dict[str, Any] = {"engine": self.engine, "unreadable": self.config.unreadable}
         if self._invented:
-            return read(_invented(self.config.table)[0], self.schema, engine=self.engine)
+            return read(_invent(self.config.table)[0], self.schema, engine=self.engine)
         file = self.file(self.config.table)
         if not files_named(file):
             raise DataError(f"There is no file {file!r}.")
@@ -114,7 +114,7 @@ def is_open(config: ReleaseConfig, base: Path) -> bool:
     return config.table in known and not (base / config.table).exists()
 
 
-def _invented(name: str) -> tuple[Any, Schema]:
+def _invent(name: str) -> tuple[Any, Schema]:
     from ziggurat.data import datasets
     from ziggurat.data.generators import invent
 
@@ -123,7 +123,7 @@ def _invented(name: str) -> tuple[Any, Schema]:
     return invent(name, _INVENTED_ROWS, 0)
 
 
-def planned(desk: PlanDesk) -> Plan[Any]:
+def make_plan(desk: PlanDesk) -> Plan[Any]:
     """Make the plan that a file describes."""
     maker: Callable[[PlanDesk, Any], Plan[Any]] = _MAKERS[type(desk.config.release)]
     return maker(desk, desk.config.release)
@@ -162,24 +162,24 @@ def _workload(desk: PlanDesk, said: WorkloadSaid) -> Plan[Any]:
 
 def _reports(desk: PlanDesk, said: ReportsSaid) -> Plan[Any]:
     from ziggurat.local import WholeRecord, privatizer_for
-    from ziggurat.release.tables import CollectionPlan, reported_rows
+    from ziggurat.release.tables import CollectionPlan, read_rows
 
     whom, parts = Neighbours(desk.schema.unit, Relation.REPLACE_ONE), {}
     for name, epsilon in said.columns.items():
         column, allowed = desk.schema[name], said.missing or bool(desk.schema[name].missing)
         parts[name] = privatizer_for(column, epsilon, method=said.method, missing=allowed, neighbours=whom)
     table = desk.table()
-    return CollectionPlan(WholeRecord(parts), lambda: reported_rows(table, list(parts)))
+    return CollectionPlan(WholeRecord(parts), lambda: read_rows(table, list(parts)))
 
 
 def _model(desk: PlanDesk, said: ModelSaid) -> Plan[Any]:
-    from ziggurat.release.models import TableModelPlan, Task, model_name, named_model
+    from ziggurat.release.models import TableModelPlan, Task, make_model, model_name
 
     task = Task(desk.schema, said.label, tuple(said.columns))
     whom = desk.purse.protects(Neighbours(desk.schema.unit))
     options = {**said.options, **({} if said.expected_rows is None else {"expected_rows": said.expected_rows})}
     given = (said.epsilon, said.delta, options, desk.config.rehearse, whom.relation.value)
-    model = named_model(model_name(said.model, task), task, *given)
+    model = make_model(model_name(said.model, task), task, *given)
     return TableModelPlan.of(model, task, desk.table(), desk.purse, said.expected_rows or 1_000)
 
 
@@ -202,10 +202,10 @@ def _labels(desk: PlanDesk, said: LabelsSaid) -> Plan[Any]:
     return labelling.plan(queries, most_answers=said.most_answers)
 
 
-def _anonymized(desk: PlanDesk, said: AnonymizedSaid) -> Plan[Any]:
+def _anonymize(desk: PlanDesk, said: AnonymizedSaid) -> Plan[Any]:
     from ziggurat.anonymize import METRICS, anonymize
     from ziggurat.data import hierarchies_in
-    from ziggurat.release.tables import AnonymizedPlan, checked_keep
+    from ziggurat.release.tables import AnonymizedPlan, check_keep
 
     table = desk.table(later=False)
     trees = hierarchies_in([desk.file(each) for each in said.hierarchies], table.schema)
@@ -213,13 +213,13 @@ def _anonymized(desk: PlanDesk, said: AnonymizedSaid) -> Plan[Any]:
     options: dict[str, Any] = {"suppression": said.suppression, "recoding": said.recoding}
     if said.metric != "loss" or said.weights:
         options["metric"] = METRICS[said.metric](said.weights)
-    made = anonymize(table, models, quasi_identifiers=known, hierarchies=_used(trees, said, table), **options)
-    kept = checked_keep(made, said.keep, said.drop)
+    made = anonymize(table, models, quasi_identifiers=known, hierarchies=_use_trees(trees, said, table), **options)
+    kept = check_keep(made, said.keep, said.drop)
     target = desk.place / said.out
     return AnonymizedPlan.of(made, target, target, kept, tuple(said.drop), desk.config.note)
 
 
-def _used(trees: dict[str, Any], said: AnonymizedSaid, table: Table) -> dict[str, Any]:
+def _use_trees(trees: dict[str, Any], said: AnonymizedSaid, table: Table) -> dict[str, Any]:
     from ziggurat.data import Role
 
     roles = [column.name for column in table.schema.with_role(Role.QUASI_IDENTIFIER)]
@@ -243,7 +243,7 @@ def _models(said: AnonymizedSaid, trees: dict[str, Any]) -> list[Any]:
     return found
 
 
-def _masked(desk: PlanDesk, said: MaskedSaid) -> Plan[Any]:
+def _mask(desk: PlanDesk, said: MaskedSaid) -> Plan[Any]:
     from ziggurat.anonymize import mask, mask_plan, require_harmless, require_named, safe_harbor
     from ziggurat.release.tables import MaskedPlan
 
@@ -290,7 +290,7 @@ _MAKERS: dict[type[Any], Callable[[PlanDesk, Any], Any]] = {
     ReportsSaid: _reports,
     ModelSaid: _model,
     LabelsSaid: _labels,
-    AnonymizedSaid: _anonymized,
-    MaskedSaid: _masked,
+    AnonymizedSaid: _anonymize,
+    MaskedSaid: _mask,
     SyntheticSaid: _synthetic,
 }

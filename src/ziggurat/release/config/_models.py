@@ -175,7 +175,7 @@ class SyntheticSaid(_Said):
     options: dict[str, Any] = Field(default_factory=dict, description="Further parameters of the method.")
 
     @model_validator(mode="after")
-    def _priced(self) -> SyntheticSaid:
+    def _require_epsilon(self) -> SyntheticSaid:
         private = self.method in ("aim", "mst")
         if private != (self.epsilon is not None):
             raise ValueError("'epsilon' goes with the methods aim and mst, and they need it")

@@ -32,10 +32,10 @@ def read_config(file: str | Path) -> ReleaseConfig:
         return ReleaseConfig.model_validate(said)
     except ValidationError as error:
         wrong = sorted(error.errors(include_url=False), key=lambda each: each["type"] != "extra_forbidden")
-        raise DataError(_told(wrong[0], locate)) from None  # a key that nobody knows explains one that is missing
+        raise DataError(_explain(wrong[0], locate)) from None  # a key that nobody knows explains one that is missing
 
 
-def _told(error: Any, locate: Any) -> str:
+def _explain(error: Any, locate: Any) -> str:
     """The first thing that is wrong, in a sentence; pydantic names the kind of a union in the path, YAML does not."""
     path = tuple(str(each) for each in error["loc"])
     kinds = len(path) > 1 and path[0] == "release"
@@ -43,7 +43,7 @@ def _told(error: Any, locate: Any) -> str:
     where = _where(locate, keys)
     named = ".".join(keys) or "the file"
     if error["type"] == "extra_forbidden":
-        return f"{where}there is no {keys[-1]!r} here; {nearest(keys[-1], _known(path))}"
+        return f"{where}there is no {keys[-1]!r} here; {nearest(keys[-1], _known_keys(path))}"
     if error["type"] in ("union_tag_invalid", "union_tag_not_found"):
         return f"{where}'release' needs a 'kind', one of {error['ctx'].get('expected_tags', _tags())}."
     said = error["msg"].removeprefix("Value error, ").rstrip(".")
@@ -59,7 +59,7 @@ def _where(locate: Any, keys: tuple[str, ...]) -> str:
     return ""
 
 
-def _known(path: tuple[str, ...]) -> list[str]:
+def _known_keys(path: tuple[str, ...]) -> list[str]:
     from ziggurat.release.config._kinds import KINDS
 
     if len(path) > 2 and path[0] == "release" and path[1] in KINDS:

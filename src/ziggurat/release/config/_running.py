@@ -19,7 +19,7 @@ from ziggurat.release._gate import DEFAULTS, Gate
 from ziggurat.release._purse import Purse
 from ziggurat.release.bundle import release_key, require_new
 from ziggurat.release.config._held import HeldBundle
-from ziggurat.release.config._kinds import PlanDesk, is_open, planned, table_name
+from ziggurat.release.config._kinds import PlanDesk, is_open, make_plan, table_name
 from ziggurat.release.config._reading import read_config
 from ziggurat.wording import nearest
 
@@ -100,7 +100,7 @@ class Outlook:
         }
 
 
-def described(file: str | Path, *, group_size: int = 1_000) -> Outlook:
+def describe_release(file: str | Path, *, group_size: int = 1_000) -> Outlook:
     """Say what the release of a file would be: priced from public facts, or measured where nothing is promised.
 
     Of a kind with a guarantee no row is read. A kind without one is made and attacked where nobody sees it; nothing is
@@ -109,7 +109,7 @@ def described(file: str | Path, *, group_size: int = 1_000) -> Outlook:
     config = read_config(file)
     target, gate = bundle_of(config, file), _gate(config)
     with _desk(config, file, write=False) as desk:
-        plan = planned(desk)
+        plan = make_plan(desk)
         _require_payer(plan, desk)
         if plan.event is not None:
             quoted = None if desk.purse.ledger is None else desk.purse.quote(plan, group_size=group_size)
@@ -141,12 +141,12 @@ def run_config(
         Called, before anything is written, with what will be.
     """
     config = read_config(file)
-    target, held = require_new(bundle_of(config, file)), held_of(bundle_of(config, file))
+    target, held = require_new(bundle_of(config, file)), held_folder(bundle_of(config, file))
     gate, signer = _gate(config), _signer(config, key)
     if held.exists():
-        return _taken_up(HeldBundle.open(held), config, file, target, go_on, signer), target
+        return _take_up(HeldBundle.open(held), config, file, target, go_on, signer), target
     with _desk(config, file, write=True) as desk:
-        plan = planned(desk)
+        plan = make_plan(desk)
         if told is not None:
             told(_will_write(plan, desk.purse, target))
         _require_payer(plan, desk)
@@ -156,7 +156,7 @@ def run_config(
             kept = _hold(error.held, config, held)
             raise GateError(f"{error} {kept}") from None
         made = replace(made, config=public_config(config, file), looked=config.looked)
-        return made, _bundled(made, config, target, signer)
+        return made, _write_bundle(made, config, target, signer)
 
 
 def bundle_of(config: ReleaseConfig, file: str | Path) -> Path:
@@ -165,7 +165,7 @@ def bundle_of(config: ReleaseConfig, file: str | Path) -> Path:
     return path.parent / (config.bundle or f"{path.stem}.bundle")
 
 
-def held_of(bundle: Path) -> Path:
+def held_folder(bundle: Path) -> Path:
     """Where a release waits that the gate stopped, or that could not be written."""
     return bundle.with_name(f"{bundle.name}.held")
 
@@ -251,16 +251,16 @@ def _signer(config: ReleaseConfig, key: PrivateKey | None) -> PrivateKey | None:
     return load_private_key(release_key(create=True).file if key is None else key)
 
 
-def _bundled(made: Release[Any], config: ReleaseConfig, target: Path, signer: PrivateKey | None) -> Path:
+def _write_bundle(made: Release[Any], config: ReleaseConfig, target: Path, signer: PrivateKey | None) -> Path:
     """Write the bundle; if that fails, keep what was paid for, so that the next run can."""
     try:
         return made.bundle(target, signer)
     except DataError as error:
         if made.event is None or made.plan.identity() is not None:
             raise
-        HeldBundle.keep(made, config, held_of(target))
+        HeldBundle.keep(made, config, held_folder(target))
         raise DataError(
-            f"{error} What was paid for is kept in {str(held_of(target))!r}: mend that and run again, which costs "
+            f"{error} What was paid for is kept in {str(held_folder(target))!r}: mend that and run again, which costs "
             "nothing."
         ) from None
 
@@ -273,7 +273,7 @@ def _hold(held: Any, config: ReleaseConfig, place: Path) -> str:
     return f"It was paid for and is kept in {str(place)!r}: run again with a reason (--go-on), or delete that folder."
 
 
-def _taken_up(
+def _take_up(
     held: HeldBundle, config: ReleaseConfig, file: str | Path, target: Path, go_on: str, key: PrivateKey | None
 ) -> HeldBundle:
     if held.verdict.stopped and not go_on.strip():

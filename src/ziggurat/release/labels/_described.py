@@ -27,7 +27,7 @@ def is_own(aggregator: Aggregator) -> bool:
     return type(aggregator) in AGGREGATORS.values()
 
 
-def described(step: VotingStep) -> dict[str, Any]:
+def describe_step(step: VotingStep) -> dict[str, Any]:
     """Give every public parameter of an aggregator, exact; its `repr` rounds, and does not show every test."""
     public = {name: value for name, value in sorted(vars(step).items()) if not name.startswith("_")}
     return {"kind": _name(type(step)), **{name: _plain(value) for name, value in public.items()}}
@@ -40,27 +40,27 @@ def _name(kind: type[VotingStep]) -> str:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, VotingStep):
-        return described(value)
+        return describe_step(value)
     if isinstance(value, Fraction):
         return str(value)
     return value if value is None or isinstance(value, str | int) else repr(value)
 
 
 def aggregator_from(facts: Mapping[str, Any]) -> Aggregator | None:
-    """Make the aggregator that `described` wrote down; None for one that is not Ziggurat's own."""
+    """Make the aggregator that `describe_step` wrote down; None for one that is not Ziggurat's own."""
     made = _KINDS.get(facts["kind"])
     return None if made is None else made(facts)
 
 
-def _tested(facts: Mapping[str, Any]) -> ThresholdTest | None:
+def _read_test(facts: Mapping[str, Any]) -> ThresholdTest | None:
     test = facts["test"]
     return None if test is None else ThresholdTest(test["threshold"], test["sigma"])
 
 
 _KINDS: dict[str, Callable[[Mapping[str, Any]], Aggregator]] = {
-    "GumbelNoisyMax": lambda facts: GumbelNoisyMax(facts["gamma"], test=_tested(facts)),
-    "LaplaceNoisyMax": lambda facts: LaplaceNoisyMax(facts["gamma"], test=_tested(facts)),
-    "GaussianNoisyMax": lambda facts: GaussianNoisyMax(facts["sigma"], test=_tested(facts)),
+    "GumbelNoisyMax": lambda facts: GumbelNoisyMax(facts["gamma"], test=_read_test(facts)),
+    "LaplaceNoisyMax": lambda facts: LaplaceNoisyMax(facts["gamma"], test=_read_test(facts)),
+    "GaussianNoisyMax": lambda facts: GaussianNoisyMax(facts["sigma"], test=_read_test(facts)),
     "ConfidentGaussianMax": lambda facts: ConfidentGaussianMax(
         facts["test"]["threshold"], facts["test"]["sigma"], facts["sigma"]
     ),
@@ -69,14 +69,14 @@ _KINDS: dict[str, Callable[[Mapping[str, Any]], Aggregator]] = {
 
 def in_a_phrase(facts: Mapping[str, Any]) -> str:
     """Say which aggregator it was, for people."""
-    shown = [_shown(name, value) for name, value in facts.items() if name not in ("kind", "test") and value is not None]
+    shown = [_show(name, value) for name, value in facts.items() if name not in ("kind", "test") and value is not None]
     if facts.get("test"):
         shown.append(f"after a test of threshold {_amount(facts['test']['threshold'])} with sigma "
                      f"{_amount(facts['test']['sigma'])}")  # fmt: skip
     return f"{facts['kind']} ({', '.join(shown)})"
 
 
-def _shown(name: str, value: Any) -> str:
+def _show(name: str, value: Any) -> str:
     return f"{name} {_amount(value)}"
 
 

@@ -16,7 +16,7 @@ from ziggurat.files import write_text
 from ziggurat.ledger import Grant, Ledger
 from ziggurat.pate import UNANSWERED, Aggregator, Ballot, Labels, PateAccount, account
 from ziggurat.privacy import Amount, Event, Neighbours, event_from_dict
-from ziggurat.release._cited import Cited, recorded
+from ziggurat.release._cited import Cited, look_up
 from ziggurat.release.labels._described import aggregator_from
 
 Made = TypeVar("Made")
@@ -113,7 +113,7 @@ class LabellingFacts:
     @classmethod
     def at(cls, ledger: Ledger, entry: Cited) -> Self:
         """Read the facts from the ledger itself."""
-        there = recorded(ledger, entry)
+        there = look_up(ledger, entry)
         if not isinstance(there.question, dict) or there.question.get("kind") != "labels":
             raise DataError(f"Entry {entry.seq} of the ledger holds no labels; ask for the original file.")
         answers = sum(label != UNANSWERED for label in there.answer["labels"])
@@ -180,7 +180,12 @@ class Labelled:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the JSON form."""
-        return {"format": FORMAT, **stored(self.labels), "replayed": self.replayed, "facts": self.facts.to_dict()}
+        return {
+            "format": FORMAT,
+            **labels_to_dict(self.labels),
+            "replayed": self.replayed,
+            "facts": self.facts.to_dict(),
+        }
 
     @classmethod
     def from_dict(cls, data: Any) -> Self:
@@ -192,7 +197,7 @@ class Labelled:
         if data["format"] != FORMAT or data.keys() != {"format", "labels", "event", "replayed", "facts"}:
             raise ValueError("another format")
         facts = LabellingFacts.from_dict(data["facts"])
-        made = cls(labels_from(data, facts.rehearsal), facts, data["replayed"])
+        made = cls(labels_from_dict(data, facts.rehearsal), facts, data["replayed"])
         if made.labels.event != facts.event or type(made.replayed) is not bool:
             raise ValueError("another event than that of the labels")
         return made
@@ -200,7 +205,7 @@ class Labelled:
     def require_recorded(self, ledger: Ledger) -> None:
         """Raise `DataError` unless the ledger holds exactly these labels and facts."""
         self.facts.require_recorded(ledger)
-        if recorded(ledger, self.facts.entry).answer["labels"] != self.labels.labels.tolist():
+        if look_up(ledger, self.facts.entry).answer["labels"] != self.labels.labels.tolist():
             raise DataError(
                 f"These are not the labels of entry {self.facts.entry.seq} of the ledger; ask for the original."
             )
@@ -219,12 +224,12 @@ class Labelled:
         return f"<{kind}: {self.facts.answers} of {self.facts.queries} queries answered>"
 
 
-def stored(labels: Labels) -> dict[str, Any]:
+def labels_to_dict(labels: Labels) -> dict[str, Any]:
     """Give labels as the ledger keeps them."""
     return {"labels": labels.labels.tolist(), "event": labels.event.to_dict()}
 
 
-def labels_from(answer: Mapping[str, Any], rehearsal: bool) -> Labels:
+def labels_from_dict(answer: Mapping[str, Any], rehearsal: bool) -> Labels:
     """Read labels as the ledger keeps them."""
     given = answer["labels"]
     if not isinstance(given, list) or any(type(label) is not int for label in given):

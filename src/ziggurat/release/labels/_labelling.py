@@ -19,13 +19,12 @@ from ziggurat.pate.teachers import digest_of_body
 from ziggurat.privacy import Amount, Event, Neighbours, whole_number
 from ziggurat.queries.answering import QuotedPart
 from ziggurat.randomness import Source
-from ziggurat.release._certificate import promised
-from ziggurat.release._paid import paid
+from ziggurat.release._certificate import best_promise
 from ziggurat.release._plan import Plan, Progress
-from ziggurat.release._purse import Purse
+from ziggurat.release._purse import Purse, run_paid
 from ziggurat.release._quotation import Quotation
-from ziggurat.release.labels._described import described, features_digest, is_own
-from ziggurat.release.labels._labelled import Labelled, LabellingFacts, labels_from, stored
+from ziggurat.release.labels._described import describe_step, features_digest, is_own
+from ziggurat.release.labels._labelled import Labelled, LabellingFacts, labels_from_dict, labels_to_dict
 
 if TYPE_CHECKING:
     from ziggurat.release._release import Release
@@ -73,7 +72,7 @@ class LabelPlan(Plan[Labels]):
             f"where {most:,} teachers say one class and {voters - most:,} another, {wrong:.2g} of the labels are wrong"
         )
         delta = self.labelling._purse.grant(self.event.neighbours).grant.delta
-        return (QuotedPart("labels", repr(aggregator), promised(self.event, delta).epsilon, None, note=note),)
+        return (QuotedPart("labels", repr(aggregator), best_promise(self.event, delta).epsilon, None, note=note),)
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -91,16 +90,16 @@ class LabelPlan(Plan[Labels]):
 
     def run(self, source: Source, progress: Progress | None) -> Labels:
         """Let the teachers vote; what is given now is what the ledger gives ever after."""
-        drawn = self.labelling._drawn(self.features, self.most_answers, source, progress)
-        return labels_from(stored(drawn), self.rehearsal)
+        drawn = self.labelling._draw(self.features, self.most_answers, source, progress)
+        return labels_from_dict(labels_to_dict(drawn), self.rehearsal)
 
-    def stored(self, output: Labels) -> dict[str, Any]:
+    def to_ledger(self, output: Labels) -> dict[str, Any]:
         """The labels."""
-        return stored(output)
+        return labels_to_dict(output)
 
     def again(self, stored: Mapping[str, Any]) -> Labels:
         """The labels that the ledger keeps."""
-        return labels_from(stored, self.rehearsal)
+        return labels_from_dict(stored, self.rehearsal)
 
     def artefacts(self, output: Labels, folder: Path) -> list[Path]:
         """One line for each query: its number and its label, which is empty where none was given."""
@@ -166,9 +165,9 @@ class Labelling:
             raise ParameterError("Give an aggregator of ziggurat.pate, such as GumbelNoisyMax('0.05').")
         self._teachers, self._aggregator, self._ledger = teachers, aggregator, ledger
         self._analyst, self._budget = analyst, budget
-        self._organisation, self._owned = organisation, _owned(organisation, teachers_owned, teachers)
+        self._organisation, self._owned = organisation, _require_owned(organisation, teachers_owned, teachers)
         self._purse = Purse(ledger, budget, analyst, source)
-        self._ballot = self._protected()
+        self._ballot = self._protect()
 
     @property
     def rehearsal(self) -> bool:
@@ -257,7 +256,7 @@ class Labelling:
         asked = {**self._question(X, facts.queries, facts.question["most_answers"]), "once": facts.question["once"]}
         if asked != dict(facts.question):
             raise DataError("These labels were given for other features, by other teachers or with other noise.")
-        votes = paid(lambda: self._votes(self._teachers.check(X)), "nothing was spent")
+        votes = run_paid(lambda: self._votes(self._teachers.check(X)), "nothing was spent")
         at = facts.grant.delta if delta is None else delta
         return account(
             self._aggregator, votes, delta=at, answered=labelled.labels.answered,
@@ -284,7 +283,7 @@ class Labelling:
             # Named only where it is not one, so that labels which were paid for before there was a second are known.
             **({"moved": self._ballot.moved} if self._ballot.moved > 1 else {}),
             "classes": self._ballot.classes,
-            "aggregator": described(self._aggregator),
+            "aggregator": describe_step(self._aggregator),
             "queries": queries,
             "features": None if features is None else features_digest(features),
             "most_answers": None if most_answers is None else int(most_answers),
@@ -299,7 +298,7 @@ class Labelling:
             self._teachers.votes(features), dealt.classes, unit=dealt.unit, relation=dealt.relation
         )
 
-    def _drawn(self, features: Any, most_answers: int | None, source: Source, progress: Progress | None) -> Labels:
+    def _draw(self, features: Any, most_answers: int | None, source: Source, progress: Progress | None) -> Labels:
         if progress is not None:
             progress(f"asking {len(self._teachers.seen_)} teachers about {len(features):,} queries")
         votes = self._votes(features)
@@ -308,7 +307,7 @@ class Labelling:
         _require_as_planned(drawn, len(features), most_answers, self._ballot.classes)
         return replace(drawn, event=planned, origin="seeded" if self.rehearsal else drawn.origin)
 
-    def _protected(self) -> Ballot:
+    def _protect(self) -> Ballot:
         """The votes as the budget's people see them."""
         dealt = self._dealt
         budgeted = self._purse.protects(dealt.neighbours)
@@ -349,7 +348,7 @@ def _require_as_planned(drawn: Labels, queries: int, most_answers: int | None, c
         raise ParameterError("The aggregator answered more queries than it was allowed to.")
 
 
-def _owned(organisation: Unit | None, teachers_owned: int, teachers: Teachers) -> int:
+def _require_owned(organisation: Unit | None, teachers_owned: int, teachers: Teachers) -> int:
     owned = whole_number(teachers_owned, "teachers_owned")
     if organisation is None and owned > 1:
         raise ParameterError("Say which organisation owns several teachers, such as Unit.of('site', 'hospital').")

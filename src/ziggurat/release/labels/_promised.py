@@ -100,13 +100,13 @@ class TeachersSide:
         sanitised: Sanitized | None = None,
     ) -> Self:
         """Compute the promise from the facts, at the delta that was paid unless another is asked for."""
-        delta = paid_delta(labellings) if delta is None else delta
+        delta = sum_deltas(labellings) if delta is None else delta
         owned = whole_number(teachers_owned, "teachers_owned")
         if owned > min(each.question["voters"] for each in labellings):
             raise ParameterError("An organisation cannot own more teachers than there are.")
         if sanitised is not None:
             _require_publishable(sanitised, organisation, delta, max(each.ballot.moved for each in labellings))
-        made = _alike if _are_alike(labellings) else _mixed
+        made = _alike if _are_alike(labellings) else _compose_mixed
         promise, published, group = made(labellings, delta, organisation, owned)
         if sanitised is not None:
             promise = compose(*(each.event for each in labellings), sanitised.event).approximate(delta)
@@ -124,7 +124,7 @@ class TeachersSide:
         shown = self.sanitised is not None and self.sanitised.origin != "secure"
         return shown or any(each.rehearsal for each in self.labellings)
 
-    def checked_in(self, ledger: Ledger) -> Self:
+    def check_in(self, ledger: Ledger) -> Self:
         """Compare every labelling with the ledger's own entries; `DataError` if a file claims something else."""
         ledger.verify().require()
         for each in self.labellings:
@@ -161,7 +161,7 @@ class TeachersSide:
         return replace(proven, promise=stated, organisation=group, checked=checked)
 
 
-def paid_delta(labellings: Sequence[LabellingFacts]) -> Fraction:
+def sum_deltas(labellings: Sequence[LabellingFacts]) -> Fraction:
     """The delta that was paid for labels: that of their grant, and the sum over several."""
     return sum((grant.delta for _, grant in grants_of(labellings)), Fraction(0))
 
@@ -198,16 +198,16 @@ def _alike(labellings: Sequence[LabellingFacts], delta: Amount, unit: Unit | Non
     return made.record, made.published, made.organisation
 
 
-def _mixed(labellings: Sequence[LabellingFacts], delta: Amount, unit: Unit | None, owned: int) -> Accounts:
+def _compose_mixed(labellings: Sequence[LabellingFacts], delta: Amount, unit: Unit | None, owned: int) -> Accounts:
     """Compose the events; there is no published formula for several kinds of noise."""
     promise = compose(*(each.event for each in labellings)).approximate(delta)
     if unit is None:
         return promise, None, None
-    events = [_seen_by(each, unit, owned) for each in labellings]
+    events = [_side_of(each, unit, owned) for each in labellings]
     return promise, None, compose(*events).approximate(delta)
 
 
-def _seen_by(facts: LabellingFacts, unit: Unit, owned: int) -> Event:
+def _side_of(facts: LabellingFacts, unit: Unit, owned: int) -> Event:
     if facts.aggregator is None:
         raise ParameterError("What an organisation is promised is known of Ziggurat's own aggregators alone.")
     return facts.aggregator.planned(facts.ballot.owned_by(unit, owned), facts.queries, facts.cap)
@@ -319,7 +319,7 @@ class StudentsSide:
         """Whether any noise was seeded."""
         return any(each.rehearsal for each in self.queries)
 
-    def checked_in(self, ledger: Ledger) -> Self:
+    def check_in(self, ledger: Ledger) -> Self:
         """Compare every call with the ledger's own entries."""
         ledger.verify().require()
         for each in self.queries:

@@ -29,7 +29,7 @@ from ziggurat.privacy import (
     whole_number,
 )
 from ziggurat.randomness import Source
-from ziggurat.release._cited import Cited, recorded
+from ziggurat.release._cited import Cited, look_up
 from ziggurat.release._plan import Plan, Progress
 from ziggurat.release._purse import Purse
 from ziggurat.release.labels._described import features_digest
@@ -143,7 +143,7 @@ class PrivatizedQueries:
         for call in self.calls:
             if call.entry is None:
                 raise DataError("Some queries are recorded in no ledger; leave the student's ledger out.")
-            there = recorded(ledger, call.entry)
+            there = look_up(ledger, call.entry)
             said = (there.event, there.answer, there.rehearsal)
             if said != (self.call_event, _answer(self.noise, call.rows, call.digest), self.rehearsal):
                 raise DataError(f"The file says something else than entry {call.entry.seq} of the student's ledger.")
@@ -175,7 +175,7 @@ class PrivatizedPlan(Plan[Reports]):
         """Protect every row on its own."""
         return self.noise.privatize(self.rows, source)
 
-    def stored(self, output: Reports) -> dict[str, Any]:
+    def to_ledger(self, output: Reports) -> dict[str, Any]:
         """The number of rows and the digest of the reports; none of the rows, by which a guess could be checked."""
         return _answer(self.noise, len(self.rows), features_digest(output.value))
 
@@ -245,7 +245,7 @@ class QueryCurator:
         self._ledger, self._budget = ledger, budget or ""
         self._purse = Purse(ledger, self._budget, analyst or "", source)
         self._rho = exact_positive(rho, "rho")
-        self._neighbours = self._protected(unit)
+        self._neighbours = self._protect(unit)
         self._rows = whole_number(rows_per_unit, "rows_per_unit")
         if self._neighbours.unit.is_row and self._rows > 1:
             raise ParameterError("A row has one row; name the unit that has several, such as Unit.person('patient').")
@@ -295,7 +295,7 @@ class QueryCurator:
         where = "no ledger" if self._ledger is None else f"the budget {self._budget!r}"
         return f"QueryCurator(rho {in_words(self._rho)}, {self._noise.dimension} features, paid by {where})"
 
-    def _protected(self, unit: Unit | None) -> Neighbours:
+    def _protect(self, unit: Unit | None) -> Neighbours:
         if self._ledger is None:
             return Neighbours(unit or Unit(), Relation.REPLACE_ONE)
         own = self._ledger.budget(self._budget).neighbours.unit

@@ -92,8 +92,8 @@ class StudentCertificate:
 
     def verify(self, ledger: Ledger | None = None, students_ledger: Ledger | None = None) -> StudentCertificate:
         """Compare the facts with the ledgers, and give the certificate that says so; `DataError` if they disagree."""
-        teachers = self.teachers if ledger is None else self.teachers.checked_in(ledger)
-        student = self.student if students_ledger is None else self.student.checked_in(students_ledger)
+        teachers = self.teachers if ledger is None else self.teachers.check_in(ledger)
+        student = self.student if students_ledger is None else self.student.check_in(students_ledger)
         return replace(self, teachers=teachers, student=student)
 
     def require_files(self, folder: str | Path) -> None:
@@ -128,8 +128,8 @@ class StudentCertificate:
     @classmethod
     def _read(cls, data: Any) -> Self:
         sides = TeachersSide.from_dict(data["teachers"]), StudentsSide.from_dict(data["student"])
-        made = cls(date.fromisoformat(data["made"]), *sides, _checked_files(data["files"]), str(data["about"]))
-        if made.to_dict() != data or made.student.matched != _matched(sides[0].labellings, sides[1].queries):
+        made = cls(date.fromisoformat(data["made"]), *sides, _check_files(data["files"]), str(data["about"]))
+        if made.to_dict() != data or made.student.matched != _is_matched(sides[0].labellings, sides[1].queries):
             raise ValueError("something else than the facts say")
         return made
 
@@ -194,11 +194,11 @@ def certify(
         raise PrivacyError("A data-dependent epsilon is private and has no place in a certificate.")
     several = [labelled] if isinstance(labelled, Labelled | LabellingFacts) else _several(labelled)
     facts = facts_of(several)
-    sent = _sent(queries)
+    sent = _read_sent(queries)
     teachers = TeachersSide.of(facts, delta, organisation, teachers_owned, sanitised)
-    student = StudentsSide(features, sent, _matched(facts, sent))
+    student = StudentsSide(features, sent, _is_matched(facts, sent))
     day = datetime.now(UTC).date() if made is None else made
-    noted = _digests(files) if isinstance(files, str | Path) else _checked_files(files or {})
+    noted = _digests(files) if isinstance(files, str | Path) else _check_files(files or {})
     certificate = StudentCertificate(day, teachers, student, noted, about).verify(ledger, students_ledger)
     if ledger is not None:
         for each in several:
@@ -212,14 +212,14 @@ def _several(given: Any) -> Sequence[Any]:
     return given
 
 
-def _sent(queries: Any) -> tuple[PrivatizedQueries, ...]:
+def _read_sent(queries: Any) -> tuple[PrivatizedQueries, ...]:
     if queries is None:
         return ()
     several = queries if isinstance(queries, Sequence) else [queries]
     return tuple(each.sent if isinstance(each, QueryCurator) else each for each in several)
 
 
-def _matched(facts: Sequence[LabellingFacts], sent: Sequence[Any]) -> bool:
+def _is_matched(facts: Sequence[LabellingFacts], sent: Sequence[Any]) -> bool:
     """Whether what curator A labelled is what curator B sent; reports that were divided cannot be told."""
     known = {call.digest for each in sent if isinstance(each, PrivatizedQueries) for call in each.calls}
     return all(each.question["features"] in known for each in facts)
@@ -238,7 +238,7 @@ def _digests(where: str | Path) -> dict[str, str]:
     return digests
 
 
-def _checked_files(files: Mapping[str, str]) -> dict[str, str]:
+def _check_files(files: Mapping[str, str]) -> dict[str, str]:
     if not all(isinstance(name, str) and isinstance(digest, str) for name, digest in files.items()):
         raise ParameterError("Give the SHA-256 of each file by its name, both as text.")
     return dict(files)

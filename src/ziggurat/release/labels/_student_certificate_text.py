@@ -34,13 +34,13 @@ def certificate_text(certificate: StudentCertificate) -> str:
         ("4. Where to check", _places(certificate)),
     ]
     lines = [REHEARSAL, ""] if certificate.rehearsal else []
-    lines += [line for each in title for line in _wrapped(each)]
+    lines += [line for each in title for line in _wrap(each)]
     for heading, paragraphs in sections:
-        lines += ["", heading, *(line for each in paragraphs for line in _wrapped(each, "   "))]
+        lines += ["", heading, *(line for each in paragraphs for line in _wrap(each, "   "))]
     return "\n".join(lines) + "\n"
 
 
-def _wrapped(paragraph: str, indent: str = "") -> list[str]:
+def _wrap(paragraph: str, indent: str = "") -> list[str]:
     return textwrap.wrap(
         paragraph, WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
     )  # fmt: skip
@@ -50,14 +50,14 @@ def _amounts(promise: ApproximateDP) -> str:
     return f"epsilon {in_words(promise.epsilon)} at delta {in_words(promise.delta)}"
 
 
-def _promised(amounts: str, promise: ApproximateDP | PureDP) -> str:
+def _tell_promise(amounts: str, promise: ApproximateDP | PureDP) -> str:
     several = " Somebody with several rows is protected less." if promise.neighbours.unit.is_row else ""
     sentence = promise.sentence()
     return f"Differential privacy with {amounts} ({promise.neighbours}). {sentence}{several}"
 
 
 def _teachers(side: TeachersSide) -> Iterator[str]:
-    yield _promised(_amounts(side.promise), side.promise)
+    yield _tell_promise(_amounts(side.promise), side.promise)
     yield (
         f"This covers everything that the labels show of the teachers, and so this student. It depends on no vote: it "
         f"is the cost of {count_noun(sum(each.queries for each in side.labellings), 'query')}, of which at most "
@@ -125,7 +125,7 @@ def _queries(side: StudentsSide, promise: PureDP) -> Iterator[str]:
         "these people but the privatised rows: neither in training nor for its threshold.",
         "original": "This covers the queries alone, against whoever labelled them.",
     }
-    yield _promised(f"epsilon {in_words(promise.epsilon)}", promise)
+    yield _tell_promise(f"epsilon {in_words(promise.epsilon)}", promise)
     yield (
         "This is promised by the holder of the student's table, out of a budget of its own, and to nobody else's "
         "people. Everybody in that table sent their rows, so that how many there are is public."
@@ -180,7 +180,7 @@ def _places(certificate: StudentCertificate) -> Iterator[str]:
         )
     for digest in dict.fromkeys(each.manifest for each in teachers.labellings):
         yield f"Manifest of the teachers' partition: {digest}."
-    yield _looked(teachers.checked, "The labels", "the teachers' ledger")
+    yield _tell_look(teachers.checked, "The labels", "the teachers' ledger")
     if student.features != "public":
         yield from _students_places(student)
     for name, digest in certificate.files.items():
@@ -199,13 +199,13 @@ def _students_places(side: StudentsSide) -> Iterator[str]:
             else "That the labelled queries are privatised rows is as stated by the student; digests do not show it."
         )
     if any(call.entry is not None for call in calls):
-        yield _looked(side.checked, "The privatised rows", "the student's ledger")
+        yield _tell_look(side.checked, "The privatised rows", "the student's ledger")
     if side.features == "original":
         noted = "is not recorded in a ledger" if side.recorded is None else f"is recorded: {side.recorded}"
         yield f"The release without protection {noted}."
 
 
-def _looked(checked: Checked | None, what: str, which: str) -> str:
+def _tell_look(checked: Checked | None, what: str, which: str) -> str:
     if checked is None:
         return f"{what} are as stated by their files; nobody compared them with {which}."
     others = (

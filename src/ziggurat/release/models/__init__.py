@@ -1,5 +1,6 @@
 """Models that leave, and models that stay and answer: paid for before they see a row."""
 
+from ziggurat.release._plan import promise_at
 from ziggurat.release.models._fitting import (
     DEPENDS,
     FittedModel,
@@ -10,11 +11,10 @@ from ziggurat.release.models._fitting import (
     plan_model,
     require_same_unit,
 )
-from ziggurat.release.models._named_models import CLASSES, NUMBERS, model_name, named_model, with_options
+from ziggurat.release.models._named_models import CLASSES, NUMBERS, make_model, model_name, with_options
 from ziggurat.release.models._points import Points
-from ziggurat.release.models._serving import Serving, serve_model
+from ziggurat.release.models._serving import KINDS, Serving, not_protected, serve_model
 from ziggurat.release.models._serving_folder import is_served
-from ziggurat.release.models._serving_words import KINDS, not_protected, promised
 from ziggurat.release.models._task import Floats, Task, TaskRows
 
 __all__ = [
@@ -33,11 +33,11 @@ __all__ = [
     "fit_model",
     "in_words",
     "is_served",
+    "make_model",
     "model_name",
-    "named_model",
     "not_protected",
     "plan_model",
-    "promised",
+    "promise_at",
     "require_same_unit",
     "serve_model",
     "with_options",

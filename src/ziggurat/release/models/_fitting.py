@@ -16,7 +16,7 @@ from ziggurat.ledger import Ledger
 from ziggurat.privacy import Event, Guarantee, Neighbours, Relation, as_replace_one, rename_unit
 from ziggurat.queries.answering import QuotedPart
 from ziggurat.release._cited import Cited
-from ziggurat.release._plan import Plan, Progress, stated
+from ziggurat.release._plan import Plan, Progress, promise_at
 from ziggurat.release._purse import Purse
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class ModelPlan(Plan["Private"]):
         """
         _require_private(model)
         planned = _about_labels(model.planned(rows, columns), label)
-        event = _restated(model, planned, purse.protects(planned.neighbours), one_row_each=True)
+        event = _restate(model, planned, purse.protects(planned.neighbours), one_row_each=True)
         return cls(model, None, None, event, planned, label)
 
     @property
@@ -68,12 +68,12 @@ class ModelPlan(Plan["Private"]):
     def parts(self, group_size: int = 0) -> tuple[QuotedPart, ...]:  # noqa: ARG002
         """What is fitted; how far off it will be depends on the table."""
         name = self.label or type(self.model).__name__
-        epsilon = stated(self.event, self.model.delta).epsilon
+        epsilon = promise_at(self.event, self.model.delta).epsilon
         return (QuotedPart(name, type(self.model).__name__, epsilon, None, note=DEPENDS),)
 
     def guarantee(self) -> Guarantee:
         """What fitting promises at the model's own delta."""
-        return stated(self.event, self.model.delta)
+        return promise_at(self.event, self.model.delta)
 
     @property
     def rehearsal(self) -> bool:
@@ -93,16 +93,16 @@ class ModelPlan(Plan["Private"]):
 
     def run(self, source: Source, progress: Progress | None) -> Private:  # noqa: ARG002
         """Fit; the model draws from its own randomness, which `random_state` seeds."""
-        return self._fitted()
+        return self._fit()
 
-    def _fitted(self) -> Private:
+    def _fit(self) -> Private:
         given = (self.features,) if self.targets is None else (self.features, self.targets)
         self.model.fit(*given)
         _require_as_planned(self.model, self.planned, self.label)
-        self.model._kin.paid += 1
+        self.model.kin.paid += 1
         return self.model
 
-    def stored(self, output: Private) -> dict[str, Any]:
+    def to_ledger(self, output: Private) -> dict[str, Any]:
         """Which model, with which parameters; the model itself is not kept."""
         words = {"class": type(output).__name__, "parameters": in_words(output.get_params(deep=False))}
         return {"kind": self.kind, **words, **self.keep(self.event)}
@@ -145,7 +145,7 @@ class TableModelPlan(ModelPlan):
         planned = _about_labels(model.planned(expected, task.width), task.label)
         whom = purse.protects(planned.neighbours)
         require_same_unit(table.unit, whom.unit)
-        event = _restated(model, planned, whom, one_row_each=True)
+        event = _restate(model, planned, whom, one_row_each=True)
         given: dict[str, Any] = {"task": task, "table": table, "purse": purse, "expected": expected}
         return cls(model, None, None, event, planned, task.label, **given)
 
@@ -167,11 +167,11 @@ class TableModelPlan(ModelPlan):
         held = self.task.rows(self.table, units=True, least=least)
         found = plan_model(self.model, held.features, held.labels, purse=self.purse, units=held.units, label=self.label)
         if found.event != self.event:
-            raise ParameterError(self._misjudged(len(held.features)))
+            raise ParameterError(self._explain(len(held.features)))
         self.model.check(held.features, held.labels)
         self.rows[:] = [held]
 
-    def _misjudged(self, rows: int) -> str:
+    def _explain(self, rows: int) -> str:
         """Only where the number of rows is public may it be told."""
         public = self.event.neighbours.relation is Relation.REPLACE_ONE
         what = str(rows) if public else "about how many there are, as is publicly known"
@@ -180,7 +180,7 @@ class TableModelPlan(ModelPlan):
     def run(self, source: Source, progress: Progress | None) -> Private:  # noqa: ARG002
         """Fit."""
         (held,) = self.rows
-        return replace(self, features=held.features, targets=held.labels)._fitted()
+        return replace(self, features=held.features, targets=held.labels)._fit()
 
     def artefacts(self, output: Private, folder: Path) -> list[Path]:
         """The model, and how cells of a table become its features."""
@@ -281,11 +281,11 @@ def plan_model(
     """Plan a fit for the budget of a purse, and refuse whatever would fail only once it was paid for."""
     _require_private(model)
     _require_no_unpaid_fits(model)
-    table = _checked(X)
+    table = _require_features(X)
     if y is not None:
         _require_targets(y, len(table))
     planned = _about_labels(model.planned(*table.shape), label)
-    event = _restated(model, planned, purse.protects(planned.neighbours), one_row_each=_one_row_each(units, len(table)))
+    event = _restate(model, planned, purse.protects(planned.neighbours), one_row_each=_one_row_each(units, len(table)))
     return ModelPlan(model, X, y, event, planned, label, keep)
 
 
@@ -297,7 +297,7 @@ def require_same_unit(known: Unit, protected: Unit) -> None:
         )
 
 
-def _checked(features: Any) -> Any:
+def _require_features(features: Any) -> Any:
     try:
         table = np.asarray(features, dtype=np.float64)
     except (ValueError, TypeError):
@@ -318,7 +318,7 @@ def _require_private(model: object) -> None:
 
 def _require_no_unpaid_fits(model: Private) -> None:
     """A payment is for one fit: it does not cover earlier ones of the model or its copies that nobody paid for."""
-    family = model._kin
+    family = model.kin
     earlier = family.fits - family.paid
     if earlier > 0 or family.left or family.unpaid:
         raise ParameterError(
@@ -361,7 +361,7 @@ def _one_row_each(units: Any, rows: int) -> bool:
     return True
 
 
-def _restated(model: Private, event: Event, budgeted: Neighbours, *, one_row_each: bool) -> Event:
+def _restate(model: Private, event: Event, budgeted: Neighbours, *, one_row_each: bool) -> Event:
     """The same event about the budget's unit, if each has one row: a neighbour by unit is then a neighbour by row."""
     if event.neighbours == budgeted:
         return event

@@ -38,7 +38,7 @@ def model_name(model: str, task: Task) -> str:
     raise ParameterError(f"There is no model {model!r}; {nearest(model, [*NUMBERS, *CLASSES])}")
 
 
-def named_model(
+def make_model(
     name: str, task: Task, epsilon: str, delta: str, options: Mapping[str, Any], seed: int | None, relation: str
 ) -> Private:
     """Make the model of a name for a task; columns are already between 0 and 1 by the public schema."""

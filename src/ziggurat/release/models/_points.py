@@ -141,5 +141,5 @@ def _require_inside(field: Field, cells: pa.Table) -> None:
 
 def _inside(field: Field, cells: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
     lower, upper = field.ends
-    numbers = np.asarray(field._plain(cells).to_numpy(), dtype=np.float64)
+    numbers = np.asarray(field.to_numbers(cells).to_numpy(), dtype=np.float64)
     return np.asarray((numbers >= lower) & (numbers <= upper))

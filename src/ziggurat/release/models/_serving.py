@@ -12,12 +12,12 @@ import numpy as np
 from ziggurat.errors import ArtefactError, DataError, ParameterError
 from ziggurat.ledger import Ledger
 from ziggurat.privacy import Event, Guarantee, Relation, event_from_dict
-from ziggurat.release._cited import Cited, recorded
-from ziggurat.release._paid import paid
+from ziggurat.release._cited import Cited, look_up
+from ziggurat.release._plan import promise_at
+from ziggurat.release._purse import run_paid
 from ziggurat.release.models._fitting import in_words, pay_and_fit
 from ziggurat.release.models._points import Points
 from ziggurat.release.models._serving_folder import FORMAT, NOISE, Folder
-from ziggurat.release.models._serving_words import KINDS, not_protected, promised
 from ziggurat.release.models._task import Floats
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Serving:
     @property
     def guarantee(self) -> Guarantee:
         """The promise that all answers together keep."""
-        return promised(self.event, self.model.delta)
+        return promise_at(self.event, self.model.delta)
 
     @property
     def not_protected(self) -> list[str]:
@@ -107,7 +107,7 @@ class Serving:
         """Standard deviation of the noise in an answer, in the units of `answer_table`, if it is one for all."""
         scale: float | None = getattr(self.model, "noise_scale_", None)
         if self.kind == "histogram" and scale is not None:
-            scale = scale / self.model.count_ / self.model._volume(self.model.n_features_in_)
+            scale = scale / self.model.count_ / self.model.cell_volume(self.model.n_features_in_)
         return None if scale is None else float(scale) / self._unit
 
     @property
@@ -127,7 +127,7 @@ class Serving:
 
     def values(self, X: Any) -> Floats:  # noqa: N803
         """The same before classes are named: the decision values of a machine."""
-        found = self._found(X)
+        found = self._find(X)
         Folder(self.folder).count(len(found))
         return found
 
@@ -155,7 +155,7 @@ class Serving:
     def check(self, ledger: Ledger) -> None:
         """Compare with the ledger that paid; `DataError` unless it holds this model, at this cost."""
         try:
-            held = recorded(ledger, self.entry)
+            held = look_up(ledger, self.entry)
             same = (held.event, held.answer.get("digest")) == (self.event, self.digest)
         except DataError:
             same = False
@@ -179,7 +179,7 @@ class Serving:
             "rehearsal": self.rehearsal,
         }
 
-    def _found(self, X: Any) -> Floats:  # noqa: N803
+    def _find(self, X: Any) -> Floats:  # noqa: N803
         ask = {"histogram": "density", "kernel-density": "density", "svm": "decision_function"}.get(
             self.kind, "predict"
         )
@@ -236,7 +236,7 @@ def serve_model(
     """
     kind_of(model)
     label = "" if points is None else points.label
-    place = Folder.claimed(folder)
+    place = Folder.claim(folder)
     try:
         _set_path(model, place, path)
 
@@ -246,9 +246,9 @@ def serve_model(
 
         whose: dict[str, Any] = {"ledger": ledger, "analyst": analyst, "budget": budget, "units": units}
         made = pay_and_fit(model, X, y, **whose, label=label, keep=keep)
-        paid(lambda: place.finish(_promise(place, made.entry, _facts(model, made.event, len(X), points))))
+        run_paid(lambda: place.finish(_promise(place, made.entry, _facts(model, made.event, len(X), points))))
     except BaseException:
-        place.cleared()
+        place.clear()
         raise
     return Serving.open(folder)
 
@@ -281,7 +281,7 @@ def _parameters(model: Any) -> dict[str, str]:
 
 def _facts(model: Private, event: Event, rows: int, points: Points | None) -> dict[str, Any]:
     """All that the promise says; the digest covers it."""
-    told = promised(event, model.delta)
+    told = promise_at(event, model.delta)
     return {
         "model": kind_of(model),
         "parameters": _parameters(model),
@@ -311,3 +311,42 @@ def _read(place: Folder, held: dict[str, Any]) -> dict[str, Any]:
     event, entry = event_from_dict(facts["event"]), Cited.from_dict(held["entry"])
     whole = {"model": model, "event": event, "entry": entry, "digest": held["digest"]}
     return {**whole, "rows": facts["rows"], "points": points}
+
+
+KINDS = {
+    "kernel-density": "KernelDensity",
+    "histogram": "ServedHistogram",
+    "svm": "KernelSVM",
+    "gaussian-process": "GaussianProcessRegression",
+    "cloaked": "CloakedRegression",
+}
+"""Models that stay and answer, by their names on the command line."""
+
+_INPUTS = (
+    "The inputs, which are all columns but the label, are public and not protected at all: they shape the answers and "
+    "their noise. Only the labels are protected."
+)
+_NUMBER = "The number of rows is public, and so is every parameter of the model."
+_PARAMETERS = "Every parameter of the model is public."
+_BY_ROW = "Somebody with several rows is protected one row at a time, not as a whole."
+_PATH = (
+    "The folder holds the rows, or what was learned from them without noise, and must stay secret. A copy of it that "
+    "answers as well, or an older copy put in its place, breaks the promise, which holds up to floating point."
+)
+_FIXED = "Questions other than those stated before fitting are not answered."
+_REHEARSAL = "This is a rehearsal: whoever knows the seed can take the noise off, so nobody is protected."
+
+
+def not_protected(model: Private, event: Event) -> list[str]:
+    """Say what the promise does not cover, one sentence each."""
+    whom, labels = event.neighbours, event.neighbours.unit.name == "label"
+    said = {
+        _REHEARSAL: model.random_state is not None,
+        _INPUTS: labels,
+        _NUMBER: whom.relation is Relation.REPLACE_ONE,
+        _PARAMETERS: whom.relation is not Relation.REPLACE_ONE,
+        _BY_ROW: whom.unit.is_row,
+        _FIXED: hasattr(model, "questions"),
+        _PATH: getattr(model, "path", None) is not None,
+    }
+    return [sentence for sentence, holds in said.items() if holds]

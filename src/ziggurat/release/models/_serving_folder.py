@@ -37,7 +37,7 @@ class Folder:
         return self.path / NOISE
 
     @classmethod
-    def claimed(cls, path: str | Path) -> Folder:
+    def claim(cls, path: str | Path) -> Folder:
         """Take a new or empty folder for its owner alone, before anything is paid for."""
         made = cls(path)
         if made.path.exists() and (not made.path.is_dir() or any(made.path.iterdir())):
@@ -51,7 +51,7 @@ class Folder:
             raise DataError(f"The folder {str(path)!r} cannot be written; name one of yours.") from None
         return made
 
-    def cleared(self) -> None:
+    def clear(self) -> None:
         """Take away what was written, because nothing may be asked of it."""
         for name in (PROMISE, *_PRIVATE):
             (self.path / name).unlink(missing_ok=True)
@@ -72,19 +72,19 @@ class Folder:
         try:
             seal, model = (self.path / SEAL).read_bytes(), (self.path / MODEL).read_bytes()
         except OSError:
-            raise self._damaged() from None
+            raise self._damage_error() from None
         told = json.dumps(facts, sort_keys=True).encode()
         return hmac.new(seal, len(told).to_bytes(8, "big") + told + model, hashlib.sha256).hexdigest()
 
     def promise(self) -> dict[str, Any]:
         """Read the promise, and refuse it unless it is that of the model beside it."""
-        held = _written(self.path)
+        held = _read_promise(self.path)
         if held.get("format") != FORMAT or not isinstance(held.get("facts"), dict):
             raise ArtefactError(
                 f"There is no served model in {str(self.path)!r}; make one with 'ziggurat model serve'."
             )
         if not hmac.compare_digest(self.digest(held["facts"]), str(held.get("digest"))):
-            raise self._damaged()
+            raise self._damage_error()
         return held
 
     def require_secret(self) -> None:
@@ -109,7 +109,7 @@ class Folder:
             ) from None
         return total
 
-    def _damaged(self) -> ArtefactError:
+    def _damage_error(self) -> ArtefactError:
         return ArtefactError(
             f"The files in {str(self.path)!r} do not belong together or were changed; restore a copy that is not older."
         )
@@ -117,10 +117,10 @@ class Folder:
 
 def is_served(path: str | Path) -> bool:
     """Whether a folder says that it holds a served model."""
-    return _written(Path(path)).get("format") == FORMAT
+    return _read_promise(Path(path)).get("format") == FORMAT
 
 
-def _written(folder: Path) -> dict[str, Any]:
+def _read_promise(folder: Path) -> dict[str, Any]:
     try:
         held = json.loads((folder / PROMISE).read_text(encoding="utf-8"))
     except (OSError, ValueError):

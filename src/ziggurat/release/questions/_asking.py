@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
@@ -17,14 +18,15 @@ from ziggurat.privacy import Amount, ApproximateDP, Event, PureDP
 from ziggurat.queries import Answer, Bounding, Noise
 from ziggurat.queries.answering import GROUP_SIZE, QuotedPart
 from ziggurat.queries.answering import QuestionPlan as QuestionPlan
-from ziggurat.queries.workloads import WorkloadAnswer
-from ziggurat.release._paid import require_ready
+from ziggurat.queries.workloads import Group, Ranges, Workload, WorkloadAnswer, WorkloadPlan
 from ziggurat.release._plan import Plan, Progress
+from ziggurat.release._purse import require_ready
 from ziggurat.wording import nearest
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ziggurat.queries import Terms
     from ziggurat.randomness import Source
 
 Bound = int | float | date
@@ -83,7 +85,7 @@ class AnswerPlan(Plan[Given]):
         schemas = {name: table.declared.fingerprint() for name, table in self._tables().items()}
         return {"kind": self.kind, **self._identity(), "tables": schemas}
 
-    def stored(self, output: Given) -> dict[str, Any]:
+    def to_ledger(self, output: Given) -> dict[str, Any]:
         """The whole answer."""
         return output.to_dict()
 
@@ -98,7 +100,7 @@ class AnswerPlan(Plan[Given]):
         from ziggurat.files import write_text
 
         files = [folder / "answer.csv", folder / "answer.json"]
-        write_csv(flat(output.to_arrow()), files[0])
+        write_csv(flatten_lists(output.to_arrow()), files[0])
         write_text(files[1], json.dumps(output.to_dict(), indent=1, ensure_ascii=False) + "\n")
         return files
 
@@ -165,7 +167,7 @@ def require_room(numbers: int) -> None:
         )
 
 
-def flat(table: pa.Table) -> pa.Table:
+def flatten_lists(table: pa.Table) -> pa.Table:
     """A table as CSV can hold it: a list of values is written with semicolons."""
     import pyarrow as pa
 
@@ -176,9 +178,95 @@ def flat(table: pa.Table) -> pa.Table:
     return table
 
 
-def known_options(options: TermOptions) -> dict[str, Any]:
+def check_options(options: TermOptions) -> dict[str, Any]:
     """The options as a dictionary, or a sentence on one that nobody understands."""
     for name in options:
         if name not in TermOptions.__annotations__:
             raise ParameterError(f"There is no term {name!r}; {nearest(name, TermOptions.__annotations__)}")
     return dict(options)
+
+
+_UNDERSTOOD = ("rows_per_unit", "noise", "confidence")
+
+
+@dataclass(frozen=True)
+class AskedWorkload(AnswerPlan[WorkloadAnswer]):
+    """Many counts, answered together."""
+
+    plan: WorkloadPlan
+    name: str
+    table: Table
+    terms: Terms
+    kind = "workload"
+
+    def __post_init__(self) -> None:
+        require_room(len(self.plan.workload))
+
+    @property
+    def event(self) -> Event:
+        """The plan's."""
+        return self.plan.event
+
+    @property
+    def text(self) -> str:
+        """The groups of counts by name."""
+        groups = "; ".join(group.name for group in self.plan.workload.groups)
+        return f"{len(self.plan.workload):,} counts of {self.name}: {groups}"
+
+    def guarantee(self) -> PureDP | ApproximateDP:
+        """The plan's, at the delta that was stated."""
+        return self.plan.guarantee(self.terms.delta)
+
+    def parts(self, group_size: int = GROUP_SIZE) -> tuple[QuotedPart, ...]:  # noqa: ARG002
+        """All counts in one line; how far off they are depends on no size."""
+        error, gain = self.plan.expected_error, self.plan.improvement
+        how = f"{self.plan.strategy}; expected error {error:,.3g} (root mean square), {gain:,.3g} times less than alone"
+        half = self.plan.half_width(self.terms.confidence)
+        note = f"± {half:,.3g} at most"
+        return (QuotedPart(f"{len(self.plan.workload):,} counts", how, self.terms.epsilon, half, note=note),)
+
+    def run(self, source: Source, progress: Progress | None) -> WorkloadAnswer:
+        """Run the plan."""
+        if progress is not None:
+            progress(f"counting for {len(self.plan.workload):,} answers")
+        return self.plan.run(self.table, source, confidence=self.terms.confidence)
+
+    def again(self, stored: Mapping[str, Any]) -> WorkloadAnswer:
+        """The stored answer, marked as given before."""
+        return WorkloadAnswer.from_dict(stored).again()
+
+    def _identity(self) -> dict[str, Any]:
+        return {"question": self.text[:200], "workload": _digest(self.plan.workload), "terms": self.terms.to_dict()}
+
+    def _tables(self) -> Mapping[str, Table]:
+        return {self.name: self.table}
+
+
+def plan_workload(workload: Workload, tables: Mapping[str, Table], terms: Terms, options: TermOptions) -> AskedWorkload:
+    """Plan a workload for the one table that has its schema."""
+    for option in options:
+        if option not in _UNDERSTOOD:
+            raise ParameterError(f"A workload has no {option}=; it takes {', '.join(_UNDERSTOOD)}.")
+    fitting = {name: table for name, table in tables.items() if table.schema == workload.schema}
+    if len(fitting) != 1:
+        raise ParameterError("Make the workload from the schema of one table of this session: Workload(table.schema).")
+    ((name, table),) = fitting.items()
+    plan = workload.plan(
+        table.unit, terms.epsilon, terms.delta, noise=options.get("noise"), rows_per_unit=terms.rows_per_unit
+    )
+    return AskedWorkload(plan, name, table, terms)
+
+
+def _digest(workload: Workload) -> str:
+    """A workload in 64 characters: which cells, which groups, which weights."""
+    cells = {name: [str(edge) for edge in each.edges or ()] for name, each in workload.cells.items()}
+    text = json.dumps([cells, [_describe(group) for group in workload.groups]], sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def _describe(group: Group) -> list[Any]:
+    return [group.name, group.weight, {name: _ranges(each) for name, each in group.factors.items()}]
+
+
+def _ranges(ranges: Ranges | None) -> list[list[int]] | None:
+    return None if ranges is None else [ranges.lows.tolist(), ranges.highs.tolist()]

@@ -21,12 +21,18 @@ from ziggurat.queries.answering import GROUP_SIZE, QuestionPlan
 from ziggurat.queries.language import Catalogue, Query, parse
 from ziggurat.queries.workloads import Workload, WorkloadAnswer
 from ziggurat.randomness import Source
+from ziggurat.release._cited import unpack
 from ziggurat.release._plan import Progress
 from ziggurat.release._purse import Purse
 from ziggurat.release._quotation import Quotation, open_grant
-from ziggurat.release._stored import unpacked
-from ziggurat.release.questions._asked_workload import asked_workload
-from ziggurat.release.questions._asking import AnswerPlan, AskedQuestion, Given, TermOptions, known_options
+from ziggurat.release.questions._asking import (
+    AnswerPlan,
+    AskedQuestion,
+    Given,
+    TermOptions,
+    check_options,
+    plan_workload,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -97,11 +103,16 @@ class Session:
         source: Source | None = None,
     ) -> None:
         self._ledger, self._analyst = ledger, analyst
-        self._private, self._public = _named(tables), _opened(public or {})
+        self._private, self._public = _name_tables(tables), _require_tables(public or {})
         self._catalogue = Catalogue(self._private, self._public)
         self._payer = _payer(ledger, self._private, budget)
         self._purse = Purse(ledger, self._payer, analyst, source)
-        self._budget = self._paid_by()
+        self._budget = self._find_budget()
+
+    @property
+    def ledger(self) -> Ledger:
+        """Where the budget is kept."""
+        return self._ledger
 
     @property
     def budget(self) -> str:
@@ -182,7 +193,7 @@ class Session:
         self, question: Asked, epsilon: Amount = 0, delta: Amount = 0, **terms: Unpack[TermOptions]
     ) -> AnswerPlan[Any]:
         """Plan a question on its terms, to be priced by `quote` and answered by `ask`; nothing is read."""
-        return question if isinstance(question, AnswerPlan) else self._asking(question, epsilon, delta, terms)
+        return question if isinstance(question, AnswerPlan) else self._plan(question, epsilon, delta, terms)
 
     def ask_all(
         self,
@@ -197,7 +208,7 @@ class Session:
 
         `epsilon` is for each of them, or a list with one for each.
         """
-        askings = self._askings(questions, epsilon, delta, terms)
+        askings = self._plan_all(questions, epsilon, delta, terms)
         quoted = self._purse.quote(*askings)
         if not quoted.fits:
             raise BudgetExceededError(quoted.sentence)
@@ -217,7 +228,7 @@ class Session:
         Where the error depends on how many values a group has, it is told for groups of `group_size`.
         """
         several = [questions] if isinstance(questions, str | Query | Workload | AnswerPlan) else questions
-        return self._purse.quote(*self._askings(several, epsilon, delta, terms), group_size=group_size)
+        return self._purse.quote(*self._plan_all(several, epsilon, delta, terms), group_size=group_size)
 
     def left(self) -> Fraction:
         """The epsilon that is certainly left by plain addition (see `Ledger.left`)."""
@@ -251,19 +262,19 @@ class Session:
         kind = "Rehearsal" if self.rehearsal else "Session"
         return f"<{kind} of {self._analyst!r} about {', '.join(self._private)}, paid by the budget {self._budget!r}>"
 
-    def _asking(
+    def _plan(
         self, question: str | Query | Workload, epsilon: Amount, delta: Amount, options: TermOptions
     ) -> AnswerPlan[Any]:
-        rest: dict[str, Any] = known_options(options)
+        rest: dict[str, Any] = check_options(options)
         bounds = rest.pop("bounds", None)
         terms = Terms(epsilon, delta, **rest)
         if isinstance(question, Workload):
-            return asked_workload(question, self._private, terms, options)
+            return plan_workload(question, self._private, terms, options)
         catalogue = self._catalogue.with_bounds(bounds) if bounds else self._catalogue
         resolved = question.resolve(catalogue) if isinstance(question, Query) else parse(question, catalogue)
         return AskedQuestion(QuestionPlan(resolved, terms), self._read_by(resolved))
 
-    def _askings(
+    def _plan_all(
         self, questions: Sequence[Asked], epsilon: Amount | Sequence[Amount], delta: Amount, options: TermOptions
     ) -> list[AnswerPlan[Any]]:
         several = isinstance(epsilon, Sequence) and not isinstance(epsilon, str)
@@ -277,11 +288,11 @@ class Session:
         named = {name.lower() for name in question.reads}
         return {name: table for name, table in {**self._private, **self._public}.items() if name.lower() in named}
 
-    def _paid_by(self) -> str:
+    def _find_budget(self) -> str:
         """Find the budget that pays for all private tables, and see that the analyst has a grant of it."""
         account = ""
         for name, table in self._private.items():
-            account = self._reached(name, Neighbours(table.unit))
+            account = self._reach(name, Neighbours(table.unit))
         made_for = self._ledger.budget(account).schema_fingerprint if account == self._payer else None
         if made_for and made_for not in {table.declared.fingerprint() for table in self._private.values()}:
             raise LedgerUseError(
@@ -290,7 +301,7 @@ class Session:
         open_grant(self._ledger, account, self._analyst)
         return account
 
-    def _reached(self, name: str, theirs: Neighbours) -> str:
+    def _reach(self, name: str, theirs: Neighbours) -> str:
         try:
             return self._ledger.paying(self._payer, theirs, self._analyst).table
         except MixedNeighboursError:
@@ -301,7 +312,7 @@ class Session:
             ) from None
 
 
-def _named(tables: Mapping[str, Table] | Table) -> dict[str, Table]:
+def _name_tables(tables: Mapping[str, Table] | Table) -> dict[str, Table]:
     if isinstance(tables, Table):
         name = tables.declared.name
         if not name:
@@ -309,10 +320,10 @@ def _named(tables: Mapping[str, Table] | Table) -> dict[str, Table]:
         return {name: tables}
     if not isinstance(tables, Mapping) or not tables:
         raise ParameterError("Pass at least one private table, as {'name': table}.")
-    return _opened(tables)
+    return _require_tables(tables)
 
 
-def _opened(tables: Mapping[str, Table]) -> dict[str, Table]:
+def _require_tables(tables: Mapping[str, Table]) -> dict[str, Table]:
     for name, table in tables.items():
         if not isinstance(table, Table):
             raise ParameterError(f"{name!r} is no Table yet; open it with read(frame, schema) first.")
@@ -349,5 +360,5 @@ _KINDS: dict[str, type[Answer] | type[WorkloadAnswer]] = {"question": Answer, "w
 
 def _past(time: str, data: Mapping[str, Any], stored: Any) -> Past:
     question = data["question"]
-    answer = None if stored is None else _KINDS[question["kind"]].from_dict(unpacked(stored))
+    answer = None if stored is None else _KINDS[question["kind"]].from_dict(unpack(stored))
     return Past(time, question["question"], event_from_dict(data["event"]), data["rehearsal"], answer)

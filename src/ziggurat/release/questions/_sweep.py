@@ -179,7 +179,7 @@ def _truth(session: Session, question: str | Query, delta: Amount, terms: TermOp
     """The values with next to no noise, which is written down as a release without a guarantee first."""
     quiet: TermOptions = {**terms, "noise": "laplace", "effects": 0}
     asking = session.plan(question, _NEXT_TO_NO_NOISE, delta, **quiet)
-    Purse(session._ledger, session.budget).remember(f"The value without noise, for a picture: {asking.text}")
+    Purse(session.ledger, session.budget).remember(f"The value without noise, for a picture: {asking.text}")
     answer = asking.run(secure(), None)
     return {name: _numbers(answer, name)[0] for name in answer.aggregates}
 

@@ -4,10 +4,10 @@ from ziggurat.release.tables._anonymized import (
     CERTIFICATE,
     AnonymizedPlan,
     AnonymizedRelease,
-    checked_keep,
+    check_keep,
     release_anonymized,
 )
-from ziggurat.release.tables._collected import CollectionPlan, reported_rows
+from ziggurat.release.tables._collected import CollectionPlan, read_rows
 from ziggurat.release.tables._masked import NOT_PROMISED_OF_MASKS, MaskedPlan, release_masked
 from ziggurat.release.tables._synthetic import SyntheticRelease, plan_synthetic, release_synthetic
 from ziggurat.release.tables._synthetic_files import check_synthetic
@@ -26,13 +26,13 @@ __all__ = [
     "MaskedPlan",
     "PrivateSyntheticRelease",
     "SyntheticRelease",
+    "check_keep",
     "check_synthetic",
-    "checked_keep",
     "plan_synthetic",
     "plan_synthetic_private",
+    "read_rows",
     "release_anonymized",
     "release_masked",
     "release_synthetic",
     "release_synthetic_private",
-    "reported_rows",
 ]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,12 +15,12 @@ from ziggurat.attacks import Homogeneity, RiskReport, Undone, Verified
 from ziggurat.errors import DataError, ParameterError, PrivacyError
 from ziggurat.files import check_output, place, write_text
 from ziggurat.findings import Finding
-from ziggurat.release._certificate import decision_of
+from ziggurat.release._certificate import Artefact
 from ziggurat.release._cited import Cited
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._plan import Plan, Progress
 from ziggurat.release._purse import Purse
-from ziggurat.release.tables._inspected import Inspected, inspected, published_schema, sensitive_of, tells_people_apart
+from ziggurat.release.tables._inspected import Inspected, inspect_file, schema_of_file, sensitive_of, tells_people_apart
 
 if TYPE_CHECKING:
     from ziggurat.ledger import Ledger
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
     from ziggurat.release._gate import Gate
     from ziggurat.release._release import Release
 
-FORMAT = "ziggurat/anonymised/1"
 CERTIFICATE = ".certificate.json"
 """What is put behind the name of a table's file to name its certificate."""
 _LONGEST = 2000
@@ -50,8 +47,6 @@ class AnonymizedRelease:
     path, certificate
         The file, and the certificate beside it. The certificate holds exact figures about the raw table, so that only
         its owner may read it.
-    sha256
-        The hash of the file.
     anonymized
         What was done.
     before, after
@@ -66,8 +61,6 @@ class AnonymizedRelease:
         The columns that the steward let go all the same, each with the reason.
     dropped
         The columns of the table that did not leave.
-    recorded
-        The entry of the ledger; None if there was no ledger.
     note
         What the steward says of it.
     release
@@ -76,7 +69,6 @@ class AnonymizedRelease:
 
     path: Path
     certificate: Path
-    sha256: str
     anonymized: Anonymized
     before: RiskReport
     after: RiskReport
@@ -85,10 +77,18 @@ class AnonymizedRelease:
     undone: Undone
     kept: Mapping[str, str]
     dropped: tuple[str, ...]
-    recorded: Cited | None
-    note: str = ""
-    made: str = field(default_factory=lambda: datetime.now(UTC).date().isoformat())
-    release: Release[Drafted] | None = field(default=None, repr=False, compare=False)
+    note: str
+    release: Release[Drafted] = field(repr=False, compare=False)
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the file."""
+        return self.release.output.file.sha256
+
+    @property
+    def recorded(self) -> Cited | None:
+        """The entry of the ledger; None if there was no ledger."""
+        return self.release.entry
 
     @property
     def sentence(self) -> str:
@@ -105,33 +105,12 @@ class AnonymizedRelease:
         """Whether anything was found that undoes the table, and who decided to let it go all the same."""
         if not self.kept:
             return self.undone.sentence
-        return f"{self.undone.sentence} Kept by decision of the steward: {_decided(self.kept)}."
+        return f"{self.undone.sentence} Kept by decision of the steward: {_tell_kept(self.kept)}."
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the certificate as values that JSON can hold; no cell is in it."""
-        return {
-            "format": FORMAT,
-            "made": self.made,
-            "file": {"name": self.path.name, "sha256": self.sha256},
-            "promise": "unbounded",
-            "not_promised": NOT_PROMISED,
-            "sentence": self.sentence,
-            "done": self.anonymized.to_dict(),
-            "verified": [asdict(each) for each in self.verified],
-            "verdict": self.verdict,
-            "kept": dict(self.kept),
-            "dropped": list(self.dropped),
-            "attacks": {
-                "before": risk_facts(self.before),
-                "after": risk_facts(self.after),
-                "homogeneity": {name: each.to_dict() for name, each in self.homogeneity.items()},
-                "unique_in_untouched": dict(self.untouched),
-                "undone": self.undone.to_dict(),
-            },
-            "recorded": None if self.recorded is None else self.recorded.to_dict(),
-            "decision": decision_of(self.release),
-            "note": self.note,
-        }
+        """Return the certificate, for the steward, as values that JSON can hold; no cell is in it."""
+        said = {"sentence": self.sentence, "verdict": self.verdict, "dropped": list(self.dropped), "note": self.note}
+        return self.release.for_steward([self.release.output.file], **said)
 
 
 def release_anonymized(
@@ -178,12 +157,12 @@ def release_anonymized(
     LedgerError
         The ledger cannot be written; nothing has left.
     """
-    target = _checked(path, ledger, table, note)
-    kept = checked_keep(anonymized, keep, drop)
-    with _private_folder(target) as folder:
+    target = check_target(path, ledger, table, note)
+    kept = check_keep(anonymized, keep, drop)
+    with private_folder(target) as folder:
         plan = AnonymizedPlan.of(anonymized, Path(folder) / target.name, target, kept, drop, note)
         release = Purse(ledger, table).release(plan, gate=gate, go_on=go_on)
-        made = plan.released(release)
+        made = plan.conclude(release)
         written = Path(folder) / made.certificate.name
         write_text(written, json.dumps(made.to_dict(), indent=1) + "\n", mode=_OWNER_ONLY)
         place({plan.draft: target, written: made.certificate})
@@ -192,9 +171,9 @@ def release_anonymized(
 
 @dataclass(frozen=True)
 class Drafted:
-    """An anonymised file that has not left: its hash, and what was found when it was read back."""
+    """An anonymised file that has not left, and what was found when it was read back."""
 
-    sha256: str
+    file: Artefact
     found: Inspected
 
 
@@ -245,7 +224,7 @@ class AnonymizedPlan(Plan[Drafted]):
     @property
     def reads(self) -> tuple[str, ...]:
         """The columns that leave."""
-        return published_schema(self.anonymized, self.dropped).names
+        return schema_of_file(self.anonymized, self.dropped).names
 
     @property
     def judged_by(self) -> tuple[str, ...]:
@@ -259,9 +238,9 @@ class AnonymizedPlan(Plan[Drafted]):
     def run(self, source: Source, progress: Progress | None) -> Drafted:  # noqa: ARG002
         """Write the file, read it back and attack it; PrivacyError if it is not what it should be."""
         self.anonymized.write(self.draft)
-        found = inspected(self.anonymized, self.draft, dropped=self.dropped, kept=self.kept)
+        found = inspect_file(self.anonymized, self.draft, dropped=self.dropped, kept=self.kept)
         _require_decided(found.undecided)
-        return Drafted(_digest(self.draft), found)
+        return Drafted(Artefact.at(self.draft), found)
 
     def judge(self, output: Drafted, progress: Progress | None) -> Evidence:  # noqa: ARG002
         """What attackers who know the quasi-identifiers make of the file."""
@@ -276,16 +255,16 @@ class AnonymizedPlan(Plan[Drafted]):
         }
         return Evidence({**findings, _UNTOUCHED: found.undecided}, facts=facts)
 
-    def remembered(self, output: Drafted) -> str:
+    def describe(self, output: Drafted) -> str:
         """Rows, hash, note, what was kept by decision, and the models."""
         models = "; ".join(model.sentence for model in self.anonymized.question.models)
         rows = f"{self.anonymized.publication.rows:,} of {self.anonymized.rows:,} rows"
-        said = [self.note, f"Kept as they were: {_decided(self.kept)}." if self.kept else "", f"Models: {models}"]
-        return f"Anonymised table ({rows}), SHA-256 {output.sha256}. {' '.join(each for each in said if each)}"
+        said = [self.note, f"Kept as they were: {_tell_kept(self.kept)}." if self.kept else "", f"Models: {models}"]
+        return f"Anonymised table ({rows}), SHA-256 {output.file.sha256}. {' '.join(each for each in said if each)}"
 
     def artefacts(self, output: Drafted, folder: Path) -> list[Path]:  # noqa: ARG002
         """The file."""
-        return [copied(self.target if self.target.exists() else self.draft, folder)]
+        return [copy_into(self.target if self.target.exists() else self.draft, folder)]
 
     @property
     def not_protected(self) -> tuple[str, ...]:
@@ -298,13 +277,12 @@ class AnonymizedPlan(Plan[Drafted]):
         known = list(self.anonymized.question.quasi_identifiers)
         return {"models": models, "quasi_identifiers": known, "kept": dict(self.kept), "dropped": list(self.dropped)}
 
-    def released(self, release: Release[Drafted]) -> AnonymizedRelease:
+    def conclude(self, release: Release[Drafted]) -> AnonymizedRelease:
         """What has left, for the steward."""
         found = release.output.found
         return AnonymizedRelease(
             path=self.target,
             certificate=self.target.with_name(self.target.name + CERTIFICATE),
-            sha256=release.output.sha256,
             anonymized=self.anonymized,
             before=found.before,
             after=found.after,
@@ -313,7 +291,6 @@ class AnonymizedPlan(Plan[Drafted]):
             undone=found.undone,
             kept=self.kept,
             dropped=_not_shown(self.anonymized, found.undone),
-            recorded=release.entry,
             note=self.note,
             release=release,
         )
@@ -333,7 +310,7 @@ def risk_facts(report: RiskReport) -> dict[str, Any]:
     }
 
 
-def _checked(path: str | Path, ledger: Ledger | None, table: str, note: str) -> Path:
+def check_target(path: str | Path, ledger: Ledger | None, table: str, note: str) -> Path:
     target = Path(path)
     if target.suffix.lower() not in (".parquet", ".csv"):
         raise DataError("The output must be a .parquet or a .csv file.")
@@ -347,9 +324,7 @@ def _checked(path: str | Path, ledger: Ledger | None, table: str, note: str) -> 
     return target
 
 
-def checked_keep(
-    anonymized: Anonymized, keep: Mapping[str, str] | Sequence[str], drop: Sequence[str]
-) -> dict[str, str]:
+def check_keep(anonymized: Anonymized, keep: Mapping[str, str] | Sequence[str], drop: Sequence[str]) -> dict[str, str]:
     if isinstance(keep, str) or isinstance(drop, str):
         raise ParameterError("Give the columns to keep or to drop as a list of names.")
     raw = anonymized.publication.original
@@ -359,14 +334,14 @@ def checked_keep(
             raise ParameterError(f"Column {name!r} does not leave as it is, so there is nothing to decide about it.")
         if name in drop:
             raise ParameterError(f"Column {name!r} is to be kept and to be dropped; choose one.")
-    if not _decided(kept).isprintable() or len(_decided(kept)) > _LONGEST // 4:
+    if not _tell_kept(kept).isprintable() or len(_tell_kept(kept)) > _LONGEST // 4:
         raise ParameterError(
             f"Reasons are printable text of at most {_LONGEST // 4:,} characters in all; shorten them."
         )
     return kept
 
 
-def _decided(kept: Mapping[str, str]) -> str:
+def _tell_kept(kept: Mapping[str, str]) -> str:
     return "; ".join(f"{name!r} ({reason})" if reason else f"{name!r}" for name, reason in kept.items())
 
 
@@ -385,7 +360,7 @@ def _not_shown(anonymized: Anonymized, found: Undone) -> tuple[str, ...]:
     return tuple(each.name for each in anonymized.publication.original.declared.columns if each.name not in shown)
 
 
-def _private_folder(target: Path) -> tempfile.TemporaryDirectory[str]:
+def private_folder(target: Path) -> tempfile.TemporaryDirectory[str]:
     """A folder on the same disk that nobody else may enter."""
     try:
         return tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.absolute().parent)
@@ -393,11 +368,6 @@ def _private_folder(target: Path) -> tempfile.TemporaryDirectory[str]:
         raise DataError(f"Nothing can be written beside {str(target)!r}; check the folder.") from None
 
 
-def copied(file: Path, folder: Path) -> Path:
+def copy_into(file: Path, folder: Path) -> Path:
     """Copy a file that is about to leave into the folder of a bundle."""
     return Path(shutil.copyfile(file, folder / file.name))
-
-
-def _digest(file: Path) -> str:
-    with file.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()

@@ -105,7 +105,7 @@ class CollectionPlan(Plan[Reports]):
         made = [self.record.privatize(part, source).value for part in self.pieces(self._read)]
         return Reports(pa.concat_tables(made), self.record.event, source.origin)
 
-    def stored(self, output: Reports) -> dict[str, Any]:
+    def to_ledger(self, output: Reports) -> dict[str, Any]:
         """The columns, how many people, and the file."""
         return {"columns": list(self.record.parts), "people": output.people, "reports": self.name}
 
@@ -125,7 +125,7 @@ class CollectionPlan(Plan[Reports]):
         return {"people": output.people, "origin": output.origin, **self.record.to_dict()}
 
 
-def reported_rows(table: Table, names: list[str]) -> pa.Table:
+def read_rows(table: Table, names: list[str]) -> pa.Table:
     """The columns as they are, with NULL for what is missing, once it is clear that every unit has one row."""
     from sqlglot import exp
 

@@ -54,23 +54,23 @@ class Inspected:
     undecided: Undone
 
 
-def inspected(
+def inspect_file(
     anonymized: Anonymized, file: Path, *, dropped: Collection[str] = (), kept: Collection[str] = ()
 ) -> Inspected:
     """Read a file back, judge every model by its cells, and attack it; PrivacyError if it is not what it should be."""
     if not anonymized.publication.rows:
         raise PrivacyError("Every row would be suppressed, and nothing is left to release; ask less of the classes.")
     raw, known = anonymized.publication.original, anonymized.question.quasi_identifiers
-    schema = published_schema(anonymized, dropped)
+    schema = schema_of_file(anonymized, dropped)
     with DuckDBEngine() as engine:
         relation = engine.attach(file)
         _require_columns(raw, schema, list(engine.columns(relation)))
         released = ColumnCounts(Table(engine, relation, schema, on_bad_cell="missing"), schema.names)
         original = ColumnCounts(raw, schema.names)
-        held = _verified(anonymized, released, original)
+        held = _verify(anonymized, released, original)
         options: dict[str, Any] = {
             "shown": schema.names,
-            "covers": _generalised(anonymized),
+            "covers": _covers(anonymized),
             "protected": anonymized.question.sensitive,
         }
         found = find_undone(released, original, raw.schema, known, **options)
@@ -87,7 +87,7 @@ def inspected(
         )
 
 
-def published_schema(anonymized: Anonymized, dropped: Collection[str] = ()) -> Schema:
+def schema_of_file(anonymized: Anonymized, dropped: Collection[str] = ()) -> Schema:
     """Return what the file holds: labels are text, and columns that were not generalised are what they were."""
     raw, levels = anonymized.publication.original, anonymized.levels
     shown = [each for each in raw.schema.columns if not tells_people_apart(raw, each) and each.name not in dropped]
@@ -111,7 +111,7 @@ def _require_columns(raw: Table, schema: Schema, shown: Sequence[str]) -> None:
             raise PrivacyError(f"The file shows column {name!r}, which should not leave; nothing was released.")
 
 
-def _verified(anonymized: Anonymized, released: ColumnCounts, original: ColumnCounts) -> tuple[Verified, ...]:
+def _verify(anonymized: Anonymized, released: ColumnCounts, original: ColumnCounts) -> tuple[Verified, ...]:
     """What a file shows is judged by other code than what made it; both must agree."""
     question = anonymized.question
     claims = Claims(
@@ -140,7 +140,7 @@ def _cover(anonymized: Anonymized, name: str) -> Cover:
     return Cover(anonymized.hierarchies[name], anonymized.levels[name], ranges)
 
 
-def _generalised(anonymized: Anonymized) -> dict[str, Cover]:
+def _covers(anonymized: Anonymized) -> dict[str, Cover]:
     return {name: _cover(anonymized, name) for name, level in anonymized.levels.items() if level != 0}
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,31 +14,29 @@ from ziggurat.data import Table, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.randomness import Source, secure, seeded
-from ziggurat.release._certificate import decision_of
 from ziggurat.release._cited import Cited
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._plan import Plan
 from ziggurat.release._purse import Purse
-from ziggurat.release._synthetic_attacks import (
+from ziggurat.release.tables._anonymized import check_target, private_folder
+from ziggurat.release.tables._attacking import (
     Attackers,
     attack_fully,
     attack_partially,
     attackers_of,
-    attacks_planned,
+    plan_attacks,
 )
-from ziggurat.release.tables._anonymized import _checked, _private_folder
 from ziggurat.release.tables._synthetic_files import (
-    FORMAT,
     File,
     certificate_of,
-    copied_files,
-    described,
+    copy_files,
+    describe_files,
     digest_of,
     let_go,
     read_back,
     require_as_attacked,
 )
-from ziggurat.release.tables._synthetic_parts import TableSplit, checked_share, kept_source, parts_of, shown_schema
+from ziggurat.release.tables._synthetic_parts import TableSplit, check_share, keep_source, parts_of, schema_of_copies
 from ziggurat.synthesize import Synthesizer, name_paths
 from ziggurat.synthesize.learners import describe_method as described_method
 from ziggurat.wording import count_noun
@@ -77,10 +74,6 @@ class SyntheticRelease:
         How many rows the table has, and how many of them were kept back from learning; None if they were others'.
     left_out
         The columns of the table that are not in the files.
-    attacked
-        What attacks on the files found.
-    recorded
-        The entry of the ledger; None if there was no ledger.
     note
         What the steward says of it.
     release
@@ -94,11 +87,18 @@ class SyntheticRelease:
     table_rows: int
     kept_back: int | None
     left_out: tuple[str, ...]
-    attacked: Evidence = field(repr=False)
-    recorded: Cited | None
-    note: str = ""
-    made: str = field(default_factory=lambda: datetime.now(UTC).date().isoformat())
-    release: Release[SyntheticDraft] | None = field(default=None, repr=False, compare=False)
+    note: str
+    release: Release[SyntheticDraft] = field(repr=False, compare=False)
+
+    @property
+    def attacked(self) -> Evidence:
+        """What attacks on the files found."""
+        return self.release.evidence
+
+    @property
+    def recorded(self) -> Cited | None:
+        """The entry of the ledger; None if there was no ledger."""
+        return self.release.entry
 
     @property
     def rehearsal(self) -> bool:
@@ -112,27 +112,8 @@ class SyntheticRelease:
         return f"{what_was_made(self.synthesizer, self.files)} {NOT_PROMISED}{seeded}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the certificate as values that JSON can hold; no cell is in it."""
-        return {
-            "format": FORMAT,
-            "made": self.made,
-            "files": [file.to_dict() for file in self.files],
-            "promise": "unbounded",
-            "not_promised": NOT_PROMISED,
-            "sentence": self.sentence,
-            "rehearsal": self.rehearsal,
-            "done": {
-                **_done(self.synthesizer),
-                "copies": len(self.files),
-                "table_rows": self.table_rows,
-                "kept_back": self.kept_back,
-                "left_out": list(self.left_out),
-            },
-            "attacks": self.attacked.to_dict(),
-            "recorded": None if self.recorded is None else self.recorded.to_dict(),
-            "decision": decision_of(self.release),
-            "note": self.note,
-        }
+        """Return the certificate, for the steward, as values that JSON can hold; no cell is in it."""
+        return self.release.for_steward(self.files, sentence=self.sentence, note=self.note)
 
 
 def release_synthetic(
@@ -198,13 +179,13 @@ def release_synthetic(
     LedgerError
         The ledger cannot be written; nothing has left.
     """
-    target = _checked(path, ledger, budget, note)
+    target = check_target(path, ledger, budget, note)
     asked: dict[str, Any] = {"copies": copies, "rows": rows, "holdout": holdout, "known": known, "secret": secret}
     asked |= {"scenario": scenario, "checkpoint": checkpoint, "progress": progress, "note": note}
-    with DuckDBEngine() as engine, _private_folder(target) as place:
+    with DuckDBEngine() as engine, private_folder(target) as place:
         plan = plan_synthetic(table, target, synthesizer, place=Path(place), engine=engine, **asked)
         release = Purse(ledger, budget).release(plan, gate=gate, go_on=go_on)
-        made = plan.released(release)
+        made = plan.conclude(release)
         let_go(Path(place), made.files, made.certificate, made.to_dict())
     return made
 
@@ -228,11 +209,11 @@ def plan_synthetic(
 ) -> SyntheticPlan:
     """Plan synthetic copies, whose drafts are made in `place`; see `release_synthetic`."""
     held = table if isinstance(table, Table) else read(table)
-    maker = _prepared(synthesizer, held)
+    maker = _prepare(synthesizer, held)
     names = _names(maker, held)
     who = attackers_of(held.schema, names, known, secret, scenario)
     _require_fitting(maker, holdout, scenario, target, copies)
-    todo = _Todo(held, names, who, holdout, rows, copies, checkpoint, engine, progress or _silent)
+    todo = _Todo(held, names, who, holdout, rows, copies, checkpoint, engine, progress or say_nothing)
     return SyntheticPlan(maker, target, place, todo, note)
 
 
@@ -292,7 +273,7 @@ class SyntheticPlan(Plan[SyntheticDraft]):
     def judged_by(self) -> tuple[str, ...]:
         """Attacks with people who are kept back, or without where there are none."""
         partial = self.maker.partial is not None
-        return attacks_planned(self.todo.who, self.reads, control=bool(self.todo.holdout), partial=partial)
+        return plan_attacks(self.todo.who, self.reads, control=bool(self.todo.holdout), partial=partial)
 
     def run(self, source: Source, progress: object) -> SyntheticDraft:  # noqa: ARG002
         """Learn, draw, write out of sight, and attack the files as they are read back."""
@@ -300,23 +281,23 @@ class SyntheticPlan(Plan[SyntheticDraft]):
         parts = _parts(maker, todo.table, todo.names, todo.holdout, _source(maker, todo.checkpoint), todo.engine)
         _learn(maker, parts, todo.checkpoint, todo.told)
         draft, rows = self.place / self.target.name, _rows(maker, todo.rows, parts)
-        drafts = _drawn(maker, draft, rows, todo.copies, todo.table, todo.told)
-        files, attacked = _attacked(maker, drafts, todo.table, todo.names, parts, todo.who, todo.engine, todo.told)
+        drafts = _draw(maker, draft, rows, todo.copies, todo.table, todo.told)
+        files, attacked = _attack(maker, drafts, todo.table, todo.names, parts, todo.who, todo.engine, todo.told)
         require_as_attacked(drafts, files)
-        return SyntheticDraft(files, attacked, parts.rows, _kept_back(parts, todo.holdout))
+        return SyntheticDraft(files, attacked, parts.rows, _count_back(parts, todo.holdout))
 
     def judge(self, output: SyntheticDraft, progress: object) -> Evidence:  # noqa: ARG002
-        """What attacks on the files found."""
-        return output.attacked
+        """What attacks on the files found, and from how many rows these come."""
+        return replace(output.attacked, facts={"table_rows": output.table_rows, "kept_back": output.kept_back})
 
-    def remembered(self, output: SyntheticDraft) -> str:
+    def describe(self, output: SyntheticDraft) -> str:
         """What was made, the hash of the files, and the note."""
         hashed = f"SHA-256 {digest_of(output.files)}" + (" (of the files' hashes)." if len(output.files) > 1 else ".")
         return f"Synthetic table: {what_was_made(self.maker, output.files)} {hashed} {self.note}".strip()
 
     def artefacts(self, output: SyntheticDraft, folder: Path) -> list[Path]:
         """The copies."""
-        return copied_files(output.files, (self.target.parent, self.place), folder)
+        return copy_files(output.files, (self.target.parent, self.place), folder)
 
     @property
     def not_protected(self) -> tuple[str, ...]:
@@ -331,7 +312,7 @@ class SyntheticPlan(Plan[SyntheticDraft]):
     def _left_out(self) -> tuple[str, ...]:
         return tuple(name for name in self.todo.table.declared.names if name not in self.todo.names)
 
-    def released(self, release: Release[SyntheticDraft]) -> SyntheticRelease:
+    def conclude(self, release: Release[SyntheticDraft]) -> SyntheticRelease:
         """What has left, for the steward."""
         output = release.output
         return SyntheticRelease(
@@ -342,8 +323,6 @@ class SyntheticPlan(Plan[SyntheticDraft]):
             table_rows=output.table_rows,
             kept_back=output.kept_back,
             left_out=self._left_out,
-            attacked=output.attacked,
-            recorded=release.entry,
             note=self.note,
             release=release,
         )
@@ -359,7 +338,7 @@ def what_was_made(maker: Synthesizer, files: Sequence[File]) -> str:
     return what
 
 
-def _prepared(synthesizer: Synthesizer | None, table: Table) -> Synthesizer:
+def _prepare(synthesizer: Synthesizer | None, table: Table) -> Synthesizer:
     """One to learn with that leaves out what tells people apart, or the one that has learned already."""
     given = Synthesizer() if synthesizer is None else synthesizer
     if not isinstance(given, Synthesizer):
@@ -375,7 +354,7 @@ def _prepared(synthesizer: Synthesizer | None, table: Table) -> Synthesizer:
 
 
 def _names(maker: Synthesizer, table: Table) -> tuple[str, ...]:
-    names: tuple[str, ...] = maker.names_ if hasattr(maker, "model_") else maker._names(table)
+    names: tuple[str, ...] = maker.names_ if hasattr(maker, "model_") else maker.choose_names(table)
     if table.unit.column in names:
         raise PrivacyError(
             f"What was learned has column {table.unit.column!r}, which tells people apart; learn without it."
@@ -387,9 +366,9 @@ def _names(maker: Synthesizer, table: Table) -> tuple[str, ...]:
 
 def _require_fitting(maker: Synthesizer, holdout: object, scenario: object, target: Path, copies: int) -> None:
     """Refuse what could only fail later."""
-    _require_copies(target, copies)
+    require_copies(target, copies)
     if not isinstance(holdout, Table):
-        checked_share(holdout)
+        check_share(holdout)
     partial = maker.partial is not None
     if partial and isinstance(holdout, Table):
         raise ParameterError("Partially synthetic copies are attacked by a scenario; leave the hold-out out.")
@@ -397,7 +376,7 @@ def _require_fitting(maker: Synthesizer, holdout: object, scenario: object, targ
         raise ParameterError("A scenario is for partially synthetic copies, whose rows stand for people; leave it out.")
 
 
-def _require_copies(target: Path, copies: int) -> None:
+def require_copies(target: Path, copies: int) -> None:
     if isinstance(copies, bool) or not isinstance(copies, int) or copies < 1:
         raise ParameterError("The number of copies must be a whole number of at least 1.")
     name_paths(target, copies)
@@ -406,7 +385,7 @@ def _require_copies(target: Path, copies: int) -> None:
 def _source(maker: Synthesizer, checkpoint: str | Path | None) -> Source:
     if maker.random_state is not None:
         return seeded(maker.random_state)
-    return secure() if checkpoint is None else kept_source(checkpoint)
+    return secure() if checkpoint is None else keep_source(checkpoint)
 
 
 def _parts(
@@ -433,14 +412,14 @@ def _rows(maker: Synthesizer, rows: int | None, parts: TableSplit) -> int | None
     return parts.rows if rows is None and maker.partial is None else rows
 
 
-def _drawn(
+def _draw(
     maker: Synthesizer, draft: Path, rows: int | None, copies: int, table: Table, told: Progress
 ) -> tuple[Path, ...]:
     held = table if maker.partial is not None else None
     return maker.write(draft, rows, copies, table=held, progress=lambda *how: told("drawing", *how)).paths
 
 
-def _attacked(
+def _attack(
     maker: Synthesizer,
     drafts: Sequence[Path],
     table: Table,
@@ -451,15 +430,15 @@ def _attacked(
     told: Progress,
 ) -> tuple[tuple[File, ...], Evidence]:
     """Attack the files themselves, as they were read back."""
-    tables = read_back(drafts, shown_schema(table, names), table, engine)
-    files = described(drafts, tables)
+    tables = read_back(drafts, schema_of_copies(table, names), table, engine)
+    files = describe_files(drafts, tables)
     if maker.plan_.where is None:
         return files, attack_fully(parts.learned, tables, parts.control, who, maker.random_state, told)
     targets = " OR ".join(dict.fromkeys(f"({each.text})" for each in maker.plan_.where.values()))
     return files, attack_partially(table, tables, names, who, targets, told)
 
 
-def _kept_back(parts: TableSplit, holdout: object) -> int | None:
+def _count_back(parts: TableSplit, holdout: object) -> int | None:
     if isinstance(holdout, Table):
         return None
     return 0 if parts.control is None else parts.control.raw.count_rows()
@@ -480,12 +459,12 @@ def _done(maker: Synthesizer) -> dict[str, Any]:
         "predictors": {name: list(names) for name, names in (maker.predictors or {}).items()},
         "rules": list(maker.rules),
         "smoothing": maker.smoothing,
-        "posterior": maker._proper,
+        "posterior": maker.is_proper,
         "where": None if where is None else {name: each.text for name, each in where.items()},
         "replaced": dict(getattr(maker, "replaced_", {})),
         "as_they_were": [] if where is None else [name for name in maker.names_ if name not in where],
     }
 
 
-def _silent(stage: str, what: str, done: int, of: int) -> None:
+def say_nothing(stage: str, what: str, done: int, of: int) -> None:
     """Report nothing."""

@@ -13,27 +13,22 @@ from ziggurat.data import Role, Schema, Table, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, PrivacyError
 from ziggurat.files import place, write_text
-from ziggurat.release._cited import Cited, recorded, require_unbounded
-from ziggurat.release.tables._anonymized import CERTIFICATE, _digest, copied
+from ziggurat.release._certificate import FORMAT, Artefact
+from ziggurat.release._cited import Cited, look_up, require_unbounded
+from ziggurat.release.tables._anonymized import CERTIFICATE, copy_into
 
 if TYPE_CHECKING:
     from ziggurat.ledger import Ledger
 
-FORMAT = "ziggurat/synthetic-release/1"
+_EARLIER = "ziggurat/synthetic-release/1"  # a certificate of its own, which is still checked
 _OWNER_ONLY = 0o600  # figures about the raw table are exact
 
 
 @dataclass(frozen=True)
-class File:
-    """A file that is released: its name, its hash and how many rows it has."""
+class File(Artefact):
+    """A file that is released, and how many rows it has."""
 
-    name: str
-    sha256: str
-    rows: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the JSON form."""
-        return {"name": self.name, "sha256": self.sha256, "rows": self.rows}
+    rows: int = 0
 
 
 def read_back(drafts: Sequence[Path], schema: Schema, raw: Table, engine: DuckDBEngine) -> list[Table]:
@@ -43,11 +38,9 @@ def read_back(drafts: Sequence[Path], schema: Schema, raw: Table, engine: DuckDB
     return [read(draft, schema, engine=engine, on_bad_cell="missing") for draft in drafts]
 
 
-def described(drafts: Sequence[Path], tables: Sequence[Table]) -> tuple[File, ...]:
+def describe_files(drafts: Sequence[Path], tables: Sequence[Table]) -> tuple[File, ...]:
     """State what files are, before they are attacked."""
-    return tuple(
-        File(draft.name, _digest(draft), table.raw.count_rows()) for draft, table in zip(drafts, tables, strict=True)
-    )
+    return tuple(File.at(draft, rows=table.raw.count_rows()) for draft, table in zip(drafts, tables, strict=True))
 
 
 def digest_of(files: Sequence[File]) -> str:
@@ -57,9 +50,11 @@ def digest_of(files: Sequence[File]) -> str:
     return hashlib.sha256("".join(each.sha256 for each in files).encode("ascii")).hexdigest()
 
 
-def copied_files(files: Sequence[File], places: Sequence[Path], folder: Path) -> list[Path]:
+def copy_files(files: Sequence[File], places: Sequence[Path], folder: Path) -> list[Path]:
     """Copy files into the folder of a bundle, from the first of the places that has them."""
-    return [copied(next(each / file.name for each in places if (each / file.name).exists()), folder) for file in files]
+    return [
+        copy_into(next(each / file.name for each in places if (each / file.name).exists()), folder) for file in files
+    ]
 
 
 def certificate_of(target: Path) -> Path:
@@ -69,7 +64,7 @@ def certificate_of(target: Path) -> Path:
 
 def require_as_attacked(drafts: Sequence[Path], files: Sequence[File]) -> None:
     """Raise PrivacyError if a file is not the one that was attacked."""
-    if any(_digest(draft) != file.sha256 for draft, file in zip(drafts, files, strict=True)):
+    if any(Artefact.at(draft).sha256 != file.sha256 for draft, file in zip(drafts, files, strict=True)):
         raise PrivacyError("A file changed after it had been attacked; nothing was released.")
 
 
@@ -99,9 +94,10 @@ def check_synthetic(certificate: str | Path, ledger: Ledger | None = None) -> di
     path = Path(certificate)
     try:
         facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        files = [File(**each) for each in facts["files"]]
-        if facts["format"] != FORMAT:
+        earlier = facts["format"] == _EARLIER
+        if not earlier and (facts["format"], facts["kind"]) != (FORMAT, "synthetic table"):
             raise ValueError
+        files = [File(each["name"], each["sha256"], 0) for each in facts["files" if earlier else "artefacts"]]
         cited = None if facts["recorded"] is None else Cited.from_dict(facts["recorded"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise DataError(f"There is no certificate of a synthetic table in {str(path)!r}.") from None
@@ -115,7 +111,7 @@ def check_synthetic(certificate: str | Path, ledger: Ledger | None = None) -> di
 def _require_file(path: Path, sha256: str) -> None:
     if not path.is_file():
         raise DataError(f"There is no file {str(path)!r}, which the certificate names.")
-    if _digest(path) != sha256:
+    if Artefact.at(path).sha256 != sha256:
         raise DataError(f"{str(path)!r} is another file than the one that was attacked and certified.")
 
 
@@ -123,7 +119,7 @@ def _require_recorded(ledger: Ledger, cited: Cited | None, digest: str) -> None:
     if cited is None:
         raise DataError("The certificate cites no ledger.")
     if cited.analyst:
-        held = str(recorded(ledger, cited).answer.get("digest"))
+        held = str(look_up(ledger, cited).answer.get("digest"))
     else:
         require_unbounded(ledger, cited)
         held = str(ledger.history()[cited.seq - 1].data["what"])

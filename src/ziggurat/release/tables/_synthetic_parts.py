@@ -47,12 +47,12 @@ class TableSplit:
     coins: int = 0
 
 
-def shown_schema(table: Table, names: Sequence[str]) -> Schema:
+def schema_of_copies(table: Table, names: Sequence[str]) -> Schema:
     """Return what a file with these columns holds; which person a row is about is not in it."""
     return table.schema.with_unit(Unit.row()).select(names)
 
 
-def checked_share(holdout: object) -> float:
+def check_share(holdout: object) -> float:
     """Return the share of people who are kept back; ParameterError if it is none."""
     if isinstance(holdout, bool) or not isinstance(holdout, int | float) or not 0 <= holdout < 1:
         raise ParameterError("The hold-out must be a share of at least 0 and below 1, such as 0.1, or a table.")
@@ -74,24 +74,24 @@ def parts_of(
         At most so many rows are learned from; of a longer table as many are drawn at random, and the control from the
         others, so that memory does not grow with it.
     """
-    schema = shown_schema(table, names)
+    schema = schema_of_copies(table, names)
     if isinstance(holdout, Table):
         rows, count = sample_rows(table, names, most, source.child("rows"))
-        return TableSplit(_held(rows, schema, engine), _held(holdout.raw.rows(names), schema, engine), count)
-    share = checked_share(holdout)
+        return TableSplit(_hold(rows, schema, engine), _hold(holdout.raw.rows(names), schema, engine), count)
+    share = check_share(holdout)
     unit = table.unit.column
     wanted = names if unit is None or unit in names else (*names, unit)
     rows, count = sample_rows(table, wanted, math.ceil(most / (1 - share)), source.child("rows"))
     if rows.num_rows == 0:
         raise DataError("The table has no rows; there is nothing to learn from.")
-    back = _kept_back(rows, unit, table.unit.name, share, source.child("holdout"))
+    back = _keep_back(rows, unit, table.unit.name, share, source.child("holdout"))
     learned, control = (rows.filter(pa.array(part)).select(names) for part in (~back, back))
     return TableSplit(
-        _held(learned.slice(0, most), schema, engine), _held(control, schema, engine) if share else None, count
+        _hold(learned.slice(0, most), schema, engine), _hold(control, schema, engine) if share else None, count
     )
 
 
-def tossed_parts(
+def toss_parts(
     table: Table, names: Sequence[str], holdout: object, source: Source, engine: DuckDBEngine
 ) -> tuple[Table, TableSplit]:
     """Split a table by a coin for each person, and return what is learned from with and without who it is about.
@@ -99,22 +99,22 @@ def tossed_parts(
     Whoever is added or removed is kept back or learned from by a coin of their own, and all others stay where they
     are: parts of neighbouring tables are neighbours, so that a promise about the part holds for the table.
     """
-    schema = shown_schema(table, names)
+    schema = schema_of_copies(table, names)
     if isinstance(holdout, Table):
-        return table, TableSplit(table, _held(holdout.raw.rows(names), schema, engine), table.raw.count_rows())
-    share = checked_share(holdout)
+        return table, TableSplit(table, _hold(holdout.raw.rows(names), schema, engine), table.raw.count_rows())
+    share = check_share(holdout)
     unit = table.unit.column
     rows = table.raw.rows(names if unit is None else (*names, unit))
-    whose = np.arange(rows.num_rows) if unit is None else _numbered(rows.column(unit))
+    whose = np.arange(rows.num_rows) if unit is None else _number_people(rows.column(unit))
     coins = int(whose.max(initial=-1)) + 1
     back = (source.simulation().random(coins) < share)[whose]
     mine, theirs = (rows.filter(pa.array(part)) for part in (~back, back))
-    control = _held(theirs.select(names), schema, engine) if theirs.num_rows else None
-    learned = _held(mine, table.schema.select(names), engine)
-    return learned, TableSplit(_held(mine.select(names), schema, engine), control, rows.num_rows, coins)
+    control = _hold(theirs.select(names), schema, engine) if theirs.num_rows else None
+    learned = _hold(mine, table.schema.select(names), engine)
+    return learned, TableSplit(_hold(mine.select(names), schema, engine), control, rows.num_rows, coins)
 
 
-def kept_source(folder: str | Path) -> Source:
+def keep_source(folder: str | Path) -> Source:
     """Return the source that splits the table the same way for every run with this folder.
 
     Who is kept back is all that it decides: what was learned of other rows could not be taken up again.
@@ -129,10 +129,10 @@ def kept_source(folder: str | Path) -> Source:
         raise DataError(f"The folder {str(folder)!r} cannot be used for a checkpoint; name another one.") from None
 
 
-def _kept_back(rows: pa.Table, unit: str | None, title: str, share: float, source: Source) -> Truths:
+def _keep_back(rows: pa.Table, unit: str | None, title: str, share: float, source: Source) -> Truths:
     if not share:
         return np.zeros(rows.num_rows, np.bool_)
-    whose = np.arange(rows.num_rows) if unit is None else _numbered(rows.column(unit))
+    whose = np.arange(rows.num_rows) if unit is None else _number_people(rows.column(unit))
     people = int(whose.max()) + 1
     if people < 2:
         raise DataError(_NOBODY.format(title))
@@ -141,10 +141,10 @@ def _kept_back(rows: pa.Table, unit: str | None, title: str, share: float, sourc
     return np.asarray(chosen[whose])
 
 
-def _numbered(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+def _number_people(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
     coded = column.combine_chunks().dictionary_encode(null_encoding="encode")
     return np.asarray(coded.indices.to_numpy(zero_copy_only=False), np.int64)
 
 
-def _held(rows: pa.Table, schema: Schema, engine: DuckDBEngine) -> Table:
+def _hold(rows: pa.Table, schema: Schema, engine: DuckDBEngine) -> Table:
     return read(rows, schema, engine=engine, on_bad_cell="missing")

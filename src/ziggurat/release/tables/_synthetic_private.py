@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,28 +16,26 @@ from ziggurat.errors import MixedNeighboursError, ParameterError, PrivacyError
 from ziggurat.privacy import Event, Guarantee, whole_number
 from ziggurat.queries.answering import QuotedPart
 from ziggurat.randomness import secure, seeded
-from ziggurat.release._certificate import NO_PROMISE, decision_of
+from ziggurat.release._certificate import NO_PROMISE
 from ziggurat.release._cited import Cited
 from ziggurat.release._evidence import Evidence
-from ziggurat.release._paid import paid, require_ready
-from ziggurat.release._plan import Plan, stated
-from ziggurat.release._purse import Purse
-from ziggurat.release._synthetic_attacks import Attackers, Claim, attack_fully, attackers_of, attacks_planned
+from ziggurat.release._plan import Plan, promise_at
+from ziggurat.release._purse import Purse, require_ready, run_paid
 from ziggurat.release.models import DEPENDS, in_words
-from ziggurat.release.tables._anonymized import _checked, _private_folder
-from ziggurat.release.tables._synthetic import Progress, _require_copies, _silent
+from ziggurat.release.tables._anonymized import check_target, private_folder
+from ziggurat.release.tables._attacking import Attackers, Claim, attack_fully, attackers_of, plan_attacks
+from ziggurat.release.tables._synthetic import Progress, require_copies, say_nothing
 from ziggurat.release.tables._synthetic_files import (
-    FORMAT,
     File,
     certificate_of,
-    copied_files,
-    described,
+    copy_files,
+    describe_files,
     digest_of,
     let_go,
     read_back,
     require_as_attacked,
 )
-from ziggurat.release.tables._synthetic_parts import TableSplit, checked_share, shown_schema, tossed_parts
+from ziggurat.release.tables._synthetic_parts import TableSplit, check_share, schema_of_copies, toss_parts
 from ziggurat.synthesize import write_copies
 from ziggurat.wording import count_noun
 
@@ -72,10 +69,8 @@ class PrivateSyntheticRelease:
         Name, hash and rows of each file.
     model
         The model that was fitted; as safe to publish as the files.
-    event, entry
-        What was paid for, and where that is written.
-    attacked
-        What attacks on the files found: evidence, not the promise.
+    event
+        What was paid for.
     note
         What the steward says of it.
     release
@@ -87,12 +82,20 @@ class PrivateSyntheticRelease:
     files: tuple[File, ...]
     model: Any = field(repr=False)
     event: Event = field(repr=False)
-    entry: Cited
-    attacked: Evidence = field(repr=False)
-    kept_back: int | None = field(repr=False)
-    note: str = ""
-    made: str = field(default_factory=lambda: datetime.now(UTC).date().isoformat())
-    release: Release[PrivateDraft] | None = field(default=None, repr=False, compare=False)
+    note: str
+    release: Release[PrivateDraft] = field(repr=False, compare=False)
+
+    @property
+    def entry(self) -> Cited:
+        """Where it is written what was paid for."""
+        if self.release.entry is None:
+            raise PrivacyError("No ledger holds this release.")
+        return self.release.entry
+
+    @property
+    def attack(self) -> Evidence:
+        """What attacks on the files found: evidence, not the promise."""
+        return self.release.evidence
 
     @property
     def guarantee(self) -> Guarantee:
@@ -108,7 +111,7 @@ class PrivateSyntheticRelease:
     @property
     def refuted(self) -> bool:
         """Whether an attack refuted the promise, so that it left, if it did, without one."""
-        return self.release is not None and self.release.event is None
+        return self.release.event is None
 
     @property
     def sentence(self) -> str:
@@ -120,27 +123,9 @@ class PrivateSyntheticRelease:
         return f"{made} {_REHEARSAL}" if self.rehearsal else f"{made} {_in_words(self.guarantee)}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the certificate as values that JSON can hold; no cell is in it."""
-        return {
-            "format": FORMAT,
-            "made": self.made,
-            "files": [file.to_dict() for file in self.files],
-            "promise": "unbounded" if self.refuted else promise_of(self.guarantee, self.event),
-            "not_covered": NOT_COVERED,
-            "sentence": self.sentence,
-            "rehearsal": self.rehearsal,
-            "done": {
-                "method": type(self.model).__name__,
-                "parameters": _parameters(self.model),
-                "columns": [axis.name for axis in self.model.axes_],
-                "copies": len(self.files),
-                "kept_back": self.kept_back,
-            },
-            "attacks": self.attacked.to_dict(),
-            "recorded": self.entry.to_dict(),
-            "decision": decision_of(self.release),
-            "note": self.note,
-        }
+        """Return the certificate, for the steward, as values that JSON can hold; no cell is in it."""
+        said = {"sentence": self.sentence, "not_covered": NOT_COVERED, "note": self.note}
+        return self.release.for_steward(self.files, **said)
 
 
 def release_synthetic_private(
@@ -195,15 +180,15 @@ def release_synthetic_private(
     BudgetExceededError
         It costs more than is left; nothing was read or spent.
     """
-    target = _checked(path, ledger, budget, note)
+    target = check_target(path, ledger, budget, note)
     purse = Purse(ledger, budget, analyst)
     asked: dict[str, Any] = {"copies": copies, "rows": rows, "holdout": holdout, "known": known, "secret": secret}
-    with DuckDBEngine() as engine, _private_folder(target) as place:
+    with DuckDBEngine() as engine, private_folder(target) as place:
         asked |= {"progress": progress, "note": note, "engine": engine, "place": Path(place)}
         plan = plan_synthetic_private(table, target, model, purse=purse, **asked)
         release = purse.release(plan, gate=gate, go_on=go_on)
-        made = plan.released(release)
-        paid(lambda: let_go(Path(place), made.files, made.certificate, made.to_dict()))
+        made = plan.conclude(release)
+        run_paid(lambda: let_go(Path(place), made.files, made.certificate, made.to_dict()))
     return made
 
 
@@ -224,14 +209,14 @@ def plan_synthetic_private(
     note: str = "",
 ) -> PrivateSyntheticPlan:
     """Plan synthetic copies with a guarantee, whose drafts are made in `place`; no row is read."""
-    _require_copies(target, copies)
+    require_copies(target, copies)
     held = table if isinstance(table, Table) else read(table)
-    maker = _copied(model)
-    planned = _planned(maker, held.schema, purse)
-    names = maker._terms(held.schema).names
+    maker = _clone(model)
+    planned = _plan_event(maker, held.schema, purse)
+    names = maker.plan_terms(held.schema).names
     who = attackers_of(held.schema, names, known, secret)
     _require_possible(maker, names, holdout, rows)
-    task = _PrivateDrafting(maker, held, names, who, holdout, rows, copies, engine, place, progress or _silent)
+    task = _PrivateDrafting(maker, held, names, who, holdout, rows, copies, engine, place, progress or say_nothing)
     return PrivateSyntheticPlan(task, target, planned, note)
 
 
@@ -258,11 +243,11 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
     def parts(self, group_size: int = 0) -> tuple[QuotedPart, ...]:  # noqa: ARG002
         """What is learned; how far off the counts of the copies will be depends on the table."""
         name = type(self.task.maker).__name__
-        return (QuotedPart("copies", name, stated(self.event, self.task.maker.delta).epsilon, None, note=DEPENDS),)
+        return (QuotedPart("copies", name, promise_at(self.event, self.task.maker.delta).epsilon, None, note=DEPENDS),)
 
     def guarantee(self) -> Guarantee:
         """The model's own, at its own delta."""
-        return stated(self.event, self.task.maker.delta)
+        return promise_at(self.event, self.task.maker.delta)
 
     @property
     def rehearsal(self) -> bool:
@@ -277,7 +262,7 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
     @property
     def judged_by(self) -> tuple[str, ...]:
         """Attacks with people who are kept back, or without where there are none."""
-        return attacks_planned(self.task.who, self.reads, control=bool(self.task.holdout))
+        return plan_attacks(self.task.who, self.reads, control=bool(self.task.holdout))
 
     def ready(self) -> None:
         """See that the tables can be read."""
@@ -287,12 +272,12 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
         """Fit, draw, write out of sight, and read back; the model draws from its own randomness."""
         return self.task.run(self.target.name, self.event)
 
-    def stored(self, output: PrivateDraft) -> dict[str, Any]:
+    def to_ledger(self, output: PrivateDraft) -> dict[str, Any]:
         """The model, and the hash of the files; they themselves are not kept."""
         made = {"kind": KIND, "class": type(self.task.maker).__name__, "parameters": _parameters(self.task.maker)}
         return made | {"digest": digest_of(output.files), "files": len(output.files)}
 
-    def remembered(self, output: PrivateDraft) -> str:
+    def describe(self, output: PrivateDraft) -> str:
         """What was made, and the hash of the files."""
         return f"{self.text}, SHA-256 {digest_of(output.files)}"
 
@@ -302,7 +287,7 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
 
     def artefacts(self, output: PrivateDraft, folder: Path) -> list[Path]:
         """The copies."""
-        return copied_files(output.files, (self.target.parent, self.task.folder), folder)
+        return copy_files(output.files, (self.target.parent, self.task.folder), folder)
 
     @property
     def not_protected(self) -> tuple[str, ...]:
@@ -316,10 +301,8 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
         made = {"method": type(maker).__name__, "parameters": _parameters(maker), "columns": columns}
         return {**made, "files": [file.to_dict() for file in output.files]}
 
-    def released(self, release: Release[PrivateDraft]) -> PrivateSyntheticRelease:
+    def conclude(self, release: Release[PrivateDraft]) -> PrivateSyntheticRelease:
         """What has left, for the steward."""
-        if release.entry is None:
-            raise PrivacyError("No ledger holds this release.")
         files = release.output.files
         return PrivateSyntheticRelease(
             paths=tuple(self.target.with_name(file.name) for file in files),
@@ -327,9 +310,6 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
             files=files,
             model=self.task.maker,
             event=self.event,
-            entry=release.entry,
-            attacked=release.evidence,
-            kept_back=release.output.kept_back,
             note=self.note,
             release=release,
         )
@@ -337,13 +317,13 @@ class PrivateSyntheticPlan(Plan["PrivateDraft"]):
 
 def _require_possible(maker: Any, names: Sequence[str], holdout: object, rows: int | None) -> None:
     """Refuse what would fail only once it was paid for."""
-    maker._require_solver()
+    maker.require_solver()
     if rows is not None:
         whole_number(rows, "rows")
     if isinstance(holdout, Table):
         holdout.schema.select(names)
     else:
-        checked_share(holdout)
+        check_share(holdout)
 
 
 @dataclass(frozen=True)
@@ -365,16 +345,16 @@ class _PrivateDrafting:
         """Fit, draw and write; say how many rows were kept back."""
         seed = self.maker.random_state
         source = (secure() if seed is None else seeded(seed)).child("holdout")
-        learned, parts = tossed_parts(self.table, self.names, self.holdout, source, self.engine)
+        learned, parts = toss_parts(self.table, self.names, self.holdout, source, self.engine)
         self.maker.fit(learned, progress=lambda text: self.told("learning", text, 0, 0))
         if self.maker.event_ != planned:
             raise PrivacyError("The model did something else than was paid for; nothing was released.")
-        drafts = self._drawn(self.folder / name)
-        tables = read_back(drafts, shown_schema(self.table, self.names), self.table, self.engine)
+        drafts = self._draw(self.folder / name)
+        tables = read_back(drafts, schema_of_copies(self.table, self.names), self.table, self.engine)
         back = None if isinstance(self.holdout, Table) else _count(parts.control)
-        return PrivateDraft(described(drafts, tables), drafts, tables, parts, back, self)
+        return PrivateDraft(describe_files(drafts, tables), drafts, tables, parts, back, self)
 
-    def _drawn(self, draft: Path) -> tuple[Path, ...]:
+    def _draw(self, draft: Path) -> tuple[Path, ...]:
         facts = {"kind": "fully", "promise": str(self.maker.guarantee_), "rehearsal": self.maker.rehearsal_}
         return write_copies(draft, self._pieces(), self.copies, facts, resume=False).paths
 
@@ -384,13 +364,13 @@ class _PrivateDrafting:
             self.told("drawing", "copies", number, self.copies)
             yield iter([self.maker.sample(self.rows, random_state=None if seed is None else int(seed) + number)])
 
-    def attacked(self, tables: Sequence[Table], parts: TableSplit) -> Evidence:
+    def attack(self, tables: Sequence[Table], parts: TableSplit) -> Evidence:
         """Attack the files themselves, as they were read back."""
-        schema = shown_schema(self.table, self.names)
+        schema = schema_of_copies(self.table, self.names)
         original = read(parts.learned.raw.rows(self.names), schema, engine=self.engine, on_bad_cell="missing")
         if _count(original) == 0:
             return Evidence()
-        share = 0.0 if isinstance(self.holdout, Table) else checked_share(self.holdout)
+        share = 0.0 if isinstance(self.holdout, Table) else check_share(self.holdout)
         claim = Claim(self.maker.guarantee_, share, parts.coins)
         seed = self.maker.random_state
         return attack_fully(original, list(tables), parts.control, self.who, seed, self.told, claim)
@@ -409,25 +389,12 @@ class PrivateDraft:
 
     def attack(self) -> Evidence:
         """Attack the files; PrivacyError if one changed meanwhile."""
-        found = self.task.attacked(self.tables, self.parts)
+        found = self.task.attack(self.tables, self.parts)
         require_as_attacked(self.drafts, self.files)
-        return found
+        return found if found == Evidence() else replace(found, facts={"kept_back": self.kept_back})
 
 
-def promise_of(guarantee: Any, event: Event) -> dict[str, Any]:
-    """State a guarantee with everything that it is about."""
-    return {
-        "guarantee": str(guarantee),
-        "epsilon": str(guarantee.epsilon),
-        "delta": str(getattr(guarantee, "delta", 0)),
-        "unit": str(guarantee.neighbours.unit),
-        "relation": guarantee.neighbours.relation.value,
-        "in_words": _in_words(guarantee),
-        "event": event.to_dict(),
-    }
-
-
-def _copied(model: object) -> Any:
+def _clone(model: object) -> Any:
     from ziggurat.synthesize.marginals import PrivateSynthesis
 
     if not isinstance(model, PrivateSynthesis):
@@ -435,7 +402,7 @@ def _copied(model: object) -> Any:
     return clone(model)
 
 
-def _planned(model: Any, schema: Schema, purse: Purse) -> Event:
+def _plan_event(model: Any, schema: Schema, purse: Purse) -> Event:
     event: Event = model.planned(schema)
     whom = event.neighbours
     if purse.ledger is None:

@@ -140,7 +140,7 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         """
         self._check_settings()
         source, held = self._source(), open_table(table)
-        names = self._names(held)
+        names = self.choose_names(held)
         self._check_missing(names)
         where = conditions_of(self.partial, self.columns, names)
         marked = None if where is None else either(where, names)
@@ -187,7 +187,7 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
             tuple(drawn),
             self._origin.kind,
             self.learned_from_,
-            self._proper,
+            self.is_proper,
             self.random_state is not None,
             {name: name_of(method) for name, method in self.plan_.methods.items()},
             dict(self.replaced_) if self.plan_.where is not None else {},
@@ -298,7 +298,8 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         self.replaced_: dict[str, int] = {}
         return drawing.partially(copies, self.table_ if table is None else open_table(table), source, self.replaced_)
 
-    def _names(self, held: Table) -> tuple[str, ...]:
+    def choose_names(self, held: Table) -> tuple[str, ...]:
+        """Say which columns of a table are learned."""
         for name in self.leave_out:
             if name not in held.schema:
                 raise ParameterError(f"'leave_out' names {name!r}, which is no column of the table.")
@@ -348,7 +349,7 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
     @property
     def _origin(self) -> Origin:
         kind: Synthesis = "fully" if self.plan_.where is None else "partially"
-        return Origin(kind, self.learned_from_, self.marked_, self._proper, bool(self.known))
+        return Origin(kind, self.learned_from_, self.marked_, self.is_proper, bool(self.known))
 
     def _source(self) -> Source:
         return secure() if self.random_state is None else seeded(self.random_state)
@@ -359,7 +360,8 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         return bool(self.known) or self.partial is not None if self.posterior is None else self.posterior
 
     @property
-    def _proper(self) -> bool:
+    def is_proper(self) -> bool:
+        """Whether each copy was drawn from parameters of its own."""
         return self._drawn_anew and self.plan_.proper
 
     def _fitted(self) -> None:

@@ -126,7 +126,7 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
 
     def planned(self, schema: Schema) -> Event:
         """Say what fitting a table of this schema will cost; nothing is read."""
-        return self._event(self._terms(schema))
+        return self._event(self.plan_terms(schema))
 
     def fit(self, table: Any, *, progress: Progress | None = None) -> Self:
         """Count, add noise, and fit a model to the noisy counts.
@@ -144,8 +144,8 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             A column has no public domain, and nobody pays for it; nothing was read.
         """
         held, source = open_table(table), self._source()
-        terms = self._terms(held.schema)
-        self._require_solver()
+        terms = self.plan_terms(held.schema)
+        self.require_solver()
         axes = pay_for_axes(held, self._axes(held.schema, terms), terms, source)
         codes, rows = read_codes(held, axes, terms.unit, source)
         counts = ExactCounts(codes, {axis.name: axis.size for axis in axes})
@@ -243,7 +243,8 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
     def _event(self, terms: CopyTerms) -> Event:
         return compose_events([*(terms.price.events if terms.price else []), *self._events(terms)])
 
-    def _terms(self, schema: Schema) -> CopyTerms:
+    def plan_terms(self, schema: Schema) -> CopyTerms:
+        """Say by the public schema which columns are learned, for whom, and at what price."""
         epsilon, delta = exact_epsilon(self.epsilon), exact_delta(self.delta)
         if delta == 0:
             raise ParameterError("These methods add Gaussian noise, which needs a delta above 0, such as '1e-9'.")
@@ -281,7 +282,8 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             raise ParameterError(f"State rows_per_unit=..., how many rows of {schema.unit} may count at most.")
         return whole_number(self.rows_per_unit, "rows_per_unit")
 
-    def _require_solver(self) -> None:
+    def require_solver(self) -> None:
+        """Raise unless the solver is there."""
         if self.solver not in ("tree", "mbi"):
             raise ParameterError("solver must be 'tree' (our own) or 'mbi'.")
         if self.solver == "mbi":

@@ -1,6 +1,6 @@
 """The data of the case studies."""
 
-from ziggurat.experiments.steps.cases._case_parts import INVENTED, Classes, Features, cut, loaded, permuted
+from ziggurat.experiments.steps.cases._case_parts import INVENTED, Classes, Features, cut_parts, load_dataset, permute
 from ziggurat.experiments.steps.cases._digits import digit_data
 from ziggurat.experiments.steps.cases._heartbeats import heartbeat_data
 from ziggurat.experiments.steps.cases._model_data import Floats, model_data, normal_density
@@ -12,13 +12,13 @@ __all__ = [
     "Classes",
     "Features",
     "Floats",
-    "cut",
+    "cut_parts",
     "digit_data",
     "heartbeat_data",
-    "loaded",
+    "load_dataset",
     "model_data",
     "normal_density",
-    "permuted",
+    "permute",
     "prepare_data",
     "web_request_data",
 ]

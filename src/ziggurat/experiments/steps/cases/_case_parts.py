@@ -30,19 +30,19 @@ PARTS = (
 OUTPUTS = (*PARTS, "classes", "norm", "largest_class_share", "origin")
 
 
-def loaded(name: str) -> pa.Table:
+def load_dataset(name: str) -> pa.Table:
     """A dataset that is on this machine; nothing is downloaded while an experiment runs."""
     from ziggurat.data import datasets
 
     return datasets.load(name, offline=True)
 
 
-def permuted(rows: int, seed: int) -> Classes:
+def permute(rows: int, seed: int) -> Classes:
     """The numbers of all rows in random order."""
     return np.asarray(seeded(seed).child("rows").simulation().permutation(rows), dtype=np.int64)
 
 
-def cut(order: Classes, sizes: Mapping[str, int]) -> dict[str, Classes]:
+def cut_parts(order: Classes, sizes: Mapping[str, int]) -> dict[str, Classes]:
     """Disjoint parts of these sizes, from the front of `order`."""
     if min(sizes.values()) < 1:
         raise DataError(f"Every part needs rows; raise {', '.join(name for name, size in sizes.items() if size < 1)}.")
@@ -59,7 +59,7 @@ def l1_normalised(rows: npt.NDArray[Any], norm: float = 1.0) -> Features:
     return np.asarray(wide * (norm / np.where(sums > 0, sums, 1.0)), dtype=np.float32)
 
 
-def parted(
+def outputs_of(
     features: Features, labels: Classes, parts: Mapping[str, Classes], classes: int, norm: float, origin: str
 ) -> dict[str, Any]:
     """The outputs that every data step has, given the rows of the three parts."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ziggurat.experiments._steps import step
-from ziggurat.experiments.steps.cases._case_parts import INVENTED, OUTPUTS, cut, loaded, parted
+from ziggurat.experiments.steps.cases._case_parts import INVENTED, OUTPUTS, cut_parts, load_dataset, outputs_of
 
 PIXELS = 784
 
@@ -42,13 +42,16 @@ def digit_data(
         from ziggurat.experiments.steps.cases._invented import digits
 
         features, labels = digits(sum(sizes.values()), seed)
-        return parted(features, labels, cut(np.arange(len(labels)), sizes), 10, float(PIXELS), source)
+        return outputs_of(features, labels, cut_parts(np.arange(len(labels)), sizes), 10, float(PIXELS), source)
     from ziggurat.data import datasets
 
-    table = loaded(source)
+    table = load_dataset(source)
     learned = np.asarray(table["split"].to_numpy(zero_copy_only=False) == "train")
     own, public = np.flatnonzero(learned), np.flatnonzero(~learned)
-    parts = {**cut(own, {"teacher": teacher_rows}), **cut(public, {"pool": pool_rows, "validation": validation_rows})}
+    parts = {
+        **cut_parts(own, {"teacher": teacher_rows}),
+        **cut_parts(public, {"pool": pool_rows, "validation": validation_rows}),
+    }
     features = (datasets.byte_matrix(table, "image") / np.float32(255)).astype(np.float32)
     labels = np.asarray(table["label"].to_numpy(), dtype=np.int64)
-    return parted(features, labels, parts, 10, float(PIXELS), source)
+    return outputs_of(features, labels, parts, 10, float(PIXELS), source)

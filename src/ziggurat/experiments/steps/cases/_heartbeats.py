@@ -13,11 +13,11 @@ from ziggurat.experiments.steps.cases._case_parts import (
     OUTPUTS,
     Classes,
     Features,
-    cut,
+    cut_parts,
     l1_normalised,
-    loaded,
-    parted,
-    permuted,
+    load_dataset,
+    outputs_of,
+    permute,
 )
 
 SAMPLES = 187
@@ -60,14 +60,14 @@ def heartbeat_data(
     """
     sizes = {"teacher": teacher_rows, "pool": pool_rows, "validation": validation_rows}
     beats, labels, records = _beats(source, sum(sizes.values()), seed)
-    order = permuted(len(beats), seed)
+    order = permute(len(beats), seed)
     if unit == "row":
-        parts = cut(order, sizes)
+        parts = cut_parts(order, sizes)
     elif unit == "patient":
         parts = _by_patient(order, records, sizes, patients_apart, seed)
     else:
         raise DataError("'unit' must be 'row' or 'patient'.")
-    made = parted(l1_normalised(beats, norm), labels, parts, 5, norm, source)
+    made = outputs_of(l1_normalised(beats, norm), labels, parts, 5, norm, source)
     return {**made, "teacher_units": records[parts["teacher"]].tolist() if unit == "patient" else []}
 
 
@@ -78,7 +78,7 @@ def _beats(source: str, rows: int, seed: int) -> tuple[Features, Classes, Classe
         return beats(rows, seed)
     from ziggurat.data import datasets
 
-    table = loaded(source)
+    table = load_dataset(source)
     labels, records = (np.asarray(table[name].to_numpy(), dtype=np.int64) for name in ("cls", "record"))
     return datasets.byte_matrix(table, "beat").astype(np.float32), labels, records
 
@@ -88,6 +88,6 @@ def _by_patient(order: Classes, records: Classes, sizes: dict[str, int], apart: 
     names = np.unique(records)
     if not 2 <= apart <= len(names) - 2:
         raise DataError(f"'patients_apart' must leave two of the {len(names)} records to teachers and be at least 2.")
-    names = names[permuted(len(names), seed)]
+    names = names[permute(len(names), seed)]
     owners = {"pool": names[: apart // 2], "validation": names[apart // 2 : apart], "teacher": names[apart:]}
     return {part: order[np.isin(records[order], owners[part])][: sizes[part]] for part in sizes}

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ziggurat.errors import DataError
 from ziggurat.experiments._steps import step
-from ziggurat.experiments.steps.cases._case_parts import INVENTED, loaded
+from ziggurat.experiments.steps.cases._case_parts import INVENTED, load_dataset
 from ziggurat.randomness import seeded
 from ziggurat.wording import nearest
 
@@ -93,13 +93,13 @@ def model_data(
     for name in [*wanted, *([target] if target else [])]:
         if name not in bounds:
             raise DataError(f"{source!r} has no column {name!r}; {nearest(name, list(bounds))}")
-    features = np.column_stack([_scaled(table[name], bounds[name]) for name in wanted])
+    features = np.column_stack([_scale(table[name], bounds[name]) for name in wanted])
     if source == "iris":
-        return _made(features, table["species"], 3, source)
+        return _outputs(features, table["species"], 3, source)
     if positive is not None and target:
-        return _made(features, (table[target] > positive).astype(np.int64), 2, source)
-    aim = _scaled(table[target], bounds[target]) if target else np.zeros(len(features))
-    return _made(features, aim, 0, source)
+        return _outputs(features, (table[target] > positive).astype(np.int64), 2, source)
+    aim = _scale(table[target], bounds[target]) if target else np.zeros(len(features))
+    return _outputs(features, aim, 0, source)
 
 
 def normal_density(points: Floats) -> Floats:
@@ -110,11 +110,11 @@ def normal_density(points: Floats) -> Floats:
     return np.asarray(np.exp(-(away**2) / (2 * _VARIANCE)) * half / np.sqrt(2 * np.pi * _VARIANCE))
 
 
-def _made(features: Floats, target: npt.NDArray[Any], classes: int, origin: str) -> dict[str, Any]:
+def _outputs(features: Floats, target: npt.NDArray[Any], classes: int, origin: str) -> dict[str, Any]:
     return {"features": features, "target": target, "classes": classes, "origin": origin}
 
 
-def _scaled(values: Floats, bounds: tuple[float, float]) -> Floats:
+def _scale(values: Floats, bounds: tuple[float, float]) -> Floats:
     low, high = bounds
     return np.asarray(np.clip(2 * (values - low) / (high - low) - 1, -1, 1))
 
@@ -126,12 +126,12 @@ def _table(source: str, rows: int, seed: int) -> tuple[dict[str, npt.NDArray[Any
     if source == "iris":
         return _flowers(), FLOWERS
     if source == "winequality_white":
-        table = loaded(source)
+        table = load_dataset(source)
         return {name: np.asarray(table[name].to_numpy(), dtype=float) for name in WINE}, WINE
     if source == "acs2019":
         return _persons(), CENSUS
     if source == "howell1":
-        table = loaded(source)
+        table = load_dataset(source)
         women = table["male"].to_numpy() == 0
         return {name: np.asarray(table[name].to_numpy(), dtype=float)[women] for name in WOMEN}, WOMEN
     known = ["winequality_white", "acs2019", "howell1", "iris", "gaussian", INVENTED]
@@ -149,7 +149,7 @@ def _persons() -> dict[str, npt.NDArray[Any]]:
     """The document's nine attributes of everybody whose income is asked; who has no family there counts as one."""
     import pyarrow.compute as pc
 
-    table = loaded("acs2019")
+    table = load_dataset("acs2019")
     table = table.filter(pc.is_valid(table["PINCP"]))
     named = {"age": "AGEP", "sex": "SEX", "race": "RAC1P", "marital": "MSP", "family": "NPF", "education": "EDU"}
     found = {name: pc.fill_null(table[column], 1) for name, column in named.items()}
@@ -162,5 +162,5 @@ def _toy(columns: int, rows: int, positive: float | None, seed: int) -> dict[str
     features = np.clip(draw.normal(0, 0.4, (rows, columns)), -1, 1)
     aim = np.clip(0.2 + features.mean(axis=1) * 0.8 + draw.normal(0, 0.1, rows), -1, 1)
     if positive is None:
-        return _made(features, aim, 0, INVENTED)
-    return _made(features, (aim > 0).astype(np.int64), 2, INVENTED)
+        return _outputs(features, aim, 0, INVENTED)
+    return _outputs(features, (aim > 0).astype(np.int64), 2, INVENTED)

@@ -63,9 +63,9 @@ def prepare_data(
         The three tables, the public `schema` of their columns, the number of `rows`, the `positive_share`, and
         `matrices`: {"X_train": ..., "y_train": ..., ...} or nothing.
     """
-    table, schema = _merged(source, rows, seed)
-    table = _ordered(table, shuffle, rows, seed)
-    table, schema = _targeted(table, schema, target, positive, columns)
+    table, schema = _merge(source, rows, seed)
+    table = _order(table, shuffle, rows, seed)
+    table, schema = _choose_target(table, schema, target, positive, columns)
     parts = _split(table, shares)
     return {
         **parts,
@@ -76,43 +76,43 @@ def prepare_data(
     }
 
 
-def _merged(source: Any, rows: int | None, seed: int) -> tuple[pa.Table, Schema]:
+def _merge(source: Any, rows: int | None, seed: int) -> tuple[pa.Table, Schema]:
     import pyarrow as pa
 
     sources = list(source) if isinstance(source, list | tuple) else [source]
     if not sources:
         raise ExperimentError("'source' names nothing; give a table, a dataset, a file or a list of them.")
-    found = [_found(each, rows, seed, place) for place, each in enumerate(sources)]
+    found = [_find(each, rows, seed, place) for place, each in enumerate(sources)]
     first = found[0][1]
     if any(schema.columns != first.columns for _, schema in found[1:]):
         raise DataError("Tables can be merged only if their schemas declare the same columns.")
     return pa.concat_tables([table for table, _ in found]), first
 
 
-def _found(source: Any, rows: int | None, seed: int, place: int) -> tuple[pa.Table, Schema]:
+def _find(source: Any, rows: int | None, seed: int, place: int) -> tuple[pa.Table, Schema]:
     if isinstance(source, Mapping):
         return _from_file(source)
     if source in INVENTED:
-        return _invented(source, rows or 10_000, seed, place)
+        return _invent(source, rows or 10_000, seed, place)
     from ziggurat.data import datasets
     from ziggurat.wording import nearest
 
     if source not in datasets.names():
         known = nearest(source, (*INVENTED, *datasets.names()))
         raise DataError(f"There is no data called {source!r}; {known}")
-    return _seen(datasets.load(source, offline=True), datasets.schema(source))
+    return _read_rows(datasets.load(source, offline=True), datasets.schema(source))
 
 
-def _invented(what: str, rows: int, seed: int, place: int) -> tuple[pa.Table, Schema]:
+def _invent(what: str, rows: int, seed: int, place: int) -> tuple[pa.Table, Schema]:
     from ziggurat.data import generators as made
     from ziggurat.randomness import seeded
 
     drawn = int(seeded(seed).child("invent", place).words(1)[0] >> 1)
     if what == "clinic":
-        return _seen(made.clinic_patients(rows, seed=drawn), made.clinic_patients_schema())
+        return _read_rows(made.clinic_patients(rows, seed=drawn), made.clinic_patients_schema())
     if what == "logs":
-        return _seen(made.log_sequences(rows, seed=drawn), made.log_sequences_schema())
-    return _seen(made.commuters(members=rows, seed=drawn), made.commuters_schema())
+        return _read_rows(made.log_sequences(rows, seed=drawn), made.log_sequences_schema())
+    return _read_rows(made.commuters(members=rows, seed=drawn), made.commuters_schema())
 
 
 def _from_file(source: Mapping[str, Any]) -> tuple[pa.Table, Schema]:
@@ -129,7 +129,7 @@ def _from_file(source: Mapping[str, Any]) -> tuple[pa.Table, Schema]:
         )
     inline = not isinstance(source["schema"], str)
     schema = Schema.from_dict(source["schema"]) if inline else Schema.from_yaml(Path(source["schema"]))
-    return _seen(source["file"], schema)
+    return _read_rows(source["file"], schema)
 
 
 def _bytes(file: str) -> bytes:
@@ -139,7 +139,7 @@ def _bytes(file: str) -> bytes:
         raise DataError(f"The file {file!r} cannot be read; check its name.") from None
 
 
-def _seen(source: Any, schema: Schema) -> tuple[pa.Table, Schema]:
+def _read_rows(source: Any, schema: Schema) -> tuple[pa.Table, Schema]:
     """Read the rows through the schema, so that every source gives the same types."""
     from ziggurat.data import Role, read
 
@@ -148,7 +148,7 @@ def _seen(source: Any, schema: Schema) -> tuple[pa.Table, Schema]:
     return opened.raw.rows(names), schema
 
 
-def _ordered(table: pa.Table, shuffle: bool, rows: int | None, seed: int) -> pa.Table:
+def _order(table: pa.Table, shuffle: bool, rows: int | None, seed: int) -> pa.Table:
     from ziggurat.randomness import seeded
 
     if shuffle:
@@ -156,7 +156,7 @@ def _ordered(table: pa.Table, shuffle: bool, rows: int | None, seed: int) -> pa.
     return table if rows is None else table.slice(0, rows)
 
 
-def _targeted(
+def _choose_target(
     table: pa.Table, schema: Schema, target: str, positive: Any, columns: Sequence[str] | None
 ) -> tuple[pa.Table, Schema]:
     from ziggurat.data import Column, Kind, Schema

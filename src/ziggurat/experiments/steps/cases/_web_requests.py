@@ -14,11 +14,11 @@ from ziggurat.experiments.steps.cases._case_parts import (
     OUTPUTS,
     Classes,
     Features,
-    cut,
+    cut_parts,
     l1_normalised,
-    loaded,
-    parted,
-    permuted,
+    load_dataset,
+    outputs_of,
+    permute,
 )
 
 PATTERN = r"[a-z0-9]+|[^a-z0-9\s]"
@@ -66,13 +66,13 @@ def web_request_data(
     """
     sizes = {"public": public_rows, "teacher": teacher_rows, "pool": pool_rows, "validation": validation_rows}
     urls, labels = _requests(source, collections, malicious_share, sum(sizes.values()), seed)
-    parts = cut(permuted(len(urls), seed), sizes)
+    parts = cut_parts(permute(len(urls), seed), sizes)
     words = _Vocabulary([urls[row] for row in parts["public"]], tokens)
     kept = np.concatenate([parts[name] for name in ("teacher", "pool", "validation")])
     ends = np.cumsum([teacher_rows, pool_rows, validation_rows])
     places = dict(zip(("teacher", "pool", "validation"), np.split(np.arange(ends[-1]), ends[:-1]), strict=True))
     features = words.vectors([urls[row] for row in kept])
-    return {**parted(features, labels[kept], places, 2, 1.0, source), "vocabulary": words.names}
+    return {**outputs_of(features, labels[kept], places, 2, 1.0, source), "vocabulary": words.names}
 
 
 def _requests(
@@ -84,7 +84,7 @@ def _requests(
         from ziggurat.experiments.steps.cases._invented import requests
 
         return requests(rows, malicious_share, seed)
-    return _mixed(*_distinct(source, collections), malicious_share, seed)
+    return _mix(*_distinct(source, collections), malicious_share, seed)
 
 
 def _distinct(source: str, collections: Sequence[str]) -> tuple[list[str], Classes]:
@@ -92,16 +92,16 @@ def _distinct(source: str, collections: Sequence[str]) -> tuple[list[str], Class
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    table = loaded(source)
+    table = load_dataset(source)
     table = table.filter(pc.is_in(table["source"], value_set=pa.array(list(collections), pa.string())))
     grouped = table.group_by("url", use_threads=False).aggregate([("malicious", "min"), ("malicious", "max")])
     grouped = grouped.filter(pc.equal(grouped["malicious_min"], grouped["malicious_max"]))
     return grouped["url"].to_pylist(), grouped["malicious_min"].to_numpy().astype(np.int64)
 
 
-def _mixed(urls: list[str], labels: Classes, malicious_share: float, seed: int) -> tuple[list[str], Classes]:
+def _mix(urls: list[str], labels: Classes, malicious_share: float, seed: int) -> tuple[list[str], Classes]:
     """As many of both as the share allows, at random."""
-    order = permuted(len(urls), seed)
+    order = permute(len(urls), seed)
     harmless, malicious = order[labels[order] == 0], order[labels[order] == 1]
     total = min(len(harmless) / (1 - malicious_share), len(malicious) / malicious_share)
     bad = round(total * malicious_share)

@@ -18,7 +18,7 @@ EXACT, ONE_SIDED, PUBLISHED = "exact", "exact-one-sided", "as-published"
 
 
 @contextmanager
-def _unwarned() -> Iterator[None]:
+def _hush() -> Iterator[None]:
     from ziggurat.privacy import NotAGuaranteeWarning
 
     with warnings.catch_warnings():
@@ -26,7 +26,7 @@ def _unwarned() -> Iterator[None]:
         yield
 
 
-def _known(formula: str, *names: str) -> None:
+def _require_known(formula: str, *names: str) -> None:
     if formula not in names:
         raise ExperimentError(f"'formula' must be one of {', '.join(names)}.")
 
@@ -59,7 +59,7 @@ def at_risk_epsilon(setting: Mapping[str, Any], confidence: float) -> dict[str, 
     formula, level, dimensions = _laplace(setting)
     noise, side = LaplaceAtRisk(level, dimensions), _side(formula)
     if formula == PUBLISHED:
-        with _unwarned():
+        with _hush():
             epsilon = published_epsilon(level, confidence, dimensions)
     else:
         epsilon = noise.epsilon(confidence, side)
@@ -68,7 +68,7 @@ def at_risk_epsilon(setting: Mapping[str, Any], confidence: float) -> dict[str, 
 
 def _laplace(setting: Mapping[str, Any]) -> tuple[str, float, int]:
     formula = setting.get("formula", EXACT)
-    _known(formula, EXACT, ONE_SIDED, PUBLISHED)
+    _require_known(formula, EXACT, ONE_SIDED, PUBLISHED)
     return formula, setting.get("level", 1.0), setting.get("dimensions", 1)
 
 
@@ -89,7 +89,7 @@ def at_risk_level(setting: Mapping[str, Any], confidence: float, *, epsilon: flo
 
     formula, _, dimensions = _laplace(setting)
     if formula == PUBLISHED:
-        with _unwarned():
+        with _hush():
             level = _or_any(lambda: published_level(epsilon, confidence, dimensions), 10 * epsilon)
     else:
         level = float(LaplaceAtRisk.noise_for(epsilon, confidence, _side(formula), dimensions).level)
@@ -120,7 +120,7 @@ def samples_needed(setting: Mapping[str, Any], confidence: float) -> dict[str, i
     from ziggurat.privacy import exact_confidence, samples_for
 
     formula, wanted = setting.get("formula", EXACT), exact_confidence(confidence)
-    _known(formula, EXACT, ONE_SIDED, PUBLISHED)
+    _require_known(formula, EXACT, ONE_SIDED, PUBLISHED)
     if formula == EXACT:
         return {"samples": math.ceil(wanted / (1 - wanted))}
     if formula == PUBLISHED:
@@ -143,11 +143,11 @@ def sampling_confidence(
     """
     from ziggurat.privacy import dkw_confidence, probabilistic_tolerance, published_sampled_confidence
 
-    _known(formula, "tolerance", PUBLISHED, "corrected", "best", "order-statistic")
+    _require_known(formula, "tolerance", PUBLISHED, "corrected", "best", "order-statistic")
     if formula == "tolerance":
         return {"confidence": probabilistic_tolerance(accuracy, samples)}
     if formula == PUBLISHED:
-        with _unwarned():
+        with _hush():
             return {"confidence": published_sampled_confidence(quantile, accuracy, samples)}
     if formula == "order-statistic":
         import math
@@ -181,9 +181,9 @@ def combined_risk(
     from ziggurat.randomness import seeded
 
     formula, samples, least = setting["formula"], setting["samples"], setting.get("least", 0.0)
-    _known(formula, EXACT, "exact-bound", PUBLISHED)
+    _require_known(formula, EXACT, "exact-bound", PUBLISHED)
     if formula == PUBLISHED:
-        with _unwarned():
+        with _hush():
             ratio = 1 / (least + quantile * (1 - least))
             share = published_combined_confidence(level, epsilon, quantile, ratio)
         found = max(share * probabilistic_tolerance(setting["accuracy"], samples), 0.0)
@@ -211,7 +211,7 @@ def compensation_budget(
     setting
         `formula`: 'exact', 'exact-one-sided' or 'as-published'.
     """
-    model, gamma = _priced(setting, level, people, compensation)
+    model, gamma = _price(setting, level, people, compensation)
     share = gamma(epsilon)
     return {"budget": float(model.at_risk(level, epsilon, share, direction="nearest").amount)}
 
@@ -221,7 +221,7 @@ def cheapest_promise(
     setting: Mapping[str, Any], *, level: float = 0.5, people: int = 100, compensation: str = "5500 USD"
 ) -> dict[str, float]:
     """The promise at risk with the least expected compensation, beside what the level itself costs."""
-    model, gamma = _priced(setting, level, people, compensation)
+    model, gamma = _price(setting, level, people, compensation)
     found = model.cheapest(level, gamma, direction="nearest")
     return {
         "epsilon": found.epsilon,
@@ -231,7 +231,7 @@ def cheapest_promise(
     }
 
 
-def _priced(
+def _price(
     setting: Mapping[str, Any], level: float, people: int, compensation: str
 ) -> tuple[Any, Callable[[float], float]]:
     """The cost model, and the confidence of an epsilon by the formula that is asked for."""
@@ -241,7 +241,7 @@ def _priced(
     noise = LaplaceAtRisk(level, dimensions)
 
     def published(epsilon: float) -> float:
-        with _unwarned():
+        with _hush():
             return published_confidence(level, epsilon, dimensions)
 
     def exact(epsilon: float) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ziggurat.errors import ExperimentError
 from ziggurat.experiments._steps import step
-from ziggurat.experiments.steps.cases import Floats, cut, permuted
+from ziggurat.experiments.steps.cases import Floats, cut_parts, permute
 
 PENALTY = 0.01
 
@@ -65,7 +65,7 @@ def ridge_error(
     from ziggurat.randomness import seeded
 
     judged = round(held_out * len(rows))
-    parts = cut(permuted(len(rows), seed), {"judged": judged, "learned": len(rows) - judged})
+    parts = cut_parts(permute(len(rows), seed), {"judged": judged, "learned": len(rows) - judged})
     learned, tested = rows[parts["learned"]], rows[parts["judged"]]
     moved = proven_sensitivity(len(learned), rows.shape[1] - 1, penalty)
     found = ridge(learned, penalty)

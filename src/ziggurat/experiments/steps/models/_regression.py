@@ -9,7 +9,7 @@ import numpy as np
 
 from ziggurat.errors import ExperimentError
 from ziggurat.experiments._steps import step
-from ziggurat.experiments.steps.cases import Floats, cut, permuted
+from ziggurat.experiments.steps.cases import Floats, cut_parts, permute
 
 NONE = "none"
 MODELS: Mapping[str, tuple[str, Mapping[str, float]]] = {
@@ -62,12 +62,12 @@ def fit_regression(
         [-1, 1], which costs nothing; `constant_rmse`, of the mean of the rows learned from; and the `event` (empty
         without privacy).
     """
-    order = permuted(len(features), seed)
+    order = permute(len(features), seed)
     judged = round(held_out * len(features))
-    parts = cut(order, {"judged": judged, "learned": len(features) - judged})
+    parts = cut_parts(order, {"judged": judged, "learned": len(features) - judged})
     learned, tested = parts["learned"], parts["judged"]
     made = _model(model, method, epsilon, delta, intercept, seed)
-    values, truth = _predicted(made, features[learned], target[learned], features[tested]), target[tested]
+    values, truth = _predict(made, features[learned], target[learned], features[tested]), target[tested]
     return {
         "rmse": min(_rmse(values, truth), RUN_AWAY),
         "rmse_within": _rmse(np.clip(values, -1, 1), truth),
@@ -99,7 +99,7 @@ def _model(model: str, method: str, epsilon: float, delta: float, intercept: boo
     )
 
 
-def _predicted(model: Any, features: Floats, target: Floats, asked: Floats) -> Floats:
+def _predict(model: Any, features: Floats, target: Floats, asked: Floats) -> Floats:
     """Fit and ask on one thread; that answers are mostly noise is what an experiment is about, so nobody is warned."""
     import warnings
 

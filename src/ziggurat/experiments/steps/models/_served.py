@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ziggurat.errors import ExperimentError
 from ziggurat.experiments._steps import step
-from ziggurat.experiments.steps.cases import Floats, cut, normal_density, permuted
+from ziggurat.experiments.steps.cases import Floats, cut_parts, normal_density, permute
 
 NONE, FUNCTIONAL, PUBLISHED, PURE = "none", "functional", "functional-as-published", "pure"
 OUTPUT = ("gaussian", "gaussian-once", "laplace")
@@ -30,7 +30,7 @@ class _ServedCase:
     labels: npt.NDArray[Any]
     asked: Floats
 
-    def served(self, **options: Any) -> Any:
+    def make_served(self, **options: Any) -> Any:
         """The private model, not yet fitted."""
         from ziggurat import learn
 
@@ -130,11 +130,11 @@ def serve_model(
 
     _check(model, mechanism)
     chosen = {"bins": bins, "bandwidth": bandwidth, "noise_variance": noise_variance, "cost": cost}
-    parts = cut(permuted(len(features), seed), {"rows": rows, "questions": questions})
+    parts = cut_parts(permute(len(features), seed), {"rows": rows, "questions": questions})
     learned, asked = parts["rows"], parts["questions"]
     given = _ServedCase(model, chosen, features[learned], target[learned], features[asked])
     with one_thread():
-        served = _answered(given, mechanism, _amounts(epsilon, delta, mechanism, seed))
+        served = _answer(given, mechanism, _amounts(epsilon, delta, mechanism, seed))
         if model in ("histogram", "density"):
             truth = normal_density(given.asked) if against == "normal" else given.exactly()
             error = _divergence(truth, served["answers"])
@@ -156,7 +156,7 @@ def _amounts(epsilon: float, delta: float, mechanism: str, seed: int) -> dict[st
     return {"epsilon": repr(epsilon), "delta": 0 if pure else repr(delta), "random_state": seed}
 
 
-def _answered(given: _ServedCase, mechanism: str, amounts: dict[str, Any]) -> dict[str, Any]:
+def _answer(given: _ServedCase, mechanism: str, amounts: dict[str, Any]) -> dict[str, Any]:
     """The answers, their noise, and what they cost; that they may be mostly noise is what is measured."""
     import warnings
 
@@ -165,8 +165,8 @@ def _answered(given: _ServedCase, mechanism: str, amounts: dict[str, Any]) -> di
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         if mechanism in OUTPUT:
-            return _questioned(given, mechanism, amounts)
-        made = given.served(**amounts, **({"as_published": True} if mechanism == PUBLISHED else {}))
+            return _answer_fixed(given, mechanism, amounts)
+        made = given.make_served(**amounts, **({"as_published": True} if mechanism == PUBLISHED else {}))
         made.fit(given.learned, given.labels)
         answers = made.density(given.asked) if hasattr(made, "density") else made.predict(given.asked)
     noise = made.noise_scale_ / (given.one_per_bin if given.model == "histogram" else 1.0)
@@ -179,14 +179,14 @@ def _cost(made: Any) -> dict[str, Any]:
     return {"protected": int(not isinstance(made.event_, UnboundedEvent)), "event": made.event_.to_dict()}
 
 
-def _questioned(given: _ServedCase, mechanism: str, amounts: dict[str, Any]) -> dict[str, Any]:
+def _answer_fixed(given: _ServedCase, mechanism: str, amounts: dict[str, Any]) -> dict[str, Any]:
     """Answers to questions that were fixed beforehand, each with noise of its own."""
     from ziggurat import learn
 
     asked, places = given.asked, np.arange(len(given.asked))
     if mechanism == "gaussian-once":
         asked, places = np.unique(given.asked, axis=0, return_inverse=True)
-    made = learn.OutputPerturbation(given.served(), questions=asked, **amounts)
+    made = learn.OutputPerturbation(given.make_served(), questions=asked, **amounts)
     made.fit(given.learned, given.labels)
     answers = made.answers_[places.ravel()]
     if given.model == "classification":

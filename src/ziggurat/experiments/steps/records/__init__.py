@@ -1,6 +1,6 @@
 """Records that are protected one by one, and what classifiers make of them."""
 
-from ziggurat.experiments.steps.records._classify import classify, named_classifier
+from ziggurat.experiments.steps.records._classify import classify, make_classifier
 from ziggurat.experiments.steps.records._generator import train_generator, train_generator_keras, train_generator_torch
 from ziggurat.experiments.steps.records._networks import classify_keras, classify_torch
 from ziggurat.experiments.steps.records._privatize import privatize
@@ -10,7 +10,7 @@ __all__ = [
     "classify",
     "classify_keras",
     "classify_torch",
-    "named_classifier",
+    "make_classifier",
     "privatize",
     "similarity",
     "train_generator",

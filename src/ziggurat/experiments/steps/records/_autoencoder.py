@@ -12,7 +12,7 @@ from ziggurat.data.encoding import Matrix
 _CODE_LAYER = 2
 
 
-def coded(weights: Mapping[str, Any], rows: Matrix) -> Matrix:
+def encode(weights: Mapping[str, Any], rows: Matrix) -> Matrix:
     """The code of each row, in [-1, 1] in every coordinate whatever the weights and the row are.
 
     tanh gives that already; it is clipped all the same, because the sensitivity of the noise rests on it (and a weight
@@ -22,7 +22,7 @@ def coded(weights: Mapping[str, Any], rows: Matrix) -> Matrix:
     return np.clip(np.nan_to_num(code, nan=0.0), -1.0, 1.0)
 
 
-def decoded(weights: Mapping[str, Any], codes: Matrix) -> Matrix:
+def decode(weights: Mapping[str, Any], codes: Matrix) -> Matrix:
     """The row that each code stands for; any real code has one."""
     depth = sum(name.startswith("weight_") for name in weights)
     return np.nan_to_num(_through(weights, np.clip(codes, -1.0, 1.0), range(_CODE_LAYER, depth), last=depth - 1))

@@ -72,23 +72,23 @@ def classify(
         fitted `model`. `classify-torch` and `classify-keras` give the same.
     """
     from ziggurat.data.encoding import Encoding, labels_of
-    from ziggurat.experiments.steps.records._judging import best_threshold, judged, require_two_classes
+    from ziggurat.experiments.steps.records._judging import best_threshold, measure, require_two_classes
     from ziggurat.threads import one_thread
 
     encoding = Encoding(schema, without=[target])
     truth = labels_of(train, target)
     require_two_classes(truth, "training")
     with one_thread():
-        model = named_classifier(classifier, options or {}, seed).fit(encoding.encode(train), truth)
+        model = make_classifier(classifier, options or {}, seed).fit(encoding.encode(train), truth)
 
         def scores(part: pa.Table) -> Any:
             return model.predict_proba(encoding.encode(part))[:, 1]
 
         threshold = best_threshold(scores(validation), labels_of(validation, target), threshold_by)
-        return {**judged(scores(test), labels_of(test, target), threshold), "model": model}
+        return {**measure(scores(test), labels_of(test, target), threshold), "model": model}
 
 
-def named_classifier(classifier: str, options: Mapping[str, Any], seed: int) -> Any:
+def make_classifier(classifier: str, options: Mapping[str, Any], seed: int) -> Any:
     """Make the classifier of this name with some of its options set."""
     from importlib import import_module
 

@@ -88,7 +88,7 @@ def train_generator(
             random_state=seed % 2**32,
         )
         _quietly_fitted(network, rows)
-        return _handed_out(network.coefs_, network.intercepts_, columns, rows, public)
+        return _hand_out(network.coefs_, network.intercepts_, columns, rows, public)
 
 
 @step("train-generator-torch", outputs=OUTPUTS)
@@ -113,7 +113,7 @@ def train_generator_torch(
         torch_trained(network, rows, rows, torch.nn.MSELoss(), epochs, batch, learning_rate)
         layers = [part for part in network if isinstance(part, torch.nn.Linear)]
         weights = [layer.weight.detach().numpy().T.copy() for layer in layers]
-        return _handed_out(weights, [layer.bias.detach().numpy().copy() for layer in layers], columns, rows, public)
+        return _hand_out(weights, [layer.bias.detach().numpy().copy() for layer in layers], columns, rows, public)
 
 
 @step("train-generator-keras", outputs=OUTPUTS)
@@ -140,7 +140,7 @@ def train_generator_keras(
         network.compile(optimizer=keras.optimizers.Adam(learning_rate), loss="mse")
         network.fit(rows, rows, epochs=epochs, batch_size=batch, verbose=0)
         arrays = [weight.astype(float) for weight in network.get_weights()]
-        return _handed_out(arrays[::2], arrays[1::2], columns, rows, public)
+        return _hand_out(arrays[::2], arrays[1::2], columns, rows, public)
 
 
 def _rows(
@@ -169,15 +169,15 @@ def _quietly_fitted(network: Any, rows: Matrix) -> None:
         network.fit(rows, rows)
 
 
-def _handed_out(
+def _hand_out(
     weights: Sequence[Any], biases: Sequence[Any], columns: Sequence[str], rows: Matrix, public: bool
 ) -> dict[str, Any]:
-    from ziggurat.experiments.steps.records._autoencoder import coded, decoded
+    from ziggurat.experiments.steps.records._autoencoder import decode, encode
     from ziggurat.privacy import Neighbours, Relation, UnboundedEvent
 
     arrays = {f"weight_{place}": weight for place, weight in enumerate(weights)}
     arrays |= {f"bias_{place}": bias for place, bias in enumerate(biases)}
-    error = float(((decoded(arrays, coded(arrays, rows)) - rows) ** 2).mean())
+    error = float(((decode(arrays, encode(arrays, rows)) - rows) ** 2).mean())
     unprotected = UnboundedEvent(Neighbours(relation=Relation.REPLACE_ONE), UNPROTECTED)
     return {
         "generator": {"weights": arrays, "columns": list(columns), "public": public},

@@ -42,7 +42,7 @@ def best_threshold(scores: Matrix, labels: Labels, by: ThresholdBy) -> float:
     return float(thresholds[int(np.argmax(worth))])
 
 
-def judged(scores: Matrix, labels: Labels, threshold: float) -> dict[str, Any]:
+def measure(scores: Matrix, labels: Labels, threshold: float) -> dict[str, Any]:
     """The measures on the test data; a ratio over nothing counts as 0."""
     from sklearn.metrics import roc_auc_score
 

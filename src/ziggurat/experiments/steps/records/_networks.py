@@ -64,7 +64,7 @@ def classify_torch(
         return scores, dict(network.state_dict())
 
     with seeded_torch(seed):
-        return _tested(fit, train, validation, test, schema, target, threshold_by)
+        return _test(fit, train, validation, test, schema, target, threshold_by)
 
 
 @step("classify-keras", outputs=OUTPUTS)
@@ -93,10 +93,10 @@ def classify_keras(
         return lambda asked: network.predict(asked, verbose=0)[:, 0].astype(float), keras_weights(network)
 
     with keras.device("cpu"), seeded_torch(seed):
-        return _tested(fit, train, validation, test, schema, target, threshold_by)
+        return _test(fit, train, validation, test, schema, target, threshold_by)
 
 
-def _tested(
+def _test(
     fit: Callable[[Matrix, Labels], Trained],
     train: pa.Table,
     validation: pa.Table,
@@ -106,11 +106,11 @@ def _tested(
     threshold_by: ThresholdBy,
 ) -> dict[str, Any]:
     from ziggurat.data.encoding import Encoding, labels_of
-    from ziggurat.experiments.steps.records._judging import best_threshold, judged, require_two_classes
+    from ziggurat.experiments.steps.records._judging import best_threshold, measure, require_two_classes
 
     encoding = Encoding(schema, without=[target])
     truth = labels_of(train, target)
     require_two_classes(truth, "training")
     scores, weights = fit(encoding.encode(train), truth)
     threshold = best_threshold(scores(encoding.encode(validation)), labels_of(validation, target), threshold_by)
-    return {**judged(scores(encoding.encode(test)), labels_of(test, target), threshold), "model": weights}
+    return {**measure(scores(encoding.encode(test)), labels_of(test, target), threshold), "model": weights}

@@ -79,7 +79,7 @@ def privatize(
     from ziggurat.randomness import seeded
     from ziggurat.threads import one_thread
 
-    protection = _chosen(schema, target, generator, mechanism, levels, exact_epsilon(epsilon), exact(target_share))
+    protection = _choose(schema, target, generator, mechanism, levels, exact_epsilon(epsilon), exact(target_share))
     given = {"train": train, "validation": validation, "test": test}
     with one_thread():
         made = {name: protection.release(part, seeded(seed).child(name)) for name, part in given.items()}
@@ -92,7 +92,7 @@ def privatize(
     }
 
 
-def _chosen(
+def _choose(
     schema: Mapping[str, Any],
     target: str,
     generator: Mapping[str, Any] | None,

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from ziggurat.data.encoding import Encoding, Field, Labels, Matrix, column_of, labels_of
 from ziggurat.errors import ExperimentError
-from ziggurat.experiments.steps.records._autoencoder import coded, decoded
+from ziggurat.experiments.steps.records._autoencoder import decode, encode
 from ziggurat.mechanisms import Laplace, RandomizedResponse
 from ziggurat.privacy import ComposedEvent, Event, Neighbours, Relation
 from ziggurat.randomness import Source
@@ -35,7 +35,7 @@ class Protection(ABC):
     def release(self, table: pa.Table, source: Source) -> pa.Table:
         """Protect every record of the table on its own."""
 
-    def _joined(self, records: pa.Table, labels: Labels) -> pa.Table:
+    def _join(self, records: pa.Table, labels: Labels) -> pa.Table:
         return records.append_column(self.target, pa.array(labels.astype(bool)))
 
 
@@ -59,7 +59,7 @@ class ByColumns(Protection):
             for field, answer in zip(self.encoding.fields, self._answers, strict=True)
         }
         labels = self._label.release(labels_of(table, self.target), source.child("target")).value
-        return self._joined(pa.table(made), labels)
+        return self._join(pa.table(made), labels)
 
     def _column(
         self, field: Field, answer: RandomizedResponse | None, cells: pa.ChunkedArray, source: Source
@@ -96,10 +96,10 @@ class ByNoisyCode(Protection):
 
     def release(self, table: pa.Table, source: Source) -> pa.Table:
         """Encode, add noise, decode."""
-        codes = coded(self._weights, self.encoding.encode(table))
+        codes = encode(self._weights, self.encoding.encode(table))
         noisy = self._noise.release(codes, source.child("code")).value
         labels = self._label.release(labels_of(table, self.target), source.child("target")).value
-        return self._joined(self.encoding.decode(decoded(self._weights, noisy)), labels)
+        return self._join(self.encoding.decode(decode(self._weights, noisy)), labels)
 
 
 class ByRandomCell(Protection):
@@ -117,11 +117,11 @@ class ByRandomCell(Protection):
 
     def release(self, table: pa.Table, source: Source) -> pa.Table:
         """Encode, answer with a random cell, decode its centre."""
-        cells = self._cells(coded(self._weights, self.encoding.encode(table)))
+        cells = self._cells(encode(self._weights, self.encoding.encode(table)))
         truth = 2 * cells + labels_of(table, self.target)
         answers = self._answer.release(truth, source.child("cell")).value
-        records = self.encoding.decode(decoded(self._weights, self._centres(answers // 2)))
-        return self._joined(records, answers % 2)
+        records = self.encoding.decode(decode(self._weights, self._centres(answers // 2)))
+        return self._join(records, answers % 2)
 
     def _cells(self, codes: Matrix) -> Labels:
         steps = np.minimum(((codes + 1) / 2 * self._levels).astype(np.int64), self._levels - 1)

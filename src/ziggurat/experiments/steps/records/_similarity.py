@@ -37,7 +37,7 @@ def similarity(original: pa.Table, changed: pa.Table, schema: Mapping[str, Any])
     if original.num_rows != changed.num_rows or not original.num_rows:
         raise DataError("Only tables with the same number of rows, at least one, can be compared row by row.")
     encoding = Encoding(schema)
-    columns = {field.column.name: _compared(field, original, changed) for field in encoding.fields}
+    columns = {field.column.name: _compare(field, original, changed) for field in encoding.fields}
     listed = [field.column.name for field in encoding.fields if field.listed]
     with one_thread():
         kept = _correlation_kept(encoding, original, changed)
@@ -50,7 +50,7 @@ def similarity(original: pa.Table, changed: pa.Table, schema: Mapping[str, Any])
     }
 
 
-def _compared(field: Any, original: pa.Table, changed: pa.Table) -> dict[str, float]:
+def _compare(field: Any, original: pa.Table, changed: pa.Table) -> dict[str, float]:
     import numpy as np
 
     before, after = (table[field.column.name] for table in (original, changed))

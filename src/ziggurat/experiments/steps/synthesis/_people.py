@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ziggurat.errors import DataError, ExperimentError
 from ziggurat.experiments._steps import step
-from ziggurat.experiments.steps.cases import INVENTED, loaded
+from ziggurat.experiments.steps.cases import INVENTED, load_dataset
 from ziggurat.randomness import seeded
 from ziggurat.wording import nearest
 
@@ -70,7 +70,7 @@ def _census() -> pa.Table:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    table = loaded("acs2019")
+    table = load_dataset("acs2019")
     table = table.filter(pc.is_valid(table["PINCP"]))
     text = {"sex": "SEX", "marital": "MSP", "race": "RAC1P", "education": "EDU"}
     return pa.table(
@@ -87,17 +87,17 @@ def _census() -> pa.Table:
 
 
 def _adult() -> pa.Table:
-    return _named("adult_uci", ADULT)
+    return _name_columns("adult_uci", ADULT)
 
 
 def _survey() -> pa.Table:
-    return _named("sd2011", SD2011)
+    return _name_columns("sd2011", SD2011)
 
 
-def _named(source: str, columns: Mapping[str, str]) -> pa.Table:
+def _name_columns(source: str, columns: Mapping[str, str]) -> pa.Table:
     import pyarrow as pa
 
-    table = loaded(source)
+    table = load_dataset(source)
     return pa.table({name: table[column] for name, column in columns.items()})
 
 

@@ -79,7 +79,7 @@ def synthesis_risk(
         for place, rows in enumerate(chosen):
             sample = read(population.take(rows), engine=engine)
             made = synthesis.of(sample, population.column_names, None, f"{seed}/{place}")
-            found = _found(_IntruderSearch(population, rows, made.tables, rule, hidden, engine), wanted, everybody)
+            found = _find(_IntruderSearch(population, rows, made.tables, rule, hidden, engine), wanted, everybody)
             counts = {case: {name: counts[case][name] + found[case][name] for name in _COUNTED} for case in CASES}
     return {"counts": counts}
 
@@ -104,15 +104,15 @@ class _IntruderSearch:
         place = known.column_names.index(self.hidden)
         blank = people.set_column(place, self.hidden, pa.nulls(len(people), people.schema.field(place).type))
         copies = [pa.concat_tables([each.select(known.column_names), blank]) for each in self.copies]
-        return self._opened(pa.concat_tables([known.take(self.rows), people])), [self._opened(each) for each in copies]
+        return self._open(pa.concat_tables([known.take(self.rows), people])), [self._open(each) for each in copies]
 
-    def _opened(self, table: pa.Table) -> Table:
+    def _open(self, table: pa.Table) -> Table:
         from ziggurat.data import read
 
         return read(table, engine=self.engine)
 
 
-def _found(search: _IntruderSearch, wanted: npt.NDArray[np.bool_], everybody: Table) -> dict[str, Counts]:
+def _find(search: _IntruderSearch, wanted: npt.NDArray[np.bool_], everybody: Table) -> dict[str, Counts]:
     """Return what is found in each case; `wanted` says who in the population is a target."""
     from ziggurat.attacks import match_risk
 
@@ -123,13 +123,13 @@ def _found(search: _IntruderSearch, wanted: npt.NDArray[np.bool_], everybody: Ta
     inside = search.tables(outside[:0])
     maybe = replace(search.rule, in_sample="maybe")
     return {
-        IN: _counted(match_risk(*inside, search.rule)) if wanted[search.rows].any() else nobody,
-        MAYBE: _counted(match_risk(*all_of_them, search.rule)),
-        CAREFUL: _counted(match_risk(*all_of_them, maybe, population=everybody)),
+        IN: _count(match_risk(*inside, search.rule)) if wanted[search.rows].any() else nobody,
+        MAYBE: _count(match_risk(*all_of_them, search.rule)),
+        CAREFUL: _count(match_risk(*all_of_them, maybe, population=everybody)),
     }
 
 
-def _counted(risk: MatchRisk) -> Counts:
+def _count(risk: MatchRisk) -> Counts:
     found = (risk.targets, risk.unique.hits, risk.right.hits, risk.expected)
     return dict(zip(_COUNTED, map(float, found), strict=True))
 

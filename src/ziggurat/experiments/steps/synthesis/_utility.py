@@ -83,7 +83,7 @@ def synthesis_utility(
             sample = population.take(rows)
             held = read(sample, engine=engine)
             made = synthesis.of(held, sample.column_names, everybody, f"{seed}/{place}")
-            found.append(_judged(sample, made, yardsticks))
+            found.append(_judge(sample, made, yardsticks))
     return {name: fmean(each[name] for each in found) for name in found[0]}
 
 
@@ -125,7 +125,7 @@ class _Yardstick:
         values = self.values(population)
         self.mean = float(values.mean())
         self._cuts = np.unique(np.quantile(values, np.arange(1, CELLS) / CELLS, method="higher"))
-        self._counts = self._counted(values)
+        self._counts = self._count(values)
 
     def values(self, table: pa.Table) -> Floats:
         cells = np.asarray(table[self.name].cast("float64").to_numpy(), dtype=np.float64)
@@ -134,13 +134,13 @@ class _Yardstick:
     def kl(self, table: pa.Table) -> float:
         from ziggurat.utility import normalized_kl
 
-        return normalized_kl(self._counts, self._counted(self.values(table)), smoothing=_HALF_A_ROW)
+        return normalized_kl(self._counts, self._count(self.values(table)), smoothing=_HALF_A_ROW)
 
-    def _counted(self, values: Floats) -> npt.NDArray[np.int64]:
+    def _count(self, values: Floats) -> npt.NDArray[np.int64]:
         return np.bincount(np.searchsorted(self._cuts, values, side="right"), minlength=self._cuts.size + 1)
 
 
-def _judged(sample: pa.Table, made: Synthetic, yardsticks: Mapping[str, _Yardstick]) -> dict[str, float]:
+def _judge(sample: pa.Table, made: Synthetic, yardsticks: Mapping[str, _Yardstick]) -> dict[str, float]:
     from ziggurat.utility import interval_overlap
 
     found: dict[str, float] = {}

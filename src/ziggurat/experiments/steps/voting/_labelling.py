@@ -49,7 +49,7 @@ def aggregator_of(kind: str, options: Mapping[str, Any]) -> Aggregator:
         raise ExperimentError(f"The options of the aggregator {kind!r} are not those it takes.") from None
 
 
-def told(
+def tell_accuracy(
     aggregator: Aggregator, votes: Votes, labels: Labels, truth: Classes, delta: Amount, moments: int = MOMENTS
 ) -> dict[str, Any]:
     """How right the votes and the labels are, and every account of what the labels cost.

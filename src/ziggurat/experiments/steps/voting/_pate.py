@@ -9,7 +9,7 @@ import numpy as np
 
 from ziggurat.errors import ExperimentError
 from ziggurat.experiments._steps import step
-from ziggurat.experiments.steps.cases import INVENTED, Classes, Features, loaded
+from ziggurat.experiments.steps.cases import INVENTED, Classes, Features, load_dataset
 from ziggurat.experiments.steps.voting import _labelling
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def train_teachers(
     named = ensemble.predict(validation_features[:judged_rows])
     truth = validation_labels[:judged_rows]
     return {
-        "ensemble": _packed(ensemble),
+        "ensemble": _pack(ensemble),
         "manifest": ensemble.manifest_,
         "teacher_accuracy": float((named == truth).mean()),
         "ensemble_accuracy": _labelling.accuracy(_votes(named, classes).counts.argmax(axis=1), truth),
@@ -107,7 +107,7 @@ def _votes(named: Any, classes: int) -> Votes:
     return Votes.from_labels(named, classes, relation=Relation.REPLACE_ONE)  # the splits are even, as in the documents
 
 
-def _packed(ensemble: Teachers) -> dict[str, bytes]:
+def _pack(ensemble: Teachers) -> dict[str, bytes]:
     from pathlib import Path
     from tempfile import TemporaryDirectory
 
@@ -116,7 +116,7 @@ def _packed(ensemble: Teachers) -> dict[str, bytes]:
         return {file.name: file.read_bytes() for file in sorted(Path(folder).iterdir())}
 
 
-def unpacked(ensemble: Mapping[str, bytes]) -> Teachers:
+def unpack_teachers(ensemble: Mapping[str, bytes]) -> Teachers:
     """The teachers that `train-teachers` returned."""
     from pathlib import Path
     from tempfile import TemporaryDirectory
@@ -186,12 +186,12 @@ def label_queries(
         raise ExperimentError(f"'queries' must lie between 1 and the {len(pool_features):,} rows of the pool.")
     rows = source.child("queries").simulation().permutation(len(pool_features))[:queries]
     epsilon = student_epsilon(rho, scale)
-    sent = _sent(pool_features[rows], epsilon, norm, seed)
+    sent = _send(pool_features[rows], epsilon, norm, seed)
     rule = _labelling.aggregator_of(aggregator, options)
     with one_thread():
-        votes = _votes(unpacked(ensemble).predict(sent), classes)
+        votes = _votes(unpack_teachers(ensemble).predict(sent), classes)
         labels = rule.release(votes, source.child("aggregator"))
-        measured = _labelling.told(rule, votes, labels, pool_labels[rows], str(delta), moments)
+        measured = _labelling.tell_accuracy(rule, votes, labels, pool_labels[rows], str(delta), moments)
     return {
         "rows": rows,
         "sent": sent,
@@ -217,7 +217,7 @@ def _decimal(amount: float | str) -> str:
     return amount if isinstance(amount, str) else repr(amount)
 
 
-def _sent(rows: Features, epsilon: Fraction | None, norm: float, seed: int) -> Features:
+def _send(rows: Features, epsilon: Fraction | None, norm: float, seed: int) -> Features:
     """Protect the rows (curator B), and give them in single precision, which is post-processing."""
     from ziggurat.local import VectorNoise
     from ziggurat.randomness import seeded
@@ -267,7 +267,7 @@ def label_votes(
     rule = _labelling.aggregator_of(aggregator, options)
     with one_thread():
         labels = rule.release(votes, seeded(seed).child("aggregator"))
-        measured = _labelling.told(rule, votes, labels, right, str(delta), moments)
+        measured = _labelling.tell_accuracy(rule, votes, labels, right, str(delta), moments)
         expected = _labelling.expected_costs(rule, votes, str(delta))
     costs = dict(zip(EXPECTED_COSTS, expected, strict=True))
     return {"labels": labels.labels, "event": labels.event.to_dict(), **costs, **measured}
@@ -283,18 +283,18 @@ def _published_votes(source: str, truth: str, queries: int | str, seed: int) -> 
         labels = draw.integers(10, size=queries if isinstance(queries, int) else 100)
         heads = 0.02 + 0.8 * np.eye(10)[labels]
         return Votes(draw.multinomial(250, heads), relation=Relation.REPLACE_ONE), np.asarray(labels, dtype=np.int64)
-    table = loaded(source)
+    table = load_dataset(source)
     counts = np.column_stack([table[name].to_numpy() for name in table.column_names]).astype(np.int64)
-    named = loaded(truth)
+    named = load_dataset(truth)
     tested = named["split"].to_numpy(zero_copy_only=False) == "test"
     right = np.asarray(named["label"].to_numpy()[tested], dtype=np.int64)
-    chosen = _chosen(queries, len(counts))
+    chosen = _choose(queries, len(counts))
     return Votes(counts[chosen], relation=Relation.REPLACE_ONE), right[chosen]
 
 
-def _chosen(queries: int | str, rows: int) -> Classes:
+def _choose(queries: int | str, rows: int) -> Classes:
     if queries == "student-2017":
-        used = loaded("pate2017_student_labels")
+        used = load_dataset("pate2017_student_labels")
         return np.flatnonzero(used[used.column_names[-1]].to_numpy(zero_copy_only=False))
     if not isinstance(queries, int) or not 0 < queries <= rows:
         raise ExperimentError(f"'queries' must be 'student-2017' or lie between 1 and {rows:,}.")

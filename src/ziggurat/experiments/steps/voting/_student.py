@@ -92,7 +92,7 @@ def train_student(
     student = Student(network, training=Training(**training or {}), unlabelled=unlabelled, random_state=seed)
     with one_thread():
         student.fit(taken, _as_released(noted, event), **given)
-        return _judged(student, validation_features, validation_labels)
+        return _judge(student, validation_features, validation_labels)
 
 
 def _with_the_rest(pool: Features, own: Features, rows: Classes, labels: Classes) -> tuple[Features, Classes]:
@@ -109,7 +109,7 @@ def _as_released(labels: Classes, event: Mapping[str, Any]) -> Labels:
     return Labels(labels, labels != UNANSWERED, event_from_dict(event), "seeded")
 
 
-def _judged(student: Any, features: Features, truth: Classes) -> dict[str, Any]:
+def _judge(student: Any, features: Features, truth: Classes) -> dict[str, Any]:
     found = student.evaluate(features, truth)
     return {
         "accuracy": found.accuracy,

@@ -1,4 +1,4 @@
-"""Who pays for privatised reports (`collect`, `pate privatise`), and what is said of it on the screen.
+"""The ledgers that commands open, and who pays for privatised reports (`collect`, `pate privatize`).
 
 Everybody sends a report, so that how many there are is public, and with it whether somebody sent one: reports promise
 replace-one. Under add-or-remove-one they promise nothing: one report more is an output that cannot occur without it, at
@@ -10,14 +10,50 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ziggurat.cli._ledger import default_ledger, open_ledger
 from ziggurat.errors import LedgerUseError, MixedNeighboursError, ParameterError
 
 if TYPE_CHECKING:
-    from ziggurat.ledger import Ledger
+    from ziggurat.ledger import Ledger, Quote, Verification
     from ziggurat.privacy import Event, Neighbours
+
+
+def default_ledger() -> Path:
+    """The ledger of this user, used when none is named."""
+    from platformdirs import user_data_path
+
+    return user_data_path("ziggurat", appauthor=False) / "ledger.db"
+
+
+def open_ledger(where: str, create: bool = False) -> Ledger:
+    """The ledger named, or that of this user."""
+    from ziggurat.ledger import Ledger
+
+    if not where and create:
+        default_ledger().parent.mkdir(parents=True, exist_ok=True)
+    return Ledger.open(where or default_ledger(), create=create)
+
+
+def open_to_read(where: str) -> Ledger:
+    """The same, for reading only."""
+    from ziggurat.ledger import Ledger
+
+    return Ledger.open(where or default_ledger(), read_only=True)
+
+
+def read_text(file: str) -> str:
+    """What a file holds, as text."""
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise LedgerUseError(f"The file {file!r} cannot be read; check its name.") from None
+
+
+def sum_up(result: Verification) -> str:
+    """What a ledger that verifies was checked for, and what the verdict rests on."""
+    return f"{result.entries} entries: every hash and every rule holds. {result.notes[-1]}"
 
 
 @dataclass(frozen=True)
@@ -59,6 +95,16 @@ class Payer:
             self._require_budget(book)
             yield book
 
+    def quote(self, book: Ledger | None, event: Event) -> Quote:
+        """Price what reports promise; nothing is read."""
+        from ziggurat.release import Purse
+
+        if book is None:
+            raise ParameterError(
+                "Nobody pays for a rehearsal on open data, so that there is no price; leave --quote out."
+            )
+        return Purse(book, self.budget, self.analyst).price(event)
+
     def require_room(self, book: Ledger | None, event: Event) -> None:
         """Refuse what costs more than is left before anything is read."""
         if book is not None:
@@ -66,7 +112,7 @@ class Payer:
 
             Purse(book, self.budget, self.analyst).require_room(event)
 
-    def told(self, entry: int | None) -> str:
+    def tell(self, entry: int | None) -> str:
         """Say what was written, for whom, and that it stays."""
         if entry is None:
             return "No ledger was asked: a rehearsal on open data, of which nothing may be published as real."

@@ -1,42 +1,86 @@
-"""How far two distributions, or two intervals, are from each other.
+"""Distributions over cells, and how far two are from each other.
 
-References
-----------
-Karr, Kohnen, Oganian, Reiter, Sanil (2006), "A framework for evaluating the utility of data altered to protect
-confidentiality", The American Statistician 60(3): the overlap of intervals.
+Columns are cut into cells: categories as they are, numbers between quantiles of the original.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.data.coded import CodedColumn
 from ziggurat.errors import ParameterError
-from ziggurat.utility._judgement import Reals
+from ziggurat.utility._judgement import Codes, Reals
+from ziggurat.utility._sheets import SheetField, Sheets
 
 Weights = Sequence[float] | npt.NDArray[np.floating] | npt.NDArray[np.integer]
 
+DENSE = 4
+"""A table is counted cell by cell while it has at most so many cells for each row."""
 
-def interval_overlap(original: Sequence[float], synthetic: Sequence[float]) -> float:
-    """Return the mean of the shares that two intervals have of each other: 1 if they are equal, 0 if they are apart.
 
-    The printed formula is negative for intervals that are apart; here that is 0. An interval of no width counts as
-    wholly covered if the other holds it.
+@dataclass(frozen=True, eq=False)
+class Binned:
+    """A column of all tables in cells.
 
-    Parameters
+    Attributes
     ----------
-    original, synthetic
-        Both ends of each interval.
+    field
+        The column.
+    cuts
+        Where numbers are cut; a cut belongs to the cell above it. Empty for categories.
+    codes
+        The cell of every row: of the original, then of each copy.
+    size
+        How many cells there are; after those of numbers comes one for each way to be missing.
     """
-    (low, high), (other_low, other_high) = _ends(original), _ends(synthetic)
-    inside = min(high, other_high) - max(low, other_low)
-    if inside < 0:
-        return 0.0
-    shares = [inside / width if width > 0 else 1.0 for width in (high - low, other_high - other_low)]
-    return sum(shares) / 2
+
+    field: SheetField
+    cuts: Reals
+    codes: tuple[Codes, ...]
+    size: int
+
+    def counts(self) -> list[Codes]:
+        """Return how many rows each cell holds: of the original, then of each copy."""
+        return [np.bincount(each, minlength=self.size) for each in self.codes]
+
+
+def cut_column(sheets: Sheets, field: SheetField, bins: int) -> Binned:
+    """Cut a column: numbers with at most `bins` different values at each of them, others at the original's quantiles.
+
+    Synthetic numbers outside the original's range fall into the first or the last cell.
+    """
+    cells = [sheet.cells[field.name] for sheet in sheets.all]
+    if not field.numeric:
+        return Binned(field, np.empty(0), tuple(each.codes for each in cells), len(field.labels))
+    at = find_cuts(cells[0].numbers, bins)
+    codes = tuple(_places(each, at) for each in cells)
+    return Binned(field, at, codes, at.size + 1 + len(field.labels))
+
+
+def find_cuts(values: Reals, bins: int) -> Reals:
+    """Return at most `bins` - 1 places to cut numbers, so that cells hold about as many of them."""
+    known = values[~np.isnan(values)]
+    distinct = np.unique(known)
+    if distinct.size <= bins:
+        return np.asarray(distinct[1:], dtype=np.float64)
+    inner = np.quantile(known, np.arange(1, bins) / bins, method="higher")
+    found: Reals = np.unique(inner[inner > distinct[0]])
+    return found
+
+
+def count_cells(keys: Codes, cells: int) -> tuple[Codes, Codes]:
+    """Return which of so many cells are not empty, and how many rows each of them holds."""
+    if cells > DENSE * max(1, keys.size):
+        found, counts = np.unique(keys, return_counts=True)
+        return found, counts.astype(np.int64)
+    every = np.bincount(keys, minlength=cells)
+    held = np.flatnonzero(every)
+    return held, every[held]
 
 
 def kl_divergence(p: Weights, q: Weights, *, smoothing: float = 0.0) -> float:
@@ -94,11 +138,9 @@ def hellinger(p: Weights, q: Weights) -> float:
     return float(np.sqrt(np.sum((np.sqrt(one) - np.sqrt(other)) ** 2) / 2))
 
 
-def _ends(interval: Sequence[float]) -> tuple[float, float]:
-    ends = [float(each) for each in interval]
-    if len(ends) != 2 or not all(map(math.isfinite, ends)) or ends[0] > ends[1]:
-        raise ParameterError("An interval has two finite ends, the lower one first.")
-    return ends[0], ends[1]
+def _places(cells: CodedColumn, at: Reals) -> Codes:
+    places = np.searchsorted(at, cells.numbers, side="right").astype(np.int64)
+    return np.where(cells.codes == 0, places, at.size + cells.codes)
 
 
 def _distributions(p: Weights, q: Weights, smoothing: float = 0.0) -> tuple[Reals, Reals]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from ziggurat.attacks import (
     AttributeInference,
@@ -27,6 +26,7 @@ from ziggurat.errors import ParameterError
 from ziggurat.findings import Finding
 from ziggurat.privacy import Guarantee, Relation
 from ziggurat.release._evidence import Evidence
+from ziggurat.release._tried import ExactCopies
 
 Told = Callable[[str, str, int, int], None]
 
@@ -38,36 +38,6 @@ _NOTHING_ELSE = "Attackers know every column, so that there is nothing left to l
 _EPSILON = "epsilon"
 _MOST_TESTED = 30_000
 _CONTROLLED = ("closest records", "singling out", "linking", "inferring")
-
-
-@dataclass(frozen=True)
-class ExactCopies(Finding):
-    """How many synthetic rows equal a real one, without a control to say how many would by chance.
-
-    Attributes
-    ----------
-    copies
-        Of fully synthetic copies the rows that equal any row that was learned from; of partially synthetic ones the
-        rows that are as they were.
-    partial
-        Which of the two.
-    """
-
-    copies: Share
-    partial: bool
-
-    @property
-    def sentence(self) -> str:
-        """What was found, in a sentence for a steward."""
-        if self.partial:
-            return f"{self.copies} of the rows left as they were: whoever they are about is in the files."
-        return f"{self.copies} of the synthetic rows equal a real one; nobody was kept back to compare with."
-
-    @property
-    def table(self) -> pa.Table:
-        """The share with its interval."""
-        ends = {end: [getattr(self.copies, end)] for end in ("rate", "low", "high")}
-        return pa.table({"figure": ["rows that equal a real one"], **ends})
 
 
 @dataclass(frozen=True)
@@ -103,7 +73,7 @@ class Claim:
     kept_back: float
     coins: int
 
-    def untested(self, rows: int, copies: int) -> str:
+    def why_untested(self, rows: int, copies: int) -> str:
         """Say why the promise cannot be tested by guesses about `rows` rows; nothing if it can."""
         if not self.coins or not 0 < self.kept_back < 1:
             return "The promise is not tested: nobody was kept back by a coin."
@@ -135,7 +105,7 @@ def attackers_of(
     return Attackers(tuple(name for name in told if name not in secrets), secrets, scenario)
 
 
-def attacks_planned(who: Attackers, names: Sequence[str], *, control: bool, partial: bool = False) -> tuple[str, ...]:
+def plan_attacks(who: Attackers, names: Sequence[str], *, control: bool, partial: bool = False) -> tuple[str, ...]:
     """Say which attacks will be tried, as the evidence will call them."""
     if partial:
         return ("exact copies", *(("matching",) if who.scenario or who.known else ()))
@@ -160,10 +130,10 @@ def attack_fully(
     With a `claim`, linking and inferring are tried on everybody, and test its epsilon.
     """
     if control is None:
-        return Evidence({"exact copies": _copied(original, files)}, dict.fromkeys(_CONTROLLED, _NO_CONTROL))
+        return Evidence({"exact copies": _count_copies(original, files)}, dict.fromkeys(_CONTROLLED, _NO_CONTROL))
     held = (original, list(files), control)
     people = original.raw.count_rows() + control.raw.count_rows()
-    untested = "" if claim is None else claim.untested(people, len(files))
+    untested = "" if claim is None else claim.why_untested(people, len(files))
     guesses = GUESSES if claim is None or untested else max(GUESSES, people)
     todo: dict[str, Callable[[], Finding]] = {
         "closest records": lambda: closest_records(original, list(files), control, random_state=seed),
@@ -181,7 +151,7 @@ def attack_fully(
         )
     if not (who.known and who.secrets):
         skipped["inferring"] = _NOTHING_TO_LEARN if who.known else _NOTHING_KNOWN
-    found = _made(todo, told)
+    found = _attack_all(todo, told)
     if claim is not None and untested:
         skipped[_EPSILON] = untested
     elif claim is not None:
@@ -206,16 +176,16 @@ def attack_partially(
 ) -> Evidence:
     """Attack partially synthetic copies: by an intruder who matches what is known of the people who were changed."""
     scenario = who.scenario or (Scenario(who.known, targets) if who.known else None)  # type: ignore[arg-type]
-    todo: dict[str, Callable[[], Finding]] = {"exact copies": lambda: _unchanged(original, files, names)}
+    todo: dict[str, Callable[[], Finding]] = {"exact copies": lambda: _count_unchanged(original, files, names)}
     skipped = dict.fromkeys(_CONTROLLED, _PARTIAL)
     if scenario is None:
         skipped["matching"] = _NOTHING_KNOWN
     else:
         todo["matching"] = lambda: match_risk(original, list(files), scenario)
-    return Evidence(_made(todo, told), skipped)
+    return Evidence(_attack_all(todo, told), skipped)
 
 
-def _made(todo: Mapping[str, Callable[[], Finding]], told: Told) -> dict[str, Finding]:
+def _attack_all(todo: Mapping[str, Callable[[], Finding]], told: Told) -> dict[str, Finding]:
     found = {}
     for place, (name, attack) in enumerate(todo.items()):
         told("attacking", name, place, len(todo))
@@ -227,14 +197,14 @@ def _with_role(schema: Schema, names: Sequence[str], role: Role) -> list[str]:
     return [column.name for column in schema.with_role(role) if column.name in names]
 
 
-def _copied(original: Table, files: Sequence[Table]) -> ExactCopies:
+def _count_copies(original: Table, files: Sequence[Table]) -> ExactCopies:
     first, *copies = (each.cells for each in read_alike(original, name_copies(list(files)), original.schema.names))
     real, *made = number_alike([first, *copies])
     found = np.isin(np.concatenate(made), real)
     return ExactCopies(Share(int(found.sum()), found.size), partial=False)
 
 
-def _unchanged(original: Table, files: Sequence[Table], names: Sequence[str]) -> ExactCopies:
+def _count_unchanged(original: Table, files: Sequence[Table], names: Sequence[str]) -> ExactCopies:
     first, *copies = (each.cells for each in read_alike(original, name_copies(list(files)), names))
     same = [((first == copy) | (np.isnan(first) & np.isnan(copy))).all(axis=1) for copy in copies]
     return ExactCopies(Share(int(np.sum(same)), sum(each.size for each in same)), partial=True)

@@ -1,0 +1,111 @@
+"""What commands write: checked before anything is paid for, written whole or not at all, and JSON on the screen."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import typer
+
+from ziggurat.errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TABLES = (".parquet", ".csv")
+PICTURES = (".svg", ".png")
+PAGES = (".html", ".htm")
+
+
+def check_output(path: str | Path, *, force: bool = False) -> None:
+    """Refuse a file that could not be written, or that is there already, unless it may be replaced.
+
+    Raises DataError: the folder is missing, `path` is a folder, or the file is there and `force` is False.
+    """
+    target = Path(path)
+    if not target.absolute().parent.is_dir():
+        raise DataError(f"The folder of {str(target)!r} does not exist; create it first.")
+    if target.is_dir():
+        raise DataError(f"{str(target)!r} is a folder; name a file.")
+    if target.exists() and not force:
+        raise DataError(f"{str(target)!r} is there already; name another file, or overwrite it with --force.")
+
+
+def check_file(path: str, endings: tuple[str, ...], *, force: bool) -> None:
+    """Refuse a file of a kind that is not written, or that cannot take its place; no name is no file."""
+    if not path:
+        return
+    if Path(path).suffix.lower() not in endings:
+        raise DataError(f"The name of {path!r} must end in {' or '.join(endings)}.")
+    check_output(path, force=force)
+
+
+def check_folder(path: str) -> Path:
+    """Refuse a folder that holds something: folders are never replaced."""
+    folder = Path(path)
+    if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
+        raise DataError(f"{path!r} is there already; name another folder.")
+    if not folder.absolute().parent.is_dir():
+        raise DataError(f"The folder of {path!r} does not exist; create it first.")
+    return folder
+
+
+@contextmanager
+def fill_folder(folder: Path) -> Iterator[Path]:
+    """Give a folder to write to, which takes its place and name when everything is written, or goes away."""
+    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.absolute().parent))
+    try:
+        yield draft
+        draft.replace(folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def write_table(table: pa.Table, out: str) -> None:
+    """Write a table to a .parquet or .csv file, whole or not at all."""
+    import pyarrow.parquet as parquet
+
+    from ziggurat.data import write_csv
+
+    path, suffix = Path(out), Path(out).suffix.lower()
+    draft = path.with_name(f".{path.name}.new")
+    try:
+        (parquet.write_table if suffix == ".parquet" else write_csv)(table, draft)
+        draft.replace(path)
+    except (OSError, ValueError, NotImplementedError) as error:
+        draft.unlink(missing_ok=True)
+        hint = "write .parquet instead" if suffix == ".csv" and not isinstance(error, OSError) else "check the folder"
+        raise DataError(f"The file {out!r} could not be written; {hint}.") from None
+
+
+def write_page(page: str, out: str) -> None:
+    """Write a page of exact figures about people, for its owner's eyes."""
+    from ziggurat.files import write_text
+
+    write_text(Path(out), page, mode=0o600)
+
+
+def print_json(value: Any) -> None:
+    """Print the one document that a command prints under --json."""
+    typer.echo(json.dumps(value, indent=1, ensure_ascii=False, default=_write_value))
+
+
+def _write_value(value: Any) -> str:
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Fraction | Path):
+        return str(value)
+    raise TypeError
+
+
+def end_with_quote(sentence: str, facts: Any, *, fits: bool, as_json: bool) -> NoReturn:
+    """Print a price and stop: exit code 3 if it does not fit what is left."""
+    print_json(facts) if as_json else typer.echo(sentence)
+    raise typer.Exit(0 if fits else 3)
