@@ -67,7 +67,7 @@ def test_the_report_asks_nobody_for_anything(asked):
 def test_hostile_names_and_cells_stay_text_in_the_report(asked):
     known, secret = "<script>{{7*7}}${}", "</p><img onerror=x>"
     Path("odd.csv").write_text(f"{known},{secret}\n" + "".join(f"{i % 3},<b>{i % 2}</b>\n" for i in range(12)))
-    asked("odd.csv", "--qi", known, "--sensitive", secret, "--out", "report.html")
+    asked("odd.csv", "--qi", known, "--sensitive", secret, "--report", "report.html")
     page = Path("report.html").read_text()
     assert html.escape(known) in page
     assert html.escape(secret) in page

@@ -13,9 +13,10 @@ import typer
 
 from ziggurat.cli._books import Payer
 from ziggurat.cli._options import AsJson, Force, OnlyQuote, OutFile, Rehearse, SchemaFile, Where, rehearsal_source
-from ziggurat.cli._outputs import TABLES, check_file, check_output, end_with_quote, print_json, write_table
+from ziggurat.cli._outputs import TABLES, check_file, end_with_quote, print_json, write_table
 from ziggurat.cli._tables import Located, find_table
 from ziggurat.errors import DataError, ParameterError, SchemaError
+from ziggurat.files import check_output
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from ziggurat.cli._options import AsJson, Force, OutFile
-from ziggurat.cli._outputs import TABLES, check_file, check_output, print_json, write_table
+from ziggurat.cli._outputs import TABLES, check_file, print_json, write_table
+from ziggurat.files import check_output
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -10,8 +10,9 @@ import typer
 
 from ziggurat.cli._books import default_ledger, open_ledger, open_to_read, read_text, sum_up
 from ziggurat.cli._options import AsJson, Force, Where, out_option
-from ziggurat.cli._outputs import check_output, end_with_quote, print_json
+from ziggurat.cli._outputs import end_with_quote, print_json
 from ziggurat.errors import LedgerError, ParameterError
+from ziggurat.files import check_output
 
 if TYPE_CHECKING:
     from ziggurat.data import Unit

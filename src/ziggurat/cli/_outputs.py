@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import date
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from ziggurat.errors import DataError
+from ziggurat.files import check_output, replacing, write_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,20 +19,6 @@ if TYPE_CHECKING:
 TABLES = (".parquet", ".csv")
 PICTURES = (".svg", ".png")
 PAGES = (".html", ".htm")
-
-
-def check_output(path: str | Path, *, force: bool = False) -> None:
-    """Refuse a file that could not be written, or that is there already, unless it may be replaced.
-
-    Raises DataError: the folder is missing, `path` is a folder, or the file is there and `force` is False.
-    """
-    target = Path(path)
-    if not target.absolute().parent.is_dir():
-        raise DataError(f"The folder of {str(target)!r} does not exist; create it first.")
-    if target.is_dir():
-        raise DataError(f"{str(target)!r} is a folder; name a file.")
-    if target.exists() and not force:
-        raise DataError(f"{str(target)!r} is there already; name another file, or overwrite it with --force.")
 
 
 def check_file(path: str, endings: tuple[str, ...], *, force: bool) -> None:
@@ -57,38 +40,23 @@ def check_folder(path: str) -> Path:
     return folder
 
 
-@contextmanager
-def fill_folder(folder: Path) -> Iterator[Path]:
-    """Give a folder to write to, which takes its place and name when everything is written, or goes away."""
-    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.absolute().parent))
-    try:
-        yield draft
-        draft.replace(folder)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-
-
 def write_table(table: pa.Table, out: str) -> None:
     """Write a table to a .parquet or .csv file, whole or not at all."""
     import pyarrow.parquet as parquet
 
     from ziggurat.data import write_csv
 
-    path, suffix = Path(out), Path(out).suffix.lower()
-    draft = path.with_name(f".{path.name}.new")
+    suffix = Path(out).suffix.lower()
     try:
-        (parquet.write_table if suffix == ".parquet" else write_csv)(table, draft)
-        draft.replace(path)
-    except (OSError, ValueError, NotImplementedError) as error:
-        draft.unlink(missing_ok=True)
-        hint = "write .parquet instead" if suffix == ".csv" and not isinstance(error, OSError) else "check the folder"
-        raise DataError(f"The file {out!r} could not be written; {hint}.") from None
+        with replacing(out) as draft:
+            (parquet.write_table if suffix == ".parquet" else write_csv)(table, draft)
+    except (ValueError, NotImplementedError):
+        other = ".parquet" if suffix == ".csv" else ".csv"
+        raise DataError(f"The columns do not fit into {out!r}; write {other} instead.") from None
 
 
 def write_page(page: str, out: str) -> None:
     """Write a page of exact figures about people, for its owner's eyes."""
-    from ziggurat.files import write_text
-
     write_text(Path(out), page, mode=0o600)
 
 

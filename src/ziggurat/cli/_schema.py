@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from ziggurat.cli._options import AsJson, Force, InDatabase, SchemaFile, TableArgument, out_option
-from ziggurat.cli._outputs import check_output, print_json
+from ziggurat.cli._outputs import print_json
 from ziggurat.cli.terminal import show_status
+from ziggurat.files import check_output
 
 app = typer.Typer(
     no_args_is_help=True,

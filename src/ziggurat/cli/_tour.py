@@ -18,13 +18,13 @@ from rich.text import Text
 from sqlglot import exp
 
 from ziggurat.cli._options import rehearsal_source
-from ziggurat.cli._outputs import check_file, check_output
+from ziggurat.cli._outputs import check_file
 from ziggurat.cli.terminal import bar, budget_bars, error_bar, schema_table
 from ziggurat.data import Table, read
 from ziggurat.data.expressions import reference
 from ziggurat.data.generators import clinic_patients, clinic_patients_schema
 from ziggurat.errors import BudgetExceededError, QuestionError
-from ziggurat.files import write_text
+from ziggurat.files import check_output, write_text
 from ziggurat.ledger import Ledger, verify_ledger
 from ziggurat.mechanisms import Laplace
 from ziggurat.privacy import Neighbours, in_words

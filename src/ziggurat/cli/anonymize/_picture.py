@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ziggurat.cli.terminal import draw_picture
+from ziggurat.cli.terminal import draw_into
+from ziggurat.drawing import DULL, INK, LIMIT, NOISY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ziggurat.anonymize import Anonymized
 
-_GREY, _BLUE, _RED = "#b8b8b8", "#1f5f8b", "#c23b22"
-
 
 def save_frontier(made: Anonymized, file: str) -> None:
     """Draw loss against average risk for every generalisation, the chosen one marked, whole or not at all."""
-    with draw_picture(file, 8.4, 4.4) as sheet:
+    with draw_into(file, 8.4, 4.4) as sheet:
         _draw(sheet.subplots(), made)
 
 
@@ -24,13 +23,16 @@ def _draw(axes: Axes, made: Anonymized) -> None:
     found = made.solutions
     published = found.suppressed < found.rows
     risk, good = found.average_risk, found.satisfied
-    for flags, colour, label in ((~good, _GREY, "does not satisfy the models"), (good, _BLUE, "satisfies the models")):
+    for flags, colour, label in (
+        (~good, DULL, "does not satisfy the models"),
+        (good, NOISY, "satisfies the models"),
+    ):
         shown, name = flags & published, f"{label} ({int(flags.sum()):,})"
         axes.scatter(found.score[shown], risk[shown], s=9, color=colour, linewidths=0, alpha=0.7, label=name)
     best = [node for node in found.frontier() if published[node]]
-    axes.step(found.score[best], risk[best], where="post", color="black", linewidth=0.8, label="frontier")
+    axes.step(found.score[best], risk[best], where="post", color=INK, linewidth=0.8, label="frontier")
     here = made.classes / (made.rows - made.suppressed)
-    axes.scatter([made.score], [here], s=140, marker="*", color=_RED, zorder=5, label=f"chosen ({made.recoding})")
+    axes.scatter([made.score], [here], s=140, marker="*", color=LIMIT, zorder=5, label=f"chosen ({made.recoding})")
     _name_axes(axes, made)
 
 

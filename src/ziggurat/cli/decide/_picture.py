@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ziggurat.cli.terminal import draw_picture
+from ziggurat.cli.terminal import draw_into
+from ziggurat.drawing import COLOURS, LIMIT
 from ziggurat.privacy.cost import Decision, EpsilonCandidate, LaplaceNoise, edge_of
 
 if TYPE_CHECKING:
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
 
     from ziggurat.cli.decide._page import DecisionPage
 
-_BLUE, _ORANGE, _GREEN, _GREY, _RED = "#0072B2", "#D55E00", "#009E73", "#8a8a8a", "#C1121F"
+_EXACT, _PUBLISHED, _MEETS = COLOURS[:3]
 _POINTS = 160
 
 
 def save_picture(page: DecisionPage, file: str) -> None:
     """Draw a decision, the epsilons that meet every constraint as a band, whole or not at all."""
     decision, money = page.decision, page.decision.cost is not None
-    with draw_picture(file, 12.6 if money else 8.6, 3.9) as sheet:
+    with draw_into(file, 12.6 if money else 8.6, 3.9) as sheet:
         panels = list(np.atleast_1d(sheet.subplots(1, 3 if money else 2)))
         _error(panels[0], page)
         if money:
@@ -46,20 +47,20 @@ def _range(page: DecisionPage) -> list[float]:
 
 def _error(axes: Axes, page: DecisionPage) -> None:
     noise, wanted, xs = page.decision.noise, page.decision.wanted, _range(page)
-    axes.plot(xs, [noise.within(Fraction(x), wanted.confidence) for x in xs], color=_BLUE)
+    axes.plot(xs, [noise.within(Fraction(x), wanted.confidence) for x in xs], color=_EXACT)
     _dots(axes, page, lambda each: each.within)
     if wanted.error is not None:
-        axes.axhline(float(wanted.error), color=_RED, linestyle=":", linewidth=1.4, label="limit")
+        axes.axhline(float(wanted.error), color=LIMIT, linestyle=":", linewidth=1.4, label="limit")
     axes.set(yscale="log", ylabel="error, in units of the answer")
     axes.set_title(f"{100 * float(wanted.confidence):g}% of errors are below", fontsize=10)
 
 
 def _money(axes: Axes, page: DecisionPage) -> None:
     decision, xs = page.decision, _range(page)
-    axes.plot(xs, [_amount(decision, Fraction(x)) for x in xs], color=_BLUE)
+    axes.plot(xs, [_amount(decision, Fraction(x)) for x in xs], color=_EXACT)
     _dots(axes, page, lambda each: _amount(decision, each.epsilon))
     if decision.wanted.budget is not None:
-        axes.axhline(float(decision.wanted.budget.amount), color=_RED, linestyle=":", linewidth=1.4, label="limit")
+        axes.axhline(float(decision.wanted.budget.amount), color=LIMIT, linestyle=":", linewidth=1.4, label="limit")
     axes.set(ylabel=_currency(decision), ylim=(0, None))
     axes.set_title("Expected compensation", fontsize=10)
 
@@ -67,11 +68,11 @@ def _money(axes: Axes, page: DecisionPage) -> None:
 def _dots(axes: Axes, page: DecisionPage, height: Callable[[EpsilonCandidate], float]) -> None:
     for each in page.candidates:
         good = page.decision.wanted.anything and not each.unmet
-        face = _GREEN if good else "white"
+        face = _MEETS if good else "white"
         place = [float(each.epsilon)], [height(each)]
-        axes.plot(*place, "o", color=_GREEN if good else _BLUE, markerfacecolor=face, markersize=6)
+        axes.plot(*place, "o", color=_MEETS if good else _EXACT, markerfacecolor=face, markersize=6)
         if each is page.chosen:
-            axes.plot(*place, "o", color=_GREEN, markerfacecolor="none", markersize=13)
+            axes.plot(*place, "o", color=_MEETS, markerfacecolor="none", markersize=13)
 
 
 def _dress(axes: Axes, page: DecisionPage) -> None:
@@ -88,7 +89,7 @@ def _dress(axes: Axes, page: DecisionPage) -> None:
     band = _band(page.decision)
     if band is not None:
         left, right = axes.get_xlim()
-        axes.axvspan(max(band[0], left), min(band[1], right), color=_GREEN, alpha=0.1, linewidth=0, label="meets all")
+        axes.axvspan(max(band[0], left), min(band[1], right), color=_MEETS, alpha=0.1, linewidth=0, label="meets all")
         axes.set_xlim(left, right)
 
 
@@ -108,10 +109,10 @@ def _at_risk(axes: Axes, decision: Decision, chosen: EpsilonCandidate) -> None:
     xs = [top * i / _POINTS for i in range(1, _POINTS)]
     xs += [top * (1 - Fraction(1, 10**9)), top]  # at the level itself the confidence may jump to 1
     noise = decision.noise.at_risk(chosen.epsilon)
-    _curve(axes, decision, chosen, xs, [noise.confidence(x) for x in xs], "exact", _BLUE, "-")
+    _curve(axes, decision, chosen, xs, [noise.confidence(x) for x in xs], "exact", _EXACT, "-")
     if isinstance(decision.noise, LaplaceNoise):
         shares = _repeat_published(decision.noise, chosen, xs)
-        _curve(axes, decision, chosen, xs, shares, "as published: not a guarantee", _ORANGE, "--")
+        _curve(axes, decision, chosen, xs, shares, "as published: not a guarantee", _PUBLISHED, "--")
     money = decision.cost is not None and not decision.noise.delta
     axes.set(xlabel="epsilon promised at risk", ylim=(0, None), xlim=(0, None))
     axes.set_ylabel(f"expected compensation, {_currency(decision)}" if money else "probability that the loss is within")

@@ -9,19 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ziggurat.cli._options import AsJson, Force, OutFile, TableArgument, with_records
-from ziggurat.cli._outputs import (
-    TABLES,
-    check_file,
-    check_folder,
-    fill_folder,
-    print_json,
-    write_table,
-)
+from ziggurat.cli._outputs import TABLES, check_file, check_folder, print_json, write_table
 from ziggurat.cli.model import _serve as _model_serve
 from ziggurat.cli.model import _show as _model_show
 from ziggurat.cli.model._options import MODEL, PROMISE, FitOptions, count_needed, read_options
 from ziggurat.cli.pate import TASK, read_features, read_task
 from ziggurat.errors import ArtefactError
+from ziggurat.files import filling
 
 if TYPE_CHECKING:
     from ziggurat.learn import Private
@@ -85,7 +79,7 @@ def fit(
         rows = task.rows(found.open(DuckDBEngine()), units=True, least=least)
         if given.quote:
             given.end_with_price(estimator, len(rows), task.width, book)
-        with fill_folder(folder) as draft:
+        with filling(folder) as draft:
             made = fit_model(estimator, rows.features, rows.labels, **paying, units=rows.units)
             made.model.save(draft / MODEL)
             task.save(draft / TASK)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ziggurat.cli.terminal import draw_picture
+from ziggurat.cli.terminal import draw_into
+from ziggurat.drawing import NOISY
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,12 +25,12 @@ def save_picture(answers: pa.Table, serving: Serving, points: Points, file: str)
     across, up = (answers[each].to_numpy() for each in (name, shown))
     order = np.argsort(across, kind="stable")
     across, up = across[order], np.asarray(up[order], dtype=np.float64)
-    with draw_picture(file, 6.8, 3.6) as sheet:
+    with draw_into(file, 6.8, 3.6) as sheet:
         axes = sheet.subplots()
-        axes.plot(across, up, marker="o" if len(up) <= _FEW else "", markersize=3, color="#1f5f8b")
+        axes.plot(across, up, marker="o" if len(up) <= _FEW else "", markersize=3, color=NOISY)
         if serving.noise is not None:
             wide = 2 * serving.noise
-            axes.fill_between(across, up - wide, up + wide, color="#1f5f8b", alpha=0.15, linewidth=0)
+            axes.fill_between(across, up - wide, up + wide, color=NOISY, alpha=0.15, linewidth=0)
         axes.set(xlabel=name, ylabel=shown)
         axes.set_title(_title(serving), fontsize=8, loc="left")
 

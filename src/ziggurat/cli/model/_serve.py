@@ -11,17 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ziggurat.cli._options import AsJson, Force, OutFile, TableArgument, picture_option, with_records
-from ziggurat.cli._outputs import (
-    PICTURES,
-    TABLES,
-    check_file,
-    check_folder,
-    fill_folder,
-    print_json,
-    write_table,
-)
+from ziggurat.cli._outputs import PICTURES, TABLES, check_file, check_folder, print_json, write_table
 from ziggurat.cli.model._options import FitOptions, count_needed, read_options
 from ziggurat.errors import DataError, ParameterError
+from ziggurat.files import filling
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -86,7 +79,7 @@ def serve(
         if fitting.quote:
             fitting.end_with_price(model, len(rows), points.encoding.width, book, label)
         whose |= {"units": _units(kind, rows), "points": points, "path": path}
-        with fill_folder(folder) as draft, _tell_warnings():
+        with filling(folder) as draft, _tell_warnings():
             made = serve_model(model, rows.features, rows.labels, folder=draft, **whose)
     print_json({"folder": fitting.out, **made.to_dict()}) if fitting.as_json else _say(made, fitting.out)
 

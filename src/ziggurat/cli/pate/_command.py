@@ -22,7 +22,7 @@ from ziggurat.cli._options import (
     out_option,
     rehearsal_source,
 )
-from ziggurat.cli._outputs import check_folder, check_output, end_with_quote, fill_folder, print_json, write_table
+from ziggurat.cli._outputs import check_folder, end_with_quote, print_json, write_table
 from ziggurat.cli.pate import _student as _pate_student
 from ziggurat.cli.pate._folders import (
     CHECKPOINTS,
@@ -36,13 +36,14 @@ from ziggurat.cli.pate._folders import (
 )
 from ziggurat.cli.pate._options import Aggregation, Batch, Delta, Epochs, Model, MostAnswers, Organisation, Split
 from ziggurat.errors import DataError, ParameterError
+from ziggurat.files import check_output, filling
 
 if TYPE_CHECKING:
     from ziggurat.data import Unit
     from ziggurat.pate import Partition, PateAccount, Teachers
     from ziggurat.randomness import Source
     from ziggurat.release import Labelled, Task
-    from ziggurat.release.models import TaskRows
+    from ziggurat.release.models import TaskRows as TaskRows
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -56,7 +57,7 @@ app = typer.Typer(
     "A student with private data of its own protects them first with 'ziggurat pate privatize'.",
 )
 
-QueryRows = Annotated[
+Rows = Annotated[
     str,
     typer.Argument(metavar="QUERIES", help="A table with the teachers' columns, or a folder of 'pate privatize'."),
 ]
@@ -209,7 +210,7 @@ def privatize(
     rows = read_features(data, task)
     named, free = budget or table_name(data), bool(rehearse) and not Path(data).exists()
     payer = Payer(analyst, named, ledger, Neighbours(relation=Relation.REPLACE_ONE), free)
-    with fill_folder(folder) as draft, payer.book() as book:
+    with filling(folder) as draft, payer.book() as book:
         paying: dict[str, Any] = {} if book is None else {"ledger": book, "analyst": analyst, "budget": named}
         curator = QueryCurator(rho, task.width, **paying, source=rehearsal_source(rehearse))
         reports = curator.privatize(rows)
@@ -232,7 +233,7 @@ def privatize(
 @app.command()
 def label(
     teachers: TeachersFolder,
-    queries: QueryRows,
+    queries: Rows,
     budget: Annotated[str, typer.Option(help="The budget in the ledger that protects the teachers' people.")],
     analyst: Annotated[str, typer.Option(help="Who asks and pays.")],
     out: Annotated[str, out_option("the labels in this .json file.")],
@@ -281,7 +282,7 @@ def label(
         costs = labelling.account(len(features), delta=delta or None, most_answers=most_answers)
         if quote_only:
             quoted = labelling.quote(features, most_answers=most_answers)
-            facts = {"fits": quoted.fits, "sentence": quoted.sentence, **_describe(costs)}
+            facts = {**_describe(costs), **quoted.to_dict()}
             end_with_quote(f"At most {costs}\n{quoted.sentence}", facts, fits=quoted.fits, as_json=as_json)
         with show_steps() as tell:
             made = labelling.label(features, most_answers=most_answers, progress=tell)
@@ -338,14 +339,13 @@ def _split(folder: Path, rows: TaskRows, teachers: int, unit: Unit, balanced: bo
 
 
 def _say_labelled(made: Labelled, account: PateAccount, task: Task, out: str) -> None:
-    from ziggurat.pate import PateAccount
 
     found = _count_labels(made, task)
     again = "They were labelled before: nothing was spent. " if made.replayed else ""
     typer.echo(f"{again}{found['answered']:,} of {len(made.labels.labels):,} queries answered:")
     for name, count in found["labels"].items():
         typer.echo(f"  {task.label} = {name}: {count:,}")
-    typer.echo("\n".join(PateAccount.__str__(account).splitlines()[1:]))
+    typer.echo("\n".join(str(account).splitlines()[1:]))
     if made.labels.rehearsal:
         typer.echo("REHEARSAL: seeded randomness, not to be published.")
     typer.echo(f"The labels are in {out!r}; they were paid for by {made.facts.entry}, where that stays for ever.")

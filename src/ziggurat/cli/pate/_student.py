@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ziggurat.cli._options import AsJson, OutFolder, SchemaFile, Where, with_records
-from ziggurat.cli._outputs import check_folder, fill_folder, print_json
+from ziggurat.cli._outputs import check_folder, print_json
 from ziggurat.cli.pate._folders import CERTIFICATE, TASK, read_queries, read_task, require_same
 from ziggurat.cli.pate._options import Batch, Delta, Epochs, Model, Organisation
 from ziggurat.errors import ParameterError
+from ziggurat.files import filling
 
 if TYPE_CHECKING:
     from ziggurat.pate import Student
@@ -79,7 +80,7 @@ def student(
         if own is not None and student_budget:
             own.budget(student_budget)
         learner = _teach(task, matrix, labelled, learning)
-        draft = stack.enter_context(fill_folder(folder))
+        draft = stack.enter_context(filling(folder))
         learner.save(draft)
         task.save(draft / TASK)
         certificate = certify(

@@ -24,9 +24,10 @@ from ziggurat.cli._options import (
     out_option,
     rehearsal_seed,
 )
-from ziggurat.cli._outputs import TABLES, check_file, check_output
+from ziggurat.cli._outputs import TABLES, check_file
 from ziggurat.cli._tables import open_table, split_columns, table_name
 from ziggurat.errors import DataError, ParameterError
+from ziggurat.files import check_output
 
 if TYPE_CHECKING:
     from ziggurat.attacks import Scenario

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
-    from ziggurat.cli.terminal._picture_file import draw_picture
+    from ziggurat.cli.terminal._picture_file import draw_into
     from ziggurat.cli.terminal._pictures import bar, budget_bars, error_bar
     from ziggurat.cli.terminal._printed import Printed
     from ziggurat.cli.terminal._progress import show_bar, show_status, show_steps
@@ -14,7 +14,7 @@ else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "_picture_file": "draw_picture",
+            "_picture_file": "draw_into",
             "_pictures": "bar budget_bars error_bar",
             "_printed": "Printed",
             "_progress": "show_bar show_status show_steps",
@@ -26,7 +26,7 @@ __all__ = [
     "Printed",
     "bar",
     "budget_bars",
-    "draw_picture",
+    "draw_into",
     "error_bar",
     "schema_table",
     "show_bar",
