@@ -10,6 +10,7 @@ from ziggurat.cli._options import AsJson, Force, InDatabase, SchemaFile, TableAr
 from ziggurat.cli._outputs import check_file, print_json
 from ziggurat.cli.terminal import show_status
 from ziggurat.errors import ParameterError
+from ziggurat.wording import count_noun
 
 if TYPE_CHECKING:
     from ziggurat.anonymize import HierarchyProposal
@@ -68,7 +69,9 @@ def propose(
         return
     write_hierarchy(made.hierarchy, out, mode=0o600 if made.learned else None)
     learned = "; it lists values of the data, so it is for your eyes" if made.learned else ""
-    typer.echo(f"{_count(len(made.hierarchy.levels), 'value')} at {made.hierarchy.depth + 1} levels: {out}{learned}.")
+    typer.echo(
+        f"{count_noun(len(made.hierarchy.levels), 'value')} at {made.hierarchy.depth + 1} levels: {out}{learned}."
+    )
 
 
 @app.command()
@@ -117,7 +120,7 @@ def check(
     if as_json:
         print_json({"covers": not values, "values": values, "rows": rows})
     elif values:
-        found = f"{_count(values, 'value')} of column {column!r}, in {_count(rows, 'row')},"
+        found = f"{count_noun(values, 'value')} of column {column!r}, in {count_noun(rows, 'row')},"
         typer.echo(f"{found} {'is' if values == 1 else 'are'} not in the hierarchy; add a row for each.", err=True)
     else:
         typer.echo(f"The hierarchy covers every value of column {column!r}.")
@@ -129,12 +132,8 @@ def _say_trees(found: dict[str, Hierarchy], as_json: bool) -> None:
         print_json({name: {"values": len(each.levels), "levels": each.depth + 1} for name, each in found.items()})
         return
     for name, hierarchy in found.items():
-        size = _count(len(hierarchy.levels), f"{hierarchy.kind} value")
+        size = count_noun(len(hierarchy.levels), f"{hierarchy.kind} value")
         typer.echo(f"{name}: a tree of {size} at {hierarchy.depth + 1} levels.")
-
-
-def _count(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _open(data: str, schema: str, table: str) -> Table:
