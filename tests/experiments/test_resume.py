@@ -68,7 +68,7 @@ def started(kind: str, tmp_path: Path, executor: str, limit: int | None = None) 
 
 
 def wait_for_lines(journal: Path, count: int) -> None:
-    for _ in range(600):
+    for _ in range(2400):
         if journal.exists() and len(journal.read_text().splitlines()) >= count:
             return
         time.sleep(0.05)
@@ -98,7 +98,7 @@ def test_after_sigkill_only_the_rest_runs(
 def left_over(session: int) -> str:
     """What still runs of a process and its children, after a moment in which those that end may end."""
     listed = ""
-    for _ in range(100):
+    for _ in range(600):
         listed = subprocess.run(["ps", "-o", "args=", "-s", str(session)], capture_output=True, text=True).stdout
         if not listed:
             break
