@@ -1,4 +1,4 @@
-"""What several suites share: one PostgreSQL and one Spark per test process, and the command line."""
+"""What several suites share: one PostgreSQL, one Spark and one Ray per test process, and the command line."""
 
 import os
 import shutil
@@ -21,10 +21,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep all tests that need Spark on one worker: a second session would cost more than it saves."""
+    """Keep all tests of Spark on one worker, and all of Ray: a second session would cost more than it saves."""
     for item in items:
         if item.get_closest_marker("spark"):
             item.add_marker(pytest.mark.xdist_group("spark"))
+        if "ray_pool" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("ray"))
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")
@@ -57,6 +60,18 @@ def spark_session() -> Iterator[Any]:
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def ray_pool() -> Iterator[Any]:
+    """Our own executor on Ray with two workers; whatever asks for "ray" meanwhile uses the same session."""
+    ray = pytest.importorskip("ray", reason="Ray tests need ray: pip install 'ziggurat[ray]'")
+    from ziggurat.jobs import open_executor
+
+    with open_executor("ray", 2) as pool:
+        yield pool
+        assert ray.is_initialized(), "an executor stopped a session that another one had started"
+    assert not ray.is_initialized(), "the executor that started the session left it running"
 
 
 def _spark_builder(builder: Any) -> Any:

@@ -22,7 +22,7 @@ def module(name, wanted):
     return next(each for each in modules(name) if each.id == wanted)
 
 
-@pytest.fixture(scope="module", params=NAMES)
+@pytest.fixture(scope="module", params=[pytest.param(name, marks=pytest.mark.slow) for name in NAMES])
 def quick(request, tmp_path_factory):
     plan = expand(load(catalogue.path(request.param), quick=True))
     return Results(plan.experiment, run_plan(plan, Cache(tmp_path_factory.mktemp("cache")), progress=False))

@@ -34,10 +34,16 @@ def run(plan: ExperimentPlan, cache: Cache, name: str) -> list[NodeRecord]:
     return run_plan(plan, cache, executor=name, workers=2, progress=False)
 
 
-@pytest.mark.parametrize("name", ["processes", "ray"])
-def test_numbers_are_the_same_as_in_process(name: str, tmp_path: Path, journal: Path, ran: Ran) -> None:
-    if name == "ray":
-        pytest.importorskip("ray", reason="needs Ray: pip install 'ziggurat[ray]'")
+def test_numbers_are_the_same_as_in_process(tmp_path: Path, journal: Path, ran: Ran) -> None:
+    compare_with_inline("processes", tmp_path, journal, ran)
+
+
+@pytest.mark.usefixtures("ray_pool")
+def test_numbers_on_ray_are_the_same_as_in_process(tmp_path: Path, journal: Path, ran: Ran) -> None:
+    compare_with_inline("ray", tmp_path, journal, ran)
+
+
+def compare_with_inline(name: str, tmp_path: Path, journal: Path, ran: Ran) -> None:
     plan = noisy(journal)
     inline = run(plan, Cache(tmp_path / "inline"), "inline")
     executions = ran()

@@ -118,16 +118,13 @@ def test_what_cannot_be_sent_is_said(name: str) -> None:
         list(run_jobs(sample_jobs.give_a_function, [()], executor=name, workers=1))
 
 
-def test_ray_does_the_same() -> None:
-    """One session for all, because starting it takes long."""
-    pytest.importorskip("ray", reason="needs Ray: pip install 'ziggurat[ray]'")
-    with open_executor("ray", 2) as pool:
-        pool.submit("good", sample_jobs.half, 4)
-        pool.submit("bad", sample_jobs.half, 13)
-        pool.submit("by value", lambda: 5)  # what only this process knows travels with the job
-        pool.submit("function", sample_jobs.give_a_function)
-        pool.submit("killed", os._exit, 3)
-        ended = drain(pool)
+def test_ray_does_the_same(ray_pool: Executor) -> None:
+    ray_pool.submit("good", sample_jobs.half, 4)
+    ray_pool.submit("bad", sample_jobs.half, 13)
+    ray_pool.submit("by value", lambda: 5)  # what only this process knows travels with the job
+    ray_pool.submit("function", sample_jobs.give_a_function)
+    ray_pool.submit("killed", os._exit, 3)
+    ended = drain(ray_pool)
     assert (ended["good"], str(ended["bad"]), ended["by value"]) == (2.0, "thirteen", 5)
     assert isinstance(ended["function"], UnsendableJobError)
     assert isinstance(ended["killed"], LostWorkerError)

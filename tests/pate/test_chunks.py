@@ -39,8 +39,8 @@ def test_classifiers_are_the_same_wherever_they_are_trained():
     assert (plain == spread).all()
 
 
+@pytest.mark.usefixtures("ray_pool")
 def test_ray_gives_the_same_results():
-    pytest.importorskip("ray", reason="Ray tests need ray: pip install 'ziggurat[ray]'")
     assert (_answers("inline") == _answers("ray")).all()
 
 

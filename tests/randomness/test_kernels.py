@@ -248,6 +248,7 @@ assert not any("double" in text or "float" in text for text in texts)
 """
 
 
+@pytest.mark.slow
 def test_the_machine_code_has_no_floating_point(tmp_path) -> None:
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     subprocess.run([sys.executable, "-c", FLOATS], env=environment, check=True, timeout=300)

@@ -22,8 +22,9 @@ from ziggurat.data.engines import DuckDBEngine
 from ziggurat.synthesize import Synthesizer
 from ziggurat.synthesize._combining import CombiningRule
 from ziggurat.synthesize._result import Synthetic
+from ziggurat.threads import one_thread
 
-pytestmark = [pytest.mark.statistical, pytest.mark.xdist_group("coverage")]
+pytestmark = [pytest.mark.statistical, pytest.mark.slow, pytest.mark.xdist_group("coverage")]
 
 REPETITIONS, ROWS, LEARNED = 150, 1500, 150
 TRUTH = {"mean": 45.1, "share": 0.4, "median": 45.0956, "slope": 0.3}
@@ -54,7 +55,7 @@ def slope(table: pa.Table) -> tuple[float, float]:
 def copies(kind: str, method: str, m: int, posterior: bool) -> tuple[Synthetic, ...]:
     partial = {"y": "age < 60", "group": "age < 40"} if kind == "partially" else None
     found = []
-    with DuckDBEngine() as engine:
+    with DuckDBEngine() as engine, one_thread():  # held once instead of for every column
         for seed in range(REPETITIONS):
             maker = Synthesizer(method, partial=partial, posterior=posterior, learn_from=LEARNED, random_state=seed)
             found.append(maker.fit(Table(engine, engine.attach(drawn(seed)))).sample(copies=m))
