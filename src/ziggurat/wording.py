@@ -64,8 +64,3 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
-
-
-def count_noun(number: int, one: str, many: str = "") -> str:
-    """A number with its noun: '1 person', '2,000 people'."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
