@@ -73,7 +73,7 @@ class Intervals:
     def build(self, values: Values) -> Hierarchy:
         """Return the hierarchy of these numbers, all whole or all real."""
         sort, counts = count_values(values, Kind.INTEGER, Kind.REAL)
-        grid = _Grid.of(self, whole=sort is Kind.INTEGER)
+        grid = _IntervalGrid.of(self, whole=sort is Kind.INTEGER)
         numbers: npt.NDArray[Any] = np.array(list(counts), dtype=_storage(list(counts), sort))
         places = grid.places(numbers)
         below = np.zeros(len(numbers), bool) if self.lower is None else numbers < self.lower
@@ -107,7 +107,7 @@ def _storage(values: list[Any], sort: Kind) -> type:
 
 
 @dataclass(frozen=True)
-class _Grid:
+class _IntervalGrid:
     """Equal intervals with decimal ends, in whole multiples of `unit`, so that 0.1 * 3 is 0.3.
 
     A double equals a decimal end if it is the double nearest to it: what people write as 0.3 is not below 0.3.
@@ -121,7 +121,7 @@ class _Grid:
     upper: int | None
 
     @classmethod
-    def of(cls, intervals: Intervals, *, whole: bool) -> _Grid:
+    def of(cls, intervals: Intervals, *, whole: bool) -> _IntervalGrid:
         given = (intervals.width, intervals.lower or 0, intervals.upper or 0)
         if whole and any(number != int(number) for number in given):
             raise ParameterError("The width and the ends of intervals of whole numbers must be whole.")
