@@ -53,8 +53,8 @@ class Watch:
 
     WAYS = (
         (DuckDBEngine, "_fetch"), (DuckDBEngine, "_stream"), (DuckDBEngine, "at_hand"), (DuckDBEngine, "attach"),
-        (Teachers, "votes"), (learn.GaussianNB, "fit"), (learn.GaussianNB, "check"), (VectorNoise, "privatise"),
-        (WholeRecord, "privatise"), (WholeRecord, "check"),
+        (Teachers, "votes"), (learn.GaussianNB, "fit"), (learn.GaussianNB, "check"), (VectorNoise, "privatize"),
+        (WholeRecord, "privatize"), (WholeRecord, "check"),
     )  # fmt: skip
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
@@ -103,9 +103,9 @@ def watch(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Watch:
 class Careless(Purse):
     """Reads first and pays afterwards: what the contract has to find out."""
 
-    def _spent(self, plan: Plan[Any], event: Any, progress: Any) -> Release[Any]:
+    def _spend(self, plan: Plan[Any], event: Any, progress: Any) -> Release[Any]:
         plan.run(self.source, progress)
-        return super()._spent(plan, event, progress)
+        return super()._spend(plan, event, progress)
 
 
 @each_guaranteed
@@ -222,7 +222,7 @@ def test_what_was_paid_for_is_given_again_or_paid_for_again(kind: ReleaseKind, f
 
 def _files(release: Release[Any], place: Path) -> dict[str, bytes]:
     place.mkdir()
-    return {file.name: file.read_bytes() for file in release.certified(place)[0]}
+    return {file.name: file.read_bytes() for file in release.write(place)[0]}
 
 
 def _facts(files: dict[str, bytes]) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def test_a_file_is_planned_run_and_verified(kind: ReleaseKind, file: Path, comma
     assert facts["config"]["release"]["kind"] == kind.said["kind"]
     assert not {"ledger", "rehearse", "bundle"} & set(facts["config"])
     again = command("release", "run", str(file))
-    assert again.code == 2
+    assert again.code == 6
     assert "exists already" in again.err
     assert len(entries(file.parent)) == (2 if kind.guaranteed else 1)
 

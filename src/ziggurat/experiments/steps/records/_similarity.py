@@ -56,7 +56,7 @@ def _compare(field: Any, original: pa.Table, changed: pa.Table) -> dict[str, flo
     before, after = (table[field.column.name] for table in (original, changed))
     if field.listed:
         return {"differs": float((field.codes(before) != field.codes(after)).mean())}
-    difference = np.abs(field.scaled(before) - field.scaled(after))
+    difference = np.abs(field.scale(before) - field.scale(after))
     return {"differs": float((difference > 0).mean()), "difference": float(difference.mean())}
 
 
