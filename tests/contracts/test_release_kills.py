@@ -19,6 +19,9 @@ from ziggurat.ledger import Ledger, verify_ledger
 from ziggurat.release.bundle import verify_bundle
 from ziggurat.release.config import run_config
 
+# One worker: before the first kill, the process that is forked makes one release of every kind.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("kills")]
+
 HERE = Path(__file__).parent
 HELD = "while a stopped release is put aside"
 CLEARED = "before a release that was taken up is cleared away"

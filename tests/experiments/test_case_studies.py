@@ -22,7 +22,10 @@ def module(name, wanted):
     return next(each for each in modules(name) if each.id == wanted)
 
 
-@pytest.fixture(scope="module", params=[pytest.param(name, marks=pytest.mark.slow) for name in NAMES])
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("digits", "web-requests")]
+
+
+@pytest.fixture(scope="module", params=["heartbeats", *SLOW])
 def quick(request, tmp_path_factory):
     plan = expand(load(catalogue.path(request.param), quick=True))
     return Results(plan.experiment, run_plan(plan, Cache(tmp_path_factory.mktemp("cache")), progress=False))

@@ -27,7 +27,7 @@ def _answers(executor, teacher=None, **options):
     return made.probabilities(features)
 
 
-@pytest.mark.parametrize("executor", ["threads", "processes"])
+@pytest.mark.parametrize("executor", ["threads", pytest.param("processes", marks=pytest.mark.slow)])
 def test_networks_are_the_same_wherever_they_are_trained(executor):
     threads = torch.get_num_threads()
     assert (_answers("inline") == _answers(executor)).all()
