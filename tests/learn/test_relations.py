@@ -29,7 +29,7 @@ from ziggurat.learn import (
     Ridge,
     ServedHistogram,
 )
-from ziggurat.learn._base import Private
+from ziggurat.learn._base import PrivateModel
 from ziggurat.privacy import Neighbours, Relation
 
 ADD, REPLACE = (relation.value for relation in (Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE))
@@ -108,7 +108,7 @@ def _shown(model, features, labels):
 
 def test_add_or_remove_one_is_what_every_model_about_rows_promises_unless_told_otherwise():
     public = {name: getattr(learn, name) for name in learn.__all__}
-    models = [name for name, kind in public.items() if isinstance(kind, type) and issubclass(kind, Private)]
+    models = [name for name, kind in public.items() if isinstance(kind, type) and issubclass(kind, PrivateModel)]
     told = {name: inspect.signature(getattr(learn, name)).parameters.get("relation") for name in models}
     others = {name for name, given in told.items() if given is None}
     assert others == {"GaussianProcessRegression", "CloakedRegression", "OutputPerturbation", "PrivateSearch"}

@@ -6,7 +6,7 @@ from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
     from ziggurat.learn._around import guarantee_of
-    from ziggurat.learn._base import Private
+    from ziggurat.learn._base import PrivateModel
     from ziggurat.learn._family import SeveralFitsWarning, UnpaidWarning
     from ziggurat.learn._scaler import DeclaredScaler
     from ziggurat.learn._search import PrivateSearch
@@ -33,7 +33,7 @@ else:
         __name__,
         {
             "_around": "guarantee_of",
-            "_base": "Private",
+            "_base": "PrivateModel",
             "_family": "SeveralFitsWarning UnpaidWarning",
             "_scaler": "DeclaredScaler",
             "_search": "PrivateSearch",
@@ -62,7 +62,7 @@ __all__ = [
     "LinearRegression",
     "LogisticRegression",
     "OutputPerturbation",
-    "Private",
+    "PrivateModel",
     "PrivateSGDClassifier",
     "PrivateSGDRegressor",
     "PrivateSearch",

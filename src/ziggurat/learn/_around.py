@@ -30,9 +30,9 @@ def guarantee_of(fitted: Any) -> Guarantee:
     PrivacyError
         If something in front learned from the rows, or chose by them, or nothing is proven about it; it is named.
     """
-    from ziggurat.learn._base import Private
+    from ziggurat.learn._base import PrivateModel
 
-    if isinstance(fitted, Private):
+    if isinstance(fitted, PrivateModel):
         return fitted.guarantee_
     found = sorted(unpaid(fitted))
     if found:

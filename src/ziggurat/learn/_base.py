@@ -23,7 +23,7 @@ from ziggurat.privacy import (
 from ziggurat.randomness import Source, secure, seeded
 
 
-class Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class PrivateModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A model that is fitted on private rows, of which only what mechanisms protected may be kept.
 
     A subclass has the parameters `epsilon`, `delta` and `random_state`, and says in `planned` what fitting will cost.

@@ -29,7 +29,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.errors import NotPublicError, ParameterError, PrivacyError
-from ziggurat.learn._base import Private
+from ziggurat.learn._base import PrivateModel
 from ziggurat.learn._budget import FitBudget, exact_share
 from ziggurat.learn._choosing import covering, scores
 from ziggurat.learn._clipping import STEPS, Floats, check_pairs, check_rows, read_bounds
@@ -57,7 +57,7 @@ def _best_has(name: str) -> Callable[[Any], bool]:
     return lambda search: hasattr(getattr(search, "best_estimator_", search.estimator), name)
 
 
-class PrivateSearch(MetaEstimatorMixin, Private):  # type: ignore[misc]  # scikit-learn has no types
+class PrivateSearch(MetaEstimatorMixin, PrivateModel):  # type: ignore[misc]  # scikit-learn has no types
     """Choose the parameters of a private model out of a grid, within one epsilon and delta.
 
     In place of `GridSearchCV`, which fits many times for nothing and chooses by exact scores of private rows.
@@ -200,7 +200,7 @@ class PrivateSearch(MetaEstimatorMixin, Private):  # type: ignore[misc]  # sciki
 
     def _require_settings(self) -> None:
         given = self.estimator
-        if not isinstance(given, Private) or not (is_classifier(given) or is_regressor(given)):
+        if not isinstance(given, PrivateModel) or not (is_classifier(given) or is_regressor(given)):
             raise ParameterError("Give a private classifier or regression of ziggurat.learn as the estimator.")
         if is_regressor(self.estimator) and getattr(self.estimator, "y_bounds", None) is None:
             raise NotPublicError("Declare the estimator's y_bounds, which the data may not tell for free.")

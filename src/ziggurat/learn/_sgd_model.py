@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.descent import Rounds, event_of_rounds, noise_multiplier, warn_of_noise
 from ziggurat.errors import MissingExtraError, MixedNeighboursError, ParameterError
-from ziggurat.learn._base import Private
+from ziggurat.learn._base import PrivateModel
 from ziggurat.learn._budget import about_rows
 from ziggurat.learn._clipping import check_pairs, check_rows, read_bounds
 from ziggurat.learn._storage import StoredModel
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 
-class PrivateSGD(StoredModel, Private):
+class PrivateSGD(StoredModel, PrivateModel):
     """A module trained by private gradient descent; see `PrivateSGDClassifier` for the promise and the parameters."""
 
     n_features_in_: int

@@ -22,11 +22,11 @@ def test_names_are_sorted_and_each_has_facts():
 def test_a_dataset_is_downloadable_or_local_only_and_says_so():
     local = {name for name in datasets.names() if datasets.info(name).local_only}
     assert local == {"mitbih", "sd2011", "uci_news"}
-    assert all(bool(datasets.info(name).sources) != (name in local) for name in datasets.names())
+    assert all(bool(datasets.info(name).files) != (name in local) for name in datasets.names())
 
 
-def test_sources_are_encrypted_and_repositories_are_pinned():
-    urls = [url for name in datasets.names() for source in datasets.info(name).sources for url in source.urls]
+def test_files_are_fetched_encrypted_and_repositories_are_pinned():
+    urls = [url for name in datasets.names() for file in datasets.info(name).files for url in file.urls]
     assert all(url.startswith("https://") for url in urls)
     pinned = [url for url in urls if "githubusercontent" in url]
     assert all(re.search(r"/[0-9a-f]{40}/", url) for url in pinned)
@@ -68,5 +68,5 @@ def test_byte_matrix_refuses_other_columns():
 
 def test_the_public_surface_is_this():
     assert set(datasets.__all__) == {
-        "DatasetInfo", "Source", "byte_matrix", "content_digest", "info", "load", "names", "path", "schema",
+        "DatasetInfo", "PublishedFile", "byte_matrix", "content_digest", "info", "load", "names", "path", "schema",
     }  # fmt: skip

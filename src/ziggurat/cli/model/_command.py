@@ -18,7 +18,7 @@ from ziggurat.errors import ArtefactError
 from ziggurat.files import filling
 
 if TYPE_CHECKING:
-    from ziggurat.learn import Private
+    from ziggurat.learn import PrivateModel
     from ziggurat.release import Task
 
 app = typer.Typer(
@@ -175,7 +175,7 @@ def _judge(task: Task, named: Any, truth: Any) -> dict[str, Any]:
     }
 
 
-def _say(event: Any, estimator: Private, task: Task, out: str) -> None:
+def _say(event: Any, estimator: PrivateModel, task: Task, out: str) -> None:
     from ziggurat.privacy import compose
 
     account = compose(event)

@@ -24,7 +24,7 @@ from ziggurat.cli._tables import Located, find_table
 from ziggurat.errors import ParameterError
 
 if TYPE_CHECKING:
-    from ziggurat.learn import Private
+    from ziggurat.learn import PrivateModel
     from ziggurat.ledger import Ledger
     from ziggurat.privacy import Neighbours
 
@@ -68,7 +68,7 @@ class FitOptions:
         """Find the table, which is not opened."""
         return find_table(data, self.schema, unreadable=self.unreadable)
 
-    def end_with_price(self, model: Private, rows: int, columns: int, book: Ledger, label: str = "") -> NoReturn:
+    def end_with_price(self, model: PrivateModel, rows: int, columns: int, book: Ledger, label: str = "") -> NoReturn:
         """Say what a fit would cost, and stop."""
         from ziggurat.release import ModelPlan, Purse
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ziggurat.cli._tables import Located
-    from ziggurat.learn import Private
+    from ziggurat.learn import PrivateModel
     from ziggurat.release import Points, Serving, TaskRows
 
 _MOST_SHOWN = 20
@@ -157,7 +157,7 @@ def _read_questions(kind: str, questions: str, points: Points) -> dict[str, Any]
     return {"questions": points.questions(read(questions, points.asked_schema))[1]}
 
 
-def _make_model(kind: str, points: Points, rows: int, given: dict[str, Any], options: list[str] | None) -> Private:
+def _make_model(kind: str, points: Points, rows: int, given: dict[str, Any], options: list[str] | None) -> PrivateModel:
     """The model, with parameters that suit columns scaled to 0..1.
 
     All of them are public. The number of rows is among them where inputs are, and where it is private no kind has a
@@ -172,7 +172,7 @@ def _make_model(kind: str, points: Points, rows: int, given: dict[str, Any], opt
     elif points.label:
         given["y_bounds"] = points.task.label_bounds
     defaults = {"bandwidth": _WIDTHS.get(kind, _WIDTH), "noise_variance": max(0.1, rows / 100)}
-    made: Private = with_options(getattr(learn, KINDS[kind]), given, read_options(options), defaults)
+    made: PrivateModel = with_options(getattr(learn, KINDS[kind]), given, read_options(options), defaults)
     return made
 
 

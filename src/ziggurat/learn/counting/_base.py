@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from ziggurat.errors import ParameterError
-from ziggurat.learn._base import Private
+from ziggurat.learn._base import PrivateModel
 from ziggurat.learn._bounds import histogram_noise, learn_bounds
 from ziggurat.learn._budget import FitBudget, Kind, about_rows, exact_share, warn_of_noise
 from ziggurat.learn._classes import Labels, code_labels, public_classes
@@ -29,7 +29,7 @@ class CountingFacts(NamedTuple):
     classes: int
 
 
-class CountingClassifier(StoredModel, ClassifierMixin, Private):  # type: ignore[misc]  # scikit-learn has no types
+class CountingClassifier(StoredModel, ClassifierMixin, PrivateModel):  # type: ignore[misc]  # scikit-learn has no types
     """A classifier that counts private rows, adds noise, and publishes what follows from the noisy counts."""
 
     classes: Any

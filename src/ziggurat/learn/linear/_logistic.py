@@ -14,7 +14,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.errors import ParameterError
-from ziggurat.learn._base import Private
+from ziggurat.learn._base import PrivateModel
 from ziggurat.learn._bounds import histogram_noise, learn_bounds
 from ziggurat.learn._budget import FitBudget, Kind, about_rows, deviation_of, exact_share, lesser_noise, warn_of_noise
 from ziggurat.learn._choosing import Contested, each_of, is_private, public_grid
@@ -170,7 +170,7 @@ class LogisticPlan:
         )
 
 
-class LogisticRegression(StoredModel, ClassifierMixin, Private):  # type: ignore[misc]  # scikit-learn has no types
+class LogisticRegression(StoredModel, ClassifierMixin, PrivateModel):  # type: ignore[misc]  # scikit-learn has no types
     """Logistic regression, protected; more than two classes are told apart one against the rest.
 
     Formal guarantee: (epsilon, delta)-differential privacy for a row, add-or-remove-one by default (the number of rows

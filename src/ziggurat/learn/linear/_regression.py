@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.errors import ParameterError
-from ziggurat.learn._base import Private
+from ziggurat.learn._base import PrivateModel
 from ziggurat.learn._bounds import histogram_noise, learn_bounds
 from ziggurat.learn._budget import FitBudget, about_rows, exact_share, warn_of_noise
 from ziggurat.learn._choosing import Contested, is_private, public_grid, weight_of
@@ -51,7 +51,7 @@ class LinearPlan:
         return compose_events([*paid, self.route.event]) if paid else self.route.event
 
 
-class _LinearModel(StoredModel, RegressorMixin, Private):  # type: ignore[misc]  # scikit-learn has no types
+class _LinearModel(StoredModel, RegressorMixin, PrivateModel):  # type: ignore[misc]  # scikit-learn has no types
     """What linear models share."""
 
     _methods: tuple[str, ...] = METHODS

@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.errors import ParameterError
-from ziggurat.learn._base import Private
+from ziggurat.learn._base import PrivateModel
 from ziggurat.learn._clipping import read_bounds, root_above
 from ziggurat.learn._storage import StoredModel
 from ziggurat.learn.served._fourier import MARGIN, Fourier
@@ -61,7 +61,7 @@ def published_constant(delta: Amount) -> float:
     return math.sqrt(2 * math.log(2 / amount))
 
 
-class Served(StoredModel, Private):
+class Served(StoredModel, PrivateModel):
     """A model whose answers leave without limit, because noise was added to the function that gives them, once.
 
     A subclass has the parameters `bandwidth`, `bounds`, `features`, `path` and `as_published` besides the common ones.

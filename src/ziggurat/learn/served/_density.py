@@ -11,7 +11,7 @@ from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.errors import ParameterError
-from ziggurat.learn._base import Private
+from ziggurat.learn._base import PrivateModel
 from ziggurat.learn._budget import about_rows
 from ziggurat.learn._clipping import Scale, check_rows, read_bounds, root_above
 from ziggurat.learn._storage import StoredModel
@@ -235,7 +235,7 @@ class KernelDensity(_Density, Served):
         return _with_count(self._further(), values, np.full(len(values), step * (1 + 1e-9)), len(rows))
 
 
-class ServedHistogram(_Density, StoredModel, Private):
+class ServedHistogram(_Density, StoredModel, PrivateModel):
     """A histogram over a public grid of bins that answers without limit.
 
     Formal guarantee: for one row, add-or-remove-one by default (the number of rows is private), (epsilon, delta)-DP

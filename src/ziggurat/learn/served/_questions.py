@@ -8,12 +8,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.errors import ParameterError
-from ziggurat.learn._base import Private
+from ziggurat.learn._base import PrivateModel
 from ziggurat.learn._clipping import check_rows
 from ziggurat.learn.served._kernels import Array
 
 
-class Questioned(Private):
+class Questioned(PrivateModel):
     """A model with the public parameter `questions`, all answered when it is fitted.
 
     Attributes

@@ -21,7 +21,7 @@ from ziggurat.release._purse import Purse
 
 if TYPE_CHECKING:
     from ziggurat.data import Table
-    from ziggurat.learn import Private
+    from ziggurat.learn import PrivateModel
     from ziggurat.randomness import Source
     from ziggurat.release._release import Release
     from ziggurat.release.models._task import Task, TaskRows
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 KIND = "model"
 DEPENDS = "how far off it is depends on the table; try it on an invented one (rehearse: 1)"
 
-Model = TypeVar("Model", bound="Private")
+Model = TypeVar("Model", bound="PrivateModel")
 
 
 @dataclass(frozen=True, eq=False)
-class ModelPlan(Plan["Private"]):
+class ModelPlan(Plan["PrivateModel"]):
     """A private model before it has seen a row; make one with `plan_model`.
 
     `planned` is what fitting does by the model's own words, and `event` the same about the budget's unit and relation.
     """
 
-    model: Private
+    model: PrivateModel
     features: Any = field(repr=False)
     targets: Any = field(repr=False)
     event: Event
@@ -49,7 +49,7 @@ class ModelPlan(Plan["Private"]):
     kind = KIND
 
     @classmethod
-    def by_shape(cls, model: Private, rows: int, columns: int, *, purse: Purse, label: str = "") -> Self:
+    def by_shape(cls, model: PrivateModel, rows: int, columns: int, *, purse: Purse, label: str = "") -> Self:
         """Plan a fit by the shape of a table alone, to be priced; nothing is read.
 
         Under add-or-remove-one the number of rows is private, and the price is the same for any. `label` is the column
@@ -91,23 +91,23 @@ class ModelPlan(Plan["Private"]):
             raise ParameterError("Only the shape of the table is known; plan the fit of its rows.")
         self.model.check(self.features, self.targets)
 
-    def run(self, source: Source, progress: Progress | None) -> Private:  # noqa: ARG002
+    def run(self, source: Source, progress: Progress | None) -> PrivateModel:  # noqa: ARG002
         """Fit; the model draws from its own randomness, which `random_state` seeds."""
         return self._fit()
 
-    def _fit(self) -> Private:
+    def _fit(self) -> PrivateModel:
         given = (self.features,) if self.targets is None else (self.features, self.targets)
         self.model.fit(*given)
         _require_as_planned(self.model, self.planned, self.label)
         self.model.kin.paid += 1
         return self.model
 
-    def to_ledger(self, output: Private) -> dict[str, Any]:
+    def to_ledger(self, output: PrivateModel) -> dict[str, Any]:
         """Which model, with which parameters; the model itself is not kept."""
         words = {"class": type(output).__name__, "parameters": in_words(output.get_params(deep=False))}
         return {"kind": self.kind, **words, **self.keep(self.event)}
 
-    def artefacts(self, output: Private, folder: Path) -> list[Path]:
+    def artefacts(self, output: PrivateModel, folder: Path) -> list[Path]:
         """The model as `save` writes it, which runs no code when it is read."""
         file = folder / "model.npz"
         output.save(file)
@@ -118,7 +118,7 @@ class ModelPlan(Plan["Private"]):
         """The model's parameters and its columns are public."""
         return ("The kind of model, its parameters, and the names and bounds of its columns are public.",)
 
-    def details(self, output: Private) -> dict[str, Any]:
+    def details(self, output: PrivateModel) -> dict[str, Any]:
         """Which model, with which parameters; of a rehearsal no seed."""
         given = {name: value for name, value in output.get_params(deep=False).items() if name != "random_state"}
         return {"class": type(output).__name__, "parameters": in_words(given)}
@@ -139,7 +139,7 @@ class TableModelPlan(ModelPlan):
     rows: list[TaskRows] = field(default_factory=list, repr=False)
 
     @classmethod
-    def of(cls, model: Private, task: Task, table: Table, purse: Purse, expected: int) -> Self:
+    def of(cls, model: PrivateModel, task: Task, table: Table, purse: Purse, expected: int) -> Self:
         """Plan a fit by what is public of a table."""
         _require_private(model)
         planned = _about_labels(model.planned(expected, task.width), task.label)
@@ -177,12 +177,12 @@ class TableModelPlan(ModelPlan):
         what = str(rows) if public else "about how many there are, as is publicly known"
         return f"The price goes by the number of rows; say expected_rows: {what}."
 
-    def run(self, source: Source, progress: Progress | None) -> Private:  # noqa: ARG002
+    def run(self, source: Source, progress: Progress | None) -> PrivateModel:  # noqa: ARG002
         """Fit."""
         (held,) = self.rows
         return replace(self, features=held.features, targets=held.labels)._fit()
 
-    def artefacts(self, output: Private, folder: Path) -> list[Path]:
+    def artefacts(self, output: PrivateModel, folder: Path) -> list[Path]:
         """The model, and how cells of a table become its features."""
         self.task.save(folder / "task.json")
         return [*super().artefacts(output, folder), folder / "task.json"]
@@ -248,7 +248,7 @@ def fit_model(
 
 
 def pay_and_fit(
-    model: Private,
+    model: PrivateModel,
     X: Any,  # noqa: N803 - as in scikit-learn
     y: Any = None,
     *,
@@ -269,7 +269,7 @@ def pay_and_fit(
 
 
 def plan_model(
-    model: Private,
+    model: PrivateModel,
     X: Any,  # noqa: N803 - as in scikit-learn
     y: Any = None,
     *,
@@ -308,15 +308,15 @@ def _require_features(features: Any) -> Any:
 
 
 def _require_private(model: object) -> None:
-    from ziggurat.learn import Private
+    from ziggurat.learn import PrivateModel
 
-    if not isinstance(model, Private):
+    if not isinstance(model, PrivateModel):
         raise ParameterError(
             "Give a model of ziggurat.learn itself: a pipeline or another estimator learns things that nobody pays for."
         )
 
 
-def _require_no_unpaid_fits(model: Private) -> None:
+def _require_no_unpaid_fits(model: PrivateModel) -> None:
     """A payment is for one fit: it does not cover earlier ones of the model or its copies that nobody paid for."""
     family = model.kin
     earlier = family.fits - family.paid
@@ -336,7 +336,7 @@ def _require_targets(y: Any, rows: int) -> None:
         raise DataError("Some targets are missing or infinite; fill them in, or leave their rows out.")
 
 
-def _require_as_planned(model: Private, planned: Event, label: str) -> None:
+def _require_as_planned(model: PrivateModel, planned: Event, label: str) -> None:
     """A model that did something else than it said would have been paid for wrongly."""
     if _about_labels(model.event_, label) != planned:
         raise PrivacyError("The model did something else than was paid for; do not release it. The cost stays spent.")
@@ -361,7 +361,7 @@ def _one_row_each(units: Any, rows: int) -> bool:
     return True
 
 
-def _restate(model: Private, event: Event, budgeted: Neighbours, *, one_row_each: bool) -> Event:
+def _restate(model: PrivateModel, event: Event, budgeted: Neighbours, *, one_row_each: bool) -> Event:
     """The same event about the budget's unit, if each has one row: a neighbour by unit is then a neighbour by row."""
     if event.neighbours == budgeted:
         return event
@@ -376,7 +376,7 @@ def _restate(model: Private, event: Event, budgeted: Neighbours, *, one_row_each
     return rename_unit(event, budgeted.unit)
 
 
-def _by_replacing(model: Private, event: Event, budgeted: Neighbours) -> Event:
+def _by_replacing(model: PrivateModel, event: Event, budgeted: Neighbours) -> Event:
     """What follows under replace-one of a promise under add-or-remove-one."""
     if budgeted.relation is not Relation.REPLACE_ONE:
         raise _unpaid(model, event.neighbours, budgeted)
@@ -386,7 +386,7 @@ def _by_replacing(model: Private, event: Event, budgeted: Neighbours) -> Event:
         raise _unpaid(model, event.neighbours, budgeted) from None
 
 
-def _unpaid(model: Private, promised: Neighbours, budgeted: Neighbours) -> MixedNeighboursError:
+def _unpaid(model: PrivateModel, promised: Neighbours, budgeted: Neighbours) -> MixedNeighboursError:
     """Say what would pay for a model; the relation is advised only if the model can be planned with it."""
     wanted, unit = budgeted.relation.value, promised.unit
     if unit.is_row and _can_promise(model, wanted):
@@ -400,7 +400,7 @@ def _unpaid(model: Private, promised: Neighbours, budgeted: Neighbours) -> Mixed
     )
 
 
-def _can_promise(model: Private, relation: str) -> bool:
+def _can_promise(model: PrivateModel, relation: str) -> bool:
     from sklearn.base import clone
 
     named = [name for name in ("relation", "model__relation") if name in model.get_params()]

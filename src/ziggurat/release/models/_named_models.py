@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ziggurat.errors import ParameterError
 
 if TYPE_CHECKING:
-    from ziggurat.learn import Private
+    from ziggurat.learn import PrivateModel
     from ziggurat.release.models._task import Task
 
 NUMBERS = {"linear": "LinearRegression", "ridge": "Ridge", "lasso": "Lasso", "elastic-net": "ElasticNet"}
@@ -40,14 +40,14 @@ def model_name(model: str, task: Task) -> str:
 
 def make_model(
     name: str, task: Task, epsilon: str, delta: str, options: Mapping[str, Any], seed: int | None, relation: str
-) -> Private:
+) -> PrivateModel:
     """Make the model of a name for a task; columns are already between 0 and 1 by the public schema."""
     from ziggurat import learn
 
     given: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "random_state": seed, "bounds": (0.0, 1.0)}
     given["relation"] = str(relation)
     given |= {"y_bounds": task.label_bounds} if task.is_number else {"classes": list(range(len(task.classes)))}
-    made: Private = with_options(getattr(learn, (NUMBERS | CLASSES)[name]), given, options)
+    made: PrivateModel = with_options(getattr(learn, (NUMBERS | CLASSES)[name]), given, options)
     return made
 
 

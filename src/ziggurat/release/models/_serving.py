@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ziggurat.data import Table
-    from ziggurat.learn import Private
+    from ziggurat.learn import PrivateModel
 
 SERVED = "served model"
 _FINE = 20  # binary places of the noise's deviation to which answers from features are rounded
@@ -196,7 +196,7 @@ class Serving:
 
 
 def serve_model(
-    model: Private,
+    model: PrivateModel,
     X: Any,  # noqa: N803 - as in scikit-learn
     y: Any = None,
     *,
@@ -263,7 +263,7 @@ def kind_of(model: object) -> str:
     return found
 
 
-def _set_path(model: Private, place: Folder, wanted: bool) -> None:
+def _set_path(model: PrivateModel, place: Folder, wanted: bool) -> None:
     known = model.get_params(deep=False)
     if known.get("path") is not None:
         raise ParameterError("Leave the model's own path out; path=True keeps it in the folder.")
@@ -279,7 +279,7 @@ def _parameters(model: Any) -> dict[str, str]:
     return in_words(given | ({"path": NOISE} if given.get("path") is not None else {}))
 
 
-def _facts(model: Private, event: Event, rows: int, points: Points | None) -> dict[str, Any]:
+def _facts(model: PrivateModel, event: Event, rows: int, points: Points | None) -> dict[str, Any]:
     """All that the promise says; the digest covers it."""
     told = promise_at(event, model.delta)
     return {
@@ -337,7 +337,7 @@ _FIXED = "Questions other than those stated before fitting are not answered."
 _REHEARSAL = "This is a rehearsal: whoever knows the seed can take the noise off, so nobody is protected."
 
 
-def not_protected(model: Private, event: Event) -> list[str]:
+def not_protected(model: PrivateModel, event: Event) -> list[str]:
     """Say what the promise does not cover, one sentence each."""
     whom, labels = event.neighbours, event.neighbours.unit.name == "label"
     said = {
