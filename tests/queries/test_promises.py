@@ -154,7 +154,7 @@ def test_a_plan_that_forgets_to_bound_is_caught(monkeypatch):
 def test_a_grid_that_forgets_the_bounds_is_caught(monkeypatch):
     import ziggurat.queries.answering._additive as additive
 
-    monkeypatch.setattr(additive, "quantised_value", lambda value, _grid: value.raw)
+    monkeypatch.setattr(additive, "quantize_value", lambda value, _grid: value.raw)
     rest = crowd(1)
     outlier = (99, "f", "a", 10**9, 1.0)
     assert not check("SELECT SUM(age) AS it FROM people", [*rest, outlier], rest, Unit(), epsilon=1)
