@@ -43,7 +43,7 @@ if __name__ == "__main__":
 def slow_plan(journal: Path) -> ExperimentPlan:
     where = {"journal": str(journal)}
     trials = tuple({"factor": float(number)} for number in range(20))
-    scale = Module("scale", "sample-scale", {**where, "wait": 0.1}, {"array": "source.array"}, trials)
+    scale = Module("scale", "sample-scale", {**where, "wait": 0.3}, {"array": "source.array"}, trials)
     return expand(Experiment("slow", (Module("source", "sample-source", {**where, "value": 12}), scale)))
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from ziggurat.data import datasets, read
 from ziggurat.data.datasets import byte_matrix, content_digest
-from ziggurat.data.datasets._converters import _tabular
+from ziggurat.data.datasets._converters import tabular
 
 pytestmark = [
     pytest.mark.data,
@@ -119,7 +119,7 @@ def rebuilt_wine(table):
 
 def rebuilt_hierarchies(table):
     files = {}
-    for attribute in _tabular.ARX_ATTRIBUTES:
+    for attribute in tabular.ARX_ATTRIBUTES:
         rows = part(table, "attribute", attribute).drop_columns("attribute").to_pylist()
         levels = [";".join(level for level in row.values() if level is not None) for row in rows]
         files[f"adult_hierarchy_{attribute}.csv"] = "\r\n".join(levels).encode()
