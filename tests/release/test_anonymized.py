@@ -106,7 +106,7 @@ def test_the_certificate_is_for_its_owner_and_no_draft_stays(anonymous: Anonymiz
 
 def test_the_ledger_remembers_the_release_as_unbounded(anonymous: Anonymized, tmp_path: Path, book: Ledger) -> None:
     made = release_anonymized(
-        anonymous, tmp_path / "out.parquet", keep=["cost"], ledger=book, table="clinic", note="For the census."
+        anonymous, tmp_path / "out.parquet", keep=["cost"], ledger=book, budget="clinic", note="For the census."
     )
     statement = book.statement("clinic")
     assert made.sha256 in statement.unbounded[0]
@@ -121,7 +121,7 @@ def test_without_an_entry_in_the_ledger_there_is_no_file(anonymous: Anonymized, 
     Ledger.open(tmp_path / "book.db").close()
     before = sorted(tmp_path.iterdir())
     with Ledger.open(tmp_path / "book.db", read_only=True) as closed, pytest.raises(LedgerError):
-        release_anonymized(anonymous, tmp_path / "out.parquet", keep=["cost"], ledger=closed, table="clinic")
+        release_anonymized(anonymous, tmp_path / "out.parquet", keep=["cost"], ledger=closed, budget="clinic")
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -134,7 +134,7 @@ def test_a_crash_before_the_file_leaves_the_entry(
     monkeypatch.setattr(Path, "replace", crash)
     monkeypatch.setattr(anonymous.publication, "write", lambda path: parquet.write_table(anonymous.table(), path))
     with pytest.raises(KeyboardInterrupt):
-        release_anonymized(anonymous, tmp_path / "out.parquet", keep=["cost"], ledger=book, table="clinic")
+        release_anonymized(anonymous, tmp_path / "out.parquet", keep=["cost"], ledger=book, budget="clinic")
     assert len(book.statement("clinic").unbounded) == 1
     assert not (tmp_path / "out.parquet").exists()
 
@@ -151,7 +151,7 @@ def test_a_column_that_tells_people_apart_never_leaves(tmp_path: Path) -> None:
 
 def test_a_file_that_shows_an_identifier_is_held_back(anonymous: Anonymized, tmp_path: Path, book: Ledger) -> None:
     with pytest.raises(PrivacyError, match="still shows column 'person'"):
-        release_anonymized(showing(anonymous, people()), tmp_path / "out.parquet", ledger=book, table="clinic")
+        release_anonymized(showing(anonymous, people()), tmp_path / "out.parquet", ledger=book, budget="clinic")
     assert not (tmp_path / "out.parquet").exists()
     assert "clinic" not in book.tables()
 
@@ -168,7 +168,7 @@ def test_a_file_that_does_not_satisfy_its_models_is_held_back(anonymous: Anonymi
     [
         ("out.txt", {}, DataError, r"a \.parquet or a \.csv file"),
         ("none/out.csv", {}, DataError, "create it first"),
-        ("out.csv", {"table": "clinic"}, ParameterError, "Give the ledger"),
+        ("out.csv", {"budget": "clinic"}, ParameterError, "Give the ledger"),
         ("out.csv", {"note": "a\nb"}, ParameterError, "printable text"),
         ("folder.csv", {}, DataError, "is a folder"),
     ],
@@ -181,6 +181,6 @@ def test_bad_input_is_one_sentence(
         release_anonymized(anonymous, tmp_path / name, **options)
 
 
-def test_a_ledger_needs_the_name_of_the_table(anonymous: Anonymized, tmp_path: Path, book: Ledger) -> None:
-    with pytest.raises(ParameterError, match="Name the table"):
+def test_a_ledger_needs_the_name_of_the_budget(anonymous: Anonymized, tmp_path: Path, book: Ledger) -> None:
+    with pytest.raises(ParameterError, match="Name the budget"):
         release_anonymized(anonymous, tmp_path / "out.csv", keep=["cost"], ledger=book)

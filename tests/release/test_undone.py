@@ -74,7 +74,7 @@ def test_a_code_that_determines_a_generalised_column_stops_the_release(tmp_path:
     with Ledger.open(tmp_path / "book.db") as book:
         before = sorted(tmp_path.iterdir())
         with pytest.raises(PrivacyError, match=r"'code' tells (100|8\d|9\d)% of what generalising 'city' hides"):
-            released(found, tmp_path, ledger=book, table="clinic")
+            released(found, tmp_path, ledger=book, budget="clinic")
         assert (sorted(tmp_path.iterdir()), book.tables()) == (before, [])
 
 
@@ -144,7 +144,7 @@ def test_a_sensitive_column_that_finds_people_by_itself_stops_the_release(tmp_pa
 def test_what_was_decided_stands_in_the_certificate_and_in_the_ledger(tmp_path: Path) -> None:
     found = made("code", code_of_city(), Column("code", Kind.INTEGER), metric=FIRST_AGE)
     with Ledger.open(tmp_path / "book.db") as book:
-        release = released(found, tmp_path, keep={"code": "drawn anew"}, ledger=book, table="clinic")
+        release = released(found, tmp_path, keep={"code": "drawn anew"}, ledger=book, budget="clinic")
         assert "Kept as they were: 'code' (drawn anew)." in book.statement("clinic").unbounded[0]
     facts = json.loads(release.certificate.read_text())
     assert facts["details"]["kept"] == {"code": "drawn anew"}

@@ -111,7 +111,7 @@ def test_a_file_that_breaks_its_model_never_leaves(tmp_path: Path, what: str, na
     with Ledger.open(tmp_path / "book.db") as book:
         before = sorted(tmp_path.iterdir())
         with pytest.raises(PrivacyError, match="does not satisfy its models when it is read back"):
-            release_anonymized(planted, tmp_path / name, ledger=book, table="clinic")
+            release_anonymized(planted, tmp_path / name, ledger=book, budget="clinic")
         assert sorted(tmp_path.iterdir()) == before
         assert "clinic" not in book.tables()
 

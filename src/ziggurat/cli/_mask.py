@@ -101,7 +101,7 @@ def _release(masked: MaskedTable, out: str, ledger: str, budget: str, options: d
     if not budget:
         return release_masked(masked, out, **options).entry
     with open_ledger(ledger, create=True) as book:
-        return release_masked(masked, out, ledger=book, table=budget, **options).entry
+        return release_masked(masked, out, ledger=book, budget=budget, **options).entry
 
 
 def _say(masked: MaskedTable, reasons: dict[str, Any], out: str, recorded: Cited | None) -> None:

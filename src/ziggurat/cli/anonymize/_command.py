@@ -133,7 +133,7 @@ def _release(made: Anonymized, out: str, ledger: str, budget: str, settings: dic
     if not budget:
         return release_anonymized(made, out, **settings)
     with open_ledger(ledger, create=True) as book:
-        return release_anonymized(made, out, ledger=book, table=budget, **settings)
+        return release_anonymized(made, out, ledger=book, budget=budget, **settings)
 
 
 def _write_more(made: Anonymized, picture: str, solutions: str) -> None:

@@ -118,7 +118,7 @@ def release_anonymized(
     path: str | Path,
     *,
     ledger: Ledger | None = None,
-    table: str = "",
+    budget: str = "",
     note: str = "",
     keep: Mapping[str, str] | Sequence[str] = (),
     drop: Sequence[str] = (),
@@ -137,8 +137,8 @@ def release_anonymized(
         What `anonymize` returned.
     path
         The .parquet or .csv file. The certificate is NAME.certificate.json.
-    ledger, table
-        Where to remember the release, and the name of the table there; without a ledger nothing remembers it.
+    ledger, budget
+        Where to remember the release, and the name of the budget there; without a ledger nothing remembers it.
     note
         What it is for, in a sentence.
     keep
@@ -157,11 +157,11 @@ def release_anonymized(
     LedgerError
         The ledger cannot be written; nothing has left.
     """
-    target = check_target(path, ledger, table, note)
+    target = check_target(path, ledger, budget, note)
     kept = check_keep(anonymized, keep, drop)
     with private_folder(target) as folder:
         plan = AnonymizedPlan.of(anonymized, Path(folder) / target.name, target, kept, drop, note)
-        release = Purse(ledger, table).release(plan, gate=gate, go_on=go_on)
+        release = Purse(ledger, budget).release(plan, gate=gate, go_on=go_on)
         made = plan.conclude(release)
         written = Path(folder) / made.certificate.name
         write_text(written, json.dumps(made.to_dict(), indent=1) + "\n", mode=_OWNER_ONLY)
@@ -310,15 +310,15 @@ def risk_facts(report: RiskReport) -> dict[str, Any]:
     }
 
 
-def check_target(path: str | Path, ledger: Ledger | None, table: str, note: str) -> Path:
+def check_target(path: str | Path, ledger: Ledger | None, budget: str, note: str) -> Path:
     target = Path(path)
     if target.suffix.lower() not in (".parquet", ".csv"):
         raise DataError("The output must be a .parquet or a .csv file.")
     check_output(target, force=True)
-    if ledger is not None and not table:
-        raise ParameterError("Name the table, as the ledger should remember it.")
-    if ledger is None and table:
-        raise ParameterError(f"Give the ledger that should remember the release of {table!r}.")
+    if ledger is not None and not budget:
+        raise ParameterError("Name the budget under which the ledger should remember the release.")
+    if ledger is None and budget:
+        raise ParameterError(f"Give the ledger that should remember the release under {budget!r}.")
     if len(note) > _LONGEST // 2 or not note.isprintable():
         raise ParameterError(f"A note is printable text of at most {_LONGEST // 2:,} characters; shorten it.")
     return target

@@ -113,7 +113,7 @@ def release_masked(
     path: str | Path,
     *,
     ledger: Ledger | None = None,
-    table: str = "",
+    budget: str = "",
     original: Table | None = None,
     gate: Gate | None = None,
     go_on: str = "",
@@ -126,13 +126,13 @@ def release_masked(
         What `mask` returned.
     path
         The .parquet or .csv file; the record of what was done is NAME.mask.json.
-    ledger, table
-        Where to remember the release, and the name of the table there; without a ledger nothing remembers it.
+    ledger, budget
+        Where to remember the release, and the name of the budget there; without a ledger nothing remembers it.
     original
         The table that was masked, so that the file is attacked before it leaves.
     gate, go_on
         What stops the release, and why it shall leave all the same (see `Purse.release`).
     """
-    made = Purse(ledger, table).release(MaskedPlan(masked, Path(path), original), gate=gate, go_on=go_on)
+    made = Purse(ledger, budget).release(MaskedPlan(masked, Path(path), original), gate=gate, go_on=go_on)
     masked.save(path)
     return made
