@@ -56,6 +56,7 @@ bench: setup
 	$(BIN)/python bench/ledger.py
 	$(BIN)/python bench/start.py
 	$(BIN)/python bench/walk.py
+	$(BIN)/python bench/house.py
 	$(BIN)/python bench/experiments.py
 	$(BIN)/python bench/ask.py
 	$(BIN)/python bench/workload.py
