@@ -86,7 +86,7 @@ def test_threads_that_are_called_off_begin_nothing_more(tmp_path: Path) -> None:
     def interrupt() -> None:
         with open_executor("threads", 1) as pool:
             for number in range(3):
-                pool.submit(number, sample_jobs.mark_and_sleep, str(tmp_path), number, 0.2)
+                pool.submit(number, sample_jobs.mark_and_sleep, str(tmp_path), number, 3.0)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

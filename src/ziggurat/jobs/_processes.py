@@ -87,7 +87,7 @@ class _Worker:
     def close(self, *, kill: bool) -> None:
         if kill:
             with contextlib.suppress(Exception):
-                os.kill(self._process.result(timeout=10), signal.SIGTERM)
+                os.kill(self._process.result(timeout=60), signal.SIGTERM)
         self.pool.shutdown(wait=True, cancel_futures=True)
 
 
