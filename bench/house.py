@@ -42,6 +42,8 @@ PUBLIC = (
     "ledger.witness",
     "release.bundle",
     "release.config",
+    "sequences.text",
+    "sequences.tokens",
 )
 
 

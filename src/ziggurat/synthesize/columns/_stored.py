@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ziggurat.archives import Array
 from ziggurat.data import Condition
 from ziggurat.errors import DataError
 from ziggurat.synthesize._encoding import ColumnCoding
-from ziggurat.synthesize._saving import Array, read_archive, write_archive
+from ziggurat.synthesize._saving import read_learned, write_learned
 from ziggurat.synthesize.columns._drawing import LearnedTable
 from ziggurat.synthesize.columns._learning import LearnedColumn
 from ziggurat.synthesize.columns._plan import ColumnPlan
@@ -40,12 +41,12 @@ def save(
         "rules": [rule.text for rule in model.rules],
         "where": None if plan.where is None else {name: each.text for name, each in plan.where.items()},
     }
-    write_archive(path, facts, arrays)
+    write_learned(path, facts, arrays)
 
 
 def load(path: str | Path) -> tuple[dict[str, Any], dict[str, Any], LearnedTable, ColumnPlan]:
     """Return settings, facts, model and plan of a file."""
-    facts, arrays = read_archive(path)
+    facts, arrays = read_learned(path)
     try:
         encodings = {each["name"]: ColumnCoding.from_dict(each) for each in facts["encodings"]}
         methods = {name: restore_method(each) for name, each in facts["methods"].items()}

@@ -25,6 +25,7 @@ import pyarrow as pa
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from ziggurat.archives import Array
 from ziggurat.data import Schema, open_table
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.privacy import (
@@ -42,7 +43,7 @@ from ziggurat.privacy import (
 )
 from ziggurat.privacy.accounting import compose_events, zcdp_rho
 from ziggurat.randomness import Source, secure, seeded
-from ziggurat.synthesize._saving import Array, read_archive, write_archive
+from ziggurat.synthesize._saving import read_learned, write_learned
 from ziggurat.synthesize.marginals._cliques import Clique, Floats, rows_from
 from ziggurat.synthesize.marginals._counts import CountedUnit, ExactCounts, NoisyCounts, part_of, total_of
 from ziggurat.synthesize.marginals._decoding import decode
@@ -206,7 +207,7 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             "event": self.event_.to_dict(),
             "origin": self.origin_,
         }
-        write_archive(path, facts, arrays)
+        write_learned(path, facts, arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -214,7 +215,7 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
 
         What the file says of its own cost is no evidence: the entry of the ledger that paid is.
         """
-        facts, arrays = read_archive(path)
+        facts, arrays = read_learned(path)
         if facts.get("class") != cls.__name__:
             raise DataError(f"What is in {str(path)!r} is no {cls.__name__} that this version saved.")
         try:

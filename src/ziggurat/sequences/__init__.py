@@ -1,0 +1,30 @@
+"""Sequences that can leave: logs, symbols and text, with the sequence or its owner as the unit of the promise.
+
+`Sequences` are ragged arrays over public symbols (`SequenceDomain`). `tokens` learns generators of logs with a promise,
+and protects sequences one by one; `text` writes headlines.
+"""
+
+from typing import TYPE_CHECKING
+
+from ziggurat._lazy import lazy
+
+if TYPE_CHECKING:
+    from ziggurat.sequences._domain import SequenceDomain, Token
+    from ziggurat.sequences._generator import SequenceGenerator
+    from ziggurat.sequences._sequences import Sequences
+else:
+    __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            "_domain": "SequenceDomain Token",
+            "_generator": "SequenceGenerator",
+            "_sequences": "Sequences",
+        },
+    )
+
+__all__ = [
+    "SequenceDomain",
+    "SequenceGenerator",
+    "Sequences",
+    "Token",
+]

@@ -1,0 +1,1 @@
+"""Headlines: networks that write them, with and without a promise."""
