@@ -44,6 +44,7 @@ PUBLIC = (
     "release.config",
     "sequences.text",
     "sequences.tokens",
+    "utility.sequences",
 )
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ziggurat.attacks._finding import CONFIDENCE, Share
 from ziggurat.attacks._guesses import FEWEST, whole
 from ziggurat.attacks.synthetic._alike import (
     ComparedRows,
@@ -24,7 +23,7 @@ from ziggurat.attacks.synthetic._alike import (
 from ziggurat.attacks.synthetic._closest_kernels import nearest
 from ziggurat.data import Table
 from ziggurat.data.coded import Codes
-from ziggurat.findings import Finding
+from ziggurat.findings import CONFIDENCE, Finding, Share
 from ziggurat.wording import count_noun
 
 _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
