@@ -28,6 +28,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from ziggurat.errors import GateError, ParameterError
+from ziggurat.plain import fields_to_plain
 from ziggurat.privacy import Amount, exact, in_words
 from ziggurat.release._evidence import Evidence
 
@@ -118,12 +119,7 @@ class Weighed:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as values that JSON can hold; amounts stay exact."""
-        return {
-            **vars(self),
-            "threshold": str(self.threshold),
-            "level": None if self.level is None else str(self.level),
-            "sentence": self.sentence,
-        }
+        return {**fields_to_plain(self), "sentence": self.sentence}
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
@@ -211,16 +207,7 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as values that JSON can hold."""
-        return {
-            "stopped": [each.to_dict() for each in self.stopped],
-            "passed": [each.to_dict() for each in self.passed],
-            "no_verdict": dict(self.no_verdict),
-            "skipped": dict(self.skipped),
-            "level": str(self.level),
-            "guaranteed": self.guaranteed,
-            "refuted": self.refuted,
-            "sentence": self.sentence,
-        }
+        return {**fields_to_plain(self), "refuted": self.refuted, "sentence": self.sentence}
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
