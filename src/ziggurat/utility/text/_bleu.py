@@ -47,8 +47,8 @@ class BleuScores(Finding):
     def sentence(self) -> str:
         """What was found, in a sentence for a steward."""
         return (
-            f"The mean BLEU of {len(self.scores):,} headlines against {self.references:,} references is {self.mean:.3f} "
-            "(exponential smoothing, effective order, words as they are); it rises with their number."
+            f"The mean BLEU of {len(self.scores):,} headlines is {self.mean:.3f} against {self.references:,} "
+            "references (exponential smoothing, effective order, words as they are); it rises with their number."
         )
 
     @property
