@@ -32,7 +32,7 @@ def networks():
     """By whether they were guided, and by their ball."""
     made = {}
     for guided, ball in ((False, "l1"), (True, "l1"), (False, "l2")):
-        options = {"latent": 3, "hidden": 12, "size": 6, "epochs": 6, "batch": 32, "random_state": 3}
+        options = {"latent": 3, "hidden": 12, "size": 6, "learning_rate": 0.02, "epochs": 6, "random_state": 3}
         network = SequenceAutoencoder(DOMAIN, training="public", ball=ball, guided=guided, **options)
         made[guided, ball] = network.fit(invent(600, 0))
     return made

@@ -49,7 +49,7 @@ class SequenceAutoencoder:
         Into which ball of radius 1 latent vectors are scaled: 'l1' for Laplace, 'l2' for Gaussian noise.
     guided
         Whether a classifier reads what the decoder writes while both learn, and latent vectors have Laplace noise
-        then, as if for an epsilon drawn from 1/2 to 100 (document 000, idea 5).
+        then, as if for an epsilon drawn from 4 to 100 (document 000, idea 5).
     hidden, size
         How many numbers stand for what was read, and for a symbol.
     epochs, batch, learning_rate
@@ -63,14 +63,14 @@ class SequenceAutoencoder:
         domain: SequenceDomain,
         *,
         training: Training,
-        latent: int = 16,
+        latent: int = 8,
         ball: str = "l1",
         guided: bool = False,
         hidden: int = 64,
         size: int = 16,
         epochs: int = 12,
-        batch: int = 64,
-        learning_rate: float = 0.01,
+        batch: int = 32,
+        learning_rate: float = 0.005,
         random_state: int | None = None,
     ) -> None:
         require_training(training)
@@ -176,7 +176,7 @@ _JUDGED = 12  # symbols that the classifier reads while it guides: enough to wri
 def _training_noise(latents: Any) -> Any:
     """Laplace noise while learning, of a scale that differs between rows; it protects nobody."""
     torch = torch_module()
-    low, high = np.log(0.5), np.log(100.0)
+    low, high = np.log(4.0), np.log(100.0)
     epsilon = torch.exp(low + (high - low) * torch.rand(len(latents), 1))
     return torch.distributions.Laplace(0.0, 1.0).sample(latents.shape) * 2 / epsilon
 
