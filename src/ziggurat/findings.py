@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import fields
-from datetime import date
+from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
+
+from ziggurat.errors import ParameterError
+from ziggurat.plain import fields_to_plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+CONFIDENCE = 0.95
+"""Of the intervals that judges state."""
+
+_Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
 
 class RangedNumber(ABC):
@@ -19,6 +26,57 @@ class RangedNumber(ABC):
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Return the number and its ends as values that JSON can hold."""
+
+
+@dataclass(frozen=True)
+class Share(RangedNumber):
+    """How many of how many, with Wilson's interval (1927) at 95 %.
+
+    Parameters
+    ----------
+    hits, trials
+        How often it happened, and how often it could have.
+    """
+
+    hits: int
+    trials: int
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be."""
+        if not 0 <= self.hits <= self.trials:
+            raise ParameterError("A share needs 0 <= hits <= trials.")
+
+    @property
+    def rate(self) -> float:
+        """The share itself; 0 of nothing."""
+        return self.hits / self.trials if self.trials else 0.0
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval."""
+        return 0.0 if self.hits == 0 else self._centre - self._reach
+
+    @property
+    def high(self) -> float:
+        """The upper end of the interval."""
+        return 1.0 if self.hits == self.trials else self._centre + self._reach
+
+    @property
+    def _centre(self) -> float:
+        return (self.hits + _Z**2 / 2) / (self.trials + _Z**2)
+
+    @property
+    def _reach(self) -> float:
+        spread = self.trials * self.rate * (1 - self.rate) + _Z**2 / 4
+        return _Z * math.sqrt(spread) / (self.trials + _Z**2)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the share, its ends, and what was counted."""
+        return {"rate": self.rate, "low": self.low, "high": self.high, "hits": self.hits, "trials": self.trials}
+
+    def __str__(self) -> str:
+        """Return the share with its interval."""
+        return f"{self.rate:.1%} ({self.low:.1%} to {self.high:.1%})"
 
 
 class Finding(ABC):
@@ -36,26 +94,12 @@ class Finding(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as values that JSON can hold; what has no value is None."""
-        return {**_facts(self), "sentence": self.sentence}
+        return {**_drop_infinite(fields_to_plain(self)), "sentence": self.sentence}
 
 
-def _facts(value: Any) -> dict[str, Any]:
-    return {each.name: _plain(getattr(value, each.name)) for each in fields(value) if each.repr}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Finding):
-        return value.to_dict()
-    if isinstance(value, RangedNumber):
-        return _plain(value.to_dict())
-    if hasattr(value, "tolist"):  # of NumPy
-        return _plain(value.tolist())
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(each) for each in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, date):
-        return value.isoformat()
-    return _facts(value) if hasattr(value, "__dataclass_fields__") else value
+def _drop_infinite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _drop_infinite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_drop_infinite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

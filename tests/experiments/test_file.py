@@ -92,6 +92,17 @@ def test_what_people_write_is_understood() -> None:
     assert experiment.expected == (Expected("again.accuracy", 0.93, 0.02, {"private.epsilon": 0.5}),)
 
 
+def test_a_parameter_that_was_called_otherwise_is_named_as_it_is_now() -> None:
+    written = """
+name: earlier
+modules:
+  - {id: people, step: synthesis-people, parameters: {source: acs2019}}
+"""
+    with pytest.raises(ExperimentError, match=r"line 4: .*takes no parameter 'source'; it is called 'dataset' now\."):
+        load(written)
+    assert load(written.replace("source", "dataset")).modules[0].parameters == {"dataset": "acs2019"}
+
+
 def test_json_and_yaml_say_the_same(tmp_path: Path) -> None:
     data = yaml.safe_load(EXAMPLE.replace("document: 000", "document: '000'"))
     for indent in (None, 2):

@@ -52,21 +52,21 @@ def test_every_step_returns_what_it_declares():
         assert set(outputs) == set(resolve(name).outputs)
 
 
-@pytest.mark.parametrize("source", ["invented", "gaussian", "iris"])
-def test_tables_that_need_no_file_lie_in_the_box_and_a_seed_decides_them(source):
-    first, again = (steps.model_data(source, rows=200, seed=3) for _ in range(2))
+@pytest.mark.parametrize("dataset", ["invented", "gaussian", "iris"])
+def test_tables_that_need_no_file_lie_in_the_box_and_a_seed_decides_them(dataset):
+    first, again = (steps.model_data(dataset, rows=200, seed=3) for _ in range(2))
     assert np.array_equal(first["features"], again["features"])
     assert np.abs(first["features"]).max() <= 1
-    assert len(first["target"]) == len(first["features"]) == (150 if source == "iris" else 200)
+    assert len(first["target"]) == len(first["features"]) == (150 if dataset == "iris" else 200)
 
 
 @needs_data
 @pytest.mark.parametrize(
-    ("source", "target", "shape"),
+    ("dataset", "target", "shape"),
     [("winequality_white", "quality", (4898, 11)), ("acs2019", "income", (23006, 8)), ("howell1", "height", (287, 1))],
 )
-def test_published_tables_have_the_printed_attributes(source, target, shape):
-    data = steps.model_data(source, target=target)
+def test_published_tables_have_the_printed_attributes(dataset, target, shape):
+    data = steps.model_data(dataset, target=target)
     assert data["features"].shape == shape
     assert np.isfinite(data["features"]).all()
     assert -1 <= data["target"].min() < data["target"].max() <= 1

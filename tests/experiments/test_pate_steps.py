@@ -21,7 +21,7 @@ QUICKLY = {"epochs": 20, "batch": 16, "held_out": 0, "learning_rate": 0.01}
 
 def web(**changes):
     sizes = {"public_rows": 300, "tokens": 60, "teacher_rows": 2000, "pool_rows": 500, "validation_rows": 400}
-    return steps.web_request_data(**{"source": "invented", "malicious_share": 0.3, **sizes, "seed": 1, **changes})
+    return steps.web_request_data(**{"dataset": "invented", "malicious_share": 0.3, **sizes, "seed": 1, **changes})
 
 
 def pool(data):

@@ -26,7 +26,7 @@ TABLES = ("train", "validation", "test")
 def prepared(**changes):
     return steps.prepare_data(
         **{
-            "source": "clinic",
+            "dataset": "clinic",
             "target": "cost",
             "positive": 5000,
             "columns": COLUMNS,
@@ -70,7 +70,7 @@ def test_every_step_is_registered_and_declares_what_it_returns():
 
 
 def test_the_parts_are_disjoint_cover_everything_and_have_the_stated_shares():
-    made = prepared(source=["clinic", "clinic"], rows=1000, shares=[0.5, 0.3, 0.2])
+    made = prepared(dataset=["clinic", "clinic"], rows=1000, shares=[0.5, 0.3, 0.2])
     assert [made[name].num_rows for name in TABLES] == [500, 300, 200]
     assert made["train"].column_names == [*COLUMNS, "target"]
     assert 0 < made["positive_share"] < 1
@@ -95,12 +95,12 @@ def test_identifiers_never_reach_a_step_and_learned_bounds_are_not_used():
 def test_a_file_is_used_only_with_the_sum_of_its_content(tmp_path):
     file = tmp_path / "clinic.parquet"
     parquet.write_table(clinic_patients(200, seed=3), file)
-    source = {"file": str(file), "schema": clinic_patients_schema().to_dict()}
+    found = {"file": str(file), "schema": clinic_patients_schema().to_dict()}
     with pytest.raises(DataError, match="sha256") as refused:
-        prepared(source=source)
+        prepared(dataset=found)
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     assert digest in str(refused.value)
-    assert prepared(source={**source, "sha256": digest}, rows=None)["rows"] == 200
+    assert prepared(dataset={**found, "sha256": digest}, rows=None)["rows"] == 200
 
 
 def test_matrices_come_on_request_and_are_encoded_by_the_public_schema_alone(clinic):
@@ -124,10 +124,10 @@ def test_encoding_and_decoding_give_the_record_back(clinic):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"source": "clinics"}, "did you mean 'clinic'"),
-        ({"source": []}, "names nothing"),
-        ({"source": {"file": "x"}}, "A file is given as"),
-        ({"source": ["clinic", "logs"]}, "same columns"),
+        ({"dataset": "clinics"}, "did you mean 'clinic'"),
+        ({"dataset": []}, "names nothing"),
+        ({"dataset": {"file": "x"}}, "A file is given as"),
+        ({"dataset": ["clinic", "logs"]}, "same columns"),
         ({"target": "costs"}, "did you mean 'cost'"),
         ({"target": "patient_id"}, "identifier"),
         ({"positive": None}, "must be a number"),

@@ -106,15 +106,15 @@ def test_a_time_is_said_to_be_a_measurement_of_one_machine():
 
 @needs_data
 @pytest.mark.parametrize(
-    ("source", "rows", "last", "marked"),
+    ("dataset", "rows", "last", "marked"),
     [
         ("acs2019", 23006, ["income", "age"], ("income", 70000, 0.2335)),
         ("adult_uci", 48842, ["hours", "age"], ("hours", 50, 0.1113)),
         ("sd2011", 5000, ["income", "age"], ("income", 2500, 0.0956)),
     ],
 )
-def test_a_population_ends_with_the_columns_to_synthesise_and_its_rule_marks_what_is_said(source, rows, last, marked):
-    made = steps.synthesis_people(source)
+def test_a_population_ends_with_the_columns_to_synthesise_and_its_rule_marks_what_is_said(dataset, rows, last, marked):
+    made = steps.synthesis_people(dataset)
     column, above, share = marked
     assert made["people"] == made["population"].num_rows == rows
     assert made["population"].column_names[-2:] == last

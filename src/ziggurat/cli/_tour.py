@@ -199,8 +199,8 @@ def _check_the_ledger(stage: _Stage) -> None:
 
 def _forge(original: Path, copy: Path) -> None:
     """Change one amount in a copy of the ledger, behind its back."""
-    with sqlite3.connect(original) as source, sqlite3.connect(copy) as target:
-        source.backup(target)
+    with sqlite3.connect(original) as held, sqlite3.connect(copy) as target:
+        held.backup(target)
         target.execute("DROP TRIGGER entries_keep")
         target.execute(
             """UPDATE entries SET body = replace(body, '"scale":"10"', '"scale":"100"') WHERE kind = 'reserve'"""

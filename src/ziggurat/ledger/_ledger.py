@@ -298,22 +298,22 @@ class Ledger:
         with self._journal.current() as state:
             return state.population(name)
 
-    def budget(self, table: str) -> Budget:
-        """Give the budget of a table: its own, or the first one of its population."""
+    def budget(self, budget: str) -> Budget:
+        """Give the budget of that name; that of a table means its own, or the first one of its population."""
         with self._journal.current() as state:
-            return state.budget(table)
+            return state.budget(budget)
 
-    def paying(self, table: str, neighbours: Neighbours, analyst: str | None = None) -> Budget:
-        """Give the budget that would pay for what is promised to `neighbours` about a table.
+    def paying(self, budget: str, neighbours: Neighbours, analyst: str | None = None) -> Budget:
+        """Give the budget that would pay for what is promised to `neighbours` out of a budget or about a table.
 
         If there is none among those of its population, `MixedNeighboursError` says which one it needs.
         """
         with self._journal.current() as state:
-            return paying(state, table, neighbours, analyst)
+            return paying(state, budget, neighbours, analyst)
 
-    def as_counted(self, table: str, event: Event, analyst: str | None = None) -> Event:
+    def as_counted(self, budget: str, event: Event, analyst: str | None = None) -> Event:
         """State an event as the budget that would pay for it counts it (see `paying`)."""
-        return count_for(event, self.paying(table, event.neighbours, analyst).neighbours)
+        return count_for(event, self.paying(budget, event.neighbours, analyst).neighbours)
 
     def statement(self, budget: str) -> Statement:
         """State what was granted, spent and left of a budget, or of that of a table, as of now."""
@@ -398,14 +398,14 @@ class Ledger:
     def _append(self, record: Record) -> Entry:
         return cast(Entry, self._journal.append(lambda _state, _moment: record))
 
-    def _prove_first(self, table: str, analyst: str, event: Event) -> None:
+    def _prove_first(self, budget: str, analyst: str, event: Event) -> None:
         """Proving that a first event fits by itself may take a second: do it before others have to wait."""
         with suppress(ZigguratError):
             seen = self._journal.seen
-            budget = paying(seen, table, event.neighbours, analyst)
-            grant = seen.grant(budget.table, analyst)
+            payer = paying(seen, budget, event.neighbours, analyst)
+            grant = seen.grant(payer.table, analyst)
             if grant.spent.count == 0:
-                fits(grant, count_for(event, budget.neighbours))
+                fits(grant, count_for(event, payer.neighbours))
 
     def _commit(self, reservation: int, answer: Any, rehearsal: bool) -> Entry:
         return self._append(Commit(reservation, check_answer(answer), rehearsal))
@@ -418,7 +418,7 @@ class Ledger:
 class _ReserveCall:
     """One call of `reserve`, and what came of it: a reservation, or the entry that answered the question before."""
 
-    table: str
+    budget: str
     analyst: str
     event: Event
     question: Any
@@ -430,7 +430,7 @@ class _ReserveCall:
     def decide(self, state: State, moment: datetime) -> Record | None:
         """Make the reservation, unless the question has been answered."""
         expires = timestamp(moment + self.life)
-        self.hold = _make_hold(state, self.table, self.analyst, self.event, self.question, expires, self.rehearsal)
+        self.hold = _make_hold(state, self.budget, self.analyst, self.event, self.question, expires, self.rehearsal)
         self.answered = _find_answer(state, self.hold)
         return None if self.answered else self.hold
 
@@ -486,11 +486,11 @@ def _find_answer(state: State, hold: Hold) -> int:
     return 0 if earlier is None else earlier.committed
 
 
-def _concerns(state: State, entry: Entry, table: str | None, analyst: str | None) -> bool:
-    if table is None and analyst is None:
+def _concerns(state: State, entry: Entry, budget: str | None, analyst: str | None) -> bool:
+    if budget is None and analyst is None:
         return True
     about = _subject(state, entry)
-    return table in (None, about[0]) and analyst in (None, about[1])
+    return budget in (None, about[0]) and analyst in (None, about[1])
 
 
 def _subject(state: State, entry: Entry) -> tuple[str, str]:

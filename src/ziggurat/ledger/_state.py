@@ -164,12 +164,12 @@ class State:
         found = self.budgets(name)
         return found[0].table if found else name
 
-    def grant(self, table: str, analyst: str) -> GrantState:
+    def grant(self, budget: str, analyst: str) -> GrantState:
         """Find the open grant of an analyst on a budget."""
-        found = self.table(table).current.get(analyst)
+        found = self.table(budget).current.get(analyst)
         if found is None:
             raise LedgerUseError(
-                f"{analyst!r} has no open grant on the table {table!r}; the steward must give one first."
+                f"{analyst!r} has no open grant on the table {budget!r}; the steward must give one first."
             )
         return found
 
@@ -189,11 +189,11 @@ class State:
         found = [self.tables.get(each, _NO_TABLE).budget for each in order]
         return [budget for budget in found if budget is not None]
 
-    def require_known(self, table: str | None, analyst: str | None) -> None:
-        """Refuse the name of a table without entries, or of an analyst who never had a grant (on that table)."""
-        tables = list(self.tables.values()) if table is None else [self.table(table)]
+    def require_known(self, budget: str | None, analyst: str | None) -> None:
+        """Refuse the name of a budget without entries, or of an analyst who never had a grant (on that budget)."""
+        tables = list(self.tables.values()) if budget is None else [self.table(budget)]
         if analyst is not None and not any(one.has_known(analyst) for one in tables):
-            where = "" if table is None else f" on the table {table!r}"
+            where = "" if budget is None else f" on the table {budget!r}"
             raise LedgerUseError(f"{analyst!r} never had a grant{where}; check the name.")
 
     def hold(self, seq: int) -> HoldState:

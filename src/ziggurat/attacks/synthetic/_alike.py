@@ -101,12 +101,12 @@ def open_alike(original: object, others: Sequence[Named]) -> list[Opened]:
     engine = DuckDBEngine()  # one for all that is not in an engine yet
     held = _open_table(original, engine)
     found = [Opened("the original", held, tuple(held.schema.names))]
-    for title, source in others:
-        table = _open_table(source, engine)
+    for title, other in others:
+        table = _open_table(other, engine)
         names = tuple(table.schema.names)
         shared = [name for name in held.schema.names if name in names]
-        if isinstance(original, Table) and not isinstance(source, Table) and shared:
-            table = _open_table(source, engine, original.schema.select(shared), lenient=original.lenient)
+        if isinstance(original, Table) and not isinstance(other, Table) and shared:
+            table = _open_table(other, engine, original.schema.select(shared), lenient=original.lenient)
             names = tuple(table.schema.names)  # what the schema does not declare is out of sight
         found.append(Opened(title, table, names))
     return found
@@ -178,11 +178,11 @@ def _scale_numbers(cells: Floats, low: float, width: float) -> Floats:
     return np.where(np.isnan(cells), _MISSING, np.clip(inside, -1.0, 2.0))
 
 
-def _open_table(source: object, engine: DuckDBEngine, schema: Schema | None = None, *, lenient: bool = False) -> Table:
-    if isinstance(source, Table):
-        return source
-    holder = engine if isinstance(source, pa.Table | str | Path) else None
-    return read(source, schema, engine=holder, on_bad_cell="missing" if lenient else "refuse")
+def _open_table(data: object, engine: DuckDBEngine, schema: Schema | None = None, *, lenient: bool = False) -> Table:
+    if isinstance(data, Table):
+        return data
+    holder = engine if isinstance(data, pa.Table | str | Path) else None
+    return read(data, schema, engine=holder, on_bad_cell="missing" if lenient else "refuse")
 
 
 def _check_columns(names: Sequence[str], other: Opened, *, exactly: bool) -> None:

@@ -111,7 +111,7 @@ def _flat(experiment: Experiment) -> dict[str, Any]:
         module = waiting.pop(0)
         flat[f"{module.id}.step"] = module.step
         flat |= {f"{module.id}.{name}": value for name, value in module.parameters.items()}
-        flat |= {f"{module.id} input {name}": source for name, source in module.inputs.items()}
+        flat |= {f"{module.id} input {name}": given for name, given in module.inputs.items()}
         flat[f"{module.id} trials"] = [dict(trial) for trial in module.trials]
         flat[f"{module.id} repeats"] = module.repeats
         waiting[:0] = module.modules

@@ -40,7 +40,7 @@ REPRODUCES_KEYS = ("document", "where", "remark")
 LARGEST_SEED = 2**63 - 1
 
 
-def load(source: str | Path, *, quick: bool = False, steps: Iterable[str | Path] = ()) -> Experiment:
+def load(file: str | Path, *, quick: bool = False, steps: Iterable[str | Path] = ()) -> Experiment:
     """Read and check an experiment.
 
     Everything that can be known before a run is checked: names, references, and that each step is given what it
@@ -49,7 +49,7 @@ def load(source: str | Path, *, quick: bool = False, steps: Iterable[str | Path]
 
     Parameters
     ----------
-    source
+    file
         A file, or the text of one (text has more than one line, or begins with a brace).
     quick
         Whether to lay the overrides under 'quick' over the rest.
@@ -62,18 +62,18 @@ def load(source: str | Path, *, quick: bool = False, steps: Iterable[str | Path]
         "file, line n: " and one sentence that says what to change.
     """
     take_steps(steps)
-    top, file = _open(source)
+    top, name = _open(file)
     try:
         full, reader = _read(top)
         short = _read_quick(top, full, reader)
     except RecursionError:
-        raise ExperimentError(f"{file}: The experiment is nested too deeply.") from None
+        raise ExperimentError(f"{name}: The experiment is nested too deeply.") from None
     return short if quick else full
 
 
-def name_in(source: str | Path) -> str:
+def name_in(file: str | Path) -> str:
     """Return the name that an experiment file gives itself; its steps need not be known for that."""
-    top, _ = _open(source)
+    top, _ = _open(file)
     return _name(top.fields(EXPERIMENT_KEYS, required=("name", "modules"))["name"])
 
 
@@ -82,19 +82,19 @@ def schema_text() -> str:
     return files("ziggurat.experiments").joinpath("experiment.schema.json").read_text(encoding="utf-8")
 
 
-def _open(source: str | Path) -> tuple[Spot, str]:
-    text, file = _text_and_name(source)
-    data, locate = loaded(text, file, ExperimentError)
-    return Spot(data, "The experiment", (), locate), file
+def _open(file: str | Path) -> tuple[Spot, str]:
+    text, name = _text_and_name(file)
+    data, locate = loaded(text, name, ExperimentError)
+    return Spot(data, "The experiment", (), locate), name
 
 
-def _text_and_name(source: str | Path) -> tuple[str, str]:
-    if isinstance(source, str) and ("\n" in source or source.lstrip().startswith("{")):
-        return source, "experiment"
+def _text_and_name(file: str | Path) -> tuple[str, str]:
+    if isinstance(file, str) and ("\n" in file or file.lstrip().startswith("{")):
+        return file, "experiment"
     try:
-        return Path(source).read_text(encoding="utf-8"), str(source)
+        return Path(file).read_text(encoding="utf-8"), str(file)
     except (OSError, ValueError):
-        raise ExperimentError(f"The experiment file {str(source)!r} does not exist or cannot be read.") from None
+        raise ExperimentError(f"The experiment file {str(file)!r} does not exist or cannot be read.") from None
 
 
 def _read(top: Spot, gathered: frozenset[str] = frozenset()) -> tuple[Experiment, ModuleReader]:

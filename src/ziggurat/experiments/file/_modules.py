@@ -31,6 +31,7 @@ MODULE_KEYS = (
 MOST_REPEATS = 1_000_000
 _ID = re.compile(r"[a-z][a-z0-9_-]*")
 _LONGEST_ID = 64
+_EARLIER = {"source": "dataset"}  # what parameters were called in files written before 0.5
 
 
 @dataclass
@@ -150,7 +151,9 @@ def _check_taken(step: Step, name: str, what: str, spot: Spot) -> None:
         spot.refuse("'seed' is set by the plan; drop it and use the experiment's 'seed'.")
     if name in step.parameters or (step.takes_any and name.isidentifier()):
         return
-    spot.refuse(f"Step {step.reference!r} takes no {what} {name!r}; {nearest(name, step.parameters)}")
+    now = _EARLIER.get(name)
+    hint = f"it is called {now!r} now." if now in step.parameters else nearest(name, step.parameters)
+    spot.refuse(f"Step {step.reference!r} takes no {what} {name!r}; {hint}")
 
 
 def _outputs(step: Step, spot: Spot) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ def rows_of(question: Question, inputs: Mapping[str, exp.Expr], *, keys: bool = 
             columns.append(key.value.sql.copy().as_(name, quoted=True))
             conditions.append(_is_declared(key.value) if private else _is_there(key.value.sql))
     columns += [cell.copy().as_(name, quoted=True) for name, cell in inputs.items()]
-    rows = relation.query.subquery("source", copy=True)
+    rows = relation.query.subquery("counted", copy=True)
     return exp.select(*(columns or [exp.Literal.number(1).as_("one")])).from_(rows).where(*conditions)
 
 

@@ -111,13 +111,13 @@ def rotate_release_key(path: str | os.PathLike[str] | None = None) -> ReleaseKey
     return ReleaseKey(found.file, found.public_file, found.public_key, new=True)
 
 
-def accepted_keys(source: PublicKey) -> frozenset[str]:
+def accepted_keys(keys: PublicKey) -> frozenset[str]:
     """The public keys that a signature may be by: one, or all those in a folder."""
-    if isinstance(source, Ed25519PublicKey) or not Path(source).is_dir():
-        return frozenset([public_hex(load_public_key(source))])
-    found = frozenset(public_hex(load_public_key(file)) for file in _public_files(Path(source)))
+    if isinstance(keys, Ed25519PublicKey) or not Path(keys).is_dir():
+        return frozenset([public_hex(load_public_key(keys))])
+    found = frozenset(public_hex(load_public_key(file)) for file in _public_files(Path(keys)))
     if not found:
-        raise DataError(f"The folder {os.fspath(source)!r} holds no public key; these end in '.pub'.")
+        raise DataError(f"The folder {os.fspath(keys)!r} holds no public key; these end in '.pub'.")
     return found
 
 

@@ -105,8 +105,8 @@ def _write_public(folder: Path, contents: Contents, key: Ed25519PrivateKey | Non
     """Write the public part; gives the SHA-256 of its manifest."""
     made, certified = contents.certificate, contents.certified
     files = {}
-    for name, source in contents.artefacts.items():
-        files[name] = _write(folder / name, _blocks(source))
+    for name, file in contents.artefacts.items():
+        files[name] = _write(folder / name, _blocks(file))
         if files[name] != certified[name]:
             raise DataError(f"The artefact {name!r} is not the one that was certified; release it again.")
     text = by_line(made, "A certificate")
@@ -148,8 +148,8 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _blocks(source: Path) -> Iterator[bytes]:
-    with source.open("rb") as file:
+def _blocks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
         while block := file.read(_BLOCK):
             yield block
 

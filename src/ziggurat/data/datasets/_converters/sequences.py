@@ -64,10 +64,10 @@ def web_requests(files: Files) -> pa.Table:
         *_parameters(files["payload_full.csv"]),
         *_bad_urls(files["data2.csv"]),
     ]
-    source, method, url, malicious, attack = zip(*requests, strict=True)
+    collection, method, url, malicious, attack = zip(*requests, strict=True)
     return pa.table(
         {
-            "source": pa.array(source, pa.string()),
+            "source": pa.array(collection, pa.string()),
             "method": pa.array(method, pa.string()),
             "url": pa.array(url, pa.string()),
             "malicious": pa.array(malicious, pa.uint8()),

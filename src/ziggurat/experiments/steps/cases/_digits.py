@@ -14,7 +14,7 @@ PIXELS = 784
 
 @step("digit-data", outputs=OUTPUTS)
 def digit_data(
-    source: str = "mnist",
+    dataset: str = "mnist",
     *,
     teacher_rows: int = 60_000,
     pool_rows: int = 9000,
@@ -25,7 +25,7 @@ def digit_data(
 
     Parameters
     ----------
-    source
+    dataset
         The dataset, or 'invented' for toy images.
     teacher_rows, pool_rows, validation_rows
         How many images go to all teachers, to the student's pool and to the test. The images are public, so the
@@ -38,14 +38,14 @@ def digit_data(
         of the largest class, and the `origin` of the data.
     """
     sizes = {"teacher": teacher_rows, "pool": pool_rows, "validation": validation_rows}
-    if source == INVENTED:
+    if dataset == INVENTED:
         from ziggurat.experiments.steps.cases._invented import digits
 
         features, labels = digits(sum(sizes.values()), seed)
-        return outputs_of(features, labels, cut_parts(np.arange(len(labels)), sizes), 10, float(PIXELS), source)
+        return outputs_of(features, labels, cut_parts(np.arange(len(labels)), sizes), 10, float(PIXELS), dataset)
     from ziggurat.data import datasets
 
-    table = load_dataset(source)
+    table = load_dataset(dataset)
     learned = np.asarray(table["split"].to_numpy(zero_copy_only=False) == "train")
     own, public = np.flatnonzero(learned), np.flatnonzero(~learned)
     parts = {
@@ -54,4 +54,4 @@ def digit_data(
     }
     features = (datasets.byte_matrix(table, "image") / np.float32(255)).astype(np.float32)
     labels = np.asarray(table["label"].to_numpy(), dtype=np.int64)
-    return outputs_of(features, labels, parts, 10, float(PIXELS), source)
+    return outputs_of(features, labels, parts, 10, float(PIXELS), dataset)

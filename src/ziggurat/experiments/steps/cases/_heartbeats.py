@@ -25,7 +25,7 @@ SAMPLES = 187
 
 @step("heartbeat-data", outputs=(*OUTPUTS, "teacher_units"))
 def heartbeat_data(
-    source: str = "mitbih",
+    dataset: str = "mitbih",
     *,
     unit: str = "row",
     teacher_rows: int = 100_000,
@@ -39,7 +39,7 @@ def heartbeat_data(
 
     Parameters
     ----------
-    source
+    dataset
         The dataset, or 'invented' for toy beats.
     unit
         'row': every beat is somebody else, as the document has it. 'patient': one of the 48 records; all its beats
@@ -59,7 +59,7 @@ def heartbeat_data(
         the teachers, or nothing), `classes`, `norm`, the share of the largest class, and the `origin` of the data.
     """
     sizes = {"teacher": teacher_rows, "pool": pool_rows, "validation": validation_rows}
-    beats, labels, records = _beats(source, sum(sizes.values()), seed)
+    beats, labels, records = _beats(dataset, sum(sizes.values()), seed)
     order = permute(len(beats), seed)
     if unit == "row":
         parts = cut_parts(order, sizes)
@@ -67,18 +67,18 @@ def heartbeat_data(
         parts = _by_patient(order, records, sizes, patients_apart, seed)
     else:
         raise DataError("'unit' must be 'row' or 'patient'.")
-    made = outputs_of(l1_normalised(beats, norm), labels, parts, 5, norm, source)
+    made = outputs_of(l1_normalised(beats, norm), labels, parts, 5, norm, dataset)
     return {**made, "teacher_units": records[parts["teacher"]].tolist() if unit == "patient" else []}
 
 
-def _beats(source: str, rows: int, seed: int) -> tuple[Features, Classes, Classes]:
-    if source == INVENTED:
+def _beats(dataset: str, rows: int, seed: int) -> tuple[Features, Classes, Classes]:
+    if dataset == INVENTED:
         from ziggurat.experiments.steps.cases._invented import beats
 
         return beats(rows, seed)
     from ziggurat.data import datasets
 
-    table = load_dataset(source)
+    table = load_dataset(dataset)
     labels, records = (np.asarray(table[name].to_numpy(), dtype=np.int64) for name in ("cls", "record"))
     return datasets.byte_matrix(table, "beat").astype(np.float32), labels, records
 

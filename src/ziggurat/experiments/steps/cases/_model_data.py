@@ -57,7 +57,7 @@ _MEAN, _VARIANCE = 2.0, 1.3
 
 @step("model-data", outputs=("features", "target", "classes", "origin"))
 def model_data(
-    source: str = "winequality_white",
+    dataset: str = "winequality_white",
     *,
     columns: Sequence[str] = (),
     target: str = "",
@@ -69,7 +69,7 @@ def model_data(
 
     Parameters
     ----------
-    source
+    dataset
         'winequality_white'; 'acs2019', the persons of 15 years and more; 'howell1', the women; 'iris', as
         scikit-learn has it; 'gaussian', a sample of mean 2 and variance 1.3; or 'invented' for a toy table.
     columns
@@ -79,27 +79,27 @@ def model_data(
     positive
         Make two classes of the target: above this number, in the target's own units, or not. Toy tables take 0.
     rows
-        How many rows are drawn, where the source is a distribution.
+        How many rows are drawn, where the dataset is a distribution.
 
     Returns
     -------
     dict
         `features` and `target`, one class or one number a row, how many `classes` (0: numbers), and the `origin`.
     """
-    if source == INVENTED:
+    if dataset == INVENTED:
         return _toy(max(len(columns), 1), rows, positive, seed)
-    table, bounds = _table(source, rows, seed)
+    table, bounds = _table(dataset, rows, seed)
     wanted = list(columns) or [name for name in bounds if name != target]
     for name in [*wanted, *([target] if target else [])]:
         if name not in bounds:
-            raise DataError(f"{source!r} has no column {name!r}; {nearest(name, list(bounds))}")
+            raise DataError(f"{dataset!r} has no column {name!r}; {nearest(name, list(bounds))}")
     features = np.column_stack([_scale(table[name], bounds[name]) for name in wanted])
-    if source == "iris":
-        return _outputs(features, table["species"], 3, source)
+    if dataset == "iris":
+        return _outputs(features, table["species"], 3, dataset)
     if positive is not None and target:
-        return _outputs(features, (table[target] > positive).astype(np.int64), 2, source)
+        return _outputs(features, (table[target] > positive).astype(np.int64), 2, dataset)
     aim = _scale(table[target], bounds[target]) if target else np.zeros(len(features))
-    return _outputs(features, aim, 0, source)
+    return _outputs(features, aim, 0, dataset)
 
 
 def normal_density(points: Floats) -> Floats:
@@ -119,23 +119,23 @@ def _scale(values: Floats, bounds: tuple[float, float]) -> Floats:
     return np.asarray(np.clip(2 * (values - low) / (high - low) - 1, -1, 1))
 
 
-def _table(source: str, rows: int, seed: int) -> tuple[dict[str, npt.NDArray[Any]], Columns]:
-    if source == "gaussian":
+def _table(dataset: str, rows: int, seed: int) -> tuple[dict[str, npt.NDArray[Any]], Columns]:
+    if dataset == "gaussian":
         draw = seeded(seed).child("sample").simulation()
         return {"value": draw.normal(_MEAN, np.sqrt(_VARIANCE), rows)}, NORMAL
-    if source == "iris":
+    if dataset == "iris":
         return _flowers(), FLOWERS
-    if source == "winequality_white":
-        table = load_dataset(source)
+    if dataset == "winequality_white":
+        table = load_dataset(dataset)
         return {name: np.asarray(table[name].to_numpy(), dtype=float) for name in WINE}, WINE
-    if source == "acs2019":
+    if dataset == "acs2019":
         return _persons(), CENSUS
-    if source == "howell1":
-        table = load_dataset(source)
+    if dataset == "howell1":
+        table = load_dataset(dataset)
         women = table["male"].to_numpy() == 0
         return {name: np.asarray(table[name].to_numpy(), dtype=float)[women] for name in WOMEN}, WOMEN
     known = ["winequality_white", "acs2019", "howell1", "iris", "gaussian", INVENTED]
-    raise DataError(f"There are no rows called {source!r}; {nearest(source, known)}")
+    raise DataError(f"There are no rows called {dataset!r}; {nearest(dataset, known)}")
 
 
 def _flowers() -> dict[str, npt.NDArray[Any]]:

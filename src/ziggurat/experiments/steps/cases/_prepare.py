@@ -23,7 +23,7 @@ TARGET = "target"
 
 @step("prepare-data", outputs=(*PARTS, "schema", "rows", "positive_share", "matrices"))
 def prepare_data(
-    source: str | Mapping[str, Any] | Sequence[Any],
+    dataset: str | Mapping[str, Any] | Sequence[Any],
     target: str,
     *,
     positive: str | float | None = None,
@@ -38,7 +38,7 @@ def prepare_data(
 
     Parameters
     ----------
-    source
+    dataset
         An invented table ("clinic", "commuters", "logs"), the name of a public dataset that is on this machine, a
         file as {"file": ..., "schema": ..., "sha256": ...}, or a list of these, to be merged below each other. The
         sum is part of the step's parameters, so a changed file is never mistaken for the one meant.
@@ -63,7 +63,7 @@ def prepare_data(
         The three tables, the public `schema` of their columns, the number of `rows`, the `positive_share`, and
         `matrices`: {"X_train": ..., "y_train": ..., ...} or nothing.
     """
-    table, schema = _merge(source, rows, seed)
+    table, schema = _merge(dataset, rows, seed)
     table = _order(table, shuffle, rows, seed)
     table, schema = _choose_target(table, schema, target, positive, columns)
     parts = _split(table, shares)
@@ -76,31 +76,31 @@ def prepare_data(
     }
 
 
-def _merge(source: Any, rows: int | None, seed: int) -> tuple[pa.Table, Schema]:
+def _merge(dataset: Any, rows: int | None, seed: int) -> tuple[pa.Table, Schema]:
     import pyarrow as pa
 
-    sources = list(source) if isinstance(source, list | tuple) else [source]
-    if not sources:
-        raise ExperimentError("'source' names nothing; give a table, a dataset, a file or a list of them.")
-    found = [_find(each, rows, seed, place) for place, each in enumerate(sources)]
+    datasets = list(dataset) if isinstance(dataset, list | tuple) else [dataset]
+    if not datasets:
+        raise ExperimentError("'dataset' names nothing; give a table, a dataset, a file or a list of them.")
+    found = [_find(each, rows, seed, place) for place, each in enumerate(datasets)]
     first = found[0][1]
     if any(schema.columns != first.columns for _, schema in found[1:]):
         raise DataError("Tables can be merged only if their schemas declare the same columns.")
     return pa.concat_tables([table for table, _ in found]), first
 
 
-def _find(source: Any, rows: int | None, seed: int, place: int) -> tuple[pa.Table, Schema]:
-    if isinstance(source, Mapping):
-        return _from_file(source)
-    if source in INVENTED:
-        return _invent(source, rows or 10_000, seed, place)
+def _find(dataset: Any, rows: int | None, seed: int, place: int) -> tuple[pa.Table, Schema]:
+    if isinstance(dataset, Mapping):
+        return _from_file(dataset)
+    if dataset in INVENTED:
+        return _invent(dataset, rows or 10_000, seed, place)
     from ziggurat.data import datasets
     from ziggurat.wording import nearest
 
-    if source not in datasets.names():
-        known = nearest(source, (*INVENTED, *datasets.names()))
-        raise DataError(f"There is no data called {source!r}; {known}")
-    return _read_rows(datasets.load(source, offline=True), datasets.schema(source))
+    if dataset not in datasets.names():
+        known = nearest(dataset, (*INVENTED, *datasets.names()))
+        raise DataError(f"There is no data called {dataset!r}; {known}")
+    return _read_rows(datasets.load(dataset, offline=True), datasets.schema(dataset))
 
 
 def _invent(what: str, rows: int, seed: int, place: int) -> tuple[pa.Table, Schema]:
@@ -115,21 +115,21 @@ def _invent(what: str, rows: int, seed: int, place: int) -> tuple[pa.Table, Sche
     return _read_rows(made.commuters(members=rows, seed=drawn), made.commuters_schema())
 
 
-def _from_file(source: Mapping[str, Any]) -> tuple[pa.Table, Schema]:
+def _from_file(dataset: Mapping[str, Any]) -> tuple[pa.Table, Schema]:
     from ziggurat.data import Schema
 
-    if set(source) - {"file", "schema", "sha256"} or not {"file", "schema"} <= set(source):
+    if set(dataset) - {"file", "schema", "sha256"} or not {"file", "schema"} <= set(dataset):
         raise ExperimentError('A file is given as {"file": ..., "schema": ..., "sha256": ...}.')
-    files = [source["file"]] + ([source["schema"]] if isinstance(source["schema"], str) else [])
+    files = [dataset["file"]] + ([dataset["schema"]] if isinstance(dataset["schema"], str) else [])
     digest = hashlib.sha256(b"".join(_bytes(each) for each in files)).hexdigest()
-    if source.get("sha256") != digest:
+    if dataset.get("sha256") != digest:
         raise DataError(
-            f'State which content of {source["file"]!r} is meant: "sha256": "{digest}" is what lies there now '
+            f'State which content of {dataset["file"]!r} is meant: "sha256": "{digest}" is what lies there now '
             "(of the file, followed by its schema where that is a file)."
         )
-    inline = not isinstance(source["schema"], str)
-    schema = Schema.from_dict(source["schema"]) if inline else Schema.from_yaml(Path(source["schema"]))
-    return _read_rows(source["file"], schema)
+    inline = not isinstance(dataset["schema"], str)
+    schema = Schema.from_dict(dataset["schema"]) if inline else Schema.from_yaml(Path(dataset["schema"]))
+    return _read_rows(dataset["file"], schema)
 
 
 def _bytes(file: str) -> bytes:
@@ -139,11 +139,11 @@ def _bytes(file: str) -> bytes:
         raise DataError(f"The file {file!r} cannot be read; check its name.") from None
 
 
-def _read_rows(source: Any, schema: Schema) -> tuple[pa.Table, Schema]:
-    """Read the rows through the schema, so that every source gives the same types."""
+def _read_rows(data: Any, schema: Schema) -> tuple[pa.Table, Schema]:
+    """Read the rows through the schema, so that every kind of data gives the same types."""
     from ziggurat.data import Role, read
 
-    opened = read(source, schema)
+    opened = read(data, schema)
     names = [each.name for each in opened.schema.columns if each.role is not Role.IDENTIFIER]
     return opened.raw.rows(names), schema
 

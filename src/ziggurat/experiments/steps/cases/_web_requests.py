@@ -26,7 +26,7 @@ PATTERN = r"[a-z0-9]+|[^a-z0-9\s]"
 
 @step("web-request-data", outputs=(*OUTPUTS, "vocabulary"))
 def web_request_data(
-    source: str = "web_requests",
+    dataset: str = "web_requests",
     *,
     collections: Sequence[str] = ("csic2010", "fwaf"),
     malicious_share: float = 0.05,
@@ -45,7 +45,7 @@ def web_request_data(
 
     Parameters
     ----------
-    source
+    dataset
         The dataset, or 'invented' for toy requests.
     collections
         Which collections of the dataset to use; these two have whole requests of both classes.
@@ -65,34 +65,34 @@ def web_request_data(
         largest class, and the `origin` of the data.
     """
     sizes = {"public": public_rows, "teacher": teacher_rows, "pool": pool_rows, "validation": validation_rows}
-    urls, labels = _requests(source, collections, malicious_share, sum(sizes.values()), seed)
+    urls, labels = _requests(dataset, collections, malicious_share, sum(sizes.values()), seed)
     parts = cut_parts(permute(len(urls), seed), sizes)
     words = _Vocabulary([urls[row] for row in parts["public"]], tokens)
     kept = np.concatenate([parts[name] for name in ("teacher", "pool", "validation")])
     ends = np.cumsum([teacher_rows, pool_rows, validation_rows])
     places = dict(zip(("teacher", "pool", "validation"), np.split(np.arange(ends[-1]), ends[:-1]), strict=True))
     features = words.vectors([urls[row] for row in kept])
-    return {**outputs_of(features, labels[kept], places, 2, 1.0, source), "vocabulary": words.names}
+    return {**outputs_of(features, labels[kept], places, 2, 1.0, dataset), "vocabulary": words.names}
 
 
 def _requests(
-    source: str, collections: Sequence[str], malicious_share: float, rows: int, seed: int
+    dataset: str, collections: Sequence[str], malicious_share: float, rows: int, seed: int
 ) -> tuple[list[str], Classes]:
     if not 0 < malicious_share < 1:
         raise DataError("'malicious_share' must lie between 0 and 1.")
-    if source == INVENTED:
+    if dataset == INVENTED:
         from ziggurat.experiments.steps.cases._invented import requests
 
         return requests(rows, malicious_share, seed)
-    return _mix(*_distinct(source, collections), malicious_share, seed)
+    return _mix(*_distinct(dataset, collections), malicious_share, seed)
 
 
-def _distinct(source: str, collections: Sequence[str]) -> tuple[list[str], Classes]:
+def _distinct(dataset: str, collections: Sequence[str]) -> tuple[list[str], Classes]:
     """Every URL of the collections once, without those that stand there as harmless and as malicious."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    table = load_dataset(source)
+    table = load_dataset(dataset)
     table = table.filter(pc.is_in(table["source"], value_set=pa.array(list(collections), pa.string())))
     grouped = table.group_by("url", use_threads=False).aggregate([("malicious", "min"), ("malicious", "max")])
     grouped = grouped.filter(pc.equal(grouped["malicious_min"], grouped["malicious_max"]))

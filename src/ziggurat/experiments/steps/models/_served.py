@@ -116,7 +116,7 @@ def serve_model(
         Public settings of the models, in scaled units; `cost` is C of the support vector machine.
     against
         What a density is compared with: 'exact', the estimate without privacy, or 'normal', the density that rows of
-        source 'gaussian' come from.
+        dataset 'gaussian' come from.
 
     Returns
     -------

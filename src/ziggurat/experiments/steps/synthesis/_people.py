@@ -38,12 +38,12 @@ SD2011: Mapping[str, str] = {
 
 
 @step("synthesis-people", outputs=("population", "people"))
-def synthesis_people(source: str = "acs2019", *, rows: int = 2000, seed: int = 0) -> dict[str, Any]:
+def synthesis_people(dataset: str = "acs2019", *, rows: int = 2000, seed: int = 0) -> dict[str, Any]:
     """Find a population: ten or eleven columns, those to be synthesised last.
 
     Parameters
     ----------
-    source
+    dataset
         'acs2019', the persons whose income is asked, with the attributes of table 4.1 or the nearest there are
         (industry known or not for employment, Hispanic origin for birth place); 'adult_uci'; 'sd2011'; or 'invented'
         for a toy population.
@@ -56,12 +56,12 @@ def synthesis_people(source: str = "acs2019", *, rows: int = 2000, seed: int = 0
         The `population`, a table in which categories are text, and how many `people` it has.
     """
     made = {"acs2019": _census, "adult_uci": _adult, "sd2011": _survey}
-    if source == INVENTED:
+    if dataset == INVENTED:
         population = _toy(rows, seed)
-    elif source in made:
-        population = made[source]()
+    elif dataset in made:
+        population = made[dataset]()
     else:
-        raise DataError(f"There is no population called {source!r}; {nearest(source, [*made, INVENTED])}")
+        raise DataError(f"There is no population called {dataset!r}; {nearest(dataset, [*made, INVENTED])}")
     return {"population": population, "people": population.num_rows}
 
 
@@ -94,10 +94,10 @@ def _survey() -> pa.Table:
     return _name_columns("sd2011", SD2011)
 
 
-def _name_columns(source: str, columns: Mapping[str, str]) -> pa.Table:
+def _name_columns(dataset: str, columns: Mapping[str, str]) -> pa.Table:
     import pyarrow as pa
 
-    table = load_dataset(source)
+    table = load_dataset(dataset)
     return pa.table({name: table[column] for name, column in columns.items()})
 
 

@@ -230,7 +230,7 @@ def _send(rows: Features, epsilon: Fraction | None, norm: float, seed: int) -> F
 
 @step("label-votes", outputs=("labels", "event", *EXPECTED_COSTS, *_labelling.OUTPUTS))
 def label_votes(
-    source: str = "pate2018_votes_mnist",
+    dataset: str = "pate2018_votes_mnist",
     *,
     truth: str = "mnist",
     queries: int | str = 640,
@@ -244,7 +244,7 @@ def label_votes(
 
     Parameters
     ----------
-    source
+    dataset
         A dataset of vote counts, or 'invented'.
     truth
         The dataset whose test labels the votes are about.
@@ -263,7 +263,7 @@ def label_votes(
     from ziggurat.randomness import seeded
     from ziggurat.threads import one_thread
 
-    votes, right = _published_votes(source, truth, queries, seed)
+    votes, right = _published_votes(dataset, truth, queries, seed)
     rule = _labelling.aggregator_of(aggregator, options)
     with one_thread():
         labels = rule.release(votes, seeded(seed).child("aggregator"))
@@ -273,17 +273,17 @@ def label_votes(
     return {"labels": labels.labels, "event": labels.event.to_dict(), **costs, **measured}
 
 
-def _published_votes(source: str, truth: str, queries: int | str, seed: int) -> tuple[Votes, Classes]:
+def _published_votes(dataset: str, truth: str, queries: int | str, seed: int) -> tuple[Votes, Classes]:
     from ziggurat.pate import Votes
     from ziggurat.privacy import Relation
     from ziggurat.randomness import seeded
 
-    if source == INVENTED:
+    if dataset == INVENTED:
         draw = seeded(seed).child("votes").simulation()
         labels = draw.integers(10, size=queries if isinstance(queries, int) else 100)
         heads = 0.02 + 0.8 * np.eye(10)[labels]
         return Votes(draw.multinomial(250, heads), relation=Relation.REPLACE_ONE), np.asarray(labels, dtype=np.int64)
-    table = load_dataset(source)
+    table = load_dataset(dataset)
     counts = np.column_stack([table[name].to_numpy() for name in table.column_names]).astype(np.int64)
     named = load_dataset(truth)
     tested = named["split"].to_numpy(zero_copy_only=False) == "test"
