@@ -36,6 +36,7 @@ Dotted = ast.Name | ast.Attribute
 PUBLIC = (
     "errors",
     "findings",
+    "attacks.sequences",
     "data.datasets",
     "data.engines",
     "data.generators",

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from datetime import date
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 from ziggurat.errors import ParameterError
+from ziggurat.plain import fields_to_plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -95,26 +94,12 @@ class Finding(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as values that JSON can hold; what has no value is None."""
-        return {**_facts(self), "sentence": self.sentence}
+        return {**_drop_infinite(fields_to_plain(self)), "sentence": self.sentence}
 
 
-def _facts(value: Any) -> dict[str, Any]:
-    return {each.name: _plain(getattr(value, each.name)) for each in fields(value) if each.repr}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Finding):
-        return value.to_dict()
-    if isinstance(value, RangedNumber):
-        return _plain(value.to_dict())
-    if hasattr(value, "tolist"):  # of NumPy
-        return _plain(value.tolist())
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(each) for each in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, date):
-        return value.isoformat()
-    return _facts(value) if hasattr(value, "__dataclass_fields__") else value
+def _drop_infinite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _drop_infinite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_drop_infinite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

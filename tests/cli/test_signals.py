@@ -76,6 +76,16 @@ PAYING = {
 }  # fmt: skip
 
 
+@pytest.fixture(autouse=True)
+def hearing() -> Iterator[None]:
+    """Whoever runs the tests in the background has them, and all they start, ignore Ctrl-C."""
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     rows = "".join(f"{i},{20 + i % 60},{('true', 'false')[i % 3 == 0]}\n" for i in range(200))

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from ziggurat.errors import ParameterError
+from ziggurat.plain import fields_to_plain
 from ziggurat.privacy import Amount, exact, exact_delta, exact_epsilon, whole_number
 
 Noise = Literal["laplace", "gaussian"]
@@ -76,7 +77,7 @@ class Terms:
     ) -> None:
         self._set("epsilon", exact_epsilon(epsilon))
         self._set("delta", exact_delta(delta))
-        self._set("shares", {name: _share(part) for name, part in (shares or {}).items()})
+        self._set("shares", {name: _share(part) for name, part in sorted((shares or {}).items())})
         self._set("rows_per_unit", None if rows_per_unit is None else whole_number(rows_per_unit, "rows_per_unit"))
         self._set(
             "groups_per_unit", None if groups_per_unit is None else whole_number(groups_per_unit, "groups_per_unit")
@@ -90,18 +91,7 @@ class Terms:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form; equal terms have equal forms."""
-        return {
-            "epsilon": str(self.epsilon),
-            "delta": str(self.delta),
-            "shares": {name: str(part) for name, part in sorted(self.shares.items())},
-            "rows_per_unit": self.rows_per_unit,
-            "groups_per_unit": self.groups_per_unit,
-            "bounding": self.bounding,
-            "noise": self.noise,
-            "learn": list(self.learn),
-            "effects": str(self.effects),
-            "confidence": str(self.confidence),
-        }
+        return fields_to_plain(self)
 
     def split(self, names: tuple[str, ...]) -> dict[str, Fraction]:
         """The share of each aggregate: as stated, or equal parts."""

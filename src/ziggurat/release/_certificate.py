@@ -13,6 +13,7 @@ from typing import Any, Literal, Self
 
 from ziggurat import __version__
 from ziggurat.errors import PrivacyError
+from ziggurat.plain import fields_to_plain
 from ziggurat.privacy import ApproximateDP, Event, Guarantee, PureDP, compose
 from ziggurat.release._cited import Cited
 
@@ -45,7 +46,7 @@ class Artefact:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the JSON form."""
-        return dict(vars(self))
+        return fields_to_plain(self)
 
 
 @dataclass(frozen=True)

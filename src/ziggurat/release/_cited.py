@@ -6,11 +6,12 @@ import json
 import lzma
 from base64 import b64decode, b64encode
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, NoReturn, Self
 
 from ziggurat.errors import DataError, LedgerUseError, ParameterError
 from ziggurat.ledger import Entry, Grant, Ledger
+from ziggurat.plain import fields_to_plain
 from ziggurat.privacy import Event, event_from_dict
 
 
@@ -36,7 +37,7 @@ class Cited:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the JSON form."""
-        return {item.name: getattr(self, item.name) for item in fields(self)}
+        return fields_to_plain(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:

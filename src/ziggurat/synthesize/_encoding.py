@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from ziggurat.data import Column, Kind
 from ziggurat.data.coded import CodedColumn, Reals, code_alike, read_numbers
 from ziggurat.errors import DataError
+from ziggurat.plain import fields_to_plain
 from ziggurat.synthesize._method import Codes
 
 MOST_CATEGORIES = 1000
@@ -109,8 +110,7 @@ class ColumnCoding:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the encoding as values that JSON can hold."""
-        labels = [each.isoformat() if isinstance(each, date) else each for each in self.labels]
-        return {**vars(self), "kind": self.kind.value, "labels": labels}
+        return fields_to_plain(self)
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> ColumnCoding:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from ziggurat.data import Unit
 from ziggurat.errors import MixedNeighboursError, ParameterError, PrivacyError, UnknownEventError
+from ziggurat.plain import fields_to_plain
 from ziggurat.privacy.accounting._amounts import exact, exact_delta, exact_epsilon, exact_positive, whole_number
 from ziggurat.privacy.accounting._neighbours import Neighbours, Relation
 
@@ -38,8 +39,7 @@ class Event:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the JSON form; amounts are exact strings such as '1/3'."""
-        body = {item.name: _plain(getattr(self, item.name)) for item in fields(self)}
-        return {"kind": self.kind, **body}
+        return {"kind": self.kind, **fields_to_plain(self)}
 
     def to_json(self) -> str:
         """Give the canonical JSON text: sorted keys, no spaces, ASCII."""
@@ -52,17 +52,6 @@ class Event:
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the facts alone, not what was worked out from them and kept beside them."""
         return {item.name: getattr(self, item.name) for item in fields(self)}
-
-
-def _plain(value: Any) -> Any:
-    """Turn a field into JSON."""
-    if isinstance(value, Fraction):
-        return str(value)
-    if isinstance(value, (Event, Neighbours)):
-        return value.to_dict()
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return value
 
 
 def _set(event: Event, name: str, value: object) -> None:

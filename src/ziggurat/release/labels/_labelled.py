@@ -15,6 +15,7 @@ from ziggurat.errors import DataError, ParameterError, ZigguratError
 from ziggurat.files import write_text
 from ziggurat.ledger import Grant, Ledger
 from ziggurat.pate import UNANSWERED, Aggregator, Ballot, Labels, PateAccount, account
+from ziggurat.plain import fields_to_plain
 from ziggurat.privacy import Amount, Event, Neighbours, event_from_dict
 from ziggurat.release._cited import Cited, look_up
 from ziggurat.release.labels._described import aggregator_from
@@ -87,14 +88,7 @@ class LabellingFacts:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the JSON form."""
-        return {
-            "question": dict(self.question),
-            "event": self.event.to_dict(),
-            "answers": self.answers,
-            "rehearsal": self.rehearsal,
-            "grant": self.grant.to_body(),
-            "entry": self.entry.to_dict(),
-        }
+        return fields_to_plain(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:

@@ -17,6 +17,7 @@ from ziggurat.data.encoding import Encoding, Field
 from ziggurat.data.expressions import null_if_missing
 from ziggurat.errors import ArtefactError, DataError, ParameterError, SchemaError
 from ziggurat.files import write_text
+from ziggurat.plain import fields_to_plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -175,13 +176,7 @@ class Task:
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON; it holds nothing but what is public."""
-        return {
-            "format": FORMAT,
-            "schema": self.schema.to_dict(),
-            "label": self.label,
-            "columns": list(self.columns),
-            "l1": self.l1,
-        }
+        return {"format": FORMAT, **fields_to_plain(self)}
 
     @classmethod
     def from_dict(cls, held: Mapping[str, Any]) -> Self:

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from ziggurat.data import Column, Kind, Provenance, Schema
 from ziggurat.errors import NotPublicError, ParameterError
+from ziggurat.plain import fields_to_plain
 from ziggurat.privacy import whole_number
 from ziggurat.synthesize.marginals._cliques import Integers
 
@@ -90,9 +91,7 @@ class Axis:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the JSON form."""
-        labels = None if self.labels is None else list(self.labels)
-        edges = None if self.edges is None else list(self.edges)
-        return {"name": self.name, "kind": self.kind.value, "labels": labels, "edges": edges, "missing": self.missing}
+        return fields_to_plain(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Axis:
