@@ -130,7 +130,9 @@ def _in_order(table: Table, layout: SequenceLayout, domain: SequenceDomain, lent
     unknown = _flag(exp.Is(this=exp.column("code"), expression=exp.Null()))
     unclassed = _flag(exp.LT(this=exp.column("label"), expression=exp.Literal.number(0)))
     place = _window(exp.RowNumber(), keys, [unknown, "nowhere", "at", "code"])
-    label = _window(exp.FirstValue(this=exp.column("label")), keys, [unclassed, "nowhere", "at", "label"])
+    label: exp.Expr = exp.column("label")
+    if layout.label is not None:
+        label = _window(exp.FirstValue(this=label), keys, [unclassed, "nowhere", "at", "label"])
     placed = exp.select(*keys, "code", place.as_("place"), label.as_("label"))
     placed = placed.from_(_symbols(table, layout, domain, lent).subquery("coded"))
     some = exp.or_(is_filled(exp.column("code")), exp.EQ(this=exp.column("place"), expression=exp.Literal.number(1)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
@@ -42,6 +42,7 @@ def _gives_probabilities(student: Student) -> bool:
     return isinstance(model, Network) or hasattr(model, "predict_proba")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Student(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A classifier that learns from rows labelled by teachers.
 
@@ -87,26 +88,17 @@ class Student(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         "secure", or "seeded" if some labels are a rehearsal; None for plain labels.
     """
 
-    classes_: Array
-    n_features_in_: int
-    threshold_: float | None
-    event_: Event | None
-    origin_: str | None
+    model: Any = field(default=None, kw_only=False)
+    training: Training | None = None
+    threshold: str | float = "tpr-fpr"
+    unlabelled: str = "drop"
+    random_state: int | None = None
 
-    def __init__(
-        self,
-        model: Any = None,
-        *,
-        training: Training | None = None,
-        threshold: str | float = "tpr-fpr",
-        unlabelled: str = "drop",
-        random_state: int | None = None,
-    ) -> None:
-        self.model = model
-        self.training = training
-        self.threshold = threshold
-        self.unlabelled = unlabelled
-        self.random_state = random_state
+    classes_: Array = field(init=False)
+    n_features_in_: int = field(init=False)
+    threshold_: float | None = field(init=False)
+    event_: Event | None = field(init=False)
+    origin_: str | None = field(init=False)
 
     def fit(
         self,

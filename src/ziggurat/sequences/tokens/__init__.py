@@ -1,1 +1,44 @@
 """Logs and other symbols: generators that carry a promise, and sequences that are protected one by one."""
+
+from typing import TYPE_CHECKING
+
+from ziggurat._lazy import lazy
+
+if TYPE_CHECKING:
+    from ziggurat.sequences.tokens.privatizing import (
+        GuidedPrivatizer,
+        LatentPrivatizer,
+        LengthRule,
+        OutputPrivatizer,
+        RecurrentClassifier,
+        SequenceAutoencoder,
+        SequencePrivatizer,
+        SymbolEmbedding,
+        SymbolPrivatizer,
+        ThesisClaim,
+        TokenPrivatizer,
+    )
+else:
+    __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            "privatizing": """
+                GuidedPrivatizer LatentPrivatizer LengthRule OutputPrivatizer RecurrentClassifier SequenceAutoencoder
+                SequencePrivatizer SymbolEmbedding SymbolPrivatizer ThesisClaim TokenPrivatizer
+            """,
+        },
+    )
+
+__all__ = [
+    "GuidedPrivatizer",
+    "LatentPrivatizer",
+    "LengthRule",
+    "OutputPrivatizer",
+    "RecurrentClassifier",
+    "SequenceAutoencoder",
+    "SequencePrivatizer",
+    "SymbolEmbedding",
+    "SymbolPrivatizer",
+    "ThesisClaim",
+    "TokenPrivatizer",
+]

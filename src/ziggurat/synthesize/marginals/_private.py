@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Integral
 from pathlib import Path
@@ -73,6 +73,7 @@ class CopyTerms:
     missing: frozenset[str]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A differentially private model of a whole table, from which rows are drawn.
 
@@ -92,27 +93,27 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         What fitting did and with which randomness, for the ledger.
     """
 
-    epsilon: Amount
-    delta: Amount
-    columns: Sequence[str] | None
-    bins: Any
-    missing: Sequence[str] | None
-    domain: str
-    domain_share: Amount
-    relation: str
-    rows_per_unit: int | None
-    max_cells: int
-    solver: str
-    random_state: int | None
+    epsilon: Amount = field(default=1, kw_only=False)
+    delta: Amount = field(default="1e-9", kw_only=False)
+    columns: Sequence[str] | None = None
+    bins: Any = 32
+    missing: Sequence[str] | None = None
+    domain: str = "public"
+    domain_share: Amount = "0.1"
+    relation: str = "add-or-remove-one"
+    rows_per_unit: int | None = None
+    max_cells: int = 1_000_000
+    solver: str = "tree"
+    random_state: int | None = None
 
-    axes_: tuple[Axis, ...]
-    folded_: tuple[Folded, ...]
-    chain_: tuple[tuple[Clique, Clique, Floats], ...]
-    measurements_: tuple[NoisyCounts, ...]
-    total_: float
-    spent_: Fraction
-    event_: Event
-    origin_: str
+    axes_: tuple[Axis, ...] = field(init=False)
+    folded_: tuple[Folded, ...] = field(init=False)
+    chain_: tuple[tuple[Clique, Clique, Floats], ...] = field(init=False)
+    measurements_: tuple[NoisyCounts, ...] = field(init=False)
+    total_: float = field(init=False)
+    spent_: Fraction = field(init=False)
+    event_: Event = field(init=False)
+    origin_: str = field(init=False)
 
     @abstractmethod
     def _events(self, terms: CopyTerms) -> list[Event]:
