@@ -6,14 +6,42 @@ from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
     from ziggurat.sequences.tokens._markov import MarkovSequences
+    from ziggurat.sequences.tokens.privatizing import (
+        GuidedPrivatizer,
+        LatentPrivatizer,
+        LengthRule,
+        OutputPrivatizer,
+        RecurrentClassifier,
+        SequenceAutoencoder,
+        SequencePrivatizer,
+        SymbolEmbedding,
+        SymbolPrivatizer,
+        ThesisClaim,
+        TokenPrivatizer,
+    )
 else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
+            "privatizing": """
+                GuidedPrivatizer LatentPrivatizer LengthRule OutputPrivatizer RecurrentClassifier SequenceAutoencoder
+                SequencePrivatizer SymbolEmbedding SymbolPrivatizer ThesisClaim TokenPrivatizer
+            """,
             "_markov": "MarkovSequences",
         },
     )
 
 __all__ = [
+    "GuidedPrivatizer",
+    "LatentPrivatizer",
+    "LengthRule",
     "MarkovSequences",
+    "OutputPrivatizer",
+    "RecurrentClassifier",
+    "SequenceAutoencoder",
+    "SequencePrivatizer",
+    "SymbolEmbedding",
+    "SymbolPrivatizer",
+    "ThesisClaim",
+    "TokenPrivatizer",
 ]
