@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
+    from ziggurat.sequences.tokens._recurrent import RecurrentSequences
     from ziggurat.sequences.tokens.privatizing import (
         GuidedPrivatizer,
         LatentPrivatizer,
@@ -22,6 +23,7 @@ else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
+            "_recurrent": "RecurrentSequences",
             "privatizing": """
                 GuidedPrivatizer LatentPrivatizer LengthRule OutputPrivatizer RecurrentClassifier SequenceAutoencoder
                 SequencePrivatizer SymbolEmbedding SymbolPrivatizer ThesisClaim TokenPrivatizer
@@ -35,6 +37,7 @@ __all__ = [
     "LengthRule",
     "OutputPrivatizer",
     "RecurrentClassifier",
+    "RecurrentSequences",
     "SequenceAutoencoder",
     "SequencePrivatizer",
     "SymbolEmbedding",
