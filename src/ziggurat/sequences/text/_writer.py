@@ -15,8 +15,8 @@ from ziggurat.archives import Array
 from ziggurat.errors import DataError, MissingExtraError, ParameterError
 from ziggurat.privacy import (
     Amount,
+    ApproximateDP,
     Event,
-    Guarantee,
     Neighbours,
     Relation,
     SampledGaussianEvent,
@@ -202,7 +202,7 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         topic: str,
         seed: str | Sequence[str],
         words: int = 10,
-        temperature: float = 0.4,
+        temperature: Amount = 0.4,
         *,
         count: int = 1,
         random_state: int | None = None,
@@ -235,7 +235,7 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         topics: Sequence[str],
         seeds: Sequence[str],
         words: int = 10,
-        temperature: float = 0.4,
+        temperature: Amount = 0.4,
         *,
         random_state: int | None = None,
     ) -> list[WrittenHeadline]:
@@ -288,7 +288,7 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         return float((2 if printed else np.e) ** -logs.mean())
 
     @property
-    def guarantee_(self) -> Guarantee | None:
+    def guarantee_(self) -> ApproximateDP | None:
         """The promise that fitting keeps, for the unit and relation that it names; None if there is none."""
         if isinstance(self.event_, UnboundedEvent):
             return None
