@@ -134,6 +134,15 @@ def test_a_model_that_copies_is_stopped_and_nothing_leaves(tmp_path, book):
     assert not honest.attacked.alarms
 
 
+def test_canaries_are_found_in_what_copies_and_not_in_what_keeps_its_promise(tmp_path, book):
+    asked = {"ledger": book, "canaries": 6, "count": 400, **PAYS}
+    honest = release_sequences(logs(), tmp_path / "a.parquet", model(random_state=4), **asked)
+    assert not honest.attacked.findings["canaries"].verdict
+    copying = Copying("1", sequences_per_unit=1, random_state=4)
+    with pytest.raises(GateError, match="canaries"):
+        release_sequences(logs(), tmp_path / "b.parquet", copying, **(asked | {"count": 3000}))
+
+
 def test_a_model_that_does_something_else_releases_nothing_and_stays_paid(tmp_path, book):
     with pytest.raises(PrivacyError, match="something else than was paid for"):
         release_sequences(logs(), tmp_path / "out.csv", Dearer("1", sequences_per_unit=1), ledger=book, **PAYS)
@@ -151,6 +160,7 @@ def test_a_model_that_does_something_else_releases_nothing_and_stays_paid(tmp_pa
         (ParameterError, "either how many sequences", {"sizes": {0: 1}}),
         (DataError, "no class of the domain", {"sizes": {7: 1}, "layout": SequenceLayout("seq", label="label")}),
         (ParameterError, "hold-out", {"holdout": 1.5}),
+        (ParameterError, "planted in a rehearsal only", {"canaries": 4}),
         (NotPublicError, "has no tokens", {"layout": SequenceLayout("anomaly")}),
         (BudgetExceededError, "epsilon", {"model": MarkovSequences("7", sequences_per_unit=1)}),
         (MixedNeighboursError, "create a budget with --relation", {"table": read(log_sequences(5), LOGS, unit="row")}),
