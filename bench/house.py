@@ -36,6 +36,7 @@ Dotted = ast.Name | ast.Attribute
 PUBLIC = (
     "errors",
     "findings",
+    "attacks.sequences",
     "data.datasets",
     "data.engines",
     "data.generators",
@@ -44,6 +45,8 @@ PUBLIC = (
     "release.config",
     "sequences.text",
     "sequences.tokens",
+    "utility.sequences",
+    "utility.text",
 )
 
 

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
+from ziggurat.errors import ParameterError
 from ziggurat.plain import fields_to_plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+CONFIDENCE = 0.95
+"""Of the intervals that judges state."""
+
+_Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
 
 class RangedNumber(ABC):
@@ -18,6 +26,57 @@ class RangedNumber(ABC):
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Return the number and its ends as values that JSON can hold."""
+
+
+@dataclass(frozen=True)
+class Share(RangedNumber):
+    """How many of how many, with Wilson's interval (1927) at 95 %.
+
+    Parameters
+    ----------
+    hits, trials
+        How often it happened, and how often it could have.
+    """
+
+    hits: int
+    trials: int
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be."""
+        if not 0 <= self.hits <= self.trials:
+            raise ParameterError("A share needs 0 <= hits <= trials.")
+
+    @property
+    def rate(self) -> float:
+        """The share itself; 0 of nothing."""
+        return self.hits / self.trials if self.trials else 0.0
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval."""
+        return 0.0 if self.hits == 0 else self._centre - self._reach
+
+    @property
+    def high(self) -> float:
+        """The upper end of the interval."""
+        return 1.0 if self.hits == self.trials else self._centre + self._reach
+
+    @property
+    def _centre(self) -> float:
+        return (self.hits + _Z**2 / 2) / (self.trials + _Z**2)
+
+    @property
+    def _reach(self) -> float:
+        spread = self.trials * self.rate * (1 - self.rate) + _Z**2 / 4
+        return _Z * math.sqrt(spread) / (self.trials + _Z**2)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the share, its ends, and what was counted."""
+        return {"rate": self.rate, "low": self.low, "high": self.high, "hits": self.hits, "trials": self.trials}
+
+    def __str__(self) -> str:
+        """Return the share with its interval."""
+        return f"{self.rate:.1%} ({self.low:.1%} to {self.high:.1%})"
 
 
 class Finding(ABC):

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ziggurat.attacks import Share, closest_records
+from ziggurat.attacks._swaps import bound_luck
 from ziggurat.attacks.synthetic import read_alike
 from ziggurat.attacks.synthetic._alike import scale_rows
-from ziggurat.attacks.synthetic._closest import _luck
 from ziggurat.attacks.synthetic._closest_kernels import nearest
 from ziggurat.data import Column, Kind, Schema, read
 from ziggurat.errors import DataError, ParameterError
@@ -189,9 +189,9 @@ def test_the_luck_of_closest_records_is_never_below_that_of_all_random_signs():
     for differences in ([5], [1, 1, 1], [3, 1, -1, 2], [4, 4, -1, 0, 2, 7], [1] * 12, [9, 1, 1, 1, 1, -3, 2]):
         signs = np.array(list(product((-1, 1), repeat=len(differences))))
         exact = float(np.mean(signs @ np.array(differences) >= sum(differences)))
-        assert exact <= _luck(np.array(differences)) <= 1
-    assert _luck(np.array([0, 0])) == 1.0
-    assert _luck(np.ones(400, np.int64)) < 1e-80
+        assert exact <= bound_luck(np.array(differences)) <= 1
+    assert bound_luck(np.array([0, 0])) == 1.0
+    assert bound_luck(np.ones(400, np.int64)) < 1e-80
 
 
 def test_closest_records_have_luck_if_the_table_knows_nothing_and_none_if_it_repeats_people():

@@ -17,10 +17,11 @@ import pyarrow.parquet as pq
 import pytest
 from sqlglot import exp, select
 
-from ziggurat.data import Bounds, Categories, Column, Kind, Schema, Table, Unit, suggest_schema
+from ziggurat.data import Bounds, Categories, Column, Kind, Schema, Symbols, Table, Unit, suggest_schema
 from ziggurat.data.engines import DuckDBEngine, Engine, PostgresEngine, SparkEngine
 from ziggurat.data.expressions import clamp, count_where, exact_sum, is_present, quantize, quantize_bounds, ratio
 from ziggurat.errors import DataError, EngineError, NotPublicError, SchemaError
+from ziggurat.sequences import SequenceLayout, Sequences, read_sequences
 
 Load = Callable[[pa.Table], str]
 _names = itertools.count(1)
@@ -35,6 +36,7 @@ _POSTGRES_TYPES = {
     pa.timestamp("us"): "timestamp",
     pa.decimal128(9, 2): "numeric(9, 2)",
     pa.decimal128(38, 10): "numeric(38, 10)",
+    pa.list_(pa.string()): "text[]",
 }
 
 
@@ -518,3 +520,56 @@ def test_a_query_that_fails_in_the_middle_shows_no_cell(held: tuple[Engine, Load
         list(engine.batches(query))
     assert "secret-cell" not in str(caught.value)
     assert caught.value.__context__ is None
+
+
+def _by_owner(found: Sequences) -> list[set[tuple[Any, ...]]]:
+    """The sequences and classes of each owner, whatever the order in which an engine gives them."""
+    owners = np.arange(len(found)) if found.owners is None else found.owners
+    named = list(zip(owners.tolist(), found, found.classes or [None] * len(found), strict=True))
+    of_each = ({(each, label) for who, each, label in named if who == owner} for owner in set(owners.tolist()))
+    return sorted(of_each, key=sorted)
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_wide_sequences_are_read_alike(held: tuple[Engine, Load], listed: bool) -> None:
+    engine, load = held
+    cells = ["a.b a", "a.b x a", "", "a a a a a a", None, "a"]
+    column = pa.array([None if each is None else each.split() for each in cells] if listed else cells)
+    given = {"seq": column, "who": ["p", "q", "p", "q", "p", None], "bad": [False, True, True, None, True, True]}
+    columns = (
+        Column("seq", Kind.TEXT, sequence=Symbols(("a", "a.b"), longest=5)),
+        Column("who", Kind.TEXT),
+        Column("bad", Kind.BOOLEAN),
+    )
+    table = Table(engine, load(pa.table(given)), Schema(columns, Unit.person("who")))
+    found = read_sequences(table, SequenceLayout("seq", label="bad"))
+    assert _by_owner(found) == [{((), 1), (("a.b", "a"), 0)}, {(("a.b", "a"), 1)}]
+    assert {(each.what, each.count) for each in table.validate() if each.column == "seq"} == {
+        ("not made of the tokens alone", 1),
+        ("longer than 'longest' says", 1),
+    }
+
+
+def test_long_sequences_are_read_alike(held: tuple[Engine, Load]) -> None:
+    engine, load = held
+    hours = [3, 2, 2, 1, None, 5, 1, 0, 4, 4]
+    given = {
+        "token": ["a", "b", "c", "c", "b", "a", "x", None, "a", "a"],
+        "code": [1, 1, 1, 1, 2, 2, 3, 3, 1, None],  # the session; named like a column of ours
+        "who": ["p", "p", "p", "q", "q", "q", "q", "q", None, "q"],
+        "at": pa.array([None if h is None else datetime.datetime(2024, 1, 1, h) for h in hours], pa.timestamp("us")),
+        "label": ["u", "w", "v", "u", "u", None, "v", "u", "u", "u"],
+    }
+    columns = (
+        Column("token", Kind.CATEGORY, categories=Categories(("c", "b", "a"))),
+        Column("code", Kind.INTEGER, role="identifier"),
+        Column("who", Kind.TEXT),
+        Column("at", Kind.DATE),
+        Column("label", Kind.CATEGORY, categories=Categories(("u", "v"))),
+    )
+    table = Table(engine, load(pa.table(given)), Schema(columns, Unit.person("who")))
+    found = read_sequences(table, SequenceLayout("code", "token", "at", "label", longest=3))
+    mine, theirs = {(("c", "b", "a"), "v")}, {(("c",), "u"), (("a", "b"), "u"), ((), "u")}
+    assert _by_owner(found) == sorted([mine, theirs], key=sorted)
+    cut = read_sequences(table, SequenceLayout("code", "token", "at", longest=1))
+    assert _by_owner(cut) == sorted([{(("c",), None)}, {(("c",), None), (("a",), None), ((), None)}], key=sorted)

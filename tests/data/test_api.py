@@ -19,6 +19,7 @@ PUBLIC = [
     "Role",
     "Schema",
     "Suggestion",
+    "Symbols",
     "Table",
     "Unit",
     "hierarchies_in",

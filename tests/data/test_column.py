@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ziggurat.data import Bounds, Categories, Column, Hierarchy, Kind, Role
+from ziggurat.data import Bounds, Categories, Column, Hierarchy, Kind, Role, Symbols
 from ziggurat.errors import NotPublicError, SchemaError, ZigguratError
 
 _ANYTHING = st.one_of(
@@ -34,6 +34,14 @@ def test_kind_and_role_may_be_written_as_text() -> None:
         (lambda: Column("age", "integer", "sensitiv"), "did you mean 'sensitive'?"),
         (lambda: Column("sex", "category", bounds=Bounds(0, 1)), "Column 'sex' is category; only integer, real"),
         (lambda: Column("age", "integer", bounds=Bounds(0.5, 1.5)), "must be 64-bit whole numbers"),
+        (lambda: Column("seq", "category", sequence=Symbols(("a",), 1)), "only a text column holds sequences"),
+        (lambda: Symbols((1, 2), 3), "must be text, at least one; put quotes around numbers"),
+        (lambda: Symbols(("a", ""), 3), "must be text, at least one"),
+        (lambda: Symbols(("a", "a"), 3), "listed twice"),
+        (lambda: Symbols(("a b",), 3), "holds the separator"),
+        (lambda: Symbols(("a",), 0), "must be a whole number of at least 1"),
+        (lambda: Symbols(("a",), True), "must be a whole number of at least 1"),
+        (lambda: Symbols(("a",), 3, ""), "separator between the symbols"),
         (lambda: Column("age", "integer", bounds=Bounds(0, 2**63)), "must be 64-bit whole numbers"),
         (lambda: Column("day", "date", bounds=Bounds(0, 1)), "must be dates"),
         (lambda: Column("x", "real", bounds=Bounds(datetime.date.min, datetime.date.max)), "must be numbers"),

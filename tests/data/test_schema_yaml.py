@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ziggurat.data import Bounds, Categories, Provenance, Schema, Unit
+from ziggurat.data import Bounds, Categories, Provenance, Schema, Symbols, Unit
 from ziggurat.errors import SchemaError
 
 CLINIC = """\
@@ -33,6 +33,20 @@ def test_what_people_write_is_understood() -> None:
 def test_categories_that_look_like_something_else_stay_text() -> None:
     values = ("NO", "SE", "1e5", "01234", "yes")
     assert Schema.from_yaml(CLINIC)["land"].categories == Categories(values, "learned")
+
+
+def test_sequences_are_declared_with_their_tokens_and_come_back() -> None:
+    written = "columns:\n  seq: {kind: text, sequence: {tokens: [on, '2'], longest: 5, separator: ','}}\n"
+    schema = Schema.from_yaml(written)
+    assert schema["seq"].sequence == Symbols(("on", "2"), 5, ",")
+    assert Schema.from_yaml(schema.to_yaml()) == schema
+    assert "sequence" not in Schema.from_yaml(CLINIC).to_dict()["columns"]["age"]
+
+
+@pytest.mark.parametrize("sequence", ["[a, b]", "{tokens: [a]}", "{tokens: a, longest: 3}", "{tokens: [a], long: 3}"])
+def test_half_a_declaration_of_sequences_is_refused(sequence: str) -> None:
+    with pytest.raises(SchemaError, match=r"sequence|tokens"):
+        Schema.from_yaml("columns:\n  seq: {kind: text, sequence: " + sequence + "}\n")
 
 
 def test_the_written_form_is_pleasant() -> None:
@@ -101,7 +115,9 @@ _TREES = st.recursive(
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=4), inner, max_size=3)),
     max_leaves=8,
 )
-_KEYS = st.sampled_from(["kind", "role", "bounds", "bounds_from", "categories", "ordered", "hierarchy", "missing"])
+_KEYS = st.sampled_from(
+    ["kind", "role", "bounds", "bounds_from", "categories", "ordered", "hierarchy", "missing", "sequence"]
+)
 
 
 @given(st.dictionaries(_KEYS, _TREES, max_size=5), st.sampled_from(["integer", "date", "category", "text"]), _TREES)

@@ -9,6 +9,7 @@ import pytest
 from ziggurat.errors import ParameterError
 from ziggurat.randomness import (
     exponential_choice,
+    exponential_choices,
     permute_and_flip,
     sample_without_replacement,
     seeded,
@@ -67,6 +68,23 @@ def test_the_largest_gaps_do_not_wrap(choose) -> None:
 def test_gaps_that_are_none_are_refused(choose, gaps: np.ndarray) -> None:
     with pytest.raises(ParameterError):
         choose(gaps, Fraction(1), source=seeded(1))
+
+
+def test_a_choice_by_rows_is_the_same_choice_of_each_row() -> None:
+    once = exponential_choice(GAPS, RATE, size=5000, source=seeded("rows"))
+    assert exponential_choices(np.tile(GAPS, (5000, 1)), RATE, source=seeded("rows")).tolist() == once.tolist()
+    gaps = np.full((300, 7), 10**6)
+    gaps[np.arange(300), np.arange(300) % 7] = 0
+    assert exponential_choices(gaps, 1, source=seeded(1)).tolist() == [i % 7 for i in range(300)]
+    assert exponential_choices(np.zeros((0, 3), dtype=int), 1, source=seeded(1)).size == 0
+
+
+@pytest.mark.parametrize(
+    "gaps", [np.array([0, 1]), np.zeros((2, 0), int), np.array([[0.0]]), np.array([[0, 1], [2, 1]])]
+)
+def test_rows_of_gaps_that_are_none_are_refused(gaps: object) -> None:
+    with pytest.raises(ParameterError):
+        exponential_choices(gaps, 1, source=seeded(1))
 
 
 @pytest.mark.statistical

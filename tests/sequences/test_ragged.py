@@ -88,3 +88,10 @@ def test_a_label_that_is_no_class_is_refused_without_being_repeated():
 def test_a_domain_needs_different_tokens_and_a_length(given):
     with pytest.raises(ParameterError):
         SequenceDomain(*given)
+
+
+def test_texts_of_one_character_per_symbol_are_equal_where_the_sequences_are():
+    made = Sequences.of(DOMAIN, ["abca", "", "abca", "abc"], [0, 0, 1, 1])
+    texts = made.to_characters()
+    assert list(map(len, texts)) == [4, 0, 4, 3]
+    assert texts[0] == texts[2] != texts[3]

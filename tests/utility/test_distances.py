@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial.distance import jensenshannon
 
 from ziggurat.errors import ParameterError
-from ziggurat.utility import hellinger, interval_overlap, kl_divergence, normalized_kl, total_variation
+from ziggurat.utility import hellinger, interval_overlap, jensen_shannon, kl_divergence, normalized_kl, total_variation
 
 ORACLES = Path(os.environ.get("ZIGGURAT_DATA", ".")).parent / "oracles" / "oracles.json"
 GOLDEN = {
@@ -78,3 +79,15 @@ def test_what_is_no_interval_is_refused(bad):
 def test_a_negative_smoothing_is_refused():
     with pytest.raises(ParameterError):
         kl_divergence([1], [1], smoothing=-1)
+
+
+@given(WEIGHTS, WEIGHTS)
+def test_the_jensen_shannon_divergence_is_that_of_scipy(p, q):
+    size = max(len(p), len(q))
+    one, other = ([*each, *[0] * (size - len(each))] for each in (p, q))
+    assert jensen_shannon(one, other) == pytest.approx(jensenshannon(one, other, base=2) ** 2, abs=1e-9)
+    assert 0 <= jensen_shannon(one, other) <= 1 + 1e-12
+
+
+def test_disjoint_distributions_are_one_bit_apart():
+    assert jensen_shannon([1, 0], [0, 3]) == pytest.approx(1)

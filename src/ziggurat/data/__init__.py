@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         Provenance,
         Role,
         Schema,
+        Symbols,
         Unit,
         hierarchies_in,
         read_hierarchies,
@@ -35,8 +36,8 @@ else:
             "_validation": "Problem",
             "reading": "CsvWriter Suggestion read suggest_schema unmark_table write_csv",
             "schema": """
-                Bounds Categories Column Hierarchy Kind Provenance Role Schema Unit hierarchies_in read_hierarchies
-                read_hierarchy write_hierarchy
+                Bounds Categories Column Hierarchy Kind Provenance Role Schema Symbols Unit hierarchies_in
+                read_hierarchies read_hierarchy write_hierarchy
             """,
         },
     )
@@ -55,6 +56,7 @@ __all__ = [
     "Role",
     "Schema",
     "Suggestion",
+    "Symbols",
     "Table",
     "Unit",
     "hierarchies_in",

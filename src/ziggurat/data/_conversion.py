@@ -59,8 +59,15 @@ def kind_of(given: pa.DataType) -> Kind | None:
     return Kind.TEXT if text or kinds.is_null(given) else None
 
 
+def is_moment(given: pa.DataType | None) -> bool:
+    """Return whether a type holds a time of day, which a date leaves behind."""
+    return given is not None and bool(kinds.is_timestamp(given))
+
+
 def conversion(column: Column, given: pa.DataType) -> Conversion:
     """Return how to read a column that the engine holds as `given`, or raise SchemaError if it cannot be."""
+    if column.sequence is not None and _is_list(given):
+        return Conversion(column, _joined(column))
     held, wanted = kind_of(given), column.storage
     held = Kind.TEXT if held is Kind.CATEGORY else held
     if held is wanted is Kind.DATE:
@@ -100,6 +107,18 @@ def reads_as(column: Column) -> exp.Expr:
     if column.kind is Kind.BOOLEAN:
         return exp.and_(written, _is_word(column, PLAIN_TRUTH), copy=False)
     return exp.and_(written, _matches(column, column.kind, TYPICAL), copy=False)
+
+
+def _is_list(given: pa.DataType) -> bool:
+    listed = kinds.is_list(given) or kinds.is_large_list(given)
+    return bool(listed and kind_of(given.value_type) in (Kind.TEXT, Kind.CATEGORY, Kind.INTEGER))
+
+
+def _joined(column: Column) -> exp.Expr:
+    """A list of symbols as one text: sequences in lists are read like sequences in texts."""
+    assert column.sequence is not None
+    texts = cast_to(reference(column), "ARRAY<TEXT>")
+    return exp.ArrayToString(this=texts, expression=exp.Literal.string(column.sequence.separator))
 
 
 def _cast(column: Column, given: pa.DataType) -> exp.Expr:

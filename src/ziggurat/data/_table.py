@@ -7,7 +7,7 @@ from typing import Literal
 import pyarrow as pa
 from sqlglot import exp
 
-from ziggurat.data._conversion import Conversion, conversion, kind_of
+from ziggurat.data._conversion import Conversion, conversion, is_moment, kind_of
 from ziggurat.data._tally import tally
 from ziggurat.data._validation import Problem, checks_of, problems_from
 from ziggurat.data.engines import Engine, table_named
@@ -139,9 +139,18 @@ class Table:
         chosen = [reference(self.schema[each]) if isinstance(each, str) else each for each in expressions]
         return exp.select(*chosen).from_(self._view(self.schema.names), copy=False)
 
-    def relation(self, names: Iterable[str]) -> exp.Subquery:
-        """Return the table with these of its columns and no others, to stand in the FROM of a query in its engine."""
-        return self._view(self.schema[name].name for name in names)
+    def relation(self, names: Iterable[str], keys: Iterable[str] = ()) -> exp.Subquery:
+        """Return the table with these of its columns and no others, to stand in the FROM of a query in its engine.
+
+        Parameters
+        ----------
+        names
+            Of the columns that queries see.
+        keys
+            Of columns to group rows and to put them in order, identifiers too; moments keep their time of day.
+        """
+        seen = [self.schema[name].name for name in names]
+        return self._view(dict.fromkeys([*seen, *keys]), self._moments(keys))
 
     def query(self, expression: exp.Expr) -> pa.Table:
         """Run a query built on `select`; the answer is raw, for a method to protect."""
@@ -210,9 +219,14 @@ class Table:
     def __repr__(self) -> str:
         return f"<Table of {len(self._visible or ())} columns in {self._engine.title}, unit: {self.unit}>"
 
-    def _view(self, names: Iterable[str]) -> exp.Subquery:
+    def _moments(self, keys: Iterable[str]) -> dict[str, exp.Expr]:
+        declared = {name: self._declared[name] for name in keys}
+        return {name: reference(each) for name, each in declared.items() if is_moment(self._types.get(name))}
+
+    def _view(self, names: Iterable[str], as_held: Mapping[str, exp.Expr] | None = None) -> exp.Subquery:
         # The trees are shared, not copied: an engine copies a query before it writes it down.
-        seen = [self._conversions[name].value.as_(name, quoted=True, copy=False) for name in names]
+        values = {name: (as_held or {}).get(name, self._conversions[name].value) for name in names}
+        seen = [value.as_(name, quoted=True, copy=False) for name, value in values.items()]
         one = exp.Literal.number(1).as_("one")
         return exp.select(*(seen or [one]), copy=False).from_(self._relation, copy=False).subquery("seen", copy=False)
 

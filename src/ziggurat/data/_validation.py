@@ -1,5 +1,6 @@
 """What can be wrong with the cells of a table, as conditions whose rows an engine counts."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,8 +9,10 @@ from sqlglot import exp
 
 from ziggurat.data.engines import is_finite
 from ziggurat.data.expressions import constant, is_one_of, is_present, reference
-from ziggurat.data.schema import Column, Kind, Schema
+from ziggurat.data.schema import Column, Kind, Schema, Symbols
 from ziggurat.wording import count_noun
+
+_MOST_IN_A_PATTERN = 1000
 
 
 @dataclass(frozen=True)
@@ -74,12 +77,41 @@ def _column_checks(column: Column) -> Iterator[Check]:
     known = (
         column.categories.values if column.categories else tuple(column.hierarchy.levels if column.hierarchy else ())
     )
+    if column.sequence is not None:
+        yield from _sequence_checks(column, column.sequence)
     if known:
         listed = is_one_of(cell, (constant(value, column.storage) for value in known))
         where = "categories" if column.categories else "hierarchy"
         yield Check(
             column.name, f"not among the {where}", exp.and_(is_present(column), exp.Not(this=listed), copy=False)
         )
+
+
+def _sequence_checks(column: Column, symbols: Symbols) -> Iterator[Check]:
+    cell = reference(column)
+    if len(symbols.tokens) <= _MOST_IN_A_PATTERN:  # engines bound the size of a pattern
+        known = exp.RegexpLike(this=_ended(cell, symbols), expression=exp.Literal.string(_pattern(symbols)))
+        yield Check(column.name, "not made of the tokens alone", exp.and_(is_present(column), exp.Not(this=known)))
+    words = [cell, exp.Literal.string(symbols.separator), exp.Literal.string("")]
+    pieces = exp.Anonymous(this="REPLACE", expressions=words)
+    between = exp.Sub(this=exp.Length(this=cell), expression=exp.Length(this=pieces))
+    most = exp.Literal.number(len(symbols.separator) * symbols.longest)
+    long = exp.GTE(this=exp.Paren(this=between), expression=most)
+    yield Check(column.name, "longer than 'longest' says", exp.and_(is_present(column), long))
+
+
+def _ended(cell: exp.Expr, symbols: Symbols) -> exp.Expr:
+    return exp.Concat(expressions=[cell, exp.Literal.string(symbols.separator)], safe=False, coalesce=False)
+
+
+def _pattern(symbols: Symbols) -> str:
+    """What a cell of known symbols looks like once a separator stands after the last, on every engine."""
+    listed = "|".join(_escape(token) for token in symbols.tokens)
+    return f"^(({listed})?{_escape(symbols.separator)})*$"
+
+
+def _escape(text: str) -> str:
+    return re.sub(r"([.^$*+?{}\[\]\\|()])", r"\\\1", text)
 
 
 def _outside(column: Column) -> exp.Expr:

@@ -2,16 +2,26 @@
 
 A row's gradient is the vector of real numbers that the floats computed for it denote. Its length is computed in double
 precision and its clipped form is added up in double precision, so the sum is within `allowance` of the exact sum of
-vectors of length at most `clip`.
+vectors of length at most `clip`. Where a gradient is a sum over time that is not written out, the vector is that sum,
+in real numbers, of the floats noted: it is added up in double precision, and its length is bounded from above
+(`OuterSums`); a bound that is too long clips more.
 
 In real arithmetic a row's gradient depends on the row, the weights and the draws of the step alone. It is computed row
-by row ("mapped"), unless every layer is known to keep rows apart ("noted"); buffers are always those from before
-training; and random layers draw the same for all rows of a step. In floating point it depends on the row's place in its
+by row ("mapped"), unless every layer is known to keep rows apart, or of a class that promises so (`RowwiseModule`):
+then notes of all rows are taken in one pass ("noted"). A row's part of a note is a function of that row: what goes into
+a layer because no layer before mixes rows, and the slope that comes back because the losses are added up over rows, so
+that a row's numbers move its own loss alone. A rule combines a row's notes with that row's alone. So whatever a rule
+makes of them, rightly or not, is a vector of the row's own, and what is clipped is that vector's whole length, over all
+parameters: no part is added that is not in the length. Buffers are always those from before training; and random layers
+draw the same for all rows of a step. In floating point it depends on the row's place in its
 block too: at the edges of their tiles kernels add in another order, and a row that is left out moves all those behind
 it by one place. Blocks have one fixed size, so that all run through the same kernels, and `allowance` counts 2^-22 of a
 row's gradient for every row that may have moved. That much is an assumption on the kernels, not a theorem: on CPUs at
 most 1.2 * 2^-23 was seen, for a few rows of a block, and nothing for the others; on an H200 nothing, for an MLP and a
-CNN in both ways (`bench/sgd_places.py`).
+CNN in both ways (`bench/sgd_places.py`). Through time a difference can grow: for modules with a recurrent part 16 times
+as much is allowed for. For widths that are multiples of 4 nothing was seen; at width 7, where functions of whole
+vectors end between rows, at most 0.7 * 2^-22 with weights as large as training makes them, and 2.3 * 2^-22 with eight
+times the first ones.
 """
 
 from __future__ import annotations
@@ -26,7 +36,10 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
-from ziggurat.descent._parts import RULES, GradientPart, WrittenGradients, has_rule
+from ziggurat.descent._parts import GradientPart, WrittenGradients
+from ziggurat.descent._recurrent import GatedMemory, LongShortMemory
+from ziggurat.descent._rowwise import promises
+from ziggurat.descent._rules import RULES, LayerNote, has_rule
 from ziggurat.errors import ParameterError
 
 Losses = Callable[[Tensor, Tensor], Tensor]
@@ -34,21 +47,22 @@ Losses = Callable[[Tensor, Tensor], Tensor]
 
 _LEAST_ALLOWANCE = Fraction(1, 1 << 20)
 _PLACE_ALLOWANCE = Fraction(1, 1 << 22)
+_THROUGH_TIME = 16
 _MOST_WRITTEN = 1 << 26
 
 
-def allowance(rows: int, block: int, sampling: Fraction) -> Fraction:
+def allowance(rows: int, block: int, sampling: Fraction, place: Fraction = _PLACE_ALLOWANCE) -> Fraction:
     """How much further than `clip`, relatively, one row can move the computed sum; from public facts alone.
 
     Adding k terms in any order errs by at most k 2^-53 times the sum of their lengths (Higham 2002, section 4.2), in
     both of the neighbours: products and sums of a block, then of the blocks. The least allowance covers the lengths,
     sums of squares in double precision of at most 2^31 terms in pairs. Every other row of the sample may have moved to
-    another place, which changes its gradient by at most 2^-22 of itself, and so, as clipping brings no two vectors
-    further apart, its clipped gradient by at most 2^-22 of `clip`.
+    another place, which changes its gradient by at most `place`, 2^-22, of itself, and so, as clipping brings no two
+    vectors further apart, its clipped gradient by at most 2^-22 of `clip`.
     """
     blocks = -(-rows // block)
     adding = max(_LEAST_ALLOWANCE, Fraction(4 * (block + blocks + 8) * rows, 1 << 53))
-    return adding + _PLACE_ALLOWANCE * _most_sampled(rows, sampling)
+    return adding + place * _most_sampled(rows, sampling)
 
 
 def _most_sampled(rows: int, sampling: Fraction) -> int:
@@ -64,20 +78,23 @@ def _most_sampled(rows: int, sampling: Fraction) -> int:
 # Layers that treat every row alone whatever it holds: with layers that have rules, and nothing else, in a sequence.
 _PLAIN = (
     nn.Sequential, nn.Identity, nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Softplus, nn.Sigmoid, nn.Tanh,
-    nn.MaxPool2d, nn.AvgPool2d,
+    nn.MaxPool2d, nn.AvgPool2d, nn.ModuleList, nn.ModuleDict,
 )  # fmt: skip
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
 def _is_known(layer: Any) -> bool:
-    """Say whether a layer is exactly of a kind that keeps rows apart: no subclass, no hook, no forward of its own."""
+    """Say whether a layer is exactly of a kind that keeps rows apart: no subclass, no hook, no forward of its own.
+
+    Or its class promises so itself: see `RowwiseModule`.
+    """
     if "forward" in vars(layer) or any(getattr(layer, name) for name in _HOOKS):
         return False
     if type(layer) is nn.Flatten:
         return layer.start_dim >= 1
     if type(layer) is nn.Unflatten:
         return isinstance(layer.dim, int) and layer.dim >= 1
-    return type(layer) in _PLAIN or has_rule(layer)
+    return type(layer) in _PLAIN or has_rule(layer) or promises(layer)
 
 
 def _can_be_noted(module: nn.Module) -> bool:
@@ -93,8 +110,9 @@ class Gradients:
     """Clips and adds up the gradients of a module's rows.
 
     With `way="noted"` one forward and one backward pass note what goes into every layer and what comes back to it,
-    from which lengths and sums follow without any row's gradient being written out; for sequences of layers that are
-    known to keep rows apart, whose parameters all lie in plain linear and convolution layers. With `way="mapped"` every
+    from which lengths and sums follow without any row's gradient being written out; for layers that are known to keep
+    rows apart, in sequences or in a `RowwiseModule`, whose parameters all lie in plain linear, convolution, embedding
+    and normalisation layers or in the recurrent ones of this package. With `way="mapped"` every
     row goes through the module alone and its gradient is written out, by `torch.func.vmap`, for any module whose
     `forward` keeps nothing from one call to the next. `buffers` are as they were at first, for every row.
     """
@@ -104,9 +122,12 @@ class Gradients:
         self.names = [name for name, value in module.named_parameters() if value.requires_grad]
         self.parameters: list[Tensor] = [value for value in module.parameters() if value.requires_grad]
         self.buffers = _buffers(module)
+        self.draws = way == "mapped" or _is_promised(module)
+        remembers = any(type(layer) in (LongShortMemory, GatedMemory) for layer in module.modules())
+        self.place = _PLACE_ALLOWANCE * (_THROUGH_TIME if remembers else 1)
         self._slots = _slots(module)
         self._convolves = any(isinstance(layer, nn.Conv1d | nn.Conv2d | nn.Conv3d) for layer in module.modules())
-        self._notes: dict[nn.Module, list[tuple[Tensor, Tensor, int]]] = {}
+        self._notes: dict[nn.Module, list[_Noted]] = {}
 
     def fitting_block(self, expected: float) -> int:
         """Say how many rows to compute at once: all of a usual sample, if the numbers written for them are not many.
@@ -146,22 +167,25 @@ class Gradients:
         finally:
             for handle in handles:
                 handle.remove()
-        notes = [self._the_note(layer) for layer in layers]
-        slopes = torch.autograd.grad(losses.sum(), [output for _, output, _ in notes])
+        notes = [self._the_note(layer, len(rows)) for layer in layers]
+        slopes = torch.autograd.grad(losses.sum(), [_slope_at(*each) for each in zip(layers, notes, strict=True)])
         found: dict[int, GradientPart] = {}
-        for layer, (inputs, _, _), slope in zip(layers, notes, slopes, strict=True):
-            found |= {id(at): part for at, part in RULES[type(layer)](layer, inputs, slope) if at is not None}
+        for layer, (inputs, outputs, _), slope in zip(layers, notes, slopes, strict=True):
+            note = LayerNote(inputs.detach(), outputs.detach(), slope)
+            found |= {id(at): part for at, part in RULES[type(layer)].find(layer, note) if at is not None}
         self._notes = {}
         return [found[id(parameter)] for parameter in self.parameters]
 
     def _note(self, layer: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:
-        self._notes[layer].append((inputs[0].detach(), output, output._version))
+        self._notes[layer].append((inputs[0], output, (inputs[0]._version, output._version)))
 
-    def _the_note(self, layer: nn.Module) -> tuple[Tensor, Tensor, int]:
-        """A layer that is used twice, or overwritten afterwards, has other gradients than the notes say."""
+    def _the_note(self, layer: nn.Module, rows: int) -> _Noted:
+        """A layer that is used twice, whose notes are overwritten, or that has no rows has other gradients."""
         notes = self._notes[layer]
-        if len(notes) != 1 or notes[0][1]._version != notes[0][2]:
-            raise ParameterError("A layer is used more than once, or its output is overwritten in place.")
+        if len(notes) != 1 or (notes[0][0]._version, notes[0][1]._version) != notes[0][2]:
+            raise ParameterError("A layer is used more than once, or its input or output is overwritten in place.")
+        if {len(notes[0][0]), len(notes[0][1])} != {rows}:
+            raise ParameterError("A layer with trained parameters is given something that has no rows.")
         return notes[0]
 
     def _map(self, rows: Tensor, targets: Tensor) -> list[GradientPart]:
@@ -186,7 +210,7 @@ def sum_clipped(gradients: Gradients, rows: Tensor, targets: Tensor, places: Ten
     that is left out.
     """
     totals = gradients.zeros()
-    seed = int(torch.randint(1 << 62, ())) if gradients.way == "mapped" else None
+    seed = int(torch.randint(1 << 62, ())) if gradients.draws else None
     for own, kept in blocks(places, block) if len(rows) else ():
         with contextlib.nullcontext() if seed is None else _drawing_from(seed, rows.device):
             gradients.add_clipped(totals, rows[own], targets[own], kept, clip)
@@ -207,6 +231,13 @@ def blocks(places: Tensor, size: int) -> Iterator[tuple[Tensor, Tensor]]:
         own = torch.zeros(size, dtype=places.dtype, device=places.device)
         own[: len(part)] = part
         yield own, torch.arange(size, device=places.device) < len(part)
+
+
+_Noted = tuple[Tensor, Tensor, tuple[int, int]]
+
+
+def _slope_at(layer: nn.Module, noted: _Noted) -> Tensor:
+    return noted[0] if RULES[type(layer)].at_input else noted[1]
 
 
 def _is_trained(layer: nn.Module) -> bool:
@@ -241,42 +272,82 @@ def choose_gradients(module: nn.Module, losses: Losses, rows: Tensor, targets: T
     """
     training, before = module.training, _buffers(module)
     try:
-        for mode in (False, True):
-            _require_separate(module.train(mode), rows)
-        _require_unchanged(module, before)
-        return _try(module, losses, rows, targets)
+        found = _try(module, losses, rows, targets, before)
+        if not _is_promised(module):
+            return found
+        with _other_weights(found.parameters):  # what the first ones hide, as zeros do, is seen
+            again = _try(module, losses, rows, targets, before)
+        return found if found.way == again.way else Gradients(module, losses, "mapped")
     finally:
         module.train(training)
 
 
-def _try(module: nn.Module, losses: Losses, rows: Tensor, targets: Tensor) -> Gradients:
+def _try(module: nn.Module, losses: Losses, rows: Tensor, targets: Tensor, before: dict[str, Tensor]) -> Gradients:
+    for mode in (False, True):
+        _require_separate(module.train(mode), rows)
+    _require_unchanged(module, before)
     mapped, noted = (Gradients(module, losses, way) for way in ("mapped", "noted"))
-    places = torch.arange(len(rows), device=rows.device)
     try:
-        exact = sum_clipped(mapped, rows, targets, places, len(rows), 1.0)
+        exact = _sum_all(mapped, rows, targets)
     except (RuntimeError, ValueError, TypeError, IndexError) as error:
         raise ParameterError(f"The module cannot be trained row by row: {str(error).splitlines()[0]}") from None
-    if not _can_be_noted(module):
-        return mapped
+    return noted if _can_be_noted(module) and _agrees(noted, rows, targets, exact) else mapped
+
+
+def _is_promised(module: nn.Module) -> bool:
+    return any(map(promises, module.modules()))
+
+
+def _sum_all(gradients: Gradients, rows: Tensor, targets: Tensor) -> Tensor:
+    """Add up the gradients of all rows, hardly clipped and then all clipped, with draws that do not go by the way."""
+    places = torch.arange(len(rows), device=rows.device)
+    with _drawing_from(0, rows.device):
+        sums = [sum_clipped(gradients, rows, targets, places, len(rows), clip) / clip for clip in (1.0, 2.0**-10)]
+    return torch.cat(sums)
+
+
+def _agrees(noted: Gradients, rows: Tensor, targets: Tensor, exact: Tensor) -> bool:
     try:
-        quick = sum_clipped(noted, rows, targets, places, len(rows), 1.0)
+        quick = _sum_all(noted, rows, targets)
     except (ParameterError, RuntimeError, KeyError):
-        return mapped
-    return noted if torch.allclose(exact, quick, rtol=1e-3, atol=1e-5) else mapped
+        return False
+    return torch.allclose(exact, quick, rtol=1e-3, atol=1e-5)
+
+
+@contextlib.contextmanager
+def _other_weights(parameters: list[Tensor]) -> Iterator[None]:
+    """Let a module have other weights for a while."""
+    before = [value.detach().clone() for value in parameters]
+    generator = torch.Generator().manual_seed(0)
+    try:
+        with torch.no_grad():
+            for value in parameters:
+                value.add_(torch.randn(value.shape, generator=generator).to(value) / 8)
+        yield
+    finally:
+        with torch.no_grad():
+            for value, first in zip(parameters, before, strict=True):
+                value.copy_(first)
 
 
 def _require_separate(module: nn.Module, rows: Tensor) -> None:
     """Refuse a module in which rows influence each other: then no row's gradient is its own."""
     if any(isinstance(part, nn.modules.batchnorm._NormBase) and _mixes(part) for part in module.modules()):
         raise ParameterError("Batch normalisation mixes rows; use GroupNorm or LayerNorm instead.")
-    others = torch.cat([rows[:1], rows[1:].flip(0) * 2 + 1])
     with torch.no_grad():
         try:
-            alone, beside = (_outputs(module, given)[:1] for given in (rows, others))
+            alone, *beside = (_outputs(module, given)[:1] for given in (rows, *_others(rows)))
         except (RuntimeError, ValueError, TypeError, IndexError) as error:
             raise ParameterError(f"The module fails on rows of this shape: {str(error).splitlines()[0]}") from None
-    if not torch.allclose(alone, beside, rtol=1e-4, atol=1e-5):
+    if not all(torch.allclose(alone, each, rtol=1e-4, atol=1e-5) for each in beside):
         raise ParameterError("The module mixes rows: what it says of one depends on the others beside it.")
+
+
+def _others(rows: Tensor) -> list[Tensor]:
+    """Give the first row other company; whole numbers may be codes, so that others than those given may be none."""
+    if rows.is_floating_point():
+        return [torch.cat([rows[:1], rows[1:].flip(0) * 2 + 1])]
+    return [rows[[0, *[place] * (len(rows) - 1)]] for place in (0, 1)]
 
 
 def _outputs(module: nn.Module, rows: Tensor) -> Tensor:

@@ -58,15 +58,32 @@ def cross_entropy(outputs: Tensor, targets: Tensor) -> Tensor:
     return functional.cross_entropy(outputs, targets, reduction="none")
 
 
+def token_losses(outputs: Tensor, targets: Tensor) -> Tensor:
+    """Return the loss of every row of tokens: the mean cross-entropy of those that count; targets below 0 do not.
+
+    Outputs are logits, (rows, ..., tokens), targets (rows, ...). A row of which nothing counts has no loss.
+    """
+    goal, counted = targets.flatten(1), (targets >= 0).flatten(1)
+    each = functional.cross_entropy(outputs.flatten(1, -2).movedim(-1, 1), goal.clamp(min=0), reduction="none")
+    return (each * counted).sum(1) / counted.sum(1).clamp(min=1)
+
+
 def squared_loss(outputs: Tensor, targets: Tensor) -> Tensor:
     """Return half the squared error of every row."""
     return (outputs.squeeze(-1) - targets.to(outputs.dtype)).square() / 2
 
 
-def invent_rows(shape: tuple[int, ...], device: str) -> Tensor:
-    """Return a few rows that nobody gave, to try a module on."""
+def invent_rows(shape: tuple[int, ...], device: str, below: Any = None) -> Tensor:
+    """Return a few rows that nobody gave, to try a module on.
+
+    With `below`, a number or one for every place of a row, they are whole numbers from 0 that stay below it, as codes
+    of tokens do.
+    """
     generator = torch.Generator().manual_seed(0)
-    return torch.randn((4, *shape), generator=generator).to(device)
+    if below is None:
+        return torch.randn((4, *shape), generator=generator).to(device)
+    drawn = torch.rand((4, *shape), generator=generator, dtype=torch.float64)
+    return (drawn * torch.as_tensor(below)).to(device, torch.int64)
 
 
 def require_device(device: Any) -> None:

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
-    from ziggurat.randomness._choices import exponential_choice, permute_and_flip, sample_without_replacement, shuffle
+    from ziggurat.randomness._choices import (
+        exponential_choice,
+        exponential_choices,
+        permute_and_flip,
+        sample_without_replacement,
+        shuffle,
+    )
     from ziggurat.randomness._compiled import compiled
     from ziggurat.randomness._limits import carry_gaussian, carry_laplace, carry_rate
     from ziggurat.randomness._samplers import (
@@ -28,7 +34,7 @@ else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "_choices": "exponential_choice permute_and_flip sample_without_replacement shuffle",
+            "_choices": "exponential_choice exponential_choices permute_and_flip sample_without_replacement shuffle",
             "_compiled": "compiled",
             "_limits": "carry_gaussian carry_laplace carry_rate",
             "_samplers": """
@@ -50,6 +56,7 @@ __all__ = [
     "discrete_gaussian",
     "discrete_laplace",
     "exponential_choice",
+    "exponential_choices",
     "geometric",
     "permute_and_flip",
     "rounded_gaussian",

@@ -21,7 +21,11 @@ def _check_gaps(gaps: npt.NDArray[Any], numerator: int) -> Integers:
     array = np.asarray(gaps)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu":
         raise ParameterError("The gaps must be a non-empty one-dimensional array of integers.")
-    if array.min() != 0:
+    return _bound_gaps(array, numerator)
+
+
+def _bound_gaps(array: npt.NDArray[Any], numerator: int) -> Integers:
+    if (array.min(axis=-1) != 0).any():
         raise ParameterError("The gaps must not be negative and the best candidate must have a gap of 0.")
     return np.ascontiguousarray(np.minimum(array, LARGEST_EXPONENT // numerator), dtype=np.int64)
 
@@ -44,6 +48,16 @@ def exponential_choice(
     """
     numerator, denominator = positive_terms(rate, "rate")
     return draw("choose", size, source, _check_gaps(gaps, numerator), numerator, denominator)
+
+
+def exponential_choices(gaps: npt.NDArray[Any], rate: Fraction | int, *, source: Source) -> Integers:
+    """Choose one index for every row of a matrix of gaps, each as `exponential_choice` does."""
+    numerator, denominator = positive_terms(rate, "rate")
+    array = np.asarray(gaps)
+    if array.ndim != 2 or array.shape[1] == 0 or array.dtype.kind not in "iu":
+        raise ParameterError("The gaps must be a matrix of integers, one row for each choice and one column at least.")
+    drawn = draw("choose_by_row", len(array), source, _bound_gaps(array, numerator), numerator, denominator)
+    return np.asarray(drawn)
 
 
 @overload

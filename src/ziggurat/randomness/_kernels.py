@@ -537,6 +537,20 @@ def choose(out: Integers, done: Int, words: Words, at: Integers, gaps: Integers,
 
 
 @compiled
+def choose_by_row(out: Integers, done: Int, words: Words, at: Integers, gaps: Integers, p: Int, q: Int) -> Int:
+    """Do as `choose`, each draw by its own row of `gaps`."""
+    for i in range(done, out.size):
+        first = at[0]
+        pick = np.int64(_below(words, at, np.uint64(gaps.shape[1])))
+        while at[0] <= words.size and not _exp(words, at, gaps[i, pick] * p, q):
+            pick = np.int64(_below(words, at, np.uint64(gaps.shape[1])))
+        if _short(words, at, first):
+            return i
+        out[i] = pick
+    return out.size
+
+
+@compiled
 def _flip(words: Words, at: Integers, gaps: Integers, order: Integers, p: Int, q: Int) -> Int:
     for i in range(gaps.size):
         order[i] = i

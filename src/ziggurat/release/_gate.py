@@ -5,13 +5,14 @@ every promised epsilon holds) at most `level` are stopped by attacks with a cont
 however these depend on each other.
 
 Proof. Each such attack has a p-value P: if it has nothing to find, P[P <= x] <= x for every x (Fisher's test and random
-swaps, see `attacks._guesses`; the bound of `attacks._closest`; that of `attacks._epsilon`). Which attacks are judged
-follows from the gate and from how many guesses there are, not from who is in the table. Of the m that are judged let m0
-have nothing to find. Unless one of those m0 has P <= level / m0, which happens with probability at most m0 * level / m0
-= level (Bonferroni), none of them is rejected by Holm's steps, which compare the i-th smallest P with level / (m - i +
-1) and end at the first that is larger: if one were, take the first; at most m - m0 were rejected before it, so it was
-compared with at most level / m0, and is larger. What is stopped is rejected, and has a risk above its threshold besides
-(Holm 1979, "A simple sequentially rejective multiple test procedure", Scand. J. Statist. 6(2)). QED.
+swaps, see `attacks._guesses`; the bounds of `attacks.synthetic._closest`, of `attacks.sequences` and of
+`attacks._epsilon`). Which attacks are judged follows from the gate and from how many guesses there are, not from who is
+in the table. Of the m that are judged let m0 have nothing to find. Unless one of those m0 has P <= level / m0, which
+happens with probability at most m0 * level / m0 = level (Bonferroni), none of them is rejected by Holm's steps, which
+compare the i-th smallest P with level / (m - i + 1) and end at the first that is larger: if one were, take the first;
+at most m - m0 were rejected before it, so it was compared with at most level / m0, and is larger. What is stopped is
+rejected, and has a risk above its threshold besides (Holm 1979, "A simple sequentially rejective multiple test
+procedure", Scand. J. Statist. 6(2)). QED.
 
 The threshold is compared with the risk itself, not with the lower end of its interval: chance is accounted for by P
 already, and fewer guesses must not let more pass. Attacks without a control have exact figures about a file, and plain
@@ -43,12 +44,15 @@ NOT_PROTECTED_BY_GATE = (
 DEFAULTS: Mapping[str, Fraction | None] = MappingProxyType(
     {
         "closest records": Fraction(1, 10),
+        "closest sequences": Fraction(1, 10),
+        "copied sequences": Fraction(1, 10),
         "singling out, one column": Fraction(1, 10),
         "singling out, several columns": Fraction(1, 10),
         "linking": Fraction(1, 10),
         "inferring": Fraction(1, 10),
         "undone": Fraction(0),
         "matching": Fraction(1, 5),
+        "canaries": None,
         "highest risk": None,
         "average risk": None,
         "homogeneity": None,

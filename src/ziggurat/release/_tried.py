@@ -26,6 +26,7 @@ from ziggurat.attacks import (
     SyntheticSinglingOut,
     Undone,
 )
+from ziggurat.attacks.sequences import ClosestSequences, ExposedCanaries
 from ziggurat.findings import Finding
 
 
@@ -107,6 +108,8 @@ def find_excesses(finding: Finding) -> dict[str, Excess]:
     if isinstance(finding, ClosestRecords):
         rate, reach = 2 * finding.closer.rate - 1, 2 * finding.chance
         return {"closest records": Excess(rate, rate - reach, rate + reach, finding.verdict)}
+    if isinstance(finding, ClosestSequences):
+        return {"closest sequences": finding.closeness, "copied sequences": finding.copying}
     held = find_guesses(finding).items()
     return {name: each.risk for name, each in held if each.attack.trials and each.control.trials}
 
@@ -129,6 +132,25 @@ def _(finding: ClosestRecords, name: str) -> Iterator[Tried]:
     (risk,) = find_excesses(finding).values()
     means = "of the synthetic rows, over and above one half, are closer to people in the table than to others"
     yield Tried(name, "closest records", risk.rate, means, finding.luck, finding.verdict is None)
+
+
+@_figures.register
+def _(finding: ClosestSequences, name: str) -> Iterator[Tried]:
+    close, copied = finding.closeness, finding.copying
+    means = (
+        "of the different released sequences, over and above one half, are closer to those learned from than to others"
+    )
+    yield Tried(f"{name}, closest", "closest sequences", close.rate, means, finding.luck, close.verdict is None)
+    means = "of the units with a sequence of their own had it copied, beyond what chance copies of others"
+    yield Tried(f"{name}, copied", "copied sequences", copied.rate, means, finding.copied, copied.verdict is None)
+
+
+@_figures.register
+def _(finding: ExposedCanaries, name: str) -> Iterator[Tried]:
+    if finding.claimed is None:
+        yield Tried(name, "canaries", finding.bits, "bits of a canary are remembered on average", finding.chance)
+    else:
+        yield Tried(name, "epsilon", finding.lower, "is the epsilon shown", finding.chance, claimed=finding.claimed)
 
 
 @_figures.register

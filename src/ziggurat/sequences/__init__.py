@@ -11,6 +11,8 @@ from ziggurat._lazy import lazy
 if TYPE_CHECKING:
     from ziggurat.sequences._domain import SequenceDomain, Token
     from ziggurat.sequences._generator import SequenceGenerator
+    from ziggurat.sequences._layout import SequenceLayout, domain_of
+    from ziggurat.sequences._reading import read_sequences
     from ziggurat.sequences._sequences import Sequences
 else:
     __getattr__, __dir__ = lazy(
@@ -18,6 +20,8 @@ else:
         {
             "_domain": "SequenceDomain Token",
             "_generator": "SequenceGenerator",
+            "_layout": "SequenceLayout domain_of",
+            "_reading": "read_sequences",
             "_sequences": "Sequences",
         },
     )
@@ -25,6 +29,9 @@ else:
 __all__ = [
     "SequenceDomain",
     "SequenceGenerator",
+    "SequenceLayout",
     "Sequences",
     "Token",
+    "domain_of",
+    "read_sequences",
 ]

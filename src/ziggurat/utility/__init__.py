@@ -11,7 +11,13 @@ from ziggurat._lazy import lazy
 if TYPE_CHECKING:
     from ziggurat.utility._comparison import Comparison, compare
     from ziggurat.utility._correlations import Correlations, correlations
-    from ziggurat.utility._distributions import hellinger, kl_divergence, normalized_kl, total_variation
+    from ziggurat.utility._distributions import (
+        hellinger,
+        jensen_shannon,
+        kl_divergence,
+        normalized_kl,
+        total_variation,
+    )
     from ziggurat.utility._estimates import ColumnEstimate, Estimates, estimates
     from ziggurat.utility._fits import Formula
     from ziggurat.utility._intervals import Combining, Interval, interval_overlap
@@ -28,7 +34,7 @@ else:
         {
             "_comparison": "Comparison compare",
             "_correlations": "Correlations correlations",
-            "_distributions": "hellinger kl_divergence normalized_kl total_variation",
+            "_distributions": "hellinger jensen_shannon kl_divergence normalized_kl total_variation",
             "_estimates": "ColumnEstimate Estimates estimates",
             "_fits": "Formula",
             "_intervals": "Combining Interval interval_overlap",
@@ -65,6 +71,7 @@ __all__ = [
     "estimates",
     "hellinger",
     "interval_overlap",
+    "jensen_shannon",
     "kl_divergence",
     "marginals",
     "normalized_kl",

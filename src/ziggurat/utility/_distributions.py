@@ -126,6 +126,22 @@ def total_variation(p: Weights, q: Weights) -> float:
     return float(np.abs(one - other).sum() / 2)
 
 
+def jensen_shannon(p: Weights, q: Weights) -> float:
+    """Return the Jensen-Shannon divergence in bits: 0 for equal distributions, 1 for disjoint ones.
+
+    It is the mean divergence of both from their mixture (Lin 1991); its root, which some call by the same name, is a
+    distance.
+
+    Parameters
+    ----------
+    p, q
+        Weights of the same cells: probabilities or counts.
+    """
+    one, other = _distributions(p, q)
+    middle = (one + other) / 2
+    return (kl_divergence(one, middle) + kl_divergence(other, middle)) / (2 * math.log(2))
+
+
 def hellinger(p: Weights, q: Weights) -> float:
     """Return the Hellinger distance: 0 for equal distributions, 1 for disjoint ones.
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ziggurat.attacks._finding import CONFIDENCE, Share
 from ziggurat.attacks._guesses import FEWEST, whole
+from ziggurat.attacks._swaps import bound_luck
 from ziggurat.attacks.synthetic._alike import (
     ComparedRows,
     Floats,
@@ -24,12 +24,11 @@ from ziggurat.attacks.synthetic._alike import (
 from ziggurat.attacks.synthetic._closest_kernels import nearest
 from ziggurat.data import Table
 from ziggurat.data.coded import Codes
-from ziggurat.findings import Finding
+from ziggurat.findings import CONFIDENCE, Finding, Share
 from ziggurat.wording import count_noun
 
 _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 _LOW = 0.05
-_RADEMACHER = 3.1787  # 1 / (4 P[Z >= sqrt 2]) = 3.17865…, rounded up
 
 
 @dataclass(frozen=True)
@@ -204,25 +203,20 @@ def _closer(
 
     The i-th drawn rows of both are a pair, drawn before anybody looks. Whether the two change places is a fair coin, so
     that twice what the count exceeds its mean by is a sum of the pairs' differences of w with random signs. Whatever
-    these are, such a sum is at least x standard deviations with a probability of at most 3.178 times the normal one
-    (Bentkus, Dzindzalieta 2015, "A tight Gaussian bound for weighted sums of Rademacher random variables", Bernoulli
-    21(2)): true however few the rows are, if no two real rows are equally close. If some are, a coin for each synthetic
-    row decides, which moves the sum less than the differences say.
+    these are, `bound_luck` bounds how likely so large a sum is, however few the rows are, if no two real rows are
+    equally close. If some are, a coin for each synthetic row decides, which moves the sum less than the differences
+    say.
     """
     gap = near[1][:, 0] - far[1][:, 0]
     wins = (gap < 0) | ((gap == 0) & (draw.random(gap.size) < 0.5))
     mine, theirs = (np.bincount(part, minlength=real // 2) for part in (near[0][wins, 0], far[0][~wins, 0]))
     squares = float((mine.astype(np.float64) ** 2).sum() + (theirs.astype(np.float64) ** 2).sum())
     spread = (squares - wins.size**2 / real) * real / (real - 1) / 4
-    return Share(int(wins.sum()), wins.size), float(_Z * np.sqrt(max(0.0, spread)) / wins.size), _luck(mine - theirs)
-
-
-def _luck(differences: Codes) -> float:
-    """How likely the differences, with random signs, add up to as much: at most."""
-    from scipy import stats
-
-    size = float(np.sqrt((differences.astype(np.float64) ** 2).sum()))
-    return min(1.0, _RADEMACHER * float(stats.norm.sf(differences.sum() / size))) if size else 1.0
+    return (
+        Share(int(wins.sum()), wins.size),
+        float(_Z * np.sqrt(max(0.0, spread)) / wins.size),
+        bound_luck(mine - theirs),
+    )
 
 
 def _closeness(distances: Floats) -> Closeness:

@@ -55,6 +55,7 @@ _GRAMMAR: dict[int, dict[int, float]] = {
     13: {13: 0.5, _END: 0.5},
 }
 _START = 1
+_LONGEST = 80  # what counts of a block; longer ones are next to impossible by the grammar
 ANOMALIES = ("none", "truncated", "skipped", "misordered", "stuck", "fault")
 
 Matrix = npt.NDArray[np.int16]
@@ -112,7 +113,11 @@ def log_sequences_schema() -> Schema:
         "block_id": {"kind": "text", "role": "identifier"},
         "label": {"kind": "integer", "role": "sensitive", "bounds": [0, 1]},
         "anomaly": {"kind": "category", "role": "sensitive", "categories": ANOMALIES},
-        "seq": {"kind": "text", "description": "keys of log_vocabulary, joined by spaces"},
+        "seq": {
+            "kind": "text",
+            "sequence": {"tokens": [str(key) for key in _VOCABULARY], "longest": _LONGEST},
+            "description": "keys of log_vocabulary, joined by spaces",
+        },
     }
     return Schema.from_dict({"name": "logs", "unit": {"block": "block_id"}, "columns": columns})
 

@@ -5,38 +5,39 @@ from typing import TYPE_CHECKING
 from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
-    from ziggurat.data.schema._column import (
+    from ziggurat.data.schema._column import Column, Role
+    from ziggurat.data.schema._hierarchy_files import hierarchies_in, read_hierarchies, read_hierarchy, write_hierarchy
+    from ziggurat.data.schema._hints import NUMBER_CODES, TEXT_CODES, names_a_counter, names_a_unit, role_in_name
+    from ziggurat.data.schema._kind_texts import GRAMMAR, LONGEST, PLAIN_TRUTH, TYPICAL, cell_reads_as, looks_like
+    from ziggurat.data.schema._known import (
         INT64_LOWER,
         INT64_UPPER,
         Bounds,
         BoundValue,
         Categories,
-        Column,
         Hierarchy,
         Kind,
         MissingCode,
         Provenance,
-        Role,
+        Symbols,
         Value,
         kind_of_values,
         write_value,
     )
-    from ziggurat.data.schema._hierarchy_files import hierarchies_in, read_hierarchies, read_hierarchy, write_hierarchy
-    from ziggurat.data.schema._hints import NUMBER_CODES, TEXT_CODES, names_a_counter, names_a_unit, role_in_name
-    from ziggurat.data.schema._kind_texts import GRAMMAR, LONGEST, PLAIN_TRUTH, TYPICAL, cell_reads_as, looks_like
     from ziggurat.data.schema._schema import Schema
     from ziggurat.data.schema._unit import Unit
 else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "_column": """
-                BoundValue Bounds Categories Column Hierarchy INT64_LOWER INT64_UPPER Kind MissingCode Provenance Role
-                Value kind_of_values write_value
-            """,
+            "_column": "Column Role",
             "_hierarchy_files": "hierarchies_in read_hierarchies read_hierarchy write_hierarchy",
             "_hints": "NUMBER_CODES TEXT_CODES names_a_counter names_a_unit role_in_name",
             "_kind_texts": "GRAMMAR LONGEST PLAIN_TRUTH TYPICAL cell_reads_as looks_like",
+            "_known": """
+                BoundValue Bounds Categories Hierarchy INT64_LOWER INT64_UPPER Kind MissingCode Provenance Symbols
+                Value kind_of_values write_value
+            """,
             "_schema": "Schema",
             "_unit": "Unit",
         },
@@ -61,6 +62,7 @@ __all__ = [
     "Provenance",
     "Role",
     "Schema",
+    "Symbols",
     "Unit",
     "Value",
     "cell_reads_as",

@@ -5,8 +5,9 @@ from datetime import date
 from pathlib import Path as FilePath
 from typing import Any, TypeVar
 
-from ziggurat.data.schema._column import Bounds, Categories, Column, Hierarchy, Kind, Provenance, Role, kind_of_values
+from ziggurat.data.schema._column import Column, Role
 from ziggurat.data.schema._hierarchy_files import read_hierarchy
+from ziggurat.data.schema._known import Bounds, Categories, Hierarchy, Kind, Provenance, Symbols, kind_of_values
 from ziggurat.data.schema._unit import Unit
 from ziggurat.errors import DataError, SchemaError
 from ziggurat.located_yaml import Locate, Path
@@ -24,6 +25,8 @@ _COLUMN_KEYS = (
     "categories_from",
     "ordered",
     "hierarchy",
+    "sequence",
+    "sequence_from",
     "missing",
     "description",
 )
@@ -52,6 +55,9 @@ def _plain_column(column: Column) -> dict[str, Any]:
         data |= {"ordered": True} if column.categories.ordered else {}
     if column.hierarchy is not None:
         data["hierarchy"] = _plain_hierarchy(column.hierarchy)
+    if column.sequence is not None:
+        data["sequence"] = _plain_symbols(column.sequence)
+        data["sequence_from"] = column.sequence.provenance.value
     if column.missing:
         data["missing"] = list(column.missing)
     if column.description:
@@ -66,6 +72,10 @@ def _plain_value(value: object) -> object:
 def _plain_hierarchy(hierarchy: Hierarchy) -> list[list[object]]:
     # Rows rather than a mapping: JSON would turn the keys of integer codes into text.
     return [[_plain_value(value), *labels] for value, labels in hierarchy.levels.items()]
+
+
+def _plain_symbols(symbols: Symbols) -> dict[str, Any]:
+    return {"tokens": list(symbols.tokens), "longest": symbols.longest, "separator": symbols.separator}
 
 
 def parse_fields(data: object, locate: Locate = lambda _: "", folder: FilePath | None = None) -> dict[str, Any]:
@@ -111,6 +121,7 @@ def _build_column(name: str, fields: Mapping[str, Any], folder: FilePath | None)
             _hierarchy(name, fields, folder),
             tuple(_list(fields.get("missing", []), "'missing'")),
             fields.get("description", ""),
+            _symbols(fields),
         )
     except SchemaError as error:
         named = str(error).startswith(f"Column {name!r}")
@@ -143,6 +154,18 @@ def _categories(fields: Mapping[str, Any]) -> Categories | None:
         return None
     values = tuple(_list(fields["categories"], "'categories'"))
     return Categories(values, fields.get("categories_from", Provenance.PUBLIC), fields.get("ordered", False))
+
+
+def _symbols(fields: Mapping[str, Any]) -> Symbols | None:
+    if "sequence" not in fields:
+        _refuse_alone(fields, "sequence_from", "sequence")
+        return None
+    given = fields["sequence"]
+    if not isinstance(given, Mapping) or not {"tokens", "longest"} <= set(given) <= {"tokens", "longest", "separator"}:
+        raise SchemaError("'sequence' must say its tokens and how many of them count: {tokens: [a, b], longest: 50}.")
+    tokens = tuple(_list(given["tokens"], "'tokens'"))
+    separator, origin = given.get("separator", " "), fields.get("sequence_from", Provenance.PUBLIC)
+    return Symbols(tokens, given["longest"], separator, origin)
 
 
 def _refuse_alone(fields: Mapping[str, Any], key: str, partner: str) -> None:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ziggurat.data.engines import mark_text, unmark_text
-from ziggurat.data.schema._column import INT64_LOWER, INT64_UPPER, Hierarchy, Kind, Value, choose, write_value
 from ziggurat.data.schema._kind_texts import cell_reads_as
+from ziggurat.data.schema._known import INT64_LOWER, INT64_UPPER, Hierarchy, Kind, Value, choose, write_value
 from ziggurat.errors import DataError, ParameterError, SchemaError
 from ziggurat.files import write_text
 from ziggurat.wording import count_noun, nearest

@@ -2,7 +2,7 @@
 
 import re
 
-from ziggurat.data.schema._column import Kind
+from ziggurat.data.schema._known import Kind
 
 _YEAR = "([0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)"  # not 0000, which neither Python nor PostgreSQL has
 _LEAP_YEAR = "([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[48]|[2468][048]|[13579][26])00)"

@@ -4,6 +4,13 @@ What is heavy (scikit-learn, PyTorch, Keras, Arrow) is imported when a step runs
 """
 
 from ziggurat.experiments.steps.cases import digit_data, heartbeat_data, model_data, prepare_data, web_request_data
+from ziggurat.experiments.steps.headlines import (
+    headline_data,
+    judge_written,
+    novelty_quantile,
+    repetitions_of,
+    write_headlines,
+)
 from ziggurat.experiments.steps.models import (
     at_risk_epsilon,
     at_risk_level,
@@ -36,6 +43,15 @@ from ziggurat.experiments.steps.records import (
     train_generator_keras,
     train_generator_torch,
 )
+from ziggurat.experiments.steps.sequences import (
+    choose_measure,
+    classify_sequences,
+    privatize_sequences,
+    recall_canaries,
+    sequence_data,
+    sequence_similarity,
+    train_sequence_generator,
+)
 from ziggurat.experiments.steps.synthesis import (
     draw_samples,
     match_rates,
@@ -50,8 +66,10 @@ __all__ = [
     "at_risk_epsilon",
     "at_risk_level",
     "cheapest_promise",
+    "choose_measure",
     "classify",
     "classify_keras",
+    "classify_sequences",
     "classify_torch",
     "combined_risk",
     "compensation_budget",
@@ -60,16 +78,22 @@ __all__ = [
     "draw_samples",
     "fit_regression",
     "gaussian_sigma",
+    "headline_data",
     "heartbeat_data",
+    "judge_written",
     "label_queries",
     "label_votes",
     "loss_tail",
     "match_rates",
     "model_data",
+    "novelty_quantile",
     "parallel_composition",
     "prepare_data",
     "privatize",
+    "privatize_sequences",
     "proportion_sensitivity",
+    "recall_canaries",
+    "repetitions_of",
     "ridge_error",
     "ridge_rows",
     "ridge_sensitivities",
@@ -77,6 +101,8 @@ __all__ = [
     "samples_needed",
     "sampling_confidence",
     "selection_probability",
+    "sequence_data",
+    "sequence_similarity",
     "serve_model",
     "similarity",
     "spread_of_runs",
@@ -87,7 +113,9 @@ __all__ = [
     "train_generator",
     "train_generator_keras",
     "train_generator_torch",
+    "train_sequence_generator",
     "train_student",
     "train_teachers",
     "web_request_data",
+    "write_headlines",
 ]
