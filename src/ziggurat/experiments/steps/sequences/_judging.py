@@ -37,22 +37,26 @@ def sequence_similarity(original: Mapping[str, Any], changed: Mapping[str, Any])
 
 
 @step("choose-measure", outputs=("value",))
-def choose_measure(shown: str, measures: Mapping[str, str] | None = None, **given: float) -> dict[str, Any]:
+def choose_measure(
+    curve: str, measures: Mapping[str, str] | None = None, decimals: int = 2, **given: float
+) -> dict[str, Any]:
     """Give one of several numbers, by what a figure calls it, so that they stand in it side by side.
 
     Parameters
     ----------
-    shown
+    curve
         Which.
     measures
         For each word in the figure the name of the input that it stands for.
+    decimals
+        How many the figure shows: shares close to 0 then do not stretch its axis over decades.
     given
         The numbers, as inputs.
     """
-    name = (measures or {}).get(shown, shown)
+    name = (measures or {}).get(curve, curve)
     if name not in given:
-        raise ExperimentError(f"There is no input for {shown!r}; name it in 'inputs' and in 'measures'.")
-    return {"value": float(given[name])}
+        raise ExperimentError(f"There is no input for {curve!r}; name it in 'inputs' and in 'measures'.")
+    return {"value": round(float(given[name]), decimals)}
 
 
 @step("recall-canaries", outputs=("recalled", "recalled_unseen"))
