@@ -12,7 +12,7 @@ WORKERS ?= auto
 
 export ZIGGURAT_DATA ?=
 
-.PHONY: help setup java run test lint bench docs clean
+.PHONY: help setup java grammar run test lint bench docs clean
 
 help:
 	@echo "make run    set everything up and take the tour"
@@ -21,7 +21,7 @@ help:
 	@echo "make bench  speed, as ratios against peers, in one run"
 	@echo "make docs   build the documentation site into site/"
 
-setup: $(STAMP) java
+setup: $(STAMP) java grammar
 
 # The product alone, which is all that `make run` needs.
 $(CORE): pyproject.toml constraints.txt
@@ -38,6 +38,12 @@ java:
 	@command -v java >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get -qq update && \
 	  DEBIAN_FRONTEND=noninteractive apt-get -qq install -y default-jre-headless >/dev/null; } || \
 	  echo "No Java runtime (Debian: default-jre-headless); the Spark tests will be skipped."
+
+# The parser that judges headlines; as root it is installed, otherwise its tests skip and say so.
+grammar:
+	@command -v link-parser >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get -qq update && \
+	  DEBIAN_FRONTEND=noninteractive apt-get -qq install -y link-grammar >/dev/null; } || \
+	  echo "No link-parser (Debian: link-grammar); the tests of grammar by it will be skipped."
 
 run: $(CORE)
 	$(BIN)/ziggurat tour
@@ -68,6 +74,7 @@ bench: setup
 	$(BIN)/python bench/local_recoding.py
 	$(BIN)/python bench/synthesize.py
 	$(BIN)/python bench/pate_accounting.py
+	$(BIN)/python bench/bleu.py
 
 docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -46,6 +46,7 @@ PUBLIC = (
     "sequences.text",
     "sequences.tokens",
     "utility.sequences",
+    "utility.text",
 )
 
 

@@ -97,6 +97,7 @@ def losses(outputs: Tensor, targets: Tensor) -> Tensor:
     return functional.cross_entropy(outputs, targets, reduction="none")
 
 
+Losses = Callable[[Tensor, Tensor], Tensor]
 Steps = Iterator[None]
 
 
@@ -138,7 +139,7 @@ def sampled(rows: Tensor, batch: int) -> Tensor:
     return torch.where(torch.rand(len(rows), device=rows.device) < batch / len(rows))[0]
 
 
-def plain(module: nn.Module, rows: Tensor, targets: Tensor, batch: int) -> Steps:
+def plain(module: nn.Module, rows: Tensor, targets: Tensor, batch: int, losses: Losses = losses) -> Steps:
     sgd = torch.optim.SGD(module.parameters(), lr=0.1)
     while True:
         own = sampled(rows, batch)
@@ -148,7 +149,7 @@ def plain(module: nn.Module, rows: Tensor, targets: Tensor, batch: int) -> Steps
         yield
 
 
-def hooked(module: nn.Module, rows: Tensor, targets: Tensor, batch: int) -> Steps:
+def hooked(module: nn.Module, rows: Tensor, targets: Tensor, batch: int, losses: Losses = losses) -> Steps:
     from opacus import GradSampleModule
     from opacus.optimizers import DPOptimizer
 
@@ -187,7 +188,7 @@ def fresh(module: nn.Module) -> nn.Module:
     return copy.deepcopy(module)
 
 
-def ours(module: nn.Module, rows: Tensor, targets: Tensor, batch: int, size: int) -> Steps:
+def ours(module: nn.Module, rows: Tensor, targets: Tensor, batch: int, size: int, losses: Losses = losses) -> Steps:
     """The same sums, with noise that needs PyTorch alone."""
     from ziggurat.descent._gradients import Gradients, sum_clipped
 
@@ -203,7 +204,7 @@ def ours(module: nn.Module, rows: Tensor, targets: Tensor, batch: int, size: int
         yield
 
 
-def exact(module: nn.Module, rows: Tensor, targets: Tensor, batch: int, size: int) -> Steps:
+def exact(module: nn.Module, rows: Tensor, targets: Tensor, batch: int, size: int, losses: Losses = losses) -> Steps:
     """The very training of the package, step by step."""
     from fractions import Fraction
 

@@ -10,11 +10,14 @@ gradient that was seen, in units of 2^-22. PyTorch suffices.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import torch
 from torch import Tensor, nn
 
-from sgd import SOURCE, cnn, losses, mlp, name_of, without_the_rest
+import sgd_recurrent
+from sgd import SOURCE, Losses, cnn, losses, mlp, name_of, without_the_rest
 
 SHIFTS = (1, 2, 5, 17, 64)
 
@@ -27,18 +30,36 @@ def main() -> None:
     without_the_rest("ziggurat", SOURCE)
     without_the_rest("ziggurat.learn", SOURCE / "learn")
     print(f"on {name_of(given.device)}; PyTorch {torch.__version__}; at most 1 is allowed for")
+    for name, made, draw, of_rows in problems(given.device):
+        for way, block in (("noted", 128), ("noted", 608), ("mapped", 128)):
+            torch.manual_seed(block)
+            module, (rows, targets) = made().to(given.device), draw(block + max(SHIFTS))
+            worst = farthest(module, of_rows, way, rows, targets, block, given.rows)
+            print(f"  {name:17} {way:7} blocks of {block}: {worst * 2**22:6.3f} x 2^-22", flush=True)
+
+
+Drawn = Callable[[int], tuple[Tensor, Tensor]]
+
+
+def problems(device: str) -> Iterator[tuple[str, sgd_recurrent.Make, Drawn, Losses]]:
     for name, made, shape, classes in (("MLP", mlp, (500,), 2), ("CNN", cnn, (1, 28, 28), 10)):
-        for way in ("noted", "mapped"):
-            for block in (128, 608):
-                torch.manual_seed(block)
-                module = made().to(given.device)
-                rows = torch.rand((block + max(SHIFTS), *shape), device=given.device)
-                targets = torch.randint(0, classes, (len(rows),), device=given.device)
-                worst = farthest(module, way, rows, targets, block, given.rows)
-                print(f"  {name} {way:7} blocks of {block}: {worst * 2**22:6.3f} x 2^-22")
+        yield name, made, partial(features, device, shape, classes), losses
+    for name, made, _, _ in sgd_recurrent.problems(64):
+        yield name, made, partial(tokens, device), sgd_recurrent.losses
 
 
-def farthest(module: nn.Module, way: str, rows: Tensor, targets: Tensor, block: int, looked_at: int) -> float:
+def features(device: str, shape: tuple[int, ...], classes: int, count: int) -> tuple[Tensor, Tensor]:
+    return torch.rand((count, *shape), device=device), torch.randint(0, classes, (count,), device=device)
+
+
+def tokens(device: str, count: int) -> tuple[Tensor, Tensor]:
+    rows = torch.randint(0, sgd_recurrent.TOKENS, (count, 50), device=device)
+    return rows, rows
+
+
+def farthest(
+    module: nn.Module, losses: Losses, way: str, rows: Tensor, targets: Tensor, block: int, looked_at: int
+) -> float:
     """The largest change of a row's gradient, relative to its length, over all shifts."""
     from ziggurat.descent._gradients import Gradients
 

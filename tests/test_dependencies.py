@@ -10,6 +10,8 @@ _ROOT = Path(__file__).parents[1]
 _SOURCE = _ROOT / "src" / "ziggurat"
 _IMPORTED_AS = {
     "dp-accounting": "dp_accounting",
+    "hanta": "HanTa",
+    "harper-py": "harper",
     "mlflow-skinny": "mlflow",
     "pyyaml": "yaml",
     "scikit-learn": "sklearn",

@@ -107,10 +107,13 @@ def far(found: Any, expected: Any) -> float:
 
 @pytest.mark.parametrize("clip", [0.05, 100.0])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_sum_is_that_of_a_loop_over_rows_in_doubles(kind: str, clip: float) -> None:
+def test_the_sum_is_that_of_a_loop_over_rows_in_doubles(
+    kind: str, clip: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     module, (rows, targets) = made(kind), given()
     expected = loop(module, rows, targets, clip)
-    for way in ("noted", "mapped"):
+    for way, few in (("noted", 0), ("noted", TIME), ("mapped", 0)):
+        monkeypatch.setattr("ziggurat.descent._rules._FEW_TIMES", few)  # sums over time, written out or not
         found = sum_clipped(Gradients(module, token_losses, way), rows, targets, torch.arange(ROWS), 8, clip)
         assert far(found, expected) < 1e-5
 
@@ -164,6 +167,14 @@ def test_causal_attention_sees_no_later_time_and_nobody_sees_what_is_not_there()
         assert torch.allclose(attention(features, there)[:, 0], attention(moved, there)[:, 0], atol=1e-6) is causal
 
 
+def test_attention_one_step_at_a_time_is_attention() -> None:
+    torch.manual_seed(7)
+    block, features, state = descent.TransformerBlock(WIDTH, 2), torch.randn(3, TIME, WIDTH), ()
+    for now, expected in zip(features.unbind(1), block(features).unbind(1), strict=True):
+        found, state = block.advance(now, state)
+        torch.testing.assert_close(found, expected)
+
+
 @pytest.mark.parametrize("kind", ["lstm", "gru", "block"])
 def test_no_row_of_tokens_moves_the_sum_by_more_than_the_clip(kind: str) -> None:
     module, (rows, targets) = made(kind), given()
@@ -175,6 +186,27 @@ def test_no_row_of_tokens_moves_the_sum_by_more_than_the_clip(kind: str) -> None
         moved.append(float((everything - sum_clipped(gradients, rows, targets, places, 8, 0.03)).norm()))
     reach = 0.03 * (1 + float(allowance(ROWS, 8, Fraction(1))))
     assert reach / 2 < max(moved) <= reach
+
+
+@pytest.mark.parametrize("width", [8, 7])
+@pytest.mark.parametrize("kind", [descent.LSTM, descent.GRU])
+def test_the_place_in_a_block_changes_a_gradient_through_time_by_less_than_is_allowed_for(
+    kind: Any, width: int
+) -> None:
+    torch.manual_seed(6)
+    gradients = Gradients(nn.Sequential(nn.Embedding(TOKENS, width), kind(width, width)), of_all, "noted")
+    rows, kept = torch.randint(0, TOKENS, (32, 40)), torch.eye(32, dtype=torch.bool)
+    for at in (0, 13, 31):
+        found = []
+        for shift in (0, 1):
+            totals = gradients.zeros()
+            gradients.add_clipped(totals, rows.roll(shift, 0), rows, kept[(at + shift) % 32], 0.3)
+            found.append(torch.cat([part.flatten() for part in totals]))
+        assert float((found[0] - found[1]).norm()) <= 0.3 * float(gradients.place)
+
+
+def of_all(outputs: Any, _targets: Any) -> Any:
+    return outputs.flatten(1).square().sum(1)
 
 
 def test_a_norm_that_forgets_the_embedding_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,16 +226,23 @@ def test_a_norm_that_forgets_the_embedding_is_caught(monkeypatch: pytest.MonkeyP
         test_tokens_are_trained_the_quick_way("lstm")
 
 
-def test_lengths_of_sums_over_time_are_never_too_short() -> None:
-    """Where nearly everything cancels, inner products of floats alone would find next to nothing."""
+@pytest.mark.parametrize(("one", "other"), [(1.0, 1.0), (2.0**-75, 2.0**55), (2.0**60, 2.0**-90)])
+def test_lengths_of_sums_over_time_are_never_too_short(one: float, other: float) -> None:
+    """Where nearly everything cancels or underflows, inner products of floats alone would find next to nothing."""
     generator = torch.Generator().manual_seed(4)
     left, right = (torch.randn((50, 1, size), generator=generator) for size in (30, 40))
-    left, right = torch.cat([left, -left], 1), torch.cat([right, right * (1 + 2.0**-23)], 1)
+    left, right = torch.cat([left, -left], 1) * one, torch.cat([right, right * (1 + 2.0**-23)], 1) * other
     exact = torch.bmm(left.double().mT, right.double()).flatten(1).norm(dim=1)
-    part = OuterSums(left, right)
-    assert bool((part.squares() >= exact.square()).all())
+    assert bool((OuterSums(left, right).squares() >= exact.square()).all())
     naive = torch.bmm(left, left.mT).mul(torch.bmm(right, right.mT)).sum((1, 2)).clamp(min=0).sqrt()
     assert bool((naive < exact * 0.9).any())
+
+
+def test_lengths_of_sums_over_time_are_hardly_too_long() -> None:
+    generator = torch.Generator().manual_seed(5)
+    left, right = (torch.randn((9, 20, size), generator=generator) for size in (30, 40))
+    exact = torch.bmm(left.double().mT, right.double()).flatten(1).square().sum(1)
+    assert bool((OuterSums(left, right).squares() <= exact * 1.001).all())
 
 
 def test_rows_without_finite_gradients_count_as_nothing() -> None:

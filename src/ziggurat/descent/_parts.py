@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
-# How many doubles are made at once of what is added up.
-_AT_ONCE = 1 << 22
+# How many doubles are made at once: on a processor about what its caches hold, elsewhere enough to keep it busy.
+_AT_ONCE = {"cpu": 1 << 19, "cuda": 1 << 24}
 
 
 class GradientPart(Protocol):
@@ -32,11 +33,12 @@ class WrittenGradients:
 
     def squares(self) -> Tensor:
         """Square the lengths."""
-        return _squares(self.values.flatten(1))
+        return torch.cat([_squares(values) for (values,) in _some(self.values.flatten(1))])
 
     def add_to(self, total: Tensor, weights: Tensor) -> None:
         """Add the rows up."""
-        total.view(-1).addmv_(self.values.flatten(1).double().T, weights)
+        for values, weight in _some(self.values.flatten(1), weights):
+            total.view(-1).addmv_(values.double().T, weight)
 
     def only(self, kept: Tensor) -> WrittenGradients:
         """Zero the others."""
@@ -66,10 +68,12 @@ class OuterSums:
     """Gradients that are sums over time of outer products g_t x_t^T, which are never multiplied out (Li et al. 2022).
 
     The squared length is the sum over s and t of (g_s . g_t)(x_s . x_t). Terms of both signs may cancel in it, so that
-    what rounding may have taken away is added: with vectors of d and e numbers at T times, every product of two errs
-    by at most (d + e + 2) 2^-53 |g_s| |g_t| |x_s| |x_t|, and their sum by T^2 2^-53 of the lengths' (Higham 2002,
-    sections 3.1 and 4.2), together at most (d + e + T^2 + 2) 2^-53 (sum of |g_t| |x_t|)^2, and twice that is added. A
-    length that is found too long clips too much, never too little.
+    what rounding may have taken away is added, and a length may be found too long, never too short. With n-vectors in
+    floats of unit u and least normal number v, an inner product errs by at most 2 n u |a| |b| + n v if n u < 1/2
+    (Higham 2002, section 3.1, and what underflows). So with vectors of d and e numbers at T times, a product of
+    two errs by at most 2 (d + e + 2) u |g_s| |g_t| |x_s| |x_t| + 2 v (d |x_s| |x_t| + e |g_s| |g_t|), and their sum, in
+    doubles, by T^2 2^-53 of what is added. Summed over s and t, products of lengths are squares of sums. What overflows
+    is not finite, and such a row counts as nothing.
     """
 
     def __init__(self, left: Tensor, right: Tensor) -> None:
@@ -77,17 +81,11 @@ class OuterSums:
 
     def squares(self) -> Tensor:
         """Add up products of inner products, and what rounding may have taken."""
-        left, right = self.left.double(), self.right.double()
-        ours, theirs = torch.bmm(left, left.mT), torch.bmm(right, right.mT)
-        lengths = (ours.diagonal(dim1=1, dim2=2) * theirs.diagonal(dim1=1, dim2=2)).sqrt().sum(1)
-        terms = left.shape[2] + right.shape[2] + left.shape[1] ** 2 + 2
-        return (ours * theirs).sum((1, 2)).clamp(min=0) + 2.0**-52 * terms * lengths.square()
+        return torch.cat([_bound(left, right) for left, right in _some(self.left, self.right)])
 
     def add_to(self, total: Tensor, weights: Tensor) -> None:
         """Make one product of matrices for all rows and times, some rows at a time."""
-        size = max(1, _AT_ONCE // max(1, self.left[0].numel() + self.right[0].numel()))
-        parts = (torch.split(each, size) for each in (self.left, self.right, weights))
-        for left, right, weight in zip(*parts, strict=True):
+        for left, right, weight in _some(self.left, self.right, weights):
             weighted = left.double() * weight.view(-1, 1, 1)
             total.addmm_(weighted.flatten(0, 1).T, right.double().flatten(0, 1))
 
@@ -123,6 +121,27 @@ class LinesLookedUp:
         """Zero the others."""
         self.sums = _zero(self.sums, kept[self.rows])
         return self
+
+
+def _bound(left: Tensor, right: Tensor) -> Tensor:
+    """Bound the squared lengths of sums over time from above; `OuterSums` has the proof."""
+    if torch.get_float32_matmul_precision() != "highest":  # products may then be of fewer digits than floats have
+        left, right = left.double(), right.double()
+    ours, theirs = torch.bmm(left, left.mT), torch.bmm(right, right.mT)
+    found = (ours.double() * theirs).sum((1, 2)).clamp(min=0)
+    kind, (time, wide, narrow) = torch.finfo(left.dtype), (*left.shape[1:], right.shape[2])
+    lengths, others = (torch.linalg.vector_norm(each, dim=2, dtype=torch.float64) for each in (left, right))
+    unit = (wide + narrow + 2) * kind.eps + time**2 * 2.0**-52
+    rounded = unit * (lengths * others).sum(1).square()
+    lost = wide * others.sum(1).square() + narrow * lengths.sum(1).square()
+    bound: Tensor = found + rounded + 2 * kind.tiny * lost
+    return bound
+
+
+def _some(*values: Tensor) -> Iterator[tuple[Tensor, ...]]:
+    """Give the same rows of several tensors, as many at a time as become doubles without much memory."""
+    size = max(1, _AT_ONCE.get(values[0].device.type, 1 << 19) // max(1, values[0][:1].numel()))
+    return zip(*(torch.split(each, size) for each in values), strict=True)
 
 
 def _squares(values: Tensor) -> Tensor:

@@ -14,6 +14,8 @@ from ziggurat.descent._parts import GradientPart, LinesLookedUp, Outer, OuterSum
 from ziggurat.descent._recurrent import GatedMemory, LongShortMemory, states_before
 from ziggurat.errors import ParameterError
 
+_FEW_TIMES = 12
+_MOST_WRITTEN = 1 << 25
 Found = Iterator[tuple[Tensor | None, GradientPart]]
 
 
@@ -44,9 +46,14 @@ def _linear(layer: Any, note: LayerNote) -> Found:
 
 
 def _outer_sums(left: Tensor, right: Tensor) -> GradientPart:
-    """Sums over time of outer products: written out, or not if the products of times are fewer (Li et al. 2022)."""
+    """Sums over time of outer products: written out, unless times are few or that were too much memory.
+
+    Written out they take d e numbers a row, of which every one is read twice; otherwise time^2 numbers a row, and as
+    many products in double precision as writing out takes in floats (Li et al. 2022 compare memory alone).
+    """
     left, right = left.flatten(1, -2), right.flatten(1, -2)
-    if 2 * left.shape[1] ** 2 <= left.shape[2] * right.shape[2]:
+    (rows, time, wide), narrow = left.shape, right.shape[2]
+    if time**2 <= wide * narrow and (time <= _FEW_TIMES or rows * wide * narrow > _MOST_WRITTEN):
         return OuterSums(left, right)
     return WrittenGradients(torch.bmm(left.mT, right))
 

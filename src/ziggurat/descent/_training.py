@@ -55,11 +55,10 @@ class DescentPlan:
     block: int
     rows: int
 
-    @property
-    def sensitivity(self) -> Fraction:
+    def sensitivity(self, gradients: Gradients) -> Fraction:
         """How far one row moves the computed sum of a step."""
         most = Size.of(Relation.ADD_OR_REMOVE_ONE, 0, self.rows).most
-        return self.clip * (1 + allowance(most, self.block, self.rounds.sampling))
+        return self.clip * (1 + allowance(most, self.block, self.rounds.sampling, gradients.place))
 
 
 class PrivateTraining:
@@ -74,7 +73,8 @@ class PrivateTraining:
     def __init__(self, gradients: Gradients, plan: DescentPlan, descent: Descent, source: Source) -> None:
         self.gradients, self.plan, self._descent = gradients, plan, descent
         self._sizes = [value.numel() for value in gradients.parameters]
-        self._lattice, self._source = LatticeNoise(plan.sensitivity, plan.multiplier, sum(self._sizes)), source
+        self._lattice = LatticeNoise(plan.sensitivity(gradients), plan.multiplier, sum(self._sizes))
+        self._source = source
         self._optimiser = descent.start(gradients.parameters)
         self._means = [value.detach().double().clone() for value in gradients.parameters]
         self.taken = 0

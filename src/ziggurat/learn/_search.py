@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Self
 
@@ -57,6 +57,7 @@ def _best_has(name: str) -> Callable[[Any], bool]:
     return lambda search: hasattr(getattr(search, "best_estimator_", search.estimator), name)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PrivateSearch(MetaEstimatorMixin, PrivateModel):  # type: ignore[misc]  # scikit-learn has no types
     """Choose the parameters of a private model out of a grid, within one epsilon and delta.
 
@@ -99,30 +100,19 @@ class PrivateSearch(MetaEstimatorMixin, PrivateModel):  # type: ignore[misc]  # 
         What the search did and with which randomness, for the ledger.
     """
 
-    best_estimator_: Any
-    best_index_: int
-    best_params_: dict[str, Any]
-    candidates_: list[dict[str, Any]]
-    n_features_in_: int
+    estimator: Any = field(default=None, kw_only=False)
+    param_grid: Any = field(default=None, kw_only=False)
+    epsilon: Amount = 1
+    delta: Amount = "1e-6"
+    scoring: str | None = None
+    choice_share: Amount = "0.2"
+    random_state: int | None = None
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        param_grid: Any = None,
-        *,
-        epsilon: Amount = 1,
-        delta: Amount = "1e-6",
-        scoring: str | None = None,
-        choice_share: Amount = "0.2",
-        random_state: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.epsilon = epsilon
-        self.delta = delta
-        self.scoring = scoring
-        self.choice_share = choice_share
-        self.random_state = random_state
+    best_estimator_: Any = field(init=False)
+    best_index_: int = field(init=False)
+    best_params_: dict[str, Any] = field(init=False)
+    candidates_: list[dict[str, Any]] = field(init=False)
+    n_features_in_: int = field(init=False)
 
     def planned(self, rows: int, columns: int) -> Event:
         """Say what a search of a table of this public shape will cost; nothing is read."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -14,7 +14,6 @@ from ziggurat.errors import ParameterError
 from ziggurat.learn._classes import code_labels, public_classes
 from ziggurat.learn._clipping import Scale, read_bounds
 from ziggurat.learn._sgd_model import PrivateSGD, require_torch
-from ziggurat.privacy import Amount
 
 if TYPE_CHECKING:
     from ziggurat.descent import Progress
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PrivateSGDClassifier(ClassifierMixin, PrivateSGD):  # type: ignore[misc]  # scikit-learn has no types
     """A classifier of any PyTorch module, trained by private gradient descent (Abadi et al. 2016).
 
@@ -102,37 +102,9 @@ class PrivateSGDClassifier(ClassifierMixin, PrivateSGD):  # type: ignore[misc]  
         See `Private`.
     """
 
-    classes_: Array
+    classes: Any = None
 
-    def __init__(
-        self,
-        module: Any = None,
-        *,
-        epsilon: Amount = "1",
-        delta: Amount = "1e-5",
-        classes: Any = None,
-        bounds: Any = None,
-        hidden: tuple[int, ...] = (32,),
-        epochs: Amount = 30,
-        batch: int | None = None,
-        learning_rate: float | None = None,
-        clip: Amount = 1,
-        optimiser: str = "adam",
-        momentum: float = 0.9,
-        average: bool = True,
-        microbatch: int | None = None,
-        device: str = "cpu",
-        checkpoint: str | Path | None = None,
-        checkpoint_every: int = 100,
-        relation: str = "add-or-remove-one",
-        expected_rows: int | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        super().__init__(
-            module, epsilon, delta, bounds, hidden, epochs, batch, learning_rate, clip, optimiser, momentum, average,
-            microbatch, device, checkpoint, checkpoint_every, relation, expected_rows, random_state,
-        )  # fmt: skip
-        self.classes = classes
+    classes_: Array = field(init=False)
 
     def fit(self, X: Any, y: Any, *, progress: Progress | None = None) -> Self:  # noqa: N803
         """Train on private rows; `progress` is told how many steps are done and how many there are."""
@@ -182,6 +154,7 @@ class PrivateSGDClassifier(ClassifierMixin, PrivateSGD):  # type: ignore[misc]  
         return cross_entropy(outputs, targets)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PrivateSGDRegressor(RegressorMixin, PrivateSGD):  # type: ignore[misc]  # scikit-learn has no types
     """A regression by any PyTorch module with one output, trained by private gradient descent on squared errors.
 
@@ -194,35 +167,7 @@ class PrivateSGDRegressor(RegressorMixin, PrivateSGD):  # type: ignore[misc]  # 
         is, which costs no privacy, but targets far from [-1, 1] are learned badly.
     """
 
-    def __init__(
-        self,
-        module: Any = None,
-        *,
-        epsilon: Amount = "1",
-        delta: Amount = "1e-5",
-        bounds: Any = None,
-        y_bounds: tuple[float, float] | None = None,
-        hidden: tuple[int, ...] = (32,),
-        epochs: Amount = 30,
-        batch: int | None = None,
-        learning_rate: float | None = None,
-        clip: Amount = 1,
-        optimiser: str = "adam",
-        momentum: float = 0.9,
-        average: bool = True,
-        microbatch: int | None = None,
-        device: str = "cpu",
-        checkpoint: str | Path | None = None,
-        checkpoint_every: int = 100,
-        relation: str = "add-or-remove-one",
-        expected_rows: int | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        super().__init__(
-            module, epsilon, delta, bounds, hidden, epochs, batch, learning_rate, clip, optimiser, momentum, average,
-            microbatch, device, checkpoint, checkpoint_every, relation, expected_rows, random_state,
-        )  # fmt: skip
-        self.y_bounds = y_bounds
+    y_bounds: tuple[float, float] | None = None
 
     def fit(self, X: Any, y: Any, *, progress: Progress | None = None) -> Self:  # noqa: N803
         """Train on private rows; `progress` is told how many steps are done and how many there are."""

@@ -6,6 +6,7 @@ import copy
 import json
 import math
 from abc import abstractmethod
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -29,48 +30,36 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PrivateSGD(StoredModel, PrivateModel):
     """A module trained by private gradient descent; see `PrivateSGDClassifier` for the promise and the parameters."""
 
-    n_features_in_: int
-    noise_multiplier_: Fraction
-    sampling_: Fraction
-    steps_: int
-    weights_: dict[str, Array]
-    own_module_: bool
+    module: Any = field(default=None, kw_only=False)
+    epsilon: Amount = "1"
+    delta: Amount = "1e-5"
+    bounds: Any = None
+    hidden: tuple[int, ...] = (32,)
+    epochs: Amount = 30
+    batch: int | None = None
+    learning_rate: float | None = None
+    clip: Amount = 1
+    optimiser: str = "adam"
+    momentum: float = 0.9
+    average: bool = True
+    microbatch: int | None = None
+    device: str = "cpu"
+    checkpoint: str | Path | None = None
+    checkpoint_every: int = 100
+    relation: str = "add-or-remove-one"
+    expected_rows: int | None = None
+    random_state: int | None = None
 
-    def __init__(
-        self,
-        module: Any,
-        epsilon: Amount,
-        delta: Amount,
-        bounds: Any,
-        hidden: tuple[int, ...],
-        epochs: Amount,
-        batch: int | None,
-        learning_rate: float | None,
-        clip: Amount,
-        optimiser: str,
-        momentum: float,
-        average: bool,
-        microbatch: int | None,
-        device: str,
-        checkpoint: str | Path | None,
-        checkpoint_every: int,
-        relation: str,
-        expected_rows: int | None,
-        random_state: int | None,
-    ) -> None:
-        self.module = module
-        self.epsilon, self.delta = epsilon, delta
-        self.bounds, self.hidden = bounds, hidden
-        self.epochs, self.batch = epochs, batch
-        self.learning_rate, self.clip = learning_rate, clip
-        self.optimiser, self.momentum, self.average = optimiser, momentum, average
-        self.microbatch, self.device = microbatch, device
-        self.checkpoint, self.checkpoint_every = checkpoint, checkpoint_every
-        self.relation, self.expected_rows = relation, expected_rows
-        self.random_state = random_state
+    n_features_in_: int = field(init=False)
+    noise_multiplier_: Fraction = field(init=False)
+    sampling_: Fraction = field(init=False)
+    steps_: int = field(init=False)
+    weights_: dict[str, Array] = field(init=False)
+    own_module_: bool = field(init=False)
 
     def planned(self, rows: int, columns: int) -> SampledGaussianEvent:  # noqa: ARG002 - as every private model
         """Say what fitting will cost, by the declared number of rows alone."""

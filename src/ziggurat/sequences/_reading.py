@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from ziggurat.data import Kind, Table, open_table
-from ziggurat.data.expressions import cast_to, constant, is_filled, is_present, reference
+from ziggurat.data.expressions import cast_to, constant, is_filled, is_present, only_where, reference
 from ziggurat.sequences._domain import SequenceDomain
 from ziggurat.sequences._layout import SequenceLayout, domain_of
 from ziggurat.sequences._sequences import Sequences
@@ -79,13 +79,12 @@ def _read_wide(table: Table, layout: SequenceLayout, domain: SequenceDomain) -> 
 
 def _cells(table: Table, layout: SequenceLayout, domain: SequenceDomain) -> exp.Expr:
     cell, unit = table.declared[layout.sequence], domain.unit.column
-    owner: exp.Expr = exp.Literal.number(0)
-    present = [is_present(cell)]
-    if unit is not None:
-        owner = reference(table.declared[unit])
-        present.append(is_present(table.declared[unit]))
-    asked = (reference(cell).as_("cell"), owner.as_("owner"), _class_code(table, layout, domain).as_("label"))
-    cells = exp.select(*asked).from_(_rows(table, layout, domain)).where(*present)
+    # A file of text cannot tell an empty cell from a missing one: both are an empty sequence.
+    text = exp.Coalesce(this=only_where(is_present(cell), reference(cell)), expressions=[exp.Literal.string("")])
+    owner = exp.Literal.number(0) if unit is None else reference(table.declared[unit])
+    owned = [] if unit is None else [is_present(table.declared[unit])]
+    asked = (text.as_("cell"), owner.as_("owner"), _class_code(table, layout, domain).as_("label"))
+    cells = exp.select(*asked).from_(_rows(table, layout, domain)).where(*owned)
     return exp.select("*").from_(cells.subquery("cells")).where(_has_class())
 
 
@@ -130,7 +129,9 @@ def _in_order(table: Table, layout: SequenceLayout, domain: SequenceDomain, lent
     unknown = _flag(exp.Is(this=exp.column("code"), expression=exp.Null()))
     unclassed = _flag(exp.LT(this=exp.column("label"), expression=exp.Literal.number(0)))
     place = _window(exp.RowNumber(), keys, [unknown, "nowhere", "at", "code"])
-    label = _window(exp.FirstValue(this=exp.column("label")), keys, [unclassed, "nowhere", "at", "label"])
+    label: exp.Expr = exp.column("label")
+    if layout.label is not None:
+        label = _window(exp.FirstValue(this=label), keys, [unclassed, "nowhere", "at", "label"])
     placed = exp.select(*keys, "code", place.as_("place"), label.as_("label"))
     placed = placed.from_(_symbols(table, layout, domain, lent).subquery("coded"))
     some = exp.or_(is_filled(exp.column("code")), exp.EQ(this=exp.column("place"), expression=exp.Literal.number(1)))

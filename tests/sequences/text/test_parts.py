@@ -106,6 +106,7 @@ class Block:
                                   "safetensors", "HanTa", "pydantic", "yaml"}:
             raise ImportError(name)
 sys.meta_path.insert(0, Block())
-from ziggurat.sequences.text import CodedHeadlines, WriterNetwork, draw_words, score_windows, train_network
+from ziggurat.descent import Gradients
+from ziggurat.sequences.text import CodedHeadlines, RowNetwork, draw_words, score_windows, train_network
 """
     subprocess.run([sys.executable, "-c", code], check=True)

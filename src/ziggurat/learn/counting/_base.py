@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -29,14 +30,19 @@ class CountingFacts(NamedTuple):
     classes: int
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CountingClassifier(StoredModel, ClassifierMixin, PrivateModel):  # type: ignore[misc]  # scikit-learn has no types
     """A classifier that counts private rows, adds noise, and publishes what follows from the noisy counts."""
 
-    classes: Any
-    relation: str
-    expected_rows: int | None
-    classes_: Labels
-    n_features_in_: int
+    epsilon: Amount = 1
+    delta: Amount = "1e-6"
+    classes: Any = None
+    relation: str = "add-or-remove-one"
+    expected_rows: int | None = None
+    random_state: int | None = None
+
+    classes_: Labels = field(init=False)
+    n_features_in_: int = field(init=False)
 
     def planned(self, rows: int, columns: int) -> Event:
         """Say what fitting a table of this shape will cost; nothing is read."""
@@ -122,12 +128,14 @@ class CountingClassifier(StoredModel, ClassifierMixin, PrivateModel):  # type: i
         return 2 if self._neighbours.relation is Relation.REPLACE_ONE else 1
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BoundedClassifier(CountingClassifier):
     """A counting classifier whose features have public bounds, declared or bought."""
 
-    bounds: Any
-    bounds_share: Amount
-    bounds_: Floats
+    bounds: Any = None
+    bounds_share: Amount = "0.1"
+
+    bounds_: Floats = field(init=False)
 
     def _shares(self, columns: int, kind: Kind) -> tuple[AdditiveNoise | None, FitBudget]:
         """Noise for bounds that have to be paid for, and the budget that is left."""

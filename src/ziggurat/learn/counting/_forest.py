@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,14 @@ from ziggurat.learn.counting._splits import (
     random_splits,
 )
 from ziggurat.mechanisms import AdditiveNoise, Gaussian, Laplace
-from ziggurat.privacy import Amount, Event, whole_number
+from ziggurat.privacy import Event, whole_number
 from ziggurat.randomness import Source
 
 _MOST, _DEPTH, _QUIET = 10, 6, 0.2
 _SHARPER = 1.5  # than a mean of log odds: leaves of random splits know little, and much of it apart from each other
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RandomForestClassifier(BoundedClassifier):
     """Trees with random splits, protected.
 
@@ -70,35 +72,13 @@ class RandomForestClassifier(BoundedClassifier):
         What fitting did and with which randomness, for the ledger.
     """
 
-    feature_: Integers
-    threshold_: Floats
-    value_: Floats
-    class_prior_: Floats
+    trees: int = 20
+    depth: int | None = None
 
-    def __init__(
-        self,
-        *,
-        epsilon: Amount = 1,
-        delta: Amount = "1e-6",
-        trees: int = 20,
-        depth: int | None = None,
-        classes: Any = None,
-        bounds: Any = None,
-        bounds_share: Amount = "0.1",
-        relation: str = "add-or-remove-one",
-        expected_rows: int | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.trees = trees
-        self.depth = depth
-        self.classes = classes
-        self.bounds = bounds
-        self.bounds_share = bounds_share
-        self.relation = relation
-        self.expected_rows = expected_rows
-        self.random_state = random_state
+    feature_: Integers = field(init=False)
+    threshold_: Floats = field(init=False)
+    value_: Floats = field(init=False)
+    class_prior_: Floats = field(init=False)
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
         """Return the probability of every class, row by row, by the mean of what trees add in log odds.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -12,10 +13,11 @@ from ziggurat.learn._budget import FitBudget, lesser_noise
 from ziggurat.learn._clipping import Floats
 from ziggurat.learn.served import ServedHistogram
 from ziggurat.mechanisms import Gaussian, Laplace
-from ziggurat.privacy import Amount, Relation, whole_number
-from ziggurat.randomness import secure, seeded
+from ziggurat.privacy import Relation, whole_number
+from ziggurat.randomness import choose_source
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Histogram(ServedHistogram):
     """A histogram over a public grid of bins, non-negative and with total 1, to publish and to draw from.
 
@@ -54,27 +56,9 @@ class Histogram(ServedHistogram):
         What fitting did and with which randomness, for the ledger.
     """
 
-    as_published = False
-    shares_: Floats
+    as_published: bool = field(default=False, init=False)
 
-    def __init__(
-        self,
-        epsilon: Amount = 1,
-        delta: Amount = "1e-6",
-        *,
-        bins: Any = 10,
-        bounds: Any = None,
-        relation: str = "add-or-remove-one",
-        expected_rows: int | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bins = bins
-        self.bounds = bounds
-        self.relation = relation
-        self.expected_rows = expected_rows
-        self.random_state = random_state
+    shares_: Floats = field(init=False)
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 - as in scikit-learn
         """Count the rows in every bin, add noise, and make a density of the counts."""
@@ -90,7 +74,7 @@ class Histogram(ServedHistogram):
         """Draw rows from the density, anew each time or, with a whole number, the same ones again: post-processing."""
         check_is_fitted(self)
         count = whole_number(n_samples, "n_samples")
-        draw = (secure() if random_state is None else seeded(random_state)).simulation()
+        draw = choose_source(random_state).simulation()
         shape, box = self.shares_.shape, self._box(self.n_features_in_)
         places = np.unravel_index(draw.choice(self.shares_.size, size=count, p=self.shares_.ravel()), shape)
         part = (np.column_stack(places) + draw.random((count, len(shape)))) / np.array(shape)

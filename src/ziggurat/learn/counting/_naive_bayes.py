@@ -22,7 +22,7 @@ Categories. A row adds 1 to one count in every column: a replaced row changes 2 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -42,7 +42,7 @@ from ziggurat.learn.counting._base import (
     with_bounds,
 )
 from ziggurat.mechanisms import AdditiveNoise, Gaussian, Laplace
-from ziggurat.privacy import Amount, Event, Relation, whole_number
+from ziggurat.privacy import Event, Relation, whole_number
 from ziggurat.randomness import Source
 
 _LARGEST = 1 << 61
@@ -109,6 +109,7 @@ class ClassSums:
         return counts, in_units[:, 1 : 1 + self.columns] / first, squares
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GaussianNB(BoundedClassifier):
     """Gaussian naive Bayes, protected.
 
@@ -155,32 +156,11 @@ class GaussianNB(BoundedClassifier):
         What fitting did and with which randomness, for the ledger.
     """
 
-    class_prior_: Floats
-    theta_: Floats
-    var_: Floats
+    least_spread: float = 0.01
 
-    def __init__(
-        self,
-        *,
-        epsilon: Amount = 1,
-        delta: Amount = "1e-6",
-        classes: Any = None,
-        bounds: Any = None,
-        bounds_share: Amount = "0.1",
-        least_spread: float = 0.01,
-        relation: str = "add-or-remove-one",
-        expected_rows: int | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.classes = classes
-        self.bounds = bounds
-        self.bounds_share = bounds_share
-        self.least_spread = least_spread
-        self.relation = relation
-        self.expected_rows = expected_rows
-        self.random_state = random_state
+    class_prior_: Floats = field(init=False)
+    theta_: Floats = field(init=False)
+    var_: Floats = field(init=False)
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
         """Return the probability of every class, row by row; rows are moved into the bounds first."""
@@ -239,6 +219,7 @@ def _leaning(totals: Floats, counts: Floats, weight: float) -> Floats:
     return np.asarray((totals + weight * overall) / (counts[:, None] + weight))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CategoricalNB(CountingClassifier):
     """Naive Bayes for categories, protected.
 
@@ -272,27 +253,10 @@ class CategoricalNB(CountingClassifier):
         What fitting did and with which randomness, for the ledger.
     """
 
-    class_prior_: Floats
-    feature_prob_: list[Floats]
+    categories: Any = None
 
-    def __init__(
-        self,
-        *,
-        epsilon: Amount = 1,
-        delta: Amount = "1e-6",
-        classes: Any = None,
-        categories: Any = None,
-        relation: str = "add-or-remove-one",
-        expected_rows: int | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.classes = classes
-        self.categories = categories
-        self.relation = relation
-        self.expected_rows = expected_rows
-        self.random_state = random_state
+    class_prior_: Floats = field(init=False)
+    feature_prob_: list[Floats] = field(init=False)
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
         """Return the probability of every class, row by row."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,7 @@ class TreePlan:
         return with_bounds(self.bounds_noise, compose_events([levels, self.leaves.event]))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class DecisionTreeClassifier(BoundedClassifier):
     """A decision tree, grown greedily level by level and protected.
 
@@ -95,37 +97,15 @@ class DecisionTreeClassifier(BoundedClassifier):
         What fitting did and with which randomness, for the ledger.
     """
 
-    delta: Amount = 0
-    feature_: Integers
-    threshold_: Floats
-    value_: Floats
+    delta: Amount = field(default=0, init=False)
+    depth: int = 4
+    criterion: str = "majority"
+    thresholds: int = 15
+    leaf_share: Amount = "0.5"
 
-    def __init__(
-        self,
-        *,
-        epsilon: Amount = 1,
-        depth: int = 4,
-        criterion: str = "majority",
-        thresholds: int = 15,
-        leaf_share: Amount = "0.5",
-        classes: Any = None,
-        bounds: Any = None,
-        bounds_share: Amount = "0.1",
-        relation: str = "add-or-remove-one",
-        expected_rows: int | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.depth = depth
-        self.criterion = criterion
-        self.thresholds = thresholds
-        self.leaf_share = leaf_share
-        self.classes = classes
-        self.bounds = bounds
-        self.bounds_share = bounds_share
-        self.relation = relation
-        self.expected_rows = expected_rows
-        self.random_state = random_state
+    feature_: Integers = field(init=False)
+    threshold_: Floats = field(init=False)
+    value_: Floats = field(init=False)
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
         """Return the probability of every class, row by row."""

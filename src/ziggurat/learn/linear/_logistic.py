@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, NamedTuple, Self
 
@@ -170,6 +170,7 @@ class LogisticPlan:
         )
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LogisticRegression(StoredModel, ClassifierMixin, PrivateModel):  # type: ignore[misc]  # scikit-learn has no types
     """Logistic regression, protected; more than two classes are told apart one against the rest.
 
@@ -223,44 +224,27 @@ class LogisticRegression(StoredModel, ClassifierMixin, PrivateModel):  # type: i
         What fitting did and with which randomness, for the ledger.
     """
 
-    C_: float
-    bounds_: Floats
-    clip_norm_: Fraction | None
-    classes_: Labels
-    coef_: Floats
-    intercept_: Floats
-    n_features_in_: int
+    epsilon: Amount = 1
+    delta: Amount = "1e-6"
+    C: float | str = 1.0
+    Cs: Any = (0.001, 0.01, 0.1, 1.0)
+    method: str = "objective"
+    classes: Any = None
+    bounds: Any = None
+    bounds_share: Amount = "0.1"
+    clip_norm: Amount | None = None
+    fit_intercept: bool = True
+    relation: str = "add-or-remove-one"
+    expected_rows: int | None = None
+    random_state: int | None = None
 
-    def __init__(
-        self,
-        *,
-        epsilon: Amount = 1,
-        delta: Amount = "1e-6",
-        C: float | str = 1.0,  # noqa: N803 - as in scikit-learn
-        Cs: Any = (0.001, 0.01, 0.1, 1.0),  # noqa: N803
-        method: str = "objective",
-        classes: Any = None,
-        bounds: Any = None,
-        bounds_share: Amount = "0.1",
-        clip_norm: Amount | None = None,
-        fit_intercept: bool = True,
-        relation: str = "add-or-remove-one",
-        expected_rows: int | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.C = C
-        self.Cs = Cs
-        self.method = method
-        self.classes = classes
-        self.bounds = bounds
-        self.bounds_share = bounds_share
-        self.clip_norm = clip_norm
-        self.fit_intercept = fit_intercept
-        self.relation = relation
-        self.expected_rows = expected_rows
-        self.random_state = random_state
+    C_: float = field(init=False)
+    bounds_: Floats = field(init=False)
+    clip_norm_: Fraction | None = field(init=False)
+    classes_: Labels = field(init=False)
+    coef_: Floats = field(init=False)
+    intercept_: Floats = field(init=False)
+    n_features_in_: int = field(init=False)
 
     def planned(self, rows: int, columns: int) -> Event:
         """Say what fitting a table of this shape will cost; nothing is read."""

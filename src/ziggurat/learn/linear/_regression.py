@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -51,50 +51,28 @@ class LinearPlan:
         return compose_events([*paid, self.route.event]) if paid else self.route.event
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class _LinearModel(StoredModel, RegressorMixin, PrivateModel):  # type: ignore[misc]  # scikit-learn has no types
     """What linear models share."""
 
-    _methods: tuple[str, ...] = METHODS
-    method: str
-    bounds: Any
-    y_bounds: Any
-    bounds_share: Amount
-    clip_norm: Amount | None
-    fit_intercept: bool
-    relation: str
-    expected_rows: int | None
-    bounds_: Floats
-    clip_norm_: Fraction | None
-    coef_: Floats
-    intercept_: float
-    n_features_in_: int
+    epsilon: Amount = 1
+    delta: Amount = "1e-6"
+    method: str = "adassp"
+    bounds: Any = None
+    y_bounds: Any = None
+    bounds_share: Amount = "0.1"
+    clip_norm: Amount | None = None
+    fit_intercept: bool = True
+    relation: str = "add-or-remove-one"
+    expected_rows: int | None = None
+    random_state: int | None = None
 
-    def __init__(
-        self,
-        *,
-        epsilon: Amount = 1,
-        delta: Amount = "1e-6",
-        method: str = "adassp",
-        bounds: Any = None,
-        y_bounds: Any = None,
-        bounds_share: Amount = "0.1",
-        clip_norm: Amount | None = None,
-        fit_intercept: bool = True,
-        relation: str = "add-or-remove-one",
-        expected_rows: int | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.method = method
-        self.bounds = bounds
-        self.y_bounds = y_bounds
-        self.bounds_share = bounds_share
-        self.clip_norm = clip_norm
-        self.fit_intercept = fit_intercept
-        self.relation = relation
-        self.expected_rows = expected_rows
-        self.random_state = random_state
+    _methods: ClassVar[tuple[str, ...]] = METHODS
+    bounds_: Floats = field(init=False)
+    clip_norm_: Fraction | None = field(init=False)
+    coef_: Floats = field(init=False)
+    intercept_: float = field(init=False)
+    n_features_in_: int = field(init=False)
 
     def planned(self, rows: int, columns: int) -> Event:
         """Say what fitting a table of this shape will cost; nothing is read."""
@@ -295,36 +273,15 @@ class LinearRegression(_LinearModel):
     _methods = tuple(name for name in METHODS if name != "output")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Weighted(_LinearModel):
     """A linear model whose penalty has a weight `alpha`, public or chosen privately."""
 
-    _grid: tuple[float, ...] = (1.0, 10.0, 100.0, 1000.0, 10000.0)
-    alpha_: float
+    _grid: ClassVar[tuple[float, ...]] = (1.0, 10.0, 100.0, 1000.0, 10000.0)
+    alpha: float | str = field(default=1.0, kw_only=False)
+    alphas: Any = None
 
-    def __init__(
-        self,
-        alpha: float | str = 1.0,
-        *,
-        alphas: Any = None,
-        epsilon: Amount = 1,
-        delta: Amount = "1e-6",
-        method: str = "adassp",
-        bounds: Any = None,
-        y_bounds: Any = None,
-        bounds_share: Amount = "0.1",
-        clip_norm: Amount | None = None,
-        fit_intercept: bool = True,
-        relation: str = "add-or-remove-one",
-        expected_rows: int | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon, delta=delta, method=method, bounds=bounds, y_bounds=y_bounds, bounds_share=bounds_share,
-            clip_norm=clip_norm, fit_intercept=fit_intercept, relation=relation, expected_rows=expected_rows,
-            random_state=random_state,
-        )  # fmt: skip
-        self.alpha = alpha
-        self.alphas = alphas
+    alpha_: float = field(init=False)
 
     def _candidates(self) -> tuple[float, ...]:
         if not is_private(self.alpha):

@@ -12,7 +12,7 @@ import copy
 import math
 import warnings
 from abc import abstractmethod
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -61,6 +61,7 @@ def published_constant(delta: Amount) -> float:
     return math.sqrt(2 * math.log(2 / amount))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Served(StoredModel, PrivateModel):
     """A model whose answers leave without limit, because noise was added to the function that gives them, once.
 
@@ -79,13 +80,17 @@ class Served(StoredModel, PrivateModel):
         The public parameters that answers depend on, as they were when it was fitted.
     """
 
-    bandwidth: float
-    bounds: Any
-    features: int
-    path: Any
-    as_published: bool
-    n_features_in_: int
-    noise_scale_: float
+    epsilon: Amount = field(default=1, kw_only=False)
+    delta: Amount = field(default="1e-6", kw_only=False)
+    bandwidth: float = 1.0
+    bounds: Any = None
+    features: int = 1024
+    path: Any = None
+    as_published: bool = False
+    random_state: int | None = None
+
+    n_features_in_: int = field(init=False)
+    noise_scale_: float = field(init=False)
 
     @abstractmethod
     def _paper_ratio(self, rows: int) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ from ziggurat.mechanisms import Gaussian
 from ziggurat.privacy import Amount, Event, exact_positive, whole_number
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CloakedRegression(RegressorMixin, StoredModel, Questioned):  # type: ignore[misc]  # scikit-learn has no types
     """Gaussian-process regression at questions that are fixed beforehand, with the least noise there.
 
@@ -39,24 +41,13 @@ class CloakedRegression(RegressorMixin, StoredModel, Questioned):  # type: ignor
         As in `GaussianProcessRegression`.
     """
 
-    def __init__(
-        self,
-        epsilon: Amount = 1,
-        delta: Amount = "1e-6",
-        *,
-        questions: Any = None,
-        y_bounds: Any = None,
-        bandwidth: float = 1.0,
-        noise_variance: float = 0.1,
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.questions = questions
-        self.y_bounds = y_bounds
-        self.bandwidth = bandwidth
-        self.noise_variance = noise_variance
-        self.random_state = random_state
+    epsilon: Amount = field(default=1, kw_only=False)
+    delta: Amount = field(default="1e-6", kw_only=False)
+    questions: Any = None
+    y_bounds: Any = None
+    bandwidth: float = 1.0
+    noise_variance: float = 0.1
+    random_state: int | None = None
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
         """Learn from public rows and private labels, and answer all questions."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Self
 
@@ -38,11 +39,12 @@ _LEAST = 1e-300  # of a density whose logarithm is asked; noise may well be nega
 _BESIDE = Fraction(1, 4)  # what a row counts for beside a function that it moves by 1; see `COUNTED`
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class _Density(DensityMixin):  # type: ignore[misc]  # scikit-learn has no types
     """A density that noise may have made negative, of rows whose number is private or public."""
 
-    relation: str
-    expected_rows: int | None
+    relation: str = "add-or-remove-one"
+    expected_rows: int | None = None
 
     def _check_rows(self, X: Any, y: Any) -> Array:  # noqa: ARG002, N803
         return check_rows(self, X, reset=True, least=fewest_rows(self.relation))
@@ -80,6 +82,7 @@ class _Density(DensityMixin):  # type: ignore[misc]  # scikit-learn has no types
         return float(self.score_samples(X).sum())
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class KernelDensity(_Density, Served):
     """A kernel density estimate with the Gaussian kernel that answers without limit.
 
@@ -128,32 +131,9 @@ class KernelDensity(_Density, Served):
         The number of rows: noisy, or the public one.
     """
 
-    count_: float
+    features: int = 2048
 
-    def __init__(
-        self,
-        epsilon: Amount = 1,
-        delta: Amount = "1e-6",
-        *,
-        bandwidth: float = 1.0,
-        bounds: Any = None,
-        features: int = 2048,
-        path: Any = None,
-        relation: str = "add-or-remove-one",
-        expected_rows: int | None = None,
-        as_published: bool = False,
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bandwidth = bandwidth
-        self.bounds = bounds
-        self.features = features
-        self.path = path
-        self.relation = relation
-        self.expected_rows = expected_rows
-        self.as_published = as_published
-        self.random_state = random_state
+    count_: float = field(init=False)
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803
         """Estimate the density of the rows."""
@@ -235,6 +215,7 @@ class KernelDensity(_Density, Served):
         return _with_count(self._further(), values, np.full(len(values), step * (1 + 1e-9)), len(rows))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ServedHistogram(_Density, StoredModel, PrivateModel):
     """A histogram over a public grid of bins that answers without limit.
 
@@ -271,30 +252,16 @@ class ServedHistogram(_Density, StoredModel, PrivateModel):
         The number of rows: the total of noisy counts, or the public one.
     """
 
-    n_features_in_: int
-    noise_scale_: float
-    count_: float
+    epsilon: Amount = field(default=1, kw_only=False)
+    delta: Amount = field(default="1e-6", kw_only=False)
+    bins: Any = 10
+    bounds: Any = None
+    as_published: bool = False
+    random_state: int | None = None
 
-    def __init__(
-        self,
-        epsilon: Amount = 1,
-        delta: Amount = "1e-6",
-        *,
-        bins: Any = 10,
-        bounds: Any = None,
-        relation: str = "add-or-remove-one",
-        expected_rows: int | None = None,
-        as_published: bool = False,
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bins = bins
-        self.bounds = bounds
-        self.relation = relation
-        self.expected_rows = expected_rows
-        self.as_published = as_published
-        self.random_state = random_state
+    n_features_in_: int = field(init=False)
+    noise_scale_: float = field(init=False)
+    count_: float = field(init=False)
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803
         """Count the rows in every bin."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from ziggurat.learn._clipping import Scale, check_pairs, check_rows, read_bounds
 from ziggurat.learn.served._base import Served, warn_of_noise
 from ziggurat.learn.served._kernels import Array, KernelExpansion, gaussian_kernel
 from ziggurat.learn.served._posterior import SAFELY, Posterior, in_features, in_kernel
-from ziggurat.privacy import Amount, Event, Neighbours, Relation, exact_positive
+from ziggurat.privacy import Event, Neighbours, Relation, exact_positive
 
 LABEL = Neighbours(Unit.of("y", "label"), Relation.REPLACE_ONE)
 """One label is replaced by any other within the bounds; the rows it belongs to are public."""
@@ -26,6 +27,7 @@ def span_of(y_bounds: Any) -> Scale:
     return read_bounds(y_bounds, 1, "y_bounds")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GaussianProcessRegression(RegressorMixin, Served):  # type: ignore[misc]  # scikit-learn has no types
     """The posterior mean of a Gaussian process with the Gaussian kernel, answered without limit.
 
@@ -59,34 +61,12 @@ class GaussianProcessRegression(RegressorMixin, Served):  # type: ignore[misc]  
         None for secure noise; a whole number for a rehearsal.
     """
 
-    _ratio = 1.0  # of the published sensitivity to the right one, once the rows are known
+    y_bounds: Any = None
+    noise_variance: float = 0.1
+    features: int = 512
+    shaped: bool = True
 
-    def __init__(
-        self,
-        epsilon: Amount = 1,
-        delta: Amount = "1e-6",
-        *,
-        y_bounds: Any = None,
-        bandwidth: float = 1.0,
-        noise_variance: float = 0.1,
-        bounds: Any = None,
-        features: int = 512,
-        path: Any = None,
-        shaped: bool = True,
-        as_published: bool = False,
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.y_bounds = y_bounds
-        self.bandwidth = bandwidth
-        self.noise_variance = noise_variance
-        self.bounds = bounds
-        self.features = features
-        self.path = path
-        self.shaped = shaped
-        self.as_published = as_published
-        self.random_state = random_state
+    _ratio = 1.0  # of the published sensitivity to the right one, once the rows are known
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
         """Learn from public rows and private labels."""

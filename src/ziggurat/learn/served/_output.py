@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol, Self
 
@@ -28,6 +29,7 @@ class _Answering(Protocol):
     def _true_answers(self, rows: Array, labels: Any, asked: Array) -> tuple[Array, Array]: ...
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class OutputPerturbation(Questioned):
     """The exact model's answers to a fixed list of questions, with noise in each.
 
@@ -50,20 +52,11 @@ class OutputPerturbation(Questioned):
         None for secure noise; a whole number for a rehearsal.
     """
 
-    def __init__(
-        self,
-        model: Any = None,
-        epsilon: Amount = 1,
-        delta: Amount = "1e-6",
-        *,
-        questions: Any = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.model = model
-        self.epsilon = epsilon
-        self.delta = delta
-        self.questions = questions
-        self.random_state = random_state
+    model: Any = field(default=None, kw_only=False)
+    epsilon: Amount = field(default=1, kw_only=False)
+    delta: Amount = field(default="1e-6", kw_only=False)
+    questions: Any = None
+    random_state: int | None = None
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 - as in scikit-learn
         """Learn from the rows, answer all questions, and forget the model."""

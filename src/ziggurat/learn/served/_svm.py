@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -17,11 +18,12 @@ from ziggurat.learn.served._base import Served, warn_of_noise
 from ziggurat.learn.served._hinge import SLACK, kernel_machine, linear_machine, require_soluble
 from ziggurat.learn.served._kernels import Array, KernelExpansion, gaussian_kernel
 from ziggurat.mechanisms import Gaussian
-from ziggurat.privacy import Amount, Neighbours, Relation, exact_positive
+from ziggurat.privacy import Neighbours, Relation, exact_positive
 from ziggurat.privacy.accounting import Size, fewest_rows
 from ziggurat.randomness import Source
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class KernelSVM(ClassifierMixin, Served):  # type: ignore[misc]  # scikit-learn has no types
     """A support vector machine with the Gaussian kernel that answers without limit.
 
@@ -62,36 +64,12 @@ class KernelSVM(ClassifierMixin, Served):  # type: ignore[misc]  # scikit-learn 
         The classes in order.
     """
 
-    classes_: Any
+    C: float = 0.01
+    classes: Any = None
+    relation: str = "add-or-remove-one"
+    expected_rows: int | None = None
 
-    def __init__(
-        self,
-        epsilon: Amount = 1,
-        delta: Amount = "1e-6",
-        *,
-        C: float = 0.01,  # noqa: N803 - as in scikit-learn
-        bandwidth: float = 1.0,
-        classes: Any = None,
-        bounds: Any = None,
-        features: int = 1024,
-        path: Any = None,
-        relation: str = "add-or-remove-one",
-        expected_rows: int | None = None,
-        as_published: bool = False,
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.C = C
-        self.bandwidth = bandwidth
-        self.classes = classes
-        self.bounds = bounds
-        self.features = features
-        self.path = path
-        self.relation = relation
-        self.expected_rows = expected_rows
-        self.as_published = as_published
-        self.random_state = random_state
+    classes_: Any = field(init=False)
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
         """Learn to tell the classes apart."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
@@ -32,7 +32,7 @@ from ziggurat.pate.student._model import (
 from ziggurat.pate.training import Classifiers, Network, Training, check_features, split_rows, storage
 from ziggurat.pate.voting import Labels
 from ziggurat.privacy import Account, Event, compose, compose_events, event_from_dict
-from ziggurat.randomness import secure, seeded
+from ziggurat.randomness import choose_source
 
 Array = npt.NDArray[Any]
 
@@ -42,6 +42,7 @@ def _gives_probabilities(student: Student) -> bool:
     return isinstance(model, Network) or hasattr(model, "predict_proba")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Student(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A classifier that learns from rows labelled by teachers.
 
@@ -87,26 +88,17 @@ class Student(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         "secure", or "seeded" if some labels are a rehearsal; None for plain labels.
     """
 
-    classes_: Array
-    n_features_in_: int
-    threshold_: float | None
-    event_: Event | None
-    origin_: str | None
+    model: Any = field(default=None, kw_only=False)
+    training: Training | None = None
+    threshold: str | float = "tpr-fpr"
+    unlabelled: str = "drop"
+    random_state: int | None = None
 
-    def __init__(
-        self,
-        model: Any = None,
-        *,
-        training: Training | None = None,
-        threshold: str | float = "tpr-fpr",
-        unlabelled: str = "drop",
-        random_state: int | None = None,
-    ) -> None:
-        self.model = model
-        self.training = training
-        self.threshold = threshold
-        self.unlabelled = unlabelled
-        self.random_state = random_state
+    classes_: Array = field(init=False)
+    n_features_in_: int = field(init=False)
+    threshold_: float | None = field(init=False)
+    event_: Event | None = field(init=False)
+    origin_: str | None = field(init=False)
 
     def fit(
         self,
@@ -147,7 +139,7 @@ class Student(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         gaps = isinstance(y, Labels) or self.unlabelled == "spread" or self._takes_gaps
         found = rows.target(labels, len(features), self._network, gaps=gaps)
         sample = self._sample(threshold_X, threshold_y, found.classes)
-        source = secure() if self.random_state is None else seeded(int(self.random_state))
+        source = choose_source(self.random_state)
         seed = storage.seeds(None, source, teachers=1)[1]
         features, found = self._learnable(features, found)
         self._model = self._learn(features, found, seed, progress)

@@ -1,7 +1,7 @@
 """Tables that leave: anonymised, masked, synthetic, or as reports of people."""
 
+from ziggurat.release._drafts import CERTIFICATE
 from ziggurat.release.tables._anonymized import (
-    CERTIFICATE,
     AnonymizedPlan,
     AnonymizedRelease,
     check_keep,

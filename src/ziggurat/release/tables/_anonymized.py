@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -12,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ziggurat.anonymize import NOT_PROMISED, Anonymized
 from ziggurat.attacks import Homogeneity, RiskReport, Undone, Verified
-from ziggurat.errors import DataError, ParameterError, PrivacyError
-from ziggurat.files import check_output, place, write_text
+from ziggurat.errors import ParameterError, PrivacyError
+from ziggurat.files import place, write_text
 from ziggurat.findings import Finding
 from ziggurat.release._certificate import Artefact
 from ziggurat.release._cited import Cited
+from ziggurat.release._drafts import CERTIFICATE, check_target, copy_into, private_folder
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._plan import Plan, Progress
 from ziggurat.release._purse import Purse
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from ziggurat.release._gate import Gate
     from ziggurat.release._release import Release
 
-CERTIFICATE = ".certificate.json"
-"""What is put behind the name of a table's file to name its certificate."""
 _LONGEST = 2000
 _UNTOUCHED = "untouched columns"
 _OWNER_ONLY = 0o600  # figures about the raw table are exact
@@ -310,20 +307,6 @@ def risk_facts(report: RiskReport) -> dict[str, Any]:
     }
 
 
-def check_target(path: str | Path, ledger: Ledger | None, budget: str, note: str) -> Path:
-    target = Path(path)
-    if target.suffix.lower() not in (".parquet", ".csv"):
-        raise DataError("The output must be a .parquet or a .csv file.")
-    check_output(target, force=True)
-    if ledger is not None and not budget:
-        raise ParameterError("Name the budget under which the ledger should remember the release.")
-    if ledger is None and budget:
-        raise ParameterError(f"Give the ledger that should remember the release under {budget!r}.")
-    if len(note) > _LONGEST // 2 or not note.isprintable():
-        raise ParameterError(f"A note is printable text of at most {_LONGEST // 2:,} characters; shorten it.")
-    return target
-
-
 def check_keep(anonymized: Anonymized, keep: Mapping[str, str] | Sequence[str], drop: Sequence[str]) -> dict[str, str]:
     if isinstance(keep, str) or isinstance(drop, str):
         raise ParameterError("Give the columns to keep or to drop as a list of names.")
@@ -358,16 +341,3 @@ def _require_decided(left: Undone) -> None:
 def _not_shown(anonymized: Anonymized, found: Undone) -> tuple[str, ...]:
     shown = {*anonymized.question.quasi_identifiers, *found.untouched}
     return tuple(each.name for each in anonymized.publication.original.declared.columns if each.name not in shown)
-
-
-def private_folder(target: Path) -> tempfile.TemporaryDirectory[str]:
-    """A folder on the same disk that nobody else may enter."""
-    try:
-        return tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.absolute().parent)
-    except OSError:
-        raise DataError(f"Nothing can be written beside {str(target)!r}; check the folder.") from None
-
-
-def copy_into(file: Path, folder: Path) -> Path:
-    """Copy a file that is about to leave into the folder of a bundle."""
-    return Path(shutil.copyfile(file, folder / file.name))

@@ -25,10 +25,9 @@ from ziggurat.data import Role, Schema, Table
 from ziggurat.errors import ParameterError
 from ziggurat.findings import Finding
 from ziggurat.privacy import Guarantee, Relation
+from ziggurat.release._drafts import Told
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._tried import ExactCopies
-
-Told = Callable[[str, str, int, int], None]
 
 _NO_CONTROL = "Nobody was kept back, so there is no control to tell a risk from chance."
 _PARTIAL = "A partially synthetic table keeps its people, so that nobody can be kept back as a control."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,10 +15,23 @@ from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.randomness import Source, secure, seeded
 from ziggurat.release._cited import Cited
+from ziggurat.release._drafts import (
+    File,
+    Told,
+    certificate_of,
+    check_share,
+    check_target,
+    copy_files,
+    describe_files,
+    digest_of,
+    let_go,
+    private_folder,
+    require_as_attacked,
+    say_nothing,
+)
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._plan import Plan
 from ziggurat.release._purse import Purse
-from ziggurat.release.tables._anonymized import check_target, private_folder
 from ziggurat.release.tables._attacking import (
     Attackers,
     attack_fully,
@@ -26,17 +39,8 @@ from ziggurat.release.tables._attacking import (
     attackers_of,
     plan_attacks,
 )
-from ziggurat.release.tables._synthetic_files import (
-    File,
-    certificate_of,
-    copy_files,
-    describe_files,
-    digest_of,
-    let_go,
-    read_back,
-    require_as_attacked,
-)
-from ziggurat.release.tables._synthetic_parts import TableSplit, check_share, keep_source, parts_of, schema_of_copies
+from ziggurat.release.tables._synthetic_files import read_back
+from ziggurat.release.tables._synthetic_parts import TableSplit, keep_source, parts_of, schema_of_copies
 from ziggurat.synthesize import Synthesizer, name_paths
 from ziggurat.synthesize.learners import describe_method as described_method
 from ziggurat.wording import count_noun
@@ -45,8 +49,6 @@ if TYPE_CHECKING:
     from ziggurat.ledger import Ledger
     from ziggurat.release._gate import Gate
     from ziggurat.release._release import Release
-
-Progress = Callable[[str, str, int, int], None]
 
 NOT_PROMISED = (
     "No privacy is promised: a model that follows the table closely repeats people in it, and what was measured bounds "
@@ -131,7 +133,7 @@ def release_synthetic(
     budget: str = "",
     note: str = "",
     checkpoint: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: Told | None = None,
     gate: Gate | None = None,
     go_on: str = "",
 ) -> SyntheticRelease:
@@ -204,7 +206,7 @@ def plan_synthetic(
     secret: str | Sequence[str] | None = None,
     scenario: Scenario | None = None,
     checkpoint: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: Told | None = None,
     note: str = "",
 ) -> SyntheticPlan:
     """Plan synthetic copies, whose drafts are made in `place`; see `release_synthetic`."""
@@ -229,7 +231,7 @@ class _Todo:
     copies: int
     checkpoint: str | Path | None
     engine: DuckDBEngine
-    told: Progress
+    told: Told
 
 
 @dataclass(frozen=True)
@@ -400,7 +402,7 @@ def _parts(
     return parts_of(table, names, asked, max(1, table.raw.count_rows()), source, engine)
 
 
-def _learn(maker: Synthesizer, parts: TableSplit, checkpoint: str | Path | None, told: Progress) -> None:
+def _learn(maker: Synthesizer, parts: TableSplit, checkpoint: str | Path | None, told: Told) -> None:
     if hasattr(maker, "model_"):
         return
     if maker.partial is None:
@@ -412,9 +414,7 @@ def _rows(maker: Synthesizer, rows: int | None, parts: TableSplit) -> int | None
     return parts.rows if rows is None and maker.partial is None else rows
 
 
-def _draw(
-    maker: Synthesizer, draft: Path, rows: int | None, copies: int, table: Table, told: Progress
-) -> tuple[Path, ...]:
+def _draw(maker: Synthesizer, draft: Path, rows: int | None, copies: int, table: Table, told: Told) -> tuple[Path, ...]:
     held = table if maker.partial is not None else None
     return maker.write(draft, rows, copies, table=held, progress=lambda *how: told("drawing", *how)).paths
 
@@ -427,7 +427,7 @@ def _attack(
     parts: TableSplit,
     who: Attackers,
     engine: DuckDBEngine,
-    told: Progress,
+    told: Told,
 ) -> tuple[tuple[File, ...], Evidence]:
     """Attack the files themselves, as they were read back."""
     tables = read_back(drafts, schema_of_copies(table, names), table, engine)
@@ -464,7 +464,3 @@ def _done(maker: Synthesizer) -> dict[str, Any]:
         "replaced": dict(getattr(maker, "replaced_", {})),
         "as_they_were": [] if where is None else [name for name in maker.names_ if name not in where],
     }
-
-
-def say_nothing(stage: str, what: str, done: int, of: int) -> None:
-    """Report nothing."""

@@ -1,34 +1,24 @@
-"""The files of a synthetic table and the certificate beside them: made out of sight, let go together, checked later."""
+"""The files of a synthetic table: read back as an outsider would, and checked against their certificate later."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ziggurat.data import Role, Schema, Table, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, PrivacyError
-from ziggurat.files import place, write_text
 from ziggurat.release._certificate import FORMAT, Artefact
 from ziggurat.release._cited import Cited, look_up, require_unbounded
-from ziggurat.release.tables._anonymized import CERTIFICATE, copy_into
+from ziggurat.release._drafts import File, digest_of
 
 if TYPE_CHECKING:
     from ziggurat.ledger import Ledger
 
+_KINDS = ("synthetic table", "sequences")
 _EARLIER = "ziggurat/synthetic-release/1"  # a certificate of its own, which is still checked
-_OWNER_ONLY = 0o600  # figures about the raw table are exact
-
-
-@dataclass(frozen=True)
-class File(Artefact):
-    """A file that is released, and how many rows it has."""
-
-    rows: int = 0
 
 
 def read_back(drafts: Sequence[Path], schema: Schema, raw: Table, engine: DuckDBEngine) -> list[Table]:
@@ -38,46 +28,10 @@ def read_back(drafts: Sequence[Path], schema: Schema, raw: Table, engine: DuckDB
     return [read(draft, schema, engine=engine, on_bad_cell="missing") for draft in drafts]
 
 
-def describe_files(drafts: Sequence[Path], tables: Sequence[Table]) -> tuple[File, ...]:
-    """State what files are, before they are attacked."""
-    return tuple(File.at(draft, rows=table.raw.count_rows()) for draft, table in zip(drafts, tables, strict=True))
-
-
-def digest_of(files: Sequence[File]) -> str:
-    """Return the hash of one file, and of several that of their hashes in order."""
-    if len(files) == 1:
-        return files[0].sha256
-    return hashlib.sha256("".join(each.sha256 for each in files).encode("ascii")).hexdigest()
-
-
-def copy_files(files: Sequence[File], places: Sequence[Path], folder: Path) -> list[Path]:
-    """Copy files into the folder of a bundle, from the first of the places that has them."""
-    return [
-        copy_into(next(each / file.name for each in places if (each / file.name).exists()), folder) for file in files
-    ]
-
-
-def certificate_of(target: Path) -> Path:
-    """Return where the certificate of a release stands."""
-    return target.with_name(target.name + CERTIFICATE)
-
-
-def require_as_attacked(drafts: Sequence[Path], files: Sequence[File]) -> None:
-    """Raise PrivacyError if a file is not the one that was attacked."""
-    if any(Artefact.at(draft).sha256 != file.sha256 for draft, file in zip(drafts, files, strict=True)):
-        raise PrivacyError("A file changed after it had been attacked; nothing was released.")
-
-
-def let_go(folder: Path, files: Sequence[File], certificate: Path, facts: dict[str, Any]) -> None:
-    """Give files and certificate their names; if one cannot have it, those before it are taken back."""
-    written = folder / certificate.name
-    write_text(written, json.dumps(facts, indent=1) + "\n", mode=_OWNER_ONLY)
-    names = (*(file.name for file in files), certificate.name)
-    place({folder / name: certificate.with_name(name) for name in names})
-
-
 def check_synthetic(certificate: str | Path, ledger: Ledger | None = None) -> dict[str, Any]:
     """Compare released files with their certificate, and that with the ledger; return what the certificate says.
+
+    The files are synthetic tables, or drawn sequences.
 
     Parameters
     ----------
@@ -95,7 +49,7 @@ def check_synthetic(certificate: str | Path, ledger: Ledger | None = None) -> di
     try:
         facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         earlier = facts["format"] == _EARLIER
-        if not earlier and (facts["format"], facts["kind"]) != (FORMAT, "synthetic table"):
+        if not earlier and (facts["format"] != FORMAT or facts["kind"] not in _KINDS):
             raise ValueError
         files = [File(each["name"], each["sha256"], 0) for each in facts["files" if earlier else "artefacts"]]
         cited = None if facts["recorded"] is None else Cited.from_dict(facts["recorded"])

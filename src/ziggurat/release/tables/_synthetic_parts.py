@@ -13,9 +13,10 @@ import pyarrow as pa
 
 from ziggurat.data import Schema, Table, Unit, read, sample_rows
 from ziggurat.data.engines import DuckDBEngine
-from ziggurat.errors import DataError, ParameterError
+from ziggurat.errors import DataError
 from ziggurat.files import write_text
 from ziggurat.randomness import Source, secure, seeded
+from ziggurat.release._drafts import check_share
 
 _SEED = "holdout.seed"
 _OWNER_ONLY = 0o600
@@ -49,13 +50,6 @@ class TableSplit:
 def schema_of_copies(table: Table, names: Sequence[str]) -> Schema:
     """Return what a file with these columns holds; which person a row is about is not in it."""
     return table.schema.with_unit(Unit.row()).select(names)
-
-
-def check_share(holdout: object) -> float:
-    """Return the share of people who are kept back; ParameterError if it is none."""
-    if isinstance(holdout, bool) or not isinstance(holdout, int | float) or not 0 <= holdout < 1:
-        raise ParameterError("The hold-out must be a share of at least 0 and below 1, such as 0.1, or a table.")
-    return float(holdout)
 
 
 def parts_of(

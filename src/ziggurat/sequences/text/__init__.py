@@ -12,6 +12,7 @@ from ziggurat._lazy import lazy
 if TYPE_CHECKING:
     from ziggurat.sequences.text._codes import CodedHeadlines, TrigramWindows, WordList
     from ziggurat.sequences.text._network import ARCHITECTURES, NetworkShape, WriterNetwork, build_network
+    from ziggurat.sequences.text._rows import RowNetwork, RowShape, row_losses
     from ziggurat.sequences.text._tags import PENN_TAGS, tag_headlines
     from ziggurat.sequences.text._titles import TOPICS, clean_title, prepare_headlines, topic_name
     from ziggurat.sequences.text._training import LearningCurve, TrainingCourse, score_windows, train_network
@@ -23,6 +24,7 @@ else:
         {
             "_codes": "CodedHeadlines TrigramWindows WordList",
             "_network": "ARCHITECTURES NetworkShape WriterNetwork build_network",
+            "_rows": "RowNetwork RowShape row_losses",
             "_tags": "PENN_TAGS tag_headlines",
             "_titles": "TOPICS clean_title prepare_headlines topic_name",
             "_training": "LearningCurve TrainingCourse score_windows train_network",
@@ -40,6 +42,8 @@ __all__ = [
     "HeadlineWriter",
     "LearningCurve",
     "NetworkShape",
+    "RowNetwork",
+    "RowShape",
     "TrainingCourse",
     "TrigramWindows",
     "WordList",
@@ -49,6 +53,7 @@ __all__ = [
     "clean_title",
     "draw_words",
     "prepare_headlines",
+    "row_losses",
     "score_windows",
     "tag_headlines",
     "topic_name",

@@ -18,7 +18,7 @@ _FORMAT = "ziggurat/headlines/1"
 
 def save_writer(writer: HeadlineWriter, path: str | Path) -> None:
     """Replace a file by a fitted writer."""
-    parameters = writer.get_params(deep=False) | {"vocabulary": None}
+    parameters = writer.get_params(deep=False) | {"vocabulary": None, "start": None}
     said = {
         "note": f"What this file writes is {NOTE}.",
         "parameters": {name: _plain(value) for name, value in parameters.items()},

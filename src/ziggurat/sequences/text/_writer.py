@@ -13,9 +13,25 @@ from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.archives import Array
 from ziggurat.errors import DataError, MissingExtraError, ParameterError
-from ziggurat.privacy import Event, Neighbours, UnboundedEvent, event_from_dict, exact_positive, whole_number
+from ziggurat.privacy import (
+    Amount,
+    ApproximateDP,
+    Event,
+    Neighbours,
+    Relation,
+    SampledGaussianEvent,
+    UnboundedEvent,
+    compose,
+    event_from_dict,
+    exact_delta,
+    exact_epsilon,
+    exact_positive,
+    whole_number,
+)
+from ziggurat.privacy.accounting import require_declared
 from ziggurat.randomness import Source, secure, seeded
 from ziggurat.sequences.text._codes import CodedHeadlines, TrigramWindows, WordList
+from ziggurat.sequences.text._private import PrivacyTerms, read_unit, require_public_words
 from ziggurat.sequences.text._tags import PENN_TAGS, tag_headlines
 from ziggurat.sequences.text._titles import TOPICS, seed_words, topic_name
 
@@ -25,6 +41,7 @@ if TYPE_CHECKING:
     from ziggurat.sequences.text._writing import WrittenHeadline
 
 _UNPROTECTED = "a writer trained on headlines without noise"
+_BATCH, _EPOCHS, _PRIVATE_EPOCHS = 128, 50, 10
 
 
 class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -33,8 +50,15 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     It reads three words in a row, with the topic and with the parts of speech of the words if its architecture has
     them, and learns to name the next three; a headline is written by appending the last of them again and again.
 
-    Nothing is promised to whoever a headline is about or by: the weights were fitted without noise, the word list is
-    that of the headlines, and networks repeat rare headlines word by word. `event_` says so, as unbounded.
+    Without `epsilon` nothing is promised to whoever a headline is about or by: the weights are fitted without noise,
+    the word list is that of the headlines, and networks repeat rare headlines word by word. `event_` says so, as
+    unbounded.
+
+    Formal guarantee with `epsilon`: (epsilon, delta)-DP for adding or removing one unit, a headline or a publisher, for
+    everything that is learned, written or scored afterwards; `_private` has the proof. What must be public is declared
+    and never read off the headlines: the word list (or a public writer to start from), how many units there are about
+    (`expected_rows`), how many words of a headline and headlines of a publisher count, and the number of steps. There
+    is no early stopping then, because the loss of headlines held out is private, too.
 
     A word that is not in the word list is read as nothing (its vector is zero) and never written; such words do not
     count as targets in training and in `perplexity`, and count as drawn at random from the list in `score`.
@@ -52,10 +76,22 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         The width of the vectors of words, topics and tags, of the recurrent layer, and the share of its outputs that is
         left out at random in training.
     batch, learning_rate
-        Trigrams of a step, and the rate of Adam.
+        Trigrams of a step, by default 128, and the rate of Adam. With `epsilon`: units of a step in expectation, by
+        default a twentieth of the expected ones and 256 at least.
     epochs, patience, validation
-        At most so many epochs; training ends when the loss of the headlines held out, a share `validation` of them,
-        did not fall for `patience` epochs, and the best weights are kept. With `validation=0` all epochs are run.
+        At most so many epochs, by default 50; training ends when the loss of the headlines held out, a share
+        `validation` of them, did not fall for `patience` epochs, and the best weights are kept. With `validation=0` all
+        epochs are run. With `epsilon` just so many, by default 10, and nothing is held out.
+    epsilon, delta
+        What fitting may cost; without epsilon nothing is promised.
+    unit, headlines_per_publisher
+        Whom the promise is made to: "headline", or "publisher" of which at most so many headlines count (the first).
+    expected_rows
+        About how many units there are: a public number.
+    longest, clip
+        How many words of a headline count, and the longest gradient of a unit, both with `epsilon` alone.
+    start
+        A fitted writer of the same size to begin with, whose word list it takes; with `epsilon` it must be public.
     device
         "cpu", "cuda", or "auto" for a GPU where there is one.
     random_state
@@ -89,11 +125,19 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         embedding: int = 200,
         hidden: int = 512,
         dropout: float = 0.5,
-        batch: int = 128,
+        batch: int | None = None,
         learning_rate: float = 1e-3,
-        epochs: int = 50,
+        epochs: int | None = None,
         patience: int = 1,
         validation: float = 0.1,
+        epsilon: Amount | None = None,
+        delta: Amount = "1e-5",
+        unit: str = "headline",
+        headlines_per_publisher: int | None = None,
+        expected_rows: int | None = None,
+        longest: int = 16,
+        clip: Amount = 1,
+        start: HeadlineWriter | None = None,
         device: str = "auto",
         random_state: int | None = None,
     ) -> None:
@@ -101,7 +145,16 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         self.embedding, self.hidden, self.dropout = embedding, hidden, dropout
         self.batch, self.learning_rate = batch, learning_rate
         self.epochs, self.patience, self.validation = epochs, patience, validation
+        self.epsilon, self.delta, self.unit = epsilon, delta, unit
+        self.headlines_per_publisher, self.expected_rows = headlines_per_publisher, expected_rows
+        self.longest, self.clip, self.start = longest, clip, start
         self.device, self.random_state = device, random_state
+
+    def planned(self) -> Event:
+        """Say what fitting will cost, by the parameters alone; nothing is read."""
+        if self.epsilon is None:
+            return UnboundedEvent(Neighbours(), _UNPROTECTED)
+        return self._terms().event(self.batch, _PRIVATE_EPOCHS if self.epochs is None else self.epochs)
 
     def fit(
         self,
@@ -109,6 +162,7 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         topics: Sequence[str],
         tags: Sequence[Sequence[str]] | None = None,
         *,
+        publishers: Sequence[Any] | None = None,
         progress: Progress | None = None,
     ) -> Self:
         """Learn from headlines.
@@ -121,23 +175,26 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             The topic of each, by name or letter.
         tags
             The Penn Treebank tag of every word of each; by default `tag_headlines` finds them if they are needed.
+        publishers
+            Whose each is, if the unit is a publisher.
         progress
             Is told how far it is.
         """
-        from ziggurat.sequences.text._training import train_network
-
-        if not len(headlines):
-            raise DataError("There is no headline to learn from; give some.")
+        event = self.planned()
         source = secure() if self.random_state is None else seeded(self.random_state)
-        known = WordList.of(headlines) if self.vocabulary is None else WordList(tuple(self.vocabulary))
+        known = self._word_list(headlines)
         coded = self._code(headlines, topics, tags, known)
         with _drawing_from(source):
-            network = self._build(known)
-            learned, held = self._split(coded, source.child("validation").simulation())
-            self.curve_ = train_network(network, learned, held, self._course(), progress=progress)
+            network = self._begin(known)
+            if isinstance(event, SampledGaussianEvent):
+                units = self._terms().group(len(coded), publishers)
+                self._descend(network, coded, units, event, source, progress)
+            else:
+                learned, held = self._split(coded, source.child("validation").simulation())
+                self._train(network, learned, held, progress)
         self.words_ = known
         self.weights_ = {name: value.cpu().numpy() for name, value in network.state_dict().items()}
-        self.event_, self.origin_ = UnboundedEvent(Neighbours(), _UNPROTECTED), source.origin
+        self.event_, self.origin_ = event, source.origin
         return self
 
     def write(
@@ -145,7 +202,7 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         topic: str,
         seed: str | Sequence[str],
         words: int = 10,
-        temperature: float = 0.4,
+        temperature: Amount = 0.4,
         *,
         count: int = 1,
         random_state: int | None = None,
@@ -178,7 +235,7 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         topics: Sequence[str],
         seeds: Sequence[str],
         words: int = 10,
-        temperature: float = 0.4,
+        temperature: Amount = 0.4,
         *,
         random_state: int | None = None,
     ) -> list[WrittenHeadline]:
@@ -218,17 +275,29 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         tags: Sequence[Sequence[str]] | None = None,
         *,
         printed: bool = False,
+        last: bool = False,
     ) -> float:
         """The perplexity of words over the three outputs of every trigram: e to the mean of -ln p.
 
-        As `printed` (equation B.4) it is 2 to the mean of -ln p, if the logarithm is the one that networks are trained
+        With `last` it is that of the last output alone, the word after three, as headlines are written. As `printed`
+        (equation B.4) it is 2 to the mean of -ln p, if the logarithm is the one that networks are trained
         with: a smaller number of the same order, which no language model's perplexity is.
         """
         windows = self._windows(headlines, topics, tags)
-        logs = self._score_windows(windows)[windows.words[:, 1:] > 0]
+        kept = windows.words[:, 1:] > 0
+        if last:
+            kept[:, :2] = False
+        logs = self._score_windows(windows)[kept]
         if not logs.size:
             raise DataError("None of the words to be named is in the word list; there is nothing to measure.")
         return float((2 if printed else np.e) ** -logs.mean())
+
+    @property
+    def guarantee_(self) -> ApproximateDP | None:
+        """The promise that fitting keeps, for the unit and relation that it names; None if there is none."""
+        if isinstance(self.event_, UnboundedEvent):
+            return None
+        return compose(self.event_).approximate(exact_delta(self.delta))
 
     @property
     def rehearsal_(self) -> bool:
@@ -238,7 +307,7 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     def save(self, path: str | Path) -> None:
         """Write the writer to a file of JSON and arrays that only its owner may read.
 
-        It may give away what it was trained on; it says that whatever it writes is synthetic.
+        Without a promise it may give away what it was trained on. It says that whatever it writes is synthetic.
         """
         from ziggurat.sequences.text._storage import save_writer
 
@@ -287,6 +356,52 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         found = tag_headlines([" ".join(each) for each in seeds])
         return np.array([[PENN_TAGS.index(tag) for tag in each] for each in found], np.int32).reshape(-1, 3)
 
+    def _word_list(self, headlines: Sequence[str]) -> WordList:
+        if self.epsilon is not None:
+            require_public_words(self.vocabulary, self.start)
+        elif not len(headlines):
+            raise DataError("There is no headline to learn from; give some.")
+        if self.start is not None:
+            check_is_fitted(self.start)
+            return self.start.words_
+        return WordList.of(headlines) if self.vocabulary is None else WordList(tuple(self.vocabulary))
+
+    def _begin(self, known: WordList) -> WriterNetwork:
+        return self._build(known, None if self.start is None else self.start.weights_)
+
+    def _train(
+        self, network: WriterNetwork, learned: TrigramWindows, held: TrigramWindows | None, progress: Any
+    ) -> None:
+        from ziggurat.sequences.text._training import train_network
+
+        self.curve_ = train_network(network, learned, held, self._course(), progress=progress)
+
+    def _descend(
+        self, network: WriterNetwork, coded: CodedHeadlines, units: Any, event: Any, source: Source, progress: Any
+    ) -> None:
+        from ziggurat.sequences.text._private import descend
+        from ziggurat.sequences.text._rows import RowNetwork, RowShape
+        from ziggurat.sequences.text._training import LearningCurve
+
+        terms = self._terms()
+        row = RowShape(terms.longest, terms.headlines)
+        module = RowNetwork(network.shape, row).take_up(network).to(next(network.parameters()).device)
+        rate = float(exact_positive(self.learning_rate, "learning_rate"))
+        told = progress or (lambda _what, _done, _of: None)
+        descend(module, row.fill(coded, *units), terms, event, rate, source.child("steps"), told)
+        network.load_state_dict(module.usual_weights())
+        self.curve_ = LearningCurve()
+
+    def _terms(self) -> PrivacyTerms:
+        most = read_unit(self.unit, self.headlines_per_publisher)
+        require_declared(Relation.ADD_OR_REMOVE_ONE, self.expected_rows, "A private writer")
+        assert self.epsilon is not None
+        return PrivacyTerms(
+            exact_epsilon(self.epsilon), exact_delta(self.delta), self.unit, most,
+            whole_number(self.longest, "longest"), whole_number(self.expected_rows, "expected_rows"),
+            exact_positive(self.clip, "clip"),
+        )  # fmt: skip
+
     def _split(self, coded: CodedHeadlines, draw: np.random.Generator) -> tuple[TrigramWindows, TrigramWindows | None]:
         if not 0 <= self.validation < 1:
             raise ParameterError("The share of headlines held out for validation must be at least 0 and below 1.")
@@ -308,7 +423,8 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     def _course(self) -> Any:
         from ziggurat.sequences.text._training import TrainingCourse
 
-        batch, epochs = whole_number(self.batch, "batch"), whole_number(self.epochs, "epochs")
+        batch = whole_number(_BATCH if self.batch is None else self.batch, "batch")
+        epochs = whole_number(_EPOCHS if self.epochs is None else self.epochs, "epochs")
         rate = float(exact_positive(self.learning_rate, "learning_rate"))
         return TrainingCourse(batch, epochs, whole_number(self.patience, "patience"), rate)
 

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
+    from ziggurat.sequences.tokens._markov import MarkovSequences
+    from ziggurat.sequences.tokens._recurrent import RecurrentSequences
     from ziggurat.sequences.tokens.privatizing import (
         GuidedPrivatizer,
         LatentPrivatizer,
@@ -22,10 +24,12 @@ else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
+            "_recurrent": "RecurrentSequences",
             "privatizing": """
                 GuidedPrivatizer LatentPrivatizer LengthRule OutputPrivatizer RecurrentClassifier SequenceAutoencoder
                 SequencePrivatizer SymbolEmbedding SymbolPrivatizer ThesisClaim TokenPrivatizer
             """,
+            "_markov": "MarkovSequences",
         },
     )
 
@@ -33,8 +37,10 @@ __all__ = [
     "GuidedPrivatizer",
     "LatentPrivatizer",
     "LengthRule",
+    "MarkovSequences",
     "OutputPrivatizer",
     "RecurrentClassifier",
+    "RecurrentSequences",
     "SequenceAutoencoder",
     "SequencePrivatizer",
     "SymbolEmbedding",

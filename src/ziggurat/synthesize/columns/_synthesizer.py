@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any, Self
@@ -29,6 +30,7 @@ from ziggurat.synthesize.learners import describe_method, method_of, name_of
 _BATCH = 100_000
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Synthesizer(BaseEstimator):  # type: ignore[misc]
     """Learns a table column by column and draws synthetic copies of it.
 
@@ -83,38 +85,20 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         How many rows have cells that are drawn anew; None unless `partial` says which.
     """
 
-    def __init__(
-        self,
-        method: object = "cart",
-        *,
-        methods: Mapping[str, object] | None = None,
-        order: str | Sequence[str] = "fewest-first",
-        predictors: Mapping[str, Sequence[str]] | None = None,
-        rules: Sequence[str] = (),
-        missing: Mapping[str, Sequence[object]] | None = None,
-        leave_out: Sequence[str] = (),
-        partial: object = None,
-        columns: Sequence[str] | None = None,
-        known: Sequence[str] = (),
-        smoothing: bool = True,
-        posterior: bool | None = None,
-        learn_from: int = 200_000,
-        random_state: int | str | None = None,
-    ) -> None:
-        self.method = method
-        self.methods = methods
-        self.order = order
-        self.predictors = predictors
-        self.rules = rules
-        self.missing = missing
-        self.leave_out = leave_out
-        self.partial = partial
-        self.columns = columns
-        self.known = known
-        self.smoothing = smoothing
-        self.posterior = posterior
-        self.learn_from = learn_from
-        self.random_state = random_state
+    method: object = field(default="cart", kw_only=False)
+    methods: Mapping[str, object] | None = None
+    order: str | Sequence[str] = "fewest-first"
+    predictors: Mapping[str, Sequence[str]] | None = None
+    rules: Sequence[str] = ()
+    missing: Mapping[str, Sequence[object]] | None = None
+    leave_out: Sequence[str] = ()
+    partial: object = None
+    columns: Sequence[str] | None = None
+    known: Sequence[str] = ()
+    smoothing: bool = True
+    posterior: bool | None = None
+    learn_from: int = 200_000
+    random_state: int | str | None = None
 
     def fit(
         self,

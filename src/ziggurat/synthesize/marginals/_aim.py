@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from ziggurat.mechanisms import DiscreteGaussian
-from ziggurat.privacy import Amount, Event, ZeroConcentratedEvent, whole_number
+from ziggurat.privacy import Event, ZeroConcentratedEvent, whole_number
 from ziggurat.randomness import Source
 from ziggurat.synthesize.marginals._cliques import Clique, Integers
 from ziggurat.synthesize.marginals._counts import (
@@ -35,6 +35,7 @@ _CRUMBS = Fraction(1, 10**4)
 _STEPS, _LAST_STEPS = 60, 300
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class AIM(PrivateSynthesis):
     """Differentially private synthetic tables by the adaptive iterative mechanism (McKenna et al. 2022).
 
@@ -83,38 +84,8 @@ class AIM(PrivateSynthesis):
         None for secure randomness; a whole number makes a rehearsal, which must not be published.
     """
 
-    def __init__(
-        self,
-        epsilon: Amount = 1,
-        delta: Amount = "1e-9",
-        *,
-        workload: Sequence[Sequence[str]] | None = None,
-        columns: Sequence[str] | None = None,
-        bins: Any = 32,
-        missing: Sequence[str] | None = None,
-        domain: str = "public",
-        domain_share: Amount = "0.1",
-        relation: str = "add-or-remove-one",
-        rows_per_unit: int | None = None,
-        rounds: int | None = None,
-        max_cells: int = 1_000_000,
-        solver: str = "tree",
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.workload = workload
-        self.columns = columns
-        self.bins = bins
-        self.missing = missing
-        self.domain = domain
-        self.domain_share = domain_share
-        self.relation = relation
-        self.rows_per_unit = rows_per_unit
-        self.rounds = rounds
-        self.max_cells = max_cells
-        self.solver = solver
-        self.random_state = random_state
+    workload: Sequence[Sequence[str]] | None = None
+    rounds: int | None = None
 
     def _events(self, terms: CopyTerms) -> list[Event]:
         check_workload(self.workload, terms.names)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ziggurat.privacy import Amount, Event, RepeatedEvent
+from ziggurat.privacy import Event, RepeatedEvent
 from ziggurat.randomness import Source
 from ziggurat.synthesize.marginals._cliques import Clique
 from ziggurat.synthesize.marginals._counts import CountedUnit, ExactCounts, NoisyCounts, part_of, score
@@ -40,35 +40,6 @@ class MST(PrivateSynthesis):
     max_cells
         How many cells the table of a pair may have; larger ones are not chosen.
     """
-
-    def __init__(
-        self,
-        epsilon: Amount = 1,
-        delta: Amount = "1e-9",
-        *,
-        columns: Sequence[str] | None = None,
-        bins: Any = 32,
-        missing: Sequence[str] | None = None,
-        domain: str = "public",
-        domain_share: Amount = "0.1",
-        relation: str = "add-or-remove-one",
-        rows_per_unit: int | None = None,
-        max_cells: int = 1_000_000,
-        solver: str = "tree",
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.columns = columns
-        self.bins = bins
-        self.missing = missing
-        self.domain = domain
-        self.domain_share = domain_share
-        self.relation = relation
-        self.rows_per_unit = rows_per_unit
-        self.max_cells = max_cells
-        self.solver = solver
-        self.random_state = random_state
 
     def _events(self, terms: CopyTerms) -> list[Event]:
         columns, pairs = len(terms.names), len(terms.names) - 1

@@ -14,9 +14,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
 
@@ -42,7 +41,7 @@ from ziggurat.privacy import (
     whole_number,
 )
 from ziggurat.privacy.accounting import compose_events, zcdp_rho
-from ziggurat.randomness import Source, secure, seeded
+from ziggurat.randomness import Source, choose_source
 from ziggurat.synthesize._saving import read_learned, write_learned
 from ziggurat.synthesize.marginals._cliques import Clique, Floats, rows_from
 from ziggurat.synthesize.marginals._counts import CountedUnit, ExactCounts, NoisyCounts, part_of, total_of
@@ -73,6 +72,7 @@ class CopyTerms:
     missing: frozenset[str]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A differentially private model of a whole table, from which rows are drawn.
 
@@ -92,27 +92,27 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         What fitting did and with which randomness, for the ledger.
     """
 
-    epsilon: Amount
-    delta: Amount
-    columns: Sequence[str] | None
-    bins: Any
-    missing: Sequence[str] | None
-    domain: str
-    domain_share: Amount
-    relation: str
-    rows_per_unit: int | None
-    max_cells: int
-    solver: str
-    random_state: int | None
+    epsilon: Amount = field(default=1, kw_only=False)
+    delta: Amount = field(default="1e-9", kw_only=False)
+    columns: Sequence[str] | None = None
+    bins: Any = 32
+    missing: Sequence[str] | None = None
+    domain: str = "public"
+    domain_share: Amount = "0.1"
+    relation: str = "add-or-remove-one"
+    rows_per_unit: int | None = None
+    max_cells: int = 1_000_000
+    solver: str = "tree"
+    random_state: int | None = None
 
-    axes_: tuple[Axis, ...]
-    folded_: tuple[Folded, ...]
-    chain_: tuple[tuple[Clique, Clique, Floats], ...]
-    measurements_: tuple[NoisyCounts, ...]
-    total_: float
-    spent_: Fraction
-    event_: Event
-    origin_: str
+    axes_: tuple[Axis, ...] = field(init=False)
+    folded_: tuple[Folded, ...] = field(init=False)
+    chain_: tuple[tuple[Clique, Clique, Floats], ...] = field(init=False)
+    measurements_: tuple[NoisyCounts, ...] = field(init=False)
+    total_: float = field(init=False)
+    spent_: Fraction = field(init=False)
+    event_: Event = field(init=False)
+    origin_: str = field(init=False)
 
     @abstractmethod
     def _events(self, terms: CopyTerms) -> list[Event]:
@@ -166,7 +166,7 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         """
         check_is_fitted(self)
         wanted = max(round(self.total_), 1) if rows is None else whole_number(rows, "rows")
-        draw = (secure() if random_state is None else seeded(random_state)).simulation()
+        draw = choose_source(random_state).simulation()
         sizes = [min(_BATCH, wanted - start) for start in range(0, wanted, _BATCH)]
         return pa.concat_tables([self._batch(size, draw) for size in sizes])
 
@@ -307,12 +307,7 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         return fit_distribution(counts.sizes, measured, rows, start, steps)
 
     def _source(self) -> Source:
-        state: Any = self.random_state
-        if state is None:
-            return secure()
-        if isinstance(state, bool) or not isinstance(state, Integral):
-            raise ParameterError("The random state must be a whole number for a rehearsal, or None.")
-        return seeded(int(state))
+        return choose_source(self.random_state)
 
 
 def _rho(epsilon: Fraction, delta: Fraction) -> Fraction:
