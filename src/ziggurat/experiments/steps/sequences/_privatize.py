@@ -42,7 +42,7 @@ def train_sequence_generator(
     idea
         1 to 5.
     training
-        What `train` is: 'public' or 'unprotected'.
+        What `train` is: 'public' or 'unprotected' (what a private generator drew has no step here).
     options
         Of `SymbolEmbedding.learn` or `SequenceAutoencoder`.
 
