@@ -3,9 +3,9 @@
     python bench/headlines.py [--windows 4096] [--words 17000] [--batch 128]
 
 Prints the processor seconds of an epoch of so many trigrams, and ratios, all measured in one run in one thread: on
-processors that others use too, the time of day tells little. On a GPU see `headlines_gpu.py`, which uses the same plain loop. Trigrams are drawn at random: time does not
-depend on what they say. The plain loop is a DataLoader over tensors, batches of 32, the network's own `forward`,
-cross entropy and Adam with their defaults.
+processors that others use too, the time of day tells little. On a GPU see `headlines_gpu.py`, which uses the same plain
+loop. Trigrams are drawn at random: time does not depend on what they say. The plain loop is a DataLoader over tensors,
+batches of 32, the network's own `forward`, cross entropy and Adam with their defaults.
 """
 
 from __future__ import annotations

@@ -30,7 +30,6 @@ ROWS = ("perplexity", "coherence, %", "BLEU", "novelty", "grammatical, %", "repe
 def make_judge(data: str) -> Any:
     """A judge that knows the training headlines, and the test headlines as held out."""
     from headlines_gpu import TOPICS, load_titles
-
     from ziggurat.utility.text import HeadlineJudge
 
     headlines, topics, _ = load_titles()
