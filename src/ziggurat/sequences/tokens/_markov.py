@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ _SHARES = {
 # Counts are kept in so many parts of one, so that weights are whole numbers.
 _PARTS = 2**16
 # While phrases are looked for, what a sequence adds is at most this, in parts of one.
-_FIRST_BOUND = 5 * _PARTS
+_FIRST_BOUND = 3 * _PARTS
 _LARGEST_BOUND = 2**14 * _PARTS  # its square is carried in 64 bits
 # Of the sequences simulated, this share counts whole; longer ones count less.
 _WHOLE = 0.8
@@ -202,8 +203,9 @@ class _Learning:
         return self.noises["lengths"].square
 
     def _clear(self, cells: int) -> float:
-        """How many widths of the noise about every second row of so many cells holds by chance."""
-        return math.sqrt(2 * math.log(cells)) if self._square else math.log(cells)
+        """How many widths of the noise one in so many empty cells exceeds."""
+        rare = min(1 / cells, 0.5)
+        return NormalDist().inv_cdf(1 - rare) if self._square else -math.log(2 * rare)
 
     def _protect(self, name: str, counts: Table, bound: int) -> tuple[Reals, float]:
         return self.noises[name].protect(counts, bound * self.most, self.source.child(name))
