@@ -65,6 +65,20 @@ def judge_model(judge: Any, name: str, found: dict[str, Any]) -> dict[str, Any]:
     return rows
 
 
+def summarize_again(judge: Any, found: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The mean and the range of every figure over several trainings of a network."""
+    judged: dict[str, list[dict[str, Any]]] = {}
+    for name, each in found.items():
+        judged.setdefault(name.split("/")[0], []).append(judge_model(judge, name.split("/")[0], each))
+    return {name: {row: _spread([each[row] for each in some]) for row in some[0]} for name, some in judged.items()}
+
+
+def _spread(values: list[Any]) -> str:
+    if None in values:
+        return "–"
+    return f"{np.mean(values):.3g} ({min(values):.3g} to {max(values):.3g})"
+
+
 def render(columns: dict[str, dict[str, Any]]) -> str:
     """A Markdown table: a row for every figure, a column for every model."""
     names = list(dict.fromkeys(row for column in columns.values() for row in column))
@@ -130,6 +144,9 @@ def main() -> None:
     print(f"{results['device']}, PyTorch {results['torch']}, batch {results['batch']}\n\n## As printed\n")
     print(render({name: dict(zip(ROWS, row, strict=True)) for name, row in PRINTED.items()}))
     print("\n## Ours\n")
+    if isinstance(results.get("again"), dict):
+        print(render(summarize_again(judge, results["again"])))
+        return
     print(render({name: judge_model(judge, name, each) for name, each in results["networks"].items()}))
     for title, show, key in (("An epoch, seconds", render_speed, "speed"), ("Exposure", render_exposure, "memory")):
         if isinstance(results.get(key), dict):
