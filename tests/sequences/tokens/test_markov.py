@@ -118,7 +118,7 @@ def test_a_unit_moves_all_tables_of_a_kind_together_by_no_more_than_their_bound(
         whole = Sequences.of(OWNED, words, labels, owners.tolist()).take(np.sort(keep))
         fewer = whole.take(whole.owners != whole.owners[0])
         pairs = list(zip(_watch(model, whole, monkeypatch), _watch(model, fewer, monkeypatch), strict=True))
-        assert len(pairs) == 4
+        assert len(pairs) == 5
         for (with_unit, bound, square), (without, same, _) in pairs:
             assert bound == same
             moved = (with_unit - without).astype(np.int64)
