@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as parquet
-from noisy_counts import NoisyCounts
 from sklearn.tree import DecisionTreeClassifier
 
 from ziggurat import learn
@@ -41,6 +40,7 @@ from ziggurat.release.tables import AnonymizedPlan, plan_synthetic, plan_synthet
 from ziggurat.release.tables._synthetic_files import read_back
 from ziggurat.release.tables._synthetic_parts import schema_of_copies
 from ziggurat.sequences import SequenceLayout
+from ziggurat.sequences.tokens import MarkovSequences
 from ziggurat.synthesize import MST, Synthesizer
 
 SCHEMA = Schema(
@@ -299,7 +299,7 @@ def _same_files(first: Any, second: Any) -> Any:
 
 def _sequences(bench: Bench) -> Plan[Any]:
     """Wards by age, as if a patient had several rows."""
-    model = NoisyCounts("1", sequences_per_unit=1, random_state=bench.random_state)
+    model = MarkovSequences("1", sequences_per_unit=1, random_state=bench.random_state)
     layout = SequenceLayout("patient", token="ward", order="age", label="ill", longest=2)
     given: dict[str, Any] = {"place": bench.drafts, "engine": bench.engine, "holdout": 0.0, "purse": bench.purse}
     return plan_sequences(bench.table, bench.drafts / "table.csv", model, layout=layout, **given)
@@ -388,7 +388,23 @@ KINDS = (
         strict={"exact copies": "0"},
         swap=_same_files,
     ),
-    ReleaseKind("sequences", _sequences, judged=True, strict={"exact copies": "0"}, swap=_same_sequences),
+    ReleaseKind(
+        "sequences",
+        _sequences,
+        judged=True,
+        said={
+            "kind": "sequences",
+            "epsilon": 1,
+            "sequence": "patient",
+            "token": "ward",
+            "order": "age",
+            "label": "ill",
+            "longest": 2,
+            "holdout": 0.0,
+        },
+        strict={"exact copies": "0"},
+        swap=_same_sequences,
+    ),
 )
 BY_NAME = {each.name: each for each in KINDS}
 

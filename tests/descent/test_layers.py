@@ -167,6 +167,14 @@ def test_causal_attention_sees_no_later_time_and_nobody_sees_what_is_not_there()
         assert torch.allclose(attention(features, there)[:, 0], attention(moved, there)[:, 0], atol=1e-6) is causal
 
 
+def test_attention_one_step_at_a_time_is_attention() -> None:
+    torch.manual_seed(7)
+    block, features, state = descent.TransformerBlock(WIDTH, 2), torch.randn(3, TIME, WIDTH), ()
+    for now, expected in zip(features.unbind(1), block(features).unbind(1), strict=True):
+        found, state = block.advance(now, state)
+        torch.testing.assert_close(found, expected)
+
+
 @pytest.mark.parametrize("kind", ["lstm", "gru", "block"])
 def test_no_row_of_tokens_moves_the_sum_by_more_than_the_clip(kind: str) -> None:
     module, (rows, targets) = made(kind), given()

@@ -1,8 +1,5 @@
 """Sequences leave like anything else: paid first, laid out like the table, attacked, certified, verified."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,9 +21,7 @@ from ziggurat.privacy import Neighbours
 from ziggurat.release import check_synthetic, release_sequences
 from ziggurat.release.bundle import verify_bundle
 from ziggurat.sequences import SequenceLayout, Sequences, read_sequences
-
-sys.path.append(str(Path(__file__).parents[1] / "contracts"))
-from noisy_counts import NoisyCounts
+from ziggurat.sequences.tokens import MarkovSequences
 
 LOGS = log_sequences_schema()
 PAYS = {"budget": "logs", "analyst": "ada"}
@@ -50,10 +45,10 @@ def book(tmp_path):
 
 
 def model(**given):
-    return NoisyCounts("1", sequences_per_unit=1, **given)
+    return MarkovSequences("1", sequences_per_unit=1, **given)
 
 
-class Copying(NoisyCounts):
+class Copying(MarkovSequences):
     """A planted bug: what it was given is drawn again, whatever noise it paid for."""
 
     def _learn(self, sequences, most, source, progress):
@@ -65,17 +60,17 @@ class Copying(NoisyCounts):
         return again.codes, again.lengths
 
 
-class Dearer(NoisyCounts):
+class Dearer(MarkovSequences):
     """A planted bug: it does something else than it said."""
 
     def fit(self, sequences, *, progress=None):
         super().fit(sequences, progress=progress)
-        self.event_ = NoisyCounts("2", sequences_per_unit=1).planned(sequences.domain)
+        self.event_ = MarkovSequences("2", sequences_per_unit=1).planned(sequences.domain)
         return self
 
 
 def logs(count=300):
-    return read(log_sequences(count, seed=5), LOGS)
+    return read(log_sequences(count, abnormal=0.4, seed=5), LOGS)
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
@@ -88,7 +83,7 @@ def test_sequences_leave_like_the_table_they_come_from(tmp_path, book, ending):
     found = read_sequences(back, layout)
     assert set(found.classes) == {0, 1}
     assert found.to_texts() == list(made.model.sample(120, random_state=2).to_texts())
-    assert "120 sequences by NoisyCounts" in made.sentence
+    assert "120 sequences by MarkovSequences" in made.sentence
     assert set(made.attacked.findings) == {"closest sequences"}
     assert check_synthetic(made.certificate, book)["kind"] == "sequences"
     assert verify_bundle(made.release.bundle(tmp_path / "bundle.zip")).rehearsal
@@ -107,7 +102,7 @@ def test_a_long_table_comes_out_long_with_empty_sequences_kept(tmp_path):
         book.create_budget("visits", "10", 0, Neighbours(VISITS.unit))
         book.grant("visits", "ada", "9", 0)
         paid = {"ledger": book, "budget": "visits", "analyst": "ada", "holdout": 0.2}
-        many = NoisyCounts("4", sequences_per_unit=2, random_state=1)
+        many = MarkovSequences("4", sequences_per_unit=2, random_state=1)
         made = release_sequences(read(pa.table(given), VISITS), tmp_path / "v.csv", many, layout=layout, **paid)
     drawn = made.model.sample(random_state=1)
     assert () in set(drawn)
@@ -139,6 +134,15 @@ def test_a_model_that_copies_is_stopped_and_nothing_leaves(tmp_path, book):
     assert not honest.attacked.alarms
 
 
+def test_canaries_are_found_in_what_copies_and_not_in_what_keeps_its_promise(tmp_path, book):
+    asked = {"ledger": book, "canaries": 6, "count": 400, **PAYS}
+    honest = release_sequences(logs(), tmp_path / "a.parquet", model(random_state=4), **asked)
+    assert not honest.attacked.findings["canaries"].verdict
+    copying = Copying("1", sequences_per_unit=1, random_state=4)
+    with pytest.raises(GateError, match="canaries"):
+        release_sequences(logs(), tmp_path / "b.parquet", copying, **(asked | {"count": 3000}))
+
+
 def test_a_model_that_does_something_else_releases_nothing_and_stays_paid(tmp_path, book):
     with pytest.raises(PrivacyError, match="something else than was paid for"):
         release_sequences(logs(), tmp_path / "out.csv", Dearer("1", sequences_per_unit=1), ledger=book, **PAYS)
@@ -151,13 +155,14 @@ def test_a_model_that_does_something_else_releases_nothing_and_stays_paid(tmp_pa
     ("error", "says", "given"),
     [
         (ParameterError, "Give a generator of sequences", {"model": object()}),
-        (ParameterError, "sequences_per_unit", {"model": NoisyCounts("1")}),
+        (ParameterError, "sequences_per_unit", {"model": MarkovSequences("1")}),
         (ParameterError, "either how many sequences", {"count": 3, "sizes": {0: 1}}),
         (ParameterError, "either how many sequences", {"sizes": {0: 1}}),
         (DataError, "no class of the domain", {"sizes": {7: 1}, "layout": SequenceLayout("seq", label="label")}),
         (ParameterError, "hold-out", {"holdout": 1.5}),
+        (ParameterError, "planted in a rehearsal only", {"canaries": 4}),
         (NotPublicError, "has no tokens", {"layout": SequenceLayout("anomaly")}),
-        (BudgetExceededError, "epsilon", {"model": NoisyCounts("7", sequences_per_unit=1)}),
+        (BudgetExceededError, "epsilon", {"model": MarkovSequences("7", sequences_per_unit=1)}),
         (MixedNeighboursError, "create a budget with --relation", {"table": read(log_sequences(5), LOGS, unit="row")}),
     ],
 )

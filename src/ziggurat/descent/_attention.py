@@ -7,6 +7,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from ziggurat.descent._recurrent import State
 from ziggurat.descent._rowwise import Dropout, RowwiseModule
 from ziggurat.errors import ParameterError
 from ziggurat.privacy import whole_number
@@ -28,10 +29,21 @@ class SelfAttention(RowwiseModule):
 
     def forward(self, features: Tensor, there: Tensor | None = None) -> Tensor:
         """Let every time gather what it asks for."""
-        asked = self.asked(features).unflatten(-1, (3, self.heads, -1)).movedim(-3, 0).transpose(-3, -2)
-        question, answer, content = asked.unbind(0)
+        question, answer, content = self._ask(features)
+        return self._gather(question, answer, content, self._seen(features, there))
+
+    def advance(self, features: Tensor, state: State) -> tuple[Tensor, State]:
+        """Take one step in time, from (rows, width) and what earlier times have to say, nothing at first."""
+        question, *new = self._ask(features.unsqueeze(-2))
+        answer, content = (torch.cat(pair, -2) for pair in zip(state, new, strict=True)) if state else new
+        return self._gather(question, answer, content, None).squeeze(-2), (answer, content)
+
+    def _ask(self, features: Tensor) -> tuple[Tensor, ...]:
+        asked: Tensor = self.asked(features).unflatten(-1, (3, self.heads, -1)).movedim(-3, 0).transpose(-3, -2)
+        return asked.unbind(0)
+
+    def _gather(self, question: Tensor, answer: Tensor, content: Tensor, seen: Tensor | None) -> Tensor:
         scores = question @ answer.mT / math.sqrt(answer.shape[-1])
-        seen = self._seen(features, there)
         heard = (scores if seen is None else scores.masked_fill(~seen, -torch.inf)).softmax(-1) @ content
         given: Tensor = self.given(heard.transpose(-3, -2).flatten(-2))
         return given
@@ -57,6 +69,13 @@ class TransformerBlock(RowwiseModule):
 
     def forward(self, features: Tensor, there: Tensor | None = None) -> Tensor:
         """Attend, then think."""
-        features = features + self.dropout(self.attention(self.first(features), there))
+        return self._think(features + self.dropout(self.attention(self.first(features), there)))
+
+    def advance(self, features: Tensor, state: State) -> tuple[Tensor, State]:
+        """Take one step in time, from (rows, width) and what earlier times have to say, nothing at first."""
+        heard, state = self.attention.advance(self.first(features), state)
+        return self._think(features + self.dropout(heard)), state
+
+    def _think(self, features: Tensor) -> Tensor:
         thought: Tensor = self.dropout(self.network(self.second(features)))
         return features + thought

@@ -210,8 +210,9 @@ def _say_nothing(what: str, done: int, of: int) -> None:
 
 
 def _share_out(count: int, sizes: tuple[int, ...]) -> list[int]:
-    """Share a number out in proportion, the largest remainders first."""
-    total = sum(sizes) or 1
+    """Share a number out in proportion, the largest remainders first; evenly if nothing was counted."""
+    sizes = sizes if any(sizes) else (1,) * len(sizes)
+    total = sum(sizes)
     whole = [count * size // total for size in sizes]
     remainders = sorted(range(len(sizes)), key=lambda at: (-(count * sizes[at] % total), at))
     for at in remainders[: count - sum(whole)]:

@@ -45,7 +45,8 @@ def plan_event(given: SynthesisOptions, schema: Schema) -> Event:
 def sequence_settings(given: SynthesisOptions, schema: Schema) -> dict[str, Any]:
     """Give what a release of sequences is asked for."""
     asked = read_request(given)
-    settings = {"layout": asked.layout(schema), "sizes": asked.sizes_of(schema), "count": given.count}
+    settings: dict[str, Any] = {"layout": asked.layout(schema), "sizes": asked.sizes_of(schema), "count": given.count}
+    settings["canaries"] = given.canaries or 0
     return settings | {"note": given.note, "go_on": given.go_on, "holdout": given.read_holdout()}
 
 

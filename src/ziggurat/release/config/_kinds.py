@@ -296,7 +296,13 @@ def _sequences(desk: PlanDesk, said: SequencesSaid) -> Plan[Any]:
     given = {"epsilon": said.epsilon, "delta": said.delta, "random_state": desk.config.rehearse, **said.options}
     model = asked.generator(table.declared, said.method, **given)
     more: dict[str, Any] = {"holdout": said.holdout, "note": desk.config.note, "sizes": asked.sizes_of(table.declared)}
-    more |= {"purse": desk.purse, "place": desk.place, "engine": desk.engine, "count": said.count}
+    more |= {
+        "purse": desk.purse,
+        "place": desk.place,
+        "engine": desk.engine,
+        "count": said.count,
+        "canaries": said.canaries,
+    }
     return plan_sequences(table, desk.place / said.out, model, layout=layout, **more)
 
 

@@ -204,6 +204,7 @@ class SequencesSaid(_Said):
     count: int | None = Field(None, ge=1, description="How many are drawn; else as many as there seem to be.")
     sizes: dict[str, int] = Field(default_factory=dict, description="class: how many of it are drawn.")
     holdout: float = Field(0.1, ge=0, lt=1, description="The share of units kept back as a control for attacks.")
+    canaries: int = Field(0, ge=0, description="Of a rehearsal: random sequences that are planted and looked for.")
     options: dict[str, Any] = Field(default_factory=dict, description="Further parameters of the method.")
 
 

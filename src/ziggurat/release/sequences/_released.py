@@ -26,13 +26,14 @@ from ziggurat.release._promised import (
     require_payer,
 )
 from ziggurat.release._purse import Purse
-from ziggurat.release.sequences._attacking import attack_sequences, plan_attacks
+from ziggurat.release.sequences._attacking import attack_sequences, draw_canaries, look_for_canaries, plan_attacks
 from ziggurat.release.sequences._files import SequenceFile
 from ziggurat.sequences import SequenceDomain, SequenceGenerator, SequenceLayout, Sequences, domain_of, read_sequences
 from ziggurat.synthesize import write_copies
 from ziggurat.wording import count_noun
 
 if TYPE_CHECKING:
+    from ziggurat.attacks.sequences import Canaries
     from ziggurat.ledger import Ledger
     from ziggurat.release._gate import Gate
 
@@ -41,7 +42,8 @@ _PUBLIC = (
     "The tokens and classes, how many symbols of a sequence count, and the names of the columns are public, and so are "
     "the model and its parameters."
 )
-_LEFT_OUT = "Times and other columns of the table did not leave; the order of long files counts from 1."
+_LEFT_OUT = "Other columns of the table did not leave."
+_NUMBERED = "Sequences and symbols are numbered from 1; times and other columns of the table did not leave."
 
 
 class SequenceRelease(PromisedFiles):
@@ -69,6 +71,7 @@ def release_sequences(
     count: int | None = None,
     sizes: Mapping[Any, int] | None = None,
     holdout: object = 0.1,
+    canaries: int = 0,
     note: str = "",
     progress: Told | None = None,
     gate: Gate | None = None,
@@ -98,6 +101,9 @@ def release_sequences(
         cost nothing.
     holdout
         The share of units that are kept back, each by a coin, so that attacks have a control; or a table of others.
+    canaries
+        Of a rehearsal: how many random sequences, each of somebody invented, are planted among those learned from and
+        looked for in what is drawn. What leaves must have learned from nobody invented.
     note, progress, gate, go_on
         As for `release_synthetic`.
 
@@ -111,6 +117,7 @@ def release_sequences(
         It costs more than is left; nothing was read or spent.
     """
     asked: dict[str, Any] = {"layout": layout, "count": count, "sizes": sizes, "holdout": holdout}
+    asked["canaries"] = canaries
 
     def plan(target: Path, purse: Purse, engine: DuckDBEngine, place: Path) -> SequencePlan:
         given: dict[str, Any] = asked | {"progress": progress, "note": note, "engine": engine, "place": place}
@@ -132,6 +139,7 @@ def plan_sequences(
     count: int | None = None,
     sizes: Mapping[Any, int] | None = None,
     holdout: object = 0.1,
+    canaries: int = 0,
     progress: Told | None = None,
     note: str = "",
 ) -> SequencePlan:
@@ -145,8 +153,13 @@ def plan_sequences(
     domain = domain_of(held.declared, where)
     planned = require_payer(model.planned(domain), purse)
     _require_possible(domain, where, count, sizes, holdout)
+    if whole_number(canaries, "canaries", 0) and model.random_state is None:
+        raise ParameterError(
+            "Canaries are planted in a rehearsal only: give the model a random_state, or leave them out."
+        )
     file = SequenceFile.like(held.declared, where, domain)
-    task = _SequenceDrafting(clone(model), held, file, holdout, count, sizes, engine, place, progress or say_nothing)
+    many = (holdout, canaries, count, sizes)
+    task = _SequenceDrafting(clone(model), held, file, *many, engine, place, progress or say_nothing)
     return SequencePlan(task, target, planned, note)
 
 
@@ -193,7 +206,7 @@ class SequencePlan(PromisedPlan["SequenceDraft"]):
     @property
     def judged_by(self) -> tuple[str, ...]:
         """An attack with units that are kept back, or without where there are none."""
-        return plan_attacks(control=bool(self.task.holdout))
+        return plan_attacks(control=bool(self.task.holdout), canaries=self.task.canaries)
 
     def run(self, source: object, progress: object) -> SequenceDraft:  # noqa: ARG002
         """Fit, draw, write out of sight, and read back; the model draws from its own randomness."""
@@ -202,7 +215,7 @@ class SequencePlan(PromisedPlan["SequenceDraft"]):
     @property
     def not_protected(self) -> tuple[str, ...]:
         """What is public, and what did not leave."""
-        return (_PUBLIC, _LEFT_OUT)
+        return (_PUBLIC, _LEFT_OUT if self.task.file.layout.is_wide else _NUMBERED)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -224,6 +237,7 @@ class _SequenceDrafting:
     table: Table
     file: SequenceFile
     holdout: object
+    canaries: int
     count: int | None
     sizes: Mapping[Any, int] | None
     engine: DuckDBEngine
@@ -233,7 +247,11 @@ class _SequenceDrafting:
     def run(self, name: str, planned: Event) -> SequenceDraft:
         """Fit, draw and write; say how many sequences were kept back."""
         learned, control = self._split()
-        self.maker.fit(learned, progress=lambda what, done, of: self.told("learning", what, done, of))
+        planted = draw_canaries(learned.domain, self.canaries, self.maker.random_state) if self.canaries else None
+        self.maker.fit(
+            learned if planted is None else planted.plant(learned),
+            progress=lambda what, done, of: self.told("learning", what, done, of),
+        )
         require_as_planned(self.maker, planned)
         self.told("drawing", "sequences", 0, 0)
         drawn = self.maker.sample(self.count, sizes=self.sizes, random_state=self.maker.random_state)
@@ -241,7 +259,7 @@ class _SequenceDrafting:
         tables = [self.file.read(each, self.engine) for each in drafts]
         back = None if isinstance(self.holdout, Table) else 0 if control is None else len(control)
         files = describe_files(drafts, tables)
-        return SequenceDraft(files, drafts, back, len(drawn), tables[0], learned, control, self)
+        return SequenceDraft(files, drafts, back, len(drawn), tables[0], learned, control, planted, self)
 
     def _split(self) -> tuple[Sequences, Sequences | None]:
         """Those that are learned from, and the control.
@@ -275,9 +293,14 @@ class SequenceDraft(PromisedDraft):
     opened: Table
     learned: Sequences
     control: Sequences | None
+    planted: Canaries | None
     task: _SequenceDrafting
 
     def find(self) -> Evidence:
         """Attack the file as it was read back."""
         drawn, task = self.task.file.read_sequences(self.opened), self.task
-        return attack_sequences(drawn, self.learned, self.control, task.maker.random_state, task.told)
+        found = attack_sequences(drawn, self.learned, self.control, task.maker.random_state, task.told)
+        if self.planted is None:
+            return found
+        seen = look_for_canaries(self.planted, drawn, task.maker.guarantee_, task.told)
+        return Evidence({**found.findings, **seen.findings}, {**found.skipped, **seen.skipped})

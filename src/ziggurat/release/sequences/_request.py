@@ -59,6 +59,8 @@ class SequenceRequest:
         """How many are drawn of each class; None if that is not said."""
         if not self.sizes:
             return None
+        if not self.label:
+            raise ParameterError("How many are drawn of each class goes with classes: name their column (label), too.")
         known = {str(each): each for each in domain_of(schema, self.layout(schema)).classes}
         for name in self.sizes:
             if name not in known:

@@ -6,6 +6,7 @@ from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
     from ziggurat.sequences.tokens._markov import MarkovSequences
+    from ziggurat.sequences.tokens._recurrent import RecurrentSequences
     from ziggurat.sequences.tokens.privatizing import (
         GuidedPrivatizer,
         LatentPrivatizer,
@@ -23,6 +24,7 @@ else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
+            "_recurrent": "RecurrentSequences",
             "privatizing": """
                 GuidedPrivatizer LatentPrivatizer LengthRule OutputPrivatizer RecurrentClassifier SequenceAutoencoder
                 SequencePrivatizer SymbolEmbedding SymbolPrivatizer ThesisClaim TokenPrivatizer
@@ -38,6 +40,7 @@ __all__ = [
     "MarkovSequences",
     "OutputPrivatizer",
     "RecurrentClassifier",
+    "RecurrentSequences",
     "SequenceAutoencoder",
     "SequencePrivatizer",
     "SymbolEmbedding",
