@@ -351,8 +351,9 @@ def hdfs():
 
 @pytest.mark.data
 @pytest.mark.slow
-@pytest.mark.parametrize(("delta", "least"), [(0, 0.965), ("1e-5", 0.98)])
+@pytest.mark.parametrize(("delta", "least"), [(0, 0.965), ("1e-5", 0.975)])
 def test_the_mark_on_hdfs_logs(delta, least, hdfs):
+    """One split and one noise, seeded: 0.982 and 0.983. `bench/sequences.py` has the means of several."""
     train, test = hdfs
     sizes = dict(enumerate(np.bincount(train.labels).tolist()))
     model = MarkovSequences(1, delta, random_state=1).fit(train)
