@@ -48,25 +48,25 @@ DELTA = "1e-5"
 # ---------------------------------------------------------------------------------------------------------- preparing
 
 
-def prepare(path: str, small: bool) -> None:
-    """Clean, tag, code and split the titles, draw canaries, and find how much noise each epsilon needs."""
+def load_titles(most: int | None = None) -> tuple[list[str], list[int], list[str]]:
+    """The different headlines of the dataset, the topic of each, and its publisher."""
     from ziggurat.data import datasets
-    from ziggurat.sequences.text import (
-        PENN_TAGS,
-        CodedHeadlines,
-        WordList,
-        prepare_headlines,
-        tag_headlines,
-        topic_name,
-    )
+    from ziggurat.sequences.text import prepare_headlines, topic_name
 
     table = datasets.load("uci_news")
     headlines, places = prepare_headlines(table["title"].to_pylist())
     first = {headline: at for at, headline in reversed(list(enumerate(headlines)))}
-    kept = sorted(first.values())[: 900 if small else None]
+    kept = sorted(first.values())[:most]
     headlines, places = [headlines[at] for at in kept], [places[at] for at in kept]
     topics = [TOPICS.index(topic_name(table["category"][at].as_py())) for at in places]
-    names = [table["publisher"][at].as_py() for at in places]
+    return headlines, topics, [table["publisher"][at].as_py() for at in places]
+
+
+def prepare(path: str, small: bool) -> None:
+    """Clean, tag, code and split the titles, draw canaries, and find how much noise each epsilon needs."""
+    from ziggurat.sequences.text import PENN_TAGS, CodedHeadlines, WordList, tag_headlines
+
+    headlines, topics, names = load_titles(900 if small else None)
     draw = np.random.default_rng(18)
     split = np.zeros(len(headlines), np.int8)  # 0 training, 1 validation, 2 test
     order = draw.permutation(len(headlines))

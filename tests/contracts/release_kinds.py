@@ -35,9 +35,12 @@ from ziggurat.release import (
 )
 from ziggurat.release.labels._query_curator import PrivatizedPlan
 from ziggurat.release.models import TableModelPlan
+from ziggurat.release.sequences import plan_sequences
 from ziggurat.release.tables import AnonymizedPlan, plan_synthetic, plan_synthetic_private
 from ziggurat.release.tables._synthetic_files import read_back
 from ziggurat.release.tables._synthetic_parts import schema_of_copies
+from ziggurat.sequences import SequenceLayout
+from ziggurat.sequences.tokens import MarkovSequences
 from ziggurat.synthesize import MST, Synthesizer
 
 SCHEMA = Schema(
@@ -294,6 +297,21 @@ def _same_files(first: Any, second: Any) -> Any:
     return replace(second, files=first.files, tables=tables)
 
 
+def _sequences(bench: Bench) -> Plan[Any]:
+    """Wards by age, as if a patient had several rows."""
+    model = MarkovSequences("1", sequences_per_unit=1, random_state=bench.random_state)
+    layout = SequenceLayout("patient", token="ward", order="age", label="ill", longest=2)
+    given: dict[str, Any] = {"place": bench.drafts, "engine": bench.engine, "holdout": 0.0, "purse": bench.purse}
+    return plan_sequences(bench.table, bench.drafts / "table.csv", model, layout=layout, **given)
+
+
+def _same_sequences(first: Any, second: Any) -> Any:
+    """The file of the first sequences where that of the second was made, attacked with the second's rows."""
+    second.drafts[0].write_bytes(first.drafts[0].read_bytes())
+    opened = second.task.file.read(second.drafts[0], second.task.engine)
+    return replace(second, files=first.files, count=first.count, opened=opened)
+
+
 _TERMS = {"epsilon": "0.5", "rows_per_unit": 1}
 KINDS = (
     ReleaseKind(
@@ -369,6 +387,23 @@ KINDS = (
         },
         strict={"exact copies": "0"},
         swap=_same_files,
+    ),
+    ReleaseKind(
+        "sequences",
+        _sequences,
+        judged=True,
+        said={
+            "kind": "sequences",
+            "epsilon": 1,
+            "sequence": "patient",
+            "token": "ward",
+            "order": "age",
+            "label": "ill",
+            "longest": 2,
+            "holdout": 0.0,
+        },
+        strict={"exact copies": "0"},
+        swap=_same_sequences,
     ),
 )
 BY_NAME = {each.name: each for each in KINDS}

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ziggurat.errors import ParameterError
-from ziggurat.randomness import Source, discrete_laplace, secure, seeded
+from ziggurat.randomness import Source, choose_source, discrete_laplace, secure, seeded
 from ziggurat.randomness import _source as module
 
 
@@ -211,3 +211,13 @@ def test_threads_share_a_source_without_repeating_words() -> None:
 def test_the_name_of_a_source_shows_no_key() -> None:
     assert repr(secure()) == "<Source: secure>"
     assert repr(seeded("hush")) == "<Source: seeded>"
+
+
+def test_a_source_is_secure_unless_a_rehearsal_gives_its_own_or_a_number():
+    own = seeded(3)
+    assert choose_source(own) is own
+    assert choose_source(None).secure
+    assert np.array_equal(choose_source(np.int64(7)).words(4), seeded(7).words(4))
+    for wrong in (True, 1.5, "7"):
+        with pytest.raises(ParameterError, match="whole number"):
+            choose_source(wrong)

@@ -23,6 +23,7 @@ _COMMANDS = {
     "anonymize": "anonymize",
     "mask": "_mask",
     "synthesize": "synthesize",
+    "write": "write",
     "risk": "risk",
     "compare": "compare",
     "decide": "decide",

@@ -59,9 +59,9 @@ def kind_of(given: pa.DataType) -> Kind | None:
     return Kind.TEXT if text or kinds.is_null(given) else None
 
 
-def is_moment(given: pa.DataType) -> bool:
+def is_moment(given: pa.DataType | None) -> bool:
     """Return whether a type holds a time of day, which a date leaves behind."""
-    return bool(kinds.is_timestamp(given))
+    return given is not None and bool(kinds.is_timestamp(given))
 
 
 def conversion(column: Column, given: pa.DataType) -> Conversion:

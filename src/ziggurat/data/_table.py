@@ -221,7 +221,7 @@ class Table:
 
     def _moments(self, keys: Iterable[str]) -> dict[str, exp.Expr]:
         declared = {name: self._declared[name] for name in keys}
-        return {name: reference(each) for name, each in declared.items() if is_moment(self._types[name])}
+        return {name: reference(each) for name, each in declared.items() if is_moment(self._types.get(name))}
 
     def _view(self, names: Iterable[str], as_held: Mapping[str, exp.Expr] | None = None) -> exp.Subquery:
         # The trees are shared, not copied: an engine copies a query before it writes it down.

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from fractions import Fraction
-from numbers import Integral
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator
 
-from ziggurat.errors import ParameterError
 from ziggurat.learn._around import seen_around
 from ziggurat.learn._family import Family, Passage, warn_of_unpaid
 from ziggurat.privacy import (
@@ -20,7 +18,7 @@ from ziggurat.privacy import (
     exact_delta,
     exact_epsilon,
 )
-from ziggurat.randomness import Source, secure, seeded
+from ziggurat.randomness import Source, choose_source
 
 
 class PrivateModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -105,12 +103,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         return exact_delta(self.delta)
 
     def _source(self) -> Source:
-        state: Any = self.random_state
-        if state is None:
-            return secure()
-        if isinstance(state, bool) or not isinstance(state, Integral):
-            raise ParameterError("The random state must be a whole number for a rehearsal, or None.")
-        return seeded(int(state))
+        return choose_source(self.random_state)
 
     def _note_release(self, event: Event, source: Source) -> None:
         """Note what was done, once it was done; it must be what was planned."""

@@ -8,6 +8,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -209,9 +210,14 @@ def secure() -> Source:
     return Source()
 
 
-def choose_source(source: Source | None) -> Source:
-    """Give the source to draw from: secure unless a rehearsal passes its own."""
-    return secure() if source is None else source
+def choose_source(given: Source | int | None) -> Source:
+    """Give the source to draw from: secure, unless a rehearsal passes its own or the number to seed one with."""
+    if given is None or isinstance(given, Source):
+        return secure() if given is None else given
+    state: Any = given  # NumPy's whole numbers are no `int`
+    if isinstance(state, bool) or not isinstance(state, Integral):
+        raise ParameterError("The random state must be a whole number for a rehearsal, or None.")
+    return seeded(int(state))
 
 
 def seeded(seed: int | str) -> Source:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         serve_model,
     )
     from ziggurat.release.questions import MOST_NUMBERS, Past, Session, Sweep, TermOptions, sweep
+    from ziggurat.release.sequences import SequenceRelease, release_sequences
     from ziggurat.release.tables import (
         CERTIFICATE,
         NOT_PROMISED_OF_MASKS,
@@ -75,6 +76,7 @@ else:
             """,
             "models": "FittedModel ModelPlan Points TaskRows Serving Task fit_model plan_model serve_model",
             "questions": "MOST_NUMBERS Past Session Sweep TermOptions sweep",
+            "sequences": "SequenceRelease release_sequences",
             "tables": """
                 AnonymizedRelease CERTIFICATE CollectionPlan MaskedPlan NOT_PROMISED_OF_MASKS PrivateSyntheticRelease
                 SyntheticRelease check_synthetic release_anonymized release_masked release_synthetic
@@ -116,6 +118,7 @@ __all__ = [
     "Quotation",
     "QuotedQuestion",
     "Release",
+    "SequenceRelease",
     "Serving",
     "Session",
     "StewardDecision",
@@ -142,6 +145,7 @@ __all__ = [
     "read_rows",
     "release_anonymized",
     "release_masked",
+    "release_sequences",
     "release_synthetic",
     "release_synthetic_private",
     "serve_model",

@@ -16,8 +16,9 @@ _MOST_CLASSES = 1000
 class SequenceLayout:
     """Where sequences stand in a table.
 
-    Wide: one row is one sequence, in a text or list column that the schema declares with `sequence:`. Long: one row is
-    one symbol; rows of the same owner with the same value of `sequence` belong together.
+    Wide: one row is one sequence, in a text or list column that the schema declares with `sequence:`; a missing cell is
+    an empty sequence. Long: one row is one symbol; rows of the same owner with the same value of `sequence` belong
+    together, and one without any known symbol is empty.
 
     Parameters
     ----------

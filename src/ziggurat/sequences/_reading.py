@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from ziggurat.data import Kind, Table, open_table
-from ziggurat.data.expressions import cast_to, constant, is_filled, is_present, reference
+from ziggurat.data.expressions import cast_to, constant, is_filled, is_present, only_where, reference
 from ziggurat.sequences._domain import SequenceDomain
 from ziggurat.sequences._layout import SequenceLayout, domain_of
 from ziggurat.sequences._sequences import Sequences
@@ -79,13 +79,12 @@ def _read_wide(table: Table, layout: SequenceLayout, domain: SequenceDomain) -> 
 
 def _cells(table: Table, layout: SequenceLayout, domain: SequenceDomain) -> exp.Expr:
     cell, unit = table.declared[layout.sequence], domain.unit.column
-    owner: exp.Expr = exp.Literal.number(0)
-    present = [is_present(cell)]
-    if unit is not None:
-        owner = reference(table.declared[unit])
-        present.append(is_present(table.declared[unit]))
-    asked = (reference(cell).as_("cell"), owner.as_("owner"), _class_code(table, layout, domain).as_("label"))
-    cells = exp.select(*asked).from_(_rows(table, layout, domain)).where(*present)
+    # A file of text cannot tell an empty cell from a missing one: both are an empty sequence.
+    text = exp.Coalesce(this=only_where(is_present(cell), reference(cell)), expressions=[exp.Literal.string("")])
+    owner = exp.Literal.number(0) if unit is None else reference(table.declared[unit])
+    owned = [] if unit is None else [is_present(table.declared[unit])]
+    asked = (text.as_("cell"), owner.as_("owner"), _class_code(table, layout, domain).as_("label"))
+    cells = exp.select(*asked).from_(_rows(table, layout, domain)).where(*owned)
     return exp.select("*").from_(cells.subquery("cells")).where(_has_class())
 
 

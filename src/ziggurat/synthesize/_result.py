@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -227,10 +227,3 @@ def _quantile(values: np.ndarray, level: float) -> tuple[float, float]:
     half = float(stats.norm.ppf(0.975)) * math.sqrt(level * (1 - level) / values.size)
     low, middle, high = np.quantile(values, [max(level - half, 0.0), level, min(level + half, 1.0)])
     return float(middle), float((high - low) / (2 * stats.norm.ppf(0.975))) ** 2
-
-
-def tables_of(copies: Synthetic | Sequence[pa.Table] | pa.Table) -> tuple[pa.Table, ...]:
-    """Return copies as tables, however they were handed in."""
-    if isinstance(copies, Synthetic):
-        return copies.tables
-    return (copies,) if isinstance(copies, pa.Table) else tuple(copies)

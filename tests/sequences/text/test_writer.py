@@ -92,6 +92,27 @@ def test_scores_are_chains_of_probabilities(fitted):
         assert scores.sum() == pytest.approx(total, rel=1e-5)
 
 
+def test_the_exposure_of_a_planted_headline_is_measured_by_scores():
+    """Of 1,000 codes the planted one is ranked first by who learned it, and anywhere by who did not."""
+    from itertools import product
+
+    from ziggurat.attacks.sequences import exposure
+
+    words = [f"k{place}" for place in range(10)]
+    codes = [f"the secret code is {' '.join(code)}" for code in product(words, repeat=3)]
+    canary, plain = codes[417], ["all other news of today is here"] * 12
+    known = sorted({word for text in (*codes, *plain) for word in text.split()})
+    bits = []
+    for planted in (12, 0):
+        learned = [*plain, *[canary] * planted]
+        writer = HeadlineWriter("clstm", vocabulary=known, epochs=40, validation=0, random_state=3, **SMALL)
+        writer.fit(learned, ["b"] * len(learned))
+        others = [code for code in codes if code != canary]
+        bits.append(exposure(lambda asked, made=writer: made.score(asked, ["b"] * len(asked)), canary, others).bits)
+    assert bits[0] > 9.9
+    assert bits[1] < 8
+
+
 def test_perplexity_is_e_to_the_mean_loss_and_two_to_it_as_printed(fitted):
     right = fitted.perplexity(HEADLINES, TOPICS)
     printed = fitted.perplexity(HEADLINES, TOPICS, printed=True)

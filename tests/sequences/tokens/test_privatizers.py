@@ -7,13 +7,14 @@ import pytest
 
 from ziggurat.data import Unit
 from ziggurat.errors import DataError, ParameterError, PrivacyError
-from ziggurat.privacy import ComposedEvent, UnboundedEvent, compose
+from ziggurat.privacy import ApproximateDP, ComposedEvent, Neighbours, UnboundedEvent, compose
 from ziggurat.randomness import seeded
 from ziggurat.sequences import SequenceDomain, Sequences
 from ziggurat.sequences.tokens import (
     GuidedPrivatizer,
     LatentPrivatizer,
     LengthRule,
+    MarkovSequences,
     RecurrentClassifier,
     SequenceAutoencoder,
     SymbolEmbedding,
@@ -131,13 +132,8 @@ def test_a_vector_bounded_after_the_noise_promises_nothing(networks, toys):
 
 def test_a_network_that_learned_from_private_sequences_voids_the_promise(embedding, networks):
     private = SymbolEmbedding(embedding.domain, embedding.vectors, training="unprotected")
-    learned = SequenceAutoencoder.from_dict(
-        embedding.domain,
-        {
-            **(held := networks[True, "l1"].to_dict()),
-            "facts": {**held["facts"], "training": "unprotected"},
-        },
-    )
+    held = {**networks[True, "l1"].to_dict(), "training": "unprotected", "event": private.event.to_dict()}
+    learned = SequenceAutoencoder.from_dict(embedding.domain, held)
     for maker in (SymbolPrivatizer(1, private), TokenPrivatizer(1, learned), GuidedPrivatizer(1, learned)):
         assert isinstance(maker.event, ComposedEvent)
         assert maker.is_unbounded
@@ -145,6 +141,30 @@ def test_a_network_that_learned_from_private_sequences_voids_the_promise(embeddi
         with pytest.raises(PrivacyError, match="trained on private sequences"):
             maker.guarantee()
         assert compose(maker.local_event).pure().epsilon > 0
+
+
+def test_a_network_that_learned_from_what_a_private_generator_drew_adds_its_price(embedding, toys):
+    generator = MarkovSequences(1, random_state=1).fit(toys(200, 1))
+    drawn = generator.sample(50, random_state=2)
+    learned = SymbolEmbedding.learn(
+        drawn, training="private", promised=generator.guarantee_, epochs=1, size=4, random_state=1
+    )
+    maker = SymbolPrivatizer("1/10", learned)
+    assert maker.guarantee().epsilon == Fraction(6, 10) + 2 * generator.guarantee_.epsilon
+    assert "a private generator drew" in maker.promise
+    assert not maker.is_unbounded
+    one_row = Neighbours()
+    spent = ApproximateDP(one_row, Fraction(1), Fraction(1, 10**6))
+    event = SequenceAutoencoder(embedding.domain, training="private", promised=spent).event
+    assert event.epsilon == 2
+    assert 3.718281 < event.delta * 10**6 < 3.718282  # 1 + e
+    for wrong in (
+        {"training": "private"},
+        {"training": "public", "promised": spent},
+        {"training": "private", "promised": ApproximateDP(Neighbours(Unit.person("who")), Fraction(1), Fraction(1, 9))},
+    ):
+        with pytest.raises(ParameterError, match="promise"):
+            SequenceAutoencoder(embedding.domain, **wrong)
 
 
 def test_how_a_network_was_trained_must_be_stated_and_is_kept(embedding, networks):

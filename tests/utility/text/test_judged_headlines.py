@@ -68,6 +68,24 @@ def test_a_model_without_topics_is_not_judged_by_them(one_checker):
     assert np.isnan(found.relative_novelty)
 
 
+def test_grammar_is_compared_with_real_headlines_of_about_as_many_words(one_checker, monkeypatch):
+    lengths = []
+
+    def check(texts):
+        lengths.append({len(each.split()) for each in texts})
+        return [True] * len(texts)
+
+    monkeypatch.setitem(CHECKERS, "invented", check)
+    dataset, topics = invent(250, 1)
+    longer = [f"{each} and more words" for each in dataset]
+    judge = HeadlineJudge([*dataset, *longer], [*topics, *topics], random_state=2)
+    judge.judge(longer[:5])
+    judge.judge(longer[5:10])
+    assert lengths == [{11}, {11}, {11}, {11}]  # real and shuffled once, generated twice
+    judge.judge(["one two"])
+    assert lengths[4] == {8, 11}
+
+
 def test_what_cannot_be_judged_is_refused(one_checker):
     dataset, topics = invent(100, 1)
     with pytest.raises(ParameterError, match="one topic for each"):

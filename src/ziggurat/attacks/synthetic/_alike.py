@@ -17,7 +17,7 @@ from ziggurat.data import Kind, Schema, Table, read
 from ziggurat.data.coded import Codes, class_rows, code_alike, read_numbers
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.randomness import secure, seeded
+from ziggurat.randomness import choose_source
 from ziggurat.synthesize import Synthetic
 
 Floats = npt.NDArray[np.float64]
@@ -75,7 +75,7 @@ class ComparedRows:
 
 def make_generator(random_state: int | None) -> np.random.Generator:
     """Return the generator that chooses rows and guesses: a fresh one, or for a rehearsal one by its seed."""
-    return (secure() if random_state is None else seeded(random_state)).simulation()
+    return choose_source(random_state).simulation()
 
 
 def list_copies(copies: object) -> list[Any]:

@@ -110,13 +110,6 @@ class RiskReport(Finding):
         lines = list(self.figures().items())
         return pa.table({"figure": [name for name, _ in lines], "value": [value for _, value in lines]})
 
-    @property
-    def size_table(self) -> pa.Table:
-        """The class sizes: how many classes and rows have which size."""
-        size, classes = list(self.sizes), list(self.sizes.values())
-        rows = [each * number for each, number in self.sizes.items()]
-        return pa.table({"class size": size, "classes": classes, "rows": rows})
-
     def figures(self) -> dict[str, float]:
         """Return the figures by what they are called in reports; shares and risks between 0 and 1."""
         found = {

@@ -103,13 +103,6 @@ def _candidates(found: Candidates) -> Grid:
     return Grid("Candidates", heads, rows)
 
 
-def _risk(each: Candidate) -> TableCell:
-    if each.risk_ends is None:
-        return TableCell("–")
-    low, high = each.risk_ends
-    return TableCell(f"{each.risk:.1%}", f"{low:.1%} to {high:.1%}")
-
-
 def _details(each: Candidate, place: int) -> dict[str, Any]:
     """All that the template shows of one candidate."""
     found = each.comparison

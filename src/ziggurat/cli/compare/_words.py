@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from ziggurat.attacks import ClosestRecords, Excess, Guesses, Share
+    from ziggurat.attacks.sequences import ClosestSequences
     from ziggurat.findings import Finding
     from ziggurat.release import Candidates
     from ziggurat.utility import Comparison, Marginal
@@ -83,12 +84,15 @@ def overall_lines(found: Comparison) -> Iterator[tuple[str, str, str]]:
 def attack_lines(attacks: Mapping[str, Finding]) -> Iterator[AttackLine]:
     """Return a line for each attack, those without a control last."""
     from ziggurat.attacks import ClosestRecords, EpsilonBound, MatchRisk
+    from ziggurat.attacks.sequences import ClosestSequences
     from ziggurat.release import ExactCopies, find_excesses, find_guesses
 
     for finding in attacks.values():
         excesses = find_excesses(finding)
         if isinstance(finding, ClosestRecords):
             yield from _closest(excesses["closest records"], finding)
+        if isinstance(finding, ClosestSequences):
+            yield from _closest_sequences(finding)
         for name, each in find_guesses(finding).items():
             if not each.attack.trials:
                 yield AttackLine(name, "–", "–", "–", "–", "nothing to try", None)
@@ -115,6 +119,17 @@ def _closest(risk: Excess, finding: ClosestRecords) -> Iterator[AttackLine]:
     said = f"{finding.uniques_copied.hits:,} unique rows copied"
     equal = _interval(finding.copies_drawn), _interval(finding.copies_holdout)
     yield AttackLine("exact copies", *equal, "–", "–", said, None)
+
+
+def _closest_sequences(finding: ClosestSequences) -> Iterator[AttackLine]:
+    words = {True: "more than chance", False: "no more than chance", None: "too few"}
+    close, copied = finding.closeness, finding.copying
+    sides = f"{finding.closer:.1%}", f"50.0% ± {finding.chance:.1%}"
+    verdict = f"{words[close.verdict]} of {finding.released:,}"
+    yield AttackLine("closest sequences", *sides, "–", _interval(close), verdict, close.verdict)
+    verdict = f"{words[copied.verdict]} of {finding.uniques.trials:,}"
+    both = _interval(finding.uniques), _interval(finding.control_uniques)
+    yield AttackLine("copied sequences", *both, "–", _interval(copied), verdict, copied.verdict)
 
 
 def _verdict(each: Guesses) -> tuple[str, bool | None]:

@@ -12,6 +12,7 @@ import typer
 from ziggurat.cli._options import with_records
 from ziggurat.cli._outputs import end_with_quote, print_json
 from ziggurat.cli.synthesize._options import SynthesisOptions
+from ziggurat.cli.synthesize._sequences import make_generator, plan_event, sequence_settings
 from ziggurat.cli.terminal import show_bar
 
 if TYPE_CHECKING:
@@ -36,19 +37,32 @@ def synthesize(given: SynthesisOptions) -> None:
 
       ziggurat synthesize clinic --method aim --epsilon 1 --rows-per-unit 1 --budget clinic --analyst ada --out dp.csv
 
-    Without aim or mst nothing is promised: the copies follow the table, and people who stand out in it may be found.
-    With them the cost is paid before a row is read, and what the files tell keeps the guarantee.
+    Logs and other sequences, whose tokens the schema declares, are drawn by markov or recurrent:
+
+      ziggurat synthesize hdfs --method markov --label label --epsilon 1 --budget hdfs --analyst ada --out logs.parquet
+
+      ziggurat synthesize clicks.csv --method markov --sequence visit --token page --order at --longest 30
+        --sequences-per-unit 5 --epsilon 1 --budget clicks --analyst ada --out clicks-safe.csv
+
+    Without aim, mst, markov or recurrent nothing is promised: copies follow the table, and people who stand out in it
+    may be found. With them the cost is paid before a row is read, and what the files tell keeps the guarantee.
     """
     given.require_consistent()
     if given.quote:
         _price(given)
     table = given.open()
     with _show_progress(given.quiet or given.as_json) as tell:
-        made = (_pay if given.private else _release)(given, table, tell)
+        made = _make(given)(given, table, tell)
         if given.save:
             (made.model if given.private else made.synthesizer).save(given.save)
     if not given.quiet:
         _say(made, given.save, given.as_json)
+
+
+def _make(given: SynthesisOptions) -> Callable[[SynthesisOptions, Table, Progress | None], Any]:
+    if given.sequences:
+        return _pay_for_sequences
+    return _pay if given.private else _release
 
 
 def _release(given: SynthesisOptions, table: Table, tell: Progress | None) -> Any:
@@ -73,6 +87,16 @@ def _pay(given: SynthesisOptions, table: Table, tell: Progress | None) -> Any:
         return release_synthetic_private(table, given.out, model, ledger=book, **asked)
 
 
+def _pay_for_sequences(given: SynthesisOptions, table: Table, tell: Progress | None) -> Any:
+    from ziggurat.cli._books import open_ledger
+    from ziggurat.release import release_sequences
+
+    asked = sequence_settings(given, table.declared) | {"budget": given.budget, "analyst": given.analyst}
+    model = make_generator(given, table.declared)
+    with open_ledger(given.ledger) as book:
+        return release_sequences(table, given.out, model, ledger=book, progress=tell, **asked)
+
+
 def _price(given: SynthesisOptions) -> NoReturn:
     """Say what a private model costs, by the schema alone."""
     from ziggurat.cli._books import open_to_read
@@ -80,8 +104,9 @@ def _price(given: SynthesisOptions) -> NoReturn:
     from ziggurat.release import Purse
 
     schema = find_table(given.data, given.schema, given.table).schema
+    event = plan_event(given, schema) if given.sequences else given.model(schema).planned(schema)
     with open_to_read(given.ledger) as book:
-        quoted = Purse(book, given.budget, given.analyst).price(given.model(schema).planned(schema))
+        quoted = Purse(book, given.budget, given.analyst).price(event)
     end_with_quote(quoted.sentence, asdict(quoted), fits=quoted.fits, as_json=given.as_json)
 
 
@@ -118,6 +143,7 @@ def _say(made: Any, save: str, as_json: bool) -> None:
         console.print(Text(line))
     where = ", ".join(repr(str(path)) for path in made.paths)
     several = "The table is in" if len(made.paths) == 1 else "The copies are in"
+    several = "The sequences are in" if made.release.plan.kind == "sequences" else several
     typer.echo(f"{several} {where}; the certificate, for the steward alone, is in {str(made.certificate)!r}.")
     if save:
         typer.echo(f"What was learned is in {save!r}{_for_whom(made)}.")

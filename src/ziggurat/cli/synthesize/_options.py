@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 Several = list[str] | None
 
 PRIVATE = {"aim": "AIM", "mst": "MST"}
-_METHODS = ("cart", "forest", "linear", "network", "sample", *PRIVATE)
+SEQUENCES = ("markov", "recurrent")
+_METHODS = ("cart", "forest", "linear", "network", "sample", *PRIVATE, *SEQUENCES)
 _ONLY_PRIVATE = ("epsilon", "delta", "bins", "workload", "rows_per_unit", "analyst")
 _ONLY_PLAIN = (
     "methods",
@@ -52,6 +53,8 @@ _ONLY_PLAIN = (
     "resume",
     "scenario",
 )
+_ONLY_TABLES = ("bins", "workload", "rows_per_unit", "rows", "leave_out", "known", "secret")
+_ONLY_SEQUENCES = ("sequence", "token", "label", "longest", "sequences_per_unit", "count", "sizes", "canaries")
 _LEARNING = ("method", "methods", "partial", "columns", "rule", "order", "leave_out", "missing", "no_smoothing")
 _FLAGS = {"learned": "from"}
 
@@ -63,7 +66,11 @@ class SynthesisOptions:
     data: TableArgument
     out: Annotated[str, out_option("a .parquet or .csv file; several copies are NAME.1.parquet and so on.")]
     method: Annotated[
-        str, typer.Option(help="cart, forest, linear, network or sample; with a guarantee, aim or mst.")
+        str,
+        typer.Option(
+            help="cart, forest, linear, network or sample; with a guarantee, aim or mst, and of sequences markov or "
+            "recurrent."
+        ),
     ] = ""
     methods: Annotated[Several, typer.Option(help="income=forest,age=linear: other methods for some columns.")] = None
     copies: Annotated[int, typer.Option(help="How many copies, independent of each other.")] = 1
@@ -75,7 +82,13 @@ class SynthesisOptions:
     rule: Annotated[
         Several, typer.Option(help="What holds in every row: age < 18 -> marital = 'single', once for each.")
     ] = None
-    order: Annotated[str, typer.Option(help="In which order columns are drawn: a,b,c or fewest-first or table.")] = ""
+    order: Annotated[
+        str,
+        typer.Option(
+            help="In which order columns are drawn: a,b,c or fewest-first or table. Of long sequences: the column that "
+            "puts symbols in order."
+        ),
+    ] = ""
     leave_out: Annotated[Several, typer.Option(help="Columns that are not released.")] = None
     missing: Annotated[Several, typer.Option(help="income=-8: a code for missing numbers, once for each.")] = None
     no_smoothing: Annotated[bool, typer.Option("--no-smoothing", help="Let rare real numbers be copied.")] = False
@@ -89,17 +102,33 @@ class SynthesisOptions:
     known: Annotated[Several, typer.Option(help="The columns that attackers know; by default by the schema.")] = None
     secret: Annotated[Several, typer.Option(help="The columns they want to learn; by default by the schema.")] = None
     scenario: Annotated[str, typer.Option(help="With --partial: a YAML file of what an intruder knows of whom.")] = ""
-    epsilon: Annotated[str, typer.Option(help="With aim or mst: what it may cost, exact: 0.5 or 1/3.")] = ""
-    delta: Annotated[str, typer.Option(help="With aim or mst: the failure probability; by default 1e-9.")] = ""
+    epsilon: Annotated[str, typer.Option(help="With a guarantee: what it may cost, exact: 0.5 or 1/3.")] = ""
+    delta: Annotated[
+        str, typer.Option(help="With a guarantee: the failure probability; by default 1e-9, with markov 0.")
+    ] = ""
     bins: Annotated[int | None, typer.Option(help="With aim or mst: into how many cells numbers are cut.")] = None
     workload: Annotated[Several, typer.Option(help="With aim: age,income: sets whose counts matter.")] = None
     rows_per_unit: Annotated[int | None, typer.Option(help="With aim or mst: rows of a person that count.")] = None
+    sequence: Annotated[
+        str, typer.Option(help="The column of sequences; of a long table the one that tells them apart.")
+    ] = ""
+    token: Annotated[str, typer.Option(help="Of a long table, one row for each symbol: the column of symbols.")] = ""
+    label: Annotated[str, typer.Option(help="The column with the class of a sequence.")] = ""
+    longest: Annotated[int | None, typer.Option(help="How many symbols of a sequence count; else by the schema.")] = (
+        None
+    )
+    sequences_per_unit: Annotated[int | None, typer.Option(help="How many sequences of one owner count.")] = None
+    count: Annotated[int | None, typer.Option(help="How many sequences are drawn.")] = None
+    sizes: Annotated[Several, typer.Option(help="normal=4000: how many are drawn of a class, once for each.")] = None
+    canaries: Annotated[
+        int | None, typer.Option(help="With --rehearse: how many random sequences are planted and looked for.")
+    ] = None
     schema: SchemaFile = ""
     table: InDatabase = ""
     unreadable: Unreadable = "0"
     ledger: Where = ""
     budget: Annotated[str, typer.Option(help="What the ledger calls the table; by default the file's name.")] = ""
-    analyst: Annotated[str, typer.Option(help="With aim or mst: who pays.")] = ""
+    analyst: Annotated[str, typer.Option(help="With a guarantee: who pays.")] = ""
     note: Annotated[str, typer.Option(help="What the release is for, in a sentence.")] = ""
     go_on: GoOn = ""
     rehearse: Rehearse = ""
@@ -111,7 +140,12 @@ class SynthesisOptions:
     @property
     def private(self) -> bool:
         """Whether the method carries a guarantee."""
-        return self.method in PRIVATE
+        return self.method in PRIVATE or self.sequences
+
+    @property
+    def sequences(self) -> bool:
+        """Whether the method draws sequences."""
+        return self.method in SEQUENCES
 
     @property
     def remembered_as(self) -> str:
@@ -138,7 +172,7 @@ class SynthesisOptions:
         """Refuse what does not go together before anything is read."""
         if self.method:
             _check_method(self.method)
-        self._require_alone(_ONLY_PLAIN, _NO_PROMISE) if self.private else self._require_alone(_ONLY_PRIVATE, _PROMISE)
+        self._require_own_options()
         if self.private and not (self.epsilon and self.budget and self.analyst):
             raise ParameterError("A guarantee is paid for: name --epsilon, --budget and --analyst.")
         if self.workload and self.method == "mst":
@@ -148,7 +182,7 @@ class SynthesisOptions:
                 _LEARNING, "--{} belongs to learning, and with --from nothing is learned; leave it out."
             )
         if self.quote and not self.private:
-            raise ParameterError("--quote goes with --method aim or mst; the other methods cost nothing.")
+            raise ParameterError("--quote goes with a method that carries a guarantee; the other methods cost nothing.")
         for file in self.files:
             check_file(file, TABLES, force=self.force)
         if self.save:
@@ -162,10 +196,14 @@ class SynthesisOptions:
             "rows": self.rows,
             "note": self.note,
             "go_on": self.go_on,
-            "holdout": _read_holdout(self.holdout),
+            "holdout": self.read_holdout(),
             "known": _columns(table.schema, self.known),
             "secret": _columns(table.schema, self.secret),
         }
+
+    def read_holdout(self) -> object:
+        """Give the share of people who are kept back, or a table of others."""
+        return _read_holdout(self.holdout)
 
     def plain_settings(self) -> dict[str, Any]:
         """Give what only a release without a guarantee is asked for."""
@@ -197,6 +235,7 @@ class SynthesisOptions:
         """Make a model that carries a guarantee."""
         from ziggurat import synthesize
 
+        _refuse_sequences(self.method, schema, _columns(schema, self.leave_out) or ())
         out = {*(_columns(schema, self.leave_out) or ()), schema.unit.column}
         settings = {
             "epsilon": self.epsilon,
@@ -210,14 +249,29 @@ class SynthesisOptions:
         given = {name: value for name, value in settings.items() if value not in (None, "", [])}
         return getattr(synthesize, PRIVATE[self.method])(**given)
 
+    def _require_own_options(self) -> None:
+        if not self.private:
+            self._require_alone(_ONLY_PRIVATE, _PROMISE)
+        plain = [name for name in _ONLY_PLAIN if not (self.sequences and name == "order")]
+        if self.private:
+            self._require_alone(plain, _NO_PROMISE)
+        if self.sequences:
+            self._require_alone(_ONLY_TABLES, _NO_SEQUENCE)
+            if self.copies != 1:
+                raise ParameterError("Sequences are drawn into one file; ask for more of them with --count.")
+        else:
+            self._require_alone(_ONLY_SEQUENCES, _SEQUENCE)
+
     def _require_alone(self, names: Sequence[str], sentence: str) -> None:
         for name in names:
             if getattr(self, name) not in (None, "", [], False):
                 raise ParameterError(sentence.format(_FLAGS.get(name, name).replace("_", "-")))
 
 
-_NO_PROMISE = "--{} goes with methods that promise nothing; aim and mst do not take it."
-_PROMISE = "--{} goes with --method aim or mst; the other methods carry no guarantee."
+_NO_PROMISE = "--{} goes with methods that promise nothing; those with a guarantee do not take it."
+_PROMISE = "--{} goes with --method aim, mst, markov or recurrent; the other methods carry no guarantee."
+_SEQUENCE = "--{} goes with --method markov or recurrent, which draw sequences."
+_NO_SEQUENCE = "--{} is for tables of columns; markov and recurrent, which draw sequences, do not take it."
 
 
 def _check_method(name: str) -> str:
@@ -226,6 +280,15 @@ def _check_method(name: str) -> str:
     if name not in _METHODS:
         raise ParameterError(f"There is no method {name!r}; {nearest(name, _METHODS)}")
     return name
+
+
+def _refuse_sequences(method: str, schema: Schema, out: Sequence[str]) -> None:
+    for column in schema.columns:
+        if column.sequence is not None and column.name not in out:
+            raise ParameterError(
+                f"Column {column.name!r} holds sequences, which {method} cannot draw; use --method markov or "
+                f"recurrent, or leave it out with --leave-out {column.name}."
+            )
 
 
 def _columns(schema: Schema, given: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -239,7 +302,7 @@ def _read_methods(given: Several) -> dict[str, str]:
         _split_last(each, "--methods income=forest,age=linear") for text in given or () for each in text.split(",")
     ]
     for column, name in pairs:
-        if _check_method(name) in PRIVATE:
+        if _check_method(name) in (*PRIVATE, *SEQUENCES):
             raise ParameterError(f"{name} is a method for whole tables, not for column {column!r}.")
     return dict(pairs)
 

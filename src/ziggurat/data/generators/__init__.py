@@ -6,6 +6,7 @@ categories. All randomness is seeded: an invented table can be made again from i
 
 from ziggurat.data.generators._clinic import clinic_patients, clinic_patients_schema
 from ziggurat.data.generators._commuters import commuters, commuters_schema
+from ziggurat.data.generators._headlines import headlines, headlines_schema
 from ziggurat.data.generators._invented import INVENTED, invent
 from ziggurat.data.generators._logs import accepts_log, log_sequences, log_sequences_schema, log_vocabulary
 
@@ -16,6 +17,8 @@ __all__ = [
     "clinic_patients_schema",
     "commuters",
     "commuters_schema",
+    "headlines",
+    "headlines_schema",
     "invent",
     "log_sequences",
     "log_sequences_schema",

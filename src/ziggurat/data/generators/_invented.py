@@ -4,11 +4,12 @@ import pyarrow as pa
 
 from ziggurat.data.generators._clinic import clinic_patients, clinic_patients_schema
 from ziggurat.data.generators._commuters import commuters, commuters_schema
+from ziggurat.data.generators._headlines import headlines, headlines_schema
 from ziggurat.data.generators._logs import log_sequences, log_sequences_schema
 from ziggurat.data.schema import Schema
 from ziggurat.errors import ParameterError
 
-INVENTED = ("clinic", "commuters", "logs")
+INVENTED = ("clinic", "commuters", "headlines", "logs")
 """The names of invented tables."""
 
 
@@ -16,8 +17,10 @@ def invent(what: str, rows: int, seed: int) -> tuple[pa.Table, Schema]:
     """Return an invented table and its schema, by name."""
     if what == "clinic":
         return clinic_patients(rows, seed=seed), clinic_patients_schema()
+    if what == "headlines":
+        return headlines(rows, seed=seed), headlines_schema()
     if what == "logs":
         return log_sequences(rows, seed=seed), log_sequences_schema()
     if what == "commuters":
         return commuters(members=rows, seed=seed), commuters_schema()
-    raise ParameterError("Say what to invent: clinic, logs or commuters.")
+    raise ParameterError("Say what to invent: clinic, logs, commuters or headlines.")

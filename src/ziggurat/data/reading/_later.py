@@ -1,6 +1,6 @@
 """A file of which only the schema is known until it is needed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import pyarrow as pa
 from sqlglot import exp
@@ -34,6 +34,7 @@ class LaterTable(Table):
         self._relation = exp.table_(self._name, quoted=True)
         self._conversions = {each.name: Conversion(each, reference(each)) for each in schema.columns}
         self._visible, self._left_out, self._lenient = _visible(schema), (), False
+        self._types = {}
         self._held: Table | None = None
 
     def ready(self) -> None:
@@ -43,6 +44,10 @@ class LaterTable(Table):
             self._place.show(self._name, held._view(self.schema.names))
             self._held, self._left_out, self._lenient = held, held.left_out, held.lenient
         self._held.ready()
+
+    def relation(self, names: Iterable[str], keys: Iterable[str] = ()) -> exp.Subquery:
+        """As the file holds them, once it is open; keys are not in the view."""
+        return self._held.relation(names, keys) if keys and self._held is not None else super().relation(names, keys)
 
     def at_hand(self, names: Sequence[str]) -> pa.Table | None:
         """As the file gives them, once it is open."""

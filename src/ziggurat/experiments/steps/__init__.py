@@ -4,6 +4,13 @@ What is heavy (scikit-learn, PyTorch, Keras, Arrow) is imported when a step runs
 """
 
 from ziggurat.experiments.steps.cases import digit_data, heartbeat_data, model_data, prepare_data, web_request_data
+from ziggurat.experiments.steps.headlines import (
+    headline_data,
+    judge_written,
+    novelty_quantile,
+    repetitions_of,
+    write_headlines,
+)
 from ziggurat.experiments.steps.models import (
     at_risk_epsilon,
     at_risk_level,
@@ -71,18 +78,22 @@ __all__ = [
     "draw_samples",
     "fit_regression",
     "gaussian_sigma",
+    "headline_data",
     "heartbeat_data",
+    "judge_written",
     "label_queries",
     "label_votes",
     "loss_tail",
     "match_rates",
     "model_data",
+    "novelty_quantile",
     "parallel_composition",
     "prepare_data",
     "privatize",
     "privatize_sequences",
     "proportion_sensitivity",
     "recall_canaries",
+    "repetitions_of",
     "ridge_error",
     "ridge_rows",
     "ridge_sensitivities",
@@ -106,4 +117,5 @@ __all__ = [
     "train_student",
     "train_teachers",
     "web_request_data",
+    "write_headlines",
 ]

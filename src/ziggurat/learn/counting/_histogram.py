@@ -14,7 +14,7 @@ from ziggurat.learn._clipping import Floats
 from ziggurat.learn.served import ServedHistogram
 from ziggurat.mechanisms import Gaussian, Laplace
 from ziggurat.privacy import Relation, whole_number
-from ziggurat.randomness import secure, seeded
+from ziggurat.randomness import choose_source
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -74,7 +74,7 @@ class Histogram(ServedHistogram):
         """Draw rows from the density, anew each time or, with a whole number, the same ones again: post-processing."""
         check_is_fitted(self)
         count = whole_number(n_samples, "n_samples")
-        draw = (secure() if random_state is None else seeded(random_state)).simulation()
+        draw = choose_source(random_state).simulation()
         shape, box = self.shares_.shape, self._box(self.n_features_in_)
         places = np.unravel_index(draw.choice(self.shares_.size, size=count, p=self.shares_.ravel()), shape)
         part = (np.column_stack(places) + draw.random((count, len(shape)))) / np.array(shape)

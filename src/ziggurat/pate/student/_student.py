@@ -32,7 +32,7 @@ from ziggurat.pate.student._model import (
 from ziggurat.pate.training import Classifiers, Network, Training, check_features, split_rows, storage
 from ziggurat.pate.voting import Labels
 from ziggurat.privacy import Account, Event, compose, compose_events, event_from_dict
-from ziggurat.randomness import secure, seeded
+from ziggurat.randomness import choose_source
 
 Array = npt.NDArray[Any]
 
@@ -139,7 +139,7 @@ class Student(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         gaps = isinstance(y, Labels) or self.unlabelled == "spread" or self._takes_gaps
         found = rows.target(labels, len(features), self._network, gaps=gaps)
         sample = self._sample(threshold_X, threshold_y, found.classes)
-        source = secure() if self.random_state is None else seeded(int(self.random_state))
+        source = choose_source(self.random_state)
         seed = storage.seeds(None, source, teachers=1)[1]
         features, found = self._learnable(features, found)
         self._model = self._learn(features, found, seed, progress)

@@ -21,10 +21,12 @@ _KINDS = {
     "workload": "Answers to a workload of questions",
     "labels": "Labels by teachers",
     "model": "A model",
-    "anonymised": "An anonymised table",
-    "masked": "A masked table",
-    "synthetic": "A synthetic table",
-    "collection": "Collected reports",
+    "anonymized table": "An anonymised table",
+    "anonymised table": "An anonymised table",
+    "masked table": "A masked table",
+    "synthetic table": "A synthetic table",
+    "sequences": "Synthetic sequences",
+    "reports": "Collected reports",
 }
 
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from ziggurat.data import Schema, Table, Unit, open_table, read, sample_rows
 from ziggurat.errors import DataError, ParameterError, ZigguratError
-from ziggurat.randomness import Source, secure, seeded
+from ziggurat.randomness import Source, choose_source
 from ziggurat.release.comparing._candidate import Candidate, Candidates
 from ziggurat.release.comparing._judging import JudgingTerms, Progress, count_steps, judge_copies
 from ziggurat.synthesize import Synthesizer
@@ -75,7 +75,7 @@ def candidates(
         A seed for a rehearsal: of the choice of rows and of the attacks. The models have their own.
     """
     _check(models, holdout, copies)
-    source = secure() if random_state is None else seeded(random_state)
+    source = choose_source(random_state)
     held = open_table(table)
     cells, total = sample_rows(held, held.schema.names, ROWS if rows is None else rows, source.child("rows"))
     kept, outside = _split(held, cells, float(holdout), source.child("split"))

@@ -22,6 +22,7 @@ from ziggurat.release.config._models import (
     QuestionSaid,
     ReleaseConfig,
     ReportsSaid,
+    SequencesSaid,
     SyntheticSaid,
     WorkloadSaid,
 )
@@ -42,6 +43,7 @@ KINDS: dict[str, type[BaseModel]] = {
     "anonymized table": AnonymizedSaid,
     "masked table": MaskedSaid,
     "synthetic table": SyntheticSaid,
+    "sequences": SequencesSaid,
 }
 """The kinds of releases, and what a file may say of each."""
 
@@ -284,6 +286,26 @@ def _synthetic(desk: PlanDesk, said: SyntheticSaid) -> Plan[Any]:
     return plan_synthetic_private(table, target, made, purse=desk.purse, **asked)
 
 
+def _sequences(desk: PlanDesk, said: SequencesSaid) -> Plan[Any]:
+    from ziggurat.release.sequences import SequenceRequest, plan_sequences
+
+    named = ("sequence", "token", "order", "label", "longest", "sequences_per_unit", "sizes")
+    asked = SequenceRequest(**{name: getattr(said, name) for name in named})
+    table = desk.table()
+    layout = asked.layout(table.declared)
+    given = {"epsilon": said.epsilon, "delta": said.delta, "random_state": desk.config.rehearse, **said.options}
+    model = asked.generator(table.declared, said.method, **given)
+    more: dict[str, Any] = {"holdout": said.holdout, "note": desk.config.note, "sizes": asked.sizes_of(table.declared)}
+    more |= {
+        "purse": desk.purse,
+        "place": desk.place,
+        "engine": desk.engine,
+        "count": said.count,
+        "canaries": said.canaries,
+    }
+    return plan_sequences(table, desk.place / said.out, model, layout=layout, **more)
+
+
 _MAKERS: dict[type[Any], Callable[[PlanDesk, Any], Any]] = {
     QuestionSaid: _question,
     WorkloadSaid: _workload,
@@ -293,4 +315,5 @@ _MAKERS: dict[type[Any], Callable[[PlanDesk, Any], Any]] = {
     AnonymizedSaid: _anonymize,
     MaskedSaid: _mask,
     SyntheticSaid: _synthetic,
+    SequencesSaid: _sequences,
 }

@@ -187,8 +187,37 @@ class SyntheticSaid(_Said):
         return self.method in ("aim", "mst")
 
 
+class SequencesSaid(_Said):
+    """Sequences drawn from a model of logs, with a guarantee."""
+
+    kind: Literal["sequences"]
+    out: TableFile = "sequences.parquet"
+    method: Literal["markov", "recurrent"] = "markov"
+    epsilon: Exact = Field(description="What it may cost, exact.")
+    delta: Exact | None = None
+    sequence: str = Field("", description="The column with the sequences; of a long table, what tells them apart.")
+    token: str = Field("", description="Of a long table: the column of the symbols.")
+    order: str = Field("", description="Of a long table: the number, date or time that puts symbols in order.")
+    label: str = Field("", description="The column of the classes, if sequences have one.")
+    longest: int | None = Field(None, ge=1, description="How many symbols of a sequence count; else by the schema.")
+    sequences_per_unit: int | None = Field(None, ge=1, description="How many sequences of one owner count.")
+    count: int | None = Field(None, ge=1, description="How many are drawn; else as many as there seem to be.")
+    sizes: dict[str, int] = Field(default_factory=dict, description="class: how many of it are drawn.")
+    holdout: float = Field(0.1, ge=0, lt=1, description="The share of units kept back as a control for attacks.")
+    canaries: int = Field(0, ge=0, description="Of a rehearsal: random sequences that are planted and looked for.")
+    options: dict[str, Any] = Field(default_factory=dict, description="Further parameters of the method.")
+
+
 Said = Annotated[
-    QuestionSaid | WorkloadSaid | ReportsSaid | ModelSaid | LabelsSaid | AnonymizedSaid | MaskedSaid | SyntheticSaid,
+    QuestionSaid
+    | WorkloadSaid
+    | ReportsSaid
+    | ModelSaid
+    | LabelsSaid
+    | AnonymizedSaid
+    | MaskedSaid
+    | SyntheticSaid
+    | SequencesSaid,
     Field(discriminator="kind"),
 ]
 

@@ -17,6 +17,7 @@ from ziggurat.release._drafts import File, digest_of
 if TYPE_CHECKING:
     from ziggurat.ledger import Ledger
 
+_KINDS = ("synthetic table", "sequences")
 _EARLIER = "ziggurat/synthetic-release/1"  # a certificate of its own, which is still checked
 
 
@@ -29,6 +30,8 @@ def read_back(drafts: Sequence[Path], schema: Schema, raw: Table, engine: DuckDB
 
 def check_synthetic(certificate: str | Path, ledger: Ledger | None = None) -> dict[str, Any]:
     """Compare released files with their certificate, and that with the ledger; return what the certificate says.
+
+    The files are synthetic tables, or drawn sequences.
 
     Parameters
     ----------
@@ -46,7 +49,7 @@ def check_synthetic(certificate: str | Path, ledger: Ledger | None = None) -> di
     try:
         facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         earlier = facts["format"] == _EARLIER
-        if not earlier and (facts["format"], facts["kind"]) != (FORMAT, "synthetic table"):
+        if not earlier and (facts["format"] != FORMAT or facts["kind"] not in _KINDS):
             raise ValueError
         files = [File(each["name"], each["sha256"], 0) for each in facts["files" if earlier else "artefacts"]]
         cited = None if facts["recorded"] is None else Cited.from_dict(facts["recorded"])

@@ -15,8 +15,8 @@ from ziggurat.archives import Array
 from ziggurat.errors import DataError, MissingExtraError, ParameterError
 from ziggurat.privacy import (
     Amount,
+    ApproximateDP,
     Event,
-    Guarantee,
     Neighbours,
     Relation,
     SampledGaussianEvent,
@@ -202,7 +202,7 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         topic: str,
         seed: str | Sequence[str],
         words: int = 10,
-        temperature: float = 0.4,
+        temperature: Amount = 0.4,
         *,
         count: int = 1,
         random_state: int | None = None,
@@ -235,7 +235,7 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         topics: Sequence[str],
         seeds: Sequence[str],
         words: int = 10,
-        temperature: float = 0.4,
+        temperature: Amount = 0.4,
         *,
         random_state: int | None = None,
     ) -> list[WrittenHeadline]:
@@ -275,20 +275,25 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         tags: Sequence[Sequence[str]] | None = None,
         *,
         printed: bool = False,
+        last: bool = False,
     ) -> float:
         """The perplexity of words over the three outputs of every trigram: e to the mean of -ln p.
 
-        As `printed` (equation B.4) it is 2 to the mean of -ln p, if the logarithm is the one that networks are trained
+        With `last` it is that of the last output alone, the word after three, as headlines are written. As `printed`
+        (equation B.4) it is 2 to the mean of -ln p, if the logarithm is the one that networks are trained
         with: a smaller number of the same order, which no language model's perplexity is.
         """
         windows = self._windows(headlines, topics, tags)
-        logs = self._score_windows(windows)[windows.words[:, 1:] > 0]
+        kept = windows.words[:, 1:] > 0
+        if last:
+            kept[:, :2] = False
+        logs = self._score_windows(windows)[kept]
         if not logs.size:
             raise DataError("None of the words to be named is in the word list; there is nothing to measure.")
         return float((2 if printed else np.e) ** -logs.mean())
 
     @property
-    def guarantee_(self) -> Guarantee | None:
+    def guarantee_(self) -> ApproximateDP | None:
         """The promise that fitting keeps, for the unit and relation that it names; None if there is none."""
         if isinstance(self.event_, UnboundedEvent):
             return None

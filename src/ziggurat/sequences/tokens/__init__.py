@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
+    from ziggurat.sequences.tokens._markov import MarkovSequences
     from ziggurat.sequences.tokens._recurrent import RecurrentSequences
     from ziggurat.sequences.tokens.privatizing import (
         GuidedPrivatizer,
@@ -28,6 +29,7 @@ else:
                 GuidedPrivatizer LatentPrivatizer LengthRule OutputPrivatizer RecurrentClassifier SequenceAutoencoder
                 SequencePrivatizer SymbolEmbedding SymbolPrivatizer ThesisClaim TokenPrivatizer
             """,
+            "_markov": "MarkovSequences",
         },
     )
 
@@ -35,6 +37,7 @@ __all__ = [
     "GuidedPrivatizer",
     "LatentPrivatizer",
     "LengthRule",
+    "MarkovSequences",
     "OutputPrivatizer",
     "RecurrentClassifier",
     "RecurrentSequences",

@@ -16,7 +16,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
 
@@ -42,7 +41,7 @@ from ziggurat.privacy import (
     whole_number,
 )
 from ziggurat.privacy.accounting import compose_events, zcdp_rho
-from ziggurat.randomness import Source, secure, seeded
+from ziggurat.randomness import Source, choose_source
 from ziggurat.synthesize._saving import read_learned, write_learned
 from ziggurat.synthesize.marginals._cliques import Clique, Floats, rows_from
 from ziggurat.synthesize.marginals._counts import CountedUnit, ExactCounts, NoisyCounts, part_of, total_of
@@ -167,7 +166,7 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         """
         check_is_fitted(self)
         wanted = max(round(self.total_), 1) if rows is None else whole_number(rows, "rows")
-        draw = (secure() if random_state is None else seeded(random_state)).simulation()
+        draw = choose_source(random_state).simulation()
         sizes = [min(_BATCH, wanted - start) for start in range(0, wanted, _BATCH)]
         return pa.concat_tables([self._batch(size, draw) for size in sizes])
 
@@ -308,12 +307,7 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         return fit_distribution(counts.sizes, measured, rows, start, steps)
 
     def _source(self) -> Source:
-        state: Any = self.random_state
-        if state is None:
-            return secure()
-        if isinstance(state, bool) or not isinstance(state, Integral):
-            raise ParameterError("The random state must be a whole number for a rehearsal, or None.")
-        return seeded(int(state))
+        return choose_source(self.random_state)
 
 
 def _rho(epsilon: Fraction, delta: Fraction) -> Fraction:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ziggurat.utility.text._bleu import BleuScores, ReferenceBleu
     from ziggurat.utility.text._checkers import CHECKERS, Checker, lint_free, parse_completely
     from ziggurat.utility.text._copied import CopiedRuns, longest_copied_run
-    from ziggurat.utility.text._grammar import CheckedGrammar, GrammarGap, grammar_gap
+    from ziggurat.utility.text._grammar import CheckedGrammar, GrammarGap, GrammarScale, grammar_gap
     from ziggurat.utility.text._headlines import HeadlineJudge, JudgedHeadlines, judge_headlines
     from ziggurat.utility.text._novelty import HeadlineIndex, novelty
     from ziggurat.utility.text._perplexity import perplexity_of
@@ -25,7 +25,7 @@ else:
             "_bleu": "BleuScores ReferenceBleu",
             "_checkers": "CHECKERS Checker lint_free parse_completely",
             "_copied": "CopiedRuns longest_copied_run",
-            "_grammar": "CheckedGrammar GrammarGap grammar_gap",
+            "_grammar": "CheckedGrammar GrammarGap GrammarScale grammar_gap",
             "_headlines": "HeadlineJudge JudgedHeadlines judge_headlines",
             "_novelty": "HeadlineIndex novelty",
             "_perplexity": "perplexity_of",
@@ -41,6 +41,7 @@ __all__ = [
     "Checker",
     "CopiedRuns",
     "GrammarGap",
+    "GrammarScale",
     "HeadlineIndex",
     "HeadlineJudge",
     "JudgedHeadlines",

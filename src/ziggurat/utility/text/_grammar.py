@@ -11,7 +11,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
 import pyarrow as pa
 
 from ziggurat.errors import ParameterError
@@ -86,6 +85,48 @@ class GrammarGap(Finding):
         return pa.Table.from_pylist(rows, schema=pa.schema(list(kinds.items())))
 
 
+class GrammarScale:
+    """Both ends of the scale, checked once: real headlines, and the same with their words shuffled.
+
+    Parameters
+    ----------
+    real, checkers, most, random_state
+        As for `grammar_gap`.
+    """
+
+    def __init__(
+        self,
+        real: Sequence[str],
+        *,
+        checkers: Mapping[str, Checker] | None = None,
+        most: int = MOST,
+        random_state: int | None = None,
+    ) -> None:
+        if not len(real) or most < 1:
+            raise ParameterError("There must be at least one real headline to check.")
+        self._draw = (secure() if random_state is None else seeded(random_state)).simulation()
+        self._most, wanted = most, CHECKERS if checkers is None else checkers
+        self._skipped = {} if checkers is not None else {name: why for name in wanted if (why := find_missing(name))}
+        self._checkers = {name: each for name, each in wanted.items() if name not in self._skipped}
+        ours = self._choose(real)
+        mixed = [" ".join(self._draw.permutation(each.split()).tolist()) for each in ours]
+        self._ends = {name: (_share(each(ours)), _share(each(mixed))) for name, each in self._checkers.items()}
+
+    def place(self, generated: Sequence[str]) -> GrammarGap:
+        """Say where generated headlines stand between the two."""
+        if not len(generated):
+            raise ParameterError("There must be at least one generated headline to check.")
+        theirs = self._choose(generated)
+        checked = [
+            CheckedGrammar(name, self._ends[name][0], _share(checker(theirs)), self._ends[name][1])
+            for name, checker in self._checkers.items()
+        ]
+        return GrammarGap(tuple(checked), self._skipped)
+
+    def _choose(self, headlines: Sequence[str]) -> list[str]:
+        return [headlines[place] for place in self._draw.permutation(len(headlines))[: self._most].tolist()]
+
+
 def grammar_gap(
     real: Sequence[str],
     generated: Sequence[str],
@@ -95,6 +136,8 @@ def grammar_gap(
     random_state: int | None = None,
 ) -> GrammarGap:
     """Ask checkers of grammar about generated headlines, real ones, and real ones with their words shuffled.
+
+    For several models make one `GrammarScale`, so that real and shuffled headlines are checked once.
 
     Parameters
     ----------
@@ -111,23 +154,7 @@ def grammar_gap(
     random_state
         A seed for these draws and for the shuffling; by default they are drawn anew.
     """
-    if not len(real) or not len(generated) or most < 1:
-        raise ParameterError("There must be at least one real and one generated headline to check.")
-    draw = (secure() if random_state is None else seeded(random_state)).simulation()
-    ours, theirs = (_choose(each, most, draw) for each in (real, generated))
-    mixed = [" ".join(draw.permutation(each.split()).tolist()) for each in ours]
-    wanted = CHECKERS if checkers is None else checkers
-    skipped = {} if checkers is not None else {name: why for name in wanted if (why := find_missing(name))}
-    checked = [
-        CheckedGrammar(name, *(_share(checker(texts)) for texts in (ours, theirs, mixed)))
-        for name, checker in wanted.items()
-        if name not in skipped
-    ]
-    return GrammarGap(tuple(checked), skipped)
-
-
-def _choose(headlines: Sequence[str], most: int, draw: np.random.Generator) -> list[str]:
-    return [headlines[place] for place in draw.permutation(len(headlines))[:most].tolist()]
+    return GrammarScale(real, checkers=checkers, most=most, random_state=random_state).place(generated)
 
 
 def _share(clean: Sequence[bool]) -> Share:

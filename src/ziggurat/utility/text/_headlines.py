@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,12 @@ from ziggurat.errors import ParameterError
 from ziggurat.findings import Finding, Share
 from ziggurat.utility.text._bleu import BleuScores, ReferenceBleu
 from ziggurat.utility.text._copied import CopiedRuns, longest_copied_run
-from ziggurat.utility.text._grammar import CheckedGrammar, GrammarGap, grammar_gap
+from ziggurat.utility.text._grammar import CheckedGrammar, GrammarGap, GrammarScale
 from ziggurat.utility.text._novelty import HeadlineIndex
 from ziggurat.utility.text._repetitions import count_repetitions
 from ziggurat.utility.text._topics import TopicJudge
+
+_ALIKE = 100  # real headlines of about as many words, for a scale of grammar
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class JudgedHeadlines(Finding):
         For each headline as printed; and the mean of what it is beside held-out headlines of as many words (1 is as
         novel as a real one), NaN without them.
     grammar
-        Beside real and shuffled headlines.
+        Beside real and shuffled headlines of about as many words, where there are a hundred such.
     repetitions
         How many runs of three or more words are repeated within a headline, by their number of words.
     copied
@@ -137,6 +140,7 @@ class HeadlineJudge:
         options: dict[str, Any] = {"most": references, "random_state": random_state}
         self._bleu = {topic: ReferenceBleu(each, **options) for topic, each in of_topic.items()}
         self._bleu_of_all = ReferenceBleu(dataset, **options)
+        self._scales: dict[int, GrammarScale] = {}
 
     def judge(
         self,
@@ -162,7 +166,6 @@ class HeadlineJudge:
         beside = self._index.compare(generated, self._held_out)
         found = [count_repetitions(each) for each in generated]
         repeated = sum((Counter(each) for each in found), Counter[int]())
-        real = self._held_out or self._dataset
         return JudgedHeadlines(
             model=model,
             headlines=len(generated),
@@ -172,7 +175,7 @@ class HeadlineJudge:
             bleu=self._score(generated, topics),
             novelties=tuple(self._index.novelties(generated).tolist()),
             relative_novelty=float(np.nanmean(beside)) if np.isfinite(beside).any() else math.nan,
-            grammar=grammar_gap(real, generated, random_state=self._seed),
+            grammar=self._find_scale(generated).place(generated),
             repetitions=dict(sorted(repeated.items())),
             copied=self._find_copied(generated),
         )
@@ -185,6 +188,15 @@ class HeadlineJudge:
             raise ParameterError("A headline is about a topic that the dataset has none of.")
         scores = tuple(self._bleu[topic].score(each) for each, topic in zip(generated, topics, strict=True))
         return BleuScores(min(self._bleu[topic].count for topic in set(topics)), scores)
+
+    def _find_scale(self, generated: Sequence[str]) -> GrammarScale:
+        """The grammar of real headlines of about as many words, if there are some: longer ones parse more rarely."""
+        size = round(median(len(each.split()) for each in generated))
+        if size not in self._scales:
+            real = self._held_out or self._dataset
+            near = [each for each in real if abs(len(each.split()) - size) <= 1]
+            self._scales[size] = GrammarScale(near if len(near) >= _ALIKE else real, random_state=self._seed)
+        return self._scales[size]
 
     def _find_copied(self, generated: Sequence[str]) -> CopiedRuns | None:
         if not self._held_out:

@@ -29,7 +29,7 @@ def perplexity_of(log_probabilities: npt.ArrayLike, base: float, *, printed: boo
     Examples
     --------
     >>> perplexity_of([-3, -3], 2), round(perplexity_of([-3, -3], 2, printed=True), 3)
-    (8.0, 4.228)
+    (8.0, 4.226)
     """
     logs = np.asarray(log_probabilities, dtype=np.float64).reshape(-1)
     if not logs.size or np.isnan(logs).any() or logs.max() > 0:

@@ -21,7 +21,7 @@ _THESIS_LONGEST = 20
 
 @step("sequence-data", outputs=(*PARTS, "longest_found", "longer_than_20", "cut_share", "origin"))
 def sequence_data(
-    source: str = "hdfs",
+    dataset: str = "hdfs",
     *,
     sequences: int = 8000,
     public: int = 6000,
@@ -33,8 +33,8 @@ def sequence_data(
 
     Parameters
     ----------
-    source
-        'hdfs', the dataset (its logdeep parts), or 'logs', which are invented.
+    dataset
+        'hdfs' (its logdeep parts), or 'logs', which are invented.
     sequences
         How many are private, in all.
     public
@@ -52,7 +52,7 @@ def sequence_data(
     """
     from ziggurat.sequences import SequenceDomain
 
-    texts, labels, tokens = _read(source, sequences + public, seed)
+    texts, labels, tokens = _read(dataset, sequences + public, seed)
     lengths = np.array([len(text) for text in texts])
     order = permute(len(texts), seed)
     chosen = np.sort(np.concatenate([_first(order, labels, code, (sequences + public) // 2) for code in (0, 1)]))
@@ -65,7 +65,7 @@ def sequence_data(
         "longest_found": int(lengths[chosen].max()),
         "longer_than_20": float((lengths[chosen][labels[chosen] == 0] > _THESIS_LONGEST).mean()),
         "cut_share": float((lengths[chosen] > longest).mean()),
-        "origin": source,
+        "origin": dataset,
     }
 
 
@@ -85,15 +85,15 @@ def unpack(held: Mapping[str, Any]) -> Sequences:
     return Sequences(domain, held["codes"], held["offsets"], held["labels"])
 
 
-def _read(source: str, wanted: int, seed: int) -> tuple[list[list[int]], Classes, tuple[int, ...]]:
-    if source == "logs":
+def _read(dataset: str, wanted: int, seed: int) -> tuple[list[list[int]], Classes, tuple[int, ...]]:
+    if dataset == "logs":
         from ziggurat.data.generators import log_sequences, log_vocabulary
 
         table, tokens = log_sequences(2 * wanted, abnormal=0.5, seed=seed), tuple(log_vocabulary())
     else:
         import pyarrow.compute as pc
 
-        table, tokens = load_dataset(source), tuple(range(1, 29))
+        table, tokens = load_dataset(dataset), tuple(range(1, 29))
         table = table.filter(pc.starts_with(table["split"].cast("string"), "logdeep"))
     texts = [[int(key) for key in text.split()] for text in table["seq"].to_pylist()]
     return texts, np.asarray(table["label"].to_numpy(), dtype=np.int64), tokens

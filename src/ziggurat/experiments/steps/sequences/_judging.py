@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from ziggurat.errors import ExperimentError
 from ziggurat.experiments._steps import step
 from ziggurat.experiments.steps.sequences._data import unpack
@@ -37,32 +35,36 @@ def sequence_similarity(original: Mapping[str, Any], changed: Mapping[str, Any])
 
 
 @step("choose-measure", outputs=("value",))
-def choose_measure(shown: str, measures: Mapping[str, str] | None = None, **given: float) -> dict[str, Any]:
+def choose_measure(
+    curve: str, measures: Mapping[str, str] | None = None, decimals: int = 2, **given: float
+) -> dict[str, Any]:
     """Give one of several numbers, by what a figure calls it, so that they stand in it side by side.
 
     Parameters
     ----------
-    shown
+    curve
         Which.
     measures
         For each word in the figure the name of the input that it stands for.
+    decimals
+        How many the figure shows: shares close to 0 then do not stretch its axis over decades.
     given
         The numbers, as inputs.
     """
-    name = (measures or {}).get(shown, shown)
+    name = (measures or {}).get(curve, curve)
     if name not in given:
-        raise ExperimentError(f"There is no input for {shown!r}; name it in 'inputs' and in 'measures'.")
-    return {"value": float(given[name])}
+        raise ExperimentError(f"There is no input for {curve!r}; name it in 'inputs' and in 'measures'.")
+    return {"value": round(float(given[name]), decimals)}
 
 
-@step("recall-canaries", outputs=("recalled", "recalled_unseen"))
+@step("recall-canaries", outputs=("recalled", "recalled_unseen", "distance", "distance_unseen"))
 def recall_canaries(
     train: Mapping[str, Any],
     *,
     epsilon: float | str = 1000,
     canaries: int = 20,
     copies: int = 10,
-    symbols: int = 8,
+    symbols: int = 6,
     options: Mapping[str, Any] | None = None,
     seed: int = 0,
 ) -> dict[str, Any]:
@@ -82,11 +84,12 @@ def recall_canaries(
     Returns
     -------
     dict
-        The share of planted canaries that came out exactly as they were, and that of unseen ones. Without anything
-        learned about the planted ones, both would be alike.
+        The share of planted canaries that came out exactly as they were, and how far they moved on average (Hamming
+        distance); and the same of unseen ones. Without anything learned about the planted ones, both would be alike.
     """
     from ziggurat.sequences import Sequences
     from ziggurat.sequences.tokens import LatentPrivatizer, SequenceAutoencoder
+    from ziggurat.utility.sequences import hamming_distances
 
     private = unpack(train)
     domain, draw = private.domain, seeded(seed).child("canaries").simulation()
@@ -98,8 +101,13 @@ def recall_canaries(
     network = SequenceAutoencoder(domain, training="unprotected", random_state=seed, **(options or {})).fit(learned)
     privatizer = LatentPrivatizer(epsilon, network)
 
-    def share(given: Sequences) -> float:
-        made = privatizer.privatize(given, seeded(seed))
-        return float(np.mean([one == other for one, other in zip(given, made, strict=True)]))
+    def moved(given: Sequences) -> Any:
+        return hamming_distances(given, privatizer.privatize(given, seeded(seed)))
 
-    return {"recalled": share(planted), "recalled_unseen": share(unseen)}
+    near, far = moved(planted), moved(unseen)
+    return {
+        "recalled": float((near == 0).mean()),
+        "recalled_unseen": float((far == 0).mean()),
+        "distance": float(near.mean()),
+        "distance_unseen": float(far.mean()),
+    }

@@ -42,7 +42,7 @@ def train_sequence_generator(
     idea
         1 to 5.
     training
-        What `train` is: 'public' or 'unprotected'.
+        What `train` is: 'public' or 'unprotected' (what a private generator drew has no step here).
     options
         Of `SymbolEmbedding.learn` or `SequenceAutoencoder`.
 
@@ -65,10 +65,10 @@ def train_sequence_generator(
     return {"generator": {"idea": idea, **held}, "statement": f"Trained on {said}."}
 
 
-@step(
-    "privatize-sequences",
-    outputs=(*PARTS, "event", "promise", "claim", "epsilon_per_sequence", "epsilon_claimed", "bound", "symbols_used"),
-)
+SAID = ("event", "promise", "claim", "epsilon_per_sequence", "epsilon_claimed", "bound", "bound_claimed")
+
+
+@step("privatize-sequences", outputs=(*PARTS, *SAID, "symbols_used"))
 def privatize_sequences(
     train: Mapping[str, Any],
     validation: Mapping[str, Any],
@@ -101,8 +101,8 @@ def privatize_sequences(
         The protected parts; the `event`, the `promise` and the document's `claim`; what a sequence costs in truth,
         given the generator, and by the claim (an infinite truth where nothing is bounded); the `bound`, the largest
         balanced accuracy that anybody can reach on protected test sequences (1 where the length, which is public, may
-        tell the class); and how many different symbols the protected test sequences use. The noise is seeded: a
-        rehearsal.
+        tell the class), and the one that would follow from the claim; and how many different symbols the protected
+        test sequences use. The noise is seeded: a rehearsal.
     """
     from ziggurat.privacy import UnboundedEvent, compose
     from ziggurat.randomness import seeded
@@ -121,6 +121,7 @@ def privatize_sequences(
         "epsilon_per_sequence": spent,
         "epsilon_claimed": float(privatizer.claimed.epsilon),
         "bound": 1.0 if privatizer.length.stated != "protected" else 1 / (1 + math.exp(-spent)),
+        "bound_claimed": 1 / (1 + math.exp(-float(privatizer.claimed.epsilon))),
         "symbols_used": len(set(made["test"].codes.tolist())),
     }
 

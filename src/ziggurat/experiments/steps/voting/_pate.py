@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 NONE = "none"
 LAPLACE: Mapping[str, Any] = {"gamma": "0.05"}
-CONFIDENT: Mapping[str, Any] = {"threshold": 200, "sigma1": 150, "sigma2": 40}
 EXPECTED_COSTS = ("epsilon_expected_published", "epsilon_expected_exact")
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.mechanisms import require_one_of
-from ziggurat.privacy import Event, whole_number
+from ziggurat.privacy import Guarantee, event_from_dict, whole_number
 from ziggurat.sequences._domain import SequenceDomain
 from ziggurat.sequences._sequences import Sequences
 from ziggurat.sequences.tokens.privatizing._learning import (
@@ -20,7 +20,6 @@ from ziggurat.sequences.tokens.privatizing._learning import (
     event_of_training,
     from_seed,
     give_weights,
-    require_training,
     take_weights,
     torch_module,
     with_end,
@@ -34,15 +33,18 @@ _AT_ONCE = 512
 class SequenceAutoencoder:
     """An encoder and a decoder of sequences, with a latent vector in a ball of radius 1 between them.
 
-    Promise: none of its own. Trained on public sequences it costs nobody anything; trained on private ones without
-    protection its weights are a function of them, and whatever it writes is recorded as unbounded for those sequences.
+    Promise: none of its own. Trained on public sequences it costs nobody anything; on what a private generator drew,
+    what that generator promised; on private ones without protection its weights are a function of them, and whatever
+    it writes is recorded as unbounded for those. `event` says which, None for nothing.
 
     Parameters
     ----------
     domain
         What is publicly known of the sequences.
     training
-        What it learns from: 'public' or 'unprotected'.
+        What it learns from: 'public' sequences, those that a 'private' generator drew, or private ones 'unprotected'.
+    promised
+        With 'private', the `guarantee_` of that generator.
     latent
         How many numbers stand for a sequence.
     ball
@@ -63,6 +65,7 @@ class SequenceAutoencoder:
         domain: SequenceDomain,
         *,
         training: Training,
+        promised: Guarantee | None = None,
         latent: int = 8,
         ball: str = "l1",
         guided: bool = False,
@@ -73,7 +76,7 @@ class SequenceAutoencoder:
         learning_rate: float = 0.005,
         random_state: int | None = None,
     ) -> None:
-        require_training(training)
+        self.event = event_of_training(training, promised, "a Seq2Seq network")
         require_one_of(ball, ("l1", "l2"), "ball")
         if guided and not domain.classes:
             raise ParameterError("A classifier needs classes to tell apart; state them in the domain.")
@@ -83,11 +86,6 @@ class SequenceAutoencoder:
         )
         self.epochs, self.batch, self.learning_rate = epochs, batch, learning_rate
         self.random_state = random_state
-
-    @property
-    def event(self) -> Event | None:
-        """What training cost; None for nothing."""
-        return event_of_training(self.training, "a Seq2Seq network")
 
     def fit(self, sequences: Sequences) -> Self:
         """Learn to write what was read."""
@@ -159,13 +157,16 @@ class SequenceAutoencoder:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the fitted network as plain facts and arrays."""
-        facts = ("training", "latent", "ball", "guided", "hidden", "size")
-        return {"facts": {name: getattr(self, name) for name in facts}, "weights": give_weights(self.module_)}
+        facts = {name: getattr(self, name) for name in ("latent", "ball", "guided", "hidden", "size")}
+        trained = {"training": self.training, "event": None if self.event is None else self.event.to_dict()}
+        return {"facts": facts, **trained, "weights": give_weights(self.module_)}
 
     @classmethod
     def from_dict(cls, domain: SequenceDomain, data: Mapping[str, Any]) -> SequenceAutoencoder:
         """Read what `to_dict` gave."""
-        made = cls(domain, **data["facts"])
+        made = cls(domain, training="public", **data["facts"])
+        made.training = data["training"]
+        made.event = None if data["event"] is None else event_from_dict(data["event"])
         made.module_ = take_weights(made._module(), dict(data["weights"]))
         return made
 

@@ -15,6 +15,7 @@ from ziggurat.mechanisms import Mechanism
 from ziggurat.privacy import (
     Amount,
     ApproximateDP,
+    ApproximateEvent,
     Event,
     PureDP,
     RepeatedEvent,
@@ -34,13 +35,11 @@ Integers = npt.NDArray[np.int64]
 
 
 class TrainedNetwork(Protocol):
-    """What a privatiser needs to know of the network it uses."""
+    """What a privatiser needs to know of the network it uses: its domain, and what training it cost."""
 
     domain: SequenceDomain
 
-    @property
-    def event(self) -> Event | None:
-        """What training cost; None for nothing."""
+    event: Event | None
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,8 @@ class SequencePrivatizer(Mechanism):
     rule lets take its place (`LengthRule`). That a sequence is there is public, and so is a label that goes with it:
     labels leave as they are. Somebody who owns several sequences pays for each, so that only sequences without owners
     are taken. The promise holds given the network; if that was trained on private sequences without protection, then
-    its own event, which is unbounded, is part of `event`: the sequences it learned from have no promise at all.
+    its own event, which is unbounded, is part of `event`: the sequences it learned from have no promise at all. If it
+    learned from what a private generator drew, then what that cost is part of `event`, too.
 
     Attributes
     ----------
@@ -112,12 +112,25 @@ class SequencePrivatizer(Mechanism):
         said = f"One sequence, exchanged for {self.length.compared}: {self._in_words()}."
         if self.domain.classes:
             said += " Its label leaves as it is and is public."
-        if self.network.event is not None:
-            said += (
+        return said + self._about_network()
+
+    def _about_network(self) -> str:
+        trained = self.network.event
+        if trained is None:
+            return ""
+        if isinstance(trained, UnboundedEvent):
+            return (
                 " This holds given the network, which was trained on private sequences without protection: those "
                 "sequences have no promise."
             )
-        return said
+        if isinstance(trained, ApproximateEvent):
+            amounts = [trained.epsilon, trained.delta]
+        else:
+            amounts = [compose(trained).pure().epsilon]
+        return (
+            f" The network learned from what a private generator drew, at ({', '.join(map(in_words, amounts))}), which "
+            "adds up with this for the sequences behind it."
+        )
 
     def _in_words(self) -> str:
         return f"{in_words(compose(self.local_event).pure().epsilon)}-differential privacy"

@@ -8,15 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.errors import ParameterError
-from ziggurat.privacy import Event
+from ziggurat.privacy import Guarantee
 from ziggurat.sequences._domain import SequenceDomain
 from ziggurat.sequences._sequences import Sequences
 from ziggurat.sequences.tokens.privatizing._classifier import RecurrentClassifier
-from ziggurat.sequences.tokens.privatizing._learning import Training, event_of_training, require_training
+from ziggurat.sequences.tokens.privatizing._learning import Training, event_of_training
 
 
 class SymbolEmbedding:
-    """A vector for each symbol of a domain.
+    """A vector for each symbol of a domain; `event` is what learning them cost, None for nothing.
 
     Parameters
     ----------
@@ -25,40 +25,53 @@ class SymbolEmbedding:
     vectors
         One row for each symbol.
     training
-        'public' if they were learned from nobody's secrets; 'unprotected' if from private sequences, which leaves
-        those sequences without a promise.
+        'public' if they were learned from nobody's secrets; 'private' if from sequences that a private generator drew;
+        'unprotected' if from private sequences, which leaves those without a promise.
+    promised
+        With 'private', the `guarantee_` of that generator.
     """
 
-    def __init__(self, domain: SequenceDomain, vectors: npt.ArrayLike, *, training: Training) -> None:
-        require_training(training)
+    def __init__(
+        self,
+        domain: SequenceDomain,
+        vectors: npt.ArrayLike,
+        *,
+        training: Training,
+        promised: Guarantee | None = None,
+    ) -> None:
+        self.event = event_of_training(training, promised, "an embedding")
         self.domain, self.training = domain, training
         self.vectors = np.asarray(vectors, dtype=np.float64)
         if self.vectors.ndim != 2 or len(self.vectors) != domain.size or not np.isfinite(self.vectors).all():
             raise ParameterError("Give one vector of finite numbers for each symbol of the domain.")
 
     @classmethod
-    def learn(cls, sequences: Sequences, *, training: Training, size: int = 16, **options: Any) -> SymbolEmbedding:
+    def learn(
+        cls,
+        sequences: Sequences,
+        *,
+        training: Training,
+        promised: Guarantee | None = None,
+        size: int = 16,
+        **options: Any,
+    ) -> SymbolEmbedding:
         """Take the embedding of a recurrent network that learned to tell the classes of sequences apart.
 
         Parameters
         ----------
         sequences
             What to learn from.
-        training
-            What they are: 'public' or 'unprotected'.
+        training, promised
+            Where they came from, as above.
         size
             How many numbers stand for a symbol.
         options
             As for `RecurrentClassifier`.
         """
-        require_training(training)
         module = RecurrentClassifier(size=size, **options).fit(sequences).module_
-        return cls(sequences.domain, module.embedding.weight.detach().numpy()[:-1], training=training)
-
-    @property
-    def event(self) -> Event | None:
-        """What learning the vectors cost; None for nothing."""
-        return event_of_training(self.training, "an embedding")
+        return cls(
+            sequences.domain, module.embedding.weight.detach().numpy()[:-1], training=training, promised=promised
+        )
 
     @property
     def similarities(self) -> npt.NDArray[np.float64]:

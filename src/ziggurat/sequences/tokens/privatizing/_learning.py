@@ -2,43 +2,68 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from ziggurat.errors import MissingExtraError, ParameterError
-from ziggurat.privacy import Event, Neighbours, Relation, UnboundedEvent
+from ziggurat.privacy import (
+    ApproximateDP,
+    ApproximateEvent,
+    Event,
+    Guarantee,
+    Neighbours,
+    PureDP,
+    PureEvent,
+    Relation,
+    UnboundedEvent,
+)
 from ziggurat.threads import one_torch_thread
 
 if TYPE_CHECKING:
     from ziggurat.sequences._sequences import Sequences
 
-Training = Literal["public", "unprotected"]
-"""Whether a network learned from public sequences, or from private ones without protection."""
+Training = Literal["public", "private", "unprotected"]
+"""Whether a network learned from public sequences, from what a private generator drew, or from private sequences."""
 
 SEQUENCE = Neighbours(relation=Relation.REPLACE_ONE)
 """One sequence takes the place of another; that there is one is public."""
 
 
-def require_training(training: object) -> None:
-    """Refuse what is no way to train."""
-    if training == "private":
-        raise ParameterError(
-            "Privatisers are not trained by private gradient descent here; train on public sequences, or state "
-            "training='unprotected' and have no promise."
-        )
-    if training not in ("public", "unprotected"):
-        raise ParameterError("training must be 'public' or 'unprotected': where the sequences to learn from came from.")
+def event_of_training(training: object, promised: Guarantee | None, what: str) -> Event | None:
+    """What training cost, under replace-one; None for nothing.
+
+    Public sequences cost nothing. What a private generator drew costs what fitting that generator promised, and
+    learning from it is post-processing. Private sequences without protection are bounded by nothing.
+    """
+    if training not in ("public", "private", "unprotected"):
+        raise ParameterError("training must be 'public', 'private' or 'unprotected': what the network learns from.")
+    if (training == "private") is not (promised is not None):
+        raise ParameterError("With training='private', and only then, give promised=..., the generator's guarantee_.")
+    if promised is not None:
+        return _restate(promised)
+    return None if training == "public" else UnboundedEvent(SEQUENCE, f"{what} trained on private sequences")
 
 
-def event_of_training(training: Training, what: str) -> Event | None:
-    """What training cost: nothing if the sequences were public; otherwise nothing bounds it."""
-    if training == "public":
-        return None
-    return UnboundedEvent(SEQUENCE, f"{what} trained on private sequences without protection")
+def _restate(promised: Guarantee) -> Event:
+    """The promise of a generator about one sequence, under replace-one.
+
+    Replacing a sequence is removing one and adding one: epsilon becomes 2 epsilon, and delta (1 + e^epsilon) delta.
+    """
+    if not isinstance(promised, PureDP | ApproximateDP) or not promised.neighbours.unit.is_row:
+        raise ParameterError("A generator promises for each sequence, by an epsilon and a delta; give such a promise.")
+    twice = promised.neighbours.relation is Relation.ADD_OR_REMOVE_ONE
+    epsilon = promised.epsilon * (2 if twice else 1)
+    if isinstance(promised, PureDP):
+        return PureEvent(SEQUENCE, epsilon)
+    # The exponential is right to its last digits; 2**-40 of it is added for them.
+    grown = 1 + Fraction(math.exp(promised.epsilon)) * (1 + Fraction(1, 1 << 40)) if twice else 1
+    return ApproximateEvent(SEQUENCE, epsilon, promised.delta * grown)
 
 
 def torch_module() -> Any:
