@@ -5,7 +5,7 @@ import pytest
 
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.privacy import UnboundedEvent
-from ziggurat.sequences.text import ARCHITECTURES, NOTE, HeadlineWriter
+from ziggurat.sequences.text import ARCHITECTURES, NOTE, PENN_TAGS, HeadlineWriter
 
 torch = pytest.importorskip("torch")
 
@@ -154,3 +154,39 @@ def test_bad_parameters_and_headlines_are_refused_in_a_sentence(fitted):
         fitted.write("sports", "the bank raises")
     with pytest.raises(DataError):
         HeadlineWriter("clstm").fit([], [])
+
+
+KINDS = {"the": "DT", "a": "DT", "its": "PRP$", "raises": "VBZ", "gets": "VBZ", "sings": "VBZ", "new": "JJ"}
+
+
+def tagged(headlines):
+    return [[KINDS.get(word, "NN") for word in each.split()] for each in headlines]
+
+
+def test_a_tag_drawn_first_lets_only_words_follow_that_were_seen_with_it(tmp_path):
+    writer = HeadlineWriter("scgru", epochs=1, validation=0, random_state=3, **SMALL)
+    writer.fit(HEADLINES, TOPICS, tagged(HEADLINES))
+    network = writer._network()
+    with torch.no_grad():
+        network.tag_out.weight.zero_()
+        network.tag_out.bias.fill_(-1e9)
+        network.tag_out.bias[PENN_TAGS.index("VBZ")] = 0
+    writer.weights_ = {name: value.numpy() for name, value in network.state_dict().items()}
+    asked = {"words": 60, "temperature": 1, "random_state": 2}
+    told = {first: set(writer.write("b", "the bank raises", tag_first=first, **asked)[0].split()[3:])
+            for first in (True, False)}  # fmt: skip
+    assert told[True] == {"raises", "gets", "sings"}
+    assert len(told[False]) > 8
+    writer.save(tmp_path / "writer.zip")
+    again = HeadlineWriter.load(tmp_path / "writer.zip", device="cpu")
+    assert again.write("b", "the bank raises", **asked) == writer.write("b", "the bank raises", **asked)
+
+
+def test_with_a_promise_no_pair_of_word_and_tag_is_read_off_the_headlines():
+    public = HeadlineWriter("scgru", epochs=1, validation=0, random_state=3, **SMALL)
+    public.fit(HEADLINES[:3], TOPICS[:3], tagged(HEADLINES[:3]))
+    given = {"epsilon": 5, "expected_rows": 24, "epochs": 1, "random_state": 3, **SMALL}
+    for start, words in ((public, None), (None, public.words_.words)):
+        made = HeadlineWriter("scgru", start=start, vocabulary=words, **given)
+        made.fit(HEADLINES, TOPICS, tagged(HEADLINES))
+        assert made.pairs_ is (None if start is None else start.pairs_)

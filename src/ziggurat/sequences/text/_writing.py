@@ -72,9 +72,9 @@ def draw_words(
 
 
 def _words_by_tag(pairs: npt.NDArray[np.bool_], places: int) -> Tensor:
-    """For each tag the words that were seen with it, by place of their logit; all of them if there are none."""
+    """For each tag the words that were seen with it, by place of their logit; all if only unknown ones were."""
     fitting = np.zeros((pairs.shape[1], places), dtype=np.bool_)
-    fitting[:, : len(pairs)] = pairs.T
+    fitting[:, 1 : len(pairs)] = pairs[1:].T
     fitting[~fitting.any(1)] = True
     return torch.from_numpy(fitting)
 
