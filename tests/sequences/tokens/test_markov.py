@@ -189,7 +189,7 @@ def _lengths_as_they_are(patched):
 @pytest.mark.parametrize(
     ("spoil", "caught"),
     [(_nothing, False), (_unbounded, True), (_lengths_as_they_are, True)],
-    ids=lambda each: str(each),
+    ids=["sound", "not bounded", "lengths without noise"],
 )
 def test_an_audit_stays_below_the_claim_and_finds_planted_bugs(spoil, caught, monkeypatch):
     """A sound fit fails this with a chance of 1e-7; draws are seeded."""
