@@ -75,7 +75,7 @@ bench: setup
 	$(BIN)/python bench/synthesize.py
 	$(BIN)/python bench/pate_accounting.py
 	$(BIN)/python bench/bleu.py
-	$(BIN)/python bench/sequences.py --quick
+	$(BIN)/python bench/sequences.py --speed
 	$(BIN)/python bench/sgd_recurrent.py
 	$(BIN)/python bench/headlines.py
 

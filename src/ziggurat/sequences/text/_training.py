@@ -22,6 +22,7 @@ from torch import Tensor
 from ziggurat.errors import ParameterError
 from ziggurat.sequences.text._codes import TrigramWindows
 from ziggurat.sequences.text._network import WriterNetwork
+from ziggurat.threads import one_torch_thread
 
 Progress = Callable[[str, int, int], None]
 """Is told what is done, how much of it, and how much in all at most."""
@@ -30,6 +31,7 @@ Tensors = tuple[Tensor, Tensor, Tensor]
 
 # Steps before one is recorded: libraries choose their ways in the first ones.
 _WARM = 3
+_SMALL = 1 << 26
 _LOGITS_AT_ONCE = {"cpu": 1 << 24, "cuda": 1 << 28}
 
 
@@ -83,7 +85,7 @@ def train_network(
     trained, history = _Trained(network, to_tensors(windows, device), course), LearningCurve()
     held = None if validation is None else to_tensors(validation, device)
     best: dict[str, Tensor] = {}
-    with _quick_products(device):
+    with _quick_products(device), one_torch_thread(_is_small(network, course, device)):
         for epoch in range(course.epochs):
             began = time.perf_counter()
             history.training.append(trained.run_epoch())
@@ -102,6 +104,12 @@ def train_network(
         network.load_state_dict(best)
     network.eval()
     return history
+
+
+def _is_small(network: WriterNetwork, course: TrainingCourse, device: torch.device) -> bool:
+    """Whether the largest product of a step is over before a second thread of a processor has begun."""
+    shape = network.shape
+    return device.type == "cpu" and 3 * course.batch * shape.hidden * shape.places < _SMALL
 
 
 def _require_finite(loss: float) -> None:
