@@ -75,6 +75,9 @@ bench: setup
 	$(BIN)/python bench/synthesize.py
 	$(BIN)/python bench/pate_accounting.py
 	$(BIN)/python bench/bleu.py
+	$(BIN)/python bench/sequences.py --quick
+	$(BIN)/python bench/sgd_recurrent.py
+	$(BIN)/python bench/headlines.py
 
 docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -8,7 +8,8 @@ On the machine with the GPU, where PyTorch and NumPy suffice (at most eight minu
 
     PYTHONPATH=src python bench/headlines_gpu.py --data headlines.npz --out "$OUT"
 
-A small trial on any machine: add `--small`. What is measured:
+A small trial on any machine: add `--small`. With `--again 5` each network is trained five times instead, and networks
+that know tags also write with the tag drawn first. What is measured:
 
 - an epoch against the plain loop of `headlines.py`, and what larger batches do to the validation loss;
 - each network at the settings of the thesis (200, 512, dropout 0.5, Adam, early stopping): perplexities on test
@@ -48,25 +49,25 @@ DELTA = "1e-5"
 # ---------------------------------------------------------------------------------------------------------- preparing
 
 
-def prepare(path: str, small: bool) -> None:
-    """Clean, tag, code and split the titles, draw canaries, and find how much noise each epsilon needs."""
+def load_titles(most: int | None = None) -> tuple[list[str], list[int], list[str]]:
+    """The different headlines of the dataset, the topic of each, and its publisher."""
     from ziggurat.data import datasets
-    from ziggurat.sequences.text import (
-        PENN_TAGS,
-        CodedHeadlines,
-        WordList,
-        prepare_headlines,
-        tag_headlines,
-        topic_name,
-    )
+    from ziggurat.sequences.text import prepare_headlines, topic_name
 
     table = datasets.load("uci_news")
     headlines, places = prepare_headlines(table["title"].to_pylist())
     first = {headline: at for at, headline in reversed(list(enumerate(headlines)))}
-    kept = sorted(first.values())[: 900 if small else None]
+    kept = sorted(first.values())[:most]
     headlines, places = [headlines[at] for at in kept], [places[at] for at in kept]
     topics = [TOPICS.index(topic_name(table["category"][at].as_py())) for at in places]
-    names = [table["publisher"][at].as_py() for at in places]
+    return headlines, topics, [table["publisher"][at].as_py() for at in places]
+
+
+def prepare(path: str, small: bool) -> None:
+    """Clean, tag, code and split the titles, draw canaries, and find how much noise each epsilon needs."""
+    from ziggurat.sequences.text import PENN_TAGS, CodedHeadlines, WordList, tag_headlines
+
+    headlines, topics, names = load_titles(900 if small else None)
     draw = np.random.default_rng(18)
     split = np.zeros(len(headlines), np.int8)  # 0 training, 1 validation, 2 test
     order = draw.permutation(len(headlines))
@@ -236,7 +237,7 @@ def measure_batches(held: Held) -> dict[str, Any]:
     return found
 
 
-def measure_network(network: Any, test: Any, seeds: Any, known: list[str]) -> dict[str, Any]:
+def measure_network(network: Any, test: Any, seeds: Any, known: list[str], seed: int = 400) -> dict[str, Any]:
     """Perplexities on test headlines, and 400 written ones."""
     from ziggurat.sequences.text import score_windows
 
@@ -249,22 +250,24 @@ def measure_network(network: Any, test: Any, seeds: Any, known: list[str]) -> di
         "perplexity as printed": float(2**loss),
         "perplexity of the fourth word": float(np.exp(last)),
         "share of unknown targets": float(1 - counted.mean()),
-        "headlines": write_400(network, seeds, known),
+        "headlines": write_400(network, seeds, known, seed),
     }
 
 
-def write_400(network: Any, headlines: Any, known: list[str]) -> dict[str, list[str]]:
+def write_400(
+    network: Any, headlines: Any, known: list[str], seed: int, pairs: np.ndarray | None = None
+) -> dict[str, list[str]]:
     """Write 100 headlines for each topic from the first words of some of its headlines."""
     from ziggurat.sequences.text import draw_words
 
-    draw = np.random.default_rng(400)
+    draw = np.random.default_rng(seed)
     written: dict[str, list[str]] = {}
     for code, topic in enumerate(TOPICS):
         about = np.flatnonzero(headlines.topics == code)
         chosen = draw.choice(about, 100, replace=len(about) < 100)
         first = headlines.offsets[chosen][:, None] + np.arange(3)
         seeds, tags = headlines.words[first], headlines.tags[first]
-        codes = draw_words(network, seeds, tags, np.full(100, code, np.int32), 10, 0.4, draw)
+        codes = draw_words(network, seeds, tags, np.full(100, code, np.int32), 10, 0.4, draw, pairs)
         rows = np.concatenate([seeds, codes], 1).tolist()
         written[topic] = [" ".join(known[each - 1] if each else "unknown" for each in row) for row in rows]
     return written
@@ -298,6 +301,28 @@ def train_all(held: Held, batch: int) -> dict[str, Any]:
             name: summarize_runs([longest_run(each, kept) for each in written]) for name, kept in runs.items()
         }
         print(architecture, {key: found[architecture][key] for key in ("seconds", "perplexity", "copied")}, flush=True)
+    return found
+
+
+def train_again(held: Held, batch: int, seeds: int) -> dict[str, Any]:
+    """The five networks from other first weights, and tags drawn before words: what of the differences is luck."""
+    import torch
+
+    from ziggurat.sequences.text import train_network
+
+    learned, validation, test = (held.coded.take(held.part(part)) for part in (0, 1, 2))
+    pairs = np.zeros((len(held.words) + 1, len(held.penn)), dtype=bool)
+    pairs[learned.words, learned.tags] = True
+    found: dict[str, Any] = {}
+    for seed in range(seeds):
+        for architecture in ("baseline", "clstm", "cgru", "sclstm", "scgru"):
+            torch.manual_seed(100 + seed)
+            network = held.build(architecture)
+            train_network(network, learned.windows(), validation.windows(), held.course(batch))
+            found[f"{architecture}/{seed}"] = measure_network(network, test, validation, held.words, 400 + seed)
+            if architecture.startswith("sc"):
+                written = write_400(network, validation, held.words, 400 + seed, pairs)
+                found[f"{architecture}, tag first/{seed}"] = found[f"{architecture}/{seed}"] | {"headlines": written}
     return found
 
 
@@ -563,6 +588,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=470)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--small", action="store_true")
+    parser.add_argument("--again", type=int, default=0, help="instead: so many trainings of each network")
     given = parser.parse_args()
     if given.prepare:
         prepare(given.prepare, given.small)
@@ -583,6 +609,8 @@ def main() -> None:
         "batches": lambda: measure_batches(held),
         "private sclstm": lambda: measure_private(held, "sclstm", given.batch, private),
     }
+    if given.again:
+        stages = {"again": lambda: train_again(held, given.batch, given.again)}
     results["seconds"] = {}
     for stage, measure in stages.items():
         began = time.perf_counter()

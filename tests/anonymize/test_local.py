@@ -13,16 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ziggurat.anonymize import AverageRisk, HighestRisk, KAnonymity, LDiversity, TCloseness
 from ziggurat.anonymize.generalizing._combinations import Combinations, code_hierarchy, find_codes
 from ziggurat.anonymize.generalizing._local import Recoded, recode
-from ziggurat.anonymize.generalizing._models import (
-    AverageRisk,
-    HighestRisk,
-    KAnonymity,
-    LDiversity,
-    ModelNumbers,
-    TCloseness,
-)
+from ziggurat.anonymize.generalizing._models import ModelNumbers
 from ziggurat.data import Hierarchy
 from ziggurat.errors import PrivacyError
 

@@ -9,8 +9,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from ziggurat.anonymize import AverageRisk, KAnonymity, LDiversity, TCloseness
 from ziggurat.anonymize.generalizing._combinations import Combinations, code_hierarchy
-from ziggurat.anonymize.generalizing._models import AverageRisk, KAnonymity, LDiversity, ModelNumbers, TCloseness
+from ziggurat.anonymize.generalizing._models import ModelNumbers
 from ziggurat.anonymize.generalizing._mondrian import Boxes, mondrian
 from ziggurat.data import Hierarchy
 from ziggurat.errors import ParameterError, PrivacyError

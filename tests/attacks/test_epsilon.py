@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ziggurat.attacks import Share, epsilon_bound
-from ziggurat.attacks._guesses import Guesses, judge
+from ziggurat.attacks import Guesses, Share, epsilon_bound
+from ziggurat.attacks._guesses import judge
 from ziggurat.errors import ParameterError
 
 PEOPLE, RUNS = 200, 2_000

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from ziggurat.attacks.synthetic._alike import name_copies, number_alike, read_alike
+from ziggurat.attacks.synthetic import name_copies, number_alike, read_alike
 from ziggurat.errors import DataError
 
 CELLS: dict[str, tuple[pa.DataType, list[Any]]] = {

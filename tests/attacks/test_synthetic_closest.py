@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from ziggurat.attacks import Share, closest_records
 from ziggurat.attacks._swaps import bound_luck
-from ziggurat.attacks.synthetic._alike import read_alike, scale_rows
+from ziggurat.attacks.synthetic import read_alike
+from ziggurat.attacks.synthetic._alike import scale_rows
 from ziggurat.attacks.synthetic._closest_kernels import nearest
 from ziggurat.data import Column, Kind, Schema, read
 from ziggurat.errors import DataError, ParameterError

@@ -53,7 +53,7 @@ def clinic(tmp_path: Path) -> Path:
 def test_help_teaches_with_examples_and_promises_nothing(command: Command) -> None:
     shown = " ".join(command("synthesize", "--help").out.split())
     assert shown.count("ziggurat synthesize ") >= 4
-    assert "Without aim or mst nothing is promised" in shown
+    assert "Without aim, mst, markov or recurrent nothing is promised" in shown
 
 
 def test_a_table_from_the_question_to_the_ledger(command: Command, clinic: Path) -> None:
@@ -187,9 +187,9 @@ def test_ctrl_c_leaves_nothing_and_a_checkpoint_is_taken_up(
         (("--resume",), "name that folder too"),
         (("--resume", "--checkpoint", "new"), "nothing to take up"),
         (("--checkpoint", "patients.csv"), "is a file"),
-        (("--epsilon", "1"), "--method aim or mst"),
+        (("--epsilon", "1"), "--method aim, mst, markov or recurrent"),
         (("--method", "aim", "--epsilon", "1"), "name --epsilon, --budget and --analyst"),
-        (("--method", "aim", "--partial", "age > 3"), "aim and mst do not take it"),
+        (("--method", "aim", "--partial", "age > 3"), "those with a guarantee do not take it"),
         (("--method", "mst", "--epsilon", "1", "--budget", "b", "--analyst", "a", "--workload", "age"), "aim"),
         (("--note", "a\nb"), "printable text"),
     ],

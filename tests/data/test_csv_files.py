@@ -29,7 +29,7 @@ from ziggurat.data import (
 )
 from ziggurat.errors import DataError
 from ziggurat.local import Frequencies
-from ziggurat.queries._answer import Answer, Estimate
+from ziggurat.queries import Answer, Estimate
 from ziggurat.wording import printable
 
 RUN = "=+-@\t\r\n"
@@ -57,7 +57,7 @@ def _by_pieces(table: pa.Table, path: Path) -> None:
 
 
 def _copies(table: pa.Table, path: Path) -> None:
-    from ziggurat.synthesize._writing import write_copies
+    from ziggurat.synthesize import write_copies
 
     write_copies(path, iter([iter([table])]), 1, {}, resume=False)
 

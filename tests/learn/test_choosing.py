@@ -335,7 +335,7 @@ def test_a_choice_of_c_is_near_the_best_and_far_from_the_worst():
 def test_on_wine_the_choice_is_near_the_best_and_far_from_the_worst():
     if not (Path(os.environ.get("ZIGGURAT_DATA", "")) / "winequality_white.parquet").exists():
         pytest.skip("set ZIGGURAT_DATA to the folder of the datasets")
-    from ziggurat.experiments.steps.cases._model_data import model_data
+    from ziggurat.experiments.steps import model_data
 
     wine = model_data("winequality_white", target="quality")
     order = np.random.default_rng(0).permutation(len(wine["target"]))

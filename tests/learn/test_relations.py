@@ -23,13 +23,13 @@ from ziggurat.learn import (
     LinearRegression,
     LogisticRegression,
     OutputPerturbation,
+    PrivateModel,
     PrivateSGDClassifier,
     PrivateSGDRegressor,
     RandomForestClassifier,
     Ridge,
     ServedHistogram,
 )
-from ziggurat.learn._base import PrivateModel
 from ziggurat.privacy import Neighbours, Relation
 
 ADD, REPLACE = (relation.value for relation in (Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE))

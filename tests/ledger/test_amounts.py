@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from ziggurat.errors import ParameterError, ZigguratError
-from ziggurat.ledger import Ledger
-from ziggurat.ledger._entries import Budget, Unbounded, body_of
+from ziggurat.ledger import Budget, Ledger
+from ziggurat.ledger._entries import Unbounded, body_of
 from ziggurat.privacy import ApproximateEvent, Event, GaussianEvent, Neighbours, PureEvent, ZeroConcentratedEvent
 
 ROW = Neighbours()

@@ -233,7 +233,7 @@ def test_a_kill_at_any_moment_leaves_no_touch_uncounted(address: str, tmp_path: 
     log.touch()
     with Ledger.open(address) as ledger:
         granted(ledger, 10**9)
-    for _ in range(100 if "://" not in address else 20):
+    for _ in range(50 if "://" not in address else 20):
         child = in_child(lambda: _restless(address, log))
         _await_start(log, moments)
         os.kill(child, signal.SIGKILL)

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ziggurat.errors import LedgerCorruptError
-from ziggurat.ledger import Ledger, generate_key, verify_ledger
-from ziggurat.ledger._chain import NO_LINK, canonical, digest
+from ziggurat.ledger import Ledger, canonical, generate_key, verify_ledger
+from ziggurat.ledger._chain import NO_LINK, digest
 from ziggurat.privacy import Neighbours, PureEvent
 
 COLUMNS = ("time", "kind", "body", "previous", "hash")

@@ -7,8 +7,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from ziggurat.errors import LedgerUseError, WitnessError
-from ziggurat.ledger._chain import Entry, Head, follow
-from ziggurat.ledger._keys import public_hex
+from ziggurat.ledger import Entry, Head, public_hex
+from ziggurat.ledger._chain import follow
 from ziggurat.ledger.witness import Seen, Witness, open_witness, see
 
 LEDGER = "ab" * 16

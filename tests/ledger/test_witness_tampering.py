@@ -12,8 +12,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from ziggurat.errors import BudgetExceededError, LedgerCorruptError, LedgerError, LedgerUseError, WitnessError
-from ziggurat.ledger import Ledger, verify_ledger
-from ziggurat.ledger._chain import NO_LINK, canonical, digest
+from ziggurat.ledger import Ledger, canonical, verify_ledger
+from ziggurat.ledger._chain import NO_LINK, digest
 from ziggurat.ledger.witness import Seen, see
 from ziggurat.privacy import Neighbours, PureEvent
 

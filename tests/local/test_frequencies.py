@@ -19,12 +19,12 @@ from ziggurat.local import (
     LocalHashing,
     RecordChoice,
     Response,
+    Support,
     UnaryEncoding,
     _kernels,
     best_for_frequencies,
     privatizer_for,
 )
-from ziggurat.local._intervals import Support
 from ziggurat.randomness import seeded
 
 GRADES = ["none", "mild", "severe"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ziggurat.pate.voting._votes import Votes
+from ziggurat.pate import Votes
 
 
 def _column_matrix(name: str) -> np.ndarray:

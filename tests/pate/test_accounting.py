@@ -9,11 +9,18 @@ from hypothesis.extra import numpy as hnp
 
 from ziggurat.data import Unit
 from ziggurat.errors import ParameterError, PrivacyError
-from ziggurat.pate.accounting._accounts import account, published_curve
-from ziggurat.pate.accounting._orders import least_epsilon
-from ziggurat.pate.voting._aggregators import Aggregator
-from ziggurat.pate.voting._noisy_max import ConfidentGaussianMax, GaussianNoisyMax, GumbelNoisyMax, LaplaceNoisyMax
-from ziggurat.pate.voting._votes import Ballot, Votes
+from ziggurat.pate import (
+    Aggregator,
+    Ballot,
+    ConfidentGaussianMax,
+    GaussianNoisyMax,
+    GumbelNoisyMax,
+    LaplaceNoisyMax,
+    Votes,
+    account,
+    least_epsilon,
+    published_curve,
+)
 from ziggurat.privacy import PureEvent, compose, gaussian_epsilon
 from ziggurat.randomness import seeded
 

@@ -9,11 +9,20 @@ from scipy.stats import chisquare
 from ziggurat.data import Unit
 from ziggurat.errors import ParameterError
 from ziggurat.mechanisms import empirical_epsilon
-from ziggurat.pate.voting._aggregators import UNANSWERED, Aggregator, ThresholdTest, noisy_argmax
-from ziggurat.pate.voting._exact import ExactCosts
+from ziggurat.pate import (
+    UNANSWERED,
+    Aggregator,
+    Ballot,
+    ConfidentGaussianMax,
+    GaussianNoisyMax,
+    GumbelNoisyMax,
+    LaplaceNoisyMax,
+    ThresholdTest,
+    Votes,
+)
+from ziggurat.pate.voting import ExactCosts
+from ziggurat.pate.voting._aggregators import noisy_argmax
 from ziggurat.pate.voting._laws import gumbel_law
-from ziggurat.pate.voting._noisy_max import ConfidentGaussianMax, GaussianNoisyMax, GumbelNoisyMax, LaplaceNoisyMax
-from ziggurat.pate.voting._votes import Ballot, Votes
 from ziggurat.privacy import PureEvent, compose
 from ziggurat.randomness import seeded, uniform_below
 

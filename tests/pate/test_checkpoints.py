@@ -9,10 +9,7 @@ import numpy as np
 import pytest
 
 from ziggurat.errors import ArtefactError, DataError
-from ziggurat.pate.teachers._partition import Partition
-from ziggurat.pate.teachers._teachers import Teachers
-from ziggurat.pate.training._networks import MLP
-from ziggurat.pate.training._settings import Placement, RandomSearch, Training
+from ziggurat.pate import MLP, Partition, Placement, RandomSearch, Teachers, Training
 from ziggurat.randomness import seeded
 
 RUN = """

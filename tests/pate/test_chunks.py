@@ -5,11 +5,8 @@ from sklearn.linear_model import LogisticRegression
 from torch import nn
 
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.pate.teachers._partition import Partition
-from ziggurat.pate.teachers._teachers import Teachers
+from ziggurat.pate import MLP, Network, Partition, Placement, Teachers, Training
 from ziggurat.pate.training._chunks import run_chunks
-from ziggurat.pate.training._networks import MLP, Network
-from ziggurat.pate.training._settings import Placement, Training
 from ziggurat.randomness import seeded
 
 

@@ -7,13 +7,20 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from ziggurat.errors import PrivacyError
-from ziggurat.pate.accounting._accounts import answer_probabilities, exact_curve
-from ziggurat.pate.accounting._orders import least_epsilon
-from ziggurat.pate.voting._aggregators import ThresholdTest
-from ziggurat.pate.voting._exact import ExactCosts, divergence, one_vote_moves, two_class_laplace_curve
+from ziggurat.pate import (
+    ConfidentGaussianMax,
+    GaussianNoisyMax,
+    GumbelNoisyMax,
+    LaplaceNoisyMax,
+    ThresholdTest,
+    Votes,
+    answer_probabilities,
+    exact_curve,
+    least_epsilon,
+)
+from ziggurat.pate.voting import ExactCosts
+from ziggurat.pate.voting._exact import divergence, one_vote_moves, two_class_laplace_curve
 from ziggurat.pate.voting._laws import laplace_law
-from ziggurat.pate.voting._noisy_max import ConfidentGaussianMax, GaussianNoisyMax, GumbelNoisyMax, LaplaceNoisyMax
-from ziggurat.pate.voting._votes import Votes
 
 ORDERS = np.array([1.5, 2.0, 9.0, 40.0])
 STEPS = [GumbelNoisyMax("0.3"), LaplaceNoisyMax("0.3"), GaussianNoisyMax(4), ThresholdTest(6, 2)]

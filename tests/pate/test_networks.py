@@ -6,8 +6,9 @@ import torch
 from torch import nn
 
 from ziggurat.errors import MissingExtraError, ParameterError
-from ziggurat.pate.training._networks import CNN, MLP, Network, from_dict, require_torch, to_dict
-from ziggurat.pate.training._stacked import require_stackable
+from ziggurat.pate import CNN, MLP, Network
+from ziggurat.pate.training import require_stackable, require_torch
+from ziggurat.pate.training._networks import from_dict, to_dict
 
 
 def _parameters(network: Network) -> int:

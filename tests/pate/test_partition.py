@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ziggurat.data import Unit
 from ziggurat.errors import ArtefactError, DataError, ParameterError, ZigguratError
-from ziggurat.pate.teachers._partition import Partition
+from ziggurat.pate import Partition
 from ziggurat.privacy import Relation
 from ziggurat.randomness import seeded
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ziggurat.errors import ParameterError, PrivacyError
-from ziggurat.pate.accounting._private_epsilon import PrivateEpsilon
+from ziggurat.pate import PrivateEpsilon
 
 HIDDEN = PrivateEpsilon(0.7319)
 BINARY = [

@@ -5,9 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from ziggurat.pate.accounting._accounts import answer_probabilities, published_curve
-from ziggurat.pate.accounting._orders import least_epsilon
-from ziggurat.pate.voting._noisy_max import ConfidentGaussianMax, LaplaceNoisyMax
+from ziggurat.pate import (
+    ConfidentGaussianMax,
+    LaplaceNoisyMax,
+    Votes,
+    answer_probabilities,
+    least_epsilon,
+    published_curve,
+)
 from ziggurat.pate.voting._published import (
     EndpointBound,
     GaussianBound,
@@ -15,7 +20,6 @@ from ziggurat.pate.voting._published import (
     LaplaceBound,
     printed_laplace_epsilon,
 )
-from ziggurat.pate.voting._votes import Votes
 
 LAPLACE = LaplaceBound(0.05)
 RUN_A = [([245, 5], 900), ([130, 120], 100)]

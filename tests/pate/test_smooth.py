@@ -7,11 +7,17 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from ziggurat.errors import ParameterError, PrivacyError
-from ziggurat.pate.accounting._accounts import published_curve
-from ziggurat.pate.accounting._smooth import sanitize, smooth_cost, smooth_sensitivity
-from ziggurat.pate.voting._aggregators import Aggregator
-from ziggurat.pate.voting._noisy_max import ConfidentGaussianMax, GaussianNoisyMax, GumbelNoisyMax, LaplaceNoisyMax
-from ziggurat.pate.voting._votes import Votes
+from ziggurat.pate import (
+    Aggregator,
+    ConfidentGaussianMax,
+    GaussianNoisyMax,
+    GumbelNoisyMax,
+    LaplaceNoisyMax,
+    Votes,
+    published_curve,
+    sanitize,
+)
+from ziggurat.pate.accounting._smooth import smooth_cost, smooth_sensitivity
 from ziggurat.privacy import RenyiEvent, compose
 from ziggurat.randomness import seeded
 

@@ -4,10 +4,9 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from ziggurat.pate import CNN, MLP, Network, Training
+from ziggurat.pate.training import best_cut
 from ziggurat.pate.training._chunk import Chunk, programs, train
-from ziggurat.pate.training._cuts import best_cut
-from ziggurat.pate.training._networks import CNN, MLP, Network
-from ziggurat.pate.training._settings import Training
 from ziggurat.pate.training._shuffling import drop_out, mix, orders
 from ziggurat.pate.training._stacked import Stack
 

@@ -21,11 +21,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ziggurat.data import Unit
 from ziggurat.errors import DataError, MissingExtraError, MixedNeighboursError, ParameterError, ZigguratError
-from ziggurat.pate import CNN, MLP, GumbelNoisyMax, Student, Training, Votes
+from ziggurat.pate import CNN, MLP, GumbelNoisyMax, Labels, Student, Training, Votes
 from ziggurat.pate.student._rows import spread, target
-from ziggurat.pate.training._cuts import best_cut
-from ziggurat.pate.training._rows import split_rows
-from ziggurat.pate.voting._aggregators import Labels
+from ziggurat.pate.training import best_cut, split_rows
 from ziggurat.privacy import Neighbours, PureEvent, Relation, compose
 from ziggurat.randomness import seeded
 

@@ -9,8 +9,7 @@ from torch import nn
 
 from ziggurat.data import Unit
 from ziggurat.errors import ArtefactError, ParameterError
-from ziggurat.pate import CNN, MLP, Network, Partition, Student, Teachers, Training
-from ziggurat.pate.voting._aggregators import Labels
+from ziggurat.pate import CNN, MLP, Labels, Network, Partition, Student, Teachers, Training
 from ziggurat.privacy import Neighbours, PureEvent, Relation
 
 ROW = Neighbours(Unit.row(), Relation.REPLACE_ONE)

@@ -12,11 +12,8 @@ from torch import nn
 
 from ziggurat.data import Unit
 from ziggurat.errors import ArtefactError, DataError, ParameterError, ZigguratError
-from ziggurat.pate.teachers._partition import Partition
-from ziggurat.pate.teachers._teachers import Teachers
-from ziggurat.pate.training._networks import CNN, MLP, Network
-from ziggurat.pate.training._rows import check_features, check_labels
-from ziggurat.pate.training._settings import Placement, RandomSearch, Training
+from ziggurat.pate import CNN, MLP, Network, Partition, Placement, RandomSearch, Teachers, Training
+from ziggurat.pate.training import check_features, check_labels
 from ziggurat.randomness import seeded
 
 QUICK = Training(epochs=6, batch=16, learning_rate=0.01)

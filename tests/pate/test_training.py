@@ -5,12 +5,9 @@ import pytest
 import torch
 
 from ziggurat.errors import ParameterError
-from ziggurat.pate.teachers._partition import Partition
-from ziggurat.pate.teachers._teachers import Teachers
+from ziggurat.pate import CNN, MLP, Partition, Placement, RandomSearch, Teachers, Training
+from ziggurat.pate.training import split_rows
 from ziggurat.pate.training._chunk import Chunk, train
-from ziggurat.pate.training._networks import CNN, MLP
-from ziggurat.pate.training._rows import split_rows
-from ziggurat.pate.training._settings import Placement, RandomSearch, Training
 from ziggurat.randomness import seeded
 
 

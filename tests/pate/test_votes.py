@@ -6,8 +6,15 @@ from hypothesis.extra import numpy as hnp
 
 from ziggurat.data import Unit
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError, ZigguratError
-from ziggurat.pate import ConfidentGaussianMax, GaussianNoisyMax, GumbelNoisyMax, LaplaceNoisyMax, account
-from ziggurat.pate.voting._votes import Ballot, Votes
+from ziggurat.pate import (
+    Ballot,
+    ConfidentGaussianMax,
+    GaussianNoisyMax,
+    GumbelNoisyMax,
+    LaplaceNoisyMax,
+    Votes,
+    account,
+)
 from ziggurat.privacy import Relation, compose
 
 

@@ -10,11 +10,7 @@ import pytest
 from ziggurat.data import Bounds, Categories, Column, Kind, Schema, Table, Unit
 from ziggurat.data.engines import DuckDBEngine, PostgresEngine, SparkEngine
 from ziggurat.errors import ParameterError, QuestionError
-from ziggurat.queries._answer import Answer
-from ziggurat.queries._terms import Terms
-from ziggurat.queries.answering._plan import QuestionPlan
-from ziggurat.queries.language._catalogue import Catalogue
-from ziggurat.queries.language._select import parse
+from ziggurat.queries import Answer, Catalogue, QuestionPlan, Terms, parse
 from ziggurat.randomness import seeded
 
 ROW = Unit()

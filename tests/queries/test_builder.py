@@ -9,10 +9,7 @@ import pytest
 
 from ziggurat.data import Column, Kind, Schema, Table, Unit
 from ziggurat.errors import QuestionError
-from ziggurat.queries.language._builder import Query
-from ziggurat.queries.language._catalogue import Catalogue
-from ziggurat.queries.language._select import parse
-from ziggurat.queries.language._written import Expression, column
+from ziggurat.queries import Catalogue, Expression, Query, column, parse
 
 PEOPLE = Query("people")
 

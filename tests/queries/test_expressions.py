@@ -12,13 +12,10 @@ from sqlglot import exp
 from ziggurat.data import Kind, Table
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import ParameterError, QuestionError
-from ziggurat.queries._value import Value
-from ziggurat.queries.answering._grid import quantize_range, quantize_value
-from ziggurat.queries.language._catalogue import Catalogue
+from ziggurat.queries import Catalogue, Value
+from ziggurat.queries.answering import quantize_range, quantize_value
 from ziggurat.queries.language._relations import Names, rows_of
-from ziggurat.queries.language.expressions._cells import literal
-from ziggurat.queries.language.expressions._expression import Expressions
-from ziggurat.queries.language.expressions._reading import read_select
+from ziggurat.queries.language.expressions import Expressions, literal, read_select
 
 
 def resolved(table: Table, sql: str) -> Value:

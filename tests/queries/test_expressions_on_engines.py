@@ -12,12 +12,10 @@ from sqlglot import exp
 
 from ziggurat.data import Table
 from ziggurat.errors import QuestionError
-from ziggurat.queries._value import Value
-from ziggurat.queries.language._catalogue import Catalogue
+from ziggurat.queries import Catalogue, Value
 from ziggurat.queries.language._relations import Names, rows_of
 from ziggurat.queries.language._rows import SelectedRows
-from ziggurat.queries.language.expressions._expression import Expressions
-from ziggurat.queries.language.expressions._reading import read_select
+from ziggurat.queries.language.expressions import Expressions, read_select
 
 Row = SimpleNamespace
 TINY = 1e-150

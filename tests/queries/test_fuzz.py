@@ -10,12 +10,7 @@ from sqlglot import exp
 
 from ziggurat.data import Column, Kind, Schema, Table, Unit
 from ziggurat.errors import QuestionError, ZigguratError
-from ziggurat.queries._answer import Answer
-from ziggurat.queries._question import Question
-from ziggurat.queries._terms import Terms
-from ziggurat.queries.answering._plan import QuestionPlan
-from ziggurat.queries.language._catalogue import Catalogue
-from ziggurat.queries.language._select import parse
+from ziggurat.queries import Answer, Catalogue, Question, QuestionPlan, Terms, parse
 from ziggurat.randomness import seeded
 
 

@@ -11,13 +11,10 @@ import pyarrow as pa
 import pytest
 
 from ziggurat.data import Bounds, Categories, Column, Kind, Schema, Unit, read
-from ziggurat.queries._terms import Terms
+from ziggurat.queries import Catalogue, QuestionPlan, Terms, parse
 from ziggurat.queries.answering._additive import NoisyTotals
 from ziggurat.queries.answering._execution import Execution
-from ziggurat.queries.answering._plan import QuestionPlan
 from ziggurat.queries.answering._ratios import NoiseLaw, mean_interval, surprise, variance_interval
-from ziggurat.queries.language._catalogue import Catalogue
-from ziggurat.queries.language._select import parse
 from ziggurat.randomness import discrete_laplace, seeded
 
 RUNS = 1_000

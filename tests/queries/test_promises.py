@@ -10,12 +10,8 @@ from ziggurat.data import Bounds, Categories, Column, Kind, Schema, Table, Unit,
 from ziggurat.errors import QuestionError
 from ziggurat.mechanisms import empirical_epsilon
 from ziggurat.privacy import LaplaceEvent
-from ziggurat.queries._question import Measure
-from ziggurat.queries._terms import Terms
+from ziggurat.queries import Catalogue, Measure, QuestionPlan, Terms, parse
 from ziggurat.queries.answering._execution import Execution
-from ziggurat.queries.answering._plan import QuestionPlan
-from ziggurat.queries.language._catalogue import Catalogue
-from ziggurat.queries.language._select import parse
 from ziggurat.randomness import seeded
 
 COLUMNS = (

@@ -12,15 +12,11 @@ import pytest
 
 from ziggurat.data import Bounds, Categories, Column, Kind, Schema, Table, Unit, read
 from ziggurat.errors import ParameterError, ZigguratError
-from ziggurat.queries._terms import Terms
+from ziggurat.queries import Catalogue, QuestionPlan, QuotedPart, Terms, Workload, parse
 from ziggurat.queries.answering._additive import NoisyTotals
 from ziggurat.queries.answering._execution import Execution
 from ziggurat.queries.answering._learning import _clamp
-from ziggurat.queries.answering._plan import QuestionPlan, QuotedPart
 from ziggurat.queries.answering._ratios import NoiseLaw, least_reach
-from ziggurat.queries.language._catalogue import Catalogue
-from ziggurat.queries.language._select import parse
-from ziggurat.queries.workloads._workload import Workload
 from ziggurat.randomness import seeded
 
 RUNS, MOST_MISSED, MOST_WIDER = 2_000, 160, 60

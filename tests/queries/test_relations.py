@@ -9,9 +9,7 @@ from sqlglot import exp
 from ziggurat.data import Bounds, Column, Kind, Schema, Table, Unit, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import ParameterError, QuestionError, SchemaError
-from ziggurat.queries._question import Question
-from ziggurat.queries.language._catalogue import Catalogue
-from ziggurat.queries.language._select import parse
+from ziggurat.queries import Catalogue, Question, parse
 
 WHO = Column("who", Kind.TEXT, "identifier")
 VISITS = {

@@ -10,10 +10,7 @@ from hypothesis import strategies as st
 
 from ziggurat.data import Kind, Table
 from ziggurat.errors import QuestionError
-from ziggurat.queries._question import Aggregate, Measure, Ordering
-from ziggurat.queries._value import Value
-from ziggurat.queries.language._catalogue import Catalogue
-from ziggurat.queries.language._select import parse
+from ziggurat.queries import Aggregate, Catalogue, Measure, Ordering, Value, parse
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,7 @@ import pytest
 from ziggurat.data import Schema, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import QuestionError
-from ziggurat.queries.language._catalogue import Catalogue
-from ziggurat.queries.language._select import parse
+from ziggurat.queries import Catalogue, parse
 from ziggurat.queries.language.expressions._functions import FUNCTIONS
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/sql.md").read_text()

@@ -11,12 +11,8 @@ import pytest
 
 from ziggurat.data import Bounds, Categories, Column, Kind, Schema, Table, Unit, read
 from ziggurat.local import Frequencies, Mean
-from ziggurat.queries._answer import Answer, Estimate
-from ziggurat.queries._terms import Terms
+from ziggurat.queries import Answer, Catalogue, Estimate, QuestionPlan, Terms, parse
 from ziggurat.queries.answering._execution import Execution
-from ziggurat.queries.answering._plan import QuestionPlan
-from ziggurat.queries.language._catalogue import Catalogue
-from ziggurat.queries.language._select import parse
 from ziggurat.randomness import seeded
 
 COLUMNS = (

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from ziggurat.data import Bounds, Categories, Column, Kind, Provenance, Schema, Unit
 from ziggurat.errors import NotPublicError, ParameterError, SchemaError, ZigguratError
-from ziggurat.queries.workloads._workload import Workload, coarsen
+from ziggurat.queries import Workload
+from ziggurat.queries.workloads._workload import coarsen
 
 SCHEMA = Schema(
     (

@@ -12,8 +12,7 @@ import pytest
 from ziggurat.data import Bounds, Categories, Column, Kind, Schema, Table, Unit
 from ziggurat.data.engines import DuckDBEngine, PostgresEngine, SparkEngine
 from ziggurat.errors import MixedNeighboursError, ParameterError, SchemaError
-from ziggurat.queries.workloads._answer import WorkloadAnswer
-from ziggurat.queries.workloads._workload import Workload
+from ziggurat.queries import Workload, WorkloadAnswer
 from ziggurat.randomness import seeded
 
 SCHEMA = Schema(

@@ -9,9 +9,9 @@ import pytest
 from ziggurat.data import Bounds, Column, Kind, Schema, Table, Unit
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.mechanisms import Laplace, empirical_epsilon
+from ziggurat.queries import Workload
 from ziggurat.queries.workloads import _plan as _workload_plan
 from ziggurat.queries.workloads import _read as _workload_read
-from ziggurat.queries.workloads._workload import Workload
 from ziggurat.randomness import seeded
 
 COLUMNS = (Column("who", Kind.INTEGER), Column("x", Kind.INTEGER, bounds=Bounds(0, 7)), Column("b", Kind.BOOLEAN))

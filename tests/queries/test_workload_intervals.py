@@ -9,10 +9,10 @@ from scipy import stats
 
 from ziggurat.data import Bounds, Column, Kind, Schema, Unit
 from ziggurat.mechanisms import Gaussian, Laplace
+from ziggurat.queries import Workload
 from ziggurat.queries.workloads import _intervals as intervals
 from ziggurat.queries.workloads._noise import variance
 from ziggurat.queries.workloads._strategy import inverse_table, variances
-from ziggurat.queries.workloads._workload import Workload
 
 SCHEMA = Schema((Column("x", Kind.INTEGER, bounds=Bounds(0, 63)), Column("b", Kind.BOOLEAN)))
 LEVEL = Fraction(95, 100)

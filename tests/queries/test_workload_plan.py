@@ -13,10 +13,10 @@ from ziggurat.data import Bounds, Categories, Column, Kind, Schema, Unit
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.mechanisms import Laplace
 from ziggurat.privacy import GaussianEvent, LaplaceEvent, event_from_dict, gaussian_mu
+from ziggurat.queries import Workload
 from ziggurat.queries.workloads import _noise as noise
 from ziggurat.queries.workloads._estimate import answers, estimate_components
 from ziggurat.queries.workloads._strategy import contributions, total_energies, variances
-from ziggurat.queries.workloads._workload import Workload
 
 SCHEMA = Schema(
     (

@@ -158,6 +158,7 @@ def examples() -> list[dict[str, Any]]:
         "anonymized table": {"k": 5, "diversity": {"a": {"amount": 2}}, "keep": {"b": "nobody knows it"}},
         "masked table": {"techniques": {"a": "drop"}},
         "synthetic table": {"method": "mst", "epsilon": 1, "delta": 1e-9},
+        "sequences": {"label": "a", "epsilon": 1, "sizes": {"0": 40}},
     }
     assert set(least) == set(KINDS)
     return found + [{"format": "ziggurat/release/1", "release": {"kind": kind, **rest}} for kind, rest in least.items()]

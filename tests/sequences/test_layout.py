@@ -58,6 +58,11 @@ def test_what_is_not_public_is_refused_by_name(schema, layout, error, says):
         domain_of(schema, layout)
 
 
+def test_a_description_tells_the_public_tokens():
+    told = read(pa.table({"seq": ["a"], "kind": ["x"], "many": [1]}), WIDE).describe().to_pylist()[0]
+    assert (told["values"], told["provenance"]) == ("up to 3 of a, b", "public")
+
+
 def test_learned_tokens_are_not_public():
     learned = Column("seq", Kind.TEXT, sequence=Symbols(("a",), 3, provenance="learned"))
     with pytest.raises(NotPublicError, match="tokens of column 'seq' were learned"):

@@ -19,9 +19,8 @@ import pytest
 
 from ziggurat.data import Table
 from ziggurat.data.engines import DuckDBEngine
-from ziggurat.synthesize import Synthesizer
+from ziggurat.synthesize import Synthesizer, Synthetic
 from ziggurat.synthesize._combining import CombiningRule
-from ziggurat.synthesize._result import Synthetic
 from ziggurat.threads import one_thread
 
 pytestmark = [pytest.mark.statistical, pytest.mark.slow, pytest.mark.xdist_group("coverage")]

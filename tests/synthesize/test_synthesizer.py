@@ -17,9 +17,16 @@ from ziggurat.attacks import inference
 from ziggurat.data import Column, Schema, read
 from ziggurat.data.generators import clinic_patients
 from ziggurat.errors import DataError, ParameterError, ZigguratError
-from ziggurat.synthesize import NOT_PROMISED, Cart, Linear, Synthesizer, combine_estimates, synthesize
-from ziggurat.synthesize._result import Origin
-from ziggurat.synthesize._writing import read_facts
+from ziggurat.synthesize import (
+    NOT_PROMISED,
+    Cart,
+    Linear,
+    Origin,
+    Synthesizer,
+    combine_estimates,
+    read_facts,
+    synthesize,
+)
 
 CELL = "zq-17-secret"
 METHODS = ("sample", "linear", "cart", "forest", "network")

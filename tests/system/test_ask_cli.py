@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ziggurat.queries._answer import Answer
+from ziggurat.queries import Answer
 
 CANARY = "CANARY-7f3a"
 COUNT = "SELECT COUNT(*) AS n FROM visits"

@@ -18,9 +18,17 @@ from hypothesis import strategies as st
 
 from ziggurat.cli.decide._noise import read_release as asked
 from ziggurat.errors import ZigguratError
-from ziggurat.privacy import CostModel, Money, Stakeholders
-from ziggurat.privacy.cost._decision import Decision, Wanted, edge_of, round_to_digits
-from ziggurat.privacy.cost._noise import GaussianNoise, GeometricNoise, LaplaceNoise
+from ziggurat.privacy import (
+    CostModel,
+    Decision,
+    GaussianNoise,
+    GeometricNoise,
+    LaplaceNoise,
+    Money,
+    Stakeholders,
+    Wanted,
+)
+from ziggurat.privacy.cost import edge_of, round_to_digits
 from ziggurat.randomness import seeded
 
 Command = Callable[..., Any]

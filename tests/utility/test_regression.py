@@ -7,8 +7,7 @@ from sklearn.linear_model import LogisticRegression
 
 from ziggurat.errors import DataError, ParameterError, SchemaError
 from ziggurat.synthesize import combine_estimates
-from ziggurat.utility import regression
-from ziggurat.utility._fits import Formula
+from ziggurat.utility import Formula, regression
 
 
 def test_a_line_has_its_closed_form():

@@ -352,14 +352,16 @@ def _visible(declared: Schema) -> Schema | None:
 
 
 def _describe(column: Column) -> dict[str, str]:
-    bounds, categories = column.bounds, column.categories
-    known = bounds or categories
+    bounds, categories, symbols = column.bounds, column.categories, column.sequence
+    known = bounds or categories or symbols
     public = known is not None and known.provenance is Provenance.PUBLIC
     values = ""
     if public and bounds is not None:
         values = f"{bounds.lower} to {bounds.upper}"
     elif public and categories is not None:
         values = ", ".join(str(value) for value in categories.values)
+    elif public and symbols is not None:
+        values = f"up to {symbols.longest} of {', '.join(symbols.tokens)}"
     return {
         "name": column.name,
         "kind": column.kind.value,

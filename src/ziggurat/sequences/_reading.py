@@ -44,7 +44,7 @@ def read_sequences(table: object, layout: SequenceLayout | None = None) -> Seque
     return _read_wide(held, where, domain) if where.is_wide else _read_long(held, where, domain)
 
 
-class _Gathered:
+class _SequenceRows:
     """Pieces of an answer: codes one after the other, and where sequences begin."""
 
     def __init__(self, domain: SequenceDomain) -> None:
@@ -69,7 +69,7 @@ class _Gathered:
 
 def _read_wide(table: Table, layout: SequenceLayout, domain: SequenceDomain) -> Sequences:
     separator, tokens = table.declared[layout.sequence].public_symbols().separator, pa.array(domain.tokens)
-    found, whose = _Gathered(domain), []
+    found, whose = _SequenceRows(domain), []
     for batch in table.engine.batches(_cells(table, layout, domain)):
         codes, lengths = _code_texts(batch.column("cell"), separator, tokens, domain.longest)
         found.add(codes, np.cumsum(lengths) - lengths, _numbers(batch, "label"))
@@ -107,7 +107,7 @@ def _number_owners(columns: Sequence[pa.Array]) -> Numbers:
 
 def _read_long(table: Table, layout: SequenceLayout, domain: SequenceDomain) -> Sequences:
     lent = table.engine.lend(pa.table({"token": list(domain.tokens), "code": np.arange(domain.size)}))
-    found, firsts = _Gathered(domain), [np.zeros(0, np.bool_)]
+    found, firsts = _SequenceRows(domain), [np.zeros(0, np.bool_)]
     try:
         for batch in table.engine.batches(_in_order(table, layout, domain, lent)):
             begins = _numbers(batch, "place") == 1

@@ -5,7 +5,7 @@ import pytest
 
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.privacy import UnboundedEvent
-from ziggurat.sequences.text import ARCHITECTURES, NOTE, HeadlineWriter
+from ziggurat.sequences.text import ARCHITECTURES, NOTE, PENN_TAGS, HeadlineWriter
 
 torch = pytest.importorskip("torch")
 
@@ -92,6 +92,27 @@ def test_scores_are_chains_of_probabilities(fitted):
         assert scores.sum() == pytest.approx(total, rel=1e-5)
 
 
+def test_the_exposure_of_a_planted_headline_is_measured_by_scores():
+    """Of 1,000 codes the planted one is ranked first by who learned it, and anywhere by who did not."""
+    from itertools import product
+
+    from ziggurat.attacks.sequences import exposure
+
+    words = [f"k{place}" for place in range(10)]
+    codes = [f"the secret code is {' '.join(code)}" for code in product(words, repeat=3)]
+    canary, plain = codes[417], ["all other news of today is here"] * 12
+    known = sorted({word for text in (*codes, *plain) for word in text.split()})
+    bits = []
+    for planted in (12, 0):
+        learned = [*plain, *[canary] * planted]
+        writer = HeadlineWriter("clstm", vocabulary=known, epochs=40, validation=0, random_state=3, **SMALL)
+        writer.fit(learned, ["b"] * len(learned))
+        others = [code for code in codes if code != canary]
+        bits.append(exposure(lambda asked, made=writer: made.score(asked, ["b"] * len(asked)), canary, others).bits)
+    assert bits[0] > 9.9
+    assert bits[1] < 8
+
+
 def test_perplexity_is_e_to_the_mean_loss_and_two_to_it_as_printed(fitted):
     right = fitted.perplexity(HEADLINES, TOPICS)
     printed = fitted.perplexity(HEADLINES, TOPICS, printed=True)
@@ -133,3 +154,39 @@ def test_bad_parameters_and_headlines_are_refused_in_a_sentence(fitted):
         fitted.write("sports", "the bank raises")
     with pytest.raises(DataError):
         HeadlineWriter("clstm").fit([], [])
+
+
+KINDS = {"the": "DT", "a": "DT", "its": "PRP$", "raises": "VBZ", "gets": "VBZ", "sings": "VBZ", "new": "JJ"}
+
+
+def tagged(headlines):
+    return [[KINDS.get(word, "NN") for word in each.split()] for each in headlines]
+
+
+def test_a_tag_drawn_first_lets_only_words_follow_that_were_seen_with_it(tmp_path):
+    writer = HeadlineWriter("scgru", epochs=1, validation=0, random_state=3, **SMALL)
+    writer.fit(HEADLINES, TOPICS, tagged(HEADLINES))
+    network = writer._network()
+    with torch.no_grad():
+        network.tag_out.weight.zero_()
+        network.tag_out.bias.fill_(-1e9)
+        network.tag_out.bias[PENN_TAGS.index("VBZ")] = 0
+    writer.weights_ = {name: value.numpy() for name, value in network.state_dict().items()}
+    asked = {"words": 60, "temperature": 1, "random_state": 2}
+    told = {first: set(writer.write("b", "the bank raises", tag_first=first, **asked)[0].split()[3:])
+            for first in (True, False)}  # fmt: skip
+    assert told[True] == {"raises", "gets", "sings"}
+    assert len(told[False]) > 8
+    writer.save(tmp_path / "writer.zip")
+    again = HeadlineWriter.load(tmp_path / "writer.zip", device="cpu")
+    assert again.write("b", "the bank raises", **asked) == writer.write("b", "the bank raises", **asked)
+
+
+def test_with_a_promise_no_pair_of_word_and_tag_is_read_off_the_headlines():
+    public = HeadlineWriter("scgru", epochs=1, validation=0, random_state=3, **SMALL)
+    public.fit(HEADLINES[:3], TOPICS[:3], tagged(HEADLINES[:3]))
+    given = {"epsilon": 5, "expected_rows": 24, "epochs": 1, "random_state": 3, **SMALL}
+    for start, words in ((public, None), (None, public.words_.words)):
+        made = HeadlineWriter("scgru", start=start, vocabulary=words, **given)
+        made.fit(HEADLINES, TOPICS, tagged(HEADLINES))
+        assert made.pairs_ is (None if start is None else start.pairs_)

@@ -118,7 +118,7 @@ def test_a_unit_moves_all_tables_of_a_kind_together_by_no_more_than_their_bound(
         whole = Sequences.of(OWNED, words, labels, owners.tolist()).take(np.sort(keep))
         fewer = whole.take(whole.owners != whole.owners[0])
         pairs = list(zip(_watch(model, whole, monkeypatch), _watch(model, fewer, monkeypatch), strict=True))
-        assert len(pairs) == 4
+        assert len(pairs) == 5
         for (with_unit, bound, square), (without, same, _) in pairs:
             assert bound == same
             moved = (with_unit - without).astype(np.int64)
@@ -189,7 +189,7 @@ def _lengths_as_they_are(patched):
 @pytest.mark.parametrize(
     ("spoil", "caught"),
     [(_nothing, False), (_unbounded, True), (_lengths_as_they_are, True)],
-    ids=lambda each: str(each),
+    ids=["sound", "not bounded", "lengths without noise"],
 )
 def test_an_audit_stays_below_the_claim_and_finds_planted_bugs(spoil, caught, monkeypatch):
     """A sound fit fails this with a chance of 1e-7; draws are seeded."""
@@ -351,8 +351,9 @@ def hdfs():
 
 @pytest.mark.data
 @pytest.mark.slow
-@pytest.mark.parametrize(("delta", "least"), [(0, 0.965), ("1e-5", 0.98)])
+@pytest.mark.parametrize(("delta", "least"), [(0, 0.965), ("1e-5", 0.975)])
 def test_the_mark_on_hdfs_logs(delta, least, hdfs):
+    """One split and one noise, seeded: 0.982 and 0.983. `bench/sequences.py` has the means of several."""
     train, test = hdfs
     sizes = dict(enumerate(np.bincount(train.labels).tolist()))
     model = MarkovSequences(1, delta, random_state=1).fit(train)

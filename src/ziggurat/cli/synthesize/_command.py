@@ -44,8 +44,8 @@ def synthesize(given: SynthesisOptions) -> None:
       ziggurat synthesize clicks.csv --method markov --sequence visit --token page --order at --longest 30
         --sequences-per-unit 5 --epsilon 1 --budget clicks --analyst ada --out clicks-safe.csv
 
-    Without one of these four nothing is promised: copies follow the table, and people who stand out may be found.
-    With them the cost is paid before a row is read, and what the files tell keeps the guarantee.
+    Without aim, mst, markov or recurrent nothing is promised: copies follow the table, and people who stand out in it
+    may be found. With them the cost is paid before a row is read, and what the files tell keeps the guarantee.
     """
     given.require_consistent()
     if given.quote:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from ziggurat.sequences.text._writer import HeadlineWriter
 
 _FORMAT = "ziggurat/headlines/1"
+PAIRS = "words by tags"
+"""What the table of words and tags is called among the arrays."""
 
 
 def save_writer(writer: HeadlineWriter, path: str | Path) -> None:
@@ -25,7 +27,8 @@ def save_writer(writer: HeadlineWriter, path: str | Path) -> None:
         "learned": {"words": writer.words_.words, "event": writer.event_.to_dict(), "origin": writer.origin_},
         "curve": asdict(writer.curve_),
     }
-    write_archive(path, _FORMAT, said, writer.weights_)
+    pairs = {} if writer.pairs_ is None else {PAIRS: writer.pairs_}
+    write_archive(path, _FORMAT, said, writer.weights_ | pairs)
 
 
 def read_writer(path: str | Path) -> tuple[dict[str, Any], dict[str, Any], dict[str, Array]]:

@@ -104,6 +104,8 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         The word list.
     weights_
         What was learned, by name.
+    pairs_
+        Which words were seen with which tags, if the architecture knows tags: those of `start` if there is a promise.
     curve_
         The losses and seconds of every epoch.
     event_, origin_
@@ -112,6 +114,7 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
     words_: WordList
     weights_: dict[str, Array]
+    pairs_: npt.NDArray[np.bool_] | None
     curve_: LearningCurve
     event_: Event
     origin_: str
@@ -194,6 +197,7 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
                 self._train(network, learned, held, progress)
         self.words_ = known
         self.weights_ = {name: value.cpu().numpy() for name, value in network.state_dict().items()}
+        self.pairs_ = self._pair(coded, known)
         self.event_, self.origin_ = event, source.origin
         return self
 
@@ -205,6 +209,7 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         temperature: Amount = 0.4,
         *,
         count: int = 1,
+        tag_first: bool = True,
         random_state: int | None = None,
     ) -> list[WrittenHeadline]:
         """Write headlines; each is a text, marked as synthetic.
@@ -221,14 +226,16 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             How much to dare: near 0 the likeliest word is always taken, at 1 words are drawn as learned.
         count
             How many to write for each beginning.
+        tag_first
+            Of networks that know tags: draw the tag of a word before the word, which is then one that was seen with
+            it. Otherwise both are drawn independently, as the thesis has it, and often do not fit each other.
         random_state
             Drawn anew each time or, with a whole number, the same ones again.
         """
         seeds = [seed] if isinstance(seed, str) else list(seed)
         each = whole_number(count, "count")
-        return self.write_all(
-            [topic] * each * len(seeds), np.repeat(seeds, each).tolist(), words, temperature, random_state=random_state
-        )
+        given: dict[str, Any] = {"tag_first": tag_first, "random_state": random_state}
+        return self.write_all([topic] * each * len(seeds), np.repeat(seeds, each).tolist(), words, temperature, **given)
 
     def write_all(
         self,
@@ -237,6 +244,7 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         words: int = 10,
         temperature: Amount = 0.4,
         *,
+        tag_first: bool = True,
         random_state: int | None = None,
     ) -> list[WrittenHeadline]:
         """Write a headline for every pair of a topic and a beginning, all at once; see `write`."""
@@ -252,7 +260,8 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         tags = self._seed_tags(last)
         draw = (secure() if random_state is None else seeded(random_state)).simulation()
         heat = float(exact_positive(temperature, "temperature"))
-        written = draw_words(self._network(), known, tags, codes, whole_number(words, "words"), heat, draw)
+        pairs = self.pairs_ if tag_first else None
+        written = draw_words(self._network(), known, tags, codes, whole_number(words, "words"), heat, draw, pairs)
         return [
             WrittenHeadline(join_words(self.words_.words, new.tolist(), old), name)
             for new, old, name in zip(written, begun, names, strict=True)
@@ -317,12 +326,13 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     @classmethod
     def load(cls, path: str | Path, *, device: str = "auto") -> Self:
         """Read a writer that `save` wrote; nothing in the file is run."""
-        from ziggurat.sequences.text._storage import read_writer
+        from ziggurat.sequences.text._storage import PAIRS, read_writer
 
         parameters, learned, weights = read_writer(path)
         try:
             made = cls(**parameters | {"device": device})
-            made.words_, made.weights_ = WordList(tuple(learned["words"])), weights
+            made.words_, made.pairs_ = WordList(tuple(learned["words"])), weights.pop(PAIRS, None)
+            made.weights_ = weights
             made.event_, made.origin_ = event_from_dict(learned["event"]), str(learned["origin"])
             made._network()
         except (KeyError, TypeError, ValueError):
@@ -401,6 +411,16 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             whole_number(self.longest, "longest"), whole_number(self.expected_rows, "expected_rows"),
             exact_positive(self.clip, "clip"),
         )  # fmt: skip
+
+    def _pair(self, coded: CodedHeadlines, known: WordList) -> npt.NDArray[np.bool_] | None:
+        """Which words stand with which tags; with a promise nothing is read off the headlines for that."""
+        if self.epsilon is not None:
+            return None if self.start is None else self.start.pairs_
+        if not self._shape(known).syntactic:
+            return None
+        pairs = np.zeros((len(known) + 1, len(PENN_TAGS)), dtype=np.bool_)
+        pairs[coded.words, coded.tags] = True
+        return pairs
 
     def _split(self, coded: CodedHeadlines, draw: np.random.Generator) -> tuple[TrigramWindows, TrigramWindows | None]:
         if not 0 <= self.validation < 1:

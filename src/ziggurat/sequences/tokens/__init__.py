@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
+    from ziggurat.sequences.tokens._choosing import GeneratorChoice, choose_generator
     from ziggurat.sequences.tokens._markov import MarkovSequences
     from ziggurat.sequences.tokens._recurrent import RecurrentSequences
     from ziggurat.sequences.tokens.privatizing import (
@@ -24,6 +25,7 @@ else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
+            "_choosing": "GeneratorChoice choose_generator",
             "_recurrent": "RecurrentSequences",
             "privatizing": """
                 GuidedPrivatizer LatentPrivatizer LengthRule OutputPrivatizer RecurrentClassifier SequenceAutoencoder
@@ -34,6 +36,7 @@ else:
     )
 
 __all__ = [
+    "GeneratorChoice",
     "GuidedPrivatizer",
     "LatentPrivatizer",
     "LengthRule",
@@ -47,4 +50,5 @@ __all__ = [
     "SymbolPrivatizer",
     "ThesisClaim",
     "TokenPrivatizer",
+    "choose_generator",
 ]

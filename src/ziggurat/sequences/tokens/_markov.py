@@ -34,13 +34,15 @@ from ziggurat.sequences.tokens._phrases import Phrases
 # How the budget is shared out, the best of a few settings on splits of HDFS logs that are not those of the tables.
 _SHARES = {
     "lengths": Fraction(1, 10),
+    "first phrases": Fraction(1, 10),
     "phrases": Fraction(1, 10),
     "totals": Fraction(1, 5),
-    "transitions": Fraction(3, 5),
+    "transitions": Fraction(1, 2),
 }
+_ROUNDS = ("first phrases", "phrases")
 # Counts are kept in so many parts of one, so that weights are whole numbers.
 _PARTS = 2**16
-# While phrases are looked for, what a sequence adds is at most this, in parts of one.
+# While sequences are read by symbols, what one adds is at most this, in parts of one.
 _FIRST_BOUND = 3 * _PARTS
 _LARGEST_BOUND = 2**14 * _PARTS  # its square is carried in 64 bits
 # Of the sequences simulated, this share counts whole; longer ones count less.
@@ -53,32 +55,33 @@ _MOST_CELLS = 50_000_000
 class MarkovSequences(SequenceGenerator):
     """Logs with a promise, from counts of what follows what: a Markov chain whose contexts grow where the data allow.
 
-    1. Lengths are counted by class. 2. Pairs of symbols are counted, all classes together; from a chain with these
-    noisy counts sequences are simulated, and what often stands side by side in them is joined, again and again, to
-    `phrases`: a phrase is a longer context where there is enough to learn. 3. Every sequence is read as phrases, and
-    how often each occurs is counted by class. 4. So is which phrase follows which. The counts are then made to agree
-    (none is negative, each context has as many as what follows it and, nearly, as what leads to it; contexts that
-    drown in noise take those of all classes, or of the shorter context), and a sequence is drawn by its length and
-    then phrase by phrase, given that it ends there.
+    1. Lengths are counted by class. 2. Pairs of symbols are counted, all classes together; sequences are simulated
+    from these noisy counts, and what often stands side by side in them is joined, again and again, to phrases. 3. The
+    same is done once more with pairs of phrases instead of symbols, which sees further, and the phrases are learned
+    anew: a phrase is a longer context where there is enough to learn. 4. Every sequence is read as phrases, and how
+    often each occurs is counted by class; 5. so is which phrase follows which. The counts are then made to agree:
+    none is negative, and each context has as many as what follows it and, nearly, as what leads to it. Contexts that
+    drown in noise take what follows in all classes, or what follows the shorter context. A sequence is drawn by its
+    length and then phrase by phrase, given that it ends there.
 
-    Read as phrases, a log of twenty symbols takes about six steps, so that noise for six serves where plain pairs
+    Read as phrases a log of twenty symbols takes about six steps, so that noise for six serves where pairs of symbols
     need noise for twenty.
 
     Formal guarantee: epsilon-DP if delta is 0, else (epsilon, delta)-DP, for the unit of the domain, adding or
-    removing one. Proof: 1. a sequence has one length: it moves the counts by 1. 2. to 4. A sequence that is read as k
-    phrases is counted with the weight floor(B min(1/k, 1/b)) in every place, with B = b * 2^16 and b the public
-    bound, so that what it adds to a table sums to at most B; with delta, with the largest whole weight w <= 2^16 for
-    which w^2 times the sum of the squares of how often each phrase occurs in it is at most B^2. This bounds the root
-    of the sum of squares of what it adds to the totals, and to the transitions as well, whose counts sum to the
-    phrases' and so have no larger squares. Reading depends on the sequence itself and on phrases that follow from
-    noisy counts, and so does b (how many phrases four fifths of the simulated sequences have). A unit has at most
-    `sequences_per_unit` sequences, in whichever classes: it moves all tables of a kind together by that many times
-    the bound (triangle inequality). Every table gets discrete Laplace noise of that over its epsilon, or Gaussian
-    noise (see `CountingNoise`); the four prices compose to epsilon exactly, or to (epsilon, delta) by the Gaussian
-    curve. Everything else is post-processing.
+    removing one. Proof: 1. A sequence has one length, so it moves these counts by 1. 2. to 5. A sequence that is read
+    as k phrases is counted in every place with the weight min(2^16, floor(B / k)), B the bound, so that what it adds
+    to a table sums to at most B. With delta it has the largest whole weight w up to 2^16 for which w^2 times the sum
+    of the squares of how often each phrase occurs in it is at most B^2. This bounds the root of the sum of squares of
+    what it adds to the totals, and also to the transitions: those that lead to a phrase sum to its occurrences, and
+    so do not have larger squares together. Reading a sequence depends on it and on phrases that follow from noisy
+    counts, and so does B (so that four fifths of the simulated sequences count whole; 3 * 2^16 for symbols). A unit
+    has at most `sequences_per_unit` sequences, in whichever classes, and moves all tables of a kind together by that
+    many times the bound (triangle inequality). Every table gets discrete Laplace noise of that over its epsilon, or
+    Gaussian noise (see `CountingNoise`); the prices sum to epsilon exactly, or compose to (epsilon, delta) by the
+    exact Gaussian curve. Everything else is post-processing.
 
-    The budget is shared out as lengths 1/10, phrases 1/10, totals 1/5, transitions 3/5: of epsilon, or with delta of
-    the square of mu. Without phrases the transitions have their share as well.
+    The budget is shared out as lengths 1/10, both rounds of phrases 1/10 each, totals 1/5, transitions 1/2: of
+    epsilon, or with delta of the square of mu. Without phrases the transitions have their shares.
 
     Use it for logs: up to some thousand symbols, little data or a small epsilon, a promise without delta, a million
     sequences in seconds. What depends on symbols further back than a phrase is lost but for the length; where that
@@ -132,7 +135,7 @@ class MarkovSequences(SequenceGenerator):
     def _noises(self, neighbours: Neighbours) -> dict[str, CountingNoise]:
         shares = dict(_SHARES)
         if not self.phrases:
-            shares["transitions"] += shares.pop("phrases")
+            shares["transitions"] += sum(shares.pop(each) for each in _ROUNDS)
         return dict(zip(shares, share_noise(self.epsilon, self.delta, list(shares.values()), neighbours), strict=True))
 
     def _learn(self, sequences: Sequences, most: int, source: Source, progress: Progress) -> tuple[int, ...]:
@@ -177,19 +180,21 @@ class _Learning:
 
     def phrases(self, most: int) -> tuple[Phrases, int]:
         """The phrases worth reading by, and how much of a sequence is to count then, in parts."""
-        plain = Phrases(self.sequences.domain.size)
-        if not most:
-            return plain, _FIRST_BOUND
-        table = count_phrases(self.sequences, None, plain, _FIRST_BOUND, self._square)
-        noisy, width = self._protect("phrases", table, _FIRST_BOUND)
-        longest = self.sequences.domain.longest
-        clear = np.where(noisy > width * self._clear(plain.states), noisy, 0.0)
-        chain = PhraseChain.of_table(plain, clear, np.zeros((1, longest + 1)))
+        found, bound = Phrases(self.sequences.domain.size), _FIRST_BOUND
+        if most:
+            for name, many in zip(_ROUNDS, (math.ceil(most / 3), most), strict=True):
+                found, bound = self._join_what_follows(name, found, bound, many)
+        return found, bound
+
+    def _join_what_follows(self, name: str, known: Phrases, bound: int, most: int) -> tuple[Phrases, int]:
+        """Count what follows what, all classes together, simulate sequences of that, and learn phrases of these."""
+        noisy, width = self._protect(name, count_phrases(self.sequences, None, known, bound, self._square), bound)
+        clear = np.where(known.may_follow & (noisy > width * self._clear(known.states)), noisy, 0.0)
+        chain = PhraseChain.of_table(known, clear, np.zeros((1, self.sequences.domain.longest + 1)))
         codes, lengths = chain.draw(np.zeros(_SIMULATED, np.int32), self.source.simulation())
         offsets = np.concatenate([[0], np.cumsum(lengths)])
-        found = Phrases.learned(codes, offsets, plain.end, most, math.ceil(_LEAST_SHARE * _SIMULATED))
-        norms = measure_words(*found.read(codes, offsets), found.states, self._square)
-        return found, _bound_for(norms, self._square)
+        found = Phrases.learned(codes, offsets, known.end, most, math.ceil(_LEAST_SHARE * _SIMULATED))
+        return found, _bound_for(measure_words(*found.read(codes, offsets), found.states, self._square), self._square)
 
     def transitions(self, phrases: Phrases, bound: int) -> Reals:
         """How often one phrase follows another, by class, in counts that agree."""

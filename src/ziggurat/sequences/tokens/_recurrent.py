@@ -77,9 +77,11 @@ class RecurrentSequences(SequenceGenerator):
         How many steps are taken, and how many of the expected units take part in one, in expectation; by default a
         tenth, at least 256 and at most 2048.
     clip
-        The longest gradient of a unit.
+        The longest gradient of a unit; by default half the longest length. Where most gradients are longer, long and
+        rare sequences weigh too little and what is drawn is too short, at any epsilon; where few are, noise is larger
+        than it need be.
     learning_rate
-        Of Adam; by default 0.3 / sqrt(steps).
+        Of Adam; by default 0.4 / sqrt(steps).
     sizes_share
         The share of epsilon with which the sequences of each class are counted.
     sequences_per_unit
@@ -114,7 +116,7 @@ class RecurrentSequences(SequenceGenerator):
         expected_rows: int | None = None,
         steps: int = 200,
         batch: int | None = None,
-        clip: Amount = 1,
+        clip: Amount | None = None,
         learning_rate: float | None = None,
         sizes_share: Amount = "0.05",
         sequences_per_unit: int | None = None,
@@ -226,8 +228,9 @@ class RecurrentSequences(SequenceGenerator):
         warn_of_noise(rounds, multiplier, self._expected, count_parameters(module))
         usual = gradients.fitting_block(float(rounds.sampling * self._expected))
         block = usual if self.microbatch is None else whole_number(self.microbatch, "microbatch")
-        plan = DescentPlan(rounds, multiplier, exact_positive(self.clip, "clip"), block, self._expected)
-        given = 0.3 / math.sqrt(rounds.steps) if self.learning_rate is None else self.learning_rate
+        clip = Fraction(domain.longest, 2) if self.clip is None else exact_positive(self.clip, "clip")
+        plan = DescentPlan(rounds, multiplier, clip, block, self._expected)
+        given = 0.4 / math.sqrt(rounds.steps) if self.learning_rate is None else self.learning_rate
         rate = float(exact_positive(given, "learning_rate"))
         return PrivateTraining(gradients, plan, Descent(rate, "adam", 0.9, average=True), source)
 

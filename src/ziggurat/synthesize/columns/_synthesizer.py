@@ -26,6 +26,7 @@ from ziggurat.synthesize.columns._learning import learn
 from ziggurat.synthesize.columns._plan import conditions_of, plan_columns
 from ziggurat.synthesize.columns._rules import check_rules
 from ziggurat.synthesize.learners import describe_method, method_of, name_of
+from ziggurat.threads import one_thread
 
 _BATCH = 100_000
 
@@ -100,6 +101,7 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
     learn_from: int = 200_000
     random_state: int | str | None = None
 
+    @one_thread()  # once for all columns and copies: looking for the libraries to hold takes longer than a small draw
     def fit(
         self,
         table: object,
@@ -137,6 +139,7 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         self.learned_from_, self.marked_ = rows.num_rows, None if marked is None else total
         return self
 
+    @one_thread()
     def sample(
         self,
         rows: int | None = None,
@@ -179,6 +182,7 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
             self.marked_,
         )
 
+    @one_thread()
     def write(
         self,
         path: str | Path,

@@ -75,6 +75,7 @@ def write_headlines(
     each: int = 100,
     words: int = 10,
     temperature: float = 0.4,
+    tag_first: bool = True,
     embedding: int = 200,
     hidden: int = 512,
     dropout: float = 0.5,
@@ -93,6 +94,8 @@ def write_headlines(
         was not learned from.
     words, temperature
         How many words it appends, and how much it dares.
+    tag_first
+        Whether networks that know tags draw the tag of a word before the word; the document draws both independently.
 
     Returns
     -------
@@ -109,7 +112,7 @@ def write_headlines(
     writer.fit(train["headlines"], train["topics"], train["tags"])
     judged = test["headlines"], test["topics"], test["tags"]
     begun, topics = _choose_seeds(seeds, each, seed)
-    written = writer.write_all(topics, begun, words, temperature, random_state=seed)
+    written = writer.write_all(topics, begun, words, temperature, tag_first=tag_first, random_state=seed)
     return {
         "written": {
             "headlines": [str(headline) for headline in written],
