@@ -70,6 +70,17 @@ def test_logs_from_the_quote_to_the_ledger(command: Command, logs: Path) -> None
     assert len(MarkovSequences.load(logs / "m.ziggurat").sample(5)) == 5
 
 
+def test_a_network_is_priced_for_the_number_that_is_declared(command: Command, logs: Path) -> None:
+    pytest.importorskip("torch")
+    command("ledger", "budget", "nets", "--epsilon", "4", "--delta", "1e-4", "--unit", "block=block_id")
+    command("ledger", "grant", "nets", "ada", "--epsilon", "4", "--delta", "1e-4")
+    paid = ("--epsilon", "2", "--delta", "1e-5", "--budget", "nets", "--analyst", "ada", *ONE)
+    asked = ("synthesize", "logs", "--method", "recurrent", *paid, "--expected-rows", "400", "--out", "net.parquet")
+    quoted = command(*asked, "--quote")
+    assert quoted.code == 0, quoted.err
+    assert "The question fits" in quoted.out
+
+
 def test_a_long_table_of_people_with_many_visits(command: Command, tmp_path: Path) -> None:
     rows = 600
     given = {
@@ -110,6 +121,8 @@ def test_a_long_table_of_people_with_many_visits(command: Command, tmp_path: Pat
         (("--method", "markov", *PAID, *ONE, "--rule", "a > 1"), "methods that promise nothing"),
         (("--method", "markov", *ONE), "name --epsilon, --budget and --analyst"),
         (("--method", "markof", *PAID), "did you mean 'markov'"),
+        (("--method", "recurrent", *PAID, *ONE), "needs --expected-rows"),
+        (("--method", "markov", *PAID, *ONE, "--expected-rows", "400"), "markov does without"),
         (("--method", "cart", "--longest", "5"), "--longest goes with --method markov or recurrent"),
     ],
 )

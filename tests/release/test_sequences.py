@@ -21,7 +21,7 @@ from ziggurat.privacy import Neighbours
 from ziggurat.release import check_synthetic, release_sequences
 from ziggurat.release.bundle import verify_bundle
 from ziggurat.sequences import SequenceLayout, Sequences, read_sequences
-from ziggurat.sequences.tokens import MarkovSequences
+from ziggurat.sequences.tokens import MarkovSequences, RecurrentSequences
 
 LOGS = log_sequences_schema()
 PAYS = {"budget": "logs", "analyst": "ada"}
@@ -111,6 +111,20 @@ def test_a_long_table_comes_out_long_with_empty_sequences_kept(tmp_path):
     assert list(read_sequences(back, layout)) == list(drawn)
     assert "u1" not in (tmp_path / "v.csv").read_text()
     assert (tmp_path / "v.csv").read_text().startswith('"visit","at","page"\n')
+
+
+def test_what_a_network_draws_leaves_the_same_way(tmp_path):
+    pytest.importorskip("torch")
+    given = {"expected_rows": 300, "steps": 4, "hidden": 8, "sequences_per_unit": 1, "random_state": 1}
+    network = RecurrentSequences("2", "1e-5", **given)
+    with Ledger.open(tmp_path / "book.db") as book:
+        book.create_budget("logs", "10", "1e-4", Neighbours(LOGS.unit))
+        book.grant("logs", "ada", "5", "1e-4")
+        out, layout = tmp_path / "logs.parquet", SequenceLayout("seq", label="label")
+        made = release_sequences(logs(), out, network, ledger=book, layout=layout, count=60, **PAYS)
+    assert pq.read_table(out).num_rows == 60
+    assert made.guarantee.epsilon <= 2
+    assert "60 sequences by RecurrentSequences" in made.sentence
 
 
 def test_sizes_of_classes_are_drawn_as_asked(tmp_path, book):

@@ -54,7 +54,17 @@ _ONLY_PLAIN = (
     "scenario",
 )
 _ONLY_TABLES = ("bins", "workload", "rows_per_unit", "rows", "leave_out", "known", "secret")
-_ONLY_SEQUENCES = ("sequence", "token", "label", "longest", "sequences_per_unit", "count", "sizes", "canaries")
+_ONLY_SEQUENCES = (
+    "sequence",
+    "token",
+    "label",
+    "longest",
+    "sequences_per_unit",
+    "expected_rows",
+    "count",
+    "sizes",
+    "canaries",
+)
 _LEARNING = ("method", "methods", "partial", "columns", "rule", "order", "leave_out", "missing", "no_smoothing")
 _FLAGS = {"learned": "from"}
 
@@ -118,6 +128,9 @@ class SynthesisOptions:
         None
     )
     sequences_per_unit: Annotated[int | None, typer.Option(help="How many sequences of one owner count.")] = None
+    expected_rows: Annotated[
+        int | None, typer.Option(help="With recurrent: about how many owners there are, a public number.")
+    ] = None
     count: Annotated[int | None, typer.Option(help="How many sequences are drawn.")] = None
     sizes: Annotated[Several, typer.Option(help="normal=4000: how many are drawn of a class, once for each.")] = None
     canaries: Annotated[

@@ -31,7 +31,13 @@ def make_generator(given: SynthesisOptions, schema: Schema) -> SequenceGenerator
             f"{schema.unit.name.capitalize()}s may own several sequences: say how many count at most with "
             "--sequences-per-unit (1 where each has one)."
         )
-    terms = {"epsilon": given.epsilon, "delta": given.delta or None, "random_state": given.seed}
+    if (given.method == "recurrent") is (given.expected_rows is None):
+        raise ParameterError(
+            "--method recurrent needs --expected-rows, about how many sequences (or owners of them) there are: a "
+            "number that is public and not counted for this; markov does without."
+        )
+    terms: dict[str, Any] = {"expected_rows": given.expected_rows} if given.expected_rows else {}
+    terms |= {"epsilon": given.epsilon, "delta": given.delta or None, "random_state": given.seed}
     return asked.generator(schema, given.method, **terms)
 
 
