@@ -282,8 +282,9 @@ def holdout_source(maker: Any) -> Source:
 
 
 def words_of(model: Any) -> dict[str, str]:
-    """The parameters in words; of a rehearsal no seed."""
-    return in_words({name: value for name, value in model.get_params(deep=False).items() if name != "random_state"})
+    """The parameters in words, but for the seed of a rehearsal and where checkpoints lie on the steward's machine."""
+    told = model.get_params(deep=False).items()
+    return in_words({name: value for name, value in told if name not in ("random_state", "checkpoint")})
 
 
 def _in_words(guarantee: Any) -> str:

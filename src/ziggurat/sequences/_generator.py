@@ -33,6 +33,7 @@ Progress = Callable[[str, int, int], None]
 """Is told what is done, how much of it, and how much in all; from public or noisy facts alone."""
 
 _FORMAT = "ziggurat/sequences/1"
+_CHECKPOINT = "checkpoint"  # where it lies on the machine that learned is nobody else's business
 
 
 class SequenceGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -160,10 +161,10 @@ class SequenceGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         """Write the fitted model to a file: noisy facts and what follows from them, as safe as what is drawn."""
         check_is_fitted(self)
         facts, arrays = self._state()
-        domain = self.domain_
+        domain, parameters = self.domain_, self.get_params(deep=False)
         said = {
             "class": type(self).__name__,
-            "parameters": {name: _plain(value) for name, value in self.get_params(deep=False).items()},
+            "parameters": {name: _plain(value) for name, value in parameters.items() if name != _CHECKPOINT},
             "domain": {"tokens": domain.tokens, "classes": domain.classes, "longest": domain.longest},
             "unit": [domain.unit.name, domain.unit.column],
             "sizes": self.sizes_,

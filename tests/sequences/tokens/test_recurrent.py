@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -212,6 +213,9 @@ def test_a_killed_training_goes_on_from_its_checkpoint_and_counts_what_it_may_ha
     assert all(np.array_equal(value, whole.weights_[name]) for name, value in resumed.weights_.items())
     with pytest.raises(ZigguratError, match="other rows"):
         quick(**given).fit(toy(39))
+    resumed.save(tmp_path / "model")
+    assert str(tmp_path) not in zipfile.ZipFile(tmp_path / "model").read("facts.json").decode()
+    assert RecurrentSequences.load(tmp_path / "model").checkpoint is None
 
 
 def test_an_empty_table_is_learned_like_any_other() -> None:
