@@ -147,3 +147,33 @@ def test_few_texts_are_categories_and_many_stay_text() -> None:
 def test_a_proposal_can_be_written_corrected_and_used() -> None:
     text = suggest_schema(read(DATA)).schema.to_yaml().replace("learned", "public")
     assert read(DATA, Schema.from_yaml(text)).schema["score"].public_bounds().lower == 0
+
+
+def test_cells_that_hold_few_symbols_again_and_again_are_sequences() -> None:
+    from ziggurat.data.generators import headlines, log_sequences
+
+    logs = suggest_schema(read(log_sequences(300, seed=1))).schema["seq"]
+    assert logs.role is Role.QUASI_IDENTIFIER
+    assert logs.sequence.tokens[:3] == ("1", "2", "3")
+    assert logs.sequence.provenance is Provenance.LEARNED
+    with pytest.raises(NotPublicError):
+        logs.public_symbols()
+    titles = suggest_schema(read(headlines(300, seed=1))).schema["title"]
+    assert titles.sequence is None
+
+
+def _letters(count: int, place: int) -> str:
+    """So many of the letters a and b, different for every place."""
+    return " ".join("ab"[place >> bit & 1] for bit in range(count))
+
+
+def test_text_that_only_looks_a_little_like_sequences_stays_text() -> None:
+    """A name that says who, too few symbols in a cell, symbols that do not repeat; the last is one for comparison."""
+    table = {
+        "email": [_letters(8, place) for place in range(200)],
+        "short": [_letters(3, place) + str(place % 60) for place in range(200)],
+        "prose": [f"{_letters(8, place)} w{place} v{place}" for place in range(200)],
+        "log": [_letters(8, place) for place in range(200)],
+    }
+    found = {column.name: column.sequence is not None for column in _proposed(**table).schema.columns}
+    assert found == {"email": False, "short": False, "prose": False, "log": True}

@@ -21,6 +21,7 @@ from ziggurat.data.schema import (
     Provenance,
     Role,
     Schema,
+    Symbols,
     names_a_counter,
     names_a_unit,
     role_in_name,
@@ -30,6 +31,9 @@ from ziggurat.wording import count_noun
 _MOST_CATEGORIES = 50
 _NEARLY_UNIQUE = 0.95
 _ENOUGH_ROWS = 20
+# Cells of text are sequences if they hold at least so many symbols on average, and each symbol occurs so often.
+_LOOKED_AT = 10_000
+_LEAST_SYMBOLS, _MOST_SYMBOLS, _LEAST_REPEATS = 4, 500, 20
 _UUID = "^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$"
 _RANGED = (Kind.INTEGER, Kind.REAL, Kind.DATE)
 
@@ -55,6 +59,7 @@ class _ColumnFacts:
     codes: tuple[MissingCode, ...] = ()
     values: tuple[str, ...] = ()
     unreadable: int = 0
+    symbols: Symbols | None = None
 
     @property
     def unique(self) -> bool:
@@ -82,10 +87,11 @@ def suggest_schema(table: Table) -> Suggestion:
 
     Roles are guesses from names and from how often values repeat. A column of which nothing is known is proposed as
     a quasi-identifier, the careful choice; only constant columns and counters of rows are proposed as insensitive.
-    Text with at most 50 distinct values becomes a category. A column of zeros and ones stays an integer with these
-    bounds, so that its sum is a count. Marks such as "?" and "NA", and numbers such as -9 below values that are
-    otherwise not negative, are proposed as missing codes. Columns of a type that no kind describes are left out of
-    the schema; the reasons name them.
+    Text with at most 50 distinct values becomes a category, and text whose cells hold a few symbols again and again,
+    with blanks between them, a column of sequences; the symbols, and how many count, are read off its first 10,000
+    cells. A column of zeros and ones stays an integer with these bounds, so that its sum is a count. Marks such as "?"
+    and "NA", and numbers such as -9 below values that are otherwise not negative, are proposed as missing codes.
+    Columns of a type that no kind describes are left out of the schema; the reasons name them.
 
     Parameters
     ----------
@@ -113,9 +119,31 @@ def _look_at(table: Table) -> list[tuple[Column, _ColumnFacts]]:
     ]
     second = _tally(table, dict(_second_questions(columns, facts)))
     return [
-        (column, _ColumnFacts(rows=rows, **(known | _read_second(column, second))))
+        (
+            column,
+            _ColumnFacts(
+                rows=rows, **(known | _read_second(column, second)), symbols=_find_symbols(table, column, known)
+            ),
+        )
         for column, known in zip(columns, facts, strict=True)
     ]
+
+
+def _find_symbols(table: Table, column: Column, known: Mapping[str, Any]) -> Symbols | None:
+    """The symbols of cells that look like sequences; None if they do not."""
+    hint = role_in_name(column.name)
+    named = hint is not None and hint[0] is Role.IDENTIFIER
+    if named or column.storage is not Kind.TEXT or known["distinct"] <= _MOST_CATEGORIES:
+        return None
+    cells = [cell.split() for cell in table.raw.rows([column.name], limit=_LOOKED_AT)[column.name].to_pylist() if cell]
+    found, total = {symbol for cell in cells for symbol in cell}, sum(map(len, cells))
+    often = _MOST_SYMBOLS >= len(found) > 1 and total >= _LEAST_REPEATS * len(found)
+    if not often or total < _LEAST_SYMBOLS * len(cells):
+        return None
+    ordered = (
+        sorted(found, key=lambda symbol: (len(symbol), symbol)) if all(map(str.isdecimal, found)) else sorted(found)
+    )
+    return Symbols(tuple(ordered), max(map(len, cells)), provenance=Provenance.LEARNED)
 
 
 def _tally(table: Table, asked: Mapping[str, exp.Expr]) -> dict[str, Any]:
@@ -193,6 +221,11 @@ def _propose(column: Column, facts: _ColumnFacts) -> tuple[Column, str]:
     missing = tuple(dict.fromkeys((*column.missing, *facts.codes)))
     reasons = [reason, *_remarks(missing, facts)]
     kind, bounds, categories = (Kind.TEXT if column.storage is Kind.TEXT else column.storage), None, None
+    if facts.symbols is not None:
+        role = Role.QUASI_IDENTIFIER if role is Role.IDENTIFIER else role
+        count = len(facts.symbols.tokens)
+        reasons[0] = f"its cells are sequences of {count_noun(count, 'symbol')}; list all that are publicly known"
+        return Column(column.name, kind, role, missing=missing, sequence=facts.symbols), "; ".join(reasons)
     if facts.values and role is not Role.IDENTIFIER:
         kind, categories = Kind.CATEGORY, Categories(facts.values, Provenance.LEARNED)
         count = len(facts.values)
