@@ -13,7 +13,7 @@ from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import MixedNeighboursError, PrivacyError
 from ziggurat.privacy import Event, Guarantee
 from ziggurat.queries.answering import QuotedPart
-from ziggurat.randomness import Source, secure, seeded
+from ziggurat.randomness import Source, choose_source
 from ziggurat.release._certificate import NO_PROMISE
 from ziggurat.release._cited import Cited
 from ziggurat.release._drafts import (
@@ -277,8 +277,7 @@ def require_as_planned(maker: Any, planned: Event) -> None:
 
 def holdout_source(maker: Any) -> Source:
     """The randomness of the coins that decide who is kept back."""
-    seed = maker.random_state
-    return (secure() if seed is None else seeded(seed)).child("holdout")
+    return choose_source(maker.random_state).child("holdout")
 
 
 def words_of(model: Any) -> dict[str, str]:

@@ -25,7 +25,7 @@ from ziggurat.privacy import (
     exact_delta,
     whole_number,
 )
-from ziggurat.randomness import Source, secure, seeded
+from ziggurat.randomness import Source, choose_source
 from ziggurat.sequences._domain import SequenceDomain
 from ziggurat.sequences._sequences import Sequences
 
@@ -128,7 +128,7 @@ class SequenceGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
             Drawn anew each time or, with a whole number, the same ones again.
         """
         check_is_fitted(self)
-        draw = (secure() if random_state is None else seeded(random_state)).simulation()
+        draw = choose_source(random_state).simulation()
         labels = np.repeat(np.arange(self.domain_.groups, dtype=np.int32), self._wanted(count, sizes))
         draw.shuffle(labels)
         codes, lengths = self._draw(labels, draw)
@@ -194,7 +194,7 @@ class SequenceGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         return made
 
     def _source(self) -> Source:
-        return secure() if self.random_state is None else seeded(self.random_state)
+        return choose_source(self.random_state)
 
     def _most(self, domain: SequenceDomain) -> int:
         if domain.unit.is_row:

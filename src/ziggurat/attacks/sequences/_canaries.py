@@ -40,7 +40,7 @@ from ziggurat.attacks.sequences._nearest import find_nearest
 from ziggurat.errors import ParameterError
 from ziggurat.findings import Finding
 from ziggurat.privacy import exact_delta, exact_epsilon, in_words
-from ziggurat.randomness import secure, seeded, uniform_below
+from ziggurat.randomness import choose_source, uniform_below
 from ziggurat.sequences import SequenceDomain, Sequences
 from ziggurat.wording import count_noun
 
@@ -244,7 +244,7 @@ class Canaries:
             whole(value, f"The {what}")
         if length > domain.longest:
             raise ParameterError(f"Canaries of {length} symbols would be cut to the domain's {domain.longest}.")
-        source = secure() if random_state is None else seeded(random_state)
+        source = choose_source(random_state)
         codes = uniform_below(domain.size, size=count * candidates * length, source=source).astype(np.int32)
         labels = np.repeat(uniform_below(domain.groups, size=count, source=source), candidates).astype(np.int32)
         rows = np.arange(count * candidates)

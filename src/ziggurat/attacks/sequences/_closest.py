@@ -35,7 +35,7 @@ from ziggurat.attacks._swaps import bound_luck
 from ziggurat.attacks.sequences._nearest import Nearest, find_nearest
 from ziggurat.errors import ParameterError
 from ziggurat.findings import CONFIDENCE, Finding, Share
-from ziggurat.randomness import secure, seeded
+from ziggurat.randomness import choose_source
 from ziggurat.sequences import Sequences
 
 _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
@@ -188,7 +188,7 @@ def closest_sequences(
             raise ParameterError("The sequences have different tokens or units; give them the same domain.")
         if not len(each) or not len(released):
             raise ParameterError("There must be at least one sequence released, learned from and kept back.")
-    draw = (secure() if random_state is None else seeded(random_state)).simulation()
+    draw = choose_source(random_state).simulation()
     texts = released.to_characters()
     asked = [texts[place] for place in draw.permutation(len(texts))[:most]]
     sides = [_SequenceSide(each) for each in (learned, control)]

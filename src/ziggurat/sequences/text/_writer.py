@@ -29,7 +29,7 @@ from ziggurat.privacy import (
     whole_number,
 )
 from ziggurat.privacy.accounting import require_declared
-from ziggurat.randomness import Source, secure, seeded
+from ziggurat.randomness import Source, choose_source
 from ziggurat.sequences.text._codes import CodedHeadlines, TrigramWindows, WordList
 from ziggurat.sequences.text._private import PrivacyTerms, read_unit, require_public_words
 from ziggurat.sequences.text._tags import PENN_TAGS, tag_headlines
@@ -184,7 +184,7 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             Is told how far it is.
         """
         event = self.planned()
-        source = secure() if self.random_state is None else seeded(self.random_state)
+        source = choose_source(self.random_state)
         known = self._word_list(headlines)
         coded = self._code(headlines, topics, tags, known)
         with _drawing_from(source):
@@ -258,7 +258,7 @@ class HeadlineWriter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         last = [each[-3:] for each in begun]
         known = np.array([self.words_.code(each) for each in last], np.int32).reshape(-1, 3)
         tags = self._seed_tags(last)
-        draw = (secure() if random_state is None else seeded(random_state)).simulation()
+        draw = choose_source(random_state).simulation()
         heat = float(exact_positive(temperature, "temperature"))
         pairs = self.pairs_ if tag_first else None
         written = draw_words(self._network(), known, tags, codes, whole_number(words, "words"), heat, draw, pairs)

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ziggurat.errors import MissingExtraError, ParameterError
 from ziggurat.findings import Finding
-from ziggurat.randomness import secure, seeded
+from ziggurat.randomness import choose_source
 
 _ORDERS = 4
 _SMOOTHING = "exp"
@@ -132,5 +132,5 @@ def _choose(references: Sequence[str], most: int | None, random_state: int | Non
         raise ParameterError("BLEU needs at least one reference.")
     if most is None or most >= len(references):
         return list(references)
-    draw = (secure() if random_state is None else seeded(random_state)).simulation()
+    draw = choose_source(random_state).simulation()
     return [references[place] for place in draw.choice(len(references), most, replace=False)]

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ziggurat.errors import ParameterError
 from ziggurat.findings import Finding, Share
-from ziggurat.randomness import secure, seeded
+from ziggurat.randomness import choose_source
 from ziggurat.utility.text._novelty import HeadlineIndex
 
 
@@ -74,7 +74,7 @@ def longest_copied_run(
     """
     if not len(generated) or not len(training) or not len(control):
         raise ParameterError("There must be at least one headline generated, learned from and held out.")
-    draw = (secure() if random_state is None else seeded(random_state)).simulation()
+    draw = choose_source(random_state).simulation()
     size = min(len(training), len(control))
     ours, theirs = (
         HeadlineIndex([side[place] for place in draw.permutation(len(side))[:size]]).longest_runs(generated)

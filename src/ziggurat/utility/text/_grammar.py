@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ziggurat.errors import ParameterError
 from ziggurat.findings import Finding, Share
-from ziggurat.randomness import secure, seeded
+from ziggurat.randomness import choose_source
 from ziggurat.utility.text._checkers import CHECKERS, Checker, find_missing
 
 MOST = 400
@@ -104,7 +104,7 @@ class GrammarScale:
     ) -> None:
         if not len(real) or most < 1:
             raise ParameterError("There must be at least one real headline to check.")
-        self._draw = (secure() if random_state is None else seeded(random_state)).simulation()
+        self._draw = choose_source(random_state).simulation()
         self._most, wanted = most, CHECKERS if checkers is None else checkers
         self._skipped = {} if checkers is not None else {name: why for name in wanted if (why := find_missing(name))}
         self._checkers = {name: each for name, each in wanted.items() if name not in self._skipped}

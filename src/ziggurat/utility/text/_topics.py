@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ziggurat.errors import ParameterError
 from ziggurat.findings import Share
-from ziggurat.randomness import secure, seeded
+from ziggurat.randomness import choose_source
 
 SMOOTHINGS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 """How much is added to each count of a word; the best on the validation part is kept."""
@@ -47,7 +47,7 @@ class TopicJudge:
         """Learn topics from headlines, and tune and validate on a fifth of them."""
         if len(headlines) != len(topics) or len(headlines) < 10 or len(set(topics)) < 2:
             raise ParameterError("A judge of topics learns from at least ten headlines of two topics or more.")
-        draw = (secure() if self.random_state is None else seeded(self.random_state)).simulation()
+        draw = choose_source(self.random_state).simulation()
         order, size = draw.permutation(len(headlines)), round(_VALIDATED * len(headlines))
         held, kept = order[:size].tolist(), order[size:].tolist()
         self._words = _make_counter().fit([headlines[place] for place in kept])

@@ -43,6 +43,9 @@ class LatentPrivatizer(WritingPrivatizer):
         is recorded as unbounded, and is there for the figure alone.
     """
 
+    guided = False
+    """Whether the network must have learned beside a classifier."""
+
     def __init__(
         self,
         epsilon: Amount,
@@ -52,6 +55,8 @@ class LatentPrivatizer(WritingPrivatizer):
         delta: Amount = 0,
         bounded: Literal["before", "after"] = "before",
     ) -> None:
+        if self.guided and not network.guided:
+            raise ParameterError("This idea needs a network that learned beside a classifier; use guided=True.")
         super().__init__(epsilon, network, length)
         require_one_of(bounded, ("before", "after"), "bounded")
         self.bounded, self.delta = bounded, exact_delta(delta)
@@ -96,15 +101,4 @@ class GuidedPrivatizer(LatentPrivatizer):
     e^epsilon / (1 + e^epsilon) of the time.
     """
 
-    def __init__(
-        self,
-        epsilon: Amount,
-        network: SequenceAutoencoder,
-        *,
-        length: Length = "protected",
-        delta: Amount = 0,
-        bounded: Literal["before", "after"] = "before",
-    ) -> None:
-        if not network.guided:
-            raise ParameterError("This idea needs a network that learned beside a classifier; use guided=True.")
-        super().__init__(epsilon, network, length=length, delta=delta, bounded=bounded)
+    guided = True
