@@ -22,8 +22,11 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep all tests of Spark on one worker, and all of Ray: a second session would cost more than it saves."""
+    """Skip tests of real data where there is none; one worker has all of Spark, and one all of Ray: sessions cost."""
+    no_data = pytest.mark.skip(reason="set ZIGGURAT_DATA to the folder of public data")
     for item in items:
+        if item.get_closest_marker("data") and not os.environ.get("ZIGGURAT_DATA"):
+            item.add_marker(no_data)
         if item.get_closest_marker("spark"):
             item.add_marker(pytest.mark.xdist_group("spark"))
         if _needs_ray(item):

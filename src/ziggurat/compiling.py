@@ -16,7 +16,19 @@ def compiled(function: Kernel) -> Kernel:
     A kernel calls no kernel of another file: numba keeps machine code per file, and would not notice that a function
     in another one has changed.
     """
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    return _compile(function, {})
+
+
+def compiled_reordering(function: Kernel) -> Kernel:
+    """Compile as `compiled` does, and let sums be taken in any order, so that many numbers are added at once.
+
+    The last bits of a sum then depend on the processor, and never on anything else.
+    """
+    return _compile(function, {"fastmath": {"reassoc"}})
+
+
+def _compile(function: Kernel, further: dict[str, Any]) -> Kernel:
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", **further}
     try:
         return cast(Kernel, _forgiving(numba.njit(cache=True, **options)(function)))
     except RuntimeError:  # no folder may be written to: then every process compiles for itself

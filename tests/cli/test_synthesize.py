@@ -216,5 +216,5 @@ def test_a_ledger_without_the_budget_lets_nothing_go(command: Command, clinic: P
 def test_the_bar_says_what_is_done() -> None:
     assert _describe_step("learning", "age") == "Learning: age"
     assert _describe_step("drawing", "rows") == "Drawing rows …"
-    with _synthesize._show_progress(True) as told:
+    with _synthesize.show_progress(True) as told:
         assert told is None

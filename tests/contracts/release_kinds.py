@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as parquet
+from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from ziggurat import learn
@@ -19,6 +20,7 @@ from ziggurat.data.engines import DuckDBEngine
 from ziggurat.ledger import Ledger
 from ziggurat.local import VectorNoise, WholeRecord, privatizer_for
 from ziggurat.pate import GumbelNoisyMax, Partition, Teachers
+from ziggurat.pate.training import read_classifier, write_classifier
 from ziggurat.privacy import Neighbours, Relation
 from ziggurat.queries import Workload
 from ziggurat.randomness import Source, secure, seeded
@@ -34,12 +36,15 @@ from ziggurat.release import (
     read_rows,
 )
 from ziggurat.release.labels._query_curator import PrivatizedPlan
-from ziggurat.release.models import TableModelPlan
+from ziggurat.release.models import ModelExam, TableModelPlan, plan_said_model
 from ziggurat.release.sequences import plan_sequences
 from ziggurat.release.tables import AnonymizedPlan, plan_synthetic, plan_synthetic_private
 from ziggurat.release.tables._synthetic_files import read_back
 from ziggurat.release.tables._synthetic_parts import schema_of_copies
+from ziggurat.release.trajectories import plan_communities, plan_trajectories
 from ziggurat.sequences import SequenceLayout
+from ziggurat.sequences.mobility import Ground, MarkovTrajectories, VisitLayout
+from ziggurat.sequences.mobility.communities import PrivateSTLDA
 from ziggurat.sequences.tokens import MarkovSequences
 from ziggurat.synthesize import MST, Synthesizer
 
@@ -58,11 +63,12 @@ ADDED = Neighbours(SCHEMA.unit)
 REPLACED = Neighbours(SCHEMA.unit, Relation.REPLACE_ONE)
 TASK = Task(SCHEMA, "ill", ("age", "cost"))
 SQL = "SELECT ward, COUNT(*) AS n FROM clinic GROUP BY ward"
+WARDS = Ground(("east", "north", "west"))
 GRANT, GRANT_DELTA = "6", "1e-5"
 
 
 def people(count: int = 90) -> pa.Table:
-    """Ninety patients; the same at every call."""
+    """So many patients; the same at every call."""
     draw = np.random.default_rng(16)
     return pa.table(
         {
@@ -109,6 +115,8 @@ class ReleaseKind:
         The `release` of a file that describes it; None if files cannot.
     strict
         Thresholds that it cannot pass.
+    people
+        How many are in its table, so that what its tests ask for does not depend on the noise.
     prepare
         Makes what it needs besides the table.
     swap
@@ -123,6 +131,7 @@ class ReleaseKind:
     judged: bool = False
     said: Mapping[str, Any] | None = None
     strict: Mapping[str, str] = field(default_factory=dict)
+    people: int = 90
     prepare: Callable[[Path, pa.Table], None] = lambda folder, rows: None
     swap: Callable[[Any, Any], Any] = lambda first, second: first
 
@@ -133,7 +142,7 @@ class ReleaseKind:
 def prepare(kind: ReleaseKind, folder: Path, rows: pa.Table | None = None, epsilon: str = GRANT) -> Path:
     """Write the table, its schema and a ledger in which ada may spend `epsilon` on the clinic; gives the folder."""
     folder.mkdir(exist_ok=True)
-    held = people() if rows is None else rows
+    held = people(kind.people) if rows is None else rows
     parquet.write_table(held, folder / "clinic.parquet")
     SCHEMA.to_yaml(folder / "clinic.yaml")
     kind.prepare(folder, held)
@@ -246,6 +255,21 @@ def _table_model(bench: Bench) -> Plan[Any]:
     return TableModelPlan.of(_bayes(bench), TASK, bench.table, bench.purse, 90)
 
 
+def _train(folder: Path, rows: pa.Table) -> None:
+    """A regression of all patients, as somebody brings it, and forty other people."""
+    features, labels, _ = _numbers(folder)
+    fitted = LogisticRegression(tol=1e-10, max_iter=10_000).fit(features, labels)
+    (folder / "brought.skops").write_bytes(write_classifier(fitted))
+    parquet.write_table(people(130).slice(90).select(["age", "cost", "ill"]), folder / "others.parquet")
+
+
+def _foreign(bench: Bench) -> Plan[Any]:
+    tables = bench.opened, read(bench.folder / "others.parquet", TASK.labelled_schema)
+    exam = ModelExam(random_split=False, shadows=0)
+    brought = read_classifier(bench.folder / "brought.skops")
+    return plan_said_model(brought, bench.drafts / "model.skops", TASK, tables, exam)
+
+
 def _teach(folder: Path, rows: pa.Table) -> None:
     """Six stumps, as `ziggurat pate teach` writes them, and twelve queries."""
     features, labels, units = _numbers(folder)
@@ -312,7 +336,29 @@ def _same_sequences(first: Any, second: Any) -> Any:
     return replace(second, files=first.files, count=first.count, opened=opened)
 
 
+def _trajectories(bench: Bench) -> Plan[Any]:
+    """Patients in their ward at the minute of their age: one visit each."""
+    model = MarkovTrajectories("1", sequences_per_unit=1, random_state=bench.random_state)
+    given: dict[str, Any] = {"place": bench.drafts, "engine": bench.engine, "holdout": 0.0, "purse": bench.purse}
+    given |= {"layout": VisitLayout("patient", "age", "ward", cut=None, longest=2), "ground": WARDS}
+    return plan_trajectories(bench.table, bench.drafts / "table.csv", model, **given)
+
+
+def _communities(bench: Bench) -> Plan[Any]:
+    model = PrivateSTLDA("1", "1e-6", communities=2, visits_per_person=2, random_state=bench.random_state)
+    given: dict[str, Any] = {"place": bench.drafts, "purse": bench.purse}
+    given |= {"layout": VisitLayout("patient", "age", "ward", longest=2), "ground": WARDS}
+    return plan_communities(bench.table, bench.drafts / "table.csv", model, **given)
+
+
+def _same_description(first: Any, second: Any) -> Any:
+    """The file about the first communities where that about the second was made."""
+    second.drafts[0].write_bytes(first.drafts[0].read_bytes())
+    return replace(second, files=first.files)
+
+
 _TERMS = {"epsilon": "0.5", "rows_per_unit": 1}
+_VISITS = {"time": "age", "place": "ward", "longest": 2}
 KINDS = (
     ReleaseKind(
         "question",
@@ -340,6 +386,22 @@ KINDS = (
             "epsilon": 1,
             "delta": 0,
         },
+    ),
+    ReleaseKind(
+        "foreign model",
+        _foreign,
+        guaranteed=False,
+        judged=True,
+        said={
+            "kind": "foreign model",
+            "model": "brought.skops",
+            "others": "others.parquet",
+            "label": "ill",
+            "columns": ["age", "cost"],
+            "shadows": 0,
+        },
+        strict={"held rows": "0", "rebuilt rows": "0"},
+        prepare=_train,
     ),
     ReleaseKind(
         "labels",
@@ -403,7 +465,23 @@ KINDS = (
             "holdout": 0.0,
         },
         strict={"exact copies": "0"},
+        people=600,  # as for trajectories
         swap=_same_sequences,
+    ),
+    ReleaseKind(
+        "trajectories",
+        _trajectories,
+        judged=True,
+        said={"kind": "trajectories", "epsilon": 1, **_VISITS, "cut": "never", "holdout": 0.0},
+        strict={"exact copies": "0"},
+        people=600,  # that no drawn trajectory has one visit, as theirs have, happens once in 10^12 times
+        swap=_same_sequences,
+    ),
+    ReleaseKind(
+        "communities",
+        _communities,
+        said={"kind": "communities", "epsilon": 1, **_VISITS, "communities": 2, "visits_per_person": 2},
+        swap=_same_description,
     ),
 )
 BY_NAME = {each.name: each for each in KINDS}

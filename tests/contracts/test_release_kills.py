@@ -63,7 +63,7 @@ def killed() -> Iterator[Callable[..., int]]:
 
 def shown(folder: Path) -> list[str]:
     """What anybody finds in a folder besides what was there before."""
-    before = ("book.db", "clinic.", "queries.", "teachers", "settings", "release.yaml")
+    before = ("book.db", "clinic.", "queries.", "teachers", "brought.", "others.", "settings", "release.yaml")
     return sorted(each.name for each in folder.iterdir() if not each.name.startswith((".", *before)))
 
 

@@ -183,6 +183,16 @@ def test_few_rows_and_constant_columns_give_finite_weights(method, rows, columns
     assert np.isfinite(made.coef_).all()
 
 
+@pytest.mark.parametrize("rows", [0, 1, 2])
+def test_a_ridge_beside_which_floats_lose_the_rows_is_refused_whatever_the_rows_are(rows):
+    """A solver that gives up on one row, and not on none, would tell them apart."""
+    made = LogisticRegression(classes=2, method="output", C=1e17, expected_rows=4, bounds=(-1, 1), fit_intercept=False)
+    with pytest.raises(ParameterError, match="lower C"):
+        made.fit(np.ones((rows, 2)), np.arange(rows) % 2)
+    with pytest.raises(np.linalg.LinAlgError):  # the control: what the refusal prevents
+        newton(np.ones((1, 2)), slopes_for(np.ones(1)), 1e-17, np.zeros(2), 1e-10)
+
+
 def test_a_tiny_epsilon_warns_from_public_facts_alone():
     features, labels = _rows(100)
     with pytest.warns(UserWarning, match="times what the rows can tell"):

@@ -95,8 +95,9 @@ def test_every_page_stands_on_the_base_and_brings_neither_style_nor_script_nor_r
 
 def test_all_pages_are_known():
     assert PAGES == [
-        "cli/compare/page.html", "cli/risk/page.html", "experiments/showing/report.html",
+        "cli/attack/page.html", "cli/compare/page.html", "cli/risk/page.html", "experiments/showing/report.html",
         "release/bundle/public.html", "release/bundle/steward.html",
+        "utility/mobility/before_and_after.html", "utility/mobility/synthetic.html",
     ]  # fmt: skip
 
 

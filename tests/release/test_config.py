@@ -154,11 +154,21 @@ def examples() -> list[dict[str, Any]]:
         "workload": {"marginals": [["a", "b"]], "epsilon": 1},
         "reports": {"columns": {"a": 0.5}},
         "model": {"label": "a", "epsilon": 1, "options": {"alpha": 0.1}},
+        "foreign model": {"model": "m.skops", "others": "others.csv", "label": "a", "random_split": True},
         "labels": {"teachers": "folder", "queries": "queries.csv"},
         "anonymized table": {"k": 5, "diversity": {"a": {"amount": 2}}, "keep": {"b": "nobody knows it"}},
         "masked table": {"techniques": {"a": "drop"}},
         "synthetic table": {"method": "mst", "epsilon": 1, "delta": 1e-9},
         "sequences": {"label": "a", "epsilon": 1, "sizes": {"0": 40}},
+        "trajectories": {
+            "time": "at",
+            "latitude": "lat",
+            "longitude": "lon",
+            "epsilon": "1/2",
+            "places": {"box": [-74.3, 40.5, -73.6, 41], "grid": 20},
+            "calendar": {"epoch": "2012-04-03 14:00", "tick": "1/60"},
+        },
+        "communities": {"time": "at", "place": "stop", "epsilon": 1, "places": {"table": "stops.csv"}},
     }
     assert set(least) == set(KINDS)
     return found + [{"format": "ziggurat/release/1", "release": {"kind": kind, **rest}} for kind, rest in least.items()]

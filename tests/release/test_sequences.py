@@ -130,7 +130,7 @@ def test_what_a_network_draws_leaves_the_same_way(tmp_path):
 def test_sizes_of_classes_are_drawn_as_asked(tmp_path, book):
     layout = SequenceLayout("seq", label="label")
     out = tmp_path / "out.parquet"
-    release_sequences(logs(), out, model(), ledger=book, layout=layout, sizes={0: 30, 1: 12}, **PAYS)
+    release_sequences(logs(), out, model(random_state=2), ledger=book, layout=layout, sizes={0: 30, 1: 12}, **PAYS)
     assert sorted(pq.read_table(out)["label"].to_pylist()) == [0] * 30 + [1] * 12
 
 
@@ -188,18 +188,16 @@ def test_what_is_refused_costs_nothing(tmp_path, book, error, says, given):
 
 
 def test_who_is_kept_back_is_decided_owner_by_owner():
-    from ziggurat.release.sequences._released import _SequenceDrafting
+    from ziggurat.release._drawn import _Drafting
 
     domain = read_sequences(logs(4)).domain
     whole = Sequences.of(domain, [["1"]] * 2000, owners=[place // 2 for place in range(2000)])
 
     class Held:
         maker, holdout, told = model(random_state=1), 0.25, staticmethod(lambda *_: None)
-        table, file = None, type("File", (), {"layout": None})
+        table, file = None, type("File", (), {"kind": "sequences", "learn_from": staticmethod(lambda _: whole)})
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ziggurat.release.sequences._released.read_sequences", lambda *_: whole)
-        learned, control = _SequenceDrafting._split(Held)
+    learned, control = _Drafting._split(Held)
     assert not set(learned.owners.tolist()) & set(control.owners.tolist())
     assert len(learned) + len(control) == 2000
     assert 180 <= len(set(control.owners.tolist())) <= 330  # 250 expected, spread 14: seeded, so no luck

@@ -142,3 +142,16 @@ def test_bad_input_gets_one_sentence_and_spends_nothing(granted, given, said):
 
 def test_a_folder_without_a_model_is_refused(granted):
     assert "no readable task" in granted("model", "predict", "nowhere", "test.csv").err
+
+
+def test_errors_are_told_by_groups_of_a_column_also_if_the_model_does_not_look_at_it(granted):
+    granted(*FIT, "--label", "smoker", "--column", "bmi", "--epsilon", "0.5", "--out", "m")
+    told = granted("model", "evaluate", "m", "test.csv", "--by", "sex").out
+    rows = [int(each) for each in re.findall(r"share named wrongly, sex \w+ \((\d+) rows\)", told)]
+    assert len(rows) >= 2
+    assert "gap between groups of sex" in told
+    few = re.search(r"groups of sex with fewer than 30 rows: 1", told)
+    assert sum(rows) == 300 or few
+    cut = json.loads(granted("model", "evaluate", "m", "test.csv", "--by", "age", "--json").out)
+    assert any(name.startswith("share named wrongly, age 18 to 38.25") for name in cut)
+    assert granted("model", "evaluate", "m", "test.csv", "--by", "nowhere").code != 0

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Scenario,
         SyntheticSinglingOut,
         Within,
+        attack_synthetic_membership,
         closest_records,
         inference,
         linkability,
@@ -72,7 +73,8 @@ else:
             "_guesses": "Excess Guesses",
             "synthetic": """
                 AttributeInference Closeness ClosestRecords Exact Linkability MatchRisk SameSide Scenario
-                SyntheticSinglingOut Within closest_records inference linkability match_risk synthetic_singling_out
+                SyntheticSinglingOut Within attack_synthetic_membership closest_records inference linkability match_risk
+                synthetic_singling_out
             """,
             "tables": """
                 Claims ColumnSet ColumnCounts Cover CurvePoint Gain Homogeneity Intersection Linkage PopulationUniques
@@ -118,6 +120,7 @@ __all__ = [
     "Undone",
     "Verified",
     "Within",
+    "attack_synthetic_membership",
     "closest_records",
     "epsilon_bound",
     "find_undone",

@@ -25,8 +25,10 @@ _COMMANDS = {
     "synthesize": "synthesize",
     "write": "write",
     "risk": "risk",
+    "attack": "attack",
     "compare": "compare",
     "decide": "decide",
+    "audit": "audit",
     "verify": "_verify",
     "reproduce": "experiments",
 }
@@ -36,6 +38,7 @@ _GROUPS = {
     "schema": "_schema",
     "data": "_data",
     "hierarchy": "hierarchy",
+    "mobility": "mobility",
     "model": "model",
     "pate": "pate",
     "experiment": "experiments",

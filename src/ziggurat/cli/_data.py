@@ -62,16 +62,19 @@ def fetch(
 
 @app.command()
 def invent(
-    what: Annotated[str, typer.Argument(help="clinic, logs, commuters or headlines.")],
+    what: Annotated[
+        str, typer.Argument(help="clinic, logs, commuters, fare_cards, city_visits, city_places or headlines.")
+    ],
     out: OutFile,
     rows: Annotated[
-        int, typer.Option(help="How many patients, sequences or titles, or commuters per community.", min=1)
+        int,
+        typer.Option(help="How many patients, people, cards, sequences or titles, or commuters per community.", min=1),
     ] = 10_000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same data.")] = 0,
     schema: Annotated[str, typer.Option(help="Also write the public schema to this YAML file.")] = "",
     force: Force = False,
 ) -> None:
-    """Invent data with no person in it: clinic patients, log sequences, commuters or news titles."""
+    """Invent data with no person in it: patients, logs, commuters, fare cards, visits to a city or news titles."""
     from ziggurat.cli.terminal import show_status
     from ziggurat.data.generators import invent
 

@@ -47,10 +47,12 @@ class Located:
         return self.read(engine, True)
 
 
-def open_table(data: str, schema: str = "", table: str = "", unreadable: str = "0", *, lenient: bool = False) -> Table:
+def open_table(
+    data: str, schema: str = "", table: str = "", unreadable: str = "0", *, lenient: bool = False, unit: str = ""
+) -> Table:
     """Open a table with its schema where there is one; without, kinds are guessed and columns must be named.
 
-    `lenient` lets cells that cannot be read count as missing.
+    `lenient` lets cells that cannot be read count as missing; `unit` is the column of people, whatever a schema says.
     """
     from ziggurat.data import read
     from ziggurat.data.engines import DuckDBEngine, files_named
@@ -59,7 +61,7 @@ def open_table(data: str, schema: str = "", table: str = "", unreadable: str = "
         return find_table(data, table=table).open(DuckDBEngine())
     beside = not in_database(data) and _beside(data).is_file()
     found = schema or (str(_beside(data)) if beside else None)
-    options: dict[str, Any] = {"on_bad_cell": "missing"} if lenient else {}
+    options: dict[str, Any] = {"unit": unit or None} | ({"on_bad_cell": "missing"} if lenient else {})
     return read(data, found, table=table or None, unreadable=unreadable, **options)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -157,6 +158,19 @@ class Results:
             for record in self.records
             if record.module == module and record.status == "done" and name in record.metrics
         ]
+
+    def small_output(self, name: str) -> Any:
+        """The first run's 'module.output', if it is plain and small enough to stand in its record; else None.
+
+        Parameters
+        ----------
+        name
+            The name of a module and of one of its outputs.
+        """
+        module, _, output = name.partition(".")
+        held = (record.outputs.get(output) for record in self.records if record.module == module)
+        stored = next((each for each in held if each is not None), None)
+        return json.loads(stored.inline) if stored is not None and stored.inline and stored.kind == "json" else None
 
     def parameter(self, record: NodeRecord, name: str) -> Any:
         """Give the value of 'module.parameter' (or 'module.repeat') that a run was made with, else `ABSENT`.

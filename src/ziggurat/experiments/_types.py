@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Scalar = str | int | float | bool | None
-FigureKind = Literal["line", "box", "bar", "heatmap", "scatter"]
+FigureKind = Literal["line", "box", "bar", "heatmap", "scatter", "map"]
 Statistic = Literal["median", "mean", "min", "max"]
 Status = Literal["done", "failed", "skipped"]
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -32,7 +32,8 @@ class Reproduces:
 class Figure:
     """A picture of the results; axes are named 'module.parameter' or 'module.metric'.
 
-    `reference` is a metric whose median over all its runs stands in the picture as a dashed line.
+    `reference` is a metric whose median over all its runs stands in the picture as a dashed line. A map has degrees on
+    its axes, a panel for each of its series, and may have `behind`: a small output, as `mobility-data` gives it.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Figure:
     x_label: str = ""
     y_label: str = ""
     reference: str | None = None
+    behind: str | None = None
 
 
 @dataclass(frozen=True)

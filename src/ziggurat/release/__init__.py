@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ziggurat.release._quotation import Quotation, QuotedQuestion
     from ziggurat.release._release import Release
     from ziggurat.release._tried import ExactCopies, find_excesses, find_guesses
+    from ziggurat.release._tried_models import PromisedRegion
     from ziggurat.release.comparing import Candidate, Candidates, candidates, plane
     from ziggurat.release.labels import (
         MOST_QUERIES,
@@ -29,14 +30,21 @@ if TYPE_CHECKING:
         certify,
     )
     from ziggurat.release.models import (
+        NOT_PROMISED_OF_FOREIGN,
         FittedModel,
+        ForeignModel,
+        ForeignModelPlan,
+        KeptBack,
+        ModelExam,
         ModelPlan,
         Points,
+        SensitiveColumn,
         Serving,
         Task,
         TaskRows,
         fit_model,
         plan_model,
+        release_model,
         serve_model,
     )
     from ziggurat.release.questions import MOST_NUMBERS, Past, Session, Sweep, TermOptions, sweep
@@ -56,6 +64,12 @@ if TYPE_CHECKING:
         release_synthetic,
         release_synthetic_private,
     )
+    from ziggurat.release.trajectories import (
+        CommunityRelease,
+        TrajectoryRelease,
+        release_communities,
+        release_trajectories,
+    )
 else:
     __getattr__, __dir__ = lazy(
         __name__,
@@ -69,12 +83,16 @@ else:
             "_quotation": "Quotation QuotedQuestion",
             "_release": "Release",
             "_tried": "ExactCopies find_excesses find_guesses",
+            "_tried_models": "PromisedRegion",
             "comparing": "Candidate Candidates candidates plane",
             "labels": """
                 LabelPlan Labelled Labelling LabellingFacts MOST_QUERIES PrivatizedQueries QueryCurator
                 StudentCertificate StudentsSide TeachersSide certify
             """,
-            "models": "FittedModel ModelPlan Points TaskRows Serving Task fit_model plan_model serve_model",
+            "models": """
+                FittedModel ForeignModel ForeignModelPlan KeptBack ModelExam ModelPlan NOT_PROMISED_OF_FOREIGN Points
+                SensitiveColumn Serving Task TaskRows fit_model plan_model release_model serve_model
+            """,
             "questions": "MOST_NUMBERS Past Session Sweep TermOptions sweep",
             "sequences": "SequenceRelease release_sequences",
             "tables": """
@@ -82,6 +100,7 @@ else:
                 SyntheticRelease check_synthetic release_anonymized release_masked release_synthetic
                 release_synthetic_private read_rows
             """,
+            "trajectories": "CommunityRelease TrajectoryRelease release_communities release_trajectories",
         },
     )
 
@@ -89,6 +108,7 @@ __all__ = [
     "CERTIFICATE",
     "MOST_NUMBERS",
     "MOST_QUERIES",
+    "NOT_PROMISED_OF_FOREIGN",
     "NOT_PROMISED_OF_MASKS",
     "NOT_PROTECTED_BY_GATE",
     "AnonymizedRelease",
@@ -98,26 +118,33 @@ __all__ = [
     "Certificate",
     "Cited",
     "CollectionPlan",
+    "CommunityRelease",
     "Evidence",
     "ExactCopies",
     "FittedModel",
+    "ForeignModel",
+    "ForeignModelPlan",
     "Gate",
+    "KeptBack",
     "LabelPlan",
     "Labelled",
     "Labelling",
     "LabellingFacts",
     "MaskedPlan",
+    "ModelExam",
     "ModelPlan",
     "Past",
     "Plan",
     "Points",
     "PrivateSyntheticRelease",
     "PrivatizedQueries",
+    "PromisedRegion",
     "Purse",
     "QueryCurator",
     "Quotation",
     "QuotedQuestion",
     "Release",
+    "SensitiveColumn",
     "SequenceRelease",
     "Serving",
     "Session",
@@ -131,6 +158,7 @@ __all__ = [
     "TaskRows",
     "TeachersSide",
     "TermOptions",
+    "TrajectoryRelease",
     "Verdict",
     "Weighed",
     "candidates",
@@ -144,10 +172,13 @@ __all__ = [
     "plane",
     "read_rows",
     "release_anonymized",
+    "release_communities",
     "release_masked",
+    "release_model",
     "release_sequences",
     "release_synthetic",
     "release_synthetic_private",
+    "release_trajectories",
     "serve_model",
     "sweep",
 ]

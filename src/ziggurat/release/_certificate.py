@@ -90,6 +90,8 @@ class Certificate:
         The file that describes the release, if one does.
     details
         What else may be told of this kind.
+    audited
+        What an audit of the promise on invented data found (`AuditedPromise.to_dict`); None if there was none.
     """
 
     kind: str
@@ -107,6 +109,7 @@ class Certificate:
     decision: StewardDecision | None = None
     config: Mapping[str, Any] | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
+    audited: Mapping[str, Any] | None = None
 
     @property
     def rehearsal(self) -> bool:
@@ -141,6 +144,7 @@ class Certificate:
             "versions": versions(),
             "config": None if self.config is None else dict(self.config),
             "details": dict(self.details),
+            **({} if self.audited is None else {"audited": dict(self.audited)}),
         }
 
     def _promise(self) -> dict[str, Any] | None:

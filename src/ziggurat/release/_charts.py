@@ -24,7 +24,7 @@ def charts(evidence: Evidence, verdict: Verdict) -> dict[str, str]:
     tested = [each for each in (*verdict.stopped, *verdict.passed) if each.chance is not None]
     if tested:
         drawn["What attacks found, and what is allowed"] = _against_thresholds(tested, set(verdict.stopped))
-    return drawn
+    return {**drawn, **evidence.charts}
 
 
 def _exposure(before: Any, after: Any) -> str:

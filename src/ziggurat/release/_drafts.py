@@ -93,7 +93,7 @@ def require_as_attacked(drafts: Sequence[Path], files: Sequence[File]) -> None:
         raise PrivacyError("A file changed after it had been attacked; nothing was released.")
 
 
-def let_go(folder: Path, files: Sequence[File], certificate: Path, facts: dict[str, Any]) -> None:
+def let_go(folder: Path, files: Sequence[Artefact], certificate: Path, facts: dict[str, Any]) -> None:
     """Give files and certificate their names; if one cannot have it, those before it are taken back."""
     written = folder / certificate.name
     write_text(written, json.dumps(facts, indent=1) + "\n", mode=_OWNER_ONLY)

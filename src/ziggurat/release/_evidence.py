@@ -26,11 +26,15 @@ class Evidence:
         Why an attack was not made.
     facts
         Further values that JSON can hold, such as risk and loss before and after.
+    charts
+        Pictures of private rows for the steward's page, as SVG by title; a release that waits for a decision does not
+        keep them.
     """
 
     findings: Mapping[str, Finding] = field(default_factory=dict)
     skipped: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
+    charts: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as values that JSON can hold."""

@@ -6,13 +6,17 @@ however these depend on each other.
 
 Proof. Each such attack has a p-value P: if it has nothing to find, P[P <= x] <= x for every x (Fisher's test and random
 swaps, see `attacks._guesses`; the bounds of `attacks.synthetic._closest`, of `attacks.sequences` and of
-`attacks._epsilon`). Which attacks are judged follows from the gate and from how many guesses there are, not from who is
-in the table. Of the m that are judged let m0 have nothing to find. Unless one of those m0 has P <= level / m0, which
-happens with probability at most m0 * level / m0 = level (Bonferroni), none of them is rejected by Holm's steps, which
-compare the i-th smallest P with level / (m - i + 1) and end at the first that is larger: if one were, take the first;
-at most m - m0 were rejected before it, so it was compared with at most level / m0, and is larger. What is stopped is
-rejected, and has a risk above its threshold besides (Holm 1979, "A simple sequentially rejective multiple test
-procedure", Scand. J. Statist. 6(2)). QED.
+`attacks._epsilon`). Attacks on models are so only where members and others were drawn at random from the same people:
+Fisher's test is exact then for membership (scores follow from the model and from people of whom nobody is marked as a
+member, so that a model which knows nothing cannot tell a draw from another, see `attacks.models._scored`) and for
+inferred attributes, and the epsilon shown is a p-value of its promise. Without such a split they are told and not
+judged; so are the inequalities of `_tried_models`, which are no tests. Which attacks are judged follows from the gate
+and from how many guesses there are, not from who is in the table. Of the m that are judged let m0 have nothing to find.
+Unless one of those m0 has P <= level / m0, which happens with probability at most m0 * level / m0 = level (Bonferroni),
+none of them is rejected by Holm's steps, which compare the i-th smallest P with level / (m - i + 1) and end at the
+first that is larger: if one were, take the first; at most m - m0 were rejected before it, so it was compared with at
+most level / m0, and is larger. What is stopped is rejected, and has a risk above its threshold besides (Holm 1979, "A
+simple sequentially rejective multiple test procedure", Scand. J. Statist. 6(2)). QED.
 
 The threshold is compared with the risk itself, not with the lower end of its interval: chance is accounted for by P
 already, and fewer guesses must not let more pass. Attacks without a control have exact figures about a file, and plain
@@ -46,12 +50,21 @@ DEFAULTS: Mapping[str, Fraction | None] = MappingProxyType(
         "closest records": Fraction(1, 10),
         "closest sequences": Fraction(1, 10),
         "copied sequences": Fraction(1, 10),
+        "closest trajectories": Fraction(1, 10),
+        "copied trajectories": Fraction(1, 10),
+        "nearest people": Fraction(1, 10),
+        "found by points": Fraction(1, 10),
         "singling out, one column": Fraction(1, 10),
         "singling out, several columns": Fraction(1, 10),
         "linking": Fraction(1, 10),
         "inferring": Fraction(1, 10),
+        "membership": Fraction(1, 10),
+        "membership, surest": Fraction(1, 5),
         "undone": Fraction(0),
+        "held rows": Fraction(0),
         "matching": Fraction(1, 5),
+        "unique by points": Fraction(1, 5),
+        "linked traces": Fraction(1, 5),
         "canaries": None,
         "highest risk": None,
         "average risk": None,
@@ -59,8 +72,15 @@ DEFAULTS: Mapping[str, Fraction | None] = MappingProxyType(
         "skewness": None,
         "joining": None,
         "intersection": None,
+        "trajectory anonymity": None,
+        "top places": None,
+        "homes": None,
         "exact copies": None,
         "rows as they were": None,
+        "rebuilt rows": None,
+        "copied model": None,
+        "promised curve": None,
+        "promised accuracy": None,
     }
 )
 """The thresholds by kind of attack: a figure above it stops the release, and None only reports it.
@@ -70,8 +90,16 @@ learned: in large tables much smaller ones are beyond chance, as of any model th
 stops every release is switched off. Set 0 to be stopped by any risk beyond chance. A column that undoes an anonymised
 table stops it until somebody decides. A fifth of targets found is what custodians take for the most (El Emam, Dankar
 2008, "Protecting privacy using k-anonymity", JAMIA 15(5): a class of five under HIPAA's "very small" risk; the EMA's
-policy 0070 asks for 0.09). The risks of an anonymised table have none: its steward chose models, which are verified on
-the file, and a table of the promised k = 3 must not be stopped at one third. Copies without a control may be chance.
+policy 0070 asks for 0.09); so of people whom a few points single out, or whose two traces are linked. The risks of an
+anonymised table have none: its steward chose models, which are verified on the file, and a table of the promised k = 3
+must not be stopped at one third. Copies without a control may be chance.
+
+Who a model was trained on has two thresholds: an even guess, as many people named as there are members, stops it like
+any risk with a control; of the hundredth who are named most surely, a few whom the model remembers well among many whom
+it forgot, members over and above chance may be a fifth, as of other targets. A model that holds rows of people gives
+them to whoever has its file, and is stopped until somebody decides. That the row of one person follows from an exact
+linear model and the rows of all others is so of every such model, and only told: nobody but a guarantee hinders it. How
+soon a model is copied is about whoever owns it, and not about people.
 """
 
 _LONGEST = 1000
@@ -282,7 +310,9 @@ class _Sorting:
     def take(self, name: str, each: Tried) -> None:
         """Put one figure where it belongs."""
         threshold = each.claimed if each.kind == "epsilon" else self._limit(each.name, name, each.kind)
-        if each.claimed is not None and not self.guaranteed:
+        if each.unjudged:
+            self.no_verdict[each.name] = each.unjudged
+        elif each.claimed is not None and not self.guaranteed:
             self.no_verdict[each.name] = _NO_CLAIM
         elif threshold is None:
             self.no_verdict[each.name] = _NO_THRESHOLD

@@ -42,11 +42,14 @@ class Plan(Protocol[Output]):
     paid_by_promise
         Whether a grant that adds up epsilons and deltas, and nothing finer, pays what it promises instead of what it
         does.
+    audited
+        What an audit of its promise on invented data found, which may be published; None if there was none.
     """
 
     kind: str
     lifetime: float = AN_HOUR
     paid_by_promise: bool = False
+    audited: Mapping[str, Any] | None = None
 
     if TYPE_CHECKING:  # at run time a field or a property of the plan takes its place
 

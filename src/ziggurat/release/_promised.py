@@ -138,7 +138,7 @@ class PromisedDraft:
         """Attack the files; PrivacyError if one changed meanwhile."""
         found = self.find()
         require_as_attacked(self.drafts, self.files)
-        return found if found == Evidence() else replace(found, facts={"kept_back": self.kept_back})
+        return found if found == Evidence() else replace(found, facts={**found.facts, "kept_back": self.kept_back})
 
 
 Draft = TypeVar("Draft", bound=PromisedDraft)

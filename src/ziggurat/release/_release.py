@@ -94,6 +94,7 @@ class Release(Generic[Output]):
             decision=self.decision,
             config=self.config,
             details=self.plan.details(self.output),
+            audited=self.plan.audited,
         )
 
     def bundle(self, path: str | Path, key: Any = None) -> Path:

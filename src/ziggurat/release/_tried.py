@@ -26,6 +26,19 @@ from ziggurat.attacks import (
     SyntheticSinglingOut,
     Undone,
 )
+from ziggurat.attacks.mobility import (
+    ClosestTrajectories,
+    FoundByPoints,
+    FoundHomes,
+    LinkedTraces,
+    TopPlaces,
+    TrajectoryAnonymity,
+    Uniqueness,
+)
+from ziggurat.attacks.models import MembershipAttack, MembershipReport
+from ziggurat.attacks.models.extraction import CopiedModel
+from ziggurat.attacks.models.inspection import HeldRows
+from ziggurat.attacks.models.inversion import InferredAttribute, ReconstructedRows
 from ziggurat.attacks.sequences import ClosestSequences, ExposedCanaries
 from ziggurat.findings import Finding
 
@@ -78,6 +91,8 @@ class Tried:
         Whether there are too few guesses for a verdict.
     claimed
         The epsilon that was promised, if it is one that the figure bounds from below.
+    unjudged
+        Why there is no verdict, whatever the figure is; empty if there can be one.
     """
 
     name: str
@@ -87,6 +102,7 @@ class Tried:
     chance: float | None = None
     few: bool = False
     claimed: Fraction | None = None
+    unjudged: str = ""
 
 
 def find_guesses(finding: Finding) -> dict[str, Guesses]:
@@ -110,6 +126,20 @@ def find_excesses(finding: Finding) -> dict[str, Excess]:
         return {"closest records": Excess(rate, rate - reach, rate + reach, finding.verdict)}
     if isinstance(finding, ClosestSequences):
         return {"closest sequences": finding.closeness, "copied sequences": finding.copying}
+    if isinstance(finding, ClosestTrajectories):
+        return {
+            "closest trajectories": finding.closeness,
+            "copied trajectories": finding.copying,
+            "nearest people": finding.nearness,
+        }
+    if isinstance(finding, FoundByPoints):
+        return {"found by points": finding.risk}
+    if isinstance(finding, MembershipAttack):
+        return {f"membership by {finding.attack}": finding.even.risk} if finding.random_split else {}
+    if isinstance(finding, InferredAttribute):
+        return {f"inferring {finding.attribute}": finding.guesses.risk} if finding.random_split else {}
+    if isinstance(finding, MembershipReport):
+        return {name: risk for each in finding.attacks.values() for name, risk in find_excesses(each).items()}
     held = find_guesses(finding).items()
     return {name: each.risk for name, each in held if each.attack.trials and each.control.trials}
 
@@ -143,6 +173,46 @@ def _(finding: ClosestSequences, name: str) -> Iterator[Tried]:
     yield Tried(f"{name}, closest", "closest sequences", close.rate, means, finding.luck, close.verdict is None)
     means = "of the units with a sequence of their own had it copied, beyond what chance copies of others"
     yield Tried(f"{name}, copied", "copied sequences", copied.rate, means, finding.copied, copied.verdict is None)
+
+
+@_figures.register
+def _(finding: ClosestTrajectories, name: str) -> Iterator[Tried]:
+    close, copied, near = finding.closeness, finding.copying, finding.nearness
+    chances = finding.found.luck, finding.found.copied, finding.luck
+    means = (
+        "of the different released trajectories, over and above one half, are closer to people learned from than to "
+        "others"
+    )
+    yield Tried(f"{name}, closest", "closest trajectories", close.rate, means, chances[0], close.verdict is None)
+    means = "of the people with a trajectory of their own had it copied, beyond what chance copies of others"
+    yield Tried(f"{name}, copied", "copied trajectories", copied.rate, means, chances[1], copied.verdict is None)
+    means = "of pairs, over and above one half, have the one learned from nearer to what was released than the other"
+    yield Tried(f"{name}, nearest", "nearest people", near.rate, means, chances[2], near.verdict is None)
+
+
+@_figures.register
+def _(finding: FoundByPoints, name: str) -> Iterator[Tried]:
+    means = f"of the people learned from are found by {finding.points} points, beyond what is found of others"
+    yield Tried(name, "found by points", finding.risk.rate, means, finding.chance, finding.verdict is None)
+
+
+@_figures.register
+def _(finding: Uniqueness, name: str) -> Iterator[Tried]:
+    means = f"of the people are singled out by {finding.points} points ({finding.resolution})"
+    yield Tried(name, "unique by points", finding.alone[-1].rate, means)
+
+
+@_figures.register
+def _(finding: LinkedTraces, name: str) -> Iterator[Tried]:
+    means = f"of the people are linked with their own other trace ({finding.resolution})"
+    yield Tried(name, "linked traces", finding.first.rate, means, finding.chance)
+
+
+@_figures.register
+def _(finding: TrajectoryAnonymity | TopPlaces | FoundHomes, name: str) -> Iterator[Tried]:
+    kinds = {TrajectoryAnonymity: "trajectory anonymity", TopPlaces: "top places", FoundHomes: "homes"}
+    means = f"of the people share their {finding.last.told} with nobody ({finding.resolution})"
+    yield Tried(name, kinds[type(finding)], finding.last.alone.rate, means)
 
 
 @_figures.register
@@ -221,6 +291,41 @@ def _(finding: ExactCopies, name: str) -> Iterator[Tried]:
 @_figures.register
 def _(finding: Undone, name: str) -> Iterator[Tried]:
     yield Tried(name, "undone", float(len(finding.columns)), "columns that leave as they were undo it")
+
+
+@_figures.register
+def _(finding: MembershipAttack | MembershipReport, name: str) -> Iterator[Tried]:
+    from ziggurat.release._tried_models import weigh_membership
+
+    yield from weigh_membership(finding, name)
+
+
+@_figures.register
+def _(finding: InferredAttribute, name: str) -> Iterator[Tried]:
+    from ziggurat.release._tried_models import weigh_attribute
+
+    yield from weigh_attribute(finding, name)
+
+
+@_figures.register
+def _(finding: ReconstructedRows, name: str) -> Iterator[Tried]:
+    from ziggurat.release._tried_models import weigh_rows
+
+    yield from weigh_rows(finding, name)
+
+
+@_figures.register
+def _(finding: HeldRows, name: str) -> Iterator[Tried]:
+    from ziggurat.release._tried_models import weigh_held
+
+    yield from weigh_held(finding, name)
+
+
+@_figures.register
+def _(finding: CopiedModel, name: str) -> Iterator[Tried]:
+    from ziggurat.release._tried_models import weigh_copy
+
+    yield from weigh_copy(finding, name)
 
 
 def _by_guesses(name: str, kind: str, each: Guesses) -> Tried:

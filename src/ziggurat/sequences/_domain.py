@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, Self
 
 from ziggurat.data import Unit
 from ziggurat.errors import DataError, ParameterError
@@ -71,7 +72,17 @@ class SequenceDomain:
         except ValueError:
             raise DataError("A label is no class of the domain; add it to 'classes', or leave it out.") from None
 
-    def with_unit(self, unit: Unit) -> SequenceDomain:
+    def to_plain(self) -> dict[str, Any]:
+        """All of it for a file of JSON."""
+        said = {"tokens": self.tokens, "longest": self.longest, "classes": self.classes}
+        return {**said, "unit": [self.unit.name, self.unit.column]}
+
+    @classmethod
+    def from_plain(cls, said: Mapping[str, Any]) -> Self:
+        """What `to_plain` said; KeyError, TypeError or ValueError if it is something else."""
+        return cls(**{**said, "unit": Unit(*said["unit"])})
+
+    def with_unit(self, unit: Unit) -> Self:
         """The same symbols and classes, of other owners."""
         return replace(self, unit=unit)
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ziggurat.archives import Array, read_archive, write_archive
-from ziggurat.data import Unit
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.privacy import (
     Amount,
@@ -32,7 +31,7 @@ from ziggurat.sequences._sequences import Sequences
 Progress = Callable[[str, int, int], None]
 """Is told what is done, how much of it, and how much in all; from public or noisy facts alone."""
 
-_FORMAT = "ziggurat/sequences/1"
+_FORMAT = "ziggurat/sequences/2"
 _CHECKPOINT = "checkpoint"  # where it lies on the machine that learned is nobody else's business
 
 
@@ -55,6 +54,8 @@ class SequenceGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     event_, origin_
         What fitting did and with which randomness, for the ledger.
     """
+
+    _domain_class: ClassVar[type[SequenceDomain]] = SequenceDomain
 
     epsilon: Amount
     delta: Amount
@@ -103,11 +104,15 @@ class SequenceGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         """
         event = self.planned(sequences.domain)
         source, most = self._source(), self._most(sequences.domain)
-        bounded = sequences.bounded(most, source.child("bounding"))
+        bounded = self._bound(sequences, most, source)
         self.domain_ = sequences.domain
         self.sizes_ = self._learn(bounded, most, source, progress or _say_nothing)
         self.event_, self.origin_ = event, source.origin
         return self
+
+    def _bound(self, sequences: Sequences, most: int, source: Source) -> Sequences:
+        """Leave out what is more than `most` of one unit, unless a subclass weighs all of them down instead."""
+        return sequences.bounded(most, source.child("bounding"))
 
     def sample(
         self,
@@ -131,6 +136,9 @@ class SequenceGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         draw = choose_source(random_state).simulation()
         labels = np.repeat(np.arange(self.domain_.groups, dtype=np.int32), self._wanted(count, sizes))
         draw.shuffle(labels)
+        return self._make(labels, draw)
+
+    def _make(self, labels: Array, draw: np.random.Generator) -> Sequences:
         codes, lengths = self._draw(labels, draw)
         owners = None if self.domain_.unit.is_row else np.arange(len(labels))
         offsets = np.concatenate([[0], np.cumsum(lengths)])
@@ -161,12 +169,11 @@ class SequenceGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         """Write the fitted model to a file: noisy facts and what follows from them, as safe as what is drawn."""
         check_is_fitted(self)
         facts, arrays = self._state()
-        domain, parameters = self.domain_, self.get_params(deep=False)
+        parameters = self.get_params(deep=False)
         said = {
             "class": type(self).__name__,
             "parameters": {name: _plain(value) for name, value in parameters.items() if name != _CHECKPOINT},
-            "domain": {"tokens": domain.tokens, "classes": domain.classes, "longest": domain.longest},
-            "unit": [domain.unit.name, domain.unit.column],
+            "domain": self.domain_.to_plain(),
             "sizes": self.sizes_,
             "event": self.event_.to_dict(),
             "origin": self.origin_,
@@ -185,7 +192,7 @@ class SequenceGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
             raise DataError(f"What is in {str(path)!r} is no {cls.__name__} that this version saved.")
         try:
             made = cls(**facts["parameters"])
-            made.domain_ = SequenceDomain(**facts["domain"], unit=Unit(*facts["unit"]))
+            made.domain_ = cls._domain_class.from_plain(facts["domain"])
             made.sizes_ = tuple(int(each) for each in facts["sizes"])
             made.event_, made.origin_ = event_from_dict(facts["event"]), str(facts["origin"])
             made._restore(facts["learned"], arrays)

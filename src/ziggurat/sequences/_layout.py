@@ -85,7 +85,7 @@ def domain_of(schema: Schema, layout: SequenceLayout | None = None) -> SequenceD
         A column is not there or of another kind, or the unit of a long table is one row.
     """
     where = layout or SequenceLayout.of(schema)
-    classes = () if where.label is None else _classes(schema[where.label])
+    classes = () if where.label is None else classes_of(schema[where.label])
     if where.token is None:
         symbols = schema[where.sequence].public_symbols()
         return SequenceDomain(symbols.tokens, where.longest or symbols.longest, classes, schema.unit)
@@ -93,7 +93,8 @@ def domain_of(schema: Schema, layout: SequenceLayout | None = None) -> SequenceD
     return SequenceDomain(schema[where.token].public_categories().values, where.longest or 1, classes, schema.unit)
 
 
-def _classes(column: Column) -> tuple[Token, ...]:
+def classes_of(column: Column) -> tuple[Token, ...]:
+    """The public classes that a column holds."""
     if column.kind is not Kind.INTEGER:
         return column.public_categories().values
     bounds = column.public_bounds()

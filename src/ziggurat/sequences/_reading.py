@@ -8,21 +8,18 @@ sequences of neighbouring tables are neighbours, and no message tells of a cell.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from ziggurat.data import Kind, Table, open_table
-from ziggurat.data.expressions import cast_to, constant, is_filled, is_present, only_where, reference
+from ziggurat.data import Table, open_table
+from ziggurat.data.expressions import is_filled, is_present, only_where, reference
 from ziggurat.sequences._domain import SequenceDomain
 from ziggurat.sequences._layout import SequenceLayout, domain_of
+from ziggurat.sequences._relational import Numbers, class_code, first_class, flag, has_class, numbers_of, window
 from ziggurat.sequences._sequences import Sequences
-
-Numbers = npt.NDArray[Any]
 
 
 def read_sequences(table: object, layout: SequenceLayout | None = None) -> Sequences:
@@ -72,7 +69,7 @@ def _read_wide(table: Table, layout: SequenceLayout, domain: SequenceDomain) -> 
     found, whose = _SequenceRows(domain), []
     for batch in table.engine.batches(_cells(table, layout, domain)):
         codes, lengths = _code_texts(batch.column("cell"), separator, tokens, domain.longest)
-        found.add(codes, np.cumsum(lengths) - lengths, _numbers(batch, "label"))
+        found.add(codes, np.cumsum(lengths) - lengths, numbers_of(batch, "label"))
         whose.append(batch.column("owner"))
     return found.sequences(None if domain.unit.is_row else _number_owners(whose))
 
@@ -83,9 +80,13 @@ def _cells(table: Table, layout: SequenceLayout, domain: SequenceDomain) -> exp.
     text = exp.Coalesce(this=only_where(is_present(cell), reference(cell)), expressions=[exp.Literal.string("")])
     owner = exp.Literal.number(0) if unit is None else reference(table.declared[unit])
     owned = [] if unit is None else [is_present(table.declared[unit])]
-    asked = (text.as_("cell"), owner.as_("owner"), _class_code(table, layout, domain).as_("label"))
+    asked = (
+        text.as_("cell"),
+        owner.as_("owner"),
+        class_code(table.declared, layout.label, domain.classes).as_("label"),
+    )
     cells = exp.select(*asked).from_(_rows(table, layout, domain)).where(*owned)
-    return exp.select("*").from_(cells.subquery("cells")).where(_has_class())
+    return exp.select("*").from_(cells.subquery("cells")).where(has_class())
 
 
 def _code_texts(texts: pa.Array, separator: str, tokens: pa.Array, longest: int) -> tuple[Numbers, Numbers]:
@@ -110,11 +111,11 @@ def _read_long(table: Table, layout: SequenceLayout, domain: SequenceDomain) -> 
     found, firsts = _SequenceRows(domain), [np.zeros(0, np.bool_)]
     try:
         for batch in table.engine.batches(_in_order(table, layout, domain, lent)):
-            begins = _numbers(batch, "place") == 1
+            begins = numbers_of(batch, "place") == 1
             known = batch.column("code").is_valid().to_numpy(zero_copy_only=False)
             before = np.cumsum(known) - known
-            found.add(_numbers(batch, "code")[known], before[begins], _numbers(batch, "label")[begins])
-            firsts.append((_numbers(batch, "turn") == 1)[begins])
+            found.add(numbers_of(batch, "code")[known], before[begins], numbers_of(batch, "label")[begins])
+            firsts.append((numbers_of(batch, "turn") == 1)[begins])
     finally:
         table.engine.take_back(lent)
     return found.sequences(np.cumsum(np.concatenate(firsts)) - 1)
@@ -126,19 +127,18 @@ def _in_order(table: Table, layout: SequenceLayout, domain: SequenceDomain, lent
     A sequence without a known symbol keeps one row: it is an empty sequence. `turn` is 1 where an owner begins.
     """
     keys = ["owner", "number"]
-    unknown = _flag(exp.Is(this=exp.column("code"), expression=exp.Null()))
-    unclassed = _flag(exp.LT(this=exp.column("label"), expression=exp.Literal.number(0)))
-    place = _window(exp.RowNumber(), keys, [unknown, "nowhere", "at", "code"])
+    unknown = flag(exp.Is(this=exp.column("code"), expression=exp.Null()))
+    place = window(exp.RowNumber(), keys, [unknown, "nowhere", "at", "code"])
     label: exp.Expr = exp.column("label")
     if layout.label is not None:
-        label = _window(exp.FirstValue(this=label), keys, [unclassed, "nowhere", "at", "label"])
+        label = first_class("label", keys, ["nowhere", "at"])
     placed = exp.select(*keys, "code", place.as_("place"), label.as_("label"))
     placed = placed.from_(_symbols(table, layout, domain, lent).subquery("coded"))
     some = exp.or_(is_filled(exp.column("code")), exp.EQ(this=exp.column("place"), expression=exp.Literal.number(1)))
     within = exp.LTE(this=exp.column("place"), expression=exp.Literal.number(domain.longest))
-    turn = _window(exp.RowNumber(), keys[:1], ["number", "place"])
+    turn = window(exp.RowNumber(), keys[:1], ["number", "place"])
     kept = exp.select(*keys, "code", "place", "label", turn.as_("turn")).from_(placed.subquery("placed"))
-    return kept.where(some, within, _has_class()).order_by(*keys, "place")
+    return kept.where(some, within, has_class()).order_by(*keys, "place")
 
 
 def _symbols(table: Table, layout: SequenceLayout, domain: SequenceDomain, lent: exp.Expr) -> exp.Select:
@@ -150,9 +150,9 @@ def _symbols(table: Table, layout: SequenceLayout, domain: SequenceDomain, lent:
         reference(owner).as_("owner"),
         reference(number).as_("number"),
         reference(order).as_("at"),
-        _flag(exp.Not(this=is_present(order))).as_("nowhere"),
+        flag(exp.Not(this=is_present(order))).as_("nowhere"),
         reference(token).as_("symbol"),
-        _class_code(table, layout, domain).as_("label"),
+        class_code(table.declared, layout.label, domain.classes).as_("label"),
     )
     rows = exp.select(*asked).from_(_rows(table, layout, domain)).where(is_present(owner), is_present(number))
     same = exp.EQ(this=exp.column("symbol"), expression=exp.column("token"))
@@ -165,38 +165,5 @@ def _rows(table: Table, layout: SequenceLayout, domain: SequenceDomain) -> exp.S
     return table.relation([], [name for name in named if name is not None])
 
 
-def _class_code(table: Table, layout: SequenceLayout, domain: SequenceDomain) -> exp.Expr:
-    """The code of a row's class; 0 where sequences have no classes, and -1 where a row has none of them."""
-    if layout.label is None:
-        return exp.Literal.number(0)
-    column = table.declared[layout.label]
-    is_truth = column.kind is Kind.BOOLEAN
-    cell = cast_to(reference(column), "INT") if is_truth else reference(column)
-    storage = Kind.INTEGER if is_truth else column.storage
-    cases = [
-        exp.If(this=exp.EQ(this=cell, expression=constant(each, storage)), true=exp.Literal.number(code))
-        for code, each in enumerate(domain.classes)
-    ]
-    return exp.Case(ifs=cases, default=exp.Literal.number(-1))
-
-
-def _has_class() -> exp.Expr:
-    return exp.GTE(this=exp.column("label"), expression=exp.Literal.number(0))
-
-
-def _window(what: exp.Expr, within: Sequence[str], order: Sequence[str | exp.Expr]) -> exp.Expr:
-    keys = [exp.column(each) if isinstance(each, str) else each for each in order]
-    ordered = exp.Order(expressions=[exp.Ordered(this=key) for key in keys])
-    return exp.Window(this=what, partition_by=[exp.column(each) for each in within], order=ordered)
-
-
-def _flag(condition: exp.Expr) -> exp.Expr:
-    return exp.Case(ifs=[exp.If(this=condition, true=exp.Literal.number(1))], default=exp.Literal.number(0))
-
-
 def _join(pieces: Sequence[Numbers]) -> Numbers:
     return np.concatenate([np.zeros(0, np.int32), *pieces])
-
-
-def _numbers(batch: pa.RecordBatch, name: str) -> Numbers:
-    return np.asarray(batch.column(name).to_numpy(zero_copy_only=False))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -123,19 +123,22 @@ class Sequences:
         """The class of each, by its name."""
         return None if self.labels is None else [self.domain.classes[code] for code in self.labels.tolist()]
 
-    def take(self, places: npt.ArrayLike) -> Sequences:
+    def _keeping(self, symbols: Places, offsets: Places, labels: Codes | None, owners: Places | None) -> Self:
+        """Sequences of some of these symbols, by their places among all."""
+        return type(self)(self.domain, self.codes[symbols], offsets, labels, owners)
+
+    def take(self, places: npt.ArrayLike) -> Self:
         """The sequences at some places, in that order."""
         at = np.atleast_1d(np.asarray(places))
         at = np.flatnonzero(at) if at.dtype == bool else at.astype(np.int64)
         lengths = self.lengths[at]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         inside = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
-        codes = self.codes[np.repeat(self.offsets[at], lengths) + inside]
         labels = None if self.labels is None else self.labels[at]
         owners = None if self.owners is None else self.owners[at]
-        return Sequences(self.domain, codes, offsets, labels, owners)
+        return self._keeping(np.repeat(self.offsets[at], lengths) + inside, offsets, labels, owners)
 
-    def of_class(self, code: int) -> Sequences:
+    def of_class(self, code: int) -> Self:
         """Those of one class; all of them where there are no classes."""
         return self if self.labels is None else self.take(self.labels == code)
 
@@ -147,14 +150,14 @@ class Sequences:
         matrix[np.arange(wide) < held[:, None]] = self.take_first(wide).codes
         return matrix
 
-    def take_first(self, most: int) -> Sequences:
+    def take_first(self, most: int) -> Self:
         """The same sequences, each cut to its first `most` symbols."""
         lengths = np.minimum(self.lengths, most)
         inside = np.arange(len(self.codes)) - np.repeat(self.offsets[:-1], self.lengths)
         offsets = np.concatenate([[0], np.cumsum(lengths)])
-        return Sequences(self.domain, self.codes[inside < most], offsets, self.labels, self.owners)
+        return self._keeping(np.flatnonzero(inside < most), offsets, self.labels, self.owners)
 
-    def bounded(self, most: int, source: Source) -> Sequences:
+    def bounded(self, most: int, source: Source) -> Self:
         """At most `most` sequences of each owner, chosen at random: what one unit then contributes is bounded.
 
         Whose sequences are kept, and how many, depends for each owner on the owner's own sequences and on fresh coins.

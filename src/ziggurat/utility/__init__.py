@@ -1,7 +1,7 @@
-"""Judges of synthetic tables: how useful copies are beside their original.
+"""Judges of use: how useful copies are beside their original, and what privacy does to groups of people.
 
 Everything here is for the steward's eyes: the figures are exact and unprotected, and nothing that is measured here
-makes a copy private.
+makes a copy private. Only `count_errors_privately` tells noisy figures, for a price.
 """
 
 from typing import TYPE_CHECKING
@@ -28,6 +28,18 @@ if TYPE_CHECKING:
     from ziggurat.utility._regression import Coefficient, ComparedRegression, regression
     from ziggurat.utility._sheets import ROWS
     from ziggurat.utility._transfer import Transfer, transfer
+    from ziggurat.utility.subgroups import (
+        CountedErrors,
+        ErrorRange,
+        GroupCost,
+        GroupedErrors,
+        GroupKept,
+        GroupSizes,
+        KeptGroups,
+        compare_group_counts,
+        compare_groups,
+        count_errors_privately,
+    )
 else:
     __getattr__, __dir__ = lazy(
         __name__,
@@ -45,6 +57,10 @@ else:
             "_regression": "Coefficient ComparedRegression regression",
             "_sheets": "ROWS",
             "_transfer": "Transfer transfer",
+            "subgroups": """
+                CountedErrors ErrorRange GroupCost GroupKept GroupSizes GroupedErrors KeptGroups compare_group_counts
+                compare_groups count_errors_privately
+            """,
         },
     )
 
@@ -56,9 +72,16 @@ __all__ = [
     "ComparedRegression",
     "Comparison",
     "Correlations",
+    "CountedErrors",
+    "ErrorRange",
     "Estimates",
     "Formula",
+    "GroupCost",
+    "GroupKept",
+    "GroupSizes",
+    "GroupedErrors",
     "Interval",
+    "KeptGroups",
     "Marginal",
     "MarginalHistogram",
     "Marginals",
@@ -67,7 +90,10 @@ __all__ = [
     "Spread",
     "Transfer",
     "compare",
+    "compare_group_counts",
+    "compare_groups",
     "correlations",
+    "count_errors_privately",
     "estimates",
     "hellinger",
     "interval_overlap",

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
+from ziggurat.attacks._nearest import find_nearest
 from ziggurat.attacks.sequences import closest_sequences
-from ziggurat.attacks.sequences._nearest import find_nearest
 from ziggurat.data import Unit
 from ziggurat.errors import ParameterError
 from ziggurat.release import Evidence, Gate

@@ -65,7 +65,18 @@ def test_mnist_is_byte_for_byte_the_original_idx_files():
 
 
 @pytest.mark.parametrize(
-    "name", ["acs2019", "adult_uci", "arx_adult", "hdfs", "howell1", "sd2011", "winequality_white"]
+    "name",
+    [
+        "acs2019",
+        "adult_uci",
+        "arx_adult",
+        "foursquare_nyc_pois",
+        "foursquare_nyc_visits",
+        "hdfs",
+        "howell1",
+        "sd2011",
+        "winequality_white",
+    ],
 )
 def test_ready_made_schemas_fit_their_data(name):
     problems = read(datasets.load(name, offline=True), schema=datasets.schema(name)).validate()

@@ -7,7 +7,17 @@ import pytest
 from ziggurat.data import datasets
 from ziggurat.errors import DataError
 
-READY = ("acs2019", "adult_uci", "arx_adult", "hdfs", "howell1", "sd2011", "winequality_white")
+READY = (
+    "acs2019",
+    "adult_uci",
+    "arx_adult",
+    "foursquare_nyc_pois",
+    "foursquare_nyc_visits",
+    "hdfs",
+    "howell1",
+    "sd2011",
+    "winequality_white",
+)
 
 
 def test_names_are_sorted_and_each_has_facts():

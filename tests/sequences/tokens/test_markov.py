@@ -16,8 +16,8 @@ from ziggurat.errors import DataError, ParameterError
 from ziggurat.mechanisms import empirical_epsilon
 from ziggurat.privacy import ComposedEvent, GaussianEvent, PureEvent
 from ziggurat.sequences import SequenceDomain, Sequences
+from ziggurat.sequences._counting_noise import PARTS, CountingNoise
 from ziggurat.sequences.tokens import MarkovSequences, _markov
-from ziggurat.sequences.tokens._counting_noise import CountingNoise
 from ziggurat.sequences.tokens._markov import count_phrases
 from ziggurat.sequences.tokens._noisy_transitions import agree_on_transitions, agree_with
 from ziggurat.sequences.tokens._phrases import Phrases
@@ -128,10 +128,10 @@ def test_a_unit_moves_all_tables_of_a_kind_together_by_no_more_than_their_bound(
 
 def test_a_weight_forgotten_is_noticed(monkeypatch):
     """The negative control of the two tests above: every sequence counts whole, however long."""
-    monkeypatch.setattr(_markov, "weigh", lambda norms, bound, square: np.full_like(norms, _markov._PARTS))
+    monkeypatch.setattr(_markov, "weigh", lambda norms, bound, square: np.full_like(norms, PARTS))
     domain = SequenceDomain(tuple("abc"), longest=5)
-    table = count_phrases(Sequences.of(domain, ["abcab"]), None, Phrases(3), 3 * _markov._PARTS, False)
-    assert table.sum() > 3 * _markov._PARTS
+    table = count_phrases(Sequences.of(domain, ["abcab"]), None, Phrases(3), 3 * PARTS, False)
+    assert table.sum() > 3 * PARTS
 
 
 # An audit from outside
@@ -172,7 +172,7 @@ def _nothing(patched):
 
 
 def _unbounded(patched):
-    patched.setattr(_markov, "weigh", lambda norms, bound, square: np.full_like(norms, _markov._PARTS))
+    patched.setattr(_markov, "weigh", lambda norms, bound, square: np.full_like(norms, PARTS))
 
 
 def _lengths_as_they_are(patched):

@@ -36,7 +36,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ziggurat.attacks._guesses import ALARM, whole
-from ziggurat.attacks.sequences._nearest import find_nearest
+from ziggurat.attacks._nearest import find_nearest
 from ziggurat.errors import ParameterError
 from ziggurat.findings import Finding
 from ziggurat.privacy import exact_delta, exact_epsilon, in_words
@@ -259,7 +259,7 @@ class Canaries:
     def plant(self, sequences: Sequences) -> Sequences:
         """Return the sequences with every canary added as often as said; each canary has an owner of its own."""
         planted = self.planted.take(np.repeat(np.arange(len(self.planted)), self.times))
-        return Sequences.together([sequences, planted])
+        return type(sequences).together([sequences, planted])
 
     def measure(
         self,

@@ -31,8 +31,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ziggurat.attacks._guesses import ALARM, FEWEST, Excess, dealt_chance, excess, whole
+from ziggurat.attacks._nearest import Distances, Nearest, find_nearest
 from ziggurat.attacks._swaps import bound_luck
-from ziggurat.attacks.sequences._nearest import Nearest, find_nearest
 from ziggurat.errors import ParameterError
 from ziggurat.findings import CONFIDENCE, Finding, Share
 from ziggurat.randomness import choose_source
@@ -46,7 +46,7 @@ AT_MOST = 10_000
 
 @dataclass(frozen=True)
 class SequenceCloseness:
-    """How close released sequences come to some real ones, by edit distance as a share of the longer's length.
+    """How close released sequences come to some real ones, by default in edits as a share of the longer's length.
 
     Attributes
     ----------
@@ -164,6 +164,7 @@ def closest_sequences(
     learned: Sequences,
     control: Sequences,
     *,
+    distance: Distances | None = None,
     at_most: int = AT_MOST,
     random_state: int | None = None,
 ) -> ClosestSequences:
@@ -176,6 +177,8 @@ def closest_sequences(
     learned, control
         What it was learned from, and sequences of the same kind that it was not learned from: chosen at random, unit by
         unit, from the same pool.
+    distance
+        Another one than the edit distance, between texts of one character per symbol (`Sequences.to_characters`).
     at_most
         How many released sequences, and how many units of each side, are measured at most; drawn at random. Copies are
         looked for among all.
@@ -194,7 +197,7 @@ def closest_sequences(
     sides = [_SequenceSide(each) for each in (learned, control)]
     size = min(most, *(each.units for each in sides))
     ours, theirs = (each.draw(size, draw) for each in sides)
-    found = find_nearest(asked, ours[0], theirs[0])
+    found = find_nearest(asked, ours[0], theirs[0], distance)
     votes = [np.bincount(who, weights=found.votes(texts), minlength=size) for texts, who in (ours, theirs)]
     gaps, distinct = votes[0] - votes[1], len(found.times)
     uniques = _count_uniques(set(texts), *sides)

@@ -2,6 +2,7 @@
 
 from ziggurat.attacks.synthetic._alike import name_copies, number_alike, read_alike
 from ziggurat.attacks.synthetic._closest import Closeness, ClosestRecords, closest_records
+from ziggurat.attacks.synthetic._density_ratio import attack_synthetic_membership
 from ziggurat.attacks.synthetic._evaluate import (
     GUESSES,
     AttributeInference,
@@ -26,6 +27,7 @@ __all__ = [
     "Scenario",
     "SyntheticSinglingOut",
     "Within",
+    "attack_synthetic_membership",
     "closest_records",
     "inference",
     "linkability",

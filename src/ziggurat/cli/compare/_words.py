@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from ziggurat.attacks import ClosestRecords, Excess, Guesses, Share
+    from ziggurat.attacks.mobility import ClosestTrajectories, FoundByPoints
     from ziggurat.attacks.sequences import ClosestSequences
     from ziggurat.findings import Finding
     from ziggurat.release import Candidates
@@ -84,6 +85,7 @@ def overall_lines(found: Comparison) -> Iterator[tuple[str, str, str]]:
 def attack_lines(attacks: Mapping[str, Finding]) -> Iterator[AttackLine]:
     """Return a line for each attack, those without a control last."""
     from ziggurat.attacks import ClosestRecords, EpsilonBound, MatchRisk
+    from ziggurat.attacks.mobility import ClosestTrajectories, FoundByPoints
     from ziggurat.attacks.sequences import ClosestSequences
     from ziggurat.release import ExactCopies, find_excesses, find_guesses
 
@@ -93,6 +95,10 @@ def attack_lines(attacks: Mapping[str, Finding]) -> Iterator[AttackLine]:
             yield from _closest(excesses["closest records"], finding)
         if isinstance(finding, ClosestSequences):
             yield from _closest_sequences(finding)
+        if isinstance(finding, ClosestTrajectories):
+            yield from _closest_trajectories(finding)
+        if isinstance(finding, FoundByPoints):
+            yield from _found_by_points(finding)
         for name, each in find_guesses(finding).items():
             if not each.attack.trials:
                 yield AttackLine(name, "–", "–", "–", "–", "nothing to try", None)
@@ -121,15 +127,31 @@ def _closest(risk: Excess, finding: ClosestRecords) -> Iterator[AttackLine]:
     yield AttackLine("exact copies", *equal, "–", "–", said, None)
 
 
-def _closest_sequences(finding: ClosestSequences) -> Iterator[AttackLine]:
-    words = {True: "more than chance", False: "no more than chance", None: "too few"}
+_WORDS = {True: "more than chance", False: "no more than chance", None: "too few"}
+
+
+def _closest_sequences(finding: ClosestSequences, what: str = "sequences") -> Iterator[AttackLine]:
     close, copied = finding.closeness, finding.copying
     sides = f"{finding.closer:.1%}", f"50.0% ± {finding.chance:.1%}"
-    verdict = f"{words[close.verdict]} of {finding.released:,}"
-    yield AttackLine("closest sequences", *sides, "–", _interval(close), verdict, close.verdict)
-    verdict = f"{words[copied.verdict]} of {finding.uniques.trials:,}"
+    verdict = f"{_WORDS[close.verdict]} of {finding.released:,}"
+    yield AttackLine(f"closest {what}", *sides, "–", _interval(close), verdict, close.verdict)
+    verdict = f"{_WORDS[copied.verdict]} of {finding.uniques.trials:,}"
     both = _interval(finding.uniques), _interval(finding.control_uniques)
-    yield AttackLine("copied sequences", *both, "–", _interval(copied), verdict, copied.verdict)
+    yield AttackLine(f"copied {what}", *both, "–", _interval(copied), verdict, copied.verdict)
+
+
+def _closest_trajectories(finding: ClosestTrajectories) -> Iterator[AttackLine]:
+    yield from _closest_sequences(finding.found, "trajectories")
+    near = finding.nearness
+    verdict = f"{_WORDS[near.verdict]} of {finding.nearer.trials:,}"
+    yield AttackLine("nearest people", _interval(finding.nearer), "50.0%", "–", _interval(near), verdict, near.verdict)
+
+
+def _found_by_points(finding: FoundByPoints) -> Iterator[AttackLine]:
+    both = _interval(finding.learned), _interval(finding.control)
+    verdict = f"{_WORDS[finding.verdict]} of {finding.learned.trials:,}"
+    name = f"found by {finding.points} points"
+    yield AttackLine(name, *both, "–", _interval(finding.risk), verdict, finding.verdict)
 
 
 def _verdict(each: Guesses) -> tuple[str, bool | None]:

@@ -6,7 +6,11 @@ from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
     from ziggurat.cli.model._command import app
+    from ziggurat.cli.model._folders import load_model, read_promise
+    from ziggurat.cli.model._options import PROMISE
 else:
-    __getattr__, __dir__ = lazy(__name__, {"_command": "app"})
+    __getattr__, __dir__ = lazy(
+        __name__, {"_command": "app", "_folders": "load_model read_promise", "_options": "PROMISE"}
+    )
 
-__all__ = ["app"]
+__all__ = ["PROMISE", "app", "load_model", "read_promise"]

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ziggurat.cli._options import AsJson, Force, OutFile, TableArgument, with_records
+from ziggurat.cli._options import AsJson, Force, GoOn, OutFile, TableArgument, with_records
 from ziggurat.cli._outputs import TABLES, check_file, check_folder, print_json, write_table
 from ziggurat.cli.model import _serve as _model_serve
 from ziggurat.cli.model import _show as _model_show
+from ziggurat.cli.model._folders import load_model
 from ziggurat.cli.model._options import MODEL, PROMISE, FitOptions, count_needed, read_options
-from ziggurat.cli.pate import TASK, read_features, read_task
-from ziggurat.errors import ArtefactError
+from ziggurat.cli.pate import TASK, read_features
 from ziggurat.files import filling
 
 if TYPE_CHECKING:
     from ziggurat.learn import PrivateModel
-    from ziggurat.release import Task
+    from ziggurat.release import FittedModel, Task
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -50,12 +49,21 @@ def fit(
     option: Annotated[
         list[str] | None, typer.Option(help="alpha=0.1: a parameter of the model, once for each.")
     ] = None,
+    holdout: Annotated[
+        float, typer.Option(help="The share of people kept back as a control for attacks, such as 0.2.")
+    ] = 0.0,
+    go_on: GoOn = "",
+    audit: Annotated[
+        int,
+        typer.Option(help="Audit the promise before anything is paid: so many fits on invented rows, such as 1000."),
+    ] = 0,
 ) -> None:
     """Fit a private model and pay for it out of a grant.
 
     The budget's relation decides how much noise there is; under add-or-remove-one the number of rows is private. These
-    models protect rows: if the budget protects people, every person must have one row. Exit code 3 if it costs more
-    than is left; the model sees no row then.
+    models protect rows: if the budget protects people, every person must have one row. With --holdout the model is
+    fitted on the others, and attacked before it leaves: does it tell whom it was fitted on? Exit code 3 if it costs
+    more than is left, and the model sees no row then; 5 if the gate stops it, which was paid for all the same.
     """
     from ziggurat.cli._books import open_ledger
     from ziggurat.data.engines import DuckDBEngine
@@ -73,28 +81,32 @@ def fit(
         estimator = make_model(chosen, task, given.epsilon, given.delta, options, given.seed, whom.relation)
         require_same_unit(found.schema.unit, whom.unit)
         paying: dict[str, Any] = {"ledger": book, "analyst": given.analyst, "budget": given.budget}
+        paying |= {"holdout": holdout, "go_on": go_on, "audit": audit}
         least = count_needed(whom)
         if given.quote and not least:  # where the number of rows is private, the price is the same for any
-            given.end_with_price(estimator, 1, task.width, book)
+            given.end_with_price(estimator, 1, task.width, book, holdout=holdout)
         rows = task.rows(found.open(DuckDBEngine()), units=True, least=least)
         if given.quote:
-            given.end_with_price(estimator, len(rows), task.width, book)
+            given.end_with_price(estimator, len(rows), task.width, book, holdout=holdout)
         with filling(folder) as draft:
             made = fit_model(estimator, rows.features, rows.labels, **paying, units=rows.units)
             made.model.save(draft / MODEL)
             task.save(draft / TASK)
             promise = {
                 "model": chosen,
-                "event": made.event.to_dict(),
+                "event": None if made.refuted else made.event.to_dict(),
                 "entry": made.entry.to_dict(),
                 "rehearsal": made.rehearsal,
             }
+            promise |= {} if made.audited is None else {"audited": dict(made.audited)}
             write_text(draft / PROMISE, json.dumps(promise, indent=1))
     if given.as_json:
-        print_json({"folder": given.out, **promise})
+        print_json({"folder": given.out, **promise, **_attacked(made)})
         return
-    _say(made.event, estimator, task, given.out)
+    _say(made, estimator, task, given.out)
     typer.echo(f"It was paid for by {made.entry}, where that stays for ever.")
+    if made.audited is not None:
+        typer.echo(made.audited["sentence"])
 
 
 @app.command()
@@ -111,7 +123,7 @@ def predict(
     from ziggurat.wording import printable
 
     check_file(out, TABLES, force=force)
-    task, estimator = _load(model)
+    task, estimator = load_model(model)
     named = estimator.predict(read_features(data, task))
     cells = named.tolist() if task.is_number else [task.classes[int(place)] for place in named]
     if out:
@@ -128,35 +140,26 @@ def predict(
 def evaluate(
     model: ModelFolder,
     data: Annotated[str, typer.Argument(metavar="TABLE", help="A table with the columns and the true label.")],
+    by: Annotated[str, typer.Option(help="A column of the schema: errors are told for each of its groups, too.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """Compare predictions with the truth; exact functions of the table, so no release unless it is public."""
     from ziggurat.cli._tables import open_as
+    from ziggurat.cli.model._groups import name_groups, tell_groups, with_column
 
-    task, estimator = _load(model)
-    rows = task.rows(open_as(data, task.labelled_schema))
-    found = _judge(task, estimator.predict(rows.features), rows.labels)
+    task, estimator = load_model(model)
+    table = open_as(data, with_column(task, by))
+    rows = task.rows(table)
+    named = estimator.predict(rows.features)
+    found = _judge(task, named, rows.labels)
+    if by:
+        found |= tell_groups(rows.labels, name_groups(table, task, by), named, by, numbers=task.is_number)
     print_json(found) if as_json else typer.echo("\n".join(f"{name}: {value}" for name, value in found.items()))
 
 
 app.command()(_model_serve.serve)
 app.command()(_model_serve.answer)
 app.command()(_model_show.show)
-
-
-def _load(folder: str) -> tuple[Task, Any]:
-    from ziggurat import learn
-    from ziggurat.release.models import CLASSES, NUMBERS, is_served
-
-    if is_served(folder):
-        raise ArtefactError(f"The model in {folder!r} is served; ask it with 'ziggurat model answer {folder} TABLE'.")
-    task = read_task(folder)
-    try:
-        name = json.loads((Path(folder) / PROMISE).read_text(encoding="utf-8"))["model"]
-        kind = getattr(learn, (NUMBERS | CLASSES)[name])
-    except (OSError, ValueError, KeyError, TypeError):
-        raise ArtefactError(f"There is no readable model in {folder!r}.") from None
-    return task, kind.load(Path(folder) / MODEL)
 
 
 def _judge(task: Task, named: Any, truth: Any) -> dict[str, Any]:
@@ -175,13 +178,29 @@ def _judge(task: Task, named: Any, truth: Any) -> dict[str, Any]:
     }
 
 
-def _say(event: Any, estimator: PrivateModel, task: Task, out: str) -> None:
-    from ziggurat.privacy import compose
+def _attacked(made: FittedModel) -> dict[str, Any]:
+    """What attacks found, for the steward who reads the screen; nothing of it is in the folder."""
+    release = made.release
+    if release is None or not release.plan.judged_by:
+        return {}
+    return {"attacks": release.evidence.to_dict(), "verdict": release.verdict.to_dict()}
 
-    account = compose(event)
+
+def _say(made: FittedModel, estimator: PrivateModel, task: Task, out: str) -> None:
+    from ziggurat.privacy import compose
+    from ziggurat.release import NOT_PROTECTED_BY_GATE
+
+    account = compose(made.event)
     promise = account.approximate(estimator.delta) if float(str(estimator.delta)) else account.pure()
-    typer.echo(f"{type(estimator).__name__} of {task.label!r} by {', '.join(task.encoding.names)}: {promise}.")
-    typer.echo(promise.sentence())
+    opening = f"{type(estimator).__name__} of {task.label!r} by {', '.join(task.encoding.names)}"
+    if made.refuted:
+        typer.echo(f"{opening}: an attack refuted its promise, so that it left without one.")
+    else:
+        typer.echo(f"{opening}: {promise}.")
+        typer.echo(promise.sentence())
+    if made.release is not None and made.release.plan.judged_by:
+        typer.echo(" ".join([*made.release.evidence.sentences, made.release.verdict.sentence]))
+        typer.echo(NOT_PROTECTED_BY_GATE)
     if estimator.rehearsal_:
         typer.echo("REHEARSAL: seeded randomness, not to be published.")
     typer.echo(f"The model is in {out!r}.")

@@ -68,12 +68,14 @@ class FitOptions:
         """Find the table, which is not opened."""
         return find_table(data, self.schema, unreadable=self.unreadable)
 
-    def end_with_price(self, model: PrivateModel, rows: int, columns: int, book: Ledger, label: str = "") -> NoReturn:
+    def end_with_price(
+        self, model: PrivateModel, rows: int, columns: int, book: Ledger, label: str = "", holdout: float = 0
+    ) -> NoReturn:
         """Say what a fit would cost, and stop."""
         from ziggurat.release import ModelPlan, Purse
 
         purse = Purse(book, self.budget, self.analyst)
-        quoted = purse.quote(ModelPlan.by_shape(model, rows, columns, purse=purse, label=label))
+        quoted = purse.quote(ModelPlan.by_shape(model, rows, columns, purse=purse, label=label, holdout=holdout))
         end_with_quote(quoted.sentence, quoted.to_dict(), fits=quoted.fits, as_json=self.as_json)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +9,8 @@ import typer
 
 from ziggurat.cli._options import AsJson, Where
 from ziggurat.cli._outputs import print_json
-from ziggurat.cli.model._options import MODEL, PROMISE
+from ziggurat.cli.model._folders import read_promise
+from ziggurat.cli.model._options import MODEL
 from ziggurat.cli.pate import read_task
 from ziggurat.errors import ArtefactError
 
@@ -45,16 +45,6 @@ def tell_promise(promise: Guarantee, without: list[str]) -> list[str]:
     """A promise in words, and what it does not cover."""
     sentence = getattr(promise, "sentence", None)
     return [*([sentence()] if sentence else []), *(f"Not covered: {each}" for each in without)]
-
-
-def _read_promise(folder: str) -> dict[str, Any]:
-    try:
-        held = json.loads((Path(folder) / PROMISE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        held = None
-    if not isinstance(held, dict):
-        raise ArtefactError(f"There is no readable model in {folder!r}.")
-    return held
 
 
 def _describe_served(folder: str) -> tuple[dict[str, Any], list[str]]:
@@ -101,14 +91,19 @@ def _describe_published(folder: str) -> tuple[dict[str, Any], list[str]]:
     from ziggurat.release import Cited
     from ziggurat.release.models import CLASSES, NUMBERS, not_protected, promise_at
 
-    held, task = _read_promise(folder), read_task(folder)
+    held, task = read_promise(folder), read_task(folder)
     try:
         model = getattr(learn, (NUMBERS | CLASSES)[held["model"]]).load(Path(folder) / MODEL)
-        event, entry = event_from_dict(held["event"]), Cited.from_dict(held["entry"])
+        event = None if held["event"] is None else event_from_dict(held["event"])
+        entry = Cited.from_dict(held["entry"])
     except (KeyError, TypeError, ValueError):
         raise ArtefactError(f"There is no readable model in {folder!r}.") from None
-    promise, without = promise_at(event, model.delta), not_protected(model, event)
     names = list(task.encoding.names)
+    if event is None:
+        raise ArtefactError(
+            f"The model in {folder!r} left without a promise, because an attack refuted it; see {entry} of the ledger."
+        )
+    promise, without = promise_at(event, model.delta), not_protected(model, event)
     lines = [
         f"{type(model).__name__} of {task.label!r} by {', '.join(names)}, which may be published.",
         f"The model and all it says: {promise}.",
@@ -136,5 +131,5 @@ def _compare(folder: str, found: dict[str, Any], ledger: str) -> None:
             Serving.open(folder).check(book)
             return
         held = look_up(book, Cited.from_dict(found["entry"]))
-    if held.event != event_from_dict(_read_promise(folder)["event"]) or held.answer.get("class") != found["class"]:
+    if held.event != event_from_dict(read_promise(folder)["event"]) or held.answer.get("class") != found["class"]:
         raise ArtefactError("The ledger says something else of this model; do not trust its promise.")

@@ -44,6 +44,8 @@ def synthesize(given: SynthesisOptions) -> None:
       ziggurat synthesize clicks.csv --method markov --sequence visit --token page --order at --longest 30
         --sequences-per-unit 5 --epsilon 1 --budget clicks --analyst ada --out clicks-safe.csv
 
+    Visits of people to places are drawn by 'ziggurat mobility synthesize'.
+
     Without aim, mst, markov or recurrent nothing is promised: copies follow the table, and people who stand out in it
     may be found. With them the cost is paid before a row is read, and what the files tell keeps the guarantee.
     """
@@ -51,12 +53,12 @@ def synthesize(given: SynthesisOptions) -> None:
     if given.quote:
         _price(given)
     table = given.open()
-    with _show_progress(given.quiet or given.as_json) as tell:
+    with show_progress(given.quiet or given.as_json) as tell:
         made = _make(given)(given, table, tell)
         if given.save:
             (made.model if given.private else made.synthesizer).save(given.save)
     if not given.quiet:
-        _say(made, given.save, given.as_json)
+        say_release(made, given.save, given.as_json)
 
 
 def _make(given: SynthesisOptions) -> Callable[[SynthesisOptions, Table, Progress | None], Any]:
@@ -111,7 +113,7 @@ def _price(given: SynthesisOptions) -> NoReturn:
 
 
 @contextmanager
-def _show_progress(silent: bool) -> Iterator[Progress | None]:
+def show_progress(silent: bool) -> Iterator[Progress | None]:
     """A bar: columns, then rows, then attacks."""
     with show_bar("Reading the table …", silent=silent) as update:
         if update is None:
@@ -125,7 +127,8 @@ def _describe_step(stage: str, what: str) -> str:
     return f"Drawing {what} …" if stage == "drawing" else f"{stage.capitalize()}: {what}"
 
 
-def _say(made: Any, save: str, as_json: bool) -> None:
+def say_release(made: Any, save: str, as_json: bool) -> None:
+    """Print what left, what attacks found, and where it is written down."""
     if as_json:
         print_json(made.to_dict())
         return
@@ -143,7 +146,8 @@ def _say(made: Any, save: str, as_json: bool) -> None:
         console.print(Text(line))
     where = ", ".join(repr(str(path)) for path in made.paths)
     several = "The table is in" if len(made.paths) == 1 else "The copies are in"
-    several = "The sequences are in" if made.release.plan.kind == "sequences" else several
+    kind = made.release.plan.kind
+    several = f"The {kind} are in" if kind in ("sequences", "trajectories", "communities") else several
     typer.echo(f"{several} {where}; the certificate, for the steward alone, is in {str(made.certificate)!r}.")
     if save:
         typer.echo(f"What was learned is in {save!r}{_for_whom(made)}.")

@@ -216,7 +216,7 @@ class SynthesisOptions:
 
     def read_holdout(self) -> object:
         """Give the share of people who are kept back, or a table of others."""
-        return _read_holdout(self.holdout)
+        return read_share_or_table(self.holdout)
 
     def plain_settings(self) -> dict[str, Any]:
         """Give what only a release without a guarantee is asked for."""
@@ -334,8 +334,8 @@ def _read_order(schema: Schema, given: str) -> str | tuple[str, ...] | None:
     return given if given in ORDERS else _columns(schema, [given] if given else None)
 
 
-def _read_holdout(text: str) -> object:
-    """A share, or a table of people who were not learned from."""
+def read_share_or_table(text: str) -> object:
+    """Read --holdout: a share, or a file of people who were not learned from."""
     try:
         return float(text)
     except ValueError:

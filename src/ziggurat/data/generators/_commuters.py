@@ -23,6 +23,7 @@ def commuters(
     members: int = 1_000,
     locations: int = 10_000,
     theta: float = 1.1,
+    sharing: int = 1,
     seed: int = 0,
 ) -> pa.Table:
     """Invent the visits of commuters, one row per visit.
@@ -36,6 +37,9 @@ def commuters(
     theta
         The Zipf parameter: a community's k-th favourite place is visited in proportion to ``k ** -theta``.
         The larger, the more its members meet; at 0 there are no favourites.
+    sharing
+        How many communities, one after the other, share one order of places and work there in shifts that begin evenly
+        spread over the day: these differ in their hours alone. With 1 every community has its own places.
     seed
         The same seed gives the same table.
 
@@ -55,6 +59,7 @@ def commuters(
     communities = check_count("communities", communities)
     members = check_count("members", members)
     locations = check_count("locations", locations)
+    sharing = check_count("sharing", sharing)
     if not (np.isfinite(theta) and theta >= 0):
         raise ParameterError("theta must be a finite number of at least 0.")
     random = seeded(seed).simulation()
@@ -66,8 +71,8 @@ def commuters(
             "commuter": commuter,
             "community": community,
             "visit": np.arange(len(commuter)) - np.repeat(np.cumsum(count) - count, count),
-            "location": _places(random, community, communities, locations, theta),
-            "hour": _hours(random, community, communities),
+            "location": _places(random, community - community % sharing, communities, locations, theta),
+            "hour": _hours(random, community, communities, sharing),
         }
     )
 
@@ -101,9 +106,10 @@ def _places(
     return np.asarray(orders[community, rank], dtype=np.int64)
 
 
-def _hours(random: np.random.Generator, community: Integers, communities: int) -> Integers:
+def _hours(random: np.random.Generator, community: Integers, communities: int, sharing: int) -> Integers:
     """45% of visits around the community's start of work, 40% around its end, the others at any hour."""
-    start = random.uniform(5.0, 11.0, communities)
+    shift = np.arange(communities) % sharing
+    start = random.uniform(5.0, 11.0, communities)[np.arange(communities) - shift] + 24.0 / sharing * shift
     end = start + random.uniform(7.0, 10.0, communities)
     moment = random.random(len(community))
     peak = np.where(moment < 0.45, start[community], end[community])

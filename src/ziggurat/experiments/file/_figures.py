@@ -38,12 +38,20 @@ def _figure(keys: Mapping[str, Spot], spot: Spot, known: Mapping[str, ModulePlac
     for key in ("x", "y", "series"):
         if key in keys and (key != "y" or is_map):
             _check_axis(keys[key], measured, known)
+    if "behind" in keys:
+        _check_behind(keys["behind"], keys["kind"].text(), known)
     if "reference" in keys:
         _check_reference(keys["reference"], is_map, known)
     words: dict[str, Any] = {key: each.text() for key, each in keys.items()}
     if "band" in keys:
         keys["band"].one_of(BANDS)
     return Figure(**words)
+
+
+def _check_behind(spot: Spot, kind: str, known: Mapping[str, ModulePlace]) -> None:
+    if kind != "map":
+        spot.refuse("Only a map has something 'behind' it; leave it out.")
+    _require_name(spot, spot.text(), known)
 
 
 def _check_reference(spot: Spot, is_map: bool, known: Mapping[str, ModulePlace]) -> None:

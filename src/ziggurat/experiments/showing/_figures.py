@@ -13,13 +13,14 @@ from ziggurat.experiments._results import Results
 from ziggurat.experiments._types import Figure
 from ziggurat.experiments._values import ABSENT, describe, in_words, is_number, same, token
 from ziggurat.experiments.showing._axes import Mark, Point, levels, marks, points, reference
+from ziggurat.experiments.showing._maps import draw_map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Sheet
 
 _MARKERS, _DASHES = "osD^vPX", ("-", "--", ":", "-.")
-_MANY_CELLS, _MANY_TICKS, _MANY_NAMES = 150, 9, 30
+_MANY_CELLS, _MANY_COLUMNS, _MANY_TICKS, _MANY_NAMES = 150, 15, 9, 30
 
 
 def draw(figure: Figure, results: Results, *, format: Literal["svg", "png"] = "svg") -> bytes:  # noqa: A002
@@ -52,6 +53,8 @@ def draw(figure: Figure, results: Results, *, format: Literal["svg", "png"] = "s
 
 def _draw(figure: Figure, results: Results, kind: Literal["svg", "png"]) -> bytes:
     shown, printed, line = points(figure, results), marks(figure, results), reference(figure, results)
+    if figure.kind == "map":
+        return draw_map(figure, shown, results.small_output(figure.behind) if figure.behind else None, kind)
     with sheet(6.8, 4.2) as page:
         axes = page.add_subplot()
         if line is not None:
@@ -155,7 +158,8 @@ def _heatmap(figure: Figure, shown: list[Point], printed: list[Mark], sheet: She
     low, high = float(np.nanmin(cells)), float(np.nanmax(cells))
     norm = (LogNorm if _spans_decades([low, high]) else Normalize)(low, high)
     mesh = axes.pcolormesh(cells, cmap="cividis", norm=norm, edgecolors="white", linewidth=1.2)
-    for line, cell in np.ndenumerate(cells) if cells.size <= _MANY_CELLS else ():
+    few = cells.size <= _MANY_CELLS and len(columns) <= _MANY_COLUMNS
+    for line, cell in np.ndenumerate(cells) if few else ():
         dark = not np.isnan(cell) and norm(cell) < 0.5
         text = "no run" if np.isnan(cell) else f"{cell:.3g}"
         axes.text(line[1] + 0.5, line[0] + 0.5, text, ha="center", va="center", color="white" if dark else INK)
@@ -164,6 +168,8 @@ def _heatmap(figure: Figure, shown: list[Point], printed: list[Mark], sheet: She
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     scale = sheet.colorbar(mesh, label=label(figure.value or ""), shrink=0.9)
+    if isinstance(norm, LogNorm):
+        _plain_labels(scale.ax.yaxis)
     if scale.solids is not None:
         scale.solids.set(rasterized=False, edgecolor="face")  # shapes like all else, not a picture in a picture
     scale.outline.set_visible(False)

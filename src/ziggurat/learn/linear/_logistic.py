@@ -33,7 +33,7 @@ from ziggurat.learn._clipping import (
     shorten,
 )
 from ziggurat.learn._storage import StoredModel
-from ziggurat.learn.linear._methods import LinearFacts
+from ziggurat.learn.linear._methods import LinearFacts, is_soluble
 from ziggurat.learn.linear._objective import Objective, Slopes, newton, precision
 from ziggurat.mechanisms import AdditiveNoise
 from ziggurat.privacy import Amount, Event, RepeatedEvent, compose_events, exact_positive, whole_number
@@ -41,6 +41,7 @@ from ziggurat.privacy.accounting import Size, fewest_rows
 from ziggurat.randomness import Source
 
 _METHODS = ("objective", "output")
+_CURVATURE = 0.25  # of the loss, at most
 
 
 def slopes_for(signs: Floats) -> Slopes:
@@ -83,7 +84,7 @@ class TiltedObjective:
         each = FitBudget(budget.epsilon / problems, budget.delta / problems, "laplace", budget.neighbours, budget.share)
         across = min(facts.columns, math.sqrt(facts.columns * facts.norm) * (1 + 1e-12)) + facts.intercept
         length = float(facts.length) * (1 + 1e-12)
-        self.objective = Objective(facts.rows, facts.size, length, across, 1.0, 0.25, facts.ridge, each)
+        self.objective = Objective(facts.rows, facts.size, length, across, 1.0, _CURVATURE, facts.ridge, each)
         once = self.objective.event
         self.event: Event = once if problems == 1 else RepeatedEvent(once.neighbours, once, problems)
         self.doubt = facts.beside_rows(12 * self.objective.deviation * math.sqrt(facts.size))
@@ -101,10 +102,13 @@ class Added:
     Monteleoni & Sarwate 2011, with R = 1 and ridge = n lambda), a row added or removed by R and R/ridge, as the sum of
     losses knows no number of rows: sqrt(k) times that for k problems together. The noise
     is Gaussian, or Laplace in every coordinate with k sqrt(p) times as much in l1: the published noise, whose norm is
-    Gamma distributed, has no exact sampler here.
+    Gamma distributed, has no exact sampler here. A ridge beside which floats lose the rows is refused by public facts:
+    a solver that gives up on some tables tells them apart.
     """
 
     def __init__(self, facts: LinearFacts, problems: int) -> None:
+        if not is_soluble(facts.size, _CURVATURE * facts.rows * float(facts.length) ** 2 / facts.ridge + 1):
+            raise ParameterError("C is too large to be solved surely in floats; lower C, or declare expected_rows.")
         self.facts, numbers = facts, problems * facts.size
         changed = 2 if facts.replaced else 1
         exactly = changed * facts.length / Fraction(facts.ridge) + 2 * Fraction(2 * self._tolerance / facts.ridge)

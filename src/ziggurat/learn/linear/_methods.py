@@ -201,7 +201,7 @@ class Output(Route):
         _require_declared(facts, "output")
         self.facts = facts
         kind, size = facts.budget.kind, facts.size
-        if 2.0**-50 * size * (3 * size + 2) * self._condition() > _SOLUBLE:
+        if not is_soluble(size, self._condition()):
             raise ParameterError("alpha is too small for so many rows to be solved surely in floats; raise alpha.")
         exactly = ridge_sensitivity(facts.rows, facts.ridge, facts.length) / (1 if facts.replaced else 2)
         sensitivity = exactly + 2 * self._round_off()
@@ -283,6 +283,11 @@ class NoisyCells(Sums):
     def minimize(self, noisy: Floats, penalty: Penalty, times: float = 1.0) -> tuple[Floats, float]:
         """Fit the cells that are not said to have less than no row."""
         return super().minimize(np.maximum(noisy, 0.0), penalty, times)
+
+
+def is_soluble(size: int, condition: float) -> bool:
+    """Whether floats surely solve every system of so many unknowns and at most this condition number."""
+    return 2.0**-50 * size * (3 * size + 2) * condition <= _SOLUBLE
 
 
 def ridge_sensitivity(rows: int, ridge: float, length: Fraction = Fraction(1), *, as_printed: bool = False) -> Fraction:

@@ -7,7 +7,14 @@ from ziggurat._lazy import lazy
 if TYPE_CHECKING:
     from ziggurat.pate.training._answers import Networks
     from ziggurat.pate.training._checkpoints import write_bytes
-    from ziggurat.pate.training._classifiers import Classifiers, fit_classifiers, require_classifier
+    from ziggurat.pate.training._classifiers import (
+        Classifiers,
+        fit_classifiers,
+        parse_classifier,
+        read_classifier,
+        require_classifier,
+        write_classifier,
+    )
     from ziggurat.pate.training._cuts import best_cut
     from ziggurat.pate.training._ensemble import Progress, TrainingJob, require_devices
     from ziggurat.pate.training._networks import CNN, MLP, Network, require_torch
@@ -20,7 +27,9 @@ else:
         {
             "_answers": "Networks",
             "_checkpoints": "write_bytes",
-            "_classifiers": "Classifiers fit_classifiers require_classifier",
+            "_classifiers": """
+                Classifiers fit_classifiers parse_classifier read_classifier require_classifier write_classifier
+            """,
             "_cuts": "best_cut",
             "_ensemble": "Progress TrainingJob require_devices",
             "_networks": "CNN MLP Network require_torch",
@@ -47,6 +56,8 @@ __all__ = [
     "check_labels",
     "find_classes",
     "fit_classifiers",
+    "parse_classifier",
+    "read_classifier",
     "require_classifier",
     "require_count",
     "require_devices",
@@ -54,4 +65,5 @@ __all__ = [
     "require_torch",
     "split_rows",
     "write_bytes",
+    "write_classifier",
 ]

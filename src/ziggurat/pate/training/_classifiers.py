@@ -135,16 +135,24 @@ def write_classifier(fitted: Any) -> bytes:
 
 def read_classifier(path: Path) -> Any:
     """Read a classifier that consists of classes of scikit-learn, NumPy and SciPy alone."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        content = b""
+    return parse_classifier(content, repr(str(path)))
+
+
+def parse_classifier(content: bytes, name: str = "The file") -> Any:
+    """Read the same from what `write_classifier` gave."""
     from skops.io import get_untrusted_types, loads
 
     try:
-        content = path.read_bytes()
         _require_trusted(content)
         return loads(content, trusted=get_untrusted_types(data=content))
     except ArtefactError:
         raise
     except Exception:  # noqa: BLE001 - a damaged archive fails in many ways
-        raise ArtefactError(f"{str(path)!r} is missing or damaged; train again, or restore a copy.") from None
+        raise ArtefactError(f"{name} is missing or damaged; train again, or restore a copy.") from None
 
 
 def _require_trusted(content: bytes) -> None:

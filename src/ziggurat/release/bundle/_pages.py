@@ -26,6 +26,8 @@ _KINDS = {
     "masked table": "A masked table",
     "synthetic table": "A synthetic table",
     "sequences": "Synthetic sequences",
+    "trajectories": "Synthetic trajectories",
+    "communities": "Communities by places and hours",
     "reports": "Collected reports",
 }
 
@@ -85,6 +87,7 @@ def _common(certificate: Mapping[str, Any], rehearsal: bool) -> dict[str, Any]:
         "unit": _unit(promise),
         "decision": {"stopped": (), "reason": "", "refuted": False, **decision} if decision else None,
         "not_protected": certificate.get("not_protected") or (),
+        "audited": _mapping(certificate.get("audited")).get("sentence") or "",
         "artefacts": [
             (each["name"], in_text(each["bytes"]), each["sha256"]) for each in certificate.get("artefacts") or ()
         ],

@@ -16,6 +16,8 @@ from ziggurat.errors import DataError, ParameterError
 from ziggurat.privacy import Neighbours, Relation
 from ziggurat.release.config._models import (
     AnonymizedSaid,
+    CommunitiesSaid,
+    ForeignModelSaid,
     LabelsSaid,
     MaskedSaid,
     ModelSaid,
@@ -24,6 +26,8 @@ from ziggurat.release.config._models import (
     ReportsSaid,
     SequencesSaid,
     SyntheticSaid,
+    TrajectoriesSaid,
+    VisitsSaid,
     WorkloadSaid,
 )
 
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
     from ziggurat.release._plan import Plan
     from ziggurat.release._purse import Purse
     from ziggurat.release.questions import Session
+    from ziggurat.release.trajectories import VisitRequest
 
 _INVENTED_ROWS = 10_000
 
@@ -39,11 +44,14 @@ KINDS: dict[str, type[BaseModel]] = {
     "workload": WorkloadSaid,
     "reports": ReportsSaid,
     "model": ModelSaid,
+    "foreign model": ForeignModelSaid,
     "labels": LabelsSaid,
     "anonymized table": AnonymizedSaid,
     "masked table": MaskedSaid,
     "synthetic table": SyntheticSaid,
     "sequences": SequencesSaid,
+    "trajectories": TrajectoriesSaid,
+    "communities": CommunitiesSaid,
 }
 """The kinds of releases, and what a file may say of each."""
 
@@ -90,6 +98,13 @@ class PlanDesk:
         if not files_named(file):
             raise DataError(f"There is no file {file!r}.")
         return read(file, self.schema, later=later, **options)
+
+    def places(self, name: str) -> Table:
+        """A public table of places: a file beside the description, or one of an invented city."""
+        if not files_named(self.file(name)):
+            return read(*_invent(name))
+        beside = Path(self.file(name)).with_suffix(".yaml")
+        return read(self.file(name), beside if beside.is_file() else None)
 
     @property
     def name(self) -> str:
@@ -182,7 +197,20 @@ def _model(desk: PlanDesk, said: ModelSaid) -> Plan[Any]:
     options = {**said.options, **({} if said.expected_rows is None else {"expected_rows": said.expected_rows})}
     given = (said.epsilon, said.delta, options, desk.config.rehearse, whom.relation.value)
     model = make_model(model_name(said.model, task), task, *given)
-    return TableModelPlan.of(model, task, desk.table(), desk.purse, said.expected_rows or 1_000)
+    return TableModelPlan.of(model, task, desk.table(), desk.purse, said.expected_rows or 1_000, said.holdout)
+
+
+def _foreign_model(desk: PlanDesk, said: ForeignModelSaid) -> Plan[Any]:
+    from ziggurat.pate.training import read_classifier
+    from ziggurat.release.models import ModelExam, Task, plan_said_model
+
+    task = Task(desk.schema, said.label, tuple(said.columns))
+    tables = desk.table(later=False), read(desk.file(said.others), task.labelled_schema)
+    exam = ModelExam(
+        said.random_split, shadows=said.shadows, questions=said.questions, random_state=desk.config.rehearse
+    )
+    model = read_classifier(Path(desk.file(said.model)))
+    return plan_said_model(model, desk.place / said.out, task, tables, exam, said.sensitive, scaled=said.scaled)
 
 
 def _labels(desk: PlanDesk, said: LabelsSaid) -> Plan[Any]:
@@ -306,14 +334,54 @@ def _sequences(desk: PlanDesk, said: SequencesSaid) -> Plan[Any]:
     return plan_sequences(table, desk.place / said.out, model, layout=layout, **more)
 
 
+def _visits(desk: PlanDesk, said: VisitsSaid, table: Table) -> tuple[VisitRequest, dict[str, Any]]:
+    """What was said about visits, and where they stand on which places."""
+    from ziggurat.release.trajectories import GroundRequest, VisitRequest
+
+    named = ("time", "place", "latitude", "longitude", "trip", "gap", "starts", "least", "longest", "within")
+    when = {name: value for name, value in said.calendar if value is not None}
+    asked = VisitRequest(**{name: getattr(said, name) for name in named}, cut=said.cut or "", **when)
+    places = dict(said.places)
+    public = places.pop("table")
+    ground = GroundRequest(desk.places(public) if public else None, **places).ground(table.declared, said.place)
+    return asked, {"layout": asked.layout(table.declared), "ground": ground}
+
+
+def _trajectories(desk: PlanDesk, said: TrajectoriesSaid) -> Plan[Any]:
+    from ziggurat.release.trajectories import plan_trajectories
+
+    table = desk.table()
+    asked, where = _visits(desk, said, table)
+    given = {"epsilon": said.epsilon, "delta": said.delta, "random_state": desk.config.rehearse, **said.options}
+    model = asked.generator(said.method, said.trajectories_per_person, **given)
+    more: dict[str, Any] = {"holdout": said.holdout, "note": desk.config.note, "count": said.count, **where}
+    more |= {"purse": desk.purse, "place": desk.place, "engine": desk.engine, "canaries": said.canaries}
+    return plan_trajectories(table, desk.place / said.out, model, **more)
+
+
+def _communities(desk: PlanDesk, said: CommunitiesSaid) -> Plan[Any]:
+    from ziggurat.release.trajectories import plan_communities
+    from ziggurat.sequences.mobility.communities import PrivateSTLDA
+
+    table = desk.table()
+    given = {name: getattr(said, name) for name in ("epsilon", "delta", "communities", "visits_per_person")}
+    given |= {"random_state": desk.config.rehearse, **said.options}
+    model = PrivateSTLDA(**{name: value for name, value in given.items() if value is not None})
+    more: dict[str, Any] = {"purse": desk.purse, "place": desk.place, "note": desk.config.note}
+    return plan_communities(table, desk.place / said.out, model, **more, **_visits(desk, said, table)[1])
+
+
 _MAKERS: dict[type[Any], Callable[[PlanDesk, Any], Any]] = {
     QuestionSaid: _question,
     WorkloadSaid: _workload,
     ReportsSaid: _reports,
     ModelSaid: _model,
+    ForeignModelSaid: _foreign_model,
     LabelsSaid: _labels,
     AnonymizedSaid: _anonymize,
     MaskedSaid: _mask,
     SyntheticSaid: _synthetic,
     SequencesSaid: _sequences,
+    TrajectoriesSaid: _trajectories,
+    CommunitiesSaid: _communities,
 }

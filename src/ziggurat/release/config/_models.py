@@ -93,7 +93,26 @@ class ModelSaid(_Said):
     model: str = Field("auto", description="linear, ridge, lasso, elastic-net; logistic, naive-bayes, tree, forest.")
     columns: list[str] = Field(default_factory=list, description="The columns to learn from; else all.")
     expected_rows: int | None = Field(None, ge=1, description="About how many rows there are, as is publicly known.")
+    holdout: float = Field(0, ge=0, lt=1, description="The share of people kept back as a control for attacks.")
     options: dict[str, Any] = Field(default_factory=dict, description="Further parameters of the model.")
+
+
+class ForeignModelSaid(_Said):
+    """A model that was trained without a guarantee on the people in the table; nothing bounds what it tells."""
+
+    kind: Literal["foreign model"]
+    model: str = Field(description="The .skops file of a fitted model of scikit-learn.")
+    others: str = Field(description="A table of people whom it was not trained on, with the columns of the table.")
+    label: str = Field(description="The column that it predicts.")
+    columns: list[str] = Field(default_factory=list, description="The columns it was trained on, in order; else all.")
+    scaled: bool = Field(
+        True, description="Cells become numbers as for our own models; false: columns of numbers as they are."
+    )
+    random_split: bool = Field(False, description="Whether table and others were drawn at random from the same people.")
+    sensitive: list[str] = Field(default_factory=list, description="Columns that attackers want to know.")
+    shadows: int = Field(16, ge=0, description="How many models attackers train to compare with.")
+    questions: int = Field(0, ge=0, description="How many questions they ask in order to copy it.")
+    out: str = Field("model.skops", pattern=r"^[^./\\\x00][^/\\\x00]*\.skops$", description="What the file is called.")
 
 
 class LabelsSaid(_Said):
@@ -208,16 +227,90 @@ class SequencesSaid(_Said):
     options: dict[str, Any] = Field(default_factory=dict, description="Further parameters of the method.")
 
 
+class PlacesSaid(_Said):
+    """Which places are public: a table of them, or the cells of a grid over a box."""
+
+    table: str = Field("", description="A public table of places, beside this file.")
+    name: str = Field("", description="Its column with the names; by default as the visits call it, or place or name.")
+    latitude: str = Field("", description="Its column of degrees; by default latitude or lat.")
+    longitude: str = Field("", description="Its column of degrees; by default longitude, lon or lng.")
+    regions: list[str] = Field(default_factory=list, description="Its columns of a hierarchy, finest first.")
+    box: list[float | int] = Field(default_factory=list, description="[west, south, east, north] in degrees.")
+    grid: int | None = Field(None, ge=1, description="Cells of so many columns and rows over the box are the places.")
+
+
+class CalendarSaid(_Said):
+    """How times are written."""
+
+    epoch: str = Field("", description="A public local date and time that numbers are counted from.")
+    tick: Exact | None = Field(None, description="How many minutes one unit of a number is: 60, or '1/60'.")
+    zone: str = Field("", description="The time zone of the places, for moments in UTC: America/New_York.")
+    pattern: str = Field("", description="How texts write times: YYYY-MM-DD hh:mm.")
+
+
+class VisitsSaid(_Said):
+    """Where visits stand in the table, and which places are public."""
+
+    time: str = Field(description="The column that says when a visit was.")
+    place: str = Field("", description="The column that names the place; or latitude and longitude.")
+    latitude: str = ""
+    longitude: str = ""
+    trip: str = Field("", description="The column that tells the trips of a person apart.")
+    cut: Literal["day", "gap", "trip", "never"] | None = Field(
+        None, description="Where a trajectory ends; by default with the day, or by trip or gap if one is said."
+    )
+    gap: int | None = Field(None, ge=1, description="More than how many minutes between two visits part them.")
+    starts: int = Field(0, ge=0, lt=1440, description="The minute after midnight at which a day begins.")
+    least: int = Field(1, ge=1, description="How many visits make a trajectory.")
+    longest: int = Field(100, ge=1, description="How many visits of a trajectory count; the first ones do.")
+    within: float | None = Field(None, gt=0, description="How many kilometres at most a point is laid on a place.")
+    calendar: CalendarSaid = Field(default_factory=lambda: CalendarSaid.model_validate({}))
+    places: PlacesSaid = Field(
+        default_factory=lambda: PlacesSaid.model_validate({}),
+        description="The public places; by default the categories of the place column.",
+    )
+
+
+class TrajectoriesSaid(VisitsSaid):
+    """Trajectories drawn from a model of visits, with a guarantee to whoever the unit of the schema is."""
+
+    kind: Literal["trajectories"]
+    out: TableFile = "trajectories.parquet"
+    method: Literal["markov"] = "markov"
+    epsilon: Exact = Field(description="What it may cost, exact.")
+    delta: Exact | None = None
+    trajectories_per_person: int | None = Field(None, ge=1, description="How many trajectories of one person count.")
+    count: int | None = Field(None, ge=1, description="How many are drawn; else as many as there seem to be.")
+    holdout: float = Field(0.1, ge=0, lt=1, description="The share of people kept back as a control for attacks.")
+    canaries: int = Field(0, ge=0, description="Of a rehearsal: invented people who are planted and looked for.")
+    options: dict[str, Any] = Field(default_factory=dict, description="Further parameters of the method.")
+
+
+class CommunitiesSaid(VisitsSaid):
+    """Communities of people, described by their places and hours, with a guarantee."""
+
+    kind: Literal["communities"]
+    out: TableFile = "communities.parquet"
+    epsilon: Exact = Field(description="What it may cost, exact.")
+    delta: Exact | None = None
+    communities: int = Field(10, ge=1, description="How many there are.")
+    visits_per_person: int | None = Field(None, ge=1, description="How many visits of a person count.")
+    options: dict[str, Any] = Field(default_factory=dict, description="Further parameters of the model.")
+
+
 Said = Annotated[
     QuestionSaid
     | WorkloadSaid
     | ReportsSaid
     | ModelSaid
+    | ForeignModelSaid
     | LabelsSaid
     | AnonymizedSaid
     | MaskedSaid
     | SyntheticSaid
-    | SequencesSaid,
+    | SequencesSaid
+    | TrajectoriesSaid
+    | CommunitiesSaid,
     Field(discriminator="kind"),
 ]
 

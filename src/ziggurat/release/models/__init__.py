@@ -1,6 +1,8 @@
 """Models that leave, and models that stay and answer: paid for before they see a row."""
 
 from ziggurat.release._plan import promise_at
+from ziggurat.release.models._attacking import KeptBack, label_rows, meet_model
+from ziggurat.release.models._examining import ModelExam, SensitiveColumn
 from ziggurat.release.models._fitting import (
     DEPENDS,
     FittedModel,
@@ -10,6 +12,16 @@ from ziggurat.release.models._fitting import (
     in_words,
     plan_model,
     require_same_unit,
+)
+from ziggurat.release.models._foreign import (
+    NOT_PROMISED_OF_FOREIGN,
+    ForeignModel,
+    ForeignModelPlan,
+    find_places,
+    plan_foreign,
+    plan_said_model,
+    read_people,
+    release_model,
 )
 from ziggurat.release.models._named_models import CLASSES, NUMBERS, make_model, model_name, with_options
 from ziggurat.release.models._points import Points
@@ -21,23 +33,36 @@ __all__ = [
     "CLASSES",
     "DEPENDS",
     "KINDS",
+    "NOT_PROMISED_OF_FOREIGN",
     "NUMBERS",
     "FittedModel",
     "Floats",
+    "ForeignModel",
+    "ForeignModelPlan",
+    "KeptBack",
+    "ModelExam",
     "ModelPlan",
     "Points",
+    "SensitiveColumn",
     "Serving",
     "TableModelPlan",
     "Task",
     "TaskRows",
+    "find_places",
     "fit_model",
     "in_words",
     "is_served",
+    "label_rows",
     "make_model",
+    "meet_model",
     "model_name",
     "not_protected",
+    "plan_foreign",
     "plan_model",
+    "plan_said_model",
     "promise_at",
+    "read_people",
+    "release_model",
     "require_same_unit",
     "serve_model",
     "with_options",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -16,15 +16,27 @@ from ziggurat.ledger import Ledger
 from ziggurat.privacy import Event, Guarantee, Neighbours, Relation, as_replace_one, rename_unit
 from ziggurat.queries.answering import QuotedPart
 from ziggurat.release._cited import Cited
+from ziggurat.release._drafts import check_share
+from ziggurat.release._evidence import Evidence
 from ziggurat.release._plan import Plan, Progress, promise_at
 from ziggurat.release._purse import Purse
+from ziggurat.release.models._attacking import (
+    INSPECTION,
+    MEMBERSHIP,
+    KeptBack,
+    count_fitted,
+    keep_back,
+    require_attackable,
+)
+from ziggurat.release.models._examining import attack_fitted
 
 if TYPE_CHECKING:
     from ziggurat.data import Table
     from ziggurat.learn import PrivateModel
     from ziggurat.randomness import Source
+    from ziggurat.release._gate import Gate
     from ziggurat.release._release import Release
-    from ziggurat.release.models._task import Task, TaskRows
+    from ziggurat.release.models._task import Task
 
 KIND = "model"
 DEPENDS = "how far off it is depends on the table; try it on an invented one (rehearse: 1)"
@@ -46,19 +58,22 @@ class ModelPlan(Plan["PrivateModel"]):
     planned: Event
     label: str = ""
     keep: Callable[[Event], Mapping[str, Any]] = field(repr=False, default=lambda event: {})  # noqa: ARG005
+    back: KeptBack | None = field(repr=False, default=None)
+    audited: Mapping[str, Any] | None = field(repr=False, default=None, kw_only=True)
     kind = KIND
 
     @classmethod
-    def by_shape(cls, model: PrivateModel, rows: int, columns: int, *, purse: Purse, label: str = "") -> Self:
+    def by_shape(
+        cls, model: PrivateModel, rows: int, columns: int, *, purse: Purse, label: str = "", holdout: float = 0
+    ) -> Self:
         """Plan a fit by the shape of a table alone, to be priced; nothing is read.
 
         Under add-or-remove-one the number of rows is private, and the price is the same for any. `label` is the column
-        of the labels, for a promise about labels alone.
+        of the labels, for a promise about labels alone; `holdout` the share of rows that are kept back.
         """
         _require_private(model)
-        planned = _about_labels(model.planned(rows, columns), label)
-        event = _restate(model, planned, purse.protects(planned.neighbours), one_row_each=True)
-        return cls(model, None, None, event, planned, label)
+        planned, whom = _plan_part(model, rows, columns, label, purse, check_share(holdout))
+        return cls(model, None, None, _restate(model, planned, whom, one_row_each=True), planned, label)
 
     @property
     def text(self) -> str:
@@ -102,6 +117,17 @@ class ModelPlan(Plan["PrivateModel"]):
         self.model.kin.paid += 1
         return self.model
 
+    @property
+    def judged_by(self) -> tuple[str, ...]:
+        """Attacks with people who are kept back; none where nobody is."""
+        return () if self.back is None else (MEMBERSHIP, INSPECTION)
+
+    def judge(self, output: PrivateModel, progress: Progress | None) -> Evidence:
+        """Attack the model, if people were kept back."""
+        if self.back is None:
+            return Evidence()
+        return attack_fitted(output, self.features, self.targets, self.back, self.planned, progress)
+
     def to_ledger(self, output: PrivateModel) -> dict[str, Any]:
         """Which model, with which parameters; the model itself is not kept."""
         words = {"class": type(output).__name__, "parameters": in_words(output.get_params(deep=False))}
@@ -136,18 +162,20 @@ class TableModelPlan(ModelPlan):
     table: Table
     purse: Purse
     expected: int
-    rows: list[TaskRows] = field(default_factory=list, repr=False)
+    holdout: float = 0.0
+    opened: list[ModelPlan] = field(default_factory=list, repr=False)
 
     @classmethod
-    def of(cls, model: PrivateModel, task: Task, table: Table, purse: Purse, expected: int) -> Self:
-        """Plan a fit by what is public of a table."""
+    def of(
+        cls, model: PrivateModel, task: Task, table: Table, purse: Purse, expected: int, holdout: float = 0.0
+    ) -> Self:
+        """Plan a fit by what is public of a table; `holdout` is the share of people kept back for attacks."""
         _require_private(model)
-        planned = _about_labels(model.planned(expected, task.width), task.label)
-        whom = purse.protects(planned.neighbours)
+        planned, whom = _plan_part(model, expected, task.width, task.label, purse, check_share(holdout))
         require_same_unit(table.unit, whom.unit)
         event = _restate(model, planned, whom, one_row_each=True)
         given: dict[str, Any] = {"task": task, "table": table, "purse": purse, "expected": expected}
-        return cls(model, None, None, event, planned, task.label, **given)
+        return cls(model, None, None, event, planned, task.label, **given, holdout=holdout)
 
     @property
     def text(self) -> str:
@@ -165,11 +193,12 @@ class TableModelPlan(ModelPlan):
         self.table.ready()
         least = 1 if self.event.neighbours.relation is Relation.REPLACE_ONE else 0
         held = self.task.rows(self.table, units=True, least=least)
-        found = plan_model(self.model, held.features, held.labels, purse=self.purse, units=held.units, label=self.label)
+        given: dict[str, Any] = {"units": held.units, "label": self.label, "holdout": self.holdout}
+        found = plan_model(self.model, held.features, held.labels, purse=self.purse, **given)
         if found.event != self.event:
             raise ParameterError(self._explain(len(held.features)))
-        self.model.check(held.features, held.labels)
-        self.rows[:] = [held]
+        found.ready()
+        self.opened[:] = [found]
 
     def _explain(self, rows: int) -> str:
         """Only where the number of rows is public may it be told."""
@@ -179,8 +208,18 @@ class TableModelPlan(ModelPlan):
 
     def run(self, source: Source, progress: Progress | None) -> PrivateModel:  # noqa: ARG002
         """Fit."""
-        (held,) = self.rows
-        return replace(self, features=held.features, targets=held.labels)._fit()
+        (opened,) = self.opened
+        return opened._fit()
+
+    @property
+    def judged_by(self) -> tuple[str, ...]:
+        """Attacks with people who are kept back; none where nobody is."""
+        return (MEMBERSHIP, INSPECTION) if self.holdout else ()
+
+    def judge(self, output: PrivateModel, progress: Progress | None) -> Evidence:
+        """Attack the model, if people were kept back."""
+        (opened,) = self.opened
+        return opened.judge(output, progress)
 
     def artefacts(self, output: PrivateModel, folder: Path) -> list[Path]:
         """The model, and how cells of a table become its features."""
@@ -202,6 +241,16 @@ class FittedModel:
         """Whether seeded randomness was used, so that the model must not be published."""
         return bool(self.model.rehearsal_)
 
+    @property
+    def refuted(self) -> bool:
+        """Whether an attack refuted the promise, so that it left, if it did, without one."""
+        return self.release is not None and self.release.event is None
+
+    @property
+    def audited(self) -> Mapping[str, Any] | None:
+        """What an audit of the promise on invented rows found before it was paid for; None if there was none."""
+        return None if self.release is None else self.release.plan.audited
+
 
 def fit_model(
     model: Model,
@@ -212,8 +261,12 @@ def fit_model(
     analyst: str,
     budget: str,
     units: Any = None,
+    holdout: float = 0,
+    gate: Gate | None = None,
+    go_on: str = "",
+    audit: int = 0,
 ) -> FittedModel:
-    """Pay for fitting a private model, and fit it.
+    """Pay for fitting a private model, fit it, and attack it if people are kept back for that.
 
     Promise: what fitting costs is planned from the model's parameters and what is public of the table's shape (under
     add-or-remove-one not the number of rows), and is on disk before the model learns from a row; the fitted model keeps
@@ -232,6 +285,14 @@ def fit_model(
         Who pays, and out of what. The budget's relation decides: build the model with it.
     units
         The unit of every row, where the budget protects another unit than rows.
+    holdout
+        The share of rows that are kept back and not learned from, as a control for attacks on the model: by a coin for
+        each, or under replace-one as many places as that is. What was found is for the steward, in `release.evidence`.
+    gate, go_on
+        What stops the model, and why it shall leave all the same (see `Purse.release`).
+    audit
+        How often to fit such a model on each of two invented neighbours before anything is paid; what that proves about
+        epsilon stands on the certificate. 0 for not at all.
 
     Raises
     ------
@@ -243,8 +304,13 @@ def fit_model(
         The model promises nothing under the budget's unit and relation; it says what would.
     BudgetExceededError
         It costs more than is left; nothing was read or spent.
+    GateError
+        The gate stopped it, and it must not leave; it was paid for, and `held` is the release.
+    PrivacyError
+        The audit refuted the promise; nothing was spent, and nothing must be released by it.
     """
-    return pay_and_fit(model, X, y, ledger=ledger, analyst=analyst, budget=budget, units=units)
+    judging: dict[str, Any] = {"holdout": holdout, "gate": gate, "go_on": go_on, "audit": audit}
+    return pay_and_fit(model, X, y, ledger=ledger, analyst=analyst, budget=budget, units=units, **judging)
 
 
 def pay_and_fit(
@@ -258,11 +324,19 @@ def pay_and_fit(
     units: Any = None,
     label: str = "",
     keep: Callable[[Event], Mapping[str, Any]] = lambda event: {},  # noqa: ARG005
+    holdout: float = 0,
+    gate: Gate | None = None,
+    go_on: str = "",
+    audit: int = 0,
 ) -> FittedModel:
-    """Reserve, fit, `keep` what was fitted, and write down what that says, in this order."""
+    """Reserve, fit, `keep` what was fitted, write down what that says, and attack it, in this order."""
     purse = Purse(ledger, budget, analyst)
-    plan = plan_model(model, X, y, purse=purse, units=units, label=label, keep=keep)
-    made = purse.release(plan)
+    plan = plan_model(model, X, y, purse=purse, units=units, label=label, keep=keep, holdout=holdout)
+    if audit:
+        from ziggurat.release.models._audited import audit_plan
+
+        plan = audit_plan(plan, audit, purse)
+    made = purse.release(plan, gate=gate, go_on=go_on)
     if made.entry is None:
         raise PrivacyError("No ledger holds this model.")
     return FittedModel(model, plan.event, made.entry, made)
@@ -277,16 +351,37 @@ def plan_model(
     units: Any = None,
     label: str = "",
     keep: Callable[[Event], Mapping[str, Any]] = lambda event: {},  # noqa: ARG005
+    holdout: float = 0,
 ) -> ModelPlan:
-    """Plan a fit for the budget of a purse, and refuse whatever would fail only once it was paid for."""
+    """Plan a fit for the budget of a purse, and refuse whatever would fail only once it was paid for.
+
+    With a `holdout` that share of the rows is kept back, and the model attacked with them as the control.
+    """
     _require_private(model)
     _require_no_unpaid_fits(model)
     table = _require_features(X)
     if y is not None:
         _require_targets(y, len(table))
-    planned = _about_labels(model.planned(*table.shape), label)
-    event = _restate(model, planned, purse.protects(planned.neighbours), one_row_each=_one_row_each(units, len(table)))
-    return ModelPlan(model, X, y, event, planned, label, keep)
+    if check_share(holdout):
+        require_attackable(model, y)
+    planned, whom = _plan_part(model, len(table), table.shape[1], label, purse, holdout)
+    event = _restate(model, planned, whom, one_row_each=_one_row_each(units, len(table)))
+    if not holdout:
+        return ModelPlan(model, X, y, event, planned, label, keep)
+    from ziggurat.release._promised import holdout_source
+
+    part = keep_back(table, y, holdout, event.neighbours.relation, holdout_source(model))
+    return ModelPlan(model, *part[:2], event, planned, label, keep, part[2])
+
+
+def _plan_part(
+    model: PrivateModel, rows: int, columns: int, label: str, purse: Purse, holdout: float
+) -> tuple[Event, Neighbours]:
+    """What fitting all rows that are not kept back does, and whom the budget protects."""
+    planned = _about_labels(model.planned(rows, columns), label)
+    whom = purse.protects(planned.neighbours)
+    fitted = count_fitted(rows, holdout, whom.relation)
+    return planned if fitted == rows else _about_labels(model.planned(fitted, columns), label), whom
 
 
 def require_same_unit(known: Unit, protected: Unit) -> None:

@@ -17,7 +17,7 @@ from ziggurat.release._drafts import File, digest_of
 if TYPE_CHECKING:
     from ziggurat.ledger import Ledger
 
-_KINDS = ("synthetic table", "sequences")
+_KINDS = ("synthetic table", "sequences", "trajectories", "communities")
 _EARLIER = "ziggurat/synthetic-release/1"  # a certificate of its own, which is still checked
 
 
@@ -31,7 +31,7 @@ def read_back(drafts: Sequence[Path], schema: Schema, raw: Table, engine: DuckDB
 def check_synthetic(certificate: str | Path, ledger: Ledger | None = None) -> dict[str, Any]:
     """Compare released files with their certificate, and that with the ledger; return what the certificate says.
 
-    The files are synthetic tables, or drawn sequences.
+    The files are synthetic tables, or drawn sequences or trajectories, or communities.
 
     Parameters
     ----------

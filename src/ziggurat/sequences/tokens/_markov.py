@@ -14,10 +14,10 @@ from ziggurat.archives import Array
 from ziggurat.errors import ParameterError
 from ziggurat.privacy import Amount, Event, Neighbours, whole_number
 from ziggurat.randomness import Source
+from ziggurat.sequences._counting_noise import PARTS, CountingNoise, share_noise, sum_of, weigh
 from ziggurat.sequences._domain import SequenceDomain
 from ziggurat.sequences._generator import Progress, SequenceGenerator
 from ziggurat.sequences._sequences import Sequences
-from ziggurat.sequences.tokens._counting_noise import CountingNoise, share_noise, sum_of
 from ziggurat.sequences.tokens._noisy_transitions import agree_by_class, agree_on_transitions
 from ziggurat.sequences.tokens._phrase_chain import PhraseChain
 from ziggurat.sequences.tokens._phrase_kernels import (
@@ -40,11 +40,9 @@ _SHARES = {
     "transitions": Fraction(1, 2),
 }
 _ROUNDS = ("first phrases", "phrases")
-# Counts are kept in so many parts of one, so that weights are whole numbers.
-_PARTS = 2**16
 # While sequences are read by symbols, what one adds is at most this, in parts of one.
-_FIRST_BOUND = 3 * _PARTS
-_LARGEST_BOUND = 2**14 * _PARTS  # its square is carried in 64 bits
+_FIRST_BOUND = 3 * PARTS
+_LARGEST_BOUND = 2**14 * PARTS  # its square is carried in 64 bits
 # Of the sequences simulated, this share counts whole; longer ones count less.
 _WHOLE = 0.8
 _SIMULATED = 5000
@@ -229,15 +227,6 @@ def count_phrases(sequences: Sequences, labels: Codes | None, phrases: Phrases, 
     return table
 
 
-def weigh(norms: Places, bound: int, square: bool) -> Places:
-    """The largest whole weights up to one with which sequences of these norms stay within the bound."""
-    if not square:
-        return np.minimum(bound // norms, _PARTS)
-    weights = np.sqrt(bound**2 / norms).astype(np.int64)
-    weights -= weights**2 * norms > bound**2  # the float may have been rounded up
-    return np.minimum(weights, _PARTS)
-
-
 def _bound_for(norms: Places, square: bool) -> int:
     most = float(np.quantile(norms, _WHOLE))
-    return min(math.ceil(_PARTS * (math.sqrt(most) if square else most)), _LARGEST_BOUND)
+    return min(math.ceil(PARTS * (math.sqrt(most) if square else most)), _LARGEST_BOUND)

@@ -45,6 +45,8 @@ _LEAST_BATCH, _MOST_BATCH = 256, 2048
 _AT_ONCE = 1 << 13
 # Parameters that say where something is done, not what.
 _PLACES = ("checkpoint", "checkpoint_every", "device")
+# How gradients were found to be taken, by shapes and device: public facts, and trying again takes longer than a step.
+_WAYS: dict[tuple[Any, ...], str] = {}
 
 
 class RecurrentSequences(SequenceGenerator):
@@ -205,10 +207,11 @@ class RecurrentSequences(SequenceGenerator):
         self.weights_ = weights_of(training.gradients.module, training.gradients.buffers)
 
     def _prepare(self, shape: tuple[int, ...], source: Source) -> PrivateTraining:
-        """Make the network and everything that trains it, and try it on invented rows."""
+        """Make the network and everything that trains it; one of its shape is tried on invented rows."""
         from ziggurat.descent import (
             Descent,
             DescentPlan,
+            Gradients,
             PrivateTraining,
             choose_gradients,
             count_parameters,
@@ -219,10 +222,13 @@ class RecurrentSequences(SequenceGenerator):
 
         require_device(self.device)
         module, domain = TokenNetwork(self._shape()).to(self.device), self.domain_
-        limits = np.full(shape, domain.size + 1)
-        limits[..., 0] = domain.groups
-        trial = invent_rows(shape, self.device, below=limits)
-        gradients = choose_gradients(module.train(), unit_losses, trial, trial[..., 1:])
+        tried = (module.shape, shape, self.device)
+        if tried not in _WAYS:
+            limits = np.full(shape, domain.size + 1)
+            limits[..., 0] = domain.groups
+            trial = invent_rows(shape, self.device, below=limits)
+            _WAYS[tried] = choose_gradients(module.train(), unit_losses, trial, trial[..., 1:]).way
+        gradients = Gradients(module.train(), unit_losses, _WAYS[tried])
         rounds = self._rounds()
         multiplier = self._multiplier(rounds)
         warn_of_noise(rounds, multiplier, self._expected, count_parameters(module))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 
 from ziggurat.mechanisms import Gaussian, Laplace
 from ziggurat.privacy import (
@@ -22,7 +23,12 @@ from ziggurat.privacy import (
     exact_epsilon,
 )
 from ziggurat.randomness import Source
-from ziggurat.sequences.tokens._phrase_kernels import Reals, Table
+
+Table = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+
+PARTS = 2**16
+"""Counts are kept in so many parts of one, so that weights are whole numbers."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,18 @@ def share_noise(
         sigma *= 1 + Fraction(
             1, 2**30
         )  # the roots are rounded up, so that only the last digits of floats are in the way
+
+
+def weigh(norms: Table, bound: int, square: bool, whole: int = PARTS) -> Table:
+    """The largest whole weights up to `whole` with which counts of these norms stay within the bound.
+
+    The norm is the sum of the counts or, with `square`, the sum of their squares; then the bound is on its root.
+    """
+    if not square:
+        return np.minimum(bound // norms, whole)
+    weights = np.sqrt(bound**2 / norms).astype(np.int64)
+    weights -= weights**2 * norms > bound**2  # the float may have been rounded up
+    return np.minimum(weights, whole)
 
 
 def sum_of(events: Sequence[Event]) -> Event:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 Reals = npt.NDArray[np.float64]
+Distances = Callable[[Sequence[str], Sequence[str], int, int], Reals]
+"""Gives the distances of all pairs of texts, one row for each that is asked for and one column for each of a pool.
+
+The pool's first side ends before the second number, and its second side begins at the first. A distance larger than the
+smallest of every side that the text is on may be infinite instead: nobody asks for it.
+"""
 
 _CELLS = 1 << 22  # of the distances that are held at once: 32 MiB
 
@@ -39,10 +45,12 @@ class Nearest:
         return np.array([self.share[each] for each in texts], dtype=np.float64)
 
 
-def find_nearest(asked: Sequence[str], first: Sequence[str], second: Sequence[str]) -> Nearest:
-    """Find for each text those of a pool of two sides that are closest to it.
+def find_nearest(
+    asked: Sequence[str], first: Sequence[str], second: Sequence[str], measure: Distances | None = None
+) -> Nearest:
+    """Find for each text those of a pool of two sides that are closest to it, by edit distance if no other is given.
 
-    Equal distances are equal numbers: they are quotients of small whole numbers, which are rounded correctly.
+    Equal edit distances are equal numbers: they are quotients of small whole numbers, which are rounded correctly.
     """
     wanted, ours, theirs = Counter(asked), Counter(first), Counter(second)
     # Those of the first side alone, of both, and of the second alone, so that each side is a range.
@@ -54,7 +62,7 @@ def find_nearest(asked: Sequence[str], first: Sequence[str], second: Sequence[st
     step = max(1, _CELLS // len(pool))
     for start in range(0, len(texts), step):
         part = slice(start, start + step)
-        distances = measure_distances(texts[part], pool)
+        distances = (measure or measure_edits)(texts[part], pool, begins, ends)
         near[part], far[part] = distances[:, :ends].min(axis=1), distances[:, begins:].min(axis=1)
         rows, columns = np.nonzero(distances == np.minimum(near[part], far[part])[:, None])
         closest = np.bincount(rows, weights=sizes[columns])
@@ -62,10 +70,10 @@ def find_nearest(asked: Sequence[str], first: Sequence[str], second: Sequence[st
     return Nearest(times, near, far, dict(zip(pool, share.tolist(), strict=True)))
 
 
-def measure_distances(asked: Sequence[str], pool: Sequence[str]) -> Reals:
-    """Return the distances of all pairs, one row for each text that is asked for."""
+def measure_edits(asked: Sequence[str], pool: Sequence[str], _begins: int, _ends: int) -> Reals:
+    """Return the edit distances of all pairs, as shares of the longer's length."""
     from rapidfuzz import process
     from rapidfuzz.distance import Levenshtein
 
-    found = process.cdist(asked, pool, scorer=Levenshtein.normalized_distance, dtype=np.float64)
+    found = process.cdist(asked, pool, scorer=Levenshtein.normalized_distance, dtype=np.float64, workers=-1)
     return np.asarray(found, dtype=np.float64)
