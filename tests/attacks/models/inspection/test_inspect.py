@@ -239,7 +239,7 @@ def test_circles_end_and_depth_is_bounded():
         nest = [None, nest]
     found = inspect_model(attach(nest), PEOPLE)
     assert found.verdict is None
-    assert "clears nobody" in found.sentence
+    assert "leaves only with a written waiver" in found.sentence
 
 
 def make_ours(tmp_path):
