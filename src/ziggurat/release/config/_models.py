@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 FORMAT = "ziggurat/release/1"
 """What a release file gives as its `format`."""
+_FEWEST_RUNS = 200  # below, an audit sees nothing
 
 
 def _as_text(value: object) -> object:
@@ -94,7 +95,16 @@ class ModelSaid(_Said):
     columns: list[str] = Field(default_factory=list, description="The columns to learn from; else all.")
     expected_rows: int | None = Field(None, ge=1, description="About how many rows there are, as is publicly known.")
     holdout: float = Field(0, ge=0, lt=1, description="The share of people kept back as a control for attacks.")
+    audit: int = Field(
+        0, ge=0, description="Audit the promise before it is paid for: so many fits on invented rows, at least 200."
+    )
     options: dict[str, Any] = Field(default_factory=dict, description="Further parameters of the model.")
+
+    @model_validator(mode="after")
+    def _require_enough_runs(self) -> ModelSaid:
+        if 0 < self.audit < _FEWEST_RUNS:
+            raise ValueError(f"'audit' is 0, or at least {_FEWEST_RUNS} fits, such as 1000")
+        return self
 
 
 class ForeignModelSaid(_Said):

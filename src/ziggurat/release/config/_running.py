@@ -51,6 +51,8 @@ class Outlook:
         What a run would write.
     reads, judged_by
         What it would read, and which attacks would be tried on it.
+    audit
+        By how many fits on each of two invented neighbours its promise would be audited first.
     sentences
         All this in words.
     """
@@ -63,6 +65,7 @@ class Outlook:
     files: tuple[str, ...]
     reads: tuple[str, ...] = ()
     judged_by: tuple[str, ...] = ()
+    audit: int = 0
 
     @property
     def fits(self) -> bool:
@@ -78,6 +81,8 @@ class Outlook:
         if self.measured is not None:
             said += [*self.measured.evidence.sentences, self.measured.verdict.sentence]
             said.append("This was measured for the steward's eyes: nothing has left, and nothing was written down.")
+        if self.audit:
+            said.append(f"A run first audits the promise by {self.audit:,} fits on each of two invented tables.")
         if self.quotation is not None:
             attacked = f"; then it is attacked by {', '.join(self.judged_by)}" if self.judged_by else ""
             said.append(f"A run reads {', '.join(self.reads)}{attacked}.")
@@ -95,6 +100,7 @@ class Outlook:
             "verdict": None if measured is None else measured.verdict.to_dict(),
             "reads": list(self.reads),
             "judged_by": list(self.judged_by),
+            "audit": self.audit,
             "bundle": str(self.bundle),
             "files": list(self.files),
         }
@@ -113,7 +119,8 @@ def describe_release(file: str | Path, *, group_size: int = 1_000) -> Outlook:
         _require_payer(plan, desk)
         if plan.event is not None:
             quoted = None if desk.purse.ledger is None else desk.purse.quote(plan, group_size=group_size)
-            return Outlook(plan.kind, plan.text, quoted, None, target, _FILES, plan.reads, plan.judged_by)
+            first = getattr(plan, "audit", 0)
+            return Outlook(plan.kind, plan.text, quoted, None, target, _FILES, plan.reads, plan.judged_by, first)
         measured = desk.purse.measure(plan, gate=gate)
         return Outlook(plan.kind, plan.text, None, measured, target, _FILES, plan.reads, plan.judged_by)
 
@@ -150,6 +157,7 @@ def run_config(
         if told is not None:
             told(_will_write(plan, desk.purse, target))
         _require_payer(plan, desk)
+        plan = _audit_first(plan, progress)
         try:
             made = desk.purse.release(plan, gate=gate, go_on=go_on, progress=progress)
         except GateError as error:
@@ -157,6 +165,13 @@ def run_config(
             raise GateError(f"{error} {kept}") from None
         made = replace(made, config=public_config(config, file), looked=config.looked)
         return made, _write_bundle(made, config, target, signer)
+
+
+def _audit_first(plan: Plan[Any], progress: Progress | None) -> Plan[Any]:
+    """Audit the promise of a model on invented rows, where the file says so; a false one stops before it is paid."""
+    from ziggurat.release.models import TableModelPlan
+
+    return plan.audited_first(progress) if isinstance(plan, TableModelPlan) else plan
 
 
 def bundle_of(config: ReleaseConfig, file: str | Path) -> Path:

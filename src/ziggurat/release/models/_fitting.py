@@ -96,6 +96,11 @@ class ModelPlan(Plan["PrivateModel"]):
         return self.model.random_state is not None
 
     @property
+    def columns(self) -> int:
+        """How many numbers a row of features has."""
+        return int(np.shape(self.features)[1])
+
+    @property
     def reads(self) -> tuple[str, ...]:
         """The rows that were handed over."""
         return ("the rows that were handed over",)
@@ -163,19 +168,45 @@ class TableModelPlan(ModelPlan):
     purse: Purse
     expected: int
     holdout: float = 0.0
+    audit: int = 0
     opened: list[ModelPlan] = field(default_factory=list, repr=False)
 
     @classmethod
     def of(
-        cls, model: PrivateModel, task: Task, table: Table, purse: Purse, expected: int, holdout: float = 0.0
+        cls,
+        model: PrivateModel,
+        task: Task,
+        table: Table,
+        purse: Purse,
+        expected: int,
+        holdout: float = 0.0,
+        *,
+        audit: int = 0,
     ) -> Self:
-        """Plan a fit by what is public of a table; `holdout` is the share of people kept back for attacks."""
+        """Plan a fit by what is public of a table.
+
+        `holdout` is the share of people kept back for attacks, and `audit` how often such a model is fitted on each of
+        two invented neighbours before anything is paid (see `audited_first`).
+        """
         _require_private(model)
         planned, whom = _plan_part(model, expected, task.width, task.label, purse, check_share(holdout))
         require_same_unit(table.unit, whom.unit)
         event = _restate(model, planned, whom, one_row_each=True)
         given: dict[str, Any] = {"task": task, "table": table, "purse": purse, "expected": expected}
-        return cls(model, None, None, event, planned, task.label, **given, holdout=holdout)
+        return cls(model, None, None, event, planned, task.label, **given, holdout=holdout, audit=audit)
+
+    def audited_first(self, progress: Progress | None = None) -> TableModelPlan:
+        """The same with what an audit on invented rows found, if one is wanted; `PrivacyError` if it refutes."""
+        if not self.audit:
+            return self
+        from ziggurat.release.models._audited import audit_plan
+
+        return audit_plan(self, self.audit, self.purse, progress)
+
+    @property
+    def columns(self) -> int:
+        """How many numbers a row of features has, by the public schema."""
+        return self.task.width
 
     @property
     def text(self) -> str:
