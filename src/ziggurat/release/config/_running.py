@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import tempfile
@@ -17,8 +18,7 @@ from ziggurat.ledger import Ledger, load_private_key
 from ziggurat.randomness import seeded
 from ziggurat.release._gate import DEFAULTS, Gate
 from ziggurat.release._purse import Purse
-from ziggurat.release.bundle import release_key, require_new
-from ziggurat.release.config._held import HeldBundle
+from ziggurat.release.bundle import HeldBundle, release_key, require_new
 from ziggurat.release.config._kinds import PlanDesk, is_open, make_plan, table_name
 from ziggurat.release.config._reading import read_config
 from ziggurat.wording import nearest
@@ -273,7 +273,7 @@ def _write_bundle(made: Release[Any], config: ReleaseConfig, target: Path, signe
     except DataError as error:
         if made.event is None or made.plan.identity() is not None:
             raise
-        HeldBundle.keep(made, config, held_folder(target))
+        HeldBundle.keep(made, held_folder(target), config=_digest(config))
         raise DataError(
             f"{error} What was paid for is kept in {str(held_folder(target))!r}: mend that and run again, which costs "
             "nothing."
@@ -284,7 +284,7 @@ def _hold(held: Any, config: ReleaseConfig, place: Path) -> str:
     """Keep what was paid for until the steward decides; what nothing bounds is made anew for nothing."""
     if held.event is None:
         return ""
-    HeldBundle.keep(replace(held, looked=config.looked), config, place)
+    HeldBundle.keep(replace(held, looked=config.looked), place, config=_digest(config))
     return f"It was paid for and is kept in {str(place)!r}: run again with a reason (--go-on), or delete that folder."
 
 
@@ -294,9 +294,14 @@ def _take_up(
     if held.verdict.stopped and not go_on.strip():
         raise GateError(f"{held.verdict.sentence} It waits in {str(held.folder)!r}: give a reason to go on, or delete "
                         "that folder.")  # fmt: skip
-    if not held.fits(config):
+    if held.config != _digest(config):
         raise DataError(f"What waits in {str(held.folder)!r} was made by other words than the file has now; delete it.")
     with _desk(config, file, write=True) as desk:
         held.let_go(desk.purse, go_on, target, public_config(config, file), key)
     shutil.rmtree(held.folder)
     return held
+
+
+def _digest(config: ReleaseConfig) -> str:
+    said = json.dumps(config.model_dump(mode="json", by_alias=True), sort_keys=True)
+    return hashlib.sha256(said.encode()).hexdigest()

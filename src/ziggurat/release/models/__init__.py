@@ -27,6 +27,7 @@ from ziggurat.release.models._named_models import CLASSES, NUMBERS, make_model, 
 from ziggurat.release.models._points import Points
 from ziggurat.release.models._serving import KINDS, Serving, not_protected, serve_model
 from ziggurat.release.models._serving_folder import is_served
+from ziggurat.release.models._stopped import held_model_folder, put_aside, require_unheld
 from ziggurat.release.models._task import Floats, Task, TaskRows
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "TaskRows",
     "find_places",
     "fit_model",
+    "held_model_folder",
     "in_words",
     "is_served",
     "label_rows",
@@ -61,9 +63,11 @@ __all__ = [
     "plan_model",
     "plan_said_model",
     "promise_at",
+    "put_aside",
     "read_people",
     "release_model",
     "require_same_unit",
+    "require_unheld",
     "serve_model",
     "with_options",
 ]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 
 from ziggurat.data import Unit
-from ziggurat.errors import DataError, MixedNeighboursError, ParameterError, PrivacyError, ZigguratError
+from ziggurat.errors import DataError, GateError, MixedNeighboursError, ParameterError, PrivacyError, ZigguratError
 from ziggurat.ledger import Ledger
 from ziggurat.privacy import Event, Guarantee, Neighbours, Relation, as_replace_one, rename_unit
 from ziggurat.queries.answering import QuotedPart
@@ -29,6 +29,7 @@ from ziggurat.release.models._attacking import (
     require_attackable,
 )
 from ziggurat.release.models._examining import attack_fitted
+from ziggurat.release.models._stopped import put_aside, require_unheld
 
 if TYPE_CHECKING:
     from ziggurat.data import Table
@@ -296,6 +297,7 @@ def fit_model(
     gate: Gate | None = None,
     go_on: str = "",
     audit: int = 0,
+    aside: str | Path | None = None,
 ) -> FittedModel:
     """Pay for fitting a private model, fit it, and attack it if people are kept back for that.
 
@@ -324,6 +326,9 @@ def fit_model(
     audit
         How often to fit such a model on each of two invented neighbours before anything is paid; what that proves about
         epsilon stands on the certificate. 0 for not at all.
+    aside
+        A new folder in which a model that the gate stops is kept, for its owner alone, so that what was paid for is not
+        lost: `ziggurat.release.bundle.HeldBundle.open(aside)` lets it go for a reason, and nothing is paid again.
 
     Raises
     ------
@@ -336,12 +341,21 @@ def fit_model(
     BudgetExceededError
         It costs more than is left; nothing was read or spent.
     GateError
-        The gate stopped it, and it must not leave; it was paid for, and `held` is the release.
+        The gate stopped it, and it must not leave; it was paid for, `held` is the release, which `Purse.go_on` lets go
+        for a reason, and `place` the folder in which it is kept.
     PrivacyError
         The audit refuted the promise; nothing was spent, and nothing must be released by it.
     """
     judging: dict[str, Any] = {"holdout": holdout, "gate": gate, "go_on": go_on, "audit": audit}
-    return pay_and_fit(model, X, y, ledger=ledger, analyst=analyst, budget=budget, units=units, **judging)
+    if aside is not None:
+        require_unheld(aside)
+    try:
+        return pay_and_fit(model, X, y, ledger=ledger, analyst=analyst, budget=budget, units=units, **judging)
+    except GateError as error:
+        if aside is None:
+            raise
+        stopped = put_aside(error, aside)
+    raise stopped
 
 
 def pay_and_fit(
