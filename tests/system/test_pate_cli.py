@@ -251,3 +251,36 @@ def test_a_claim_that_rows_are_privatised_is_checked(stages):
         "pate", "student", "teachers", "asked.csv", "labels.json", "--features", "privatised", "--out", "s"
     )
     assert "needs ROWS from 'pate privatize'" in claimed.err
+
+
+def test_a_student_is_attacked_with_people_whom_its_teachers_never_saw(stages):
+    """One of paid labels leaves; one that holds original rows leaves only for a reason that its ledger keeps."""
+    taught = stages(
+        "pate", "teach", "clinic", "--label", "smoker", "--teachers", "10", *COLUMNS,
+        "--model", "decision-tree", "--out", "held", "--rehearse", "1", "--holdout", "0.3",
+    )  # fmt: skip
+    assert taught.code == 0, taught.err
+    assert Path("held/control.npz").stat().st_mode & 0o077 == 0
+    given = ("--budget", "clinic", "--analyst", "stu", "--out", "held.json", "--rehearse", "2")
+    assert stages("pate", "label", "held", "asked.csv", *given).code == 0
+    learn = ("pate", "student", "held", "asked.csv", "held.json", "--seed", "1")
+    made = stages(*learn, "--features", "public", "--out", "student", "--check", "--json")
+    assert made.code == 0, made.err
+    told = json.loads(made.out)
+    assert set(told["attacks"]["made"]) == {"membership", "inspection"}
+    assert told["verdict"]["stopped"] == []
+    assert "control.npz" not in {each.name for each in Path("student").iterdir()}
+
+    own = ("--student-ledger", "own.db", "--student-budget", "mine")
+    budget = ("--epsilon", "1", "--relation", "replace-one", "--ledger", "own.db")
+    assert stages("ledger", "budget", "mine", *budget).code == 0
+    original = (*learn, "--features", "original", "--model", "decision-tree", "--out", "bare")
+    stopped = stages(*original, *own)
+    assert stopped.code == 5
+    assert not Path("bare").exists()
+    refused = stages(*original, "--go-on", "All agreed.")
+    assert (refused.code, "kept in a ledger" in refused.err) == (2, True)
+    went = stages(*original, *own, "--go-on", "All agreed.")
+    assert went.code == 0, went.err
+    assert "NOT PROTECTED" in went.out
+    assert "All agreed." in stages("ledger", "show", "mine", "--ledger", "own.db").out

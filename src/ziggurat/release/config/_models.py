@@ -111,7 +111,10 @@ class ForeignModelSaid(_Said):
     """A model that was trained without a guarantee on the people in the table; nothing bounds what it tells."""
 
     kind: Literal["foreign model"]
-    model: str = Field(description="The .skops file of a fitted model of scikit-learn.")
+    model: str = Field(
+        description="The .skops file of a fitted model of scikit-learn, or the .safetensors file of a network of "
+        "PyTorch, with the .json beside it that describes an MLP or a CNN."
+    )
     others: str = Field(description="A table of people whom it was not trained on, with the columns of the table.")
     label: str = Field(description="The column that it predicts.")
     columns: list[str] = Field(default_factory=list, description="The columns it was trained on, in order; else all.")
@@ -122,7 +125,11 @@ class ForeignModelSaid(_Said):
     sensitive: list[str] = Field(default_factory=list, description="Columns that attackers want to know.")
     shadows: int = Field(16, ge=0, description="How many models attackers train to compare with.")
     questions: int = Field(0, ge=0, description="How many questions they ask in order to copy it.")
-    out: str = Field("model.skops", pattern=r"^[^./\\\x00][^/\\\x00]*\.skops$", description="What the file is called.")
+    out: str = Field(
+        "",
+        pattern=r"^([^./\\\x00][^/\\\x00]*\.(skops|safetensors))?$",
+        description="What the file is called; by default model.skops or model.safetensors.",
+    )
 
 
 class LabelsSaid(_Said):
