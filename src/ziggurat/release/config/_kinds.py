@@ -197,8 +197,8 @@ def _model(desk: PlanDesk, said: ModelSaid) -> Plan[Any]:
     options = {**said.options, **({} if said.expected_rows is None else {"expected_rows": said.expected_rows})}
     given = (said.epsilon, said.delta, options, desk.config.rehearse, whom.relation.value)
     model = make_model(model_name(said.model, task), task, *given)
-    given: dict[str, Any] = {"expected": said.expected_rows or 1_000, "holdout": said.holdout, "audit": said.audit}
-    return TableModelPlan.of(model, task, desk.table(), desk.purse, **given)
+    rows = said.expected_rows or 1_000
+    return TableModelPlan.of(model, task, desk.table(), desk.purse, rows, said.holdout, audit=said.audit)
 
 
 def _foreign_model(desk: PlanDesk, said: ForeignModelSaid) -> Plan[Any]:

@@ -75,7 +75,7 @@ class StudentPlan(Plan["Student"]):
         return self.stated.student.features == "original"
 
     @property
-    def event(self) -> Event | None:  # type: ignore[override]
+    def event(self) -> Event | None:
         """What its labels did to the teachers' people; None if it was trained on original rows."""
         return None if self.original else self.stated.teachers.event
 
