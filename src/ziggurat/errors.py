@@ -62,11 +62,12 @@ class UnknownEventError(PrivacyError):
 class GateError(PrivacyError):
     """A gate stopped a release by what attacks found; the message says which, and what to do.
 
-    `held` is the release, which has not left.
+    `held` is the release, which has not left, and `place` the folder in which it is kept, if it is.
     """
 
     exit_code = 5
     held: object = None
+    place: str = ""
 
 
 class QuestionError(ZigguratError):

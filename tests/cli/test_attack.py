@@ -9,12 +9,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as csv
 import pytest
+import torch
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from ziggurat.cli._app import run_command
 from ziggurat.errors import ArtefactError, DataError, ParameterError, ZigguratError
+from ziggurat.pate import MLP
 from ziggurat.pate.training import write_classifier
+from ziggurat.release.models import DeclaredModule
+from ziggurat.release.models._modules import write_module
 
 NAMES = ("a", "b", "smoker")
 
@@ -55,6 +59,30 @@ def test_a_tree_that_knows_its_rows_by_heart_is_caught_and_a_line_is_not(place: 
     code, found = run(capsys, f"{place}/line.skops", *people(place), "--random-split", "--attack", "loss")
     assert code == 0
     assert not found["verdict"]["stopped"]
+
+
+def test_a_network_is_attacked_by_its_weights_as_declared_beside_them_or_by_name(place: Path, capsys: Any) -> None:
+    torch.manual_seed(1)
+    network = MLP(3, (6, 5), 2)
+    declared = DeclaredModule(network.build(), network)
+    told = write_module(declared)
+    given = ["--random-split", "--attack", "loss", "--questions", "40"]
+    (place / "bare.safetensors").write_bytes(told)
+    with pytest.raises(ArtefactError, match="name one, such as mlp"):
+        run_command(["attack", f"{place}/bare.safetensors", *people(place)])
+    code, found = run(capsys, f"{place}/bare.safetensors", *people(place), *given, "--network", "mlp:6,5")
+    assert code == 0
+    assert {"membership", "inspection", "extraction"} <= set(found["evidence"]["made"])
+    with pytest.raises(ArtefactError, match="not those of the network"):
+        run_command(["attack", f"{place}/bare.safetensors", *people(place), "--network", "mlp:7,5"])
+    with pytest.raises(ParameterError, match="leave it out"):
+        run_command(["attack", f"{place}/tree.skops", *people(place), "--network", "mlp:7,5"])
+    with pytest.raises(ParameterError, match="knows mlp"):
+        run_command(["attack", f"{place}/bare.safetensors", *people(place), "--network", "os:system"])
+    (place / "told.safetensors").write_bytes(told)
+    (place / "told.json").write_text(json.dumps(declared.describe(told)))
+    code, again = run(capsys, f"{place}/told.safetensors", *people(place), *given)
+    assert again["evidence"]["made"]["membership"]["attacks"] == found["evidence"]["made"]["membership"]["attacks"]
 
 
 def test_answers_alone_are_attacked_as_the_model_itself(place: Path, capsys: Any) -> None:

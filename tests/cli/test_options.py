@@ -23,7 +23,15 @@ SHARED = {
     "--quiet": ("Print nothing but errors.", bool),
 }
 OLD = ("--plot", "--frontier", "--csv")
-FOLDERS = ("model fit", "model serve", "pate teach", "pate privatize", "pate student", "release hand-out")
+FOLDERS = (
+    "model fit",
+    "model let-go",
+    "model serve",
+    "pate teach",
+    "pate privatize",
+    "pate student",
+    "release hand-out",
+)
 
 
 def walk(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:

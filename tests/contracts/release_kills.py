@@ -15,8 +15,8 @@ from typing import Any
 from release_kinds import BY_NAME, KINDS, Bench, prepare
 
 from ziggurat.ledger import Ledger
-from ziggurat.release.bundle import _writing
-from ziggurat.release.config import _held, _running, run_config
+from ziggurat.release.bundle import _held, _writing
+from ziggurat.release.config import _running, run_config
 
 MANY_CALLS = 60
 

@@ -27,6 +27,7 @@ from ziggurat.release import (
     plan_model,
     release_model,
 )
+from ziggurat.release.bundle import HeldBundle
 from ziggurat.release.models._attacking import keep_back
 
 pytestmark = pytest.mark.filterwarnings("ignore:With epsilon")
@@ -54,6 +55,24 @@ def book(tmp_path: Path) -> Any:
 
 def bayes(relation: str = "add-or-remove-one", **given: Any) -> learn.GaussianNB:
     return learn.GaussianNB(epsilon="1", bounds=(-1, 1), classes=2, random_state=3, relation=relation, **given)
+
+
+class Holding(learn.GaussianNB):  # type: ignore[misc]
+    """One that says nothing more than it promises, and keeps every row in a drawer."""
+
+    def fit(self, X: Any, y: Any) -> Any:  # noqa: N803
+        super().fit(X, y)
+        self.drawer_ = np.asarray(X)
+        return self
+
+
+def stop_one(book: Ledger, aside: Path) -> GateError:
+    model = Holding(epsilon="1", bounds=(-1, 1), classes=2, random_state=3)
+    with pytest.raises(GateError) as raised:
+        fit_model(model, ROWS, LABELS, ledger=book, analyst="ada", budget="adding", holdout=0.3, aside=aside)
+    assert "inspection" in [each.attack for each in raised.value.held.verdict.stopped]
+    assert not raised.value.held.verdict.refuted
+    return raised.value
 
 
 class Remembering(learn.GaussianNB):  # type: ignore[misc]
@@ -140,6 +159,58 @@ def test_a_model_that_breaks_its_promise_is_refuted_and_leaves_only_without_it(b
     assert made.release is not None
     assert made.release.certificate.guarantee is None
     assert any(entry.kind == "unbounded" for entry in book.history("adding"))
+
+
+def test_a_model_that_is_stopped_is_kept_and_let_go_later_for_a_reason_without_paying_again(
+    book: Ledger, tmp_path: Path
+) -> None:
+    stopped = stop_one(book, tmp_path / "m.held")
+    assert "model let-go" in str(stopped)
+    assert stopped.place == str(tmp_path / "m.held")
+    place = Path(stopped.place)
+    assert place.stat().st_mode & 0o077 == 0
+    assert all(each.stat().st_mode & 0o077 == 0 for each in place.iterdir())
+    left, waiting, purse = book.left("adding", "ada"), HeldBundle.open(place), Purse(book, "adding", "ada")
+    with pytest.raises(ParameterError, match="reason"):
+        waiting.let_go(purse, " ", tmp_path / "m.bundle")
+    assert not (tmp_path / "m.bundle").exists()
+    bundle = waiting.let_go(purse, "Everybody agreed in writing.", tmp_path / "m.bundle")
+    assert book.left("adding", "ada") == left
+    assert [each.kind for each in book.history("adding")][-1] == "decision"
+    said = json.loads((bundle / "public" / "certificate.json").read_text())
+    assert said["decision"] == {"stopped": ["inspection"], "refuted": False, "reason": "Everybody agreed in writing."}
+    assert said["promise"]["epsilon"] == "1"
+    evidence = json.loads((bundle / "steward" / "evidence.json").read_text())
+    assert evidence["verdict"]["stopped"] == stopped.held.verdict.to_dict()["stopped"]
+    again = Holding.load(bundle / "public" / "model.npz")
+    assert (again.predict(ROWS) == stopped.held.output.predict(ROWS)).all()
+
+
+def test_a_stopped_model_that_was_edited_is_not_let_go_and_nothing_is_put_over_it(book: Ledger, tmp_path: Path) -> None:
+    stop_one(book, tmp_path / "m.held")
+    with pytest.raises(DataError, match="waits in"):
+        fit_model(bayes(), ROWS, LABELS, ledger=book, analyst="ada", budget="adding", aside=tmp_path / "m.held")
+    assert [each.kind for each in book.history("adding")].count("reserve") == 1
+    with (tmp_path / "m.held" / "model.npz").open("ab") as file:
+        file.write(b"more")
+    with pytest.raises(DataError, match="not the one that was certified"):
+        HeldBundle.open(tmp_path / "m.held").let_go(Purse(book, "adding"), "Why not.", tmp_path / "m.bundle")
+    assert not any(each.kind == "decision" for each in book.history("adding"))
+
+
+def test_a_place_that_cannot_be_written_leaves_the_model_with_whoever_catches_it(
+    book: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*given: Any, **options: Any) -> None:
+        raise DataError("The disk is full.")
+
+    monkeypatch.setattr(HeldBundle, "keep", fail)
+    stopped = stop_one(book, tmp_path / "m.held")
+    assert "could not be kept: The disk is full" in str(stopped)
+    assert stopped.place == ""
+    made = Purse(book, "adding", "ada").go_on(stopped.held, "It stays here.")
+    assert made.decision is not None
+    assert made.event is not None
 
 
 def test_nobody_is_kept_back_for_a_model_that_is_not_attacked(book: Ledger) -> None:

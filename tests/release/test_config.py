@@ -14,7 +14,8 @@ import yaml
 
 from ziggurat.attacks import EpsilonBound, Share
 from ziggurat.data import write_csv
-from ziggurat.errors import DataError, GateError, LedgerUseError, ParameterError
+from ziggurat.errors import DataError, GateError, LedgerUseError, ParameterError, PrivacyError
+from ziggurat.learn import GaussianNB
 from ziggurat.ledger import Ledger
 from ziggurat.privacy import Neighbours
 from ziggurat.release import Evidence
@@ -172,6 +173,53 @@ def examples() -> list[dict[str, Any]]:
     }
     assert set(least) == set(KINDS)
     return found + [{"format": "ziggurat/release/1", "release": {"kind": kind, **rest}} for kind, rest in least.items()]
+
+
+MODEL = """format: ziggurat/release/1
+table: clinic.csv
+ledger: book.db
+analyst: ada
+rehearse: 1
+release:
+  kind: model
+  label: ward
+  columns: [age]
+  model: naive-bayes
+  epsilon: 1
+  delta: 0
+  audit: RUNS
+"""
+
+
+def test_a_model_is_audited_before_it_is_paid_for_and_the_plan_only_says_so(file: Path) -> None:
+    file.write_text(MODEL.replace("RUNS", "200"))
+    outlook = describe_release(file)
+    assert outlook.audit == outlook.to_dict()["audit"] == 200
+    assert "first audits the promise by 200 fits" in " ".join(outlook.sentences)
+    assert entries(file) == []
+    _, bundle = run_config(file)
+    held = json.loads((bundle / "public" / "certificate.json").read_text())
+    assert held["audited"]["runs"] == 200
+    assert held["config"]["release"]["audit"] == 200
+
+
+def test_a_promise_that_an_audit_refutes_is_not_paid_for(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = GaussianNB.planned
+    monkeypatch.setattr(
+        GaussianNB,
+        "planned",
+        lambda self, rows, columns: honest(GaussianNB(**{**self.get_params(), "epsilon": "1/20"}), rows, columns),
+    )
+    file.write_text(MODEL.replace("RUNS", "200").replace("epsilon: 1", "epsilon: 20"))
+    with pytest.raises(PrivacyError, match="The promise is false"):
+        run_config(file)
+    assert entries(file) == []
+
+
+def test_too_few_runs_of_an_audit_are_refused_with_their_line(file: Path) -> None:
+    file.write_text(MODEL.replace("RUNS", "20"))
+    with pytest.raises(DataError, match="at least 200"):
+        read_config(file)
 
 
 def test_the_schema_admits_what_is_read_and_nothing_that_is_misspelt(tmp_path: Path) -> None:

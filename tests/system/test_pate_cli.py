@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from ziggurat.ledger import Ledger
 from ziggurat.pate import Partition, Student
 
 STUDENT = ("pate", "student", "teachers", "asked.csv", "labels.json", "--features", "public")
@@ -251,3 +252,39 @@ def test_a_claim_that_rows_are_privatised_is_checked(stages):
         "pate", "student", "teachers", "asked.csv", "labels.json", "--features", "privatised", "--out", "s"
     )
     assert "needs ROWS from 'pate privatize'" in claimed.err
+
+
+def test_a_student_is_attacked_with_people_whom_its_teachers_never_saw(stages):
+    """One of paid labels leaves; one that holds original rows leaves only for a reason that its ledger keeps."""
+    taught = stages(
+        "pate", "teach", "clinic", "--label", "sex", "--teachers", "10", *COLUMNS,
+        "--model", "decision-tree", "--out", "held", "--rehearse", "1", "--holdout", "0.3",
+    )  # fmt: skip
+    assert taught.code == 0, taught.err
+    assert Path("held/control.npz").stat().st_mode & 0o077 == 0
+    given = ("--budget", "clinic", "--analyst", "stu", "--out", "held.json", "--rehearse", "2")
+    assert stages("pate", "label", "held", "asked.csv", *given).code == 0
+    learn = ("pate", "student", "held", "asked.csv", "held.json", "--seed", "1")
+    made = stages(*learn, "--features", "public", "--out", "student", "--check", "--json")
+    assert made.code == 0, made.err
+    told = json.loads(made.out)
+    assert set(told["attacks"]["made"]) == {"membership", "inspection"}
+    assert told["verdict"]["stopped"] == []
+    assert "control.npz" not in {each.name for each in Path("student").iterdir()}
+
+    own = ("--student-ledger", "own.db", "--student-budget", "mine")
+    budget = ("--epsilon", "1", "--relation", "replace-one", "--ledger", "own.db")
+    assert stages("ledger", "budget", "mine", *budget).code == 0
+    original = (*learn, "--features", "original", "--model", "random-forest", "--out", "bare")
+    stopped = stages(*original, *own)
+    assert stopped.code == 5
+    assert not Path("bare").exists()
+    refused = stages(*original, "--go-on", "All agreed.")
+    assert (refused.code, "A reason is kept in" in refused.err) == (2, True)
+    went = stages(*original, *own, "--go-on", "All agreed.")
+    assert went.code == 0, went.err
+    assert "NOT PROTECTED" in went.out
+    with Ledger.open("own.db", create=False, read_only=True) as book:
+        entry = book.history()[-1]
+    assert entry.kind == "unbounded"
+    assert "All agreed." in str(entry)

@@ -25,12 +25,16 @@ if TYPE_CHECKING:
         PrivatizedQueries,
         QueryCurator,
         StudentCertificate,
+        StudentPlan,
         StudentsSide,
+        TeachersControl,
         TeachersSide,
         certify,
+        release_student,
     )
     from ziggurat.release.models import (
         NOT_PROMISED_OF_FOREIGN,
+        DeclaredModule,
         FittedModel,
         ForeignModel,
         ForeignModelPlan,
@@ -44,6 +48,7 @@ if TYPE_CHECKING:
         TaskRows,
         fit_model,
         plan_model,
+        read_module,
         release_model,
         serve_model,
     )
@@ -87,11 +92,12 @@ else:
             "comparing": "Candidate Candidates candidates plane",
             "labels": """
                 LabelPlan Labelled Labelling LabellingFacts MOST_QUERIES PrivatizedQueries QueryCurator
-                StudentCertificate StudentsSide TeachersSide certify
+                StudentCertificate StudentPlan StudentsSide TeachersControl TeachersSide certify release_student
             """,
             "models": """
-                FittedModel ForeignModel ForeignModelPlan KeptBack ModelExam ModelPlan NOT_PROMISED_OF_FOREIGN Points
-                SensitiveColumn Serving Task TaskRows fit_model plan_model release_model serve_model
+                DeclaredModule FittedModel ForeignModel ForeignModelPlan KeptBack ModelExam ModelPlan
+                NOT_PROMISED_OF_FOREIGN Points SensitiveColumn Serving Task TaskRows fit_model plan_model read_module
+                release_model serve_model
             """,
             "questions": "MOST_NUMBERS Past Session Sweep TermOptions sweep",
             "sequences": "SequenceRelease release_sequences",
@@ -119,6 +125,7 @@ __all__ = [
     "Cited",
     "CollectionPlan",
     "CommunityRelease",
+    "DeclaredModule",
     "Evidence",
     "ExactCopies",
     "FittedModel",
@@ -151,11 +158,13 @@ __all__ = [
     "StewardDecision",
     "Stop",
     "StudentCertificate",
+    "StudentPlan",
     "StudentsSide",
     "Sweep",
     "SyntheticRelease",
     "Task",
     "TaskRows",
+    "TeachersControl",
     "TeachersSide",
     "TermOptions",
     "TrajectoryRelease",
@@ -170,12 +179,14 @@ __all__ = [
     "look_up",
     "plan_model",
     "plane",
+    "read_module",
     "read_rows",
     "release_anonymized",
     "release_communities",
     "release_masked",
     "release_model",
     "release_sequences",
+    "release_student",
     "release_synthetic",
     "release_synthetic_private",
     "release_trajectories",

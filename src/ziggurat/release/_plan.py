@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ziggurat.privacy import Event, Guarantee
     from ziggurat.queries.answering import QuotedPart
     from ziggurat.randomness import Source
+    from ziggurat.release._cited import Cited
 
 Progress = Callable[[str], None]
 Output = TypeVar("Output")
@@ -29,7 +30,8 @@ class Plan(Protocol[Output]):
 
     A plan with an `event` carries a guarantee: everything that it says before `run` follows from what is public, and
     `run` is called once, after the cost is on disk. A plan without one is unbounded: the steward may run and measure it
-    freely, and the ledger remembers the release for ever before it leaves.
+    freely, and the ledger remembers the release for ever before it leaves. A plan that `follows` from what was paid for
+    is post-processing of that: its event is that of the entries it names, and nothing is paid again.
 
     Attributes
     ----------
@@ -50,6 +52,11 @@ class Plan(Protocol[Output]):
     lifetime: float = AN_HOUR
     paid_by_promise: bool = False
     audited: Mapping[str, Any] | None = None
+
+    @property
+    def follows(self) -> tuple[Cited, ...]:
+        """The entries of the ledger that paid for all that it is made of; none if it is paid for itself."""
+        return ()
 
     if TYPE_CHECKING:  # at run time a field or a property of the plan takes its place
 

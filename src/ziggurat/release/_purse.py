@@ -14,13 +14,14 @@ from ziggurat.errors import (
     LedgerUseError,
     MixedNeighboursError,
     ParameterError,
+    PrivacyError,
     ZigguratError,
 )
-from ziggurat.privacy import ApproximateDP, ApproximateEvent, Event, Neighbours, profile
+from ziggurat.privacy import ApproximateDP, ApproximateEvent, Event, Neighbours, compose_events, profile
 from ziggurat.queries.answering import GROUP_SIZE
 from ziggurat.randomness import Source, secure
 from ziggurat.release._certificate import StewardDecision
-from ziggurat.release._cited import Cited, cite, pack, unpack
+from ziggurat.release._cited import Cited, cite, look_up, pack, unpack
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._gate import Gate, Verdict
 from ziggurat.release._plan import Output, Plan, Progress
@@ -39,9 +40,9 @@ class Purse:
 
     Promise: of a release with a guarantee, the cost is on disk before a row is read, `run` is called once, and nothing
     leaves before the ledger holds it; whatever goes wrong in between leaves the cost spent and nothing outside. What
-    was paid for before is given again: nothing is read or spent. A release that nothing bounds leaves only after the
-    ledger says so for ever. What a gate stops does not leave, unless the steward goes on with a reason, which the
-    certificate and the ledger keep.
+    was paid for before is given again: nothing is read or spent; and what follows from it by post-processing alone
+    costs nothing more. A release that nothing bounds leaves only after the ledger says so for ever. What a gate stops
+    does not leave, unless the steward goes on with a reason, which the certificate and the ledger keep.
 
     Parameters
     ----------
@@ -143,6 +144,8 @@ class Purse:
         event = self.event(plan)
         if event is None:
             made = self._freely(plan, gate, progress)
+        elif plan.follows:
+            made = self._judge(self._follow(plan, event, progress), gate, progress)
         else:
             made = self._judge(self._spend(plan, event, progress), gate, progress)
         if made.verdict.stopped and not reason:
@@ -211,6 +214,16 @@ class Purse:
         made = self._wrap(plan, output, self.ledger.as_counted(self.population, event, self.analyst), seeded, entry)
         budget = self.ledger.paying(self.population, event.neighbours, self.analyst)
         return replace(made, replayed=spend.replayed, budget=budget)
+
+    def _follow(self, plan: Plan[Output], event: Event, progress: Progress | None) -> Release[Output]:
+        """Make what follows from something that was paid for: the ledger must say that it was, and nothing is paid."""
+        if self.ledger is not None:
+            paid = compose_events([look_up(self.ledger, each).event for each in plan.follows])
+            if paid != event:
+                raise PrivacyError("This follows from something else than the ledger says was paid for.")
+        plan.ready()
+        output = run_paid(lambda: plan.run(self.source, progress), "nothing was spent")
+        return self._wrap(plan, output, event, self.rehearsal or plan.rehearsal, plan.follows[-1])
 
     def _freely(self, plan: Plan[Output], gate: Gate | None, progress: Progress | None) -> Release[Output]:
         """Run and judge what nothing bounds; nobody pays, and nothing is written down yet."""

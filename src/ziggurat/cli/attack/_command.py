@@ -104,6 +104,10 @@ class AttackOptions:
         list[str] | None, typer.Option(help="A column that attackers want to know, once for each.")
     ] = None
     questions: Annotated[int, typer.Option(help="How many questions they ask to copy it; 0: none.", min=0)] = 0
+    network: Annotated[
+        str,
+        typer.Option(help="Of a .safetensors file that no .json beside it describes: mlp:64,32, its hidden layers."),
+    ] = ""
     seed: Annotated[int | None, typer.Option(help="The same draws of the attackers again.")] = None
 
 
@@ -112,7 +116,9 @@ def attack(
     given: AttackOptions,
     model: Annotated[
         str,
-        typer.Argument(help="A folder of 'model fit' or 'pate student', or a .skops file; none with --answers."),
+        typer.Argument(
+            help="A folder of 'model fit' or 'pate student', a .skops or .safetensors file; none with --answers."
+        ),
     ] = "",
     report: Report = "",
     force: Force = False,
@@ -131,10 +137,11 @@ def attack(
 
       ziggurat attack --answers p_no,p_yes --members in.csv --others out.csv --label ill --random-split
 
-    Without --random-split there is no verdict. Files that run code when they are read (.pkl, .joblib) are refused:
-    write skops.io.dump(model, "model.skops") instead. Without --schema the columns of a .skops model must be numbers,
-    as it was trained on them. Attacks that find nothing prove nothing: only a guarantee bounds what others would find.
-    Nothing leaves here. Exit code 5 if the gate would stop the model.
+    Without --random-split there is no verdict. Files that run code when they are read (.pkl, .joblib, .pt) are refused:
+    write skops.io.dump(model, "model.skops") instead, and of a network of PyTorch its weights as .safetensors, which
+    'release_model' describes in a .json beside them, or --network does. Without --schema the columns of such models
+    must be numbers, as they were trained on them. Attacks that find nothing prove nothing: only a guarantee bounds what
+    others would find. Nothing leaves here. Exit code 5 if the gate would stop the model.
     """
     check_file(report, PAGES, force=force)
     with show_steps() as told:
@@ -163,12 +170,14 @@ def _find(model: str, given: AttackOptions, told: Any) -> AttackedCase:
         raise ParameterError("Give either a MODEL or the columns of its --answers.")
     told("reading the model and the people")
     if given.answers:
+        if given.network:
+            raise ParameterError("--network is of a MODEL; answers alone need none.")
         if not given.label:
             raise ParameterError("Name the column that the model predicts with --label.")
         opened = GivenModel("the model behind the answers", None)
         case = read_answers(given.members, given.others, given.label, given.answers)
     else:
-        opened = open_model(model)
+        opened = open_model(model, given.network)
         case = read_case(opened, given.members, given.others, given.label, given.schema)
     exam = _plan_exam(given, case, opened)
     evidence = exam.examine(case.met, case.members, case.others, estimator=case.estimator, told=told)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +13,10 @@ from ziggurat.errors import ArtefactError, DataError, ParameterError
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from ziggurat.pate import Network
     from ziggurat.release import Task
 
-SKOPS = ".skops"
+SKOPS, SAFE = ".skops", ".safetensors"
 _RUN_CODE = (".pkl", ".pickle", ".joblib", ".dill", ".pt", ".pth", ".h5", ".keras")
 _NO_CLAIM = "Its promise is about exchanging people, which being a member or not does not test."
 
@@ -46,8 +47,11 @@ class GivenModel:
     told: str = ""
 
 
-def open_model(where: str) -> GivenModel:
-    """Open a model by the folder or file that it is in; what could run code is refused."""
+def open_model(where: str, network: str = "") -> GivenModel:
+    """Open a model by the folder or file that it is in; what could run code is refused.
+
+    `network` is the architecture of weights that nothing beside them describes: mlp:64,32.
+    """
     path = Path(where)
     if path.is_dir():
         return _open_folder(where)
@@ -56,22 +60,38 @@ def open_model(where: str) -> GivenModel:
             f"{where!r} can run any code when it is read; write the model with skops.io.dump(model, 'model.skops') "
             "where it was made, or give its answers with --answers."
         )
-    if path.suffix.lower() != SKOPS:
+    if path.suffix.lower() not in (SKOPS, SAFE):
         raise ParameterError(
-            f"{where!r} is no model; give a folder of 'model fit' or 'pate student', or a {SKOPS} file."
+            f"{where!r} is no model; give a folder of 'model fit' or 'pate student', or a {SKOPS} or {SAFE} file."
         )
-    return _open_file(path)
+    if network and path.suffix.lower() != SAFE:
+        raise ParameterError(f"--network says what the weights in a {SAFE} file are of; leave it out.")
+    return _open_file(path, network)
 
 
-def _open_file(path: Path) -> GivenModel:
-    from ziggurat.pate.training import read_classifier
+def _open_file(path: Path, network: str) -> GivenModel:
+    from ziggurat.release.models import DeclaredModule, read_model_file
 
     if not path.is_file():
         raise DataError(f"There is no file {str(path)!r}.")
-    estimator = read_classifier(path)
+    estimator = read_model_file(path, _declare(path, network) if network else None)
+    if isinstance(estimator, DeclaredModule):
+        return GivenModel(f"{type(estimator.module).__name__} in {path.name}", estimator)
     if isinstance(estimator, type) or not hasattr(estimator, "predict"):
         raise ArtefactError(f"{str(path)!r} holds no fitted classifier or regression of scikit-learn.")
     return GivenModel(f"{type(estimator).__name__} in {path.name}", estimator)
+
+
+def _declare(path: Path, text: str) -> Network:
+    """The network that a text says, as wide at both ends as the weights are."""
+    from ziggurat.cli.pate import make_model
+    from ziggurat.release.models import read_shapes
+
+    layers = [shape for shape in read_shapes(path) if len(shape) == 2]
+    if text.partition(":")[0] != "mlp" or not layers:
+        raise ParameterError("--network knows mlp:64,32, the widths of the hidden layers; others are described beside.")
+    made: Network = replace(make_model(text, layers[0][1], 2), outputs=layers[-1][0])
+    return made
 
 
 def _open_folder(where: str) -> GivenModel:

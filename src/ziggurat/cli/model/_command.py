@@ -12,6 +12,7 @@ from ziggurat.cli._outputs import TABLES, check_file, check_folder, print_json, 
 from ziggurat.cli.model import _serve as _model_serve
 from ziggurat.cli.model import _show as _model_show
 from ziggurat.cli.model._folders import load_model
+from ziggurat.cli.model._let_go import keeping_stopped, let_go
 from ziggurat.cli.model._options import MODEL, PROMISE, FitOptions, count_needed, read_options
 from ziggurat.cli.pate import TASK, read_features
 from ziggurat.files import filling
@@ -63,18 +64,21 @@ def fit(
     The budget's relation decides how much noise there is; under add-or-remove-one the number of rows is private. These
     models protect rows: if the budget protects people, every person must have one row. With --holdout the model is
     fitted on the others, and attacked before it leaves: does it tell whom it was fitted on? Exit code 3 if it costs
-    more than is left, and the model sees no row then; 5 if the gate stops it, which was paid for all the same.
+    more than is left, and the model sees no row then; 5 if the gate stops it: what was paid for is kept in OUT.held,
+    for its owner alone, and 'ziggurat model let-go' lets it go with a reason.
     """
     from ziggurat.cli._books import open_ledger
     from ziggurat.data.engines import DuckDBEngine
     from ziggurat.files import write_text
     from ziggurat.release import Task, fit_model
-    from ziggurat.release.models import make_model, model_name, require_same_unit
+    from ziggurat.release.models import held_model_folder, make_model, model_name, require_same_unit, require_unheld
 
     found = given.find(data)
     task = Task(found.schema, label, given.columns)
     chosen = model_name(model, task)
     folder = check_folder(given.out)
+    aside = held_model_folder(folder)
+    require_unheld(aside)
     with open_ledger(given.ledger) as book:
         whom = book.budget(given.budget).neighbours
         options = read_options(option)
@@ -88,7 +92,7 @@ def fit(
         rows = task.rows(found.open(DuckDBEngine()), units=True, least=least)
         if given.quote:
             given.end_with_price(estimator, len(rows), task.width, book, holdout=holdout)
-        with filling(folder) as draft:
+        with filling(folder) as draft, keeping_stopped(aside, task):
             made = fit_model(estimator, rows.features, rows.labels, **paying, units=rows.units)
             made.model.save(draft / MODEL)
             task.save(draft / TASK)
@@ -157,6 +161,7 @@ def evaluate(
     print_json(found) if as_json else typer.echo("\n".join(f"{name}: {value}" for name, value in found.items()))
 
 
+app.command("let-go")(let_go)
 app.command()(_model_serve.serve)
 app.command()(_model_serve.answer)
 app.command()(_model_show.show)

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 
 def read_promise(folder: str) -> dict[str, Any]:
-    """What the file beside a model says of its promise."""
+    """What the file beside a model says of its promise; a model that the gate stopped has none."""
+    if (Path(folder) / "held.json").is_file():
+        raise ArtefactError(
+            f"The gate stopped the model in {folder!r}, and it has not left; 'ziggurat model let-go {folder}' lets it."
+        )
     try:
         held = json.loads((Path(folder) / PROMISE).read_text(encoding="utf-8"))
     except (OSError, ValueError):

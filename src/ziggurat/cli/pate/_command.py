@@ -79,6 +79,9 @@ def teach(
     epochs: Epochs = 20,
     batch: Batch = 64,
     balanced: Annotated[bool, typer.Option(help="Let rare classes count more in networks.")] = False,
+    holdout: Annotated[
+        float, typer.Option(help="The share of people kept back as a control for attacks on students, such as 0.2.")
+    ] = 0.0,
     device: Annotated[list[str] | None, typer.Option(help="cpu, or cuda:0 and so on, once for each GPU.")] = None,
     rehearse: Rehearse = "",
     as_json: AsJson = False,
@@ -88,7 +91,9 @@ def teach(
     All rows of one unit of the schema go to one teacher, by a keyed hash of its name: adding or removing a person
     changes one teacher and so one vote, which the usual budgets pay for (add-or-remove-one). The folder holds private
     models, the split with its secret key, the manifest that proves it, and the task: the columns and how they become
-    numbers, by the public schema alone. A run that was killed goes on where it was if it is started again.
+    numbers, by the public schema alone. A run that was killed goes on where it was if it is started again. With
+    --holdout that share of people is kept back, each by a coin: who they are stays in the folder, with one row of
+    everybody, and 'pate student' attacks students with them before they leave.
     """
     from ziggurat.cli._tables import find_table
     from ziggurat.cli.pate._options import follow, make_model
@@ -113,6 +118,7 @@ def teach(
     _require_devices(ensemble)
     rows = task.rows(found.open(DuckDBEngine()), units=True)
     drawn = rehearsal_source(rehearse)
+    rows = _hold_back(Path(out), rows, holdout, split == "balanced", drawn)
     partition = _split(Path(out), rows, teachers, found.schema.unit, split == "balanced", drawn)
     unfinished = Path(out) / CHECKPOINTS
     with follow("Training teachers") as progress:
@@ -308,6 +314,25 @@ def _require_devices(ensemble: Teachers) -> None:
         require_devices(place)
     elif not place.on_cpu:
         raise ParameterError("Only networks use a --device; scikit-learn's classifiers run on the processor.")
+
+
+def _hold_back(folder: Path, rows: TaskRows, share: float, balanced: bool, source: Source) -> TaskRows:
+    """Keep people back as a control, or those whom a run that was killed kept back; gives the rows to learn from."""
+    from ziggurat.privacy import Relation
+    from ziggurat.release.labels import CONTROL, TeachersControl, take_rows
+
+    path = folder / CONTROL
+    if path.exists() and (folder / CHECKPOINTS).exists():
+        control = TeachersControl.load(path)
+        control.require_same(rows, share)
+    elif share:
+        relation = Relation.REPLACE_ONE if balanced else Relation.ADD_OR_REMOVE_ONE
+        control = TeachersControl.toss(rows, share, relation, source.child("holdout"))
+        (folder / CHECKPOINTS).mkdir(parents=True, exist_ok=True)
+        control.save(path)
+    else:
+        return rows
+    return take_rows(rows, ~control.back)
 
 
 def _split(folder: Path, rows: TaskRows, teachers: int, unit: Unit, balanced: bool, source: Source) -> Partition:

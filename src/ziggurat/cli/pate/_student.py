@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ziggurat.cli._options import AsJson, OutFolder, SchemaFile, Where, with_records
+from ziggurat.cli._options import AsJson, GoOn, OutFolder, SchemaFile, Where, with_records
 from ziggurat.cli._outputs import check_folder, print_json
 from ziggurat.cli.pate._folders import CERTIFICATE, TASK, read_queries, read_task, require_same
 from ziggurat.cli.pate._options import Batch, Delta, Epochs, Model, Organisation
@@ -17,7 +17,7 @@ from ziggurat.files import filling
 
 if TYPE_CHECKING:
     from ziggurat.pate import Student
-    from ziggurat.release import Labelled, Task
+    from ziggurat.release import Labelled, Release, Task, TeachersControl
     from ziggurat.release.models import Floats
 
 
@@ -52,19 +52,27 @@ def student(
     check: Annotated[bool, typer.Option("--check", help="Compare the labels with the teachers' ledger.")] = False,
     student_ledger: Annotated[str, typer.Option(help="The student's own ledger, to compare with and note in.")] = "",
     student_budget: Annotated[str, typer.Option(help="Its budget: where a release without promise is noted.")] = "",
+    go_on: GoOn = "",
     as_json: AsJson = False,
 ) -> None:
     """Train a student on labelled rows, and write its certificate.
 
     The certificate says what the student promises to the teachers' people, at the delta that was paid for its labels,
     and to those in its own rows. It is printed, and kept beside the student.
+
+    Before it leaves it is attacked with the people whom 'pate teach --holdout' kept back, where TASK is that folder:
+    does it tell whom its teachers learned from? One that was trained on original rows is looked through for them, and
+    leaves without a promise. Exit code 5 if the gate stops it: the labels stay paid for, so train another, or say with
+    --go-on why it shall leave, which the ledger keeps for ever.
     """
     from contextlib import ExitStack
 
-    from ziggurat.cli._books import open_to_read
+    from ziggurat.cli._books import open_ledger, open_to_read
     from ziggurat.cli.pate._options import read_unit
+    from ziggurat.cli.terminal import show_steps
     from ziggurat.ledger import Ledger
-    from ziggurat.release import Labelled, certify
+    from ziggurat.release import NOT_PROTECTED_BY_GATE, Labelled, Purse, certify
+    from ziggurat.release.labels import StudentPlan, note_release
 
     if features not in ("public", "privatised", "original"):
         raise ParameterError("--features must be public, privatised or original.")
@@ -74,8 +82,15 @@ def student(
         sent = read_queries(queries, task)[1]
     require_same(matrix, labelled, features, sent)
     unit, owned = read_unit(organisation)
+    control, original = _find_control(teachers), features == "original"
+    if go_on.strip() and original and not (student_ledger and student_budget):
+        raise ParameterError(
+            "A reason is kept in the student's own ledger; give --student-ledger and --student-budget."
+        )
     with ExitStack() as stack:
-        book = stack.enter_context(open_to_read(ledger)) if check else None
+        deciding = bool(go_on.strip()) and not original
+        opening = open_ledger if deciding else open_to_read
+        book = stack.enter_context(opening(ledger)) if check or deciding else None
         own = stack.enter_context(Ledger.open(student_ledger, create=False)) if student_ledger else None
         if own is not None and student_budget:
             own.budget(student_budget)
@@ -95,13 +110,20 @@ def student(
             files=draft,
             about=f"It names {task.label!r} ({len(task.classes)} classes) by {', '.join(task.encoding.names)}.",
         )
-        if own is not None and student_budget:
-            certificate = certificate.record(own, student_budget)
+        plan = StudentPlan(learner, certificate, control, matrix if original else None, task, learning.seed)
+        purse = Purse(own if student_budget else None, student_budget) if original else Purse(book, _paid_by(labelled))
+        with show_steps() as told:
+            made = purse.release(plan, go_on=go_on, progress=told)
+        certificate = note_release(certificate, made)
         certificate.save(draft / CERTIFICATE)
     if as_json:
-        print_json({"folder": out, "certificate": certificate.to_dict()})
+        print_json({"folder": out, "certificate": certificate.to_dict(), **_tell_attacks(made)})
         return
     typer.echo(certificate.text())
+    if made.plan.judged_by:
+        typer.echo(" ".join([*made.evidence.sentences, made.verdict.sentence]))
+    if made.event is not None and made.plan.judged_by:
+        typer.echo(NOT_PROTECTED_BY_GATE)
     typer.echo(f"The student and its certificate are in {out!r}.")
 
 
@@ -156,6 +178,25 @@ def certificate(
         ]
         found = found.verify(*books)
     print_json(found.to_dict()) if as_json else typer.echo(found.text())
+
+
+def _find_control(teachers: str) -> TeachersControl | None:
+    """Whom the teachers learned from and whom not, if their folder says so."""
+    from ziggurat.release.labels import CONTROL, TeachersControl
+
+    path = Path(teachers) / CONTROL
+    return TeachersControl.load(path) if path.is_file() else None
+
+
+def _paid_by(labelled: Labelled) -> str:
+    return str(labelled.facts.grant.table)
+
+
+def _tell_attacks(made: Release[Student]) -> dict[str, Any]:
+    """What attacks found, for the steward who reads the screen; nothing of it is in the folder."""
+    if not made.plan.judged_by:
+        return {}
+    return {"attacks": made.evidence.to_dict(), "verdict": made.verdict.to_dict()}
 
 
 def _teach(task: Task, matrix: Floats, labelled: Labelled, given: LearningOptions) -> Student:

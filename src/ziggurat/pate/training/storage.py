@@ -113,6 +113,19 @@ def load(
     return index, _load(folder, index, network, device)
 
 
+def describe_network(network: _networks.Network) -> dict[str, Any]:
+    """Give an architecture as JSON; one of the user's own by its shape alone, because a file holds no code."""
+    return _networks.to_dict(network)
+
+
+def network_from(facts: Any, own: _networks.Network | None = None) -> _networks.Network:
+    """Make the architecture that `describe_network` told; one of the user's own has to be given again."""
+    try:
+        return _networks.from_dict(facts, own)
+    except (KeyError, TypeError, AttributeError):
+        raise ArtefactError("This describes no architecture; give the network that the weights are of.") from None
+
+
 def _load(folder: Path, index: dict[str, Any], network: _networks.Network | None, device: str) -> Any:
     seen = np.array(index["seen"], dtype=bool)
     if index["kind"] == "classifiers":

@@ -1,6 +1,6 @@
 """Releases that a file describes: read, priced or measured, run into a signed bundle, and repeated."""
 
-from ziggurat.release.config._held import HeldBundle
+from ziggurat.release.bundle import HeldBundle
 from ziggurat.release.config._kinds import KINDS
 from ziggurat.release.config._models import FORMAT, ReleaseConfig, json_schema
 from ziggurat.release.config._reading import read_config

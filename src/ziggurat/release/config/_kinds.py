@@ -197,20 +197,21 @@ def _model(desk: PlanDesk, said: ModelSaid) -> Plan[Any]:
     options = {**said.options, **({} if said.expected_rows is None else {"expected_rows": said.expected_rows})}
     given = (said.epsilon, said.delta, options, desk.config.rehearse, whom.relation.value)
     model = make_model(model_name(said.model, task), task, *given)
-    return TableModelPlan.of(model, task, desk.table(), desk.purse, said.expected_rows or 1_000, said.holdout)
+    rows = said.expected_rows or 1_000
+    return TableModelPlan.of(model, task, desk.table(), desk.purse, rows, said.holdout, audit=said.audit)
 
 
 def _foreign_model(desk: PlanDesk, said: ForeignModelSaid) -> Plan[Any]:
-    from ziggurat.pate.training import read_classifier
-    from ziggurat.release.models import ModelExam, Task, plan_said_model
+    from ziggurat.release.models import ModelExam, Task, plan_said_model, read_model_file
 
     task = Task(desk.schema, said.label, tuple(said.columns))
     tables = desk.table(later=False), read(desk.file(said.others), task.labelled_schema)
     exam = ModelExam(
         said.random_split, shadows=said.shadows, questions=said.questions, random_state=desk.config.rehearse
     )
-    model = read_classifier(Path(desk.file(said.model)))
-    return plan_said_model(model, desk.place / said.out, task, tables, exam, said.sensitive, scaled=said.scaled)
+    model = read_model_file(desk.file(said.model))
+    out = said.out or f"model{Path(said.model).suffix.lower()}"
+    return plan_said_model(model, desk.place / out, task, tables, exam, said.sensitive, scaled=said.scaled)
 
 
 def _labels(desk: PlanDesk, said: LabelsSaid) -> Plan[Any]:

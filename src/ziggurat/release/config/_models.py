@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 FORMAT = "ziggurat/release/1"
 """What a release file gives as its `format`."""
+_FEWEST_RUNS = 200  # below, an audit sees nothing
 
 
 def _as_text(value: object) -> object:
@@ -94,14 +95,26 @@ class ModelSaid(_Said):
     columns: list[str] = Field(default_factory=list, description="The columns to learn from; else all.")
     expected_rows: int | None = Field(None, ge=1, description="About how many rows there are, as is publicly known.")
     holdout: float = Field(0, ge=0, lt=1, description="The share of people kept back as a control for attacks.")
+    audit: int = Field(
+        0, ge=0, description="Audit the promise before it is paid for: so many fits on invented rows, at least 200."
+    )
     options: dict[str, Any] = Field(default_factory=dict, description="Further parameters of the model.")
+
+    @model_validator(mode="after")
+    def _require_enough_runs(self) -> ModelSaid:
+        if 0 < self.audit < _FEWEST_RUNS:
+            raise ValueError(f"'audit' is 0, or at least {_FEWEST_RUNS} fits, such as 1000")
+        return self
 
 
 class ForeignModelSaid(_Said):
     """A model that was trained without a guarantee on the people in the table; nothing bounds what it tells."""
 
     kind: Literal["foreign model"]
-    model: str = Field(description="The .skops file of a fitted model of scikit-learn.")
+    model: str = Field(
+        description="The .skops file of a fitted model of scikit-learn, or the .safetensors file of a network of "
+        "PyTorch, with the .json beside it that describes an MLP or a CNN."
+    )
     others: str = Field(description="A table of people whom it was not trained on, with the columns of the table.")
     label: str = Field(description="The column that it predicts.")
     columns: list[str] = Field(default_factory=list, description="The columns it was trained on, in order; else all.")
@@ -112,7 +125,11 @@ class ForeignModelSaid(_Said):
     sensitive: list[str] = Field(default_factory=list, description="Columns that attackers want to know.")
     shadows: int = Field(16, ge=0, description="How many models attackers train to compare with.")
     questions: int = Field(0, ge=0, description="How many questions they ask in order to copy it.")
-    out: str = Field("model.skops", pattern=r"^[^./\\\x00][^/\\\x00]*\.skops$", description="What the file is called.")
+    out: str = Field(
+        "",
+        pattern=r"^([^./\\\x00][^/\\\x00]*\.(skops|safetensors))?$",
+        description="What the file is called; by default model.skops or model.safetensors.",
+    )
 
 
 class LabelsSaid(_Said):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import tempfile
@@ -17,8 +18,7 @@ from ziggurat.ledger import Ledger, load_private_key
 from ziggurat.randomness import seeded
 from ziggurat.release._gate import DEFAULTS, Gate
 from ziggurat.release._purse import Purse
-from ziggurat.release.bundle import release_key, require_new
-from ziggurat.release.config._held import HeldBundle
+from ziggurat.release.bundle import HeldBundle, release_key, require_new
 from ziggurat.release.config._kinds import PlanDesk, is_open, make_plan, table_name
 from ziggurat.release.config._reading import read_config
 from ziggurat.wording import nearest
@@ -51,6 +51,8 @@ class Outlook:
         What a run would write.
     reads, judged_by
         What it would read, and which attacks would be tried on it.
+    audit
+        By how many fits on each of two invented neighbours its promise would be audited first.
     sentences
         All this in words.
     """
@@ -63,6 +65,7 @@ class Outlook:
     files: tuple[str, ...]
     reads: tuple[str, ...] = ()
     judged_by: tuple[str, ...] = ()
+    audit: int = 0
 
     @property
     def fits(self) -> bool:
@@ -78,6 +81,8 @@ class Outlook:
         if self.measured is not None:
             said += [*self.measured.evidence.sentences, self.measured.verdict.sentence]
             said.append("This was measured for the steward's eyes: nothing has left, and nothing was written down.")
+        if self.audit:
+            said.append(f"A run first audits the promise by {self.audit:,} fits on each of two invented tables.")
         if self.quotation is not None:
             attacked = f"; then it is attacked by {', '.join(self.judged_by)}" if self.judged_by else ""
             said.append(f"A run reads {', '.join(self.reads)}{attacked}.")
@@ -95,6 +100,7 @@ class Outlook:
             "verdict": None if measured is None else measured.verdict.to_dict(),
             "reads": list(self.reads),
             "judged_by": list(self.judged_by),
+            "audit": self.audit,
             "bundle": str(self.bundle),
             "files": list(self.files),
         }
@@ -113,7 +119,8 @@ def describe_release(file: str | Path, *, group_size: int = 1_000) -> Outlook:
         _require_payer(plan, desk)
         if plan.event is not None:
             quoted = None if desk.purse.ledger is None else desk.purse.quote(plan, group_size=group_size)
-            return Outlook(plan.kind, plan.text, quoted, None, target, _FILES, plan.reads, plan.judged_by)
+            first = getattr(plan, "audit", 0)
+            return Outlook(plan.kind, plan.text, quoted, None, target, _FILES, plan.reads, plan.judged_by, first)
         measured = desk.purse.measure(plan, gate=gate)
         return Outlook(plan.kind, plan.text, None, measured, target, _FILES, plan.reads, plan.judged_by)
 
@@ -150,6 +157,7 @@ def run_config(
         if told is not None:
             told(_will_write(plan, desk.purse, target))
         _require_payer(plan, desk)
+        plan = _audit_first(plan, progress)
         try:
             made = desk.purse.release(plan, gate=gate, go_on=go_on, progress=progress)
         except GateError as error:
@@ -157,6 +165,13 @@ def run_config(
             raise GateError(f"{error} {kept}") from None
         made = replace(made, config=public_config(config, file), looked=config.looked)
         return made, _write_bundle(made, config, target, signer)
+
+
+def _audit_first(plan: Plan[Any], progress: Progress | None) -> Plan[Any]:
+    """Audit the promise of a model on invented rows, where the file says so; a false one stops before it is paid."""
+    from ziggurat.release.models import TableModelPlan
+
+    return plan.audited_first(progress) if isinstance(plan, TableModelPlan) else plan
 
 
 def bundle_of(config: ReleaseConfig, file: str | Path) -> Path:
@@ -258,7 +273,7 @@ def _write_bundle(made: Release[Any], config: ReleaseConfig, target: Path, signe
     except DataError as error:
         if made.event is None or made.plan.identity() is not None:
             raise
-        HeldBundle.keep(made, config, held_folder(target))
+        HeldBundle.keep(made, held_folder(target), config=_digest(config))
         raise DataError(
             f"{error} What was paid for is kept in {str(held_folder(target))!r}: mend that and run again, which costs "
             "nothing."
@@ -269,7 +284,7 @@ def _hold(held: Any, config: ReleaseConfig, place: Path) -> str:
     """Keep what was paid for until the steward decides; what nothing bounds is made anew for nothing."""
     if held.event is None:
         return ""
-    HeldBundle.keep(replace(held, looked=config.looked), config, place)
+    HeldBundle.keep(replace(held, looked=config.looked), place, config=_digest(config))
     return f"It was paid for and is kept in {str(place)!r}: run again with a reason (--go-on), or delete that folder."
 
 
@@ -279,9 +294,14 @@ def _take_up(
     if held.verdict.stopped and not go_on.strip():
         raise GateError(f"{held.verdict.sentence} It waits in {str(held.folder)!r}: give a reason to go on, or delete "
                         "that folder.")  # fmt: skip
-    if not held.fits(config):
+    if held.config != _digest(config):
         raise DataError(f"What waits in {str(held.folder)!r} was made by other words than the file has now; delete it.")
     with _desk(config, file, write=True) as desk:
         held.let_go(desk.purse, go_on, target, public_config(config, file), key)
     shutil.rmtree(held.folder)
     return held
+
+
+def _digest(config: ReleaseConfig) -> str:
+    said = json.dumps(config.model_dump(mode="json", by_alias=True), sort_keys=True)
+    return hashlib.sha256(said.encode()).hexdigest()

@@ -86,7 +86,7 @@ class StudentCertificate:
         """
         if self.student.features != "original" or self.student.recorded is not None:
             return self
-        what = f"{UNPROTECTED}; certificate of {self.made.isoformat()}, {self._digest()}"
+        what = f"{UNPROTECTED}; certificate of {self.made.isoformat()}, {self.digest}"
         recorded = Purse(ledger, budget).remember(what)
         return replace(self, student=replace(self.student, recorded=recorded))
 
@@ -142,7 +142,9 @@ class StudentCertificate:
         """Read what `save` wrote; a damaged or foreign file raises `DataError`."""
         return cls.from_dict(read_json(path, "a certificate"))
 
-    def _digest(self) -> str:
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of all it says."""
         return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()
 
 

@@ -25,6 +25,7 @@ import numpy.typing as npt
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.privacy import Relation
 from ziggurat.release._drafts import check_share
+from ziggurat.release.models._modules import DeclaredModule
 
 if TYPE_CHECKING:
     from ziggurat.attacks.models import AttackedModel, LabelledRows
@@ -94,6 +95,8 @@ def meet_model(model: Any) -> AttackedModel:
     """
     from ziggurat.attacks.models import AttackedModel
 
+    if isinstance(model, DeclaredModule):
+        return model.meet()
     met = replace(AttackedModel.of(model), recipe=_find_recipe(model))
     if met.kind == "numbers":
         return met

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ziggurat.attacks.audits import audit_estimator
 
@@ -15,14 +13,17 @@ if TYPE_CHECKING:
     from ziggurat.release.models._fitting import ModelPlan
 
 
-def audit_plan(plan: ModelPlan, runs: int, purse: Purse, progress: Progress | None = None) -> ModelPlan:
+Planned = TypeVar("Planned", bound="ModelPlan")
+
+
+def audit_plan(plan: Planned, runs: int, purse: Purse, progress: Progress | None = None) -> Planned:
     """Return the plan with what an audit of its model found; `PrivacyError` if the promise is refuted.
 
     What is audited is the same model with the same settings on invented rows, of which there are as many whatever the
     table holds: nothing of the table enters but how many columns it has. Nothing is paid.
     """
-    purse.require_room(plan.event)
-    columns = np.shape(plan.features)[1]
-    seed = plan.model.random_state
-    found = audit_estimator(plan.model, columns=columns, runs=runs, random_state=seed, progress=progress).require()
+    if purse.ledger is not None:
+        purse.require_room(plan.event)
+    given: dict[str, Any] = {"columns": plan.columns, "runs": runs, "random_state": plan.model.random_state}
+    found = audit_estimator(plan.model, **given, progress=progress).require()
     return replace(plan, audited=found.to_dict())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 
 from ziggurat.data import Unit
-from ziggurat.errors import DataError, MixedNeighboursError, ParameterError, PrivacyError, ZigguratError
+from ziggurat.errors import DataError, GateError, MixedNeighboursError, ParameterError, PrivacyError, ZigguratError
 from ziggurat.ledger import Ledger
 from ziggurat.privacy import Event, Guarantee, Neighbours, Relation, as_replace_one, rename_unit
 from ziggurat.queries.answering import QuotedPart
@@ -29,6 +29,7 @@ from ziggurat.release.models._attacking import (
     require_attackable,
 )
 from ziggurat.release.models._examining import attack_fitted
+from ziggurat.release.models._stopped import put_aside, require_unheld
 
 if TYPE_CHECKING:
     from ziggurat.data import Table
@@ -94,6 +95,11 @@ class ModelPlan(Plan["PrivateModel"]):
     def rehearsal(self) -> bool:
         """Whether the model's randomness is seeded."""
         return self.model.random_state is not None
+
+    @property
+    def columns(self) -> int:
+        """How many numbers a row of features has."""
+        return int(np.shape(self.features)[1])
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -163,19 +169,45 @@ class TableModelPlan(ModelPlan):
     purse: Purse
     expected: int
     holdout: float = 0.0
+    audit: int = 0
     opened: list[ModelPlan] = field(default_factory=list, repr=False)
 
     @classmethod
     def of(
-        cls, model: PrivateModel, task: Task, table: Table, purse: Purse, expected: int, holdout: float = 0.0
+        cls,
+        model: PrivateModel,
+        task: Task,
+        table: Table,
+        purse: Purse,
+        expected: int,
+        holdout: float = 0.0,
+        *,
+        audit: int = 0,
     ) -> Self:
-        """Plan a fit by what is public of a table; `holdout` is the share of people kept back for attacks."""
+        """Plan a fit by what is public of a table.
+
+        `holdout` is the share of people kept back for attacks, and `audit` how often such a model is fitted on each of
+        two invented neighbours before anything is paid (see `audited_first`).
+        """
         _require_private(model)
         planned, whom = _plan_part(model, expected, task.width, task.label, purse, check_share(holdout))
         require_same_unit(table.unit, whom.unit)
         event = _restate(model, planned, whom, one_row_each=True)
         given: dict[str, Any] = {"task": task, "table": table, "purse": purse, "expected": expected}
-        return cls(model, None, None, event, planned, task.label, **given, holdout=holdout)
+        return cls(model, None, None, event, planned, task.label, **given, holdout=holdout, audit=audit)
+
+    def audited_first(self, progress: Progress | None = None) -> TableModelPlan:
+        """The same with what an audit on invented rows found, if one is wanted; `PrivacyError` if it refutes."""
+        if not self.audit:
+            return self
+        from ziggurat.release.models._audited import audit_plan
+
+        return audit_plan(self, self.audit, self.purse, progress)
+
+    @property
+    def columns(self) -> int:
+        """How many numbers a row of features has, by the public schema."""
+        return self.task.width
 
     @property
     def text(self) -> str:
@@ -265,6 +297,7 @@ def fit_model(
     gate: Gate | None = None,
     go_on: str = "",
     audit: int = 0,
+    aside: str | Path | None = None,
 ) -> FittedModel:
     """Pay for fitting a private model, fit it, and attack it if people are kept back for that.
 
@@ -293,6 +326,9 @@ def fit_model(
     audit
         How often to fit such a model on each of two invented neighbours before anything is paid; what that proves about
         epsilon stands on the certificate. 0 for not at all.
+    aside
+        A new folder in which a model that the gate stops is kept, for its owner alone, so that what was paid for is not
+        lost: `ziggurat.release.bundle.HeldBundle.open(aside)` lets it go for a reason, and nothing is paid again.
 
     Raises
     ------
@@ -305,12 +341,21 @@ def fit_model(
     BudgetExceededError
         It costs more than is left; nothing was read or spent.
     GateError
-        The gate stopped it, and it must not leave; it was paid for, and `held` is the release.
+        The gate stopped it, and it must not leave; it was paid for, `held` is the release, which `Purse.go_on` lets go
+        for a reason, and `place` the folder in which it is kept.
     PrivacyError
         The audit refuted the promise; nothing was spent, and nothing must be released by it.
     """
     judging: dict[str, Any] = {"holdout": holdout, "gate": gate, "go_on": go_on, "audit": audit}
-    return pay_and_fit(model, X, y, ledger=ledger, analyst=analyst, budget=budget, units=units, **judging)
+    if aside is not None:
+        require_unheld(aside)
+    try:
+        return pay_and_fit(model, X, y, ledger=ledger, analyst=analyst, budget=budget, units=units, **judging)
+    except GateError as error:
+        if aside is None:
+            raise
+        stopped = put_aside(error, aside)
+    raise stopped
 
 
 def pay_and_fit(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,17 +13,26 @@ import numpy as np
 from pyarrow.types import is_floating, is_integer
 
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.files import check_output
+from ziggurat.files import check_output, write_text
 from ziggurat.release._drafts import certificate_of, let_go, private_folder
 from ziggurat.release._plan import Plan, Progress
 from ziggurat.release._purse import Purse
 from ziggurat.release.models._attacking import label_rows, meet_model
 from ziggurat.release.models._fitting import in_words
+from ziggurat.release.models._modules import (
+    WEIGHTS,
+    DeclaredModule,
+    beside_weights,
+    parse_module,
+    read_module,
+    write_module,
+)
 
 if TYPE_CHECKING:
     from ziggurat.attacks.models import LabelledRows
     from ziggurat.data import Table
     from ziggurat.ledger import Ledger
+    from ziggurat.pate.training import Network
     from ziggurat.randomness import Source
     from ziggurat.release._evidence import Evidence
     from ziggurat.release._gate import Gate
@@ -45,7 +55,7 @@ class ForeignModel:
     Attributes
     ----------
     content
-        The file, in the format of skops.
+        The file, in the format of skops, or of safetensors.
     estimator
         The model as it was read back: the one that is attacked.
     """
@@ -66,7 +76,7 @@ class ForeignModelPlan(Plan[ForeignModel]):
     Attributes
     ----------
     model
-        A fitted estimator of scikit-learn.
+        A fitted estimator of scikit-learn, or a `DeclaredModule`.
     members, others
         The people it was trained on, and a control that it was not.
     exam
@@ -138,6 +148,48 @@ class ForeignModelPlan(Plan[ForeignModel]):
         return {"class": f"{kind.__module__.split('.')[0]}.{kind.__name__}", "parameters": in_words(given)}
 
 
+@dataclass(frozen=True, eq=False)
+class ModulePlan(ForeignModelPlan):
+    """The same for a network of PyTorch: its weights leave, and a description of how they become a network again."""
+
+    @property
+    def text(self) -> str:
+        """Which network, and of how many numbers."""
+        kind = type(self.model.module).__name__
+        return f"A model without a guarantee: the network {kind} of {self.model.n_features_in_} columns"
+
+    def ready(self) -> None:
+        """Refuse a file that cannot take its place."""
+        if self.target.suffix.lower() != WEIGHTS:
+            raise DataError(f"The weights of a network are written to a {WEIGHTS} file; name one.")
+        for each in (self.target, beside_weights(self.target)):
+            check_output(each, force=True)
+
+    def run(self, source: Source, progress: Progress | None) -> ForeignModel:  # noqa: ARG002
+        """Write the weights in memory and read them back into a fresh network: what leaves is what is attacked."""
+        content = write_module(self.model)
+        again = parse_module(content, self.model)
+        self.model.require_alike(again, self.members.features)
+        return ForeignModel(content, again)
+
+    def judge(self, output: ForeignModel, progress: Progress | None) -> Evidence:
+        """Attack it, and look through the network as it was read back: buffers may hold rows."""
+        module = output.estimator.module
+        return self.exam.examine(output.estimator.meet(), self.members, self.others, estimator=module, told=progress)
+
+    def artefacts(self, output: ForeignModel, folder: Path) -> list[Path]:
+        """The weights, and what they are the weights of."""
+        weights = super().artefacts(output, folder)
+        told = beside_weights(folder / self.target.name)
+        write_text(told, json.dumps(output.estimator.describe(output.content), indent=1) + "\n")
+        return [*weights, told]
+
+    def details(self, output: ForeignModel) -> dict[str, Any]:
+        """Which network with which layers."""
+        told = output.estimator.describe(output.content)
+        return {name: told[name] for name in ("class", "network", "classes")}
+
+
 def plan_foreign(
     model: Any, path: str | Path, members: tuple[Any, Any], others: tuple[Any, Any], exam: ModelExam
 ) -> ForeignModelPlan:
@@ -148,7 +200,23 @@ def plan_foreign(
     for rows in (known, unknown):
         if rows.features.shape[1] != wanted:
             raise DataError(f"The model was trained on {wanted} columns; give members and others with these.")
-    return ForeignModelPlan(model, known, unknown, exam, Path(path))
+    made = ModulePlan if isinstance(model, DeclaredModule) else ForeignModelPlan
+    return made(model, known, unknown, exam, Path(path))
+
+
+def read_model_file(path: str | Path, network: Network | None = None) -> Any:
+    """Read a model from a file that runs no code: a .skops of scikit-learn, or a .safetensors of PyTorch.
+
+    `network` is the architecture of weights that nothing beside them describes.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise DataError(f"There is no file {str(path)!r}.")
+    if file.suffix.lower() == WEIGHTS:
+        return read_module(file, network)
+    from ziggurat.pate.training import read_classifier
+
+    return read_classifier(file)
 
 
 def plan_said_model(
@@ -221,9 +289,11 @@ def release_model(
     Parameters
     ----------
     model
-        A fitted classifier or regression of scikit-learn.
+        A fitted classifier or regression of scikit-learn, or a `DeclaredModule`: a network of PyTorch with its
+        architecture.
     path
-        The .skops file, which holds data and no code; its certificate for the steward stands beside it.
+        The .skops file, or of a network the .safetensors file of its weights, beside which a .json says how they become
+        a network again; both hold data and no code. The certificate for the steward stands beside it.
     members, others
         Features and labels of the people it was trained on, and of a control.
     exam
@@ -238,9 +308,10 @@ def release_model(
     Raises
     ------
     ParameterError
-        It is no fitted model of scikit-learn, or one of ours, which `fit_model` releases with its guarantee.
+        It is no fitted model of scikit-learn and no declared module, or it is one of ours, which `fit_model` releases
+        with its guarantee.
     ArtefactError
-        It cannot be written without code.
+        It cannot be written without code, or is not all in what is written.
     GateError
         The gate stopped it; nothing has left.
     """
@@ -260,8 +331,10 @@ def _require_foreign(model: Any) -> None:
 
     if hasattr(model, "event_") or hasattr(model, "guarantee_"):
         raise ParameterError("This model has a guarantee of its own; fit and release it with fit_model.")
+    if isinstance(model, DeclaredModule):
+        return
     if isinstance(model, type) or not hasattr(model, "get_params") or not (is_classifier(model) or is_regressor(model)):
-        raise ParameterError("Give a fitted classifier or regression of scikit-learn.")
+        raise ParameterError("Give a fitted classifier or regression of scikit-learn, or a DeclaredModule of PyTorch.")
     try:
         check_is_fitted(model)
     except NotFittedError:

@@ -23,7 +23,9 @@ MOST_PARTS = 200
 _MOST_VIEWS = 8
 
 
-def inspect_model(model: Any, rows: Any = None, *, identifiers: Iterable[Any] = (), few: int = 1) -> HeldRows:
+def inspect_model(
+    model: Any, rows: Any = None, *, identifiers: Iterable[Any] = (), few: int = 1, values: bool = True
+) -> HeldRows:
     """Find whatever in a fitted object holds rows of people.
 
     By their kind are found: nearest neighbours and their indexes, support vectors, Gaussian processes and other kernel
@@ -42,10 +44,13 @@ def inspect_model(model: Any, rows: Any = None, *, identifiers: Iterable[Any] = 
         Texts that name people, such as those of a column of identifiers.
     few
         A leaf or a mean of at most so many people counts as theirs.
+    values
+        Whether single numbers count that one person alone has. Of a model that holds public rows they would be found by
+        chance: what is public of somebody else may be equal in one column.
     """
     root = model.answers if isinstance(model, AttackedModel) else model
     features, labels = _read_rows(rows)
-    matcher = RowMatcher(features, labels, identifiers)
+    matcher = RowMatcher(features, labels, identifiers, values=values)
     _add_views(matcher, root, rows)
     walk, parts = ObjectWalk(root), dict[str, HeldPart]()
     most = whole(few, "The number of people of a leaf")

@@ -77,9 +77,18 @@ class RowMatcher:
         A number or code for each, or None.
     identifiers
         Texts that name people.
+    values
+        Whether single numbers count that one person alone has.
     """
 
-    def __init__(self, rows: Floats | None, labels: npt.NDArray[Any] | None, identifiers: Iterable[Any]) -> None:
+    def __init__(
+        self,
+        rows: Floats | None,
+        labels: npt.NDArray[Any] | None,
+        identifiers: Iterable[Any],
+        *,
+        values: bool = True,
+    ) -> None:
         self.rows, self.labels = rows, None if labels is None else np.asarray(labels, np.float64)
         self.identifiers = {_as_text(each) for each in identifiers}
         self.views: list[RowView] = []
@@ -87,6 +96,7 @@ class RowMatcher:
         self.owners = np.empty(0, np.int64)
         if rows is not None:
             self.add_view(rows)
+        if rows is not None and values:
             self._note_lone(rows if labels is None else np.column_stack([rows, np.asarray(labels, np.float64)]))
 
     def add_view(self, rows: Floats) -> None:
@@ -160,14 +170,15 @@ def are_long(values: Floats) -> npt.NDArray[np.bool_]:
 
 
 def _windows(array: Floats, columns: int) -> list[Floats]:
-    """The rows of an array that may be rows of people, also beside a constant or a label, and columns as rows."""
+    """The rows of an array that may be rows of people: beside a constant or a label, columns as rows, or images."""
     made = (
         array[None] if array.ndim == 1 else array.reshape(-1, array.shape[-1]) if array.ndim > 1 else array[None, None]
     )
     turned = [made.T] if made.shape[0] == columns != made.shape[1] and made.ndim == 2 else []
     extra = made.shape[1] - columns
     direct = [made[:, i : i + columns] for i in range(extra + 1)] if 0 <= extra <= _BESIDE else []
-    return direct + turned
+    flat = [array.reshape(len(array), -1)] if array.ndim > 2 and array.size == len(array) * columns else []
+    return direct + turned + flat
 
 
 def _surprise(codes: npt.NDArray[Any]) -> float:
