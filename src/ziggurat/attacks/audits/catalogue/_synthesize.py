@@ -3,6 +3,12 @@
 Relation: add or remove one row. The row is ill and all others of the pair are half ill, half well, so that the count
 that it moves by 1 is far from 0, where counts are cut off. There is one column: MST spends everything on it, and there
 its promise is tight; AIM counts it twice, with nothing to choose from but itself.
+
+What is chosen is tried on three columns, the third of which is the opposite of the first two. All three pairs are then
+equally far from independence. One row more that is true in all three makes the first pair worse by a row and the two
+others better by a row, which is all that a score can move. What was measured, in which order and with which counts, is
+published with the model: which pair was chosen first, whether the first pair was chosen at all, and the log ratio of
+likelihoods of all counts are told apart by learning.
 """
 
 from __future__ import annotations
@@ -79,10 +85,55 @@ def _measurements(epsilon: Fraction) -> Draw:
     return draw
 
 
+_EACH = 1000  # so many that noise in the counts of columns does not tip the balance between pairs
+_WATCHED = ("a", "b")
+
+
+def make_balanced_pair() -> tuple[Table, Table]:
+    """Rows of three columns whose pairs are all equally far from independence; and the same with one that tips them."""
+    schema = Schema(tuple(Column(name, Kind.BOOLEAN) for name in "abc"))
+
+    def make(more: int) -> Table:
+        same, opposite = ([first] * _EACH + [not first] * _EACH + [True] * more for first in (True, False))
+        return read(pa.table({"a": same, "b": same, "c": opposite}), schema=schema)
+
+    return make(0), make(1)
+
+
+def read_choices(made: AIM | MST) -> list[float]:
+    """Whether the watched pair was chosen first, and at all, and how likely the counts are with the row and without."""
+    chosen = [each.columns for each in made.measurements_ if len(each.columns) > 1]
+    told = 0.0
+    for each in made.measurements_:
+        usual = 0 if "c" in each.columns and len(each.columns) > 1 else _EACH
+        told += (float(each.counts[(1,) * len(each.columns)]) - usual) / float(each.sigma) ** 2
+    return [float(chosen[:1] == [_WATCHED]), float(_WATCHED in chosen), told]
+
+
+def audit_choices(method: type[AIM] | type[MST], **options: Any) -> Any:
+    """Draws of what was chosen and counted, which is published with the model."""
+
+    def make(epsilon: Fraction) -> Draw:
+        pair = make_balanced_pair()
+
+        def draw(world: Literal[0, 1], runs: int, source: Source) -> npt.ArrayLike:
+            with one_thread():
+                seeds = [draw_seed(source) for _ in range(runs)]
+                made = (method(epsilon, _DELTA, missing=[], random_state=seed, **options) for seed in seeds)
+                return [read_choices(each.fit(pair[world])) for each in made]
+
+        return draw
+
+    return make
+
+
+_TIPPED = "three columns whose pairs are equally far from independence, and a row more that tips the balance"
 _ROW = f"a table of {2 * _OTHERS} rows and one with one more, add or remove one row"
 
 CASES = (
     AuditCase("synthesize.AIM", _ROW, audit_rows(AIM, 1, rounds=1), _DELTA, 200, 16),
+    AuditCase("synthesize.AIM (choices)", _TIPPED, audit_choices(AIM, rounds=1), _DELTA, 200, 16),
     AuditCase("synthesize.MST", _ROW, audit_rows(MST, 1), _DELTA, 200, 12),
     AuditCase("synthesize.MST.measurements_", _ROW, _measurements, _DELTA, 200, 12),
+    AuditCase("synthesize.MST (tree)", _TIPPED, audit_choices(MST), _DELTA, 200, 16),
 )
