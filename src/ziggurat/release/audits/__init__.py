@@ -1,4 +1,4 @@
-"""Audits of what is asked and paid for as a whole; with those of the catalogue, all audits that there are."""
+"""Audits of whole sessions and of what else promises something above the attacks; with the catalogue, all there are."""
 
 from ziggurat.attacks.audits import AuditCase
 
@@ -6,8 +6,8 @@ __all__ = ["list_audits"]
 
 
 def list_audits() -> tuple[AuditCase, ...]:
-    """Return all audits: those of `ziggurat.attacks.audits.catalogue`, and those of whole sessions."""
+    """Return all audits: those of `ziggurat.attacks.audits.catalogue`, of whole sessions, and of what leaves beside them."""
     from ziggurat.attacks.audits.catalogue import list_cases
-    from ziggurat.release.audits._session import CASES
+    from ziggurat.release.audits import _reported, _session
 
-    return (*list_cases(), *CASES)
+    return (*list_cases(), *_session.CASES, *_reported.CASES)

@@ -1,9 +1,9 @@
 """An audit of a whole session: a ledger, a grant, several questions of which each depends on the answers before.
 
 The promise is that of the grant, for all questions together. The attacker asks whether the row is there; asks the same
-again, which the ledger answers from its book and without noise of its own; asks once more where the answer was yes;
-spends all that is left on a third question; and goes on asking for as much again, which the ledger refuses. What it
-answers beyond the grant is seen too.
+again and again, which the ledger answers from its book without noise of its own; asks once more where the answer was
+yes; spends all that is left on a third question; and goes on asking for as much again, which the ledger refuses. What
+it answers beyond the grant is seen too.
 
 Every question has groups, and every group is a run of its own: nobody is in two groups, noise is drawn for each on its
 own, and what is asked about a group next depends on the answers about that group alone.
@@ -29,7 +29,8 @@ from ziggurat.randomness import Source
 from ziggurat.release.questions import Session
 
 Floats = npt.NDArray[np.float64]
-_TABLE, _GROUPS, _BEYOND = "people", 500, 4
+_TABLE, _GROUPS = "people", 500
+_AGAIN, _BEYOND = 6, 4
 
 
 def _open(groups: int, rows: int) -> Table:
@@ -52,11 +53,11 @@ def _count(session: Session, groups: int, epsilon: Fraction, where: str = "TRUE"
 def _question(session: Session, groups: int) -> Floats:
     """All that one analyst hears, a row for each group."""
     granted = session.left()
-    first = _count(session, groups, granted / 4)
-    again = _count(session, groups, granted / 4)
+    first = _count(session, groups, granted / 2)
+    again = [_count(session, groups, granted / 2) for _ in range(_AGAIN)]
     named = ", ".join(map(str, np.flatnonzero(first > 0).tolist())) or "-1"
     doubted = np.where(first > 0, _count(session, groups, granted / 4, f"place IN ({named})"), 0)
-    heard = [first, again, doubted, _count(session, groups, session.left(), "x = 1")]
+    heard = [first, *again, doubted, _count(session, groups, session.left(), "x = 1")]
     return np.column_stack([*heard, *(_count_beyond(session, groups, granted, at) for at in range(_BEYOND))])
 
 

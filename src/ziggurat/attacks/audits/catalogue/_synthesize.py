@@ -4,16 +4,17 @@ Relation: add or remove one row. The row is ill and all others of the pair are h
 that it moves by 1 is far from 0, where counts are cut off. There is one column: MST spends everything on it, and there
 its promise is tight; AIM counts it twice, with nothing to choose from but itself.
 
-What is chosen is tried on three columns, the third of which is the opposite of the first two. All three pairs are then
-equally far from independence. One row more that is true in all three makes the first pair worse by a row and the two
-others better by a row, which is all that a score can move. What was measured, in which order and with which counts, is
-published with the model: which pair was chosen first, whether the first pair was chosen at all, and the log ratio of
-likelihoods of all counts are told apart by learning.
+What is chosen is tried on a few columns, all pairs of which are equally far from independence: the first two columns
+agree more often than not, and any other two differ more often than not, by as much. One row more that is true in all
+columns takes the first pair a row further from independence, and brings all others a row nearer, which is all that a
+score can move. What was measured, in which order and with which counts, is published with the model: whether the first
+pair was chosen first, whether at all, and the log ratio of likelihoods of all counts are told apart by learning.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import combinations, product
 from typing import Any, Literal
 
 import numpy as np
@@ -85,19 +86,27 @@ def _measurements(epsilon: Fraction) -> Draw:
     return draw
 
 
-_EACH = 1000  # so many that noise in the counts of columns does not tip the balance between pairs
-_WATCHED = ("a", "b")
+_CELL, _LEAN = 100, 10  # rows in a cell of all columns, and by how many each pair moves it
+_WATCHED = ("c0", "c1")
 
 
-def make_balanced_pair() -> tuple[Table, Table]:
-    """Rows of three columns whose pairs are all equally far from independence; and the same with one that tips them."""
-    schema = Schema(tuple(Column(name, Kind.BOOLEAN) for name in "abc"))
+def make_balanced_pair(columns: int) -> tuple[Table, Table]:
+    """Rows whose pairs of columns are all equally far from independence; and the same with one that tips them."""
+    names = [f"c{place}" for place in range(columns)]
+    schema = Schema(tuple(Column(name, Kind.BOOLEAN) for name in names))
+    cells = [np.array(cell) for cell in product((False, True), repeat=columns)]
+    counts = [
+        _CELL
+        + sum((1 if cell[i] == cell[j] else -1) * _lean(names[i], names[j]) for i, j in combinations(range(columns), 2))
+        for cell in cells
+    ]
+    rows = np.repeat(cells, counts, axis=0)
+    tables = (rows, np.vstack([rows, np.ones((1, columns), np.bool_)]))
+    return tuple(read(pa.table(dict(zip(names, each.T, strict=True))), schema=schema) for each in tables)
 
-    def make(more: int) -> Table:
-        same, opposite = ([first] * _EACH + [not first] * _EACH + [True] * more for first in (True, False))
-        return read(pa.table({"a": same, "b": same, "c": opposite}), schema=schema)
 
-    return make(0), make(1)
+def _lean(one: str, other: str) -> int:
+    return _LEAN if (one, other) == _WATCHED else -_LEAN
 
 
 def read_choices(made: AIM | MST) -> list[float]:
@@ -105,16 +114,17 @@ def read_choices(made: AIM | MST) -> list[float]:
     chosen = [each.columns for each in made.measurements_ if len(each.columns) > 1]
     told = 0.0
     for each in made.measurements_:
-        usual = 0 if "c" in each.columns and len(each.columns) > 1 else _EACH
+        cells = 2 ** (len(made.axes_) - len(each.columns))
+        usual = cells * (_CELL + (_lean(*each.columns) if len(each.columns) > 1 else 0))
         told += (float(each.counts[(1,) * len(each.columns)]) - usual) / float(each.sigma) ** 2
     return [float(chosen[:1] == [_WATCHED]), float(_WATCHED in chosen), told]
 
 
-def audit_choices(method: type[AIM] | type[MST], **options: Any) -> Any:
+def audit_choices(method: type[AIM] | type[MST], columns: int, **options: Any) -> Any:
     """Draws of what was chosen and counted, which is published with the model."""
 
     def make(epsilon: Fraction) -> Draw:
-        pair = make_balanced_pair()
+        pair = make_balanced_pair(columns)
 
         def draw(world: Literal[0, 1], runs: int, source: Source) -> npt.ArrayLike:
             with one_thread():
@@ -127,13 +137,13 @@ def audit_choices(method: type[AIM] | type[MST], **options: Any) -> Any:
     return make
 
 
-_TIPPED = "three columns whose pairs are equally far from independence, and a row more that tips the balance"
+_TIPPED = "columns whose pairs are all equally far from independence, and a row more that tips the balance"
 _ROW = f"a table of {2 * _OTHERS} rows and one with one more, add or remove one row"
 
 CASES = (
     AuditCase("synthesize.AIM", _ROW, audit_rows(AIM, 1, rounds=1), _DELTA, 200, 16),
-    AuditCase("synthesize.AIM (choices)", _TIPPED, audit_choices(AIM, rounds=1), _DELTA, 200, 16),
+    AuditCase("synthesize.AIM (choices)", _TIPPED, audit_choices(AIM, 4, rounds=1), _DELTA, 200, 16),
     AuditCase("synthesize.MST", _ROW, audit_rows(MST, 1), _DELTA, 200, 12),
     AuditCase("synthesize.MST.measurements_", _ROW, _measurements, _DELTA, 200, 12),
-    AuditCase("synthesize.MST (tree)", _TIPPED, audit_choices(MST), _DELTA, 200, 16),
+    AuditCase("synthesize.MST (tree)", _TIPPED, audit_choices(MST, 4), _DELTA, 250, 16),
 )
