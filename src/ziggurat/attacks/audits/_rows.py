@@ -26,8 +26,8 @@ class AuditedRow:
     caught
         Whether the planted fault of the case was seen; None if it was not tried.
     smallest
-        The smallest fault that is seen, in multiples of the epsilon claimed; None if none of those tried is, or of those
-        for which it can be built at all.
+        The smallest fault that is seen, in multiples of the epsilon claimed; None if none of those tried is, as
+        far as it can be built.
     """
 
     case: AuditCase

@@ -6,7 +6,7 @@ __all__ = ["list_audits"]
 
 
 def list_audits() -> tuple[AuditCase, ...]:
-    """Return all audits: those of `ziggurat.attacks.audits.catalogue`, of whole sessions, and of what leaves beside them."""
+    """Return all audits: those of `ziggurat.attacks.audits.catalogue`, and of what stands above it."""
     from ziggurat.attacks.audits.catalogue import list_cases
     from ziggurat.release.audits import _reported, _session
 

@@ -91,8 +91,8 @@ CASES = (
         "rows without a gradient, and a canary more, far beyond the clipping (each step a run)",
         _training,
         delta=_DELTA,
-        runs=2500,
-        fault=3,
+        runs=4000,
+        fault=4,
         sees="all",
     ),
 )

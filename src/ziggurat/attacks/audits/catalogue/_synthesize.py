@@ -101,8 +101,12 @@ def make_balanced_pair(columns: int) -> tuple[Table, Table]:
         for cell in cells
     ]
     rows = np.repeat(cells, counts, axis=0)
-    tables = (rows, np.vstack([rows, np.ones((1, columns), np.bool_)]))
-    return tuple(read(pa.table(dict(zip(names, each.T, strict=True))), schema=schema) for each in tables)
+
+    def make(*more: npt.NDArray[np.bool_]) -> Table:
+        columns_of = np.vstack([rows, *more]).T
+        return read(pa.table(dict(zip(names, columns_of, strict=True))), schema=schema)
+
+    return make(), make(np.ones(columns, np.bool_))
 
 
 def _lean(one: str, other: str) -> int:
