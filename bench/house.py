@@ -46,6 +46,7 @@ PUBLIC = (
     "data.engines",
     "data.generators",
     "ledger.witness",
+    "release.audits",
     "release.bundle",
     "release.config",
     "sequences.mobility",

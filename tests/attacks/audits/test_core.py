@@ -54,6 +54,37 @@ def test_the_smallest_fault_is_seen_and_the_next_smaller_one_is_not():
     assert find_smallest_fault(RESPONSE, 1, factors=("1.01", "1.02"), random_state=5) is None
 
 
+def _whisper(epsilon):
+    """Tells which neighbour it is by an event that becomes rare where much is spent."""
+
+    def draw(world, runs, source):
+        told = uniform_below(1000, size=runs, source=source) < 1000 / epsilon**3
+        return told * (1 + world)
+
+    return draw
+
+
+def test_what_is_seen_of_a_small_fault_and_not_of_a_large_one_is_found():
+    """A fault of 1.5 times shows and one of 32 times does not: the smallest is the first that is seen."""
+    case = AuditCase("whisper", "two", _whisper, runs=1000)
+    assert audit_case(case, 1, spent="1.5", random_state=1).refuted
+    assert not audit_case(case, 1, spent=32, random_state=1).refuted
+    assert find_smallest_fault(case, 1, factors=("1.5", 2, 32), random_state=1) == Fraction("1.5")
+
+
+def test_a_fault_that_cannot_be_built_is_not_seen():
+    """An audit that is blind stays so where the mechanism refuses what it is asked to spend."""
+
+    def make(epsilon):
+        if epsilon > 3:
+            raise ParameterError("epsilon is too large.")
+        return lambda _world, runs, _source: np.zeros(runs)
+
+    tried = []
+    assert find_smallest_fault(AuditCase("blind", "two", make), 1, runs=200, progress=tried.append) is None
+    assert len(tried) == 3 * sum(factor <= 3 for factor in FACTORS)
+
+
 def test_what_is_always_the_same_proves_nothing():
     assert _prove(np.zeros(500), np.zeros(500)) == 0
     assert _prove(np.zeros((500, 3)), np.zeros((500, 3))) == 0

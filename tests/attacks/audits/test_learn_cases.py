@@ -95,7 +95,7 @@ def test_gradients_clipped_too_late_are_caught(monkeypatch: Any) -> None:
             super().add_clipped(totals, rows, targets, kept, 6 * clip)
 
     monkeypatch.setattr("ziggurat.descent.Gradients", Unclipped)
-    assert audit_case(find_case("descent.PrivateTraining"), runs=400, random_state=1).refuted
+    assert audit_case(find_case("descent.PrivateTraining"), runs=1000, random_state=1).refuted
 
 
 @pytest.mark.parametrize("name", ["pate.GumbelNoisyMax", "pate.LaplaceNoisyMax"])

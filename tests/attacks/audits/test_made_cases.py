@@ -19,9 +19,11 @@ from ziggurat.attacks.audits.catalogue import _sequences as sequences
 from ziggurat.attacks.audits.catalogue import find_case
 from ziggurat.attacks.audits.catalogue._synthesize import draw_seed
 from ziggurat.data import Categories, Column, Kind, Schema, Unit, read
+from ziggurat.mechanisms import Selection
 from ziggurat.sequences import SequenceDomain, Sequences
 from ziggurat.sequences.tokens import LatentPrivatizer, LengthRule, MarkovSequences, SymbolEmbedding, SymbolPrivatizer
 from ziggurat.synthesize import AIM
+from ziggurat.synthesize.marginals._counts import CountedUnit
 
 pytestmark = pytest.mark.statistical
 
@@ -80,6 +82,21 @@ def test_symbols_taken_from_the_data(from_data):
 def test_trajectories_as_the_unit_are_no_promise_to_a_person():
     """Thirty days of one person, each bounded by itself: what a person adds is not bounded."""
     assert is_refuted(sequences.run_each(mobility._fit(Unit(), 30)), "sequences.mobility.MarkovTrajectories", spent=1)
+
+
+class LoudChoice:
+    """A choice that spends so many times the epsilon that it says, and says the honest one."""
+
+    def __init__(self, made, times):
+        self.epsilon, self.event = made.epsilon, made.event
+        self.release = Selection(times * made.epsilon, made.sensitivity, method="gumbel").release
+
+
+@pytest.mark.parametrize(("like", "times"), [("synthesize.AIM (choices)", 40), ("synthesize.MST (tree)", 24)])
+def test_a_choice_that_spends_more_than_its_share_is_caught_while_the_counts_are_honest(like, times, monkeypatch):
+    honest = CountedUnit.choice
+    monkeypatch.setattr(CountedUnit, "choice", lambda *given: LoudChoice(honest(*given), times))
+    assert audit_case(find_case(like), 1, random_state=3).refuted
 
 
 # AIM in one run: of 400 rows with a value of their own each is in the table by a coin.

@@ -170,35 +170,30 @@ def find_smallest_fault(
 ) -> Fraction | None:
     """Return how many times its epsilon a mechanism must spend until this audit sees it; None if it never does.
 
-    The factors are bisected, as a larger fault is as a rule seen more surely; the one below the one returned was tried
-    and not seen. So an audit that finds nothing says: no fault as large as this, at this pair of neighbours. What the
-    mechanism itself refuses to be built for counts as seen.
+    The factors are tried from the smallest on until one is seen, so that what is returned is the smallest of them that
+    was refuted. Larger ones are not tried: what an audit sees need not grow with the fault, as the event that tells
+    neighbours apart may become too rare. So an audit that finds nothing says: no fault as large as this one, at this
+    pair of neighbours. A factor for which the mechanism refuses to be built ends the search: what nobody can build
+    says nothing about what the audit sees.
 
     Parameters
     ----------
     case, epsilon, runs, confidence, random_state, progress
         As for `audit_case`.
     factors
-        Which to try, rising.
+        Which to try.
     """
     claimed, rising = exact_epsilon(epsilon), sorted(exact_positive(each, "a factor") for each in factors)
     whole_number(case.runs if runs is None else runs, "runs", 200)
-    low, high = 0, len(rising)
-    while low < high:
-        middle = (low + high) // 2
-        given: dict[str, Any] = {"runs": runs, "confidence": confidence}
-        given |= {"random_state": random_state, "progress": progress}
-        seen = _is_seen(case, claimed, claimed * rising[middle], given)
-        low, high = (low, middle) if seen else (middle + 1, high)
-    return rising[low] if low < len(rising) else None
-
-
-def _is_seen(case: AuditCase, claimed: Fraction, spent: Fraction, given: dict[str, Any]) -> bool:
-    """Whether a fault is caught; one so large that the mechanism itself refuses it is."""
-    try:
-        return audit_case(case, claimed, spent=spent, **given).refuted
-    except ParameterError:
-        return True
+    given: dict[str, Any] = {"runs": runs, "confidence": confidence, "random_state": random_state, "progress": progress}
+    for factor in rising:
+        try:
+            seen = audit_case(case, claimed, spent=claimed * factor, **given).refuted
+        except ParameterError:
+            return None
+        if seen:
+            return factor
+    return None
 
 
 def _read_outcomes(drawn: npt.ArrayLike, times: int) -> npt.NDArray[np.float64]:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from ziggurat.attacks.audits._case import AuditCase, AuditedPromise, Progress, audit_case, find_smallest_fault
 from ziggurat.privacy import Amount, exact_epsilon, in_words
 
-_NEVER = "none tried"
+_NEVER = "none of those"
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,8 @@ class AuditedRow:
     caught
         Whether the planted fault of the case was seen; None if it was not tried.
     smallest
-        The smallest fault that is seen, in multiples of the epsilon claimed; None if none of those tried is.
+        The smallest fault that is seen, in multiples of the epsilon claimed; None if none of those tried is, as
+        far as it can be built.
     """
 
     case: AuditCase

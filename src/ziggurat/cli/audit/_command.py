@@ -78,17 +78,17 @@ def audit(
 
 def _is_folder(name: str) -> bool:
     """Whether a model lies there; what the catalogue has a name for is that."""
-    from ziggurat.attacks.audits.catalogue import list_cases
+    from ziggurat.release.audits import list_audits
 
-    return Path(name).is_dir() and not any(_is_named(case.name, name) for case in list_cases())
+    return Path(name).is_dir() and not any(_is_named(case.name, name) for case in list_audits())
 
 
 def _select(names: Sequence[str]) -> list[Any]:
     """The cases of names and packages, in the order of the catalogue; all if none is named."""
-    from ziggurat.attacks.audits.catalogue import list_cases
+    from ziggurat.release.audits import list_audits
     from ziggurat.wording import nearest
 
-    cases = list_cases()
+    cases = list_audits()
     for name in names:
         if not any(_is_named(case.name, name) for case in cases):
             known = sorted({case.name for case in cases} | {case.name.split(".")[0] for case in cases})
@@ -97,7 +97,7 @@ def _select(names: Sequence[str]) -> list[Any]:
 
 
 def _is_named(case: str, name: str) -> bool:
-    return case == name or case.startswith(f"{name}.")
+    return case == name or case.startswith((f"{name}.", f"{name} "))
 
 
 def _audit_all(

@@ -3,11 +3,18 @@
 Relation: add or remove one row. The row is ill and all others of the pair are half ill, half well, so that the count
 that it moves by 1 is far from 0, where counts are cut off. There is one column: MST spends everything on it, and there
 its promise is tight; AIM counts it twice, with nothing to choose from but itself.
+
+What is chosen is tried on a few columns, all pairs of which are equally far from independence: the first two columns
+agree more often than not, and any other two differ more often than not, by as much. One row more that is true in all
+columns takes the first pair a row further from independence, and brings all others a row nearer, which is all that a
+score can move. What was measured, in which order and with which counts, is published with the model: whether the first
+pair was chosen first, whether at all, and the log ratio of likelihoods of all counts are told apart by learning.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import combinations, product
 from typing import Any, Literal
 
 import numpy as np
@@ -79,10 +86,68 @@ def _measurements(epsilon: Fraction) -> Draw:
     return draw
 
 
+_CELL, _LEAN = 100, 10  # rows in a cell of all columns, and by how many each pair moves it
+_WATCHED = ("c0", "c1")
+
+
+def make_balanced_pair(columns: int) -> tuple[Table, Table]:
+    """Rows whose pairs of columns are all equally far from independence; and the same with one that tips them."""
+    names = [f"c{place}" for place in range(columns)]
+    schema = Schema(tuple(Column(name, Kind.BOOLEAN) for name in names))
+    cells = [np.array(cell) for cell in product((False, True), repeat=columns)]
+    counts = [
+        _CELL
+        + sum((1 if cell[i] == cell[j] else -1) * _lean(names[i], names[j]) for i, j in combinations(range(columns), 2))
+        for cell in cells
+    ]
+    rows = np.repeat(cells, counts, axis=0)
+
+    def make(*more: npt.NDArray[np.bool_]) -> Table:
+        columns_of = np.vstack([rows, *more]).T
+        return read(pa.table(dict(zip(names, columns_of, strict=True))), schema=schema)
+
+    return make(), make(np.ones(columns, np.bool_))
+
+
+def _lean(one: str, other: str) -> int:
+    return _LEAN if (one, other) == _WATCHED else -_LEAN
+
+
+def read_choices(made: AIM | MST) -> list[float]:
+    """Whether the watched pair was chosen first, and at all, and how likely the counts are with the row and without."""
+    chosen = [each.columns for each in made.measurements_ if len(each.columns) > 1]
+    told = 0.0
+    for each in made.measurements_:
+        cells = 2 ** (len(made.axes_) - len(each.columns))
+        usual = cells * (_CELL + (_lean(*each.columns) if len(each.columns) > 1 else 0))
+        told += (float(each.counts[(1,) * len(each.columns)]) - usual) / float(each.sigma) ** 2
+    return [float(chosen[:1] == [_WATCHED]), float(_WATCHED in chosen), told]
+
+
+def audit_choices(method: type[AIM] | type[MST], columns: int, **options: Any) -> Any:
+    """Draws of what was chosen and counted, which is published with the model."""
+
+    def make(epsilon: Fraction) -> Draw:
+        pair = make_balanced_pair(columns)
+
+        def draw(world: Literal[0, 1], runs: int, source: Source) -> npt.ArrayLike:
+            with one_thread():
+                seeds = [draw_seed(source) for _ in range(runs)]
+                made = (method(epsilon, _DELTA, missing=[], random_state=seed, **options) for seed in seeds)
+                return [read_choices(each.fit(pair[world])) for each in made]
+
+        return draw
+
+    return make
+
+
+_TIPPED = "columns whose pairs are all equally far from independence, and a row more that tips the balance"
 _ROW = f"a table of {2 * _OTHERS} rows and one with one more, add or remove one row"
 
 CASES = (
     AuditCase("synthesize.AIM", _ROW, audit_rows(AIM, 1, rounds=1), _DELTA, 200, 16),
+    AuditCase("synthesize.AIM (choices)", _TIPPED, audit_choices(AIM, 4, rounds=1), _DELTA, 200, 16),
     AuditCase("synthesize.MST", _ROW, audit_rows(MST, 1), _DELTA, 200, 12),
     AuditCase("synthesize.MST.measurements_", _ROW, _measurements, _DELTA, 200, 12),
+    AuditCase("synthesize.MST (tree)", _TIPPED, audit_choices(MST, 4), _DELTA, 250, 16),
 )
