@@ -45,6 +45,7 @@ EXCEPTIONS = {
     "release.Serving": "a served model of learn that was paid for; the models are audited",
     "release.LabelPlan": _PAYS,
     "release.Labelling": _PAYS,
+    "release.StudentPlan": "adds no noise: what its labels promised, which are audited; the rest is post-processing",
     "release.CollectionPlan": "makes reports by local.WholeRecord, which is audited",
     "release.ForeignModelPlan": "promises nothing: it has no event",
     "release.MaskedPlan": "promises nothing: it has no event",
