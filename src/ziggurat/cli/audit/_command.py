@@ -43,7 +43,7 @@ def audit(
 ) -> None:
     """Audit promises on invented data: run what promises often on two neighbours, and bound epsilon from below.
 
-    Everything that promises something, in about two minutes:
+    Everything that promises something, in a few minutes:
 
       ziggurat audit
 

@@ -64,7 +64,7 @@ CASES = (
         "one whose label is named rightly and one whose label is not, one row replaced",
         _count_errors("replace-one"),
         runs=3000,
-        fault=2,
+        fault=3,
     ),
     AuditCase(
         "release.QueryCurator",

@@ -93,6 +93,6 @@ CASES = (
         "no row and one, one row more (all questions of a session that its grant pays for)",
         _converse,
         runs=3000,
-        fault=2,
+        fault=3,
     ),
 )

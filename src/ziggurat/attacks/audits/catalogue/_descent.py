@@ -77,14 +77,14 @@ CASES = (
         _NOBODY,
         delta=_DELTA,
         runs=250,
-        fault=12,
+        fault=16,
     ),
     fit_case(
         RepeatedFit("PrivateSGDRegressor", {**_ONE_STEP, "y_bounds": (-1, 1)}, with_one_more(0, 1), _bias),
         _NOBODY,
         delta=_DELTA,
         runs=250,
-        fault=12,
+        fault=16,
     ),
     AuditCase(
         "descent.PrivateTraining",
