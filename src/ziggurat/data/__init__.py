@@ -14,8 +14,10 @@ if TYPE_CHECKING:
         Bounds,
         Categories,
         Column,
+        FileLayout,
         Hierarchy,
         Kind,
+        Notation,
         Provenance,
         Role,
         Schema,
@@ -36,8 +38,8 @@ else:
             "_validation": "Problem",
             "reading": "CsvWriter Suggestion read suggest_schema unmark_table write_csv",
             "schema": """
-                Bounds Categories Column Hierarchy Kind Provenance Role Schema Symbols Unit hierarchies_in
-                read_hierarchies read_hierarchy write_hierarchy
+                Bounds Categories Column FileLayout Hierarchy Kind Notation Provenance Role Schema Symbols Unit
+                hierarchies_in read_hierarchies read_hierarchy write_hierarchy
             """,
         },
     )
@@ -48,8 +50,10 @@ __all__ = [
     "Column",
     "Condition",
     "CsvWriter",
+    "FileLayout",
     "Hierarchy",
     "Kind",
+    "Notation",
     "Problem",
     "Provenance",
     "RawAccess",

@@ -6,6 +6,7 @@ from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
     from ziggurat.data.schema._column import Column, Role
+    from ziggurat.data.schema._file_layout import FileLayout
     from ziggurat.data.schema._hierarchy_files import hierarchies_in, read_hierarchies, read_hierarchy, write_hierarchy
     from ziggurat.data.schema._hints import NUMBER_CODES, TEXT_CODES, names_a_counter, names_a_unit, role_in_name
     from ziggurat.data.schema._kind_texts import GRAMMAR, LONGEST, PLAIN_TRUTH, TYPICAL, cell_reads_as, looks_like
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         kind_of_values,
         write_value,
     )
+    from ziggurat.data.schema._notation import DECIMALS, THOUSANDS, Notation
     from ziggurat.data.schema._schema import Schema
     from ziggurat.data.schema._unit import Unit
 else:
@@ -31,6 +33,7 @@ else:
         __name__,
         {
             "_column": "Column Role",
+            "_file_layout": "FileLayout",
             "_hierarchy_files": "hierarchies_in read_hierarchies read_hierarchy write_hierarchy",
             "_hints": "NUMBER_CODES TEXT_CODES names_a_counter names_a_unit role_in_name",
             "_kind_texts": "GRAMMAR LONGEST PLAIN_TRUTH TYPICAL cell_reads_as looks_like",
@@ -38,12 +41,14 @@ else:
                 BoundValue Bounds Categories Hierarchy INT64_LOWER INT64_UPPER Kind MissingCode Provenance Symbols
                 Value kind_of_values write_value
             """,
+            "_notation": "DECIMALS Notation THOUSANDS",
             "_schema": "Schema",
             "_unit": "Unit",
         },
     )
 
 __all__ = [
+    "DECIMALS",
     "GRAMMAR",
     "INT64_LOWER",
     "INT64_UPPER",
@@ -51,14 +56,17 @@ __all__ = [
     "NUMBER_CODES",
     "PLAIN_TRUTH",
     "TEXT_CODES",
+    "THOUSANDS",
     "TYPICAL",
     "BoundValue",
     "Bounds",
     "Categories",
     "Column",
+    "FileLayout",
     "Hierarchy",
     "Kind",
     "MissingCode",
+    "Notation",
     "Provenance",
     "Role",
     "Schema",

@@ -1,13 +1,16 @@
 """The plain-dictionary form of a schema, which YAML and JSON share."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields as dataclass_fields
 from datetime import date
 from pathlib import Path as FilePath
 from typing import Any, TypeVar
 
 from ziggurat.data.schema._column import Column, Role
+from ziggurat.data.schema._file_layout import FileLayout
 from ziggurat.data.schema._hierarchy_files import read_hierarchy
 from ziggurat.data.schema._known import Bounds, Categories, Hierarchy, Kind, Provenance, Symbols, kind_of_values
+from ziggurat.data.schema._notation import Notation
 from ziggurat.data.schema._unit import Unit
 from ziggurat.errors import DataError, SchemaError
 from ziggurat.located_yaml import Locate, Path
@@ -15,7 +18,7 @@ from ziggurat.wording import nearest
 
 _Built = TypeVar("_Built")
 
-_SCHEMA_KEYS = ("name", "description", "unit", "columns")
+_SCHEMA_KEYS = ("name", "description", "unit", "file", "columns")
 _COLUMN_KEYS = (
     "kind",
     "role",
@@ -27,17 +30,22 @@ _COLUMN_KEYS = (
     "hierarchy",
     "sequence",
     "sequence_from",
+    "written",
+    "labels",
     "missing",
     "description",
 )
 
 
-def plain(columns: Iterable[Column], unit: Unit, name: str, description: str) -> dict[str, Any]:
+def plain(
+    columns: Iterable[Column], unit: Unit, name: str, description: str, file: FileLayout | None = None
+) -> dict[str, Any]:
     """Return the parts of a schema as dictionaries, lists, text and numbers."""
     texts = {"name": name, "description": description}
     return {
         **{key: text for key, text in texts.items() if text},
         "unit": "row" if unit.is_row else {unit.name: unit.column},
+        **({"file": file.to_dict()} if file is not None else {}),
         "columns": {column.name: _plain_column(column) for column in columns},
     }
 
@@ -58,6 +66,11 @@ def _plain_column(column: Column) -> dict[str, Any]:
     if column.sequence is not None:
         data["sequence"] = _plain_symbols(column.sequence)
         data["sequence_from"] = column.sequence.provenance.value
+    if column.written is not None:
+        data["written"] = column.written.to_dict()
+    if column.labels:
+        # Rows, as of a hierarchy.
+        data["labels"] = [list(pair) for pair in column.labels]
     if column.missing:
         data["missing"] = list(column.missing)
     if column.description:
@@ -96,6 +109,7 @@ def parse_fields(data: object, locate: Locate = lambda _: "", folder: FilePath |
     return {
         "columns": tuple(_column(name, columns[name], locate, folder) for name in columns),
         "unit": _locate_errors(lambda: _unit(top.get("unit", "row")), locate, ("unit",)),
+        "file": _locate_errors(lambda: _file(top.get("file")), locate, ("file",)),
         "name": _text(top, "name", locate),
         "description": _text(top, "description", locate),
     }
@@ -122,6 +136,8 @@ def _build_column(name: str, fields: Mapping[str, Any], folder: FilePath | None)
             tuple(_list(fields.get("missing", []), "'missing'")),
             fields.get("description", ""),
             _symbols(fields),
+            _notation(fields),
+            _labels(fields),
         )
     except SchemaError as error:
         named = str(error).startswith(f"Column {name!r}")
@@ -166,6 +182,31 @@ def _symbols(fields: Mapping[str, Any]) -> Symbols | None:
     tokens = tuple(_list(given["tokens"], "'tokens'"))
     separator, origin = given.get("separator", " "), fields.get("sequence_from", Provenance.PUBLIC)
     return Symbols(tokens, given["longest"], separator, origin)
+
+
+def _notation(fields: Mapping[str, Any]) -> Notation | None:
+    if "written" not in fields:
+        return None
+    return Notation(**_told(fields["written"], Notation, "'written'"))
+
+
+def _file(given: object) -> FileLayout | None:
+    return None if given is None else FileLayout(**_told(given, FileLayout, "'file'"))
+
+
+def _told(given: object, about: type, what: str) -> dict[str, Any]:
+    known = tuple(each.name for each in dataclass_fields(about))
+    if not isinstance(given, Mapping):
+        raise SchemaError(f"{what} must be a mapping, such as {{{known[0]}: ...}}.")
+    for key in given:
+        if key not in known:
+            raise SchemaError(f"unknown key {key!r} in {what}; {nearest(key, known)}")
+    return dict(given)
+
+
+def _labels(fields: Mapping[str, Any]) -> Any:
+    given = fields.get("labels", [])
+    return given if isinstance(given, Mapping) else [_list(row, "'labels'") for row in _list(given, "'labels'")]
 
 
 def _refuse_alone(fields: Mapping[str, Any], key: str, partner: str) -> None:

@@ -39,6 +39,8 @@ def _readable(column: dict[str, Any]) -> dict[str, Any]:
     shown, value = dict(column), date.fromisoformat if column["kind"] == "date" else _leave_unchanged
     if "hierarchy" in column:
         shown["hierarchy"] = {value(row[0]): row[1:] for row in column["hierarchy"]}
+    if "labels" in column:
+        shown["labels"] = dict(column["labels"])
     if "bounds" in column:
         shown["bounds"] = [value(end) for end in column["bounds"]]
     return shown

@@ -1,5 +1,6 @@
 """What a column is: its kind, its role, and what is publicly known about its values."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -18,9 +19,18 @@ from ziggurat.data.schema._known import (
     choose,
     is_code,
 )
+from ziggurat.data.schema._notation import Notation
 from ziggurat.errors import NotPublicError, SchemaError
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
+
+_NUMBERS = {"decimal", "thousands", "affixes", "time"}
+_NOTATED = {
+    Kind.INTEGER: _NUMBERS,
+    Kind.REAL: _NUMBERS,
+    Kind.DATE: {"dates", "century"},
+    Kind.BOOLEAN: {"true", "false"},
+}
 
 
 class Role(StrEnum):
@@ -56,6 +66,10 @@ class Column:
         A sentence for people.
     sequence
         For text columns whose cells are sequences: their symbols.
+    written
+        How cells of text are written, where that is not the plain way.
+    labels
+        What codes stand for, missing ones too, as pairs or as a mapping: {1: "male", 2: "female"}.
     """
 
     name: str
@@ -67,6 +81,8 @@ class Column:
     missing: tuple[MissingCode, ...] = ()
     description: str = ""
     sequence: Symbols | None = None
+    written: Notation | None = None
+    labels: tuple[tuple[MissingCode, str], ...] = ()
 
     def __post_init__(self) -> None:
         if not _is_name(self.name):
@@ -77,6 +93,8 @@ class Column:
         self._check_description_and_missing()
         self._check_categories()
         self._check_sequence()
+        self._check_notation()
+        object.__setattr__(self, "labels", self._fit_labels())
         if self.hierarchy is not None:
             object.__setattr__(self, "hierarchy", self._fit_hierarchy(self.hierarchy))
         if self.bounds is not None:
@@ -148,6 +166,26 @@ class Column:
     def _check_sequence(self) -> None:
         if self.sequence is not None and self.kind is not Kind.TEXT:
             raise SchemaError(f"Column {self.name!r} is {self.kind}; only a text column holds sequences.")
+
+    def _check_notation(self) -> None:
+        if self.written is None or self.written.is_plain:
+            object.__setattr__(self, "written", None)
+            return
+        told = set(self.written.to_dict())
+        fitting = _NOTATED.get(self.kind, set())
+        if not told <= fitting:
+            raise SchemaError(
+                f"Column {self.name!r} is {self.kind}; {sorted(told - fitting)[0]!r} does not say how such cells are "
+                "written."
+            )
+
+    def _fit_labels(self) -> tuple[tuple[MissingCode, str], ...]:
+        pairs = tuple(self.labels.items() if isinstance(self.labels, Mapping) else map(tuple, self.labels))
+        if not all(len(pair) == 2 and is_code(pair[0]) and isinstance(pair[1], str) for pair in pairs):
+            raise SchemaError(f"The labels of column {self.name!r} must map codes to texts, such as {{1: male}}.")
+        if len({code for code, _ in pairs}) != len(pairs):
+            raise SchemaError(f"The labels of column {self.name!r} list a code twice.")
+        return pairs
 
     def _fit_hierarchy(self, hierarchy: Hierarchy) -> Hierarchy:
         absent = [each for each in (self.categories.values if self.categories else ()) if each not in hierarchy.levels]

@@ -10,6 +10,7 @@ from typing import Any
 from ziggurat.data.schema import _as_yaml as _schema_yaml
 from ziggurat.data.schema._as_dict import parse_fields, plain
 from ziggurat.data.schema._column import Column, Role
+from ziggurat.data.schema._file_layout import FileLayout
 from ziggurat.data.schema._unit import Unit
 from ziggurat.errors import SchemaError
 from ziggurat.files import write_text
@@ -29,12 +30,15 @@ class Schema:
         What one person contributes; its column must be among `columns`.
     name, description
         For people.
+    file
+        How a file holds the table, where that was told or cannot be seen; it changes no promise.
     """
 
     columns: tuple[Column, ...]
     unit: Unit = Unit()
     name: str = ""
     description: str = ""
+    file: FileLayout | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
@@ -91,7 +95,7 @@ class Schema:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the schema as plain dictionaries, lists, text and numbers, ready for JSON."""
-        return plain(self.columns, self.unit, self.name, self.description)
+        return plain(self.columns, self.unit, self.name, self.description, self.file)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Schema":
