@@ -24,9 +24,9 @@ from ziggurat.data.expressions import (
     sql_type,
 )
 from ziggurat.data.schema import GRAMMAR, INT64_LOWER, INT64_UPPER, LONGEST, PLAIN_TRUTH, TYPICAL, Column, Kind
+from ziggurat.data.written import FALSE_WORDS, TRUE_WORDS, is_notated, notated_value
 from ziggurat.errors import SchemaError
 
-_TRUE, _FALSE = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
 _NO_NUMBER = "^(nan|[+-]?inf(inity)?)?$"  # a pattern: DuckDB makes a join of a longer list, for every column
 
 
@@ -149,12 +149,26 @@ def _no_code(column: Column) -> list[exp.Expr]:
 
 def _from_text(column: Column) -> exp.Expr:
     if column.storage is Kind.BOOLEAN:
-        return _truth(column, _TRUE, _FALSE)
+        return _truth(column, *_truth_words(column))
+    if is_notated(column):
+        value = notated_value(column, _trim(column))
+        fitting = _fitting(value) if column.storage is Kind.INTEGER else value
+        told = _no_code(column)
+        return only_where(exp.and_(*told, copy=False), fitting) if told else fitting
     value = cast_to(_trim(column), sql_type(column.storage))
     if column.storage is Kind.INTEGER:
         value = _fitting(cast_to(_trim(column), "DECIMAL(38, 0)"))
     # What follows the grammar is neither blank nor NaN, but may be a missing code.
     return only_where(exp.and_(_matches(column, column.storage, GRAMMAR), *_no_code(column), copy=False), value)
+
+
+def _truth_words(column: Column) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    if column.written is None:
+        return TRUE_WORDS, FALSE_WORDS
+    told = [tuple(each.lower() for each in words) for words in (column.written.true, column.written.false)]
+    known = ((TRUE_WORDS, told[1]), (FALSE_WORDS, told[0]))
+    usual = [tuple(word for word in words if word not in other) for words, other in known]
+    return (*told[0], *usual[0]), (*told[1], *usual[1])
 
 
 def _matches(column: Column, kind: Kind, grammar: Mapping[Kind, str]) -> exp.Expr:

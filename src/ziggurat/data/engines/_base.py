@@ -15,7 +15,7 @@ from ziggurat.errors import DataError, EngineError
 WIDE = "INT128"
 """The type, in a query, of integers that may need more than 64 bits; each engine has its own word for it."""
 
-_FINITE, _SCRAMBLED = "FINITE_REAL", "SCRAMBLED"
+_FINITE, _SCRAMBLED, _CAPTURED = "FINITE_REAL", "SCRAMBLED", "CAPTURED"
 
 _Result = TypeVar("_Result")
 
@@ -178,7 +178,14 @@ class Engine(ABC):
             return exp.paren(self._finite(node.expressions[0].transform(self._native)), copy=False)
         if isinstance(node, exp.Anonymous) and node.this == _SCRAMBLED:
             return self._scramble([each.transform(self._native) for each in node.expressions])
+        if isinstance(node, exp.Anonymous) and node.this == _CAPTURED:
+            cell, pattern = node.expressions
+            return self._capture(cell.transform(self._native), pattern)
         return node
+
+    def _capture(self, cell: exp.Expr, pattern: exp.Expr) -> exp.Expr:
+        """Return what the only group of a pattern matches in a cell; nothing or NULL where it does not."""
+        return exp.Anonymous(this="REGEXP_EXTRACT", expressions=[cell, pattern, exp.Literal.number(1)])
 
     @abstractmethod
     def _scramble(self, parts: list[exp.Expr]) -> exp.Expr:
@@ -222,6 +229,11 @@ def is_finite(cell: exp.Expr) -> exp.Expr:
     engine has its own word for this condition, which the contract suite holds against such files.
     """
     return exp.Anonymous(this=_FINITE, expressions=[cell])
+
+
+def captured(cell: exp.Expr, pattern: str) -> exp.Expr:
+    """Return what the only group of a pattern matches in a cell of text; nothing or NULL where it does not match."""
+    return exp.Anonymous(this=_CAPTURED, expressions=[cell, exp.Literal.string(pattern)])
 
 
 def scramble(parts: Sequence[exp.Expr], salt: int) -> exp.Expr:

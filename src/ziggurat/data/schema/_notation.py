@@ -61,7 +61,7 @@ class Notation:
             raise SchemaError(
                 "'thousands' must be nothing, '.', ',', a blank or an apostrophe, and not the decimal mark."
             )
-        if any(re.search(r"[0-9.,+-]", affix) for affix in self.affixes):
+        if any(re.search(r"[0-9.,+^\\\[\]-]", affix) for affix in self.affixes):
             raise SchemaError("What stands around a number ('affixes') must hold no digit, sign, point or comma.")
         if self.time not in TIMES:
             raise SchemaError("'time' must be 'clock' (14:35) or 'duration' (1:30:00).")
