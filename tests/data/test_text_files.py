@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ziggurat.data import Column, Schema, read
-from ziggurat.data.engines import _text_scan
+from ziggurat.data.engines.texts import _scan
 from ziggurat.errors import DataError, ParameterError, ZigguratError
 
 LONG_GZIP = gzip.compress(b"a,b\n" + b"\n".join(os.urandom(20).hex().encode() + b",2" for _ in range(500)))
@@ -121,7 +121,7 @@ def test_a_file_is_refused_or_read_as_python_reads_it(
     file = tmp_path_factory.getbasetemp() / "odd.csv"
     file.write_bytes(b"x,y\n" + body.encode())
     with pytest.MonkeyPatch.context() as patched, contextlib.suppress(DataError):
-        patched.setattr(_text_scan, "_CHUNK", chunk)
+        patched.setattr(_scan, "_CHUNK", chunk)
         table = read(file, Schema((Column("x", "text"), Column("y", "text"))))
         records = list(csv.reader(io.StringIO(f"x,y\n{body}", newline=""), strict=True))
         rows = [tuple(cell or None for cell in record) for record in records[1:] if record]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ziggurat.data.engines._postgres import PostgresEngine
     from ziggurat.data.engines._spark import SparkEngine
     from ziggurat.data.engines._spreadsheet_cells import mark_column, mark_text, unmark_column, unmark_text
-    from ziggurat.data.engines._text_file import is_text_file
+    from ziggurat.data.engines.texts import is_text_file
 else:
     __getattr__, __dir__ = lazy(
         __name__,
@@ -24,7 +24,7 @@ else:
             "_postgres": "PostgresEngine",
             "_spark": "SparkEngine",
             "_spreadsheet_cells": "mark_column mark_text unmark_column unmark_text",
-            "_text_file": "is_text_file",
+            "texts": "is_text_file",
         },
     )
 

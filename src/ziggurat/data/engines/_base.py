@@ -10,6 +10,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ziggurat.data.engines._canonical import canonical
+from ziggurat.data.schema import FileLayout
 from ziggurat.errors import DataError, EngineError
 
 WIDE = "INT128"
@@ -64,13 +65,15 @@ class Engine(ABC):
         """Reach the engine again, or say that it cannot be reached from here."""
         raise EngineError(f"{self.title} does not answer any more; connect again and open the table anew.")
 
-    def attach(self, data: object) -> str:  # noqa: ARG002
+    def attach(self, data: object, layout: FileLayout | None = None) -> str:  # noqa: ARG002
         """Make outside data visible to queries and return the name of the relation.
 
         Parameters
         ----------
         data
             A file, a frame or an Arrow table; which of them depends on the engine.
+        layout
+            What was told of a text file, which may then be of any common habit; None for the one kind that we write.
         """
         raise DataError(f"{self.title} reads only tables that it holds; name one with table=.")
 
@@ -85,6 +88,14 @@ class Engine(ABC):
             Which columns. They have the types of their Arrow array or file, not the canonical ones.
         """
         return None
+
+    def layout(self, relation: str) -> FileLayout | None:  # noqa: ARG002
+        """Return what was told or found out of the text file behind a relation; None if there is nothing to say."""
+        return None
+
+    def notes(self, relation: str) -> tuple[str, ...]:  # noqa: ARG002
+        """Return how the file behind a relation was read, in sentences for the steward."""
+        return ()
 
     def line(self, relation: str, condition: exp.Expr) -> str:  # noqa: ARG002
         """Return at which line of its file the first row stands that meets a condition; nothing if rows have no line.

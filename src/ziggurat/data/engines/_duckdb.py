@@ -17,8 +17,8 @@ from ziggurat.data.engines._file_names import Mark, files_named, literal, mark
 from ziggurat.data.engines._incoming import check_texts, prepare_batches, prepare_table, replacements
 from ziggurat.data.engines._private_folder import private_folder
 from ziggurat.data.engines._spreadsheet_cells import unmark_sql
-from ziggurat.data.engines._text_file import TEXT_SUFFIXES, Header, is_text_file
-from ziggurat.data.engines._text_scan import Scanned, check_files, line_of
+from ziggurat.data.engines.texts import TEXT_SUFFIXES, LoadedText, is_text_file, open_texts
+from ziggurat.data.schema import FileLayout
 from ziggurat.errors import DataError
 
 _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
@@ -77,17 +77,18 @@ class DuckDBEngine(_DuckDB):
         self._lock = Lock()
         self._numbers = itertools.count(1)
         self._sealed: dict[str, Mark] = {}
-        self._lines: dict[str, tuple[Header, dict[str, int]]] = {}
+        self._texts: dict[str, LoadedText] = {}
         self._columns: dict[str, pa.Table | list[str]] = {}
 
-    def attach(self, data: object) -> str:
+    def attach(self, data: object, layout: FileLayout | None = None) -> str:
         """Make a file (CSV, TSV, Parquet, Arrow), an Arrow table, dataset or reader visible to queries.
 
-        The cells of a CSV or TSV file are text here; a schema says what to read them as.
+        The cells of a CSV or TSV file are text here; a schema says what to read them as. With a layout, even one that
+        says nothing, a text file may be of any common habit; without, it is of the one kind that we write.
         """
         name = self.name_for_later()
         if isinstance(data, str | Path):
-            self._attach_file(str(data), name)
+            self._attach_file(str(data), name, layout)
         elif isinstance(data, pa.Table):
             table = prepare_table(data)
             self._withheld(lambda: self._connection.register(name, table), "Attaching an Arrow table")
@@ -134,18 +135,21 @@ class DuckDBEngine(_DuckDB):
         _require_same(self._sealed)
         return answer
 
+    def layout(self, relation: str) -> FileLayout | None:
+        """Return what was told or found out of the text file behind a relation; None if there is nothing to say."""
+        return self._texts[relation].layout if relation in self._texts else None
+
+    def notes(self, relation: str) -> tuple[str, ...]:
+        """Return how the text file behind a relation was read, in sentences."""
+        return self._texts[relation].notes if relation in self._texts else ()
+
     def line(self, relation: str, condition: exp.Expr) -> str:
         """Return at which line of a text file the first row stands that meets a condition, in words."""
-        if relation not in self._lines or not self._one("SELECT current_setting('preserve_insertion_order')"):
+        if relation not in self._texts or not self._one("SELECT current_setting('preserve_insertion_order')"):
             return ""
         row = exp.Min(this=exp.column("rowid", quoted=True)).as_("row")
         first = self.query(exp.select(row).from_(table_named(relation)).where(condition)).column("row")[0].as_py()
-        header, files = self._lines[relation]
-        for file, records in files.items():
-            if first < records:
-                return f"line {line_of(file, header, first)}" + (f" of {file!r}" if len(files) > 1 else "")
-            first -= records
-        return ""
+        return "" if first is None else self._texts[relation].line(first)
 
     def _one(self, statement: str) -> Any:
         """The only cell of an answer."""
@@ -181,13 +185,13 @@ class DuckDBEngine(_DuckDB):
             self._connection.unregister(lent.name)
             self._columns.pop(lent.name, None)
 
-    def _attach_file(self, path: str, name: str) -> None:
+    def _attach_file(self, path: str, name: str, layout: FileLayout | None) -> None:
         if Path(path).is_dir():
             raise DataError(f"{path!r} is a folder; name the files in it, such as {path + '/*' + Path(path).suffix!r}.")
         files = files_named(path) or [path]
         marks = {file: mark(file) for file in files}
         if is_text_file(path):
-            self._load_text(path, files, name)
+            self._load_text(path, files, name, layout)
         elif path.lower().endswith((".parquet", *_ARROW_SUFFIXES)):
             self._withheld(lambda: self._view_of(files, name), f"Reading the file {path!r}")
             self._sealed |= marks
@@ -195,19 +199,24 @@ class DuckDBEngine(_DuckDB):
             raise DataError(f"The file {path!r} has no known ending; use one of {', '.join(FILE_SUFFIXES)}.")
         _require_same(marks)
 
-    def _load_text(self, path: str, files: list[str], name: str) -> None:
+    def _load_text(self, path: str, files: list[str], name: str, layout: FileLayout | None) -> None:
         """Check the lines of text files, and keep exactly what was checked: questions read no file again."""
-        header, scans = check_files(files)
-        self._withheld(lambda: self._text_table(files, name, header, scans), f"Reading the file {path!r}")
+        text = open_texts(files, layout)
+        try:
+            self._withheld(lambda: self._text_table(text, name), f"Reading the file {path!r}")
+        finally:
+            text.forget_copies()
         rows = self._one(f'SELECT COUNT(*) FROM "{name}"')  # noqa: S608
-        wanted = sum(each.records for each in scans)
-        if rows != wanted:
-            raise DataError(f"DuckDB finds {rows:,} rows in the {wanted:,} of {path!r}; write the file as Parquet.")
-        self._lines[name] = header, dict(zip(files, (each.records for each in scans), strict=True))
+        if rows != text.records:
+            raise DataError(
+                f"DuckDB finds {rows:,} rows in the {text.records:,} of {path!r}; write the file as Parquet."
+            )
+        self._texts[name] = text
 
-    def _text_table(self, files: list[str], name: str, header: Header, scans: Sequence[Scanned]) -> None:
+    def _text_table(self, text: LoadedText, name: str) -> None:
         # No sniffer: with it and an explicit strict_mode, DuckDB 2.0.0 finds no row in a file of CR LF lines.
-        named: Any = [literal(file) for file in files]
+        header = text.header
+        named: Any = [literal(file) for file in text.copies]
         relation = self._connection.read_csv(
             named,
             auto_detect=False,
@@ -220,7 +229,7 @@ class DuckDBEngine(_DuckDB):
             strict_mode=True,
             hive_partitioning=False,
         )
-        if any(each.apostrophes for each in scans):
+        if text.apostrophes:
             cells = ['"' + each.replace('"', '""') + '"' for each in header.names]
             relation = relation.project(", ".join(f"{unmark_sql(cell)} AS {cell}" for cell in cells))
         relation.create_view(f"{name}_lines")

@@ -17,6 +17,7 @@ from ziggurat.data.engines._base import Engine
 from ziggurat.data.engines._canonical import canonical
 from ziggurat.data.engines._file_names import files_named
 from ziggurat.data.engines._incoming import prepare_table
+from ziggurat.data.schema import FileLayout
 from ziggurat.errors import DataError, EngineError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class SparkEngine(Engine):
         if str(self._session.conf.get("spark.sql.ansi.enabled")).lower() != "true":
             raise EngineError("This Spark session hides overflows; set spark.sql.ansi.enabled to true.")
 
-    def attach(self, data: object) -> str:
+    def attach(self, data: object, layout: FileLayout | None = None) -> str:  # noqa: ARG002 - it reads no text files
         """Make a Spark DataFrame, an Arrow table or a Parquet file visible to queries."""
         name = f"ziggurat_{next(_numbers)}"
         if isinstance(data, pa.Table):

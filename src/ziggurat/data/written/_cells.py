@@ -12,7 +12,7 @@ _LONGEST = 100
 
 
 def is_notated(column: Column) -> bool:
-    """Return whether cells are read by a notation of numbers, dates or times; words for truth values are read anyway."""
+    """Return whether cells are read by a notation of numbers, dates or times."""
     return column.written is not None and column.storage in (Kind.INTEGER, Kind.REAL, Kind.DATE)
 
 

@@ -53,7 +53,9 @@ def read_date(text: str, form: str, century: int | None = None) -> date | None:
     pieces = {each: match[1] for each, match in found.items() if match is not None}
     year = int(pieces["Y"]) if "Y" in pieces else _whole_year(int(pieces["y"]), century or 1)
     name = pieces.get("b", pieces.get("B", "")).rstrip(".")
-    month = int(pieces["m"]) if "m" in pieces else 1 + next(place for place, names in enumerate(MONTHS) if name in names)
+    month = (
+        int(pieces["m"]) if "m" in pieces else 1 + next(place for place, names in enumerate(MONTHS) if name in names)
+    )
     try:
         return date(year, month, int(pieces["d"]))
     except ValueError:

@@ -70,9 +70,7 @@ def _group(pattern: str, is_wanted: bool) -> str:
 
 def _one_or_more(parts: list[str]) -> list[str]:
     """Alternatives of which each begins with another part, and may go on with those after it."""
-    return [
-        first + "".join(f"(?:{_BLANK}{each})?" for each in parts[place + 1 :]) for place, first in enumerate(parts)
-    ]
+    return [first + "".join(f"(?:{_BLANK}{each})?" for each in parts[place + 1 :]) for place, first in enumerate(parts)]
 
 
 def _number(text: exp.Expr) -> exp.Expr:

@@ -57,5 +57,16 @@ MISSING_MARKS = (
     *("s.d.", "b.d.", "(leer)", "(blank)", "missing", "Missing"),
 )
 """How people write that a value is missing, whatever the column holds."""
-UNSURE_MARKS = ("unbekannt", "Unbekannt", "unknown", "Unknown", "UNKNOWN", "inconnu", "Inconnu", "desconocido", "x", "X")
+UNSURE_MARKS = (
+    "unbekannt",
+    "Unbekannt",
+    "unknown",
+    "Unknown",
+    "UNKNOWN",
+    "inconnu",
+    "Inconnu",
+    "desconocido",
+    "x",
+    "X",
+)
 """Words that mean a missing value among numbers and dates, and may be a value of its own among words."""

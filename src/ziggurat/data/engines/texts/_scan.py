@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.data.engines._text_file import BROKEN_GZIP, Header, header_of, open_unpacked
+from ziggurat.data.engines.texts._header import BROKEN_GZIP, INCOMPLETE, Header, header_of, open_unpacked
 from ziggurat.errors import DataError
 from ziggurat.wording import count_noun
 
@@ -42,16 +42,24 @@ class _FaultError(Exception):
     """A fault at a line, in words without a cell; the caller adds the name of the file."""
 
 
-def check_files(files: Sequence[str]) -> tuple[Header, list[Scanned]]:
-    """Check text files that hold one table between them: every byte of each, and that their headers are the same."""
-    header = header_of(files[0])
-    for file in files[1:]:
+def check_files(files: Sequence[str], named: Sequence[str] = ()) -> tuple[Header, list[Scanned]]:
+    """Check text files that hold one table between them: every byte of each, and that their headers are the same.
+
+    Parameters
+    ----------
+    files
+        What to read.
+    named
+        What to call them in errors, if they are copies.
+    """
+    header, names = header_of(files[0]), list(named or files)
+    for file, name in zip(files[1:], names[1:], strict=True):
         if header_of(file) != header:
-            raise DataError(f"The header of {file!r} is not that of {files[0]!r}; give both the same columns in order.")
-    return header, [scan(file, header) for file in files]
+            raise DataError(f"The header of {name!r} is not that of {names[0]!r}; give both the same columns in order.")
+    return header, [scan(file, header, name) for file, name in zip(files, names, strict=True)]
 
 
-def scan(file: str, header: Header) -> Scanned:
+def scan(file: str, header: Header, name: str = "") -> Scanned:
     """Check every byte of a text file; DataError names the file, the line and what is wrong, never a cell."""
     scan, fault = _Scan(header), ""
     try:
@@ -61,8 +69,8 @@ def scan(file: str, header: Header) -> Scanned:
     except _FaultError as error:
         fault = str(error)
     except BROKEN_GZIP:
-        fault = "it is not a complete gzip file; compress it again"
-    raise DataError(f"The file {file!r} cannot be read: {fault}.")  # outside the handlers, which hold bytes
+        fault = f"it is {INCOMPLETE}"
+    raise DataError(f"The file {name or file!r} cannot be read: {fault}.")  # outside the handlers, which hold bytes
 
 
 def line_of(file: str, header: Header, record: int) -> int:

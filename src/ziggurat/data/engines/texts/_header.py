@@ -9,6 +9,7 @@ import gzip
 import io
 import itertools
 import re
+import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +18,12 @@ from typing import BinaryIO, cast
 from ziggurat.data.engines._spreadsheet_cells import unmark_text
 from ziggurat.errors import DataError
 
-TEXT_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
+_PLAIN_SUFFIXES = (".csv", ".tsv", ".txt", ".tab", ".psv", ".dat")
+TEXT_SUFFIXES = tuple(plain + packed for packed in ("", ".gz", ".zip") for plain in _PLAIN_SUFFIXES)
 _DELIMITERS = ",;|\t"
 _LONGEST_HEADER = 1_000_000
-BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
+INCOMPLETE = "not a complete gzip or zip file; compress it again"
+BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error, zipfile.BadZipFile)
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ def header_of(file: str) -> Header:
     except UnicodeEncodeError:
         reason = f"The file {file!r} cannot be read: line 1 is not UTF-8; save the file as UTF-8."
     except BROKEN_GZIP:
-        reason = f"The file {file!r} is not a complete gzip file; compress it again."
+        reason = f"The file {file!r} is {INCOMPLETE}."
     except OSError:
         reason = f"The file {file!r} cannot be opened; check its permissions."
     except (csv.Error, StopIteration):
@@ -61,7 +64,19 @@ def header_of(file: str) -> Header:
 
 def open_unpacked(file: str) -> BinaryIO:
     """Open a file, unpacked if its name says that it is packed."""
+    if file.lower().endswith(".zip"):
+        return _open_member(file)
     return cast("BinaryIO", gzip.open(file)) if file.lower().endswith(".gz") else Path(file).open("rb")
+
+
+def _open_member(file: str) -> BinaryIO:
+    packed = zipfile.ZipFile(file)
+    held = [each for each in packed.infolist() if not each.is_dir() and not each.filename.startswith("__MACOSX")]
+    if len(held) != 1:
+        raise DataError(f"The file {file!r} holds {len(held)} files; unpack it and name the one to read.")
+    if held[0].flag_bits & 1:
+        raise DataError(f"The file {file!r} is locked with a password; unpack it first.")
+    return cast("BinaryIO", packed.open(held[0]))
 
 
 def _read_header(file: str) -> Header:
@@ -69,7 +84,7 @@ def _read_header(file: str) -> Header:
         line = stream.readline(_LONGEST_HEADER)
         told = re.fullmatch(r'"?sep=([\t!#-~])"?\r?\n?', line, re.IGNORECASE)
         line = stream.readline(_LONGEST_HEADER) if told else line
-        usual = "\t" if ".tsv" in Path(file).name.lower() else max(_DELIMITERS, key=line.count)
+        usual = "\t" if re.search("[.](tsv|tab)", Path(file).name.lower()) else max(_DELIMITERS, key=line.count)
         delimiter = told[1] if told else usual
         names = next(csv.reader(itertools.chain([line], stream), delimiter=delimiter, strict=True))
     "".join(names).encode()  # fails for bytes that are not UTF-8, whose lines are looked at later if they are not here

@@ -1,0 +1,112 @@
+"""Text files as they are loaded: as they stand if they are of the one kind that we write, or else written out again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ziggurat.data.engines.texts._header import Header
+from ziggurat.data.engines.texts._scan import Scanned, check_files, line_of
+from ziggurat.data.engines.texts._transcribe import Transcript, transcribe
+from ziggurat.data.schema import FileLayout
+from ziggurat.errors import DataError
+
+
+@dataclass(frozen=True)
+class LoadedText:
+    """Text files that hold one table between them, checked whole.
+
+    Attributes
+    ----------
+    files
+        The files as they were named.
+    header
+        Of what is loaded.
+    scans
+        What was seen of each.
+    transcripts
+        Those that were written out again, one for each file, or none.
+    """
+
+    files: tuple[str, ...]
+    header: Header
+    scans: tuple[Scanned, ...]
+    transcripts: tuple[Transcript, ...] = ()
+
+    @property
+    def copies(self) -> tuple[str, ...]:
+        """The files to load."""
+        return tuple(each.file for each in self.transcripts) or self.files
+
+    @property
+    def records(self) -> int:
+        """How many rows they have."""
+        return sum(each.records for each in self.scans)
+
+    @property
+    def apostrophes(self) -> bool:
+        """Whether there is an apostrophe anywhere."""
+        return any(each.apostrophes for each in self.scans)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How they were read, in sentences."""
+        return tuple(dict.fromkeys(note for each in self.transcripts for note in each.notes))
+
+    @property
+    def layout(self) -> FileLayout | None:
+        """What was told or found out of the first; what can be seen from any file is not repeated."""
+        return self.transcripts[0].layout if self.transcripts else None
+
+    def line(self, row: int) -> str:
+        """Return at which line of which file a row stands, in words."""
+        for place, (file, scan) in enumerate(zip(self.files, self.scans, strict=True)):
+            if row < scan.records:
+                found = self.transcripts[place].lines[row] if self.transcripts else line_of(file, self.header, row)
+                return f"line {found}" + (f" of {file!r}" if len(self.files) > 1 else "")
+            row -= scan.records
+        return ""
+
+    def forget_copies(self) -> None:
+        """Remove what was written out again, once it is loaded."""
+        for each in self.transcripts:
+            Path(each.file).unlink(missing_ok=True)
+
+
+def open_texts(files: Sequence[str], layout: FileLayout | None) -> LoadedText:
+    """Check text files whole.
+
+    Parameters
+    ----------
+    files
+        That hold one table between them.
+    layout
+        None if only the one kind is taken that we write; otherwise what was told, if anything.
+    """
+    if layout is not None and (layout.is_told or any(map(_ends_empty, files))):
+        return _write_out(files, layout)
+    try:
+        header, scans = check_files(files)
+        return LoadedText(tuple(files), header, tuple(scans))
+    except DataError:
+        if layout is None:
+            raise
+    return _write_out(files, layout)
+
+
+def _write_out(files: Sequence[str], layout: FileLayout) -> LoadedText:
+    transcripts = tuple(transcribe(file, layout) for file in files)
+    header, scans = check_files([each.file for each in transcripts], files)
+    return LoadedText(tuple(files), header, tuple(scans), transcripts)
+
+
+def _ends_empty(file: str) -> bool:
+    """Whether the last line of a plain file has separators and nothing else, as spreadsheets leave them."""
+    if file.lower().endswith((".gz", ".zip")):
+        return False
+    try:
+        with Path(file).open("rb") as stream:
+            stream.seek(max(Path(file).stat().st_size - 4096, 0))
+            last = stream.read().rstrip(b"\r\n").rpartition(b"\n")[2]
+    except OSError:
+        return False
+    return len(last) > 1 and not last.strip(b",;|\t ")

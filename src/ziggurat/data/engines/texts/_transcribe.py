@@ -1,0 +1,303 @@
+"""A text file of any common habit, written out again as the one kind of text file that is then checked whole.
+
+What people and programs write differs in encoding, separators, quotation marks, ends of lines, titles above the header
+and blank lines. Such a file is read record by record and written to a folder of this process, as UTF-8 with commas. What was
+passed over or changed is said in notes with its count; a record that does not fit the header is refused by its line.
+Nothing else is skipped.
+"""
+
+import array
+import csv
+import itertools
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ziggurat.data.engines.texts._dialect import USUAL, CellStyle, Dialect, find_dialect, open_text
+from ziggurat.data.engines._private_folder import private_folder
+from ziggurat.data.engines.texts._header import BROKEN_GZIP, INCOMPLETE, open_unpacked
+from ziggurat.data.schema import FileLayout
+from ziggurat.errors import DataError
+from ziggurat.wording import count_noun
+
+_LONGEST_CELL = 2_000_000
+_LOOKED_AT = 1_000
+_numbers = itertools.count(1)
+
+Record = list[str]
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """A file written out again.
+
+    Attributes
+    ----------
+    file
+        Where it is.
+    lines
+        At which line of the original each record begins.
+    notes
+        How the original was read, in sentences.
+    layout
+        What was told or found out about the original.
+    """
+
+    file: str
+    lines: Sequence[int]
+    notes: tuple[str, ...]
+    layout: FileLayout
+
+
+class _MisfitError(Exception):
+    """A record that does not fit; says at which line and why, without a cell."""
+
+
+def transcribe(file: str, layout: FileLayout) -> Transcript:
+    """Write a text file out again, or refuse it with a sentence that names the line and the remedy.
+
+    Parameters
+    ----------
+    file
+        A text file, which may be packed.
+    layout
+        What was told of it; the rest is found out.
+    """
+    csv.field_size_limit(_LONGEST_CELL)
+    reason = ""
+    try:
+        with open_unpacked(file) as stream:
+            dialect = find_dialect(stream, file, layout)
+        for style in dialect.styles:
+            try:
+                return _write_out(file, layout, dialect, style)
+            except _MisfitError as error:
+                reason = reason or str(error)
+    except BROKEN_GZIP:
+        reason = f"it is {INCOMPLETE}"
+    except UnicodeDecodeError:
+        reason = "it is not written in the encoding that was told; say another (--encoding)"
+    raise DataError(f"The file {file!r} cannot be read: {reason}.")
+
+
+def _write_out(file: str, layout: FileLayout, dialect: Dialect, style: CellStyle) -> Transcript:
+    path = private_folder() / f"text-{os.getpid()}-{next(_numbers)}.csv"
+    with open_text(open_unpacked(file), dialect.encoding) as stream:
+        records = _Records(stream, dialect, style, layout)
+        plan = _find_table(records, layout)
+        try:
+            with path.open("w", encoding="utf-8", newline="") as draft:
+                writer = csv.writer(draft, lineterminator="\n")
+                writer.writerow(plan.names)
+                lines = _copy(records, plan, writer, layout.skip_last)
+        except _MisfitError:
+            path.unlink(missing_ok=True)
+            raise
+    told = replace(
+        layout,
+        encoding=layout.encoding or ("" if dialect.encoding.startswith("utf-8") else dialect.encoding),
+        delimiter=dialect.delimiter,
+        quote=layout.quote if style == USUAL or style.escape else style.quote,
+        skip=plan.skipped if plan.skipped else layout.skip,
+    )
+    return Transcript(str(path), lines, (*_notes(dialect, style), *plan.notes, *records.notes), told)
+
+
+class _Records:
+    """The records of a file with the lines at which they begin; blank ones are passed over and counted."""
+
+    def __init__(self, stream: Any, dialect: Dialect, style: CellStyle, layout: FileLayout) -> None:
+        self.width, self.blank, self.ends = dialect.width, 0, set[str]()
+        self.above = layout.skip or 0
+        for _ in range(self.above):
+            stream.readline()
+        self._reader = style.records(self._watch(stream), dialect.delimiter)
+        self._kept: list[tuple[int, Record]] = []
+
+    @property
+    def notes(self) -> list[str]:
+        """What was passed over, in sentences."""
+        notes = []
+        if self.blank:
+            notes.append(f"{count_noun(self.blank, 'blank line is', 'blank lines are')} left out.")
+        if self.ends - {"\n"} not in (set(), {"\r\n"}) or len(self.ends) > 1:
+            notes.append("Lines end in more than one way, or as on old Macintoshes; all are read.")
+        return notes
+
+    def __iter__(self) -> Iterator[tuple[int, Record]]:
+        while True:
+            found = self._kept.pop(0) if self._kept else self._read()
+            if found is None:
+                return
+            yield found
+
+    def look_ahead(self, count: int) -> list[tuple[int, Record]]:
+        """Return the next records, which stay to be read."""
+        while len(self._kept) < count and (found := self._read()) is not None:
+            self._kept.append(found)
+        return self._kept[:count]
+
+    def drop(self, count: int) -> None:
+        """Pass over records that were looked at."""
+        del self._kept[:count]
+
+    def _read(self) -> tuple[int, Record] | None:
+        while True:
+            line = self._reader.line_num + 1 + self.above
+            try:
+                record = next(self._reader, None)
+            except csv.Error:
+                raise _MisfitError(f"line {line} has quotation marks that do not match; {_QUOTE_CELLS}") from None
+            if record is None:
+                return None
+            if record or self.width == 1:
+                return line, record or [""]
+            self.blank += 1
+
+    def _watch(self, stream: Any) -> Iterator[str]:
+        for line in stream:
+            if "\0" in line:
+                where = self._reader.line_num + 1 + self.above
+                raise _MisfitError(f"line {where} holds a zero byte (NUL); is the file text, saved as UTF-8?")
+            end = "\r\n" if line.endswith("\r\n") else line[-1:]
+            if end in ("\r\n", "\n", "\r"):
+                self.ends.add(end)
+            yield line
+
+
+_QUOTE_CELLS = (
+    "quote the whole cell and double those inside, or say that they are part of the cells with quote='' (--quote none)"
+)
+
+
+@dataclass(frozen=True)
+class _TablePlan:
+    """Where the table is in a file: the names of its columns, and what was passed over to find them."""
+
+    names: tuple[str, ...]
+    width: int
+    skipped: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def _find_table(records: _Records, layout: FileLayout) -> _TablePlan:
+    first = records.look_ahead(_LOOKED_AT)
+    if not first:
+        raise _MisfitError("it holds no record; is it the right file")
+    above = 0 if layout.skip is not None else _lines_above(first, records.width)
+    skipped = first[above][0] - 1 if above else layout.skip or 0
+    notes = (
+        [f"{count_noun(skipped, 'line')} above the header {'is' if skipped == 1 else 'are'} left out."] if above else []
+    )
+    records.drop(above)
+    rows = [record for _, record in first[above:]]
+    if layout.header is False:
+        width = len(rows[0])
+        names = list(layout.names) or [f"column_{place}" for place in range(1, width + 1)]
+        return _TablePlan(_check_count(names, width, skipped + 1), width, skipped, tuple(notes))
+    records.drop(1)
+    names, width, renamed = _name_columns(rows[0], rows[1:])
+    if layout.names:
+        names, renamed = list(_check_count(list(layout.names), len(names), skipped + 1)), []
+    return _TablePlan(tuple(names), width, skipped, (*notes, *renamed))
+
+
+def _check_count(names: list[str], width: int, line: int) -> tuple[str, ...]:
+    if len(names) == width:
+        return tuple(names)
+    given = count_noun(len(names), "name is", "names are")
+    raise _MisfitError(f"{given} given (names, --names), but line {line} has {count_noun(width, 'field')}")
+
+
+def _lines_above(first: Sequence[tuple[int, Record]], width: int) -> int:
+    """How many records stand above the header: those with fewer filled cells than a header would have."""
+    if width < 2:
+        return 0
+    for place, (_, record) in enumerate(first):
+        filled = sum(bool(cell.strip()) for cell in record)
+        if filled >= max(2, (width + 1) // 2) and len(record) >= width - 1:
+            return place
+    return 0
+
+
+def _name_columns(header: Record, rows: Sequence[Record]) -> tuple[list[str], int, list[str]]:
+    """The names of the columns, how many fields a record has, and what was done to names, in sentences."""
+    notes = []
+    widths = {len(row) for row in rows}
+    if rows and widths == {len(header) + 1}:
+        if all(not row[-1].strip() for row in rows):
+            notes.append("Every line below the header ends with a separator, which is left out.")
+            return *_clean_names(header, notes), notes
+        notes.append("The header has one name less than the lines have cells: the first column is called 'row'.")
+        header = ["row", *header]
+    if (
+        len(header) > 1
+        and not header[-1].strip()
+        and all(len(row) < len(header) or not row[-1].strip() for row in rows)
+    ):
+        notes.append("Every line ends with a separator, which is left out.")
+        header = header[:-1]
+    return *_clean_names(header, notes), notes
+
+
+def _clean_names(header: Record, notes: list[str]) -> tuple[list[str], int]:
+    names: list[str] = []
+    unnamed, twice = 0, 0
+    for place, cell in enumerate(header, start=1):
+        name = re.sub(r"\s+", " ", cell).strip()
+        name = "".join(each for each in name if each.isprintable())
+        unnamed += not name
+        name = name or f"column_{place}"
+        taken = {each.lower() for each in names}
+        if name.lower() in taken:
+            twice += 1
+            name = next(found for k in itertools.count(2) if (found := f"{name}_{k}").lower() not in taken)
+        names.append(name)
+    if unnamed:
+        notes.append(
+            f"{count_noun(unnamed, 'column')} without a name {'is' if unnamed == 1 else 'are'} called column_…"
+        )
+    if twice:
+        notes.append(f"{count_noun(twice, 'name is', 'names are')} used twice and got a number.")
+    return names, len(names)
+
+
+def _copy(records: _Records, plan: _TablePlan, writer: Any, skip_last: int) -> Sequence[int]:
+    """Write the records, as many cells each as the header has; those at the end that are to be left out are held back."""
+    lines = array.array("q")
+    held: list[tuple[int, Record]] = []
+    empty: list[tuple[int, Record]] = []
+    for line, record in records:
+        if plan.width > 1 and not any(map(str.strip, record)):
+            empty.append((line, record))
+            continue
+        held += [*empty, (line, record)]
+        empty.clear()
+        while len(held) > skip_last:
+            _write(held.pop(0), plan.width, writer, lines)
+    records.blank += len(empty)
+    return lines
+
+
+def _write(found: tuple[int, Record], width: int, writer: Any, lines: "array.array[int]") -> None:
+    line, record = found
+    if len(record) > width and not any(map(str.strip, record[width:])):
+        record = record[:width]
+    if len(record) != width:
+        raise _MisfitError(
+            f"line {line} has {count_noun(len(record), 'field')}, but the header has {width}; quote cells that hold "
+            "the separator and end no line with it, or leave out lines below the data with skip_last=1 (--skip-last 1)"
+        )
+    writer.writerow(record)
+    lines.append(line)
+
+
+def _notes(dialect: Dialect, style: CellStyle) -> list[str]:
+    notes = []
+    if dialect.encoding_words:
+        notes.append(f"The text is {dialect.encoding_words}, not UTF-8.")
+    if style != USUAL:
+        notes.append(f"In this file {style.words}.")
+    return notes

@@ -1,0 +1,228 @@
+"""Guess the kinds of columns of text, and how their cells are written, by looking at every cell."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ziggurat.data._conversion import conversion, reads_as
+from ziggurat.data._tally import tally
+from ziggurat.data.engines import Engine, table_named
+from ziggurat.data.expressions import count_where, is_one_of, only_where, reference
+from ziggurat.data.reading.guessing._candidates import Candidate, find_candidates
+from ziggurat.data.reading.guessing._conventions import Conventions
+from ziggurat.data.schema import Column, Kind, Schema
+from ziggurat.data.written import BLANKS, MISSING_MARKS, UNSURE_MARKS
+from ziggurat.wording import count_noun
+
+_MOST_ROWS, _LEAST_ROWS, _MOST_CELLS = 1_000, 200, 200_000
+ODD_SHARE = 0.05
+"""Which share of the filled cells of a column need not fit its kind, where such cells may count as missing."""
+
+
+@dataclass(frozen=True)
+class Guess:
+    """Kinds of columns, and for those that are not plain the reason in words, with counts of cells.
+
+    Attributes
+    ----------
+    schema
+        The columns, without bounds or categories.
+    reasons
+        By the name of a column.
+    """
+
+    schema: Schema
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What was seen of one column."""
+
+    candidates: tuple[Candidate, ...] = ()
+    fitting: tuple[int, ...] = ()
+    filled: int = 0
+    marks: tuple[str, ...] = ()
+    unsure: tuple[str, ...] = ()
+
+
+def guess_schema(
+    engine: Engine,
+    relation: str,
+    known: Sequence[Column] = (),
+    *,
+    told: Conventions | None = None,
+    comma: bool = False,
+    lenient: bool = False,
+) -> Guess:
+    """Return the narrowest kind that fits every cell of each column of text.
+
+    A number with leading zeros (a postcode) is text. Marks such as "?" and "NA" do not turn a column of numbers into
+    text: they become its missing codes. What could be read in two ways (1,234 or 03/04/2024) is decided by the other
+    columns of the table, and otherwise stays text. The first rows tell what is possible at all; if there are more, one
+    pass over the table then counts the cells that fit.
+
+    Parameters
+    ----------
+    engine, relation
+        Where the table is.
+    known
+        Columns that need not be guessed; of all others every cell is text.
+    told
+        What the steward said.
+    comma
+        Whether something speaks for decimal commas, such as semicolons between cells.
+    lenient
+        Let one cell in twenty be unreadable as the kind of its column.
+    """
+    told, settled = told or Conventions(), {column.name: column for column in known}
+    names = [name for name in engine.columns(relation) if name not in settled]
+    allowed = ODD_SHARE if lenient else 0.0
+    limit = max(_LEAST_ROWS, min(_MOST_ROWS, _MOST_CELLS // max(len(names), 1)))
+    first = engine.query(exp.select(*(_cell(name) for name in names)).from_(table_named(relation)).limit(limit))
+    seen = {name: _look_at(column, told, allowed) for name, column in zip(names, first.columns, strict=True)}
+    if first.num_rows == limit:
+        seen = _count_all(engine, relation, seen, told)
+    decided = _decide(seen, told, comma, allowed)
+    columns = tuple(settled.get(name) or decided[name][0] for name in engine.columns(relation))
+    return Guess(Schema(columns), {name: reason for name, (_, reason) in decided.items() if reason})
+
+
+def _cell(name: str) -> exp.Expr:
+    return reference(Column(name, Kind.TEXT))
+
+
+def _look_at(column: pa.ChunkedArray, told: Conventions, allowed: float) -> _Seen:
+    counts = {each["values"]: each["counts"] for each in column.value_counts().to_pylist()}
+    filled = {cell: count for cell, count in counts.items() if cell is not None and cell.strip(BLANKS)}
+    marks = tuple(each for each in (*told.missing, *MISSING_MARKS) if each in filled)
+    unsure = tuple(each for each in UNSURE_MARKS if each in filled)
+    given = {cell: count for cell, count in filled.items() if cell not in marks}
+    sure = set(given).difference(unsure)
+    candidates = find_candidates(sure, told, allowed) if sure else ()
+    total = sum(count for cell, count in given.items() if cell not in unsure)
+    return _Seen(candidates, tuple(total for _ in candidates), total, tuple(dict.fromkeys(marks)), unsure)
+
+
+def _count_all(engine: Engine, relation: str, seen: Mapping[str, _Seen], told: Conventions) -> dict[str, _Seen]:
+    """Count the cells of the whole table that are filled, and those that fit each candidate; find all marks."""
+    every = tuple(dict.fromkeys((*told.missing, *MISSING_MARKS)))
+    asked: dict[str, exp.Expr] = {}
+    for name, each in seen.items():
+        asked[f"filled {name}"] = count_where(reads_as(Column(name, Kind.TEXT, missing=every + _unsure(each))))
+        for place, candidate in enumerate(each.candidates):
+            asked[f"{place} {name}"] = count_where(_fits(name, candidate, every + _unsure(each)))
+        if each.candidates:
+            asked[f"marks {name}"] = _marks_in(name, (*every, *UNSURE_MARKS))
+    counts = tally(lambda wanted: _ask(engine, relation, wanted), asked)
+    return {name: _recount(name, each, counts, every) for name, each in seen.items()}
+
+
+def _unsure(seen: _Seen) -> tuple[str, ...]:
+    return UNSURE_MARKS if seen.candidates else ()
+
+
+def _recount(name: str, seen: _Seen, counts: Mapping[str, Any], every: tuple[str, ...]) -> _Seen:
+    found = {value for value in counts.get(f"marks {name}") or () if value is not None}
+    return replace(
+        seen,
+        filled=counts[f"filled {name}"],
+        fitting=tuple(counts[f"{place} {name}"] for place in range(len(seen.candidates))),
+        marks=tuple(mark for mark in every if mark in found) if seen.candidates else seen.marks,
+        unsure=tuple(mark for mark in UNSURE_MARKS if mark in found) if seen.candidates else seen.unsure,
+    )
+
+
+def _fits(name: str, candidate: Candidate, missing: tuple[str, ...]) -> exp.Expr:
+    if candidate.written is None and candidate.kind is not Kind.BOOLEAN:
+        return reads_as(Column(name, candidate.kind, missing=missing))
+    column = Column(name, candidate.kind, written=candidate.written, missing=missing)
+    value = conversion(column, pa.string()).value
+    return exp.Not(this=exp.Is(this=exp.Paren(this=value), expression=exp.Null()))
+
+
+def _marks_in(name: str, marks: tuple[str, ...]) -> exp.Expr:
+    marked = only_where(is_one_of(_cell(name), (exp.Literal.string(mark) for mark in marks)), _cell(name))
+    return exp.ArrayAgg(this=exp.Distinct(expressions=[marked]))
+
+
+def _ask(engine: Engine, relation: str, wanted: list[exp.Expr]) -> pa.Table:
+    return engine.query(exp.select(*wanted, copy=False).from_(table_named(relation), copy=False))
+
+
+def _decide(
+    seen: Mapping[str, _Seen], told: Conventions, comma: bool, allowed: float
+) -> dict[str, tuple[Column, str]]:
+    left = {name: _survivors(each, allowed) for name, each in seen.items()}
+    decimal = told.decimal or _evidence(left, "decimal")
+    order = _evidence(left, "order") or ("d" if decimal == "," else "")
+    decided = {}
+    for name, each in seen.items():
+        chosen, reason = _choose(left[name], decimal, order, comma)
+        if chosen is None:
+            decided[name] = (Column(name, Kind.TEXT, missing=_told_marks(each, told)), reason)
+            continue
+        place = each.candidates.index(chosen)
+        misfits = each.filled - each.fitting[place]
+        missing = tuple(dict.fromkeys((*each.marks, *each.unsure)))
+        column = Column(name, chosen.kind, written=chosen.written, missing=missing)
+        decided[name] = (column, _tell_reason(chosen, reason, each.filled, misfits))
+    return decided
+
+
+def _told_marks(seen: _Seen, told: Conventions) -> tuple[str, ...]:
+    return tuple(mark for mark in told.missing if mark in seen.marks)
+
+
+def _survivors(seen: _Seen, allowed: float) -> list[Candidate]:
+    """The candidates that fit; of rivals only those that fit most cells, because one cell may settle it."""
+    fitting = dict(zip(seen.candidates, seen.fitting, strict=True))
+    left = [each for each, count in fitting.items() if seen.filled and count >= (1 - allowed) * seen.filled]
+    best = max((fitting[each] for each in left), default=0)
+    return [each for each in left if not each.rival or fitting[each] == best]
+
+
+def _evidence(left: Mapping[str, list[Candidate]], what: str) -> str:
+    """What the columns that can be read in one way only speak for, if they all speak for the same."""
+    found = set()
+    for candidates in left.values():
+        spoken = {getattr(each, what) for each in candidates}
+        if len(spoken) == 1:
+            found |= spoken
+    found.discard("")
+    return found.pop() if len(found) == 1 else ""
+
+
+def _choose(left: Sequence[Candidate], decimal: str, order: str, comma: bool) -> tuple[Candidate | None, str]:
+    if not left:
+        return None, ""
+    decimals, orders = {each.decimal for each in left if each.decimal}, {each.order for each in left if each.order}
+    if len(orders) > 1:
+        chosen = next((each for each in left if each.order == order), None)
+        why = "other columns show whether day or month comes first" if chosen else _UNDECIDED_DATE
+        return chosen, why
+    if len(decimals) > 1:
+        if not decimal and left[0].written is None:
+            return left[0], ""
+        decimal = decimal or ("," if comma else "")
+        chosen = next((each for each in left if each.decimal == decimal), None)
+        why = f"other columns, or what separates cells, speak for {decimal!r} before fractions"
+        return chosen, why if chosen else _UNDECIDED_NUMBER
+    return left[0], ""
+
+
+_UNDECIDED_DATE = "its dates could have day or month first, so it stays text; say date_format='%d/%m/%Y' (--date-format)"
+_UNDECIDED_NUMBER = (
+    "its commas could group thousands or begin fractions, so it stays text; say decimal=',' or thousands=',' "
+    "(--decimal, --thousands)"
+)
+
+
+def _tell_reason(chosen: Candidate, why: str, filled: int, misfits: int) -> str:
+    if chosen.written is None and not misfits:
+        return why
+    told = f"{filled - misfits:,} of {count_noun(filled, 'cell')} are {chosen.words}"
+    return "; ".join([told, *([why] if why else [])])
