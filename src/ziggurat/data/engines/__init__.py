@@ -7,6 +7,7 @@ from ziggurat._lazy import lazy
 if TYPE_CHECKING:
     from ziggurat.data.engines._base import WIDE, Engine, captured, is_finite, scramble, table_named
     from ziggurat.data.engines._canonical import canonical_column
+    from ziggurat.data.engines._database_file import DatabaseTable, tables_in
     from ziggurat.data.engines._duckdb import DuckDBEngine, DuckDBRelationEngine, is_dataset
     from ziggurat.data.engines._file_names import files_named
     from ziggurat.data.engines._postgres import PostgresEngine
@@ -19,6 +20,7 @@ else:
         {
             "_base": "Engine WIDE captured is_finite scramble table_named",
             "_canonical": "canonical_column",
+            "_database_file": "DatabaseTable tables_in",
             "_duckdb": "DuckDBEngine DuckDBRelationEngine is_dataset",
             "_file_names": "files_named",
             "_postgres": "PostgresEngine",
@@ -30,6 +32,7 @@ else:
 
 __all__ = [
     "WIDE",
+    "DatabaseTable",
     "DuckDBEngine",
     "DuckDBRelationEngine",
     "Engine",
@@ -45,6 +48,7 @@ __all__ = [
     "mark_text",
     "scramble",
     "table_named",
+    "tables_in",
     "unmark_column",
     "unmark_text",
 ]

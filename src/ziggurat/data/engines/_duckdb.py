@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from ziggurat.data.engines._base import Engine, table_named
 from ziggurat.data.engines._columns import columns_of
+from ziggurat.data.engines._database_file import DatabaseTable, show_table
 from ziggurat.data.engines._file_names import Mark, files_named, literal, mark
 from ziggurat.data.engines._incoming import check_texts, prepare_batches, prepare_table, replacements
 from ziggurat.data.engines._private_folder import private_folder
@@ -94,7 +95,9 @@ class DuckDBEngine(_DuckDB):
             self._withheld(lambda: self._connection.register(name, table), "Attaching an Arrow table")
             self._columns[name] = table
         elif is_dataset(data):
-            self._withheld(lambda: self._dataset_view(data, name), "Attaching an Arrow dataset")
+            self._withheld(lambda: self._attach_dataset(data, name), "Attaching an Arrow dataset")
+        elif isinstance(data, DatabaseTable):
+            self._withheld(lambda: self._attach_database(data, name), f"Reading the file {data.path!r}")
         elif isinstance(data, pa.RecordBatchReader):
             self._withheld(lambda: self._consume(data, name), "Reading the record batches")
         else:
@@ -247,14 +250,29 @@ class DuckDBEngine(_DuckDB):
             self._columns[name] = named
         else:
             self._arrow_view(named, name)
-        # A damaged page must stop who opens the file, not who has paid; a hash needs every cell.
-        self._one(f'SELECT BIT_XOR(HASH(every)) FROM "{name}" AS every')  # noqa: S608
+        self._read_whole(name)
 
     def _dataset_view(self, dataset: Any, name: str) -> None:
         check_texts(dataset)
         held = f"{name}_dataset"
         self._connection.register(held, dataset)
         _describe(self._connection.table(held), dataset.schema).create_view(name)
+
+    def _attach_dataset(self, dataset: Any, name: str) -> None:
+        marks = {file: mark(file) for file in getattr(dataset, "files", ())}
+        self._dataset_view(dataset, name)
+        self._read_whole(name)
+        self._sealed |= marks
+
+    def _attach_database(self, held: DatabaseTable, name: str) -> None:
+        known = mark(held.path)
+        show_table(self._connection, held, name)
+        self._read_whole(name)
+        self._sealed[held.path] = known
+
+    def _read_whole(self, name: str) -> None:
+        # A damaged page must stop who opens the file, not who has paid; a hash needs every cell.
+        self._one(f'SELECT BIT_XOR(HASH(every)) FROM "{name}" AS every')  # noqa: S608
 
     def _arrow_view(self, files: list[str], name: str) -> None:
         try:

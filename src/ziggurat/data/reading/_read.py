@@ -1,6 +1,7 @@
 """Open a table, whatever holds it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from ziggurat.data.engines import (
 from ziggurat.data.reading._frames import arrow_table, check_names
 from ziggurat.data.reading._guess import guess_schema
 from ziggurat.data.reading._later import LaterTable
-from ziggurat.data.schema import Schema, Unit
+from ziggurat.data.reading.formats import LoadedFile, handles_file, load_database, load_file
+from ziggurat.data.schema import FileLayout, Kind, Schema, Unit
 from ziggurat.errors import DataError, ParameterError
 
 _POSTGRES_ADDRESSES = ("postgresql://", "postgres://")
@@ -33,6 +35,7 @@ def read(
     unit: Unit | str | None = None,
     engine: Engine | None = None,
     table: str | None = None,
+    sheet: str = "",
     on_bad_cell: OnBadCell = "refuse",
     unreadable: Share = 0,
     later: bool = False,
@@ -62,7 +65,10 @@ def read(
     engine
         Where to hold files and frames; by default DuckDB in this process.
     table
-        The name of the table, for an address, a connection or an engine.
+        The name of the table, for an address, a connection or an engine, and in a file that holds several: SQLite,
+        DuckDB, R.
+    sheet
+        The name or the number of the sheet, in a workbook that has several with cells.
     on_bad_cell
         "refuse" a table with cells that cannot be read as their kind, or treat them as "missing".
     unreadable
@@ -82,13 +88,47 @@ def read(
         seen, place = declared if per is None else declared.with_unit(per), engine or DuckDBEngine()
         if isinstance(place, DuckDBEngine):
             options: dict[str, Any] = {"engine": place, "on_bad_cell": on_bad_cell, "unreadable": unreadable}
+            options |= {"table": table, "sheet": sheet}
             return LaterTable(place, seen, lambda: read(data, seen, **options))
-    holder, relation = _hold(data, engine, table)
+    loaded = _load(data, _layout(declared, table, sheet))
+    if loaded is not None and not isinstance(loaded.data, str):
+        holder = engine or DuckDBEngine()
+        relation = holder.attach(loaded.data)
+        declared = declared or _describe(loaded, holder, relation)
+    else:
+        data = data if loaded is None else loaded.data
+        holder, relation = _hold(data, engine, table)
     if declared is None:
         is_text = isinstance(data, str | Path) and is_text_file(str(data))
         declared = (guess_schema if is_text else infer_schema)(holder, relation)
     seen = declared if per is None else declared.with_unit(per)
     return Table(holder, relation, seen, on_bad_cell=on_bad_cell, unreadable=unreadable, later=later)
+
+
+def _layout(declared: Schema | None, table: str | None, sheet: str) -> FileLayout:
+    known = (declared.file if declared is not None else None) or FileLayout()
+    return replace(known, table=table or known.table, sheet=sheet or known.sheet)
+
+
+def _load(data: object, layout: FileLayout) -> LoadedFile | None:
+    """What a file of its own format, a database or a stream holds; None for text, Parquet, Arrow and frames."""
+    if _server(data) is not None:
+        return None
+    if isinstance(data, str | Path) and handles_file(str(data)):
+        return load_file(str(data), layout)
+    return load_database(data, layout.table)
+
+
+def _describe(loaded: LoadedFile, holder: Engine, relation: str) -> Schema:
+    """What a file says of its columns, or what their types say; loose cells of text are guessed as in a text file."""
+    if loaded.columns is not None:
+        return Schema(loaded.columns)
+    inferred = infer_schema(holder, relation)
+    texts = [column.name for column in inferred.columns if column.kind is Kind.TEXT]
+    if not (loaded.loose and texts and isinstance(loaded.data, pa.Table)):
+        return inferred
+    guessed = guess_schema(holder, holder.attach(loaded.data.select(texts)))
+    return Schema(tuple(guessed[each.name] if each.name in texts else each for each in inferred.columns))
 
 
 def _schema(given: object) -> Schema | None:
