@@ -51,6 +51,10 @@ class Table:
         Which share of the cells of a column may be unreadable, and count as missing, before the table is refused.
     later
         Look at the cells only when the table is first made `ready`: until then no row is read.
+    notes
+        How a file was read, in sentences for the steward.
+    reasons
+        By the name of a column, why its cells are read as they are.
     """
 
     def __init__(
@@ -62,12 +66,15 @@ class Table:
         on_bad_cell: OnBadCell = "refuse",
         unreadable: Share = 0,
         later: bool = False,
+        notes: Sequence[str] = (),
+        reasons: Mapping[str, str] | None = None,
     ) -> None:
         if on_bad_cell not in ("refuse", "missing"):
             raise ParameterError("on_bad_cell must be 'refuse' or 'missing'.")
         allowed = _share(unreadable)
         types = engine.columns(relation)
         self._engine, self._named, self._types = engine, relation, types
+        self._notes, self._reasons = tuple(notes), dict(reasons or {})
         self._declared = infer_schema(engine, relation) if schema is None else schema
         self._left_out = tuple(name for name, given in types.items() if kind_of(given) is None)
         _check_header(self._declared, types)
@@ -95,6 +102,16 @@ class Table:
     def left_out(self) -> tuple[str, ...]:
         """The columns of the data whose type no kind describes (lists, bytes, times of day, ...)."""
         return self._left_out
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How a file was read, in sentences with counts, for the steward; it holds no cell."""
+        return self._notes
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """By the name of a column, why its cells are read as they are, with counts, for the steward."""
+        return dict(self._reasons)
 
     @property
     def lenient(self) -> bool:

@@ -34,7 +34,7 @@ class LaterTable(Table):
         self._relation = exp.table_(self._name, quoted=True)
         self._conversions = {each.name: Conversion(each, reference(each)) for each in schema.columns}
         self._visible, self._left_out, self._lenient = _visible(schema), (), False
-        self._types = {}
+        self._types, self._notes, self._reasons = {}, (), {}
         self._held: Table | None = None
 
     def ready(self) -> None:
@@ -42,7 +42,7 @@ class LaterTable(Table):
         if self._held is None:
             held = self._opened()
             self._place.show(self._name, held._view(self.schema.names))
-            self._held, self._left_out, self._lenient = held, held.left_out, held.lenient
+            self._held, self._left_out, self._lenient, self._notes = held, held.left_out, held.lenient, held.notes
         self._held.ready()
 
     def relation(self, names: Iterable[str], keys: Iterable[str] = ()) -> exp.Subquery:

@@ -1,7 +1,7 @@
 """Open a table, whatever holds it."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,13 @@ from ziggurat.data.engines import (
     is_text_file,
 )
 from ziggurat.data.reading._frames import arrow_table, check_names
-from ziggurat.data.reading._guess import guess_schema
 from ziggurat.data.reading._later import LaterTable
 from ziggurat.data.reading.formats import LoadedFile, handles_file, load_database, load_file
-from ziggurat.data.schema import FileLayout, Kind, Schema, Unit
+from ziggurat.data.reading.guessing import Conventions, Guess, guess_schema, looks_like_data
+from ziggurat.data.schema import Column, FileLayout, Kind, Schema, Unit
 from ziggurat.errors import DataError, ParameterError
 
+_DELIMITERS = (",", ";", "\t", "|")
 _POSTGRES_ADDRESSES = ("postgresql://", "postgres://")
 
 
@@ -39,26 +40,38 @@ def read(
     on_bad_cell: OnBadCell = "refuse",
     unreadable: Share = 0,
     later: bool = False,
+    encoding: str = "",
+    delimiter: str = "",
+    quote: str | None = None,
+    header: bool | None = None,
+    names: Sequence[str] = (),
+    skip: int | None = None,
+    skip_last: int = 0,
+    decimal: str = "",
+    thousands: str | None = None,
+    date_format: str = "",
+    missing: Sequence[str] = (),
 ) -> Table:
     """Open a table.
 
     Parameters
     ----------
     data
-        A file (.csv, .csv.gz, .tsv, .parquet, .arrow, .feather), a frame (pandas, Polars, Arrow, DuckDB, Spark or
-        any other that narwhals knows), an address ("postgresql://..."), an open psycopg connection, or an engine.
-        The name of a file is taken literally; only if there is no such file is one with `*` or `?` a pattern,
-        such as "part-*.parquet". A file is checked whole here, every line and every cell, so that no question
-        fails later because of a row: what is wrong is said with its line and column, never with the cell. Text
-        files are then held by the engine as they were checked; Parquet and Arrow files are scanned for every
-        question, and refused if they have changed since. A CSV file must begin with a header line: its fields
-        are taken for names, and names may appear in errors. A moment with a time zone has the date of that
-        zone; where only the moment is kept (most databases, Parquet files without an Arrow schema), that of UTC
-        or of the session that you hand in.
+        A file, a frame (pandas, Polars, Arrow, DuckDB, Spark or any other that narwhals knows), an address
+        ("postgresql://..."), an open psycopg connection, or an engine. Files are text (.csv, .tsv, .txt and the like,
+        packed or not), workbooks (.xlsx, .xls, .ods), Stata, SPSS, SAS and R, Parquet, Arrow, JSON lines, SQLite,
+        DuckDB, or a folder of parts. The name of a file is taken literally; only if there is no such file is one with
+        `*` or `?` a pattern, such as "part-*.parquet". A file is checked whole here, every line and every cell, so
+        that no question fails later because of a row: what is wrong is said with its line and column, never with the
+        cell. Text files are then held by the engine as they were checked; Parquet and Arrow files are scanned for
+        every question, and refused if they have changed since. The fields of a header are taken for names, and names
+        may appear in errors. A moment with a time zone has the date of that zone; where only the moment is kept (most
+        databases, Parquet files without an Arrow schema), that of UTC or of the session that you hand in.
     schema
         A schema, its form as a dictionary, or the path of one; by default only the kinds of the columns are
-        known, and columns that no kind describes are left out. With a schema the cells of a CSV file are read
-        as it says; without one their kinds, and marks such as "NA" for missing, are guessed from all cells.
+        known, and columns that no kind describes are left out. With a schema the cells of a text file are read
+        as it says; without one their kinds, how they are written, and marks such as "NA" for missing, are guessed
+        from all cells.
     unit
         What one person contributes; it takes the place of the schema's unit. The name of a column stands for
         the person whom it tells apart: unit="patient" is unit=Unit.person("patient").
@@ -77,58 +90,91 @@ def read(
     later
         Open a file, and look at cells, only when the table is first made `ready`, as every release does before it is
         paid for; a file then needs a schema, by which questions about it are planned before a row is read.
+    encoding, delimiter, quote, header, names, skip, skip_last
+        How a text file or a sheet holds its table, where that is not found out rightly: see `FileLayout`. They go
+        before what the schema says.
+    decimal, thousands, date_format, missing
+        How cells are written, in every column of which the schema does not say it: see `Notation`. `missing` are
+        texts that stand for a missing value in every column.
 
     Returns
     -------
     Table
-        Seen through the schema: columns that it does not declare, and identifiers, are out of sight.
+        Seen through the schema: columns that it does not declare, and identifiers, are out of sight. Its `notes` say
+        how a file was read.
     """
     declared, per = _schema(schema), _unit(unit)
+    told = Conventions(decimal, thousands, date_format, tuple(missing))
+    given = FileLayout(encoding, delimiter, quote, header, tuple(names), skip, skip_last, sheet, table or "")
+    if declared is not None:
+        declared = told.apply(declared if per is None else declared.with_unit(per))
+    checks: dict[str, Any] = {"on_bad_cell": on_bad_cell, "unreadable": unreadable}
     if later and isinstance(data, str | Path) and _server(data) is None and declared is not None:
-        seen, place = declared if per is None else declared.with_unit(per), engine or DuckDBEngine()
+        place, seen = engine or DuckDBEngine(), _remember(declared, given)
         if isinstance(place, DuckDBEngine):
-            options: dict[str, Any] = {"engine": place, "on_bad_cell": on_bad_cell, "unreadable": unreadable}
-            options |= {"table": table, "sheet": sheet}
-            return LaterTable(place, seen, lambda: read(data, seen, **options))
-    loaded = _load(data, _layout(declared, table, sheet))
-    if loaded is not None and not isinstance(loaded.data, str):
-        holder = engine or DuckDBEngine()
-        relation = holder.attach(loaded.data)
-        declared = declared or _describe(loaded, holder, relation)
-    else:
-        data = data if loaded is None else loaded.data
-        holder, relation = _hold(data, engine, table)
+            return LaterTable(place, seen, lambda: read(data, seen, engine=place, **checks))
+    held = _hold(data, engine, table, _layout(declared, given))
     if declared is None:
-        is_text = isinstance(data, str | Path) and is_text_file(str(data))
-        declared = (guess_schema if is_text else infer_schema)(holder, relation)
-    seen = declared if per is None else declared.with_unit(per)
-    return Table(holder, relation, seen, on_bad_cell=on_bad_cell, unreadable=unreadable, later=later)
+        guessed = _describe(held, told, header is True, on_bad_cell == "missing")
+        declared = guessed.schema if per is None else guessed.schema.with_unit(per)
+        held = replace(held, reasons=guessed.reasons)
+    return Table(held.engine, held.relation, declared, later=later, notes=held.notes, reasons=held.reasons, **checks)
 
 
-def _layout(declared: Schema | None, table: str | None, sheet: str) -> FileLayout:
-    known = (declared.file if declared is not None else None) or FileLayout()
-    return replace(known, table=table or known.table, sheet=sheet or known.sheet)
+@dataclass(frozen=True)
+class _Held:
+    """A table in its engine, what its file says of it, and how it was read."""
+
+    engine: Engine
+    relation: str
+    columns: tuple[Column, ...] | None = None
+    loose: bool = False
+    notes: tuple[str, ...] = ()
+    layout: FileLayout | None = None
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
 
-def _load(data: object, layout: FileLayout) -> LoadedFile | None:
-    """What a file of its own format, a database or a stream holds; None for text, Parquet, Arrow and frames."""
-    if _server(data) is not None:
+def _layout(declared: Schema | None, given: FileLayout) -> FileLayout:
+    """What was told, and where nothing was, what the schema remembers."""
+    known = declared.file if declared is not None else None
+    return given if known is None else replace(known, **_told(given))
+
+
+def _remember(declared: Schema, given: FileLayout) -> Schema:
+    return replace(declared, file=_layout(declared, given)) if given.is_told else declared
+
+
+def _told(layout: FileLayout) -> dict[str, Any]:
+    told = {each.name: getattr(layout, each.name) for each in fields(layout)}
+    return {name: value for name, value in told.items() if value != getattr(FileLayout(), name)}
+
+
+def _describe(held: _Held, told: Conventions, header_is_told: bool, lenient: bool) -> Guess:
+    """What a file says of its columns, or what their types say; loose cells of text are guessed."""
+    if held.columns is not None:
+        return Guess(told.apply(Schema(held.columns, file=held.layout)))
+    inferred = infer_schema(held.engine, held.relation)
+    if not held.loose:
+        return Guess(replace(told.apply(inferred), file=held.layout))
+    if not header_is_told and looks_like_data(inferred.names):
+        count = len(inferred.names)
+        raise DataError(
+            f"The first line of the file looks like data: say header=False (--header none) and, if you like, the "
+            f"{count} names of its columns (--names), or header=True (--header first) if it is the header."
+        )
+    typed = [each for each in inferred.columns if each.kind is not Kind.TEXT]
+    left_out = set(held.engine.columns(held.relation)).difference(inferred.names)
+    comma = held.layout is not None and held.layout.delimiter == ";"
+    guessed = guess_schema(held.engine, held.relation, typed, left_out, told=told, comma=comma, lenient=lenient)
+    return replace(guessed, schema=replace(guessed.schema, file=_shown(held.layout)))
+
+
+def _shown(layout: FileLayout | None) -> FileLayout | None:
+    """What is worth remembering of a layout: a delimiter is found out again."""
+    if layout is None:
         return None
-    if isinstance(data, str | Path) and handles_file(str(data)):
-        return load_file(str(data), layout)
-    return load_database(data, layout.table)
-
-
-def _describe(loaded: LoadedFile, holder: Engine, relation: str) -> Schema:
-    """What a file says of its columns, or what their types say; loose cells of text are guessed as in a text file."""
-    if loaded.columns is not None:
-        return Schema(loaded.columns)
-    inferred = infer_schema(holder, relation)
-    texts = [column.name for column in inferred.columns if column.kind is Kind.TEXT]
-    if not (loaded.loose and texts and isinstance(loaded.data, pa.Table)):
-        return inferred
-    guessed = guess_schema(holder, holder.attach(loaded.data.select(texts)))
-    return Schema(tuple(guessed[each.name] if each.name in texts else each for each in inferred.columns))
+    kept = replace(layout, delimiter="") if layout.delimiter in _DELIMITERS else layout
+    return kept if kept.is_told else None
 
 
 def _schema(given: object) -> Schema | None:
@@ -149,21 +195,42 @@ def _unit(given: object) -> Unit | None:
     raise ParameterError("The unit must be a Unit or the name of the column that tells persons apart.")
 
 
-def _hold(data: object, engine: Engine | None, table: str | None) -> tuple[Engine, str]:
+def _hold(data: object, engine: Engine | None, table: str | None, layout: FileLayout) -> _Held:
     server = _server(data)
     if server is not None:
         if table is None:
             raise ParameterError("Name the table to read: table='schema.table', or --table on the command line.")
-        return server, table
+        return _Held(server, table)
+    loaded = _load(data, layout)
+    if loaded is not None and not isinstance(loaded.data, str):
+        return _hold_loaded(loaded, engine, layout)
     if table is not None:
         raise ParameterError(
             "A table is named (by table=, or --table on the command line) in a database; a file or a frame has none."
         )
-    held = None if isinstance(data, str | Path | pa.Table) else _hold_elsewhere(data, engine)
-    if held is not None:
-        return held
+    given = data if loaded is None else loaded.data
+    elsewhere = None if isinstance(given, str | Path | pa.Table) else _hold_elsewhere(given, engine)
+    if elsewhere is not None:
+        return _Held(*elsewhere)
     holder = engine or DuckDBEngine()
-    return holder, holder.attach(_attachable(data))
+    is_text = isinstance(given, str | Path) and is_text_file(str(given))
+    relation = holder.attach(_attachable(given), layout)
+    notes = (*(loaded.notes if loaded is not None else ()), *holder.notes(relation))
+    return _Held(holder, relation, None, is_text, notes, holder.layout(relation))
+
+
+def _load(data: object, layout: FileLayout) -> LoadedFile | None:
+    """What a file of its own format, a database or a stream holds; None for text, Parquet, Arrow and frames."""
+    if isinstance(data, str | Path) and handles_file(str(data)):
+        return load_file(str(data), layout)
+    return load_database(data, layout.table)
+
+
+def _hold_loaded(loaded: LoadedFile, engine: Engine | None, layout: FileLayout) -> _Held:
+    holder = engine or DuckDBEngine()
+    relation = holder.attach(loaded.data)
+    kept = layout if layout.is_told else None
+    return _Held(holder, relation, loaded.columns, loaded.loose, loaded.notes, kept)
 
 
 def _hold_elsewhere(data: object, engine: Engine | None) -> tuple[Engine, str] | None:

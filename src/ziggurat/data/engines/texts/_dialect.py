@@ -183,10 +183,9 @@ def _find_delimiter(sample: str, told: str, styles: Sequence[CellStyle], is_tabb
 def _widths(sample: str, delimiter: str, style: CellStyle) -> list[int]:
     """How many fields the records of a sample have; nothing if it cannot be read in this style."""
     records = style.records(iter(io.StringIO(sample, newline="")), delimiter)
-    widths = []
+    widths: list[int] = []
     try:
-        for record in records:
-            widths.append(len(record))
+        widths.extend(len(record) for record in records)
     except csv.Error:
         # The sample may end inside quotes; what comes before is as good.
         return widths if len(widths) > 1 and records.line_num >= sample.count("\n") - 1 else []

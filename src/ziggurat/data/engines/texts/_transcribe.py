@@ -1,9 +1,9 @@
 """A text file of any common habit, written out again as the one kind of text file that is then checked whole.
 
 What people and programs write differs in encoding, separators, quotation marks, ends of lines, titles above the header
-and blank lines. Such a file is read record by record and written to a folder of this process, as UTF-8 with commas. What was
-passed over or changed is said in notes with its count; a record that does not fit the header is refused by its line.
-Nothing else is skipped.
+and blank lines. Such a file is read record by record and written to a folder of this process, as UTF-8 with commas.
+What was passed over or changed is said in notes with its count; a record that does not fit the header is refused by its
+line. Nothing else is skipped.
 """
 
 import array
@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ziggurat.data.engines.texts._dialect import USUAL, CellStyle, Dialect, find_dialect, open_text
 from ziggurat.data.engines._private_folder import private_folder
+from ziggurat.data.engines.texts._dialect import USUAL, CellStyle, Dialect, find_dialect, open_text
 from ziggurat.data.engines.texts._header import BROKEN_GZIP, INCOMPLETE, open_unpacked
 from ziggurat.data.schema import FileLayout
 from ziggurat.errors import DataError
@@ -265,7 +265,7 @@ def _clean_names(header: Record, notes: list[str]) -> tuple[list[str], int]:
 
 
 def _copy(records: _Records, plan: _TablePlan, writer: Any, skip_last: int) -> Sequence[int]:
-    """Write the records, as many cells each as the header has; those at the end that are to be left out are held back."""
+    """Write the records, as many cells each as the header has; those at the end that are left out are held back."""
     lines = array.array("q")
     held: list[tuple[int, Record]] = []
     empty: list[tuple[int, Record]] = []

@@ -98,7 +98,9 @@ def _tell(written: Notation | None) -> str:
     if written is None:
         return ""
     if written.time:
-        return " of seconds, written as times of day" if written.time == "clock" else " of seconds, written as durations"
+        return (
+            " of seconds, written as times of day" if written.time == "clock" else " of seconds, written as durations"
+        )
     if written.dates:
         return f" written as {' or '.join(written.dates)}"
     told = ["a decimal comma"] if written.decimal == "," else []

@@ -38,9 +38,8 @@ class Conventions:
             raise ParameterError("What groups thousands must be nothing, '.', ',', a blank or an apostrophe.")
         if self.thousands and self.thousands == self.decimal:
             raise ParameterError("The decimal mark and what groups thousands must differ.")
-        object.__setattr__(self, "missing", (self.missing,) if isinstance(self.missing, str) else tuple(self.missing))
-        if not all(isinstance(each, str) for each in self.missing):
-            raise ParameterError("The marks for missing values must be texts.")
+        if isinstance(self.missing, str) or not all(isinstance(each, str) for each in self.missing):
+            raise ParameterError("The marks for missing values must be a list of texts.")
         if self.date_format:
             object.__setattr__(self, "date_format", date_notation(self.date_format, 1900).dates[0])
 

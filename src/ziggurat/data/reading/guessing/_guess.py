@@ -1,6 +1,6 @@
 """Guess the kinds of columns of text, and how their cells are written, by looking at every cell."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -53,6 +53,7 @@ def guess_schema(
     engine: Engine,
     relation: str,
     known: Sequence[Column] = (),
+    left_out: Collection[str] = (),
     *,
     told: Conventions | None = None,
     comma: bool = False,
@@ -71,6 +72,8 @@ def guess_schema(
         Where the table is.
     known
         Columns that need not be guessed; of all others every cell is text.
+    left_out
+        Names of columns that no kind describes.
     told
         What the steward said.
     comma
@@ -79,15 +82,18 @@ def guess_schema(
         Let one cell in twenty be unreadable as the kind of its column.
     """
     told, settled = told or Conventions(), {column.name: column for column in known}
-    names = [name for name in engine.columns(relation) if name not in settled]
+    every = [name for name in engine.columns(relation) if name not in left_out]
+    names = [name for name in every if name not in settled]
     allowed = ODD_SHARE if lenient else 0.0
     limit = max(_LEAST_ROWS, min(_MOST_ROWS, _MOST_CELLS // max(len(names), 1)))
+    if not names:
+        return Guess(Schema(tuple(known)))
     first = engine.query(exp.select(*(_cell(name) for name in names)).from_(table_named(relation)).limit(limit))
     seen = {name: _look_at(column, told, allowed) for name, column in zip(names, first.columns, strict=True)}
     if first.num_rows == limit:
         seen = _count_all(engine, relation, seen, told)
     decided = _decide(seen, told, comma, allowed)
-    columns = tuple(settled.get(name) or decided[name][0] for name in engine.columns(relation))
+    columns = tuple(settled.get(name) or decided[name][0] for name in every)
     return Guess(Schema(columns), {name: reason for name, (_, reason) in decided.items() if reason})
 
 
@@ -153,9 +159,7 @@ def _ask(engine: Engine, relation: str, wanted: list[exp.Expr]) -> pa.Table:
     return engine.query(exp.select(*wanted, copy=False).from_(table_named(relation), copy=False))
 
 
-def _decide(
-    seen: Mapping[str, _Seen], told: Conventions, comma: bool, allowed: float
-) -> dict[str, tuple[Column, str]]:
+def _decide(seen: Mapping[str, _Seen], told: Conventions, comma: bool, allowed: float) -> dict[str, tuple[Column, str]]:
     left = {name: _survivors(each, allowed) for name, each in seen.items()}
     decimal = told.decimal or _evidence(left, "decimal")
     order = _evidence(left, "order") or ("d" if decimal == "," else "")
@@ -214,7 +218,9 @@ def _choose(left: Sequence[Candidate], decimal: str, order: str, comma: bool) ->
     return left[0], ""
 
 
-_UNDECIDED_DATE = "its dates could have day or month first, so it stays text; say date_format='%d/%m/%Y' (--date-format)"
+_UNDECIDED_DATE = (
+    "its dates could have day or month first, so it stays text; say date_format='%d/%m/%Y' (--date-format)"
+)
 _UNDECIDED_NUMBER = (
     "its commas could group thousands or begin fractions, so it stays text; say decimal=',' or thousands=',' "
     "(--decimal, --thousands)"
