@@ -1,0 +1,5 @@
+"""To be filled."""
+
+from messy_file import MessyFile
+
+FILES: tuple[MessyFile, ...] = ()
