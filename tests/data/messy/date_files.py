@@ -144,7 +144,9 @@ FILES = (
     MessyFile(
         "iso_moments.csv",
         "An interface writes moments with T and Z.",
-        write_text(list_dates("1980-12-31T14:35:10Z", "1955-02-01T00:00:00.123Z", "1991-07-14T23:59:59Z", separator=",")),
+        write_text(
+            list_dates("1980-12-31T14:35:10Z", "1955-02-01T00:00:00.123Z", "1991-07-14T23:59:59Z", separator=",")
+        ),
         rows=_ROWS,
         kinds=_DATES,
     ),

@@ -127,7 +127,7 @@ FILES = (
     MessyFile(
         "formula_in_cell.csv",
         "Cells that spreadsheets would run as formulas carry an apostrophe, which is taken off again.",
-        write_text("id,note\n1,\"'=1+1\"\n2,\"'@home\"\n3,plain\n"),
+        write_text('id,note\n1,"\'=1+1"\n2,"\'@home"\n3,plain\n'),
         rows=as_rows("id note", (1, "=1+1"), (2, "@home"), (3, "plain")),
     ),
     MessyFile(
