@@ -48,7 +48,7 @@ def _ages(*rows: tuple[int, int]) -> pa.Table:
     return pa.table({"id": [row[0] for row in rows], "age": [row[1] for row in rows]})
 
 
-_MOMENT = datetime(2024, 3, 31, 0, 30, tzinfo=timezone(timedelta(hours=2)))
+_MOMENT = datetime(2024, 7, 1, 0, 30, tzinfo=timezone(timedelta(hours=2)))
 
 FILES = (
     MessyFile(
@@ -76,7 +76,7 @@ FILES = (
                 }
             )
         ),
-        rows=as_rows("seen sent", (day("2024-03-31"), day("2024-03-30"))),
+        rows=as_rows("seen sent", (day("2024-07-01"), day("2024-06-30"))),
         kinds={"seen": "date", "sent": "date"},
     ),
     MessyFile(
@@ -86,7 +86,7 @@ FILES = (
             pa.table({"ward": pa.array(["north", None, "south"]).dictionary_encode(), "day": [date(2024, 3, 12)] * 3})
         ),
         rows=as_rows("ward day", *((ward, day("2024-03-12")) for ward in ("north", None, "south"))),
-        kinds={"ward": "category", "day": "date"},
+        kinds={"day": "date"},
     ),
     MessyFile(
         "lists.parquet",

@@ -111,14 +111,14 @@ FILES = (
         write_text("name;alter\nAnna;34\nMüller;71\n", "cp1252"),
         {"encoding": "utf-8"},
         refused="(?i)(?=.*line 3)(?=.*encoding)",
-        unlike=("Anna", "ller"),
+        unlike=("Anna", "Müller", "xfcller"),
     ),
     MessyFile(
         "two_encodings.csv",
         "Two exports pasted together, the first in UTF-8 and the second in Windows-1252: no encoding fits both.",
         write_bytes("name,age\nÁngel,34\n".encode() + "Peña,71\n".encode("cp1252")),
         refused="(?i)encoding",
-        unlike=("ngel", "Pe"),
+        unlike=("ngel", "Peña", "xf1a"),
     ),
     MessyFile(
         "converted_twice.csv",
