@@ -198,6 +198,11 @@ class Table:
         places = [exp.Literal.number(place) for place in range(1, len(keys) + 1)]
         return self.query(query.group_by(*places, copy=False))
 
+    def select_held(self, names: Sequence[str]) -> exp.Select:
+        """Return a query for columns as the engine holds them, before the schema reads them; its answer is raw."""
+        seen = [reference(self.schema[name]) for name in names]
+        return exp.select(*seen, copy=False).from_(self._relation, copy=False)
+
     def at_hand(self, names: Sequence[str]) -> pa.Table | None:
         """Return columns row by row, as the engine holds them, if it has them at hand and queries see them as they are.
 
@@ -307,7 +312,9 @@ class RawAccess:
         answer = self._table.aggregate(exp.Count(this=exp.Star()).as_("rows"))
         return int(answer.column("rows")[0].as_py())
 
-    def rows(self, columns: Iterable[str] | None = None, *, limit: int | None = None) -> pa.Table:
+    def rows(
+        self, columns: Iterable[str] | None = None, *, limit: int | None = None, as_held: bool = False
+    ) -> pa.Table:
         """Return rows as they are; not private.
 
         Parameters
@@ -316,8 +323,11 @@ class RawAccess:
             Which columns, by default all that queries see.
         limit
             At most how many rows.
+        as_held
+            Before the schema reads them: a column of numbers with codes such as Stata's .a is text then.
         """
-        query = self._table.select(*(self._table.schema.names if columns is None else columns))
+        names = self._table.schema.names if columns is None else tuple(columns)
+        query = self._table.select_held(names) if as_held else self._table.select(*names)
         return self._table.query(query if limit is None else query.limit(limit))
 
 

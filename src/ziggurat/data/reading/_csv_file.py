@@ -24,15 +24,17 @@ class CsvWriter:
         The file, or an open binary one.
     schema
         Of every piece.
+    delimiter
+        What separates the cells.
     """
 
-    def __init__(self, path: str | Path | BinaryIO, schema: pa.Schema) -> None:
+    def __init__(self, path: str | Path | BinaryIO, schema: pa.Schema, *, delimiter: str = ",") -> None:
         from pyarrow import csv
 
         shown = [pa.field(mark_text(field.name), _shown_type(field.type)) for field in schema]
         self._schema = pa.schema(shown)
         where = path if hasattr(path, "write") else str(Path(path).absolute())
-        self._writer: Any = csv.CSVWriter(where, self._schema)
+        self._writer: Any = csv.CSVWriter(where, self._schema, write_options=csv.WriteOptions(delimiter=delimiter))
 
     def write_table(self, table: pa.Table) -> None:
         """Write the rows of a table."""

@@ -49,6 +49,10 @@ class LaterTable(Table):
         """As the file holds them, once it is open; keys are not in the view."""
         return self._held.relation(names, keys) if keys and self._held is not None else super().relation(names, keys)
 
+    def select_held(self, names: Sequence[str]) -> exp.Select:
+        """As the file holds them, once it is open."""
+        return super().select_held(names) if self._held is None else self._held.select_held(names)
+
     def at_hand(self, names: Sequence[str]) -> pa.Table | None:
         """As the file gives them, once it is open."""
         return None if self._held is None else self._held.at_hand(names)

@@ -85,7 +85,7 @@ def missing_codes(variable: Variable, cells: Iterable[Any]) -> tuple[MissingCode
     found: dict[MissingCode, None] = {}
     for each in variable.ranges:
         found |= dict.fromkeys(_codes_of(variable, each["lo"], each["hi"], cells))
-    return tuple(found)
+    return tuple(sorted(found))
 
 
 def _codes_of(variable: Variable, low: Any, high: Any, cells: Iterable[Any]) -> list[MissingCode]:
