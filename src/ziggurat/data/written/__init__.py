@@ -9,7 +9,15 @@ if TYPE_CHECKING:
     from ziggurat.data.written._dates import date_pattern, read_date
     from ziggurat.data.written._numbers import BLANKS, affix_in, number_pattern, read_number, same_affix
     from ziggurat.data.written._times import clock_pattern, duration_pattern
-    from ziggurat.data.written._words import FALSE_WORDS, MISSING_MARKS, MONTHS, TRUE_WORDS, TRUTH_PAIRS, UNSURE_MARKS
+    from ziggurat.data.written._words import (
+        FALSE_WORDS,
+        MISSING_MARKS,
+        MONTHS,
+        TEXT_MARKS,
+        TRUE_WORDS,
+        TRUTH_PAIRS,
+        UNSURE_MARKS,
+    )
 else:
     __getattr__, __dir__ = lazy(
         __name__,
@@ -18,7 +26,7 @@ else:
             "_dates": "date_pattern read_date",
             "_numbers": "BLANKS affix_in number_pattern read_number same_affix",
             "_times": "clock_pattern duration_pattern",
-            "_words": "FALSE_WORDS MISSING_MARKS MONTHS TRUE_WORDS TRUTH_PAIRS UNSURE_MARKS",
+            "_words": "FALSE_WORDS MISSING_MARKS MONTHS TEXT_MARKS TRUE_WORDS TRUTH_PAIRS UNSURE_MARKS",
         },
     )
 
@@ -27,6 +35,7 @@ __all__ = [
     "FALSE_WORDS",
     "MISSING_MARKS",
     "MONTHS",
+    "TEXT_MARKS",
     "TRUE_WORDS",
     "TRUTH_PAIRS",
     "UNSURE_MARKS",

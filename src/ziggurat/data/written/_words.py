@@ -57,6 +57,13 @@ MISSING_MARKS = (
     *("s.d.", "b.d.", "(leer)", "(blank)", "missing", "Missing"),
 )
 """How people write that a value is missing, whatever the column holds."""
+TEXT_MARKS = tuple(
+    mark
+    for mark in MISSING_MARKS
+    if mark
+    not in ("NA", "na", "NC", "nc", "nd", "*", "/", ".", "..", "...", "n.d.", "N.D.", "s.d.", "b.d.", "n.a.", "N.A.")
+)
+"""Marks for a missing value that are no words, initials or signs of their own: also text knows them."""
 UNSURE_MARKS = (
     "unbekannt",
     "Unbekannt",

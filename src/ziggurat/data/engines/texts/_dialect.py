@@ -64,6 +64,7 @@ class Dialect:
     delimiter: str
     styles: tuple[CellStyle, ...]
     width: int
+    blanks: bool = False
 
     @property
     def encoding_words(self) -> str:
@@ -94,7 +95,8 @@ def find_dialect(open_bytes: BinaryIO, file: str, layout: FileLayout) -> Dialect
     )
     if told is None and _is_in_single_quotes(lines, delimiter):
         styles = (CellStyle("'"), *styles)
-    return Dialect(encoding, delimiter, styles, width)
+    blanks = re.search(rf'{re.escape(delimiter)} +"', lines) is not None and styles[0].quote == '"'
+    return Dialect(encoding, delimiter, styles, width, blanks)
 
 
 def open_text(open_bytes: BinaryIO, encoding: str) -> io.TextIOWrapper:
@@ -125,7 +127,7 @@ def _find_encoding(first: bytes, rest: BinaryIO, file: str) -> str:
     for encoding, mark in _BOMS.items():
         if first.startswith(mark):
             return encoding
-    if (zeros := first[:2000].count(0)) > len(first[:2000]) // 4:
+    if (zeros := first[:2000].count(0)) > len(first[:2000]) // 4 and b"\0\0" not in first[:2000]:
         return "utf-16-be" if first[:2000:2].count(0) > zeros // 2 else "utf-16-le"
     blocks = itertools.chain([first], iter(lambda: rest.read(_BLOCK), b""))
     tried = {name: codecs.getincrementaldecoder(name)() for name in ("utf-8-sig", "cp1252")}
@@ -149,11 +151,13 @@ def _takes(decoder: codecs.IncrementalDecoder, block: bytes, *, final: bool = Fa
 
 
 def _decode(first: bytes, encoding: str, file: str) -> str:
+    line = 0
     try:
         return codecs.getincrementaldecoder(encoding)().decode(first)
-    except UnicodeDecodeError:
-        pass
-    raise DataError(f"The file {file!r} is not written in {encoding}; say another encoding (--encoding).")
+    except UnicodeDecodeError as error:
+        line = 1 + first.count(b"\n", 0, error.start)
+    named = encoding.removesuffix("-sig").upper()
+    raise DataError(f"Line {line} of the file {file!r} is not {named}; say another encoding (--encoding).")
 
 
 def _skip(sample: str, lines: int) -> str:

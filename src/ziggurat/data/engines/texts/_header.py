@@ -22,7 +22,6 @@ _PLAIN_SUFFIXES = (".csv", ".tsv", ".txt", ".tab", ".psv", ".dat")
 TEXT_SUFFIXES = tuple(plain + packed for packed in ("", ".gz", ".zip") for plain in _PLAIN_SUFFIXES)
 _DELIMITERS = ",;|\t"
 _LONGEST_HEADER = 1_000_000
-INCOMPLETE = "not a complete gzip or zip file; compress it again"
 BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error, zipfile.BadZipFile)
 
 
@@ -51,7 +50,7 @@ def header_of(file: str) -> Header:
     except UnicodeEncodeError:
         reason = f"The file {file!r} cannot be read: line 1 is not UTF-8; save the file as UTF-8."
     except BROKEN_GZIP:
-        reason = f"The file {file!r} is {INCOMPLETE}."
+        reason = f"The file {file!r} is {incomplete(file)}."
     except OSError:
         reason = f"The file {file!r} cannot be opened; check its permissions."
     except (csv.Error, StopIteration):
@@ -60,6 +59,11 @@ def header_of(file: str) -> Header:
         raise DataError(reason)
     _check(file, list(header.names))
     return header
+
+
+def incomplete(file: str) -> str:
+    """Return in words that a packed file is damaged."""
+    return f"not a complete {'zip' if file.lower().endswith('.zip') else 'gzip'} file; compress it again"
 
 
 def open_unpacked(file: str) -> BinaryIO:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ziggurat.data.engines.texts._header import Header
+from ziggurat.data.engines.texts._dialect import find_dialect
+from ziggurat.data.engines.texts._header import Header, open_unpacked
 from ziggurat.data.engines.texts._scan import Scanned, check_files, line_of
 from ziggurat.data.engines.texts._transcribe import Transcript, transcribe
 from ziggurat.data.schema import FileLayout
@@ -54,8 +55,8 @@ class LoadedText:
 
     @property
     def layout(self) -> FileLayout | None:
-        """What was told or found out of the first; what can be seen from any file is not repeated."""
-        return self.transcripts[0].layout if self.transcripts else None
+        """What was told or found out of the first."""
+        return self.transcripts[0].layout if self.transcripts else FileLayout(delimiter=self.header.delimiter)
 
     def line(self, row: int) -> str:
         """Return at which line of which file a row stands, in words."""
@@ -82,31 +83,29 @@ def open_texts(files: Sequence[str], layout: FileLayout | None) -> LoadedText:
     layout
         None if only the one kind is taken that we write; otherwise what was told, if anything.
     """
-    if layout is not None and (layout.is_told or any(map(_ends_empty, files))):
-        return _write_out(files, layout)
+    if any(file.lower().endswith(".zip") for file in files) or (layout is not None and layout.is_told):
+        return _write_out(files, layout or FileLayout())
     try:
         header, scans = check_files(files)
-        return LoadedText(tuple(files), header, tuple(scans))
+        if layout is None or not _is_odd(files[0], header, scans):
+            return LoadedText(tuple(files), header, tuple(scans))
     except DataError:
         if layout is None:
             raise
     return _write_out(files, layout)
 
 
+def _is_odd(file: str, header: Header, scans: Sequence[Scanned]) -> bool:
+    """Whether a file that can be read as it stands is better not: empty records, padded names, another separator."""
+    if any(each.empty for each in scans) or any(name != name.strip() for name in header.names):
+        return True
+    if len(header.names) > 1:
+        return False
+    with open_unpacked(file) as stream:
+        return find_dialect(stream, file, FileLayout()).width > 1
+
+
 def _write_out(files: Sequence[str], layout: FileLayout) -> LoadedText:
     transcripts = tuple(transcribe(file, layout) for file in files)
     header, scans = check_files([each.file for each in transcripts], files)
     return LoadedText(tuple(files), header, tuple(scans), transcripts)
-
-
-def _ends_empty(file: str) -> bool:
-    """Whether the last line of a plain file has separators and nothing else, as spreadsheets leave them."""
-    if file.lower().endswith((".gz", ".zip")):
-        return False
-    try:
-        with Path(file).open("rb") as stream:
-            stream.seek(max(Path(file).stat().st_size - 4096, 0))
-            last = stream.read().rstrip(b"\r\n").rpartition(b"\n")[2]
-    except OSError:
-        return False
-    return len(last) > 1 and not last.strip(b",;|\t ")

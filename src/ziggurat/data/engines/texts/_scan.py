@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ziggurat.data.engines.texts._header import BROKEN_GZIP, INCOMPLETE, Header, header_of, open_unpacked
+from ziggurat.data.engines.texts._header import BROKEN_GZIP, Header, header_of, incomplete, open_unpacked
 from ziggurat.errors import DataError
 from ziggurat.wording import count_noun
 
@@ -32,10 +32,11 @@ Bytes = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Scanned:
-    """What was seen of a file without a fault: how many records it has, and whether there is an apostrophe in it."""
+    """What was seen of a file without a fault: how many records, whether there is an apostrophe, how many are empty."""
 
     records: int
     apostrophes: bool
+    empty: int = 0
 
 
 class _FaultError(Exception):
@@ -65,11 +66,11 @@ def scan(file: str, header: Header, name: str = "") -> Scanned:
     try:
         for block in _blocks(file, scan):
             scan.look_at(block)
-        return Scanned(scan.records - 1 - header.skipped, scan.apostrophes)
+        return Scanned(scan.records - 1 - header.skipped, scan.apostrophes, scan.empty)
     except _FaultError as error:
         fault = str(error)
     except BROKEN_GZIP:
-        fault = f"it is {INCOMPLETE}"
+        fault = f"it is {incomplete(name or file)}"
     raise DataError(f"The file {name or file!r} cannot be read: {fault}.")  # outside the handlers, which hold bytes
 
 
@@ -90,7 +91,7 @@ class _Scan:
 
     def __init__(self, header: Header) -> None:
         self.fields, self.separator, self._skipped = len(header.names), header.delimiter.encode(), header.skipped
-        self.records, self.line = 0, 1
+        self.records, self.line, self.empty = 0, 1, 0
         self.apostrophes = False
         self._windows: bool | None = None
         self._blank = 0
@@ -156,6 +157,8 @@ class _Scan:
         separators = _outside(_places(array, block, self.separator), quotes)
         starts = _starts(ends)
         if not self._blank and _fits(starts, ends, separators, self.fields) and self.line > self._skipped:
+            # A record of separators alone is as long as they are; the return at its end is part of it.
+            self.empty += int(np.count_nonzero(ends - starts == self.fields - 1 + bool(self._windows)))
             return int(ends.size)
         if self.fields == 1:
             counts = np.diff(np.searchsorted(separators, ends), prepend=0) + 1

@@ -11,13 +11,14 @@ import csv
 import itertools
 import os
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ziggurat.data.engines._private_folder import private_folder
 from ziggurat.data.engines.texts._dialect import USUAL, CellStyle, Dialect, find_dialect, open_text
-from ziggurat.data.engines.texts._header import BROKEN_GZIP, INCOMPLETE, open_unpacked
+from ziggurat.data.engines.texts._header import BROKEN_GZIP, incomplete, open_unpacked
 from ziggurat.data.schema import FileLayout
 from ziggurat.errors import DataError
 from ziggurat.wording import count_noun
@@ -76,7 +77,7 @@ def transcribe(file: str, layout: FileLayout) -> Transcript:
             except _MisfitError as error:
                 reason = reason or str(error)
     except BROKEN_GZIP:
-        reason = f"it is {INCOMPLETE}"
+        reason = f"it is {incomplete(file)}"
     except UnicodeDecodeError:
         reason = "it is not written in the encoding that was told; say another (--encoding)"
     raise DataError(f"The file {file!r} cannot be read: {reason}.")
@@ -109,7 +110,7 @@ class _Records:
     """The records of a file with the lines at which they begin; blank ones are passed over and counted."""
 
     def __init__(self, stream: Any, dialect: Dialect, style: CellStyle, layout: FileLayout) -> None:
-        self.width, self.blank, self.ends = dialect.width, 0, set[str]()
+        self.width, self.blank, self.quotation, self.ends = dialect.width, 0, 0, set[str]()
         self.above = layout.skip or 0
         for _ in range(self.above):
             stream.readline()
@@ -122,8 +123,12 @@ class _Records:
         notes = []
         if self.blank:
             notes.append(f"{count_noun(self.blank, 'blank line is', 'blank lines are')} left out.")
-        if self.ends - {"\n"} not in (set(), {"\r\n"}) or len(self.ends) > 1:
-            notes.append("Lines end in more than one way, or as on old Macintoshes; all are read.")
+        if len(self.ends) > 1 or self.ends == {"\r"}:
+            ways = " and ".join(_ENDS[end] for end in sorted(self.ends, reverse=True))
+            notes.append(f"Lines end in {ways}{', mixed' if len(self.ends) > 1 else ' alone'}; all are read.")
+        if self.quotation:
+            cells = count_noun(self.quotation, "cell holds", "cells hold")
+            notes.append(f"{cells} quotation marks, which are part of them.")
         return notes
 
     def __iter__(self) -> Iterator[tuple[int, Record]]:
@@ -148,8 +153,11 @@ class _Records:
             line = self._reader.line_num + 1 + self.above
             try:
                 record = next(self._reader, None)
-            except csv.Error:
-                raise _MisfitError(f"line {line} has quotation marks that do not match; {_QUOTE_CELLS}") from None
+            except csv.Error as error:
+                fault = (
+                    _TOO_LONG if "larger" in str(error) else f"has quotation marks that do not match; {_QUOTE_CELLS}"
+                )
+                raise _MisfitError(f"line {line} {fault}") from None
             if record is None:
                 return None
             if record or self.width == 1:
@@ -167,6 +175,10 @@ class _Records:
             yield line
 
 
+_ENDS = {"\n": "LF", "\r": "CR", "\r\n": "CR LF"}
+_TOO_LONG = (
+    f"is longer than {_LONGEST_CELL:,} bytes; is a quotation mark left open? Shorten its cells, or write Parquet"
+)
 _QUOTE_CELLS = (
     "quote the whole cell and double those inside, or say that they are part of the cells with quote='' (--quote none)"
 )
@@ -198,10 +210,10 @@ def _find_table(records: _Records, layout: FileLayout) -> _TablePlan:
         names = list(layout.names) or [f"column_{place}" for place in range(1, width + 1)]
         return _TablePlan(_check_count(names, width, skipped + 1), width, skipped, tuple(notes))
     records.drop(1)
-    names, width, renamed = _name_columns(rows[0], rows[1:])
+    names, renamed = _name_columns(rows[0], rows[1:])
     if layout.names:
         names, renamed = list(_check_count(list(layout.names), len(names), skipped + 1)), []
-    return _TablePlan(tuple(names), width, skipped, (*notes, *renamed))
+    return _TablePlan(tuple(names), len(names), skipped, (*notes, *renamed))
 
 
 def _check_count(names: list[str], width: int, line: int) -> tuple[str, ...]:
@@ -222,62 +234,56 @@ def _lines_above(first: Sequence[tuple[int, Record]], width: int) -> int:
     return 0
 
 
-def _name_columns(header: Record, rows: Sequence[Record]) -> tuple[list[str], int, list[str]]:
-    """The names of the columns, how many fields a record has, and what was done to names, in sentences."""
-    notes = []
-    widths = {len(row) for row in rows}
-    if rows and widths == {len(header) + 1}:
-        if all(not row[-1].strip() for row in rows):
-            notes.append("Every line below the header ends with a separator, which is left out.")
-            return *_clean_names(header, notes), notes
-        notes.append("The header has one name less than the lines have cells: the first column is called 'row'.")
-        header = ["row", *header]
-    if (
-        len(header) > 1
-        and not header[-1].strip()
-        and all(len(row) < len(header) or not row[-1].strip() for row in rows)
-    ):
+def _name_columns(header: Record, rows: Sequence[Record]) -> tuple[list[str], list[str]]:
+    """The names of the columns, and what was done to them, in sentences."""
+    notes: list[str] = []
+    ends = len(header) > 1 and not header[-1].strip() and all(not any(row[len(header) - 1 :]) for row in rows)
+    if ends or (rows and all(len(row) == len(header) + 1 and not row[-1].strip() for row in rows)):
         notes.append("Every line ends with a separator, which is left out.")
-        header = header[:-1]
-    return *_clean_names(header, notes), notes
+    names = clean_names(header[:-1] if ends else header)
+    if any(cell != name and cell.strip() == name for cell, name in zip(header, names, strict=False)):
+        notes.append("Blanks around names are left out.")
+    unnamed = [name for cell, name in zip(header, names, strict=False) if not cell.strip()]
+    if unnamed:
+        notes.append(f"{count_noun(len(unnamed), 'column')} without a name: called {', '.join(unnamed)}.")
+    twice = [name for cell, name in zip(header, names, strict=False) if cell.strip() and not _is_name_of(cell, name)]
+    if twice:
+        notes.append(f"A name that stands twice got a number: {', '.join(twice)}.")
+    return names, notes
 
 
-def _clean_names(header: Record, notes: list[str]) -> tuple[list[str], int]:
+def clean_names(header: Sequence[str]) -> list[str]:
+    """Return names without blanks around them and line breaks in them, filled and different in more than case."""
     names: list[str] = []
-    unnamed, twice = 0, 0
     for place, cell in enumerate(header, start=1):
-        name = re.sub(r"\s+", " ", cell).strip()
-        name = "".join(each for each in name if each.isprintable())
-        unnamed += not name
-        name = name or f"column_{place}"
+        name = _flatten(cell) or f"column_{place}"
         taken = {each.lower() for each in names}
         if name.lower() in taken:
-            twice += 1
             name = next(found for k in itertools.count(2) if (found := f"{name}_{k}").lower() not in taken)
         names.append(name)
-    if unnamed:
-        notes.append(
-            f"{count_noun(unnamed, 'column')} without a name {'is' if unnamed == 1 else 'are'} called column_…"
-        )
-    if twice:
-        notes.append(f"{count_noun(twice, 'name is', 'names are')} used twice and got a number.")
-    return names, len(names)
+    return names
+
+
+def _flatten(cell: str) -> str:
+    return "".join(each for each in re.sub(r"\s+", " ", cell).strip() if each.isprintable())
+
+
+def _is_name_of(cell: str, name: str) -> bool:
+    return name == _flatten(cell)
 
 
 def _copy(records: _Records, plan: _TablePlan, writer: Any, skip_last: int) -> Sequence[int]:
     """Write the records, as many cells each as the header has; those at the end that are left out are held back."""
     lines = array.array("q")
-    held: list[tuple[int, Record]] = []
-    empty: list[tuple[int, Record]] = []
+    held: deque[tuple[int, Record]] = deque()
     for line, record in records:
         if plan.width > 1 and not any(map(str.strip, record)):
-            empty.append((line, record))
+            records.blank += 1
             continue
-        held += [*empty, (line, record)]
-        empty.clear()
-        while len(held) > skip_last:
-            _write(held.pop(0), plan.width, writer, lines)
-    records.blank += len(empty)
+        records.quotation += sum('"' in cell for cell in record)
+        held.append((line, record))
+        if len(held) > skip_last:
+            _write(held.popleft(), plan.width, writer, lines)
     return lines
 
 
@@ -288,7 +294,8 @@ def _write(found: tuple[int, Record], width: int, writer: Any, lines: "array.arr
     if len(record) != width:
         raise _MisfitError(
             f"line {line} has {count_noun(len(record), 'field')}, but the header has {width}; quote cells that hold "
-            "the separator and end no line with it, or leave out lines below the data with skip_last=1 (--skip-last 1)"
+            "the separator, leave out lines below the data with skip_last=1 (--skip-last 1), or, if the header lacks a "
+            "name, say all names with skip=1, header=False and names (--skip, --header none, --names)"
         )
     writer.writerow(record)
     lines.append(line)
@@ -298,6 +305,8 @@ def _notes(dialect: Dialect, style: CellStyle) -> list[str]:
     notes = []
     if dialect.encoding_words:
         notes.append(f"The text is {dialect.encoding_words}, not UTF-8.")
+    if dialect.blanks:
+        notes.append("Blanks before quotation marks are left out.")
     if style != USUAL:
         notes.append(f"In this file {style.words}.")
     return notes

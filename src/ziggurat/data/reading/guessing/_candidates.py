@@ -24,6 +24,7 @@ _GROUPINGS = {".": (",", " ", "'"), ",": (".", " ", "'")}
 # Pairs of single letters that are nothing else; O and N may be east and north.
 _CLEAR_PAIRS = tuple(pair for pair in TRUTH_PAIRS if len(pair[0]) > 1 or pair in (("t", "f"), ("y", "n"), ("j", "n")))
 _MOST_FORMS = 3
+_EIGHT_DIGITS = "%Y%m%d"
 _MONTH_NAMES = "|".join(sorted((name for names in MONTHS for name in names), key=len, reverse=True))
 _DATE_SHAPES = (
     (re.compile(r"[0-9]{4}([-/.])[0-9]{1,2}\1[0-9]{1,2}"), ("%Y{0}%m{0}%d",)),
@@ -102,7 +103,8 @@ def _tell(written: Notation | None) -> str:
             " of seconds, written as times of day" if written.time == "clock" else " of seconds, written as durations"
         )
     if written.dates:
-        return f" written as {' or '.join(written.dates)}"
+        short = f", years of two digits from {written.century} on" if written.century else ""
+        return f" written as {' or '.join(written.dates)}{short}"
     told = ["a decimal comma"] if written.decimal == "," else []
     told += [f"{written.thousands!r} between thousands"] if written.thousands else []
     told += [" or ".join(written.affixes)] if written.affixes else []
@@ -123,6 +125,8 @@ def find_candidates(cells: set[str], told: Conventions, allowed: float = 0.0) ->
     """
     given = [cell.strip(BLANKS) for cell in cells]
     most = int(allowed * len(given))
+    if told.date_format == _EIGHT_DIGITS and _fit_form(given, _EIGHT_DIGITS, most):
+        return (Candidate(Kind.DATE, date_notation(_EIGHT_DIGITS, this_century())),)
     found = [*_plain(given, most, told)]
     if not found or found[0].kind is Kind.REAL:
         found += _numbers(given, most, told)
@@ -147,8 +151,6 @@ def _plain(cells: Sequence[str], most: int, told: Conventions) -> Iterator[Candi
         if kind is Kind.REAL and told.decimal == ",":
             continue
         if kind is Kind.DATE and told.date_format not in ("", "%Y-%m-%d"):
-            continue
-        if kind in (Kind.INTEGER, Kind.DATE) and told.date_format == "%Y%m%d" and _fit_form(cells, "%Y%m%d", most):
             continue
         if not _misfits(cells, lambda cell, kind=kind: cell_reads_as(cell, kind), most):  # type: ignore[misc]
             yield Candidate(kind)
@@ -177,6 +179,12 @@ def _is_number(cell: str, written: Notation) -> bool:
 
 def _has_fraction(cell: str, decimal: str) -> bool:
     return decimal in cell or re.search("[0-9][eE]", cell) is not None
+
+
+def has_currencies(cells: Iterable[str]) -> bool:
+    """Return whether cells are numbers of several currencies, which are no one amount."""
+    found = {affix_in(cell.strip(BLANKS)) for cell in cells}
+    return None not in found and len(found - {""}) > 1
 
 
 def _find_affixes(cells: Sequence[str], most: int) -> tuple[str, ...] | None:
@@ -211,6 +219,11 @@ def _dates(cells: Sequence[str], most: int, told: Conventions) -> Iterator[Candi
         written = Notation(dates=forms, century=century)
         if not _misfits(cells, lambda cell, w=written: _is_date(cell, w), most):  # type: ignore[misc]
             yield Candidate(Kind.DATE, written)
+
+
+def have_dates(cells: Iterable[str]) -> bool:
+    """Return whether cells have the shape of dates, though of no one form."""
+    return all(_forms(cell.strip(BLANKS).lower()) for cell in cells)
 
 
 def _fit_form(cells: Sequence[str], form: str, most: int) -> bool:
@@ -261,7 +274,8 @@ def _times(cells: Sequence[str], most: int) -> Iterator[Candidate]:
     if not _misfits(cells, lambda cell: clock.fullmatch(cell.lower()) is not None, most):
         yield Candidate(Kind.INTEGER, Notation(time="clock"))
     elif not _misfits(cells, lambda cell: length.fullmatch(cell.lower()) is not None, most):
-        yield Candidate(Kind.REAL, Notation(time="duration"))
+        whole = not any(re.search("[.,]", cell) for cell in cells)
+        yield Candidate(Kind.INTEGER if whole else Kind.REAL, Notation(time="duration"))
 
 
 def _mark_rivals(found: Iterable[Candidate]) -> Iterator[Candidate]:

@@ -1,6 +1,6 @@
 """Conventions that a steward tells of a whole table, instead of having them found out."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ziggurat.data.schema import DECIMALS, THOUSANDS, Column, Kind, Notation, Schema
@@ -29,7 +29,7 @@ class Conventions:
     decimal: str = ""
     thousands: str | None = None
     date_format: str = ""
-    missing: tuple[str, ...] = ()
+    missing: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if self.decimal and self.decimal not in DECIMALS:
@@ -40,6 +40,7 @@ class Conventions:
             raise ParameterError("The decimal mark and what groups thousands must differ.")
         if isinstance(self.missing, str) or not all(isinstance(each, str) for each in self.missing):
             raise ParameterError("The marks for missing values must be a list of texts.")
+        object.__setattr__(self, "missing", tuple(self.missing))
         if self.date_format:
             object.__setattr__(self, "date_format", date_notation(self.date_format, 1900).dates[0])
 

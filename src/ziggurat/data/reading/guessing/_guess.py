@@ -11,10 +11,10 @@ from ziggurat.data._conversion import conversion, reads_as
 from ziggurat.data._tally import tally
 from ziggurat.data.engines import Engine, table_named
 from ziggurat.data.expressions import count_where, is_one_of, only_where, reference
-from ziggurat.data.reading.guessing._candidates import Candidate, find_candidates
+from ziggurat.data.reading.guessing._candidates import Candidate, find_candidates, has_currencies, have_dates
 from ziggurat.data.reading.guessing._conventions import Conventions
 from ziggurat.data.schema import Column, Kind, Schema
-from ziggurat.data.written import BLANKS, MISSING_MARKS, UNSURE_MARKS
+from ziggurat.data.written import BLANKS, MISSING_MARKS, TEXT_MARKS, UNSURE_MARKS
 from ziggurat.wording import count_noun
 
 _MOST_ROWS, _LEAST_ROWS, _MOST_CELLS = 1_000, 200, 200_000
@@ -47,6 +47,7 @@ class _Seen:
     filled: int = 0
     marks: tuple[str, ...] = ()
     unsure: tuple[str, ...] = ()
+    doubt: str = ""
 
 
 def guess_schema(
@@ -110,7 +111,17 @@ def _look_at(column: pa.ChunkedArray, told: Conventions, allowed: float) -> _See
     sure = set(given).difference(unsure)
     candidates = find_candidates(sure, told, allowed) if sure else ()
     total = sum(count for cell, count in given.items() if cell not in unsure)
-    return _Seen(candidates, tuple(total for _ in candidates), total, tuple(dict.fromkeys(marks)), unsure)
+    doubt = "" if candidates or not sure else _doubt(sure)
+    return _Seen(candidates, tuple(total for _ in candidates), total, tuple(dict.fromkeys(marks)), unsure, doubt)
+
+
+def _doubt(cells: set[str]) -> str:
+    """Why cells that are nearly numbers or dates stay text."""
+    if has_currencies(cells):
+        return "its amounts are of several currencies or units, so it stays text; split it, or convert it to one"
+    if have_dates(cells):
+        return "its dates are written in ways that contradict each other, so it stays text; write them in one way"
+    return ""
 
 
 def _count_all(engine: Engine, relation: str, seen: Mapping[str, _Seen], told: Conventions) -> dict[str, _Seen]:
@@ -166,6 +177,7 @@ def _decide(seen: Mapping[str, _Seen], told: Conventions, comma: bool, allowed: 
     decided = {}
     for name, each in seen.items():
         chosen, reason = _choose(left[name], decimal, order, comma)
+        reason = each.doubt or reason
         if chosen is None:
             decided[name] = (Column(name, Kind.TEXT, missing=_told_marks(each, told)), reason)
             continue
@@ -178,7 +190,7 @@ def _decide(seen: Mapping[str, _Seen], told: Conventions, comma: bool, allowed: 
 
 
 def _told_marks(seen: _Seen, told: Conventions) -> tuple[str, ...]:
-    return tuple(mark for mark in told.missing if mark in seen.marks)
+    return tuple(mark for mark in seen.marks if mark in told.missing or mark in TEXT_MARKS)
 
 
 def _survivors(seen: _Seen, allowed: float) -> list[Candidate]:
