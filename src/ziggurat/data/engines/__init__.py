@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
-    from ziggurat.data.engines._base import WIDE, Engine, is_finite, scramble, table_named
+    from ziggurat.data.engines._base import WIDE, Engine, in_byte_order, is_finite, scramble, table_named
     from ziggurat.data.engines._canonical import canonical_column
     from ziggurat.data.engines._duckdb import DuckDBEngine, DuckDBRelationEngine, is_dataset
     from ziggurat.data.engines._file_names import files_named
@@ -17,7 +17,7 @@ else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "_base": "Engine WIDE is_finite scramble table_named",
+            "_base": "Engine WIDE in_byte_order is_finite scramble table_named",
             "_canonical": "canonical_column",
             "_duckdb": "DuckDBEngine DuckDBRelationEngine is_dataset",
             "_file_names": "files_named",
@@ -37,6 +37,7 @@ __all__ = [
     "SparkEngine",
     "canonical_column",
     "files_named",
+    "in_byte_order",
     "is_dataset",
     "is_finite",
     "is_text_file",

@@ -15,7 +15,7 @@ from ziggurat.errors import DataError, EngineError
 WIDE = "INT128"
 """The type, in a query, of integers that may need more than 64 bits; each engine has its own word for it."""
 
-_FINITE, _SCRAMBLED = "FINITE_REAL", "SCRAMBLED"
+_FINITE, _SCRAMBLED, _BYTES = "FINITE_REAL", "SCRAMBLED", "BYTE_ORDER"
 
 _Result = TypeVar("_Result")
 
@@ -178,6 +178,8 @@ class Engine(ABC):
             return exp.paren(self._finite(node.expressions[0].transform(self._native)), copy=False)
         if isinstance(node, exp.Anonymous) and node.this == _SCRAMBLED:
             return self._scramble([each.transform(self._native) for each in node.expressions])
+        if isinstance(node, exp.Anonymous) and node.this == _BYTES:
+            return self._in_byte_order(node.expressions[0].transform(self._native))
         return node
 
     @abstractmethod
@@ -188,6 +190,10 @@ class Engine(ABC):
         """Return the condition that a real cell is neither NaN nor infinite, as this engine evaluates it soundly."""
         odd = [exp.cast(exp.Literal.string(word), "DOUBLE") for word in ("NaN", "Infinity", "-Infinity")]
         return exp.not_(exp.In(this=cell, expressions=odd), copy=False)
+
+    def _in_byte_order(self, cell: exp.Expr) -> exp.Expr:
+        """Return a cell of text such that ORDER BY compares its bytes; most engines do that anyway."""
+        return cell
 
     def _withheld(self, work: Callable[[], _Result], operation: str | Callable[[], str]) -> _Result:
         try:
@@ -231,6 +237,11 @@ def scramble(parts: Sequence[exp.Expr], salt: int) -> exp.Expr:
     decide which of another's are kept. This one is a function of the row alone, for every salt.
     """
     return exp.Anonymous(this=_SCRAMBLED, expressions=[exp.Literal.number(salt), *parts])
+
+
+def in_byte_order(cell: exp.Expr) -> exp.Expr:
+    """Return a cell of text that ORDER BY puts in the same place on every engine, whatever language it is set to."""
+    return exp.Anonymous(this=_BYTES, expressions=[cell])
 
 
 def table_named(relation: str) -> exp.Table:

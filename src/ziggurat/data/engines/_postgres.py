@@ -71,6 +71,9 @@ class PostgresEngine(Engine):
         row = exp.cast(exp.Anonymous(this="ROW", expressions=cells), "TEXT")
         return exp.Anonymous(this="HASHTEXTEXTENDED", expressions=[row, salt])
 
+    def _in_byte_order(self, cell: exp.Expr) -> exp.Expr:
+        return exp.Collate(this=cell, expression=exp.to_identifier("C", quoted=True))
+
     def _fetch(self, statement: str) -> pa.Table:
         with self._lock, self._connection.transaction(), self._connection.cursor() as cursor:
             cursor.execute(statement.encode())
