@@ -164,4 +164,9 @@ def _tell(made: PeopleTable, places: _Places, counts: dict[str, int], became: st
     without = f"; {count_noun(nobody, 'row')} of nobody left out" if nobody else ""
     typer.echo(f"{became}{without} ({_TRUTHS}).")
     typer.echo(f"The table is in {places.out} and its schema in {places.schema}; only their owner can read them.")
+    name, unit = table_name(places.out), made.schema.unit.column
     typer.echo(f"Next, for instance: ziggurat anonymize {places.out} --k 5 --out anonymous.parquet")
+    typer.echo(
+        "It is about the same people: where a budget protects them already, tell the ledger so with "
+        f"'ziggurat ledger register {name} --population NAME --column {unit}'."
+    )

@@ -154,8 +154,12 @@ def _check_kind(asked: PersonAggregate, source: Column) -> None:
     if source.kind not in wanted:
         listed = list_names([kind.value for kind in wanted]).replace(" and ", " or ").replace("'", "")
         raise SchemaError(f"{str(asked)!r} needs a column that is {listed}; column {source.name!r} is {source.kind}.")
-    if asked.what in _CLAMPED:
-        source.public_bounds()
+    if asked.what in _CLAMPED and (source.bounds is None or source.bounds.provenance is not Provenance.PUBLIC):
+        given = "there are none" if source.bounds is None else "they were learned from the data"
+        raise NotPublicError(
+            f"{str(asked)!r} needs public bounds of column {source.name!r}, but {given}; declare what is public "
+            "in the schema, such as 'bounds: [0, 500]'."
+        )
     if asked.equals is not None:
         read_value(asked, source)
 

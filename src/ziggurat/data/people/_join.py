@@ -160,9 +160,8 @@ def _require_one_row_each(table: Table) -> None:
     answer = table.aggregate(rows, people, where=is_present(person)).to_pylist()[0]
     if answer["rows"] != answer["people"]:
         raise DataError(
-            f"Some {table.unit.name}s have several rows in the second table; make one of them first with "
-            "'ziggurat table reshape' (in Python: ziggurat.data.people.reshape_people), or name it first if only the "
-            "other table has one row for each."
+            f"Some {table.unit.name}s have several rows in the second table; make one row of them with "
+            "'ziggurat table reshape' (ziggurat.data.people.reshape_people), or name that table first."
         )
 
 
