@@ -152,6 +152,7 @@ def test_bounds_that_nobody_declared_are_refused_with_the_remedy(what: str, decl
         ({"keep": "latest"}, "by='visit_date'"),
         ({"keep": "last", "by": "day"}, "did you mean 'latest'"),
         ({"keep": "latest", "by": "ward"}, "by dates or numbers"),
+        ({"keep": "latest", "by": "patient"}, "tells people apart"),
         ({"keep": "latest", "by": "dya"}, "did you mean 'day'"),
         ({"aggregates": {"n": "count()"}}, "--most 20"),
         ({"aggregates": {"n": "sum(cost)"}}, "--most 20"),

@@ -196,7 +196,9 @@ def _check_request(
         raise ParameterError("'most', how many rows of one person count, must be a whole number of at least 1.")
     for name in by:
         column = table.declared[name]
-        if column.kind not in _ORDERED or column.name == table.unit.column:
+        if column.name == table.unit.column:
+            raise ParameterError(f"Column {name!r} tells people apart, and puts no rows of one in order; name another.")
+        if column.kind not in _ORDERED:
             raise SchemaError(f"Rows are put in order by dates or numbers; column {name!r} is {column.kind}.")
 
 
