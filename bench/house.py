@@ -45,6 +45,7 @@ PUBLIC = (
     "data.datasets",
     "data.engines",
     "data.generators",
+    "data.people",
     "ledger.witness",
     "release.audits",
     "release.bundle",

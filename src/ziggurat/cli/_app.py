@@ -36,6 +36,7 @@ _GROUPS = {
     "release": "_release",
     "ledger": "_ledger",
     "schema": "_schema",
+    "table": "table",
     "data": "_data",
     "hierarchy": "hierarchy",
     "mobility": "mobility",

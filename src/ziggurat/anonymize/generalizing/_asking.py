@@ -162,7 +162,8 @@ def _require_one_row_each(table: Table) -> None:
     if answer["rows"] != answer["units"]:
         raise DataError(
             f"Some {table.unit.name}s have several rows, and these models count rows, so that they would hide nobody; "
-            f"give a table with one row for each {table.unit.name}."
+            "make one row of them with 'ziggurat table reshape' (ziggurat.data.people.reshape_people), or ask "
+            "questions or draw a private synthetic table, which protect several rows (rows_per_unit, --rows-per-unit)."
         )
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
-    from ziggurat.data.engines._base import WIDE, Engine, captured, is_finite, scramble, table_named
+    from ziggurat.data.engines._base import WIDE, Engine, captured, in_byte_order, is_finite, scramble, table_named
     from ziggurat.data.engines._canonical import canonical_column
     from ziggurat.data.engines._database_file import DatabaseTable, tables_in
     from ziggurat.data.engines._duckdb import DuckDBEngine, DuckDBRelationEngine, is_dataset
@@ -18,7 +18,7 @@ else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "_base": "Engine WIDE captured is_finite scramble table_named",
+            "_base": "Engine WIDE captured in_byte_order is_finite scramble table_named",
             "_canonical": "canonical_column",
             "_database_file": "DatabaseTable tables_in",
             "_duckdb": "DuckDBEngine DuckDBRelationEngine is_dataset",
@@ -41,6 +41,7 @@ __all__ = [
     "canonical_column",
     "captured",
     "files_named",
+    "in_byte_order",
     "is_dataset",
     "is_finite",
     "is_text_file",

@@ -16,7 +16,7 @@ from ziggurat.errors import DataError, EngineError
 WIDE = "INT128"
 """The type, in a query, of integers that may need more than 64 bits; each engine has its own word for it."""
 
-_FINITE, _SCRAMBLED, _CAPTURED = "FINITE_REAL", "SCRAMBLED", "CAPTURED"
+_FINITE, _SCRAMBLED, _CAPTURED, _BYTES = "FINITE_REAL", "SCRAMBLED", "CAPTURED", "BYTE_ORDER"
 
 _Result = TypeVar("_Result")
 
@@ -192,6 +192,8 @@ class Engine(ABC):
         if isinstance(node, exp.Anonymous) and node.this == _CAPTURED:
             cell, pattern = node.expressions
             return self._capture(cell.transform(self._native), pattern)
+        if isinstance(node, exp.Anonymous) and node.this == _BYTES:
+            return self._in_byte_order(node.expressions[0].transform(self._native))
         return node
 
     def _capture(self, cell: exp.Expr, pattern: exp.Expr) -> exp.Expr:
@@ -206,6 +208,10 @@ class Engine(ABC):
         """Return the condition that a real cell is neither NaN nor infinite, as this engine evaluates it soundly."""
         odd = [exp.cast(exp.Literal.string(word), "DOUBLE") for word in ("NaN", "Infinity", "-Infinity")]
         return exp.not_(exp.In(this=cell, expressions=odd), copy=False)
+
+    def _in_byte_order(self, cell: exp.Expr) -> exp.Expr:
+        """Return a cell of text such that ORDER BY compares its bytes; most engines do that anyway."""
+        return cell
 
     def _withheld(self, work: Callable[[], _Result], operation: str | Callable[[], str]) -> _Result:
         try:
@@ -254,6 +260,11 @@ def scramble(parts: Sequence[exp.Expr], salt: int) -> exp.Expr:
     decide which of another's are kept. This one is a function of the row alone, for every salt.
     """
     return exp.Anonymous(this=_SCRAMBLED, expressions=[exp.Literal.number(salt), *parts])
+
+
+def in_byte_order(cell: exp.Expr) -> exp.Expr:
+    """Return a cell of text that ORDER BY puts in the same place on every engine, whatever language it is set to."""
+    return exp.Anonymous(this=_BYTES, expressions=[cell])
 
 
 def table_named(relation: str) -> exp.Table:

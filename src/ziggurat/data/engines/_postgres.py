@@ -74,6 +74,9 @@ class PostgresEngine(Engine):
     def _capture(self, cell: exp.Expr, pattern: exp.Expr) -> exp.Expr:
         return exp.Anonymous(this="SUBSTRING", expressions=[cell, pattern])
 
+    def _in_byte_order(self, cell: exp.Expr) -> exp.Expr:
+        return exp.Collate(this=cell, expression=exp.to_identifier("C", quoted=True))
+
     def _fetch(self, statement: str) -> pa.Table:
         with self._lock, self._connection.transaction(), self._connection.cursor() as cursor:
             cursor.execute(statement.encode())

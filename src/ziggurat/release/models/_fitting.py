@@ -497,7 +497,10 @@ def _one_row_each(units: Any, rows: int) -> bool:
     if names.shape != (rows,):
         raise DataError("Give the unit of every row.")
     if np.unique(names.astype(str)).size != rows:
-        raise DataError("Some units have several rows; these models protect rows, so give one row for each unit.")
+        raise DataError(
+            "Some units have several rows; these models protect rows, so give one row for each unit: "
+            "'ziggurat table reshape' makes them (ziggurat.data.people.reshape_people)."
+        )
     return True
 
 

@@ -135,7 +135,10 @@ def read_rows(table: Table, names: list[str]) -> pa.Table:
         different = exp.Count(this=exp.Distinct(expressions=[reference(table.schema[unit])])).as_("units")
         seen = table.aggregate(different, exp.Count(this=exp.Star()).as_("rows")).to_pylist()[0]
         if seen["units"] != seen["rows"]:
-            raise DataError(f"Some rows share their {table.unit.name}; collect one row for each, or the promise fails.")
+            raise DataError(
+                f"Some rows share their {table.unit.name}; collect one row for each, or the promise fails: "
+                "'ziggurat table reshape' makes them (ziggurat.data.people.reshape_people)."
+            )
     rows = table.query(table.select(*(null_if_missing(table.schema[name]) for name in names))).combine_chunks()
     if rows.num_rows == 0:
         raise DataError("The table has no rows; there is nothing to collect.")

@@ -279,7 +279,10 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
                 raise ParameterError("If the unit is a row, one row of each counts; leave rows_per_unit out.")
             return 1
         if self.rows_per_unit is None:
-            raise ParameterError(f"State rows_per_unit=..., how many rows of {schema.unit} may count at most.")
+            raise ParameterError(
+                f"State rows_per_unit=..., how many rows of {schema.unit} may count at most (--rows-per-unit 1, say, "
+                "on the command line)."
+            )
         return whole_number(self.rows_per_unit, "rows_per_unit")
 
     def require_solver(self) -> None:
