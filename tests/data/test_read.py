@@ -211,7 +211,7 @@ def _mixed() -> pd.DataFrame:
         (lambda _: read("absent-*.parquet"), DataError, "There is no file"),
         (lambda _: read("https://example.org/t.csv"), DataError, "download it first"),
         (lambda folder: read(folder / "empty.csv"), DataError, "is empty"),
-        (lambda folder: read(folder / "t.xlsx"), DataError, "has no known ending"),
+        (lambda folder: read(folder / "t.xlsx"), DataError, "is named like a workbook but holds text"),
         (lambda folder: read(folder / "broken.parquet"), EngineError, "Reading the file"),
         (lambda folder: read(folder / "broken.feather"), EngineError, "Reading the file"),
         (lambda _: read(42), DataError, "A int cannot be read"),

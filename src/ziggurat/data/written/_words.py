@@ -73,7 +73,5 @@ UNSURE_MARKS = (
     "inconnu",
     "Inconnu",
     "desconocido",
-    "x",
-    "X",
 )
 """Words that mean a missing value among numbers and dates, and may be a value of its own among words."""

@@ -38,17 +38,21 @@ class CellStyle:
         return "cells stand in single quotation marks" if self.quote == "'" else "cells stand in quotation marks"
 
     def records(self, lines: Iterator[str], delimiter: str) -> Any:
-        """Return a reader of the records in some lines."""
+        """Return a reader of the records in some lines; it takes no quotation mark that stands where none may."""
+        # Without doubled marks Python's reader would be lenient, so marks behind a backslash are doubled for it.
+        doubled = (re.sub(r"\\([\\\"])", _double, line) for line in lines) if self.escape else lines
         return csv.reader(
-            lines,
+            doubled,
             delimiter=delimiter,
             quoting=csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE,
             quotechar=self.quote or None,
-            doublequote=not self.escape,
-            escapechar=self.escape or None,
             skipinitialspace=bool(self.quote),
             strict=True,
         )
+
+
+def _double(found: re.Match[str]) -> str:
+    return '""' if found[1] == '"' else found[1]
 
 
 USUAL = CellStyle()
