@@ -81,10 +81,16 @@ def _ask_stack(held: HeldColumns, alike: list[Column], ask: Ask, see: See | None
     model = replace(alike[0], name=_CELL, labels=())
     place = exp.column(_PLACE, quoted=True)
     cell = see(model, given) if see else exp.column(_CELL, quoted=True)
-    seen = exp.select(place, cell.as_(_CELL, quoted=True, copy=False)).from_(_stack(held, alike), copy=False)
+    seen = exp.select(place, cell.as_(_CELL, quoted=True, copy=False), copy=False).from_(
+        _stack(held, alike), copy=False
+    )
     asked = ask(model, given)
     named = [each.as_(f"tally_{at}", copy=False) for at, each in enumerate(asked.values())]
-    query = exp.select(place, *named, copy=False).from_(seen.subquery("seen", copy=False), copy=False).group_by(place)
+    query = (
+        exp.select(place, *named, copy=False)
+        .from_(seen.subquery("seen", copy=False), copy=False)
+        .group_by(place, copy=False)
+    )
     answer = {row.pop(_PLACE): tuple(row.values()) for row in held.engine.query(query).to_pylist()}
     return {each.name: dict(zip(asked, answer[each.name], strict=True)) for each in alike}
 

@@ -207,7 +207,7 @@ class Table:
     def unreadable(self) -> dict[str, int]:
         """Return for each column how many cells cannot be read as its kind, where there are any."""
         checked = [each for each in self._declared.columns if self._conversions[each.name].bad is not None]
-        counts = tally_columns(self._held, checked, count_bad)
+        counts = tally_columns(self._columns_held, checked, count_bad)
         return {each.name: counts[each.name]["bad"] for each in checked if counts[each.name]["bad"]}
 
     def tally(self, columns: Sequence[Column], ask: Callable[[Column], Mapping[str, exp.Expr]]) -> _Tallied:
@@ -221,7 +221,7 @@ class Table:
             Depends on the kind, the missing codes and the notation of a column only: columns that are alike in them
             are asked about together, so that a table may have thousands.
         """
-        return tally_columns(self._held, columns, lambda column, _: ask(column), see_value)
+        return tally_columns(self._columns_held, columns, lambda column, _: ask(column), see_value)
 
     def describe(self) -> pa.Table:
         """Return name, kind, role and public knowledge of each column; no cell, and nothing learned from cells."""
@@ -231,7 +231,7 @@ class Table:
         return f"<Table of {len(self._visible or ())} columns in {self._engine.title}, unit: {self.unit}>"
 
     @property
-    def _held(self) -> HeldColumns:
+    def _columns_held(self) -> HeldColumns:
         return HeldColumns(self._engine, self._relation, self._types)
 
     def _moments(self, keys: Iterable[str]) -> dict[str, exp.Expr]:

@@ -231,8 +231,9 @@ def _read_far(answer: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, 
 
 
 def _may_hold_stand_ins(column: Column, known: Mapping[str, Any]) -> bool:
-    ends = (known.get("lower"), known.get("upper"))
-    return column.storage is Kind.DATE and None not in ends and any(ends[0] <= day <= ends[1] for day in STAND_INS)
+    if column.storage is not Kind.DATE or known["lower"] is None:
+        return False
+    return any(known["lower"] <= day <= known["upper"] for day in STAND_INS)
 
 
 def _ask_days(column: Column) -> dict[str, exp.Expr]:

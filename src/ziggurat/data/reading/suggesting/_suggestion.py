@@ -84,9 +84,8 @@ def _remark(column: Column, facts: ColumnFacts) -> Iterator[str]:
     if facts.far:
         listed = ", ".join(str(code) for code in facts.far)
         stand, mean = ("stands", "it means") if len(facts.far) == 1 else ("stand", "they mean")
-        yield (
-            f"{listed} {stand} far above the rest (next largest {facts.rest}): if {mean} missing, add missing: [{listed}]"
-        )
+        above = f"{listed} {stand} far above the rest (next largest {facts.rest})"
+        yield f"{above}: if {mean} missing, add missing: [{listed}]"
     for day, count in facts.stand_ins:
         cells = "1 cell is" if count == 1 else f"{count:,} cells are"
         yield f"{cells} {day}: if that means missing, add it to 'missing' as the data write it"

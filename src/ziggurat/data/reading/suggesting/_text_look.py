@@ -1,7 +1,9 @@
 """A look at the first cells of columns of text: what they look like, how long they are, whether they are sequences."""
 
+import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +14,7 @@ from ziggurat.data.schema import Provenance, Symbols
 
 _LOOKED_AT = 1_000
 _AT_ONCE = 200
-_TRIED_FIRST = 40
+_TRIED_FIRST = 8
 _ENOUGH = 3
 _MOST = 0.9
 # Cells of text are sequences if they hold at least so many symbols on average, and each symbol occurs so often.
@@ -30,6 +32,7 @@ _LOOKS = {
     "|[12] ?[0-9]{2} ?(0[1-9]|1[0-2]) ?[0-9AB]{2} ?[0-9]{3} ?[0-9]{3}( ?[0-9]{2})?)$",
 }
 _POSTCODES = "^([0-9]{5}(-[0-9]{4})?|[A-Z]{1,2}[0-9][A-Z0-9]? ?[0-9][A-Z]{2}|[0-9]{4} ?[A-Z]{2})$"
+_NO_COUNT = "^0|[A-Z]"
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ def look_at_texts(table: Table, names: Sequence[str], sequences: Container[str])
 
 
 def _first_cells(table: Table, names: Sequence[str], most: int) -> pa.Table:
-    return table.query(exp.select("*").from_(table.relation(names), copy=False).limit(most))
+    return table.query(exp.select("*").from_(table.relation(names), copy=False).limit(most, copy=False))
 
 
 def _look(cells: pa.ChunkedArray) -> TextLook:
@@ -95,24 +98,32 @@ def _look(cells: pa.ChunkedArray) -> TextLook:
         return TextLook(0)
     words = pc.mean(pc.count_substring(pc.utf8_trim_whitespace(filled), " ")).as_py() + 1
     characters = pc.mean(pc.utf8_length(filled)).as_py()
-    alike = next((what for what, pattern in _LOOKS.items() if _match(filled, pattern)), "")
-    postcodes = not alike and _match(filled, _POSTCODES) and _match(filled, "^0|[A-Z]", least=0)
+    tried = filled.slice(0, _TRIED_FIRST).to_pylist()
+    alike = next(
+        (what for what, pattern in _LOOKS.items() if _may_match(tried, pattern) and _match(filled, pattern)), ""
+    )
+    postcodes = (
+        not alike and _may_match(tried, _POSTCODES) and _match(filled, _POSTCODES) and _match(filled, _NO_COUNT, 0)
+    )
     return TextLook(len(filled), alike, postcodes, words, characters)
 
 
+def _may_match(tried: Sequence[str], pattern: str) -> bool:
+    """Whether some of the very first cells match: most columns need no further look."""
+    return sum(_compiled(pattern).match(cell) is not None for cell in tried) >= len(tried) / 2
+
+
 def _match(cells: Any, pattern: str, least: float = _MOST) -> bool:
-    """Whether so large a share of the cells match, and one at least; a few of them are tried first."""
-    few = cells.slice(0, _TRIED_FIRST)
-    if least and _share(few, pattern) < least / 2:
-        return False
-    share = _share(cells, pattern)
+    """Whether so large a share of the cells match, and one at least."""
+    import pyarrow.compute as pc
+
+    share = pc.mean(pc.match_substring_regex(cells, pattern)).as_py()
     return len(cells) >= _ENOUGH and share >= least and share > 0
 
 
-def _share(cells: Any, pattern: str) -> float:
-    import pyarrow.compute as pc
-
-    return float(pc.mean(pc.match_substring_regex(cells, pattern)).as_py())
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
 
 
 def _find_symbols(table: Table, name: str) -> Symbols | None:
