@@ -20,6 +20,7 @@ from ziggurat.data.engines import (
 from ziggurat.data.reading._frames import arrow_table, check_names
 from ziggurat.data.reading._guess import guess_schema
 from ziggurat.data.reading._later import LaterTable
+from ziggurat.data.reading._unit_warning import warn_of_people
 from ziggurat.data.schema import Schema, Unit
 from ziggurat.errors import DataError, ParameterError
 
@@ -58,7 +59,9 @@ def read(
         as it says; without one their kinds, and marks such as "NA" for missing, are guessed from all cells.
     unit
         What one person contributes; it takes the place of the schema's unit. The name of a column stands for
-        the person whom it tells apart: unit="patient" is unit=Unit.person("patient").
+        the person whom it tells apart: unit="patient" is unit=Unit.person("patient"). Without it and without a
+        schema, a column that seems to tell people apart, and in which values repeat, is worth a `UnitWarning`;
+        unit="row" says that every row is somebody else.
     engine
         Where to hold files and frames; by default DuckDB in this process.
     table
@@ -88,7 +91,10 @@ def read(
         is_text = isinstance(data, str | Path) and is_text_file(str(data))
         declared = (guess_schema if is_text else infer_schema)(holder, relation)
     seen = declared if per is None else declared.with_unit(per)
-    return Table(holder, relation, seen, on_bad_cell=on_bad_cell, unreadable=unreadable, later=later)
+    opened = Table(holder, relation, seen, on_bad_cell=on_bad_cell, unreadable=unreadable, later=later)
+    if schema is None and per is None and not later:
+        warn_of_people(opened)
+    return opened
 
 
 def _schema(given: object) -> Schema | None:

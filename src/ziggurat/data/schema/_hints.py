@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from ziggurat.data.schema._column import Role
@@ -74,7 +74,8 @@ _COUNTER_NAMES = (
 )
 
 
-def roles_in_name(name: str) -> list[tuple[Role, str]]:
+@lru_cache(4096)
+def roles_in_name(name: str) -> tuple[tuple[Role, str], ...]:
     """Return the roles that words in the name of a column speak for, and the words.
 
     Direct identifiers (first name, e-mail, phone, address) come first, then what people keep to themselves, then what
@@ -82,7 +83,7 @@ def roles_in_name(name: str) -> list[tuple[Role, str]]:
     """
     terms = _terms(name)
     found = ((role, next((term for term in terms if _fits(pattern, term)), "")) for role, pattern in _TELLING_NAMES)
-    return list(dict.fromkeys((role, word) for role, word in found if word))
+    return tuple(dict.fromkeys((role, word) for role, word in found if word))
 
 
 def is_bare_name(word: str) -> bool:
@@ -90,6 +91,7 @@ def is_bare_name(word: str) -> bool:
     return _fits(_NAMES, word) and not _fits(_DIRECT, word)
 
 
+@lru_cache(4096)
 def names_a_unit(name: str) -> str:
     """Return the words at the end of a name that say whom a row is about, such as id or patient; else nothing."""
     words = _words(name)
@@ -104,6 +106,7 @@ def names_a_person(name: str) -> bool:
     return names_one_person(name) or _fits(_PERSON, (_words(name) or [""])[-1])
 
 
+@lru_cache(4096)
 def names_one_person(name: str) -> bool:
     """Return whether a name says that it numbers people: patient_id, Versichertennummer, id_cliente."""
     words = _words(name)
