@@ -17,6 +17,10 @@ class ZigguratError(Exception):
         return {"error": {"kind": type(self).__name__, "message": str(self), "exit_code": self.exit_code}}
 
 
+class UnitWarning(UserWarning):
+    """A table seems to hold several rows of a person, and nobody said whose a row is; no cell is shown."""
+
+
 class ParameterError(ZigguratError, ValueError):
     """A parameter (epsilon, delta, a scale, a count) is outside what it may be."""
 

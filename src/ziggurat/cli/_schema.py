@@ -43,7 +43,7 @@ def suggest(
     if out:
         check_output(out, force=force)
     with show_status(_LOOKING):
-        proposed = suggest_schema(read(data, table=table or None, on_bad_cell="missing"))
+        proposed = suggest_schema(read(data, unit="row", table=table or None, on_bad_cell="missing"))
     for column, reason in proposed.reasons.items():
         typer.echo(f"{printable(column)}: {reason}", err=True)
     text = proposed.schema.to_yaml()

@@ -16,6 +16,7 @@ from ziggurat.data.engines import is_finite
 from ziggurat.data.expressions import (
     cast_to,
     constant,
+    count_where,
     is_filled,
     is_one_of,
     missing_codes,
@@ -107,6 +108,17 @@ def reads_as(column: Column) -> exp.Expr:
     if column.kind is Kind.BOOLEAN:
         return exp.and_(written, _is_word(column, PLAIN_TRUTH), copy=False)
     return exp.and_(written, _matches(column, column.kind, TYPICAL), copy=False)
+
+
+def see_value(column: Column, given: pa.DataType) -> exp.Expr:
+    """Return a cell as the schema says it is to be read."""
+    return conversion(column, given).value
+
+
+def count_bad(column: Column, given: pa.DataType) -> dict[str, exp.Expr]:
+    """Return the number of cells that cannot be read as the column's kind, under the key "bad"."""
+    bad = conversion(column, given).bad
+    return {} if bad is None else {"bad": count_where(bad)}
 
 
 def _is_list(given: pa.DataType) -> bool:

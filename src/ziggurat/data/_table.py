@@ -1,13 +1,14 @@
 """A table: a relation in an engine, its schema and its privacy unit."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 import pyarrow as pa
 from sqlglot import exp
 
-from ziggurat.data._conversion import Conversion, conversion, is_moment, kind_of
+from ziggurat.data._conversion import Conversion, conversion, count_bad, is_moment, kind_of, see_value
+from ziggurat.data._stacking import HeldColumns, tally_columns
 from ziggurat.data._tally import tally
 from ziggurat.data._validation import Problem, checks_of, problems_from
 from ziggurat.data.engines import Engine, table_named
@@ -18,6 +19,7 @@ from ziggurat.wording import count_noun, nearest
 
 OnBadCell = Literal["refuse", "missing"]
 Share = str | int | float | Fraction
+_Tallied = dict[str, dict[str, Any]]
 _NOT_AS_SAID = {
     Kind.INTEGER: "not a whole number",
     Kind.REAL: "not a number",
@@ -226,13 +228,22 @@ class Table:
 
     def unreadable(self) -> dict[str, int]:
         """Return for each column how many cells cannot be read as its kind, where there are any."""
-        named = {name: count_where(each.bad) for name, each in self._conversions.items() if each.bad is not None}
+        checked = [each for each in self._declared.columns if self._conversions[each.name].bad is not None]
+        counts = tally_columns(self._columns_held, checked, count_bad)
+        return {each.name: counts[each.name]["bad"] for each in checked if counts[each.name]["bad"]}
 
-        def run(asked: list[exp.Expr]) -> pa.Table:
-            return self._engine.query(exp.select(*asked, copy=False).from_(self._relation, copy=False))
+    def tally(self, columns: Sequence[Column], ask: Callable[[Column], Mapping[str, exp.Expr]]) -> _Tallied:
+        """Return for each column the aggregates that `ask` gives for it, by key; raw, for the steward.
 
-        counts = tally(run, named)
-        return {name: count for name, count in counts.items() if count}
+        Parameters
+        ----------
+        columns
+            Of those that queries see.
+        ask
+            Depends on the kind, the missing codes and the notation of a column only: columns that are alike in them
+            are asked about together, so that a table may have thousands.
+        """
+        return tally_columns(self._columns_held, columns, lambda column, _: ask(column), see_value)
 
     def describe(self) -> pa.Table:
         """Return name, kind, role and public knowledge of each column; no cell, and nothing learned from cells."""
@@ -240,6 +251,10 @@ class Table:
 
     def __repr__(self) -> str:
         return f"<Table of {len(self._visible or ())} columns in {self._engine.title}, unit: {self.unit}>"
+
+    @property
+    def _columns_held(self) -> HeldColumns:
+        return HeldColumns(self._engine, self._relation, self._types)
 
     def _moments(self, keys: Iterable[str]) -> dict[str, exp.Expr]:
         declared = {name: self._declared[name] for name in keys}

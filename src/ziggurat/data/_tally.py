@@ -1,7 +1,7 @@
 """Compute many aggregates over a table, some hundred to a query."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, TypeVar
 
 import pyarrow as pa
 from sqlglot import exp
@@ -9,8 +9,10 @@ from sqlglot import exp
 # PostgreSQL answers with at most 1,664 columns; far below that, every engine plans a query in no time.
 _AT_ONCE = 200
 
+_Key = TypeVar("_Key", bound=Hashable)
 
-def tally(run: Callable[[list[exp.Expr]], pa.Table], asked: Mapping[str, exp.Expr]) -> dict[str, Any]:
+
+def tally(run: Callable[[list[exp.Expr]], pa.Table], asked: Mapping[_Key, exp.Expr]) -> dict[_Key, Any]:
     """Return the value of each aggregate; a table of some fifty columns is read in one pass.
 
     Parameters

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from ziggurat.data.reading._csv_file import CsvWriter, unmark_table, write_csv
     from ziggurat.data.reading._frames import arrow_table, check_names
     from ziggurat.data.reading._read import read
-    from ziggurat.data.reading._suggest import Suggestion, suggest_schema
+    from ziggurat.data.reading.suggesting import Suggestion, suggest_schema
 else:
     __getattr__, __dir__ = lazy(
         __name__,
@@ -16,7 +16,7 @@ else:
             "_csv_file": "CsvWriter unmark_table write_csv",
             "_frames": "arrow_table check_names",
             "_read": "read",
-            "_suggest": "Suggestion suggest_schema",
+            "suggesting": "Suggestion suggest_schema",
         },
     )
 

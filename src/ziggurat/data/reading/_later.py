@@ -1,6 +1,7 @@
 """A file of which only the schema is known until it is needed."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 from sqlglot import exp
@@ -9,7 +10,7 @@ from ziggurat.data._conversion import Conversion
 from ziggurat.data._table import Table, _visible
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.data.expressions import reference
-from ziggurat.data.schema import Schema
+from ziggurat.data.schema import Column, Schema
 
 
 class LaterTable(Table):
@@ -56,3 +57,9 @@ class LaterTable(Table):
     def at_hand(self, names: Sequence[str]) -> pa.Table | None:
         """As the file gives them, once it is open."""
         return None if self._held is None else self._held.at_hand(names)
+
+    def tally(self, columns: Sequence[Column], ask: Callable[[Column], Mapping[str, exp.Expr]]) -> Any:
+        """As the file gives them; it is opened if it is not."""
+        self.ready()
+        assert self._held is not None
+        return self._held.tally(columns, ask)

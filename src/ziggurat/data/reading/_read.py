@@ -20,6 +20,7 @@ from ziggurat.data.engines import (
 )
 from ziggurat.data.reading._frames import arrow_table, check_names
 from ziggurat.data.reading._later import LaterTable
+from ziggurat.data.reading._unit_warning import warn_of_people
 from ziggurat.data.reading.formats import LoadedFile, handles_file, load_database, load_file
 from ziggurat.data.reading.guessing import Conventions, Guess, guess_schema, looks_like_data
 from ziggurat.data.schema import Column, FileLayout, Kind, Schema, Unit
@@ -74,7 +75,9 @@ def read(
         from all cells.
     unit
         What one person contributes; it takes the place of the schema's unit. The name of a column stands for
-        the person whom it tells apart: unit="patient" is unit=Unit.person("patient").
+        the person whom it tells apart: unit="patient" is unit=Unit.person("patient"). Without it and without a
+        schema, a column that seems to tell people apart, and in which values repeat, is worth a `UnitWarning`;
+        unit="row" says that every row is somebody else.
     engine
         Where to hold files and frames; by default DuckDB in this process.
     table
@@ -118,7 +121,11 @@ def read(
         guessed = _describe(held, told, header is True, on_bad_cell == "missing")
         declared = guessed.schema if per is None else guessed.schema.with_unit(per)
         held = replace(held, reasons=guessed.reasons)
-    return Table(held.engine, held.relation, declared, later=later, notes=held.notes, reasons=held.reasons, **checks)
+    how: dict[str, Any] = {"notes": held.notes, "reasons": held.reasons}
+    opened = Table(held.engine, held.relation, declared, later=later, **how, **checks)
+    if schema is None and per is None and not later:
+        warn_of_people(opened)
+    return opened
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,17 @@ if TYPE_CHECKING:
     from ziggurat.data.schema._column import Column, Role
     from ziggurat.data.schema._file_layout import FileLayout
     from ziggurat.data.schema._hierarchy_files import hierarchies_in, read_hierarchies, read_hierarchy, write_hierarchy
-    from ziggurat.data.schema._hints import NUMBER_CODES, TEXT_CODES, names_a_counter, names_a_unit, role_in_name
+    from ziggurat.data.schema._hints import (
+        NUMBER_CODES,
+        TEXT_CODES,
+        is_bare_name,
+        names_a_counter,
+        names_a_number,
+        names_a_person,
+        names_a_unit,
+        names_one_person,
+        roles_in_name,
+    )
     from ziggurat.data.schema._kind_texts import GRAMMAR, LONGEST, PLAIN_TRUTH, TYPICAL, cell_reads_as, looks_like
     from ziggurat.data.schema._known import (
         INT64_LOWER,
@@ -35,7 +45,10 @@ else:
             "_column": "Column Role",
             "_file_layout": "FileLayout",
             "_hierarchy_files": "hierarchies_in read_hierarchies read_hierarchy write_hierarchy",
-            "_hints": "NUMBER_CODES TEXT_CODES names_a_counter names_a_unit role_in_name",
+            "_hints": """
+                NUMBER_CODES TEXT_CODES is_bare_name names_a_counter names_a_number names_a_person
+                names_a_unit names_one_person roles_in_name
+            """,
             "_kind_texts": "GRAMMAR LONGEST PLAIN_TRUTH TYPICAL cell_reads_as looks_like",
             "_known": """
                 BoundValue Bounds Categories Hierarchy INT64_LOWER INT64_UPPER Kind MissingCode Provenance Symbols
@@ -75,13 +88,17 @@ __all__ = [
     "Value",
     "cell_reads_as",
     "hierarchies_in",
+    "is_bare_name",
     "kind_of_values",
     "looks_like",
     "names_a_counter",
+    "names_a_number",
+    "names_a_person",
     "names_a_unit",
+    "names_one_person",
     "read_hierarchies",
     "read_hierarchy",
-    "role_in_name",
+    "roles_in_name",
     "write_hierarchy",
     "write_value",
 ]

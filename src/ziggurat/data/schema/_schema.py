@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -58,13 +59,13 @@ class Schema:
         return tuple(column.name for column in self.columns)
 
     def __getitem__(self, name: str) -> Column:
-        for column in self.columns:
-            if column.name == name:
-                return column
-        raise SchemaError(f"There is no column {name!r} in the schema; {nearest(name, self.names)}")
+        found = self._by_name.get(name)
+        if found is None:
+            raise SchemaError(f"There is no column {name!r} in the schema; {nearest(name, self.names)}")
+        return found
 
     def __contains__(self, name: object) -> bool:
-        return name in self.names
+        return isinstance(name, str) and name in self._by_name
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
@@ -129,6 +130,10 @@ class Schema:
         """Return the SHA-256 of the canonical JSON form; the order of the columns does not matter."""
         canonical = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+
+    @cached_property
+    def _by_name(self) -> dict[str, Column]:
+        return {column.name: column for column in self.columns}
 
     def _check_names(self) -> None:
         seen: dict[str, str] = {}
