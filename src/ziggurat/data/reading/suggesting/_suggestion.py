@@ -48,7 +48,7 @@ def suggest_schema(table: Table) -> Suggestion:
     for column, facts in look_at(table):
         proposed, reason = _propose(column, facts)
         columns.append(proposed)
-        reasons[column.name] = reason
+        reasons[column.name] = "; ".join(each for each in (table.reasons.get(column.name), reason) if each)
     for name in table.left_out:
         reasons[name] = "no kind describes its type, so it is left out"
     declared = table.declared
