@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from ziggurat.queries import Answer
     from ziggurat.release import Quotation, Sweep
 
-_ENDINGS = (".csv", ".parquet", ".json")
+_ENDINGS = (".csv", ".parquet", ".json", ".xlsx", ".tsv", ".jsonl", ".arrow", ".feather")
+_WITHOUT_LISTS = (".csv", ".tsv", ".xlsx")
 _REHEARSED = "This is a rehearsal: its noise was seeded, so nothing of it may be published."
 
 
@@ -63,7 +64,7 @@ def _print_answer(answer: Answer, cost: PureDP | ApproximateDP, left: str, expla
 def _flatten(table: pa.Table, out: str) -> pa.Table:
     from ziggurat.release.questions import flatten_lists
 
-    return flatten_lists(table) if out.lower().endswith(".csv") else table
+    return flatten_lists(table) if out.lower().endswith(_WITHOUT_LISTS) else table
 
 
 def _sentences(answer: Answer, cost: PureDP | ApproximateDP, left: str) -> list[str]:

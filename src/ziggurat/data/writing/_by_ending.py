@@ -1,6 +1,6 @@
 """Write a table to one file; its ending says how."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -10,8 +10,9 @@ import pyarrow as pa
 from ziggurat.data.reading import CsvWriter
 from ziggurat.data.schema import Schema
 from ziggurat.data.writing._json_lines import JsonLinesWriter
-from ziggurat.data.writing._statistics import SpssWriter, StataWriter
-from ziggurat.data.writing._workbook import WorkbookWriter
+from ziggurat.data.writing._statistics import SpssWriter, StataWriter, check_names
+from ziggurat.data.writing._statistics_rules import SPSS, STATA
+from ziggurat.data.writing._workbook import WorkbookWriter, check_size
 from ziggurat.errors import DataError
 from ziggurat.files import replacing
 from ziggurat.wording import list_names
@@ -54,6 +55,29 @@ _WRITERS: dict[str, Callable[[Path, pa.Schema, Schema | None], _Writer]] = {
 
 TABLE_ENDINGS = tuple(_WRITERS)
 """The endings of files to which a table can be written."""
+STREAMED_ENDINGS = tuple(ending for ending in TABLE_ENDINGS if ending not in (".xlsx", ".dta", ".sav"))
+"""Those that hold any names of columns and any number of rows."""
+
+
+def check_table_file(path: str | Path, names: Sequence[str], rows: int | None = None) -> None:
+    """Raise DataError unless a file of that name can hold a table, before the table is made or paid for.
+
+    Parameters
+    ----------
+    path
+        Where it would be written.
+    names
+        Of its columns.
+    rows
+        How many it would have, if that is known.
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in _WRITERS:
+        raise DataError(f"The file {str(path)!r} has no known ending; use {list_names(TABLE_ENDINGS)}.")
+    if ending == ".xlsx":
+        check_size(len(names), rows or 0)
+    if ending in (".dta", ".sav"):
+        check_names(names, STATA if ending == ".dta" else SPSS)
 
 
 class TableWriter:

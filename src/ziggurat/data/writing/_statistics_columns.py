@@ -2,7 +2,7 @@
 
 import string
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from math import isfinite, isnan
 from typing import Any
@@ -36,6 +36,8 @@ class StatisticsColumn:
         Values that count as missing in SPSS.
     letters
         Those of Stata's missing values that it uses.
+    is_text
+        Whether its cells are texts, also if there are none.
     """
 
     name: str
@@ -44,6 +46,7 @@ class StatisticsColumn:
     labels: dict[Any, str] = field(default_factory=dict)
     missing: tuple[MissingCode, ...] = ()
     letters: tuple[str, ...] = ()
+    is_text: bool = False
 
     @property
     def is_whole(self) -> bool:
@@ -73,7 +76,8 @@ def column_for(name: str, column: pa.ChunkedArray, known: Column | None, rules: 
     if fitting is not None and _is_text(column.type) and fitting.storage is not Kind.TEXT:
         cells = [_parse(name, cell, fitting) for cell in cells]
     if not numeric:
-        return _describe_other(name, cells, fitting, description, rules)
+        made = _describe_other(name, cells, fitting, description, rules)
+        return replace(made, is_text=_is_text(column.type) and not (fitting and fitting.storage is Kind.DATE))
     if rules is STATA:
         return _describe_stata(name, cells, fitting, description)
     return _describe_spss(name, cells, fitting, description)
