@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 TABLES = (".parquet", ".csv", ".tsv", ".xlsx", ".dta", ".sav", ".jsonl", ".arrow", ".feather")
+ANSWERS = tuple(ending for ending in TABLES if ending not in (".dta", ".sav"))  # which refuse names of columns
 PICTURES = (".svg", ".png")
 PAGES = (".html", ".htm")
 

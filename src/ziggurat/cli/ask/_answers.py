@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ziggurat.cli._outputs import PICTURES, check_file, print_json, write_table
+from ziggurat.cli._outputs import ANSWERS, PICTURES, check_file, print_json, write_table
 from ziggurat.errors import ParameterError, ZigguratError
 from ziggurat.privacy import in_words
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ziggurat.queries import Answer
     from ziggurat.release import Quotation, Sweep
 
-_ENDINGS = (".csv", ".parquet", ".json", ".xlsx", ".tsv", ".jsonl", ".arrow", ".feather")
+_ENDINGS = (*ANSWERS, ".json")
 _WITHOUT_LISTS = (".csv", ".tsv", ".xlsx")
 _REHEARSED = "This is a rehearsal: its noise was seeded, so nothing of it may be published."
 

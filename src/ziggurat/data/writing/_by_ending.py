@@ -26,7 +26,7 @@ class _Writer(Protocol):
 def _parquet(path: Path, shape: pa.Schema, _: Schema | None) -> _Writer:
     from pyarrow.parquet import ParquetWriter
 
-    return ParquetWriter(path, shape)
+    return ParquetWriter(path, shape)  # type: ignore[no-any-return]
 
 
 def _arrow(path: Path, shape: pa.Schema, _: Schema | None) -> _Writer:
