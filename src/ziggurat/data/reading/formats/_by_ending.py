@@ -30,6 +30,8 @@ FILE_ENDINGS = (*(ending for endings in _READERS for ending in endings), *_DATAB
 
 def handles_file(path: str) -> bool:
     """Return whether `load_file` reads a file of that name: by its ending, or because it is a folder."""
+    if "://" in path:  # an address, which may end like a file
+        return False
     return path.lower().endswith(FILE_ENDINGS) or _is_folder(path)
 
 
