@@ -67,10 +67,10 @@ def test_a_table_of_a_sqlite_file(tmp_path: Path) -> None:
     assert read(path).raw.rows().to_pylist() == ROWS
     assert read(f"sqlite:///{path}", table="one").raw.rows().to_pylist() == ROWS
     several = make_sqlite(tmp_path / "s.sqlite", ("one", "two"))
-    with pytest.raises(DataError, match="several tables in .*, 'one' and 'two'; name one with table="):
+    with pytest.raises(DataError, match=r"several tables in .*, 'one' and 'two'; name one with table="):
         read(several)
     assert read(several, table="two").raw.count_rows() == 2
-    with pytest.raises(DataError, match="no table 'twoo' .*did you mean 'two'"):
+    with pytest.raises(DataError, match=r"no table 'twoo' .*did you mean 'two'"):
         read(several, table="twoo")
 
 

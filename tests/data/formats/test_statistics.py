@@ -151,12 +151,16 @@ def test_a_wide_range_of_missing_values_becomes_those_that_occur(tmp_path: Path)
 
 def test_a_transport_file_of_sas_and_a_portable_one_of_spss(tmp_path: Path) -> None:
     frame = pd.DataFrame({"a": [1.0, None], "s": ["x", ""], "d": [date(2020, 1, 2)] * 2})
-    pyreadstat.write_xport(frame, str(tmp_path / "t.xpt"), column_labels=["A column", None, None], file_format_version=8)
+    pyreadstat.write_xport(
+        frame, str(tmp_path / "t.xpt"), column_labels=["A column", None, None], file_format_version=8
+    )
     pyreadstat.write_por(frame, str(tmp_path / "t.por"))
     rows = [{"a": 1, "s": "x", "d": date(2020, 1, 2)}, {"a": None, "s": None, "d": date(2020, 1, 2)}]
     assert load(tmp_path / "t.xpt").data.to_pylist() == rows
     assert described(load(tmp_path / "t.xpt"))["a"].description == "A column"
-    assert load(tmp_path / "t.por").data.to_pylist() == [{name.upper(): cell for name, cell in row.items()} for row in rows]
+    assert load(tmp_path / "t.por").data.to_pylist() == [
+        {name.upper(): cell for name, cell in row.items()} for row in rows
+    ]
 
 
 @pytest.mark.parametrize("ending", [".dta", ".sav", ".por", ".xpt", ".sas7bdat"])

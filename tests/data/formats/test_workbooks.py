@@ -36,7 +36,15 @@ EXPECTED = [{"name": "Ada", "age": 36, "paid": 12.5}, {"name": "Bob", "age": 41,
 
 
 def test_titles_and_blanks_around_the_table_are_left_out_and_noted(tmp_path: Path) -> None:
-    titles = [["Report of the clinic"], ["as of", "31.12.2024"], [], [None, *HEADER], [None, *ROWS[0]], [], [None, *ROWS[1]]]
+    titles = [
+        ["Report of the clinic"],
+        ["as of", "31.12.2024"],
+        [],
+        [None, *HEADER],
+        [None, *ROWS[0]],
+        [],
+        [None, *ROWS[1]],
+    ]
     path = book(tmp_path / "t.xlsx", {"Patienten": [[], [], *titles, [], []]})
     loaded = load_file(path, FileLayout())
     assert loaded.data.to_pylist() == EXPECTED
@@ -106,7 +114,7 @@ def test_a_sheet_without_a_header_is_refused_until_that_is_told(tmp_path: Path) 
     assert "Ada" not in str(caught.value)
     assert [list(row) for row in rows_of(path, header=False)] == [["column_1", "column_2", "column_3"]] * 2
     assert rows_of(path, header=False, names=HEADER) == EXPECTED
-    with pytest.raises(DataError, match="There are 3 columns on .*, but 2 names"):
+    with pytest.raises(DataError, match=r"There are 3 columns on .*, but 2 names"):
         rows_of(path, header=False, names=HEADER[:2])
 
 
@@ -118,7 +126,11 @@ def test_rows_to_skip_are_skipped(tmp_path: Path) -> None:
 
 
 FALSE = {
-    "a web page": ("t.xls", b"<html><table><tr><td>secret</td></tr></table></html>", r"\(HTML\); open it in a spreadsheet"),
+    "a web page": (
+        "t.xls",
+        b"<html><table><tr><td>secret</td></tr></table></html>",
+        r"\(HTML\); open it in a spreadsheet",
+    ),
     "text": ("t.xls", b"a;b\nsecret;2\n", "holds text; name it .csv"),
     "a password": ("t.xlsx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(3000), "protected by a password"),
     "half a file": ("t.xlsx", b"PK\x03\x04" + bytes(300), "damaged or no workbook"),
@@ -146,11 +158,11 @@ def test_an_open_document_sheet_is_read(tmp_path: Path) -> None:
     )
     content = f"<table:table-row>{head}</table:table-row><table:table-row>{body}</table:table-row>"
     sheet = f'<office:spreadsheet><table:table table:name="s">{content}</table:table></office:spreadsheet>'
-    whole = f"<?xml version='1.0'?><office:document-content {spaces}><office:body>{sheet}</office:body></office:document-content>"
+    whole = f"<office:document-content {spaces}><office:body>{sheet}</office:body></office:document-content>"
     with zipfile.ZipFile(tmp_path / "t.ods", "w") as archive:
         archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
         archive.writestr("META-INF/manifest.xml", "<manifest/>")
-        archive.writestr("content.xml", whole)
+        archive.writestr("content.xml", f"<?xml version='1.0'?>{whole}")
     assert rows_of(str(tmp_path / "t.ods")) == EXPECTED[:1]
 
 

@@ -61,7 +61,8 @@ class StatisticsWriter:
 
     def _write(self, columns: list[StatisticsColumn]) -> None:
         frame = _frame(columns)
-        options = {
+        options: dict[str, Any] = {
+            "variable_format": {each.name: each.form for each in columns if each.form},
             "column_labels": {each.name: each.description or None for each in columns},
             "variable_value_labels": {each.name: each.labels for each in columns if each.labels},
         }
@@ -99,8 +100,8 @@ class SpssWriter(StatisticsWriter):
         import pyreadstat
 
         ranges = {each.name: missing_ranges(each) for each in columns if each.missing}
-        formats = {each.name: "F8.0" for each in columns if each.is_whole}
-        pyreadstat.write_sav(frame, str(self._path), missing_ranges=ranges, variable_format=formats, **options)
+        options["variable_format"] |= {each.name: "F8.0" for each in columns if each.is_whole}
+        pyreadstat.write_sav(frame, str(self._path), missing_ranges=ranges, **options)
 
 
 def _frame(columns: list[StatisticsColumn]) -> Any:

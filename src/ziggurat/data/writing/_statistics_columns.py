@@ -38,6 +38,8 @@ class StatisticsColumn:
         Those of Stata's missing values that it uses.
     is_text
         Whether its cells are texts, also if there are none.
+    form
+        How a column of dates or moments is shown, where no cell says that it is one.
     """
 
     name: str
@@ -47,6 +49,7 @@ class StatisticsColumn:
     missing: tuple[MissingCode, ...] = ()
     letters: tuple[str, ...] = ()
     is_text: bool = False
+    form: str = ""
 
     @property
     def is_whole(self) -> bool:
@@ -77,7 +80,9 @@ def column_for(name: str, column: pa.ChunkedArray, known: Column | None, rules: 
         cells = [_parse(name, cell, fitting) for cell in cells]
     if not numeric:
         made = _describe_other(name, cells, fitting, description, rules)
-        return replace(made, is_text=_is_text(column.type) and not (fitting and fitting.storage is Kind.DATE))
+        return replace(
+            made, is_text=_is_text(column.type) and not _is_date(fitting), form=_form(made, column.type, rules)
+        )
     if rules is STATA:
         return _describe_stata(name, cells, fitting, description)
     return _describe_spss(name, cells, fitting, description)
@@ -115,6 +120,18 @@ def _is_number(given: pa.DataType) -> bool:
 def _is_text(given: pa.DataType) -> bool:
     given = given.value_type if kinds.is_dictionary(given) else given
     return bool(kinds.is_string(given) or kinds.is_large_string(given) or kinds.is_string_view(given))
+
+
+def _is_date(known: Column | None) -> bool:
+    return known is not None and known.storage is Kind.DATE
+
+
+def _form(made: StatisticsColumn, given: pa.DataType, rules: StatisticsRules) -> str:
+    if any(cell is not None for cell in made.cells):
+        return ""
+    if kinds.is_timestamp(given):
+        return rules.moments
+    return rules.dates if kinds.is_date(given) else ""
 
 
 def _fits(known: Column, given: pa.DataType) -> bool:

@@ -68,7 +68,9 @@ class WorkbookWriter:
     ) -> None:
         if error is None:
             self._book.save(str(self._path))
-        self._book.close()
+            return
+        self._sheet.close()
+        self._sheet._writer.cleanup()  # a draft of the sheet, which holds cells
 
     def _text(self, text: str, name: str) -> Any:
         """A cell that is text, also if it begins with = or looks like a number."""
