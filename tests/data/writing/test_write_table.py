@@ -87,7 +87,7 @@ def _row(**cells: Any) -> pa.Table:
 
 
 FAULTS = {
-    "no ending": ("t.docx", _row(a=1), "has no known ending; use '.parquet'"),
+    "no ending": ("t.docx", _row(a=1), "has no known ending; use .parquet, .csv"),
     "a long text": ("t.xlsx", _row(a="secret" * 6_000), "Column 'a' holds text of more than 32,767 characters"),
     "a control character": ("t.xlsx", _row(a="secret\x01"), "Column 'a' holds control characters"),
     "a list": ("t.xlsx", _row(a=["secret"]), "Column 'a' holds lists"),

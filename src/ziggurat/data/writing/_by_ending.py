@@ -15,7 +15,6 @@ from ziggurat.data.writing._statistics_rules import SPSS, STATA
 from ziggurat.data.writing._workbook import WorkbookWriter, check_size
 from ziggurat.errors import DataError
 from ziggurat.files import replacing
-from ziggurat.wording import list_names
 
 
 class _Writer(Protocol):
@@ -73,7 +72,7 @@ def check_table_file(path: str | Path, names: Sequence[str], rows: int | None = 
     """
     ending = Path(path).suffix.lower()
     if ending not in _WRITERS:
-        raise DataError(f"The file {str(path)!r} has no known ending; use {list_names(TABLE_ENDINGS)}.")
+        raise DataError(f"The file {str(path)!r} has no known ending; use {', '.join(TABLE_ENDINGS)}.")
     if ending == ".xlsx":
         check_size(len(names), rows or 0)
     if ending in (".dta", ".sav"):
@@ -100,7 +99,7 @@ class TableWriter:
     def __init__(self, path: str | Path, shape: pa.Schema, schema: Schema | None = None, *, ending: str = "") -> None:
         wanted = (ending or Path(path).suffix).lower()
         if wanted not in _WRITERS:
-            raise DataError(f"The file {str(path)!r} has no known ending; use {list_names(TABLE_ENDINGS)}.")
+            raise DataError(f"The file {str(path)!r} has no known ending; use {', '.join(TABLE_ENDINGS)}.")
         self._writer = _WRITERS[wanted](Path(path), shape, schema)
 
     def write_table(self, table: pa.Table) -> None:
@@ -143,7 +142,7 @@ def write_table(table: pa.Table, path: str | Path, schema: Schema | None = None)
     """
     target = Path(path)
     if target.suffix.lower() not in _WRITERS:
-        raise DataError(f"The file {str(target)!r} has no known ending; use {list_names(TABLE_ENDINGS)}.")
+        raise DataError(f"The file {str(target)!r} has no known ending; use {', '.join(TABLE_ENDINGS)}.")
     reason = f"The columns do not fit into {str(target)!r}; write .parquet instead."
     with replacing(target) as draft:
         try:
