@@ -8,7 +8,7 @@ import pandas as pd
 import pyreadstat
 import pytest
 
-from ziggurat.data import FileLayout, Kind, Provenance, read
+from ziggurat.data import FileLayout, Kind, Provenance, Schema, read, suggest_schema
 from ziggurat.data.reading.formats import LoadedFile, load_file
 from ziggurat.data.writing import write_table
 from ziggurat.errors import DataError
@@ -125,12 +125,17 @@ def test_labels_codes_and_cells_survive_to_the_schema_and_back(
     assert load(again).columns == load(file).columns
 
 
-def test_a_label_that_is_changed_is_noticed(stata: Path, tmp_path: Path) -> None:
-    table = read(stata)
-    other = table.schema.with_column(table.schema["name"])
-    write_table(table.raw.rows(as_held=True), tmp_path / "bare.dta", None)
-    assert other == table.schema
-    assert read(tmp_path / "bare.dta").schema != table.schema
+def test_a_proposed_schema_keeps_what_the_file_says(spss: Path, stata: Path) -> None:
+    for file in (spss, stata):
+        found, proposed = read(file).schema, suggest_schema(read(file)).schema
+        sex = Schema.from_yaml(proposed.to_yaml())["sex"]
+        assert (sex.kind, sex.categories, sex.labels) == (Kind.CATEGORY, found["sex"].categories, found["sex"].labels)
+        assert (sex.missing, sex.description) == (found["sex"].missing, found["sex"].description)
+
+
+def test_without_the_schema_the_labels_stay_behind(stata: Path, tmp_path: Path) -> None:
+    write_table(read(stata).raw.rows(), tmp_path / "bare.dta")
+    assert read(tmp_path / "bare.dta").schema["sex"].labels == ()
 
 
 def test_a_table_of_spss_goes_to_stata_with_its_codes_still_missing(spss: Path, tmp_path: Path) -> None:

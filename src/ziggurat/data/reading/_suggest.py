@@ -1,7 +1,7 @@
 """Propose a schema from the data, for a steward to correct."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlglot import exp
@@ -101,7 +101,7 @@ def suggest_schema(table: Table) -> Suggestion:
     columns, reasons = [], {}
     for column, facts in _look_at(table):
         proposed, reason = _propose(column, facts)
-        columns.append(proposed)
+        columns.append(_keep_told(column, proposed))
         reasons[column.name] = reason
     for name in table.left_out:
         reasons[name] = "no kind describes its type, so it is left out"
@@ -233,6 +233,14 @@ def _propose(column: Column, facts: _ColumnFacts) -> tuple[Column, str]:
     elif facts.lower is not None and facts.upper is not None and role is not Role.IDENTIFIER:
         bounds = Bounds(facts.lower, facts.upper, Provenance.LEARNED)
     return Column(column.name, kind, role, bounds, categories, missing=missing), "; ".join(reasons)
+
+
+def _keep_told(column: Column, proposed: Column) -> Column:
+    """What the file itself says of a column stays: labels, a description, the codes of a category."""
+    kept = replace(proposed, labels=column.labels, description=column.description)
+    if column.categories is None or proposed.role is Role.IDENTIFIER:
+        return kept
+    return replace(kept, kind=Kind.CATEGORY, bounds=None, categories=column.categories, missing=column.missing)
 
 
 def _remarks(missing: tuple[MissingCode, ...], facts: _ColumnFacts) -> list[str]:
