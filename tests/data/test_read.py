@@ -211,7 +211,7 @@ def _mixed() -> pd.DataFrame:
         (lambda _: read("absent-*.parquet"), DataError, "There is no file"),
         (lambda _: read("https://example.org/t.csv"), DataError, "download it first"),
         (lambda folder: read(folder / "empty.csv"), DataError, "is empty"),
-        (lambda folder: read(folder / "t.xlsx"), DataError, "is named like a workbook but holds text"),
+        (lambda folder: read(folder / "t.docx"), DataError, "has no known ending"),
         (lambda folder: read(folder / "broken.parquet"), EngineError, "Reading the file"),
         (lambda folder: read(folder / "broken.feather"), EngineError, "Reading the file"),
         (lambda _: read(42), DataError, "A int cannot be read"),
@@ -236,7 +236,7 @@ def _mixed() -> pd.DataFrame:
 )
 def test_what_cannot_be_read_is_one_sentence(call: Any, kind: type[Exception], sentence: str, tmp_path: Path) -> None:
     (tmp_path / "empty.csv").touch()
-    for name in ("t.xlsx", "broken.parquet", "broken.feather"):
+    for name in ("t.docx", "broken.parquet", "broken.feather"):
         (tmp_path / name).write_text("nonsense")
     with pytest.raises(kind) as caught:
         call(tmp_path)

@@ -166,7 +166,7 @@ def test_a_file_that_does_not_satisfy_its_models_is_held_back(anonymous: Anonymi
 @pytest.mark.parametrize(
     ("name", "options", "error", "sentence"),
     [
-        ("out.txt", {}, DataError, r"a \.parquet or a \.csv file"),
+        ("out.txt", {}, DataError, r"has no known ending; use \.parquet, \.csv"),
         ("none/out.csv", {}, DataError, "create it first"),
         ("out.csv", {"budget": "clinic"}, ParameterError, "Give the ledger"),
         ("out.csv", {"note": "a\nb"}, ParameterError, "printable text"),

@@ -363,7 +363,7 @@ def test_an_interruption_leaves_nothing_and_a_checkpoint_takes_it_up(table: Tabl
 @pytest.mark.parametrize(
     ("options", "error", "sentence"),
     [
-        ({"path": "out.txt"}, DataError, r"a \.parquet or a \.csv file"),
+        ({"path": "out.txt"}, DataError, r"has no known ending; use \.parquet, \.csv"),
         ({"path": "none/out.csv"}, DataError, "create it first"),
         ({"budget": "clinic"}, ParameterError, "Give the ledger"),
         ({"copies": 0}, ParameterError, "at least 1"),

@@ -13,7 +13,7 @@ import typer
 
 from ziggurat.cli._books import Payer
 from ziggurat.cli._options import AsJson, Force, OnlyQuote, OutFile, Rehearse, SchemaFile, Where, rehearsal_source
-from ziggurat.cli._outputs import TABLES, check_file, end_with_quote, print_json, write_table
+from ziggurat.cli._outputs import check_file, end_with_quote, print_json, write_table
 from ziggurat.cli._tables import Located, find_table
 from ziggurat.errors import DataError, ParameterError, SchemaError
 from ziggurat.files import check_output
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ziggurat.randomness import Source
 
 _FORMAT = "ziggurat-collection-1"
+_REPORTS = (".parquet", ".csv")
 _ROWS_AT_A_TIME = 100_000
 _MOST_SHOWN = 20
 
@@ -100,7 +101,7 @@ def _require_named(file: str, out: str, *, force: bool, quote: bool) -> None:
         return
     if not (file and out):
         raise ParameterError("Name the file and the --out file; or --estimate reports alone.")
-    check_file(out, TABLES, force=True)
+    check_file(out, _REPORTS, force=True)
     if Path(out).absolute() == Path(file).absolute():
         raise DataError("The reports must not take the place of the file they are about; name another --out.")
     for path in (Path(out), _description(out)):
@@ -223,7 +224,7 @@ def _read_table(file: str, record: WholeRecord) -> pa.Table:
 
     from ziggurat.data import unmark_table
 
-    if Path(file).suffix.lower() not in TABLES:
+    if Path(file).suffix.lower() not in _REPORTS:
         raise DataError("Reports are in a .parquet or a .csv file.")
     types = {name: part.arrow_type for name, part in record.parts.items()}
     try:

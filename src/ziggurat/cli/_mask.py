@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @with_records
 def mask(
     data: TableArgument,
-    out: Annotated[str, out_option("a .parquet or .csv file, with the record beside it.")],
+    out: Annotated[str, out_option("a .parquet, .csv, .xlsx, .dta or .sav file, with the record beside it.")],
     opening: TableOptions,
     plan: Annotated[str, typer.Option(help="A YAML file: for each column its technique.")] = "",
     safe_harbor: Annotated[

@@ -33,7 +33,7 @@ def picture_option(what: str) -> Any:
     return typer.Option("--picture", help=PICTURE + what)
 
 
-OutFile = Annotated[str, out_option("a .csv or .parquet file.")]
+OutFile = Annotated[str, out_option("a .csv, .parquet, .xlsx, .dta or .sav file.")]
 OutFolder = Annotated[str, out_option("a new folder.")]
 Report = Annotated[str, typer.Option("--report", help="Also write a page with pictures to this .html file.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that are there already.")]

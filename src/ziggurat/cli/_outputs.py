@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from ziggurat.errors import DataError
-from ziggurat.files import check_output, replacing, write_text
+from ziggurat.files import check_output, write_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-TABLES = (".parquet", ".csv")
+TABLES = (".parquet", ".csv", ".tsv", ".xlsx", ".dta", ".sav", ".jsonl", ".arrow", ".feather")
+ANSWERS = tuple(ending for ending in TABLES if ending not in (".dta", ".sav"))  # which refuse names of columns
 PICTURES = (".svg", ".png")
 PAGES = (".html", ".htm")
 
@@ -41,18 +42,10 @@ def check_folder(path: str) -> Path:
 
 
 def write_table(table: pa.Table, out: str) -> None:
-    """Write a table to a .parquet or .csv file, whole or not at all."""
-    import pyarrow.parquet as parquet
+    """Write a table to a file of any format that `TABLES` lists, whole or not at all."""
+    from ziggurat.data import writing
 
-    from ziggurat.data import write_csv
-
-    suffix = Path(out).suffix.lower()
-    try:
-        with replacing(out) as draft:
-            (parquet.write_table if suffix == ".parquet" else write_csv)(table, draft)
-    except (ValueError, NotImplementedError):
-        other = ".parquet" if suffix == ".csv" else ".csv"
-        raise DataError(f"The columns do not fit into {out!r}; write {other} instead.") from None
+    writing.write_table(table, out)
 
 
 def write_page(page: str, out: str) -> None:

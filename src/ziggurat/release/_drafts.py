@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ziggurat.data import Table
+from ziggurat.data.writing import STREAMED_ENDINGS, check_table_file
 from ziggurat.errors import DataError, ParameterError, PrivacyError
 from ziggurat.files import check_output, place, write_text
 from ziggurat.release._certificate import Artefact
@@ -38,8 +39,7 @@ class File(Artefact):
 def check_target(path: str | Path, ledger: Ledger | None, budget: str, note: str) -> Path:
     """Refuse a file, a ledger or a note that could only fail later."""
     target = Path(path)
-    if target.suffix.lower() not in (".parquet", ".csv"):
-        raise DataError("The output must be a .parquet or a .csv file.")
+    check_table_file(target, ())
     check_output(target, force=True)
     if ledger is not None and not budget:
         raise ParameterError("Name the budget under which the ledger should remember the release.")
@@ -48,6 +48,12 @@ def check_target(path: str | Path, ledger: Ledger | None, budget: str, note: str
     if len(note) > _LONGEST_NOTE or not note.isprintable():
         raise ParameterError(f"A note is printable text of at most {_LONGEST_NOTE:,} characters; shorten it.")
     return target
+
+
+def require_streamed(target: Path) -> None:
+    """Refuse formats that may turn out too small for rows whose number is known only once they were paid for."""
+    if target.suffix.lower() not in STREAMED_ENDINGS:
+        raise DataError(f"What is drawn here is written to a file ending in {', '.join(STREAMED_ENDINGS)}; name one.")
 
 
 def private_folder(target: Path) -> tempfile.TemporaryDirectory[str]:

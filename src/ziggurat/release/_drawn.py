@@ -16,7 +16,7 @@ from ziggurat.data import Categories, Column, Kind, Table
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import ParameterError
 from ziggurat.privacy import Event, whole_number
-from ziggurat.release._drafts import Told, check_share, describe_files, say_nothing
+from ziggurat.release._drafts import Told, check_share, describe_files, require_streamed, say_nothing
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._promised import (
     PromisedDraft,
@@ -206,6 +206,7 @@ def plan_drawn(
     """Plan something drawn with a guarantee, whose draft is made in `place`; no row is read."""
     planned = require_payer(model.planned(file.domain), purse)
     _require_possible(file, count, sizes, holdout)
+    require_streamed(target)
     told = progress or say_nothing
     task = _Drafting(clone(model), table, file, attacks, holdout, count, sizes, engine, place, told)
     return DrawnPlan(task, target, planned, note, file.kind, file.kind)

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ziggurat.data import CsvWriter
+from ziggurat.data.writing import TABLE_ENDINGS, TableWriter
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.files import replacing
 from ziggurat.synthesize._result import Origin
@@ -46,8 +46,8 @@ class WrittenCopies:
 def name_paths(path: str | Path, copies: int) -> tuple[Path, ...]:
     """Return the file of each copy: the path itself for one, NAME.1.parquet and so on for several."""
     target = Path(path)
-    if target.suffix not in (".parquet", ".csv"):
-        raise ParameterError("Synthetic copies are written to a .parquet or a .csv file; name one of these.")
+    if target.suffix.lower() not in TABLE_ENDINGS:
+        raise ParameterError(f"Synthetic copies are written to files ending in {', '.join(TABLE_ENDINGS)}; name one.")
     if not target.parent.is_dir():
         raise DataError(f"The folder {str(target.parent)!r} is not there; make it first.")
     if copies == 1:
@@ -83,7 +83,7 @@ def _stream(path: Path, suffix: str, pieces: Iterator[pa.Table], facts: Mapping[
     first = next(pieces)
     schema = first.schema.with_metadata({KEY: json.dumps(facts).encode()})
     writer = pq.ParquetWriter(path, schema, compression="zstd") if suffix == ".parquet" else None
-    with writer or CsvWriter(path, schema) as to:
+    with writer or TableWriter(path, schema, ending=suffix) as to:
         to.write_table(first.cast(schema))
         rows = int(first.num_rows)
         for piece in pieces:

@@ -165,7 +165,7 @@ class Anonymized:
         return self.publication.table()
 
     def write(self, path: str | Path) -> None:
-        """Write the anonymised rows to a .parquet or .csv file, whole or not at all."""
+        """Write the anonymised rows to a .parquet, .csv, .xlsx or other file, whole or not at all."""
         self.publication.write(path)
 
     @cached_property

@@ -16,9 +16,10 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ziggurat import randomness
-from ziggurat.data import Column, CsvWriter, Kind, Role
+from ziggurat.data import Column, Kind, Role
 from ziggurat.data.engines import scramble
 from ziggurat.data.expressions import is_present
+from ziggurat.data.writing import TableWriter, check_table_file
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.files import replacing
 
@@ -195,10 +196,12 @@ class Publication:
         return pa.Table.from_batches(batches) if batches else self._nothing()
 
     def write(self, path: str | Path) -> None:
-        """Write the published rows to a .parquet or .csv file, whole or not at all, in flat memory."""
+        """Write the published rows to a .parquet, .csv, .xlsx or other file, whole or not at all.
+
+        All formats of `TABLE_ENDINGS` but Stata's and SPSS's are written in flat memory.
+        """
         target = Path(path)
-        if target.suffix.lower() not in (".parquet", ".csv"):
-            raise DataError("The output must be a .parquet or a .csv file.")
+        check_table_file(target, self.columns)
         with replacing(target) as draft:
             self._write(draft, target.suffix.lower())
 
@@ -207,7 +210,7 @@ class Publication:
         first = next(batches, None)
         if first is None:
             first = pa.RecordBatch.from_pylist([], schema=self._nothing().schema)
-        with _writer(draft, ending, first.schema) as writer:
+        with TableWriter(draft, first.schema, ending=ending) as writer:
             writer.write_batch(first)
             for batch in batches:
                 writer.write_batch(batch)
@@ -262,14 +265,6 @@ class Publication:
         columns: dict[str, Any] = {_key(number): pa.array(key) for number, key in enumerate(keys)}
         columns |= {each.column: each.cells(self._chosen) for each in self._labels if not each.untouched}
         return pa.table({**columns, _PLACE: pa.array(np.arange(self._chosen.size, dtype=np.int64))})
-
-
-def _writer(draft: Path, ending: str, schema: pa.Schema) -> Any:
-    import pyarrow.parquet as parquet
-
-    if ending == ".parquet":
-        return parquet.ParquetWriter(draft, schema)
-    return CsvWriter(draft, schema)
 
 
 def _look_up(query: exp.Select, lookup: exp.Expr, place: int, column: str) -> exp.Select:

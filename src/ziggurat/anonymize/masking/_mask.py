@@ -13,11 +13,12 @@ from sqlglot import exp
 
 from ziggurat.anonymize.masking._technique import MaskRecord, Tally, Technique, check_source, plain_columns
 from ziggurat.anonymize.masking._tokens import Tokens
-from ziggurat.data import Role, Table, write_csv
+from ziggurat.data import Role, Table
 from ziggurat.data.expressions import null_if_missing
 from ziggurat.data.reading import arrow_table, check_names
+from ziggurat.data.writing import write_table
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.files import replacing, write_text
+from ziggurat.files import write_text
 from ziggurat.randomness import Source
 from ziggurat.wording import nearest
 
@@ -64,11 +65,11 @@ class MaskedTable:
             raise ParameterError(f"Write {str(target)!r} to another folder: this one holds the vault of its tokens.")
 
     def write(self, path: str | Path) -> None:
-        """Write the table alone (.parquet or .csv)."""
+        """Write the table alone (.parquet, .csv, .xlsx or another of `TABLE_ENDINGS`)."""
         _write(self.table, Path(path))
 
     def save(self, path: str | Path) -> None:
-        """Write the table (.parquet or .csv) and beside it, as NAME.mask.json, what was done.
+        """Write the table and beside it, as NAME.mask.json, what was done.
 
         A folder that holds the vault of a technique is refused: a folder is easily published whole.
         """
@@ -255,21 +256,8 @@ def describe(rows: int, records: Sequence[MaskRecord], untouched: Sequence[str])
 
 
 def _write(table: pa.Table, target: Path) -> None:
-    suffix = target.suffix.lower()
-    if suffix not in (".parquet", ".csv"):
-        raise DataError(f"The file {str(target)!r} has no known ending; use .parquet or .csv.")
     # The footer of a Parquet file would otherwise keep what pandas knew of the columns before.
-    bare = table.replace_schema_metadata(None)
-    try:
-        with replacing(target) as draft:
-            if suffix == ".csv":
-                write_csv(bare, draft)
-            else:
-                from pyarrow import parquet
-
-                parquet.write_table(bare, draft)
-    except pa.ArrowException:
-        raise DataError(f"{str(target)!r} could not be written; a {suffix} file cannot hold its columns.") from None
+    write_table(table.replace_schema_metadata(None), target)
 
 
 def _name_columns(columns: tuple[str, ...]) -> str:

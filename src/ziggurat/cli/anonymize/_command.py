@@ -35,7 +35,7 @@ _COMPILING_AFTER = 1.0  # seconds without a decision
 @with_records
 def anonymize(
     data: TableArgument,
-    out: Annotated[str, out_option("a .parquet or .csv file, with a certificate beside it.")],
+    out: Annotated[str, out_option("a .parquet, .csv, .xlsx, .dta or .sav file, with a certificate beside it.")],
     wanted: ModelOptions,
     searching: SearchOptions,
     leaving: LeavingOptions,

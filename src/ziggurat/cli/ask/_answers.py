@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ziggurat.cli._outputs import PICTURES, check_file, print_json, write_table
+from ziggurat.cli._outputs import ANSWERS, PICTURES, check_file, print_json, write_table
 from ziggurat.errors import ParameterError, ZigguratError
 from ziggurat.privacy import in_words
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from ziggurat.queries import Answer
     from ziggurat.release import Quotation, Sweep
 
-_ENDINGS = (".csv", ".parquet", ".json")
+_ENDINGS = (*ANSWERS, ".json")
+_WITHOUT_LISTS = (".csv", ".tsv", ".xlsx")
 _REHEARSED = "This is a rehearsal: its noise was seeded, so nothing of it may be published."
 
 
@@ -63,7 +64,7 @@ def _print_answer(answer: Answer, cost: PureDP | ApproximateDP, left: str, expla
 def _flatten(table: pa.Table, out: str) -> pa.Table:
     from ziggurat.release.questions import flatten_lists
 
-    return flatten_lists(table) if out.lower().endswith(".csv") else table
+    return flatten_lists(table) if out.lower().endswith(_WITHOUT_LISTS) else table
 
 
 def _sentences(answer: Answer, cost: PureDP | ApproximateDP, left: str) -> list[str]:

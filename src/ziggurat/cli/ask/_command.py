@@ -34,7 +34,7 @@ def ask(
     asked: QuestionOptions,
     unreadable: Unreadable = "0",
     as_json: AsJson = False,
-    out: Annotated[str, out_option("the answer also in this .csv, .parquet or .json file.")] = "",
+    out: Annotated[str, out_option("the answer also in this .csv, .xlsx, .parquet or .json file.")] = "",
     picture: Annotated[str, picture_option("values against epsilon, with --sweep.")] = "",
     force: Force = False,
     truth: Annotated[

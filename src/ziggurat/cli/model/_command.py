@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ziggurat.cli._options import AsJson, Force, GoOn, OutFile, TableArgument, with_records
-from ziggurat.cli._outputs import TABLES, check_file, check_folder, print_json, write_table
+from ziggurat.cli._outputs import ANSWERS, check_file, check_folder, print_json, write_table
 from ziggurat.cli.model import _serve as _model_serve
 from ziggurat.cli.model import _show as _model_show
 from ziggurat.cli.model._folders import load_model
@@ -126,7 +126,7 @@ def predict(
 
     from ziggurat.wording import printable
 
-    check_file(out, TABLES, force=force)
+    check_file(out, ANSWERS, force=force)
     task, estimator = load_model(model)
     named = estimator.predict(read_features(data, task))
     cells = named.tolist() if task.is_number else [task.classes[int(place)] for place in named]

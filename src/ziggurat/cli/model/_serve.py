@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ziggurat.cli._options import AsJson, Force, OutFile, TableArgument, picture_option, with_records
-from ziggurat.cli._outputs import PICTURES, TABLES, check_file, check_folder, print_json, write_table
+from ziggurat.cli._outputs import ANSWERS, PICTURES, check_file, check_folder, print_json, write_table
 from ziggurat.cli.model._options import FitOptions, count_needed, read_options
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.files import filling
@@ -103,7 +103,7 @@ def answer(
 
     serving = Serving.open(folder)
     points = _find_description(serving, folder)
-    check_file(out, TABLES, force=force)
+    check_file(out, ANSWERS, force=force)
     check_file(picture, PICTURES, force=force)
     if picture:
         _require_picture(serving, points)

@@ -74,7 +74,7 @@ class SynthesisOptions:
     """The options of the command, as they were given."""
 
     data: TableArgument
-    out: Annotated[str, out_option("a .parquet or .csv file; several copies are NAME.1.parquet and so on.")]
+    out: Annotated[str, out_option("a .parquet, .csv or .xlsx file; several copies are NAME.1.parquet and so on.")]
     method: Annotated[
         str,
         typer.Option(

@@ -199,7 +199,10 @@ class DuckDBEngine(_DuckDB):
             self._withheld(lambda: self._view_of(files, name), f"Reading the file {path!r}")
             self._sealed |= marks
         else:
-            raise DataError(f"The file {path!r} has no known ending; use one of {', '.join(FILE_SUFFIXES)}.")
+            raise DataError(
+                f"The file {path!r} has no known ending; use one of {', '.join(FILE_SUFFIXES)}, or one of Excel, "
+                "Stata, SPSS, SAS, R, JSON lines, SQLite or DuckDB."
+            )
         _require_same(marks)
 
     def _load_text(self, path: str, files: list[str], name: str, layout: FileLayout | None) -> None:

@@ -1,6 +1,6 @@
 """Write a table to one file; its ending says how."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -10,11 +10,11 @@ import pyarrow as pa
 from ziggurat.data.reading import CsvWriter
 from ziggurat.data.schema import Schema
 from ziggurat.data.writing._json_lines import JsonLinesWriter
-from ziggurat.data.writing._statistics import SpssWriter, StataWriter
-from ziggurat.data.writing._workbook import WorkbookWriter
+from ziggurat.data.writing._statistics import SpssWriter, StataWriter, check_names
+from ziggurat.data.writing._statistics_rules import SPSS, STATA
+from ziggurat.data.writing._workbook import WorkbookWriter, check_size
 from ziggurat.errors import DataError
 from ziggurat.files import replacing
-from ziggurat.wording import list_names
 
 
 class _Writer(Protocol):
@@ -25,7 +25,7 @@ class _Writer(Protocol):
 def _parquet(path: Path, shape: pa.Schema, _: Schema | None) -> _Writer:
     from pyarrow.parquet import ParquetWriter
 
-    return ParquetWriter(path, shape)
+    return ParquetWriter(path, shape)  # type: ignore[no-any-return]
 
 
 def _arrow(path: Path, shape: pa.Schema, _: Schema | None) -> _Writer:
@@ -54,6 +54,29 @@ _WRITERS: dict[str, Callable[[Path, pa.Schema, Schema | None], _Writer]] = {
 
 TABLE_ENDINGS = tuple(_WRITERS)
 """The endings of files to which a table can be written."""
+STREAMED_ENDINGS = tuple(ending for ending in TABLE_ENDINGS if ending not in (".xlsx", ".dta", ".sav"))
+"""Those that hold any names of columns and any number of rows."""
+
+
+def check_table_file(path: str | Path, names: Sequence[str], rows: int | None = None) -> None:
+    """Raise DataError unless a file of that name can hold a table, before the table is made or paid for.
+
+    Parameters
+    ----------
+    path
+        Where it would be written.
+    names
+        Of its columns.
+    rows
+        How many it would have, if that is known.
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in _WRITERS:
+        raise DataError(f"The file {str(path)!r} has no known ending; use {', '.join(TABLE_ENDINGS)}.")
+    if ending == ".xlsx":
+        check_size(len(names), rows or 0)
+    if ending in (".dta", ".sav"):
+        check_names(names, STATA if ending == ".dta" else SPSS)
 
 
 class TableWriter:
@@ -76,7 +99,7 @@ class TableWriter:
     def __init__(self, path: str | Path, shape: pa.Schema, schema: Schema | None = None, *, ending: str = "") -> None:
         wanted = (ending or Path(path).suffix).lower()
         if wanted not in _WRITERS:
-            raise DataError(f"The file {str(path)!r} has no known ending; use {list_names(TABLE_ENDINGS)}.")
+            raise DataError(f"The file {str(path)!r} has no known ending; use {', '.join(TABLE_ENDINGS)}.")
         self._writer = _WRITERS[wanted](Path(path), shape, schema)
 
     def write_table(self, table: pa.Table) -> None:
@@ -119,7 +142,7 @@ def write_table(table: pa.Table, path: str | Path, schema: Schema | None = None)
     """
     target = Path(path)
     if target.suffix.lower() not in _WRITERS:
-        raise DataError(f"The file {str(target)!r} has no known ending; use {list_names(TABLE_ENDINGS)}.")
+        raise DataError(f"The file {str(target)!r} has no known ending; use {', '.join(TABLE_ENDINGS)}.")
     reason = f"The columns do not fit into {str(target)!r}; write .parquet instead."
     with replacing(target) as draft:
         try:

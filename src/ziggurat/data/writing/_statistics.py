@@ -1,5 +1,6 @@
 """Tables as files of Stata and SPSS, with labels of values, missing codes and descriptions from the schema."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Self
@@ -10,6 +11,13 @@ from ziggurat.data.schema import Schema
 from ziggurat.data.writing._statistics_columns import StatisticsColumn, column_for
 from ziggurat.data.writing._statistics_rules import SPSS, STATA, StatisticsRules, check_name, missing_ranges
 from ziggurat.errors import DataError, MissingExtraError, ZigguratError
+
+
+def check_names(names: Sequence[str], rules: StatisticsRules) -> None:
+    """Raise DataError unless a program allows all names, and MissingExtraError if its files cannot be written here."""
+    for name in names:
+        check_name(name, rules)
+    _import_pandas()
 
 
 class StatisticsWriter:
@@ -28,8 +36,7 @@ class StatisticsWriter:
     rules: ClassVar[StatisticsRules]
 
     def __init__(self, path: Path, shape: pa.Schema, schema: Schema | None = None) -> None:
-        for name in shape.names:
-            check_name(name, self.rules)
+        check_names(shape.names, self.rules)
         self._path, self._shape, self._schema = path, shape, schema
         self._pieces: list[pa.Table] = []
 
@@ -54,7 +61,8 @@ class StatisticsWriter:
 
     def _write(self, columns: list[StatisticsColumn]) -> None:
         frame = _frame(columns)
-        options = {
+        options: dict[str, Any] = {
+            "variable_format": {each.name: each.form for each in columns if each.form},
             "column_labels": {each.name: each.description or None for each in columns},
             "variable_value_labels": {each.name: each.labels for each in columns if each.labels},
         }
@@ -92,13 +100,24 @@ class SpssWriter(StatisticsWriter):
         import pyreadstat
 
         ranges = {each.name: missing_ranges(each) for each in columns if each.missing}
-        formats = {each.name: "F8.0" for each in columns if each.is_whole}
-        pyreadstat.write_sav(frame, str(self._path), missing_ranges=ranges, variable_format=formats, **options)
+        options["variable_format"] |= {each.name: "F8.0" for each in columns if each.is_whole}
+        pyreadstat.write_sav(frame, str(self._path), missing_ranges=ranges, **options)
 
 
 def _frame(columns: list[StatisticsColumn]) -> Any:
+    pandas = _import_pandas()
+    return pandas.DataFrame({each.name: pandas.Series(list(each.cells), dtype=_dtype(each)) for each in columns})
+
+
+def _dtype(column: StatisticsColumn) -> Any:
+    if any(cell is not None for cell in column.cells):
+        return object
+    return "str" if column.is_text else "float64"  # an empty column shows no type of its own
+
+
+def _import_pandas() -> Any:
     try:
         import pandas  # type: ignore[import-untyped]
     except ImportError:
         raise MissingExtraError("Stata and SPSS files are written with pandas; add it: pip install pandas.") from None
-    return pandas.DataFrame({each.name: pandas.Series(list(each.cells), dtype=object) for each in columns})
+    return pandas

@@ -2,7 +2,7 @@
 
 import string
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from math import isfinite, isnan
 from typing import Any
@@ -36,6 +36,10 @@ class StatisticsColumn:
         Values that count as missing in SPSS.
     letters
         Those of Stata's missing values that it uses.
+    is_text
+        Whether its cells are texts, also if there are none.
+    form
+        How a column of dates or moments is shown, where no cell says that it is one.
     """
 
     name: str
@@ -44,6 +48,8 @@ class StatisticsColumn:
     labels: dict[Any, str] = field(default_factory=dict)
     missing: tuple[MissingCode, ...] = ()
     letters: tuple[str, ...] = ()
+    is_text: bool = False
+    form: str = ""
 
     @property
     def is_whole(self) -> bool:
@@ -73,7 +79,10 @@ def column_for(name: str, column: pa.ChunkedArray, known: Column | None, rules: 
     if fitting is not None and _is_text(column.type) and fitting.storage is not Kind.TEXT:
         cells = [_parse(name, cell, fitting) for cell in cells]
     if not numeric:
-        return _describe_other(name, cells, fitting, description, rules)
+        made = _describe_other(name, cells, fitting, description, rules)
+        return replace(
+            made, is_text=_is_text(column.type) and not _is_date(fitting), form=_form(made, column.type, rules)
+        )
     if rules is STATA:
         return _describe_stata(name, cells, fitting, description)
     return _describe_spss(name, cells, fitting, description)
@@ -111,6 +120,18 @@ def _is_number(given: pa.DataType) -> bool:
 def _is_text(given: pa.DataType) -> bool:
     given = given.value_type if kinds.is_dictionary(given) else given
     return bool(kinds.is_string(given) or kinds.is_large_string(given) or kinds.is_string_view(given))
+
+
+def _is_date(known: Column | None) -> bool:
+    return known is not None and known.storage is Kind.DATE
+
+
+def _form(made: StatisticsColumn, given: pa.DataType, rules: StatisticsRules) -> str:
+    if any(cell is not None for cell in made.cells):
+        return ""
+    if kinds.is_timestamp(given):
+        return rules.moments
+    return rules.dates if kinds.is_date(given) else ""
 
 
 def _fits(known: Column, given: pa.DataType) -> bool:

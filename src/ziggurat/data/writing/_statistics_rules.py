@@ -34,6 +34,8 @@ class StatisticsRules:
         Names that it keeps for itself, in upper case.
     longest_description
         In characters; longer ones are cut.
+    dates, moments
+        How it shows dates, and dates with a time.
     """
 
     program: str
@@ -41,10 +43,14 @@ class StatisticsRules:
     longest_name: int
     words: frozenset[str]
     longest_description: int
+    dates: str
+    moments: str
 
 
-STATA = StatisticsRules("Stata", r"[^\W\d]\w*", 32, frozenset(_STATA_WORDS.upper().split()), 80)
-SPSS = StatisticsRules("SPSS", r"[^\W\d_][\w.$#@]*(?<![._])", 64, frozenset(_SPSS_WORDS.split()), 250)
+STATA = StatisticsRules("Stata", r"[^\W\d]\w*", 32, frozenset(_STATA_WORDS.upper().split()), 80, "%td", "%tc")
+SPSS = StatisticsRules(
+    "SPSS", r"[^\W\d_][\w.$#@]*(?<![._])", 64, frozenset(_SPSS_WORDS.split()), 250, "DATE11", "DATETIME20"
+)
 
 
 def check_name(name: str, rules: StatisticsRules) -> None:

@@ -39,6 +39,7 @@ class WorkbookWriter:
         from openpyxl.cell import WriteOnlyCell
         from openpyxl.styles import Font
 
+        check_size(len(shape), 0)
         _check_columns(shape)
         self._path, self._rows = path, 1
         self._book: Any = Workbook(write_only=True)
@@ -53,8 +54,7 @@ class WorkbookWriter:
     def write_table(self, table: pa.Table) -> None:
         """Write the rows of a table."""
         self._rows += table.num_rows
-        if self._rows > _MOST_ROWS:
-            raise DataError(_TOO_LONG)
+        check_size(table.num_columns, self._rows - 1)
         for row in _rows_of(table):
             self._sheet.append(
                 [self._text(cell, name) if isinstance(cell, str) else cell for name, cell in row.items()]
@@ -68,7 +68,9 @@ class WorkbookWriter:
     ) -> None:
         if error is None:
             self._book.save(str(self._path))
-        self._book.close()
+            return
+        self._sheet.close()
+        self._sheet._writer.cleanup()  # a draft of the sheet, which holds cells
 
     def _text(self, text: str, name: str) -> Any:
         """A cell that is text, also if it begins with = or looks like a number."""
@@ -89,9 +91,15 @@ class WorkbookWriter:
         return cell
 
 
-def _check_columns(shape: pa.Schema) -> None:
-    if len(shape) > _MOST_COLUMNS:
+def check_size(columns: int, rows: int) -> None:
+    """Raise DataError if a sheet is too small for that many columns and rows."""
+    if columns > _MOST_COLUMNS:
         raise DataError(f"A sheet of Excel has at most {_MOST_COLUMNS:,} columns; write .parquet or .csv.")
+    if rows + 1 > _MOST_ROWS:
+        raise DataError(_TOO_LONG)
+
+
+def _check_columns(shape: pa.Schema) -> None:
     for field in shape:
         if kinds.is_nested(field.type) or kinds.is_binary(field.type) or kinds.is_large_binary(field.type):
             raise DataError(f"Column {field.name!r} holds lists or bytes, which Excel does not; write .parquet.")

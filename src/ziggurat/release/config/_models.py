@@ -33,8 +33,17 @@ Bound = int | float | date
 TableFile = Annotated[
     str,
     Field(
-        pattern=r"^[^./\\\x00][^/\\\x00]*\.(parquet|csv)$",
-        description="What the file is called in the bundle: a name ending in .parquet or .csv, without a folder.",
+        pattern=r"^[^./\\\x00][^/\\\x00]*\.(parquet|csv|tsv|xlsx|dta|sav|jsonl|arrow|feather)$",
+        description="What the file is called in the bundle: a name such as table.parquet, .csv, .xlsx, .dta or .sav, "
+        "without a folder.",
+    ),
+]
+StreamedFile = Annotated[
+    str,
+    Field(
+        pattern=r"^[^./\\\x00][^/\\\x00]*\.(parquet|csv|tsv|jsonl|arrow|feather)$",
+        description="What the file is called in the bundle: a name ending in .parquet, .csv, .tsv, .jsonl, .arrow or "
+        ".feather, without a folder.",
     ),
 ]
 
@@ -227,7 +236,7 @@ class SequencesSaid(_Said):
     """Sequences drawn from a model of logs, with a guarantee."""
 
     kind: Literal["sequences"]
-    out: TableFile = "sequences.parquet"
+    out: StreamedFile = "sequences.parquet"
     method: Literal["markov", "recurrent"] = "markov"
     epsilon: Exact = Field(description="What it may cost, exact.")
     delta: Exact | None = None
@@ -292,7 +301,7 @@ class TrajectoriesSaid(VisitsSaid):
     """Trajectories drawn from a model of visits, with a guarantee to whoever the unit of the schema is."""
 
     kind: Literal["trajectories"]
-    out: TableFile = "trajectories.parquet"
+    out: StreamedFile = "trajectories.parquet"
     method: Literal["markov"] = "markov"
     epsilon: Exact = Field(description="What it may cost, exact.")
     delta: Exact | None = None
@@ -307,7 +316,7 @@ class CommunitiesSaid(VisitsSaid):
     """Communities of people, described by their places and hours, with a guarantee."""
 
     kind: Literal["communities"]
-    out: TableFile = "communities.parquet"
+    out: StreamedFile = "communities.parquet"
     epsilon: Exact = Field(description="What it may cost, exact.")
     delta: Exact | None = None
     communities: int = Field(10, ge=1, description="How many there are.")

@@ -133,7 +133,7 @@ def release_anonymized(
     anonymised
         What `anonymize` returned.
     path
-        The .parquet or .csv file. The certificate is NAME.certificate.json.
+        The .parquet, .csv, .xlsx or other file (`TABLE_ENDINGS`). The certificate is NAME.certificate.json.
     ledger, budget
         Where to remember the release, and the name of the budget there; without a ledger nothing remembers it.
     note

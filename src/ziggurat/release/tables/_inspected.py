@@ -23,6 +23,7 @@ from ziggurat.attacks import (
 )
 from ziggurat.data import Column, Kind, Role, Schema, Table
 from ziggurat.data.engines import DuckDBEngine
+from ziggurat.data.reading.formats import attach_file
 from ziggurat.errors import PrivacyError
 
 HIGH_RISK = 0.2
@@ -63,7 +64,7 @@ def inspect_file(
     raw, known = anonymized.publication.original, anonymized.question.quasi_identifiers
     schema = schema_of_file(anonymized, dropped)
     with DuckDBEngine() as engine:
-        relation = engine.attach(file)
+        relation = attach_file(engine, file)
         _require_columns(raw, schema, list(engine.columns(relation)))
         released = ColumnCounts(Table(engine, relation, schema, on_bad_cell="missing"), schema.names)
         original = ColumnCounts(raw, schema.names)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ziggurat.data import Role
+from ziggurat.data.writing import check_table_file
 from ziggurat.errors import DataError
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._plan import Plan, Progress
@@ -73,6 +74,7 @@ class MaskedPlan(Plan["MaskedTable"]):
         if self.target.is_dir():
             raise DataError(f"{str(self.target)!r} is a folder; name a file.")
         self.masked.require_apart(self.target)
+        check_table_file(self.target, self.masked.table.column_names, self.masked.table.num_rows)
 
     def run(self, source: Source, progress: Progress | None) -> MaskedTable:  # noqa: ARG002
         """The table as it was masked."""
@@ -125,7 +127,7 @@ def release_masked(
     masked
         What `mask` returned.
     path
-        The .parquet or .csv file; the record of what was done is NAME.mask.json.
+        The .parquet, .csv, .xlsx or other file (`TABLE_ENDINGS`); the record of what was done is NAME.mask.json.
     ledger, budget
         Where to remember the release, and the name of the budget there; without a ledger nothing remembers it.
     original

@@ -148,8 +148,8 @@ def release_synthetic(
     table
         A table, or anything that `ziggurat.data.read` opens.
     path
-        The .parquet or .csv file; several copies are NAME.1.parquet and so on. The certificate is
-        NAME.parquet.certificate.json.
+        The .parquet, .csv, .xlsx or other file (`TABLE_ENDINGS`); several copies are NAME.1.parquet and so on. The
+        certificate is NAME.parquet.certificate.json.
     synthesizer
         How to learn; by default `Synthesizer()`. One that has learned already (`Synthesizer.load`) learns nothing anew,
         and nobody can be kept back from it. It is not changed; the release has the one that has learned.

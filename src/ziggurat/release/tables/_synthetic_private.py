@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from ziggurat.data import Table, read
 from ziggurat.data.engines import DuckDBEngine
+from ziggurat.data.writing import check_table_file
 from ziggurat.errors import ParameterError
 from ziggurat.privacy import Event, whole_number
 from ziggurat.release._drafts import Told, check_share, describe_files, say_nothing
@@ -140,6 +141,7 @@ def plan_synthetic_private(
     names = maker.plan_terms(held.schema).names
     who = attackers_of(held.schema, names, known, secret)
     _require_possible(maker, names, holdout, rows)
+    _require_room(target, names, rows)
     task = _PrivateDrafting(maker, held, names, who, holdout, rows, copies, engine, place, progress or say_nothing)
     return PrivateSyntheticPlan(task, target, planned, note)
 
@@ -194,6 +196,13 @@ def _require_possible(maker: Any, names: Sequence[str], holdout: object, rows: i
         holdout.schema.select(names)
     else:
         check_share(holdout)
+
+
+def _require_room(target: Path, names: Sequence[str], rows: int | None) -> None:
+    """Refuse a file that could turn out too small once the copies are paid for."""
+    check_table_file(target, names, rows)
+    if rows is None and target.suffix.lower() == ".xlsx":
+        raise ParameterError("A sheet of Excel has an end; say with rows= (--rows) how many rows a copy shall have.")
 
 
 @dataclass(frozen=True)

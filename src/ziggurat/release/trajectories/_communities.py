@@ -12,7 +12,7 @@ from ziggurat.data import Table, open_table
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import ParameterError
 from ziggurat.privacy import Event, whole_number
-from ziggurat.release._drafts import File, Told, say_nothing
+from ziggurat.release._drafts import File, Told, require_streamed, say_nothing
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._promised import (
     PromisedDraft,
@@ -115,6 +115,7 @@ def plan_communities(
     """Plan a description of communities with a guarantee, whose draft is made in `place`; no row is read."""
     if not isinstance(model, PrivateSTLDA):
         raise ParameterError("Give a PrivateSTLDA(...); what other models learn of communities is raw.")
+    require_streamed(target)
     held = open_table(table)
     require_same_names(held.declared, layout, ground)
     file = TrajectoryFile(layout, domain_of_visits(held.declared, layout, ground))

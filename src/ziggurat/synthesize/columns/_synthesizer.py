@@ -200,7 +200,8 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         path
-            A .parquet or .csv file; several copies are NAME.1.parquet and so on. A file is complete or not there.
+            A .parquet, .csv, .xlsx or other file; several copies are NAME.1.parquet and so on. A file is complete
+            or not there.
         batch
             How many rows are drawn at a time.
         resume

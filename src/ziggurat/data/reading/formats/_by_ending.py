@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from ziggurat.data.engines import Engine
 from ziggurat.data.reading.formats._duckdb_files import DUCKDB_FILES, DUCKDB_MAGIC, load_duckdb
 from ziggurat.data.reading.formats._folders import load_folder
 from ziggurat.data.reading.formats._json_lines import JSON_FILES, load_json
@@ -29,6 +30,8 @@ FILE_ENDINGS = (*(ending for endings in _READERS for ending in endings), *_DATAB
 
 def handles_file(path: str) -> bool:
     """Return whether `load_file` reads a file of that name: by its ending, or because it is a folder."""
+    if "://" in path:  # an address, which may end like a file
+        return False
     return path.lower().endswith(FILE_ENDINGS) or _is_folder(path)
 
 
@@ -46,6 +49,20 @@ def load_file(path: str, layout: FileLayout) -> LoadedFile:
         return load_folder(path, layout)
     _check(path)
     return _reader_of(path)(path, layout)
+
+
+def attach_file(engine: Engine, path: str | Path) -> str:
+    """Make a file of any format visible to the queries of an engine, and return the name of the relation.
+
+    Parameters
+    ----------
+    engine
+        Where to hold it.
+    path
+        Of the file.
+    """
+    name = str(path)
+    return engine.attach(load_file(name, FileLayout()).data if handles_file(name) else name)
 
 
 def _reader_of(path: str) -> _Reader:

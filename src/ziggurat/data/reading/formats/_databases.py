@@ -35,7 +35,7 @@ def load_database(data: object, table: str = "") -> LoadedFile | None:
     if module == "sqlite3":
         connection: Any = data
         return withhold_reason(lambda: load_connection(connection, table, "the database"), _FAILED)
-    if module == "adbc_driver_manager":
+    if any(each.__module__.startswith("adbc_driver_manager") for each in type(data).__mro__):
         return withhold_reason(lambda: LoadedFile(_adbc_reader(data, table)), _FAILED)
     return _load_stream(data)
 

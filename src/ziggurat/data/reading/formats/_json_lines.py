@@ -37,8 +37,7 @@ def load_json(path: str, layout: FileLayout) -> LoadedFile:
     columns: dict[str, list[Any]] = {}
     for before, (line, row) in enumerate(_objects(path, layout.encoding or "utf-8-sig")):
         _check(path, line, row)
-        for name in row:
-            columns.setdefault(name, [None] * before)
+        columns |= {name: [None] * before for name in row if name not in columns}
         for name, cells in columns.items():
             cells.append(row.get(name))
     if not columns:
