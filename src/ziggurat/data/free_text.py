@@ -1,8 +1,8 @@
 """Free text: what it is, where a table holds it, and the sentence that refuses it.
 
-A column *holds free text* if its kind is text, it has neither hierarchy nor sequence, its role is not identifier, and its
-cells are not labels. Labels repeat, and a rare one is short. What should leave although it looks otherwise is declared
-as a category in the schema: then somebody said that its values are a list.
+A column *holds free text* if its kind is text, it has neither hierarchy nor sequence, its role is not identifier, and
+its cells are not labels. Labels repeat, and a rare one is short. What should leave although it looks otherwise is
+declared as a category in the schema: then somebody said that its values are a list.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ _MONTHS = "|".join(dict.fromkeys(f"{_GERMAN}|{_FRENCH}|{_ENGLISH}".split("|")))
 _YEAR = r"(?:1[89]\d{2}|20\d{2})"
 _SHORT = rf"(?:{_YEAR}|['’]?\d{{2}}(?!\d))"
 _TIME = r"(?:[T ]\d{1,2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:?\d{2})?)?"
+_MEASURE = r"(?:mg|mmol|cm|kg|ml|%)"
 _BEFORE = r"am|vom|bis|seit|zum|ab|den|dem|der|und|le|du|au"
 
 
@@ -39,12 +40,12 @@ def is_compact_day(text: str) -> bool:
 DATE_RULES = (
     make_rule(DATE, rf"(?<![\w.-]){_YEAR}[-/.](?:0?[1-9]|1[0-2])[-/.](?:[0-2]?\d|3[01])(?!\d){_TIME}"),
     make_rule(DATE, rf"(?<![\w.,/-])\d{{1,2}}\s?[./-]\s?\d{{1,2}}\s?[./-]\s?(?:{_YEAR}|\d{{2}})(?!\w|[./-]\d)", is_day),
-    make_rule(DATE, rf"(?<!\w)(?:{_BEFORE})\s+(?P<it>\d{{1,2}}\.\s?\d{{1,2}}\.?)(?![\d.]|\s?(?:mg|mmol|cm|kg|ml|%))", is_day),
+    make_rule(DATE, rf"(?<!\w)(?:{_BEFORE})\s+(?P<it>\d{{1,2}}\.\s?\d{{1,2}}\.?)(?![\d.]|\s?{_MEASURE})", is_day),
     make_rule(DATE, rf"(?<!\w)(?:{_BEFORE}|on|since|until|from)\s+(?P<it>\d{{1,2}}/\d{{1,2}})(?![\d/])", is_day),
     make_rule(DATE, rf"(?<![\w.])\d{{1,2}}\.\s?(?:{_GERMAN})\b\.?(?:\s?{_SHORT})?"),
     make_rule(DATE, rf"(?<![\w.])\d{{1,2}}(?:st|nd|rd|th|er)?[\s-]?\s?(?:of\s)?(?:{_MONTHS})\b\.?"
               rf"(?:[\s,-]{{0,2}}{_SHORT})?"),
-    make_rule(DATE, rf"(?<!\w)(?:{_MONTHS})\.?\s\d{{1,2}}(?:st|nd|rd|th)?(?!\d|[.,]\d|\s?(?:mg|mmol|cm|kg|ml|%))"
+    make_rule(DATE, rf"(?<!\w)(?:{_MONTHS})\.?\s\d{{1,2}}(?:st|nd|rd|th)?(?!\d|[.,]\d|\s?{_MEASURE})"
               rf"(?:,?\s{_YEAR})?"),
     make_rule(DATE, rf"(?<!\w)(?:{_MONTHS})\.?,?\s?(?:['’]\d{{2}}|{_YEAR})(?!\d)"),
     make_rule(DATE, rf"(?<![\w./-])(?:0?[1-9]|1[0-2])[/.]{_YEAR}(?![\w/-]*\d)"),

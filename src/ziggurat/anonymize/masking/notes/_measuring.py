@@ -82,8 +82,12 @@ def measure_masking(notes: int = _NOTES, *, seed: int = _MEASURED_ON, misspelt: 
             found[each["kind"]] += _is_covered(row["note"], each["start"], each["end"], taken)
         for mask in taken:
             masks[mask.kind] += 1
-            wrong[mask.kind] += not any(mask.start < each["end"] and each["start"] < mask.end for each in row["planted"])
-    return MaskingScores(notes, {kind: planted[kind] for kind in PLANTED if planted[kind]}, dict(found), dict(masks), dict(wrong))
+            wrong[mask.kind] += not any(
+                mask.start < each["end"] and each["start"] < mask.end for each in row["planted"]
+            )
+    return MaskingScores(
+        notes, {kind: planted[kind] for kind in PLANTED if planted[kind]}, dict(found), dict(masks), dict(wrong)
+    )
 
 
 @cache

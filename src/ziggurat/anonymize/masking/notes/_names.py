@@ -111,8 +111,12 @@ def find_exact(text: str, values: Iterable[str]) -> Iterator[Span]:
     if len(lowered) != len(text):
         return
     for value in values:
-        for found in re.finditer(rf"(?<!\w){re.escape(value.lower())}(?!\w)", lowered):
-            yield found.span()
+        at = lowered.find(value.lower())
+        while at >= 0:
+            end = at + len(value)
+            if not lowered[at - 1 : at].isalnum() and not lowered[end : end + 1].isalnum():
+                yield at, end
+            at = lowered.find(value.lower(), end)
 
 
 def _split_hyphens(words: Iterable[str]) -> Iterator[str]:

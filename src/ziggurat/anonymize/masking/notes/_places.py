@@ -26,7 +26,8 @@ _ROAD = (
     r"Cres|Square|Sq|Gardens|Gdns|Row|Hill|Park|Mews|Grove|Parkway|Pkwy|Circle|Highway|Hwy|Broadway|Walk|Green)"
 )
 _STATES = (
-    r"(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[AT]|W[AIVY])"
+    r"(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[AT]"
+    r"|W[AIVY])"
 )
 _TOWN = rf"{_WORD}(?:[ -](?:{_WORD}|am {_WORD}|an der {_WORD}|bei {_WORD}|im {_WORD}|sur {_WORD}|upon {_WORD})){{0,2}}"
 _WHERE = (
@@ -40,7 +41,8 @@ STREET_RULES = (
     make_rule(ADDRESS, rf"(?<!\w){_AT_THE} {_NO_PLACE}{_WORD}(?: {_WORD})? {_NUMBER}(?!\s?(?:Uhr|h\b|Jahre|mg|Tage))",
               None, "de", exact=True),
     make_rule(ADDRESS, rf"(?<!\w)(?:\d{{1,4}}(?:\s?(?:bis|ter|quater|[a-zA-D]))?,?\s)?{_VOIE}\s(?:{_OF}{{0,2}}{_WORD})"
-              rf"(?:[\s-]{_OF}{{0,2}}{_WORD}){{0,3}}(?:\s\(\d{{5}}\)|,?\s(?:n°\s?)?{_NUMBER})?", None, "fr", exact=True),
+              rf"(?:[\s-]{_OF}{{0,2}}{_WORD}){{0,3}}(?:\s\(\d{{5}}\)|,?\s(?:n°\s?)?{_NUMBER})?",
+              None, "fr", exact=True),
     make_rule(ADDRESS, rf"(?<!\w)(?:(?:[Ff]lat|[Aa]pt|[Uu]nit)\.?\s?\w{{1,4}},?\s)?\d{{1,5}}[A-Za-z]?,?\s"
               rf"(?:[NSEW]\.?\s)?(?:(?:{_WORD}|\d{{1,3}}(?:st|nd|rd|th))\s){{1,3}}{_ROAD}\b\.?"
               r"(?:,?\s(?:[Ff]lat|[Aa]pt|[Uu]nit|[Ss]uite|#)\.?\s?\w{1,5})?", None, "us", exact=True),

@@ -1,4 +1,4 @@
-"""What is looked for in a note: one rule for each form, tried in order; what an earlier one took is not looked at again."""
+"""What is looked for in a note: one rule for each form, tried in order; what one took is not looked at again."""
 
 from __future__ import annotations
 

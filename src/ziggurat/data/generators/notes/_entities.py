@@ -64,8 +64,8 @@ def write_phone(random: Random, language: str) -> str:
     if random.random() < _HARD:
         return _fill(random, _HARD_PHONES[language])
     return _fill(random, random.choice({
-        "de": ("+49 341 #######", "0341/######", "(0341) 12##-##", "0171-#######", "0049 171 ## ## ###", "0160 ########",
-               "+49 (0)30 ########", "030 / ## ## ## ##", "+49-89-#######"),
+        "de": ("+49 341 #######", "0341/######", "(0341) 12##-##", "0171-#######", "0049 171 ## ## ###",
+               "0160 ########", "+49 (0)30 ########", "030 / ## ## ## ##", "+49-89-#######"),
         "fr": ("06 ## ## ## ##", "+33 6 ## ## ## ##", "01.##.##.##.##", "04########", "0033 1 ## ## ## ##",
                "+33 (0)4 ## ## ## ##", "07-##-##-##-##"),
         "en": ("(555) 2##-####", "555-2##-####", "+1 503 555 ####", "020 7946 0###", "+44 20 7946 0###", "07700 900###",
@@ -100,10 +100,13 @@ def write_address(random: Random, language: str) -> str:
     street, (code, town) = random.choice(STREETS[language]), random.choice(TOWNS[language])
     number = f"{random.randrange(1, 199)}{random.choice(('', '', '', 'a', ' b'))}"
     if language == "de":
-        return random.choice((f"{street} {number}, {code} {town}", f"{street} {number}", f"{code} {town}, {street} {number}",
-                              f"<{street} {number}> in <{code} {town}>"))  # fmt: skip
+        place = f"{street} {number}"
+        forms = (f"{place}, {code} {town}", place, f"{code} {town}, {place}", f"<{place}> in <{code} {town}>")
+        return random.choice(forms)
     if language == "fr":
-        place = random.choice((f"{number}, {street}", f"{number} {street}", f"{number.split()[0].rstrip('ab')} bis {street}"))
+        place = random.choice(
+            (f"{number}, {street}", f"{number} {street}", f"{number.split()[0].rstrip('ab')} bis {street}")
+        )
         return random.choice((f"{place}, {code} {town}", place, f"<{place}> à <{town} ({code})>"))
     there = f"{town} {code}" if "," in town else random.choice((f"{town} {code}", f"{town}, {code}"))
     place = random.choice((f"{number.split()[0]} {street}", f"Flat 3, {number.split()[0]} {street}"))
@@ -156,9 +159,15 @@ def _tax_id(random: Random) -> str:
 
 def _pension(random: Random) -> str:
     day = f"{random.randrange(1, 29):02d}{random.randrange(1, 13):02d}{random.randrange(40, 99)}"
-    place, letter, serial = f"{random.randrange(10, 90)}", random.choice("ABCDEFGHKLMRSTW"), f"{random.randrange(100):02d}"
+    place, letter, serial = (
+        f"{random.randrange(10, 90)}",
+        random.choice("ABCDEFGHKLMRSTW"),
+        f"{random.randrange(100):02d}",
+    )
     digits = f"{place}{day}{ord(letter) - 64:02d}{serial}"
-    check = sum(sum(divmod(int(d) * w, 10)) for d, w in zip(digits, (2, 1, 2, 5, 7, 1, 2, 1, 2, 1, 2, 1), strict=True)) % 10
+    check = (
+        sum(sum(divmod(int(d) * w, 10)) for d, w in zip(digits, (2, 1, 2, 5, 7, 1, 2, 1, 2, 1, 2, 1), strict=True)) % 10
+    )
     return random.choice((f"{place}{day}{letter}{serial}{check}", f"{place} {day} {letter} {serial}{check}"))
 
 

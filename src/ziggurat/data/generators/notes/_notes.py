@@ -20,6 +20,7 @@ PLANTED = (
 """The kinds of what is planted."""
 
 _SPAN = pa.struct([("start", pa.int64()), ("end", pa.int64()), ("kind", pa.string())])
+_HARD = 0.03  # letters apart, or initials alone
 _LANGUAGES = ("de", "fr", "en")
 
 
@@ -110,6 +111,8 @@ class _Note:
     def person(self) -> tuple[str, str]:
         """The patient, by one name or both, in several ways."""
         first, last = self._first, self._last
+        if self._random.random() < _HARD:
+            return self._random.choice((" ".join(last), f"{first[0]}.{last[0]}.")), "name on the list"
         forms = (last, f"{first} {last}", f"{last}, {first}", last.upper(), f"{first[0]}. {last}", first, last.lower())
         return self._random.choice(forms), "name on the list"
 
@@ -155,4 +158,6 @@ _SLOTS: dict[str, Callable[[_Note], tuple[str, str]]] = {
 def _misspell(random: Random, name: str) -> str:
     """Leave out, double or change one letter, not the first."""
     at = random.randrange(1, len(name) - 1)
-    return random.choice((name[:at] + name[at + 1 :], name[:at] + name[at] + name[at:], name[:at] + "e" + name[at + 1 :]))
+    return random.choice(
+        (name[:at] + name[at + 1 :], name[:at] + name[at] + name[at:], name[:at] + "e" + name[at + 1 :])
+    )

@@ -19,7 +19,8 @@ LISTED_LAST = (
 
 UNLISTED = (
     "Okonkwo", "Wójcik", "Hatzfeld", "Yıldırım", "Nakamura", "Brzeziński", "Adeyemi", "Kaltenegger", "Ngata", "Svoboda",
-    "Quennell", "Trautwein", "Le Goff", "Ferrand", "Oduya", "Szymański", "Vanterpool", "Iliescu", "Rautenberg", "Thorne",
+    "Quennell", "Trautwein", "Le Goff", "Ferrand", "Oduya", "Szymański", "Vanterpool", "Iliescu", "Thorne",
+    "Rautenberg",
 )  # fmt: skip
 """Names that no list knows."""
 
@@ -104,7 +105,8 @@ PLAIN = {
         "RR 135/85 mmHg, Puls 72, Temp. 37,4 °C.", "Leukozyten 11200/µl, CRP 4,5 mg/l, HbA1c 6,8 %.",
         "Ibuprofen 600 mg 1-0-1 für 10 Tage.", "Allgemeinzustand gut, kein Anhalt für Pneumonie.",
         "Im Alter von 54 Jahren Appendektomie.", "Zwei kleine Läsionen am linken Unterarm, 3 x 4 cm.",
-        "Kontrolle in 14 Tagen, Station 12, Zimmer 204.", "Seit 2019 bekannte Hypertonie, raucht 20 Zigaretten täglich.",
+        "Kontrolle in 14 Tagen, Station 12, Zimmer 204.",
+        "Seit 2019 bekannte Hypertonie, raucht 20 Zigaretten täglich.",
         "Der jüngere Bruder leidet an Asthma.", "GFR 58 ml/min, Kalium 3.5, Natrium 141 mmol/l.",
         "ICD I10.90, OPS 5-470.11, Fall abgeschlossen.", "Vogelgrippe ausgeschlossen, Richterskala der Schmerzen 4/10.",
     ),
