@@ -193,7 +193,9 @@ def hospital_export():
     })  # fmt: skip
     kinds = {"PLZ": "integer", "Geburtsdatum": "date", "Aufnahme": "date", "Kosten €": "real"}
     categories = ("Diagnose", "Gebiet", "Ort")
-    columns = {each: {"kind": kinds.get(each, "category" if each in categories else "text")} for each in rows.column_names}
+    columns = {
+        each: {"kind": kinds.get(each, "category" if each in categories else "text")} for each in rows.column_names
+    }
     return rows, Schema.from_dict({"columns": columns})
 
 
