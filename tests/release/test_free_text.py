@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from ziggurat import read
-from ziggurat.anonymize import Drop, Keep, KAnonymity, LDiversity, anonymize, mask
+from ziggurat.anonymize import Drop, KAnonymity, Keep, LDiversity, anonymize, mask
 from ziggurat.data import Schema
 from ziggurat.errors import NotPublicError, ParameterError
 from ziggurat.release import candidates, release_anonymized, release_masked, release_synthetic
