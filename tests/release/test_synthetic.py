@@ -339,7 +339,7 @@ def test_a_file_that_shows_who_it_is_about_is_held_back(table: Table, tmp_path: 
     with pytest.raises(PrivacyError, match="tells people apart"):
         release_synthetic(table, tmp_path / "out.parquet", Telling(random_state=3))
     told = Synthesizer(random_state=3, methods={"who": "sample"}).fit(
-        read(people().select([*NAMES, "who"]).slice(0, 40))
+        read(people().select([*NAMES, "who"]).slice(0, 20))
     )
     with pytest.raises(PrivacyError, match="learn without it"):
         release_synthetic(table, tmp_path / "out.parquet", told)

@@ -380,7 +380,7 @@ def test_ten_thousand_categories_are_refused_unless_they_are_sampled() -> None:
 
 
 def test_free_text_and_an_empty_table_are_refused_without_a_cell() -> None:
-    with pytest.raises(DataError, match="free text") as caught:
+    with pytest.raises(ParameterError, match="free text") as caught:
         synthesize(pa.table({"note": [f"{CELL} {i}" for i in range(100)]}))
     assert CELL not in str(caught.value)
     with pytest.raises(DataError, match="no rows"):

@@ -47,22 +47,29 @@ if TYPE_CHECKING:
         write_hierarchy,
     )
     from ziggurat.anonymize.masking import (
+        NOT_ANONYMOUS,
         PRAM,
         SAFE_HARBOR,
         SPARSE_ZIP3,
         AddNoise,
         Among,
         BottomCode,
+        Codes,
         Drop,
+        Keep,
         KeyedHash,
         Masked,
         MaskedBatches,
+        MaskedNotes,
         MaskedTable,
+        MaskingScores,
         MaskPlan,
         MaskRecord,
+        MaskText,
         Microaggregate,
         Outside,
         PlainHash,
+        PostcodePrefix,
         RankSwap,
         Rare,
         Redact,
@@ -78,9 +85,13 @@ if TYPE_CHECKING:
         ZipPrefix,
         mask,
         mask_batches,
+        mask_notes,
         mask_plan,
         mask_plan_in,
+        measure_masking,
+        names_people,
         new_secret,
+        read_names,
         require_harmless,
         require_named,
         safe_harbor,
@@ -100,16 +111,19 @@ else:
                 write_hierarchy
             """,
             "masking": """
-                AddNoise Among BottomCode Drop KeyedHash MaskPlan MaskRecord Masked MaskedBatches MaskedTable
-                Microaggregate Outside PRAM PlainHash RankSwap Rare Redact Round SAFE_HARBOR SPARSE_ZIP3 SafeHarborPlan
-                SuppressCells SuppressRows Technique Tokens TopCode Vault YearOnly ZipPrefix mask mask_batches mask_plan
-                mask_plan_in new_secret require_harmless require_named safe_harbor
+                AddNoise Among BottomCode Codes Drop Keep KeyedHash MaskPlan MaskRecord MaskText Masked
+                MaskedBatches MaskedNotes MaskedTable MaskingScores Microaggregate NOT_ANONYMOUS Outside
+                PRAM PlainHash PostcodePrefix RankSwap Rare Redact Round SAFE_HARBOR SPARSE_ZIP3
+                SafeHarborPlan SuppressCells SuppressRows Technique Tokens TopCode Vault YearOnly
+                ZipPrefix mask mask_batches mask_notes mask_plan mask_plan_in measure_masking
+                names_people new_secret read_names require_harmless require_named safe_harbor
             """,
         },
     )
 
 __all__ = [
     "METRICS",
+    "NOT_ANONYMOUS",
     "NOT_PROMISED",
     "PRAM",
     "SAFE_HARBOR",
@@ -125,6 +139,7 @@ __all__ = [
     "Builder",
     "CalendarParts",
     "ClassSize",
+    "Codes",
     "Discernibility",
     "Drop",
     "Entropy",
@@ -135,20 +150,25 @@ __all__ = [
     "Intervals",
     "KAnonymity",
     "KMap",
+    "Keep",
     "KeyedHash",
     "LDiversity",
     "Loss",
     "MaskPlan",
     "MaskRecord",
+    "MaskText",
     "Masked",
     "MaskedBatches",
     "MaskedEnds",
+    "MaskedNotes",
     "MaskedTable",
+    "MaskingScores",
     "Metric",
     "Microaggregate",
     "NeighbouringGroups",
     "Outside",
     "PlainHash",
+    "PostcodePrefix",
     "Precision",
     "Presence",
     "PrivacyModel",
@@ -172,12 +192,16 @@ __all__ = [
     "anonymize",
     "mask",
     "mask_batches",
+    "mask_notes",
     "mask_plan",
     "mask_plan_in",
+    "measure_masking",
+    "names_people",
     "new_secret",
     "propose",
     "read_hierarchies",
     "read_hierarchy",
+    "read_names",
     "reads_values",
     "require_harmless",
     "require_named",

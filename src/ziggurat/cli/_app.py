@@ -21,7 +21,7 @@ _COMMANDS = {
     "quote": "ask",
     "collect": "_collect",
     "anonymize": "anonymize",
-    "mask": "_mask",
+    "mask": "mask",
     "synthesize": "synthesize",
     "write": "write",
     "risk": "risk",

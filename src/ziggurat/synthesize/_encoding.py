@@ -19,7 +19,6 @@ from ziggurat.plain import fields_to_plain
 from ziggurat.synthesize._method import Codes
 
 MOST_CATEGORIES = 1000
-_FEW = 50  # text with more values, most of them used once, is free text
 _DECIMALS = range(7)
 _EXACT = 2.0**53
 _TYPES = {
@@ -185,11 +184,6 @@ def _learn_categories(column: Column, cells: pa.ChunkedArray) -> ColumnCoding:
     (codes,), values = code_alike([cells])
     counts = dict(zip(values.to_pylist(), np.bincount(codes, minlength=len(values)).tolist(), strict=True))
     present = [each for each in counts if each is not None]
-    if column.kind is Kind.TEXT and len(present) > _FEW and len(present) > len(cells) / 2:
-        raise DataError(
-            f"Column {column.name!r} holds free text, which would be copied out as it is; leave it out, "
-            "or declare it as a category in the schema."
-        )
     declared = column.categories
     if declared is not None and declared.ordered:
         ranks = {label: place for place, label in enumerate(declared.values)}

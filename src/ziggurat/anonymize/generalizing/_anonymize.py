@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -30,6 +30,7 @@ from ziggurat.anonymize.generalizing._published import Flags, Publication, Publi
 from ziggurat.anonymize.generalizing._search import BestGeneralization, Lattice, Progress
 from ziggurat.anonymize.generalizing._solutions import Analysis, Solutions
 from ziggurat.data import Kind, Table, open_table
+from ziggurat.data.free_text import free_text_in, refuse_free_text
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.privacy import Amount, exact
 
@@ -77,7 +78,8 @@ def anonymize(
     models
         What classes must satisfy, such as [KAnonymity(5), LDiversity("disease", 3)].
     quasi_identifiers
-        The columns that others could know; by default those with that role. Identifiers never leave.
+        The columns that others could know; by default those with that role. Identifiers never leave, and other columns
+        of free text (`data.free_text`) only if the release is told to keep them, for a reason.
     hierarchies
         How the values of each become more general; by default those of the schema, else proposed from the data.
     suppression
@@ -109,6 +111,7 @@ def anonymize(
         raise ParameterError("The recoding must be 'global', 'local' or 'mondrian'.")
     if metric is not None and not isinstance(metric, Metric | Analysis):
         raise ParameterError("The metric must be one such as Loss(), or an Analysis.")
+    written = _find_free_text(held, question)
     seconds = None if time_limit is None else float(exact(time_limit, "The time limit"))
     if seconds is not None and seconds < 0:
         raise ParameterError("The time limit must be a number of seconds, at least 0.")
@@ -122,7 +125,8 @@ def anonymize(
     limit = int(share * numbers.rows)
     _require_known(question, numbers)
     work = _Assignment(held, question, ladders, numbers, asked, limit, seconds, progress)
-    return work.run(metric if metric is not None else Loss(), recoding)
+    made = work.run(metric if metric is not None else Loss(), recoding)
+    return replace(made, publication=made.publication.without(written), free_text=written) if written else made
 
 
 @dataclass(frozen=True)
@@ -145,6 +149,8 @@ class Anonymized:
         "global", "local" or "mondrian".
     hierarchies
         How the values of each quasi-identifier become more general.
+    free_text
+        The columns that were dropped because they hold free text.
     """
 
     question: ProtectedColumns
@@ -159,6 +165,7 @@ class Anonymized:
     publication: Publication = field(repr=False)
     lattice: Lattice = field(repr=False)
     hierarchies: Mapping[str, Hierarchy] = field(repr=False, default_factory=dict)
+    free_text: tuple[str, ...] = ()
 
     def table(self) -> pa.Table:
         """Return the anonymised rows, in an order that says nothing of that of the table."""
@@ -200,6 +207,7 @@ class Anonymized:
             "gap": None if self.best is None else self.best.gap,
             "promise": "unbounded",
             "not_promised": NOT_PROMISED,
+            **({"free_text": list(self.free_text)} if self.free_text else {}),
         }
 
 
@@ -343,6 +351,16 @@ class _Assignment:
             lattice=lattice,
             hierarchies=self.hierarchies,
         )
+
+
+def _find_free_text(table: Table, question: ProtectedColumns) -> tuple[str, ...]:
+    """The columns of free text, which do not leave; quasi-identifiers are generalised until others share them."""
+    looked_at = [name for name in table.schema.names if name not in question.quasi_identifiers]
+    found = free_text_in(table, looked_at)
+    for name in question.sensitive:
+        if name in found:
+            raise ParameterError(refuse_free_text(name))
+    return found
 
 
 def _only(levels: Any) -> int | None:

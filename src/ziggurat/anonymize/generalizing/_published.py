@@ -172,6 +172,12 @@ class Publication:
         made._dropped = (*self._dropped, *names)
         return made
 
+    def showing(self, names: Sequence[str]) -> Publication:
+        """Return the same with some columns that were to be dropped."""
+        made = copy(self)
+        made._dropped = tuple(name for name in self._dropped if name not in names)
+        return made
+
     @property
     def rows(self) -> int:
         """How many rows are published."""

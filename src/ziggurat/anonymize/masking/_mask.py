@@ -11,10 +11,13 @@ from typing import Any, cast
 import pyarrow as pa
 from sqlglot import exp
 
+from ziggurat.anonymize.masking._identifiers import Drop
 from ziggurat.anonymize.masking._technique import MaskRecord, Tally, Technique, check_source, plain_columns
 from ziggurat.anonymize.masking._tokens import Tokens
+from ziggurat.anonymize.masking.choices import Keep
 from ziggurat.data import Role, Table
 from ziggurat.data.expressions import null_if_missing
+from ziggurat.data.free_text import free_text_in, is_free_text, refuse_free_text
 from ziggurat.data.reading import arrow_table, check_names
 from ziggurat.data.writing import write_table
 from ziggurat.errors import DataError, ParameterError
@@ -41,13 +44,14 @@ class MaskedTable:
     """A masked table, the record of every technique, and the columns that none of them touched.
 
     It promises no differential privacy: whatever else is known about the people in it may still single them out, and
-    columns in `untouched` leave exactly as they came.
+    columns in `untouched` leave exactly as they came. Those in `free_text` were dropped because nobody named them.
     """
 
     table: pa.Table
     records: tuple[MaskRecord, ...]
     untouched: tuple[str, ...]
     vaults: tuple[Path, ...] = ()
+    free_text: tuple[str, ...] = ()
 
     @property
     def rehearsal(self) -> bool:
@@ -56,7 +60,8 @@ class MaskedTable:
 
     def to_dict(self) -> dict[str, Any]:
         """Give in JSON what was done; no cell of the table is in it, save what a technique says it learned."""
-        return describe(self.table.num_rows, self.records, self.untouched)
+        done = describe(self.table.num_rows, self.records, self.untouched)
+        return {**done, **({"free_text": list(self.free_text)} if self.free_text else {})}
 
     def require_apart(self, path: str | Path) -> None:
         """Raise `ParameterError` if a file there would lie beside the vault of a technique."""
@@ -100,6 +105,7 @@ class MaskedBatches:
         for batch in self._batches:
             if batch.schema.names != self._given.names:
                 raise DataError("The batches differ in their columns; give every batch the same.")
+            self._refuse_free_text(batch)
             yield from self._mask_batch(pa.Table.from_batches([batch])).to_batches()
         self._state = "done"
 
@@ -120,6 +126,11 @@ class MaskedBatches:
         """Give in JSON what was done to all batches."""
         return describe(self._rows, self.records, _find_untouched(self._given.names, self._steps))
 
+    def _refuse_free_text(self, batch: pa.RecordBatch) -> None:
+        for name in _find_untouched(self._given.names, self._steps):
+            if is_free_text(pa.chunked_array([batch.column(name)])):
+                raise DataError(refuse_free_text(name))
+
     def _mask_batch(self, table: pa.Table) -> pa.Table:
         after, tallies = _run_steps(table, self._steps, self._source)
         self._tallies = [old + new for old, new in zip(self._tallies, tallies, strict=True)]
@@ -128,9 +139,10 @@ class MaskedBatches:
 
 
 def mask(table: Any, techniques: Plan, *, source: Source | None = None) -> MaskedTable:
-    """Mask the columns of a table, in the order given; columns that are not named leave as they are.
+    """Mask the columns of a table, in the order given; columns that are not named leave as they are, save free text.
 
-    This promises no differential privacy and leaves no event: it removes or blurs what is named, and says so.
+    A column that holds free text (`data.free_text`) and is not named is dropped; `Keep` lets it leave. This promises no
+    differential privacy and leaves no event: it removes or blurs what is named, and says so.
 
     Parameters
     ----------
@@ -145,20 +157,23 @@ def mask(table: Any, techniques: Plan, *, source: Source | None = None) -> Maske
     drawn_from = check_source(source)
     read = rows_of(table)
     steps = _steps(techniques, read.column_names)
+    written = _find_free_text(table, read, _find_untouched(read.column_names, steps))
+    steps += [_MaskStep((name,), Drop()) for name in written]
     after, tallies = _run_steps(read, steps, drawn_from)
     made = zip(steps, tallies, strict=True)
     records = tuple(step.technique.record(step.columns, tally, drawn_from) for step, tally in made)
-    return MaskedTable(after, records, _find_untouched(read.column_names, steps), _vaults(steps))
+    return MaskedTable(after, records, _find_untouched(read.column_names, steps), _vaults(steps), written)
 
 
 def require_named(table: Table, masked: MaskedTable) -> None:
     """Raise `ParameterError` if a column that tells people apart would leave as it is."""
+    kept = [name for record in masked.records if record.technique == Keep.name for name in record.columns]
     for column in table.declared.columns:
         tells = column.role is Role.IDENTIFIER or column.name == table.unit.column
-        if tells and column.name in masked.untouched:
+        if tells and column.name in (*masked.untouched, *kept):
             raise ParameterError(
                 f"Column {column.name!r} tells people apart and would leave as it is; say what to do with it in the "
-                "plan, for instance drop."
+                f"plan, for instance drop, or drop it with --drop {column.name}."
             )
 
 
@@ -237,6 +252,13 @@ def _run_steps(table: pa.Table, steps: list[_MaskStep], source: Source) -> tuple
 def _find_untouched(names: Iterable[str], steps: list[_MaskStep]) -> tuple[str, ...]:
     touched = {name for step in steps for name in step.columns}
     return tuple(name for name in names if name not in touched)
+
+
+def _find_free_text(given: Any, rows: pa.Table, untouched: Sequence[str]) -> tuple[str, ...]:
+    """The columns of free text that nobody named; a table's schema may say that they are categories."""
+    if isinstance(given, Table):
+        return free_text_in(given, [name for name in untouched if name in given.schema.names])
+    return tuple(name for name in untouched if is_free_text(rows.column(name)))
 
 
 def _vaults(steps: list[_MaskStep]) -> tuple[Path, ...]:

@@ -79,11 +79,13 @@ def _makers(folder: Path) -> dict[str, Callable[..., Technique]]:
 
     plain = (
         made.Drop, made.Redact, made.PlainHash, made.TopCode, made.BottomCode, made.Round, made.YearOnly,
-        made.Microaggregate, made.AddNoise, made.PRAM, made.RankSwap, made.ZipPrefix,
+        made.Microaggregate, made.AddNoise, made.PRAM, made.RankSwap, made.ZipPrefix, made.PostcodePrefix, made.Codes,
+        made.Keep,
     )  # fmt: skip
     found: dict[str, Callable[..., Technique]] = {each.name: partial(_with_tuples, each) for each in plain}
     found[made.KeyedHash.name] = partial(_keyed_hash, folder)
     found[made.Tokens.name] = partial(_tokens, folder)
+    found[made.MaskText.name] = partial(_mask_text, folder)
     for suppression in (made.SuppressCells, made.SuppressRows):
         found[suppression.name] = partial(_suppression, suppression)
     return found
@@ -125,6 +127,17 @@ def _tokens(folder: Path, vault: str = "", **options: Any) -> Technique:
     if not vault:
         raise ParameterError("Tokens need a vault: a file that only you can read, such as vault: keep/patients.vault.")
     return Tokens(Vault(folder / str(vault)), **options)
+
+
+def _mask_text(folder: Path, names: Any = (), **options: Any) -> Technique:
+    """Names are listed, or in files: names: {file: names.txt}, names: {file: [first.txt, last.txt]}."""
+    from ziggurat.anonymize import MaskText, read_names
+
+    if isinstance(names, Mapping):
+        files = names.get("file", ())
+        listed = [files] if isinstance(files, str) else list(files)
+        names = [name for file in listed for name in read_names(folder / str(file))]
+    return _with_tuples(MaskText, names=tuple(names), **options)
 
 
 def _suppression(kind: Callable[[SuppressionRule], Technique], rule: Any = None, **options: Any) -> Technique:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from ziggurat.cli.terminal import Printed as Text
+from ziggurat.data.free_text import say_dropped
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -52,6 +53,7 @@ def tell_outcome(release: AnonymizedRelease) -> Iterator[str]:
     for each in release.verified:
         yield f"Verified on the file: {each.model} ({each.figure}: {each.measured:.5g})."
     yield f"Not in the file: {', '.join(release.dropped) or 'no column'}."
+    yield from filter(None, [say_dropped(release.anonymized.free_text)])
     yield from as_they_were(release.untouched)
 
 

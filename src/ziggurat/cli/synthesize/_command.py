@@ -178,7 +178,9 @@ def _columns(made: SyntheticRelease) -> Shown:
     for name in done["order"]:
         marked = "every row" if done["where"] is None else f"{done['replaced'][name]:,} cells"
         shown.add_row(Text(name), done["methods"][name]["name"], marked)
-    for names, why in ((done["as_they_were"], "as it was"), (done["left_out"], "left out")):
+    written = done.get("free_text", [])
+    others = [name for name in done["left_out"] if name not in written]
+    for names, why in ((done["as_they_were"], "as it was"), (others, "left out"), (written, "free text: left out")):
         for name in names:
             shown.add_row(Text(name), "", why)
     return shown

@@ -280,7 +280,7 @@ def _mask(desk: PlanDesk, said: MaskedSaid) -> Plan[Any]:
 
     table = desk.table(later=False)
     if said.safe_harbor:
-        chosen: Any = {name: [each] for name, each in safe_harbor(table.declared).techniques.items()}
+        chosen: Any = {name: [each] for name, each in safe_harbor(table.declared, rows=table).techniques.items()}
         masked = mask(table, chosen, source=desk.purse.source)
         require_harmless(masked.table, table.declared, masked.untouched)
     else:

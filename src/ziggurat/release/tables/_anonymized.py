@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ziggurat.anonymize import NOT_PROMISED, Anonymized
 from ziggurat.attacks import Homogeneity, RiskReport, Undone, Verified
+from ziggurat.data.free_text import refuse_free_text
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.files import place, write_text
 from ziggurat.findings import Finding
@@ -140,7 +141,8 @@ def release_anonymized(
         What it is for, in a sentence.
     keep
         Columns that may leave as they are although they undo something (see `attacks.find_undone`), best with the
-        reason for each: {"cost": "known to the insurer only"}. Both stand in the certificate and in the ledger.
+        reason for each: {"cost": "known to the insurer only"}. Both stand in the certificate and in the ledger. Free
+        text is dropped unless it is kept here with a reason.
     drop
         Columns that do not leave.
     gate, go_on
@@ -208,9 +210,12 @@ class AnonymizedPlan(Plan[Drafted]):
         note: str = "",
     ) -> Self:
         """Plan to release a table without the columns that are dropped."""
-        if drop:
-            anonymized = replace(anonymized, publication=anonymized.publication.without(drop))
-        return cls(anonymized, draft, target, kept, tuple(drop), note)
+        written = [name for name in anonymized.free_text if name not in kept]
+        dropped = tuple(dict.fromkeys((*drop, *written)))
+        if dropped or kept:
+            shown = anonymized.publication.showing(tuple(kept))
+            anonymized = replace(anonymized, publication=shown.without(dropped), free_text=tuple(written))
+        return cls(anonymized, draft, target, kept, dropped, note)
 
     @property
     def text(self) -> str:
@@ -272,7 +277,9 @@ class AnonymizedPlan(Plan[Drafted]):
         """What every class satisfies, what was kept by decision, and what did not leave."""
         models = [model.sentence for model in self.anonymized.question.models]
         known = list(self.anonymized.question.quasi_identifiers)
-        return {"models": models, "quasi_identifiers": known, "kept": dict(self.kept), "dropped": list(self.dropped)}
+        written = {"free_text": list(self.anonymized.free_text)} if self.anonymized.free_text else {}
+        said = {"kept": dict(self.kept), "dropped": list(self.dropped)}
+        return {"models": models, "quasi_identifiers": known, **said, **written}
 
     def conclude(self, release: Release[Drafted]) -> AnonymizedRelease:
         """What has left, for the steward."""
@@ -317,6 +324,8 @@ def check_keep(anonymized: Anonymized, keep: Mapping[str, str] | Sequence[str], 
             raise ParameterError(f"Column {name!r} does not leave as it is, so there is nothing to decide about it.")
         if name in drop:
             raise ParameterError(f"Column {name!r} is to be kept and to be dropped; choose one.")
+        if name in anonymized.free_text and not kept[name]:
+            raise ParameterError(f"{refuse_free_text(name)[:-1]}; to keep it as it is, say why: --keep {name}=why.")
     if not _tell_kept(kept).isprintable() or len(_tell_kept(kept)) > _LONGEST // 4:
         raise ParameterError(
             f"Reasons are printable text of at most {_LONGEST // 4:,} characters in all; shorten them."

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from ziggurat.attacks import Scenario
 from ziggurat.data import Table, read
 from ziggurat.data.engines import DuckDBEngine
+from ziggurat.data.free_text import free_text_in, refuse_free_text
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.randomness import Source, secure, seeded
 from ziggurat.release._cited import Cited
@@ -215,7 +216,8 @@ def plan_synthetic(
     names = _names(maker, held)
     who = attackers_of(held.schema, names, known, secret, scenario)
     _require_fitting(maker, holdout, scenario, target, copies)
-    todo = _Todo(held, names, who, holdout, rows, copies, checkpoint, engine, progress or say_nothing)
+    written = free_text_in(held, [name for name in held.schema.names if name not in names])
+    todo = _Todo(held, names, who, holdout, rows, copies, checkpoint, engine, progress or say_nothing, written)
     return SyntheticPlan(maker, target, place, todo, note)
 
 
@@ -232,6 +234,7 @@ class _Todo:
     checkpoint: str | Path | None
     engine: DuckDBEngine
     told: Told
+    free_text: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -281,7 +284,7 @@ class SyntheticPlan(Plan[SyntheticDraft]):
         """Learn, draw, write out of sight, and attack the files as they are read back."""
         todo, maker = self.todo, self.maker
         parts = _parts(maker, todo.table, todo.names, todo.holdout, _source(maker, todo.checkpoint), todo.engine)
-        _learn(maker, parts, todo.checkpoint, todo.told)
+        _learn(maker, parts, todo.names, todo.checkpoint, todo.told)
         draft, rows = self.place / self.target.name, _rows(maker, todo.rows, parts)
         drafts = _draw(maker, draft, rows, todo.copies, todo.table, todo.told)
         files, attacked = _attack(maker, drafts, todo.table, todo.names, parts, todo.who, todo.engine, todo.told)
@@ -308,7 +311,8 @@ class SyntheticPlan(Plan[SyntheticDraft]):
 
     def details(self, output: SyntheticDraft) -> dict[str, Any]:
         """What was made, how, and what did not leave."""
-        return {"made": what_was_made(self.maker, output.files), **_done(self.maker), "left_out": list(self._left_out)}
+        made = {"made": what_was_made(self.maker, output.files), **_done(self.maker), "left_out": list(self._left_out)}
+        return {**made, **({"free_text": list(self.todo.free_text)} if self.todo.free_text else {})}
 
     @property
     def _left_out(self) -> tuple[str, ...]:
@@ -363,6 +367,9 @@ def _names(maker: Synthesizer, table: Table) -> tuple[str, ...]:
         )
     for name in names:
         table.schema[name]
+    if hasattr(maker, "model_"):
+        for name in free_text_in(table, names):
+            raise ParameterError(refuse_free_text(name, "learn again with --leave-out"))
     return names
 
 
@@ -402,12 +409,14 @@ def _parts(
     return parts_of(table, names, asked, max(1, table.raw.count_rows()), source, engine)
 
 
-def _learn(maker: Synthesizer, parts: TableSplit, checkpoint: str | Path | None, told: Told) -> None:
+def _learn(
+    maker: Synthesizer, parts: TableSplit, names: tuple[str, ...], checkpoint: str | Path | None, told: Told
+) -> None:
     if hasattr(maker, "model_"):
         return
     if maker.partial is None:
         maker.set_params(leave_out=())  # the part that is learned from does not have these columns
-    maker.fit(parts.learned, progress=lambda *how: told("learning", *how), checkpoint=checkpoint)
+    maker.fit(parts.learned, progress=lambda *how: told("learning", *how), checkpoint=checkpoint, names=names)
 
 
 def _rows(maker: Synthesizer, rows: int | None, parts: TableSplit) -> int | None:

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 
 from ziggurat.data import Condition, Role, Table, open_table, sample_rows
 from ziggurat.data.engines import DuckDBEngine
+from ziggurat.data.free_text import free_text_in, refuse_free_text, say_dropped
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import Source, secure, seeded
 from ziggurat.synthesize._encoding import ColumnCoding, learn_coding
@@ -55,7 +56,7 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
     missing
         For some columns of numbers the codes that stand for a missing one, such as -8, besides those of the schema.
     leave_out
-        Columns that are not synthesised and not written; identifiers never are.
+        Columns that are not synthesised and not written; identifiers and free text (`data.free_text`) never are.
     partial
         Makes partially synthetic copies: a condition such as "income > 70000", or several, whose columns are drawn anew
         in the rows where it holds; or a condition for each column. Everything else stays as it is.
@@ -109,6 +110,7 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         *,
         progress: Progress | None = None,
         checkpoint: str | Path | None = None,
+        names: Sequence[str] | None = None,
     ) -> Self:
         """Learn from a table.
 
@@ -122,10 +124,12 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
             Called with a column, how many columns are learned and how many there are.
         checkpoint
             A folder that keeps each column as soon as it is learned; the same call takes up what is there.
+        names
+            What `choose_names` gave, where it was asked already, such as of a larger table.
         """
         self._check_settings()
         source, held = self._source(), open_table(table)
-        names = self.choose_names(held)
+        names = self.choose_names(held) if names is None else tuple(names)
         self._check_missing(names)
         where = conditions_of(self.partial, self.columns, names)
         marked = None if where is None else either(where, names)
@@ -287,16 +291,27 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
         return drawing.partially(copies, self.table_ if table is None else open_table(table), source, self.replaced_)
 
     def choose_names(self, held: Table) -> tuple[str, ...]:
-        """Say which columns of a table are learned."""
+        """Say which columns of a table are learned: not what tells people apart, and no free text."""
         for name in self.leave_out:
             if name not in held.schema:
                 raise ParameterError(f"'leave_out' names {name!r}, which is no column of the table.")
         # The unit's column is in sight even if it identifies people.
         shown = (each.name for each in held.schema.columns if each.role is not Role.IDENTIFIER)
         names = tuple(name for name in shown if name not in self.leave_out)
+        written = free_text_in(held, names)
+        for name in self._named:
+            if name in written:
+                raise ParameterError(refuse_free_text(name, "--leave-out"))
+        names = tuple(name for name in names if name not in written)
         if not names:
-            raise ParameterError("No column is left to synthesise.")
+            raise ParameterError("No column is left to synthesise." + _say_written(written))
         return names
+
+    @property
+    def _named(self) -> tuple[str, ...]:
+        """The columns that somebody asked for by name."""
+        ordered = () if self.order is None or isinstance(self.order, str) else tuple(self.order)
+        return (*ordered, *(self.columns or ()), *self.known, *(self.methods or {}), *(self.predictors or {}))
 
     def _check_missing(self, names: Sequence[str]) -> None:
         for name, codes in (self.missing or {}).items():
@@ -355,6 +370,10 @@ class Synthesizer(BaseEstimator):  # type: ignore[misc]
     def _fitted(self) -> None:
         if not hasattr(self, "model_"):
             raise ParameterError("This synthesiser has learned nothing yet; call fit first.")
+
+
+def _say_written(names: Sequence[str]) -> str:
+    return f" {say_dropped(names)}" if names else ""
 
 
 _NOTHING = "The table has no rows; there is nothing to learn from."

@@ -120,8 +120,9 @@ def _advice(column: Column) -> str:
     ways = "declare it in the schema, pay for it with domain='pay', or leave the column out"
     if column.kind is Kind.TEXT:
         return (
-            f"Column {column.name!r} is text, whose values are not public: make it a category with public "
-            "categories, pay for those with domain='pay', or leave the column out."
+            f"Column {column.name!r} is text, whose values are not public: leave the column out (--leave-out "
+            f"{column.name}), make it a category with public categories, pay for those with domain='pay', or mask it "
+            f"or turn it into codes first (ziggurat mask ... --text or --codes {column.name})."
         )
     if column.kind is Kind.CATEGORY:
         return f"Column {column.name!r} has no public list of categories; {ways}."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,10 +12,12 @@ import typer
 from ziggurat.cli._options import AsJson, Force, GoOn, TableArgument, TableOptions, Where, out_option, with_records
 from ziggurat.cli._outputs import TABLES, check_file, print_json
 from ziggurat.cli._tables import in_database, table_name
+from ziggurat.cli.mask._options import ColumnChoices
+from ziggurat.cli.terminal import show_bar
 from ziggurat.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize import MaskedTable
+    from ziggurat.anonymize import MaskedTable, MaskPlan
     from ziggurat.data import Table
     from ziggurat.release import Cited
 
@@ -23,6 +27,7 @@ def mask(
     data: TableArgument,
     out: Annotated[str, out_option("a .parquet, .csv, .xlsx, .dta or .sav file, with the record beside it.")],
     opening: TableOptions,
+    wanted: ColumnChoices,
     plan: Annotated[str, typer.Option(help="A YAML file: for each column its technique.")] = "",
     safe_harbor: Annotated[
         bool, typer.Option("--safe-harbor", help="Plan by HIPAA's list of eighteen instead, from the schema.")
@@ -46,22 +51,29 @@ def mask(
 
       height, weight: {technique: microaggregate, k: 5}
 
-    Then, with the plan or with the list of eighteen kinds of identifiers of HIPAA:
+    Then, with the plan, with the list of eighteen kinds of identifiers of HIPAA, or with options for single columns:
 
       ziggurat mask patients.csv --plan plan.yaml --out masked.parquet
 
       ziggurat mask patients.csv --safe-harbor --out masked.csv
+
+      ziggurat mask notes.csv --text note --names names.txt --drop first_name,last_name --out masked.csv
+
+    Free text that nobody names is dropped. Masked text is not anonymous: a name that no list knows stays.
 
     A masked table about people leaves without a guarantee, which the ledger remembers for ever: the one named, or that
     of this user. Invented and public tables are remembered only where a ledger or a budget is named.
     """
     from ziggurat.anonymize import require_named
 
-    if bool(plan) == safe_harbor:
-        raise ParameterError("Give --plan plan.yaml or --safe-harbor, one of the two.")
+    if not (plan or safe_harbor or wanted.given) or (plan and safe_harbor):
+        raise ParameterError("Give --plan plan.yaml or --safe-harbor, one of the two, or columns, such as --text note.")
+    wanted.require_consistent()
     check_file(out, TABLES, force=force)  # before the ledger remembers it
     table = opening.open(data)
-    masked, reasons = _mask(table, plan)
+    with show_bar("Masking …", silent=as_json) as update:
+        progress = None if update is None else partial(update, "Masking notes …")
+        masked, reasons = _mask(table, plan, safe_harbor, wanted, progress)
     require_named(table, masked)
     named = budget or _name_to_remember(data, opening.table, bool(ledger))
     recorded = _release(masked, out, ledger, named, {"original": table, "go_on": go_on})
@@ -71,19 +83,34 @@ def mask(
     _say(masked, reasons, out, recorded)
 
 
-def _mask(table: Table, plan: str) -> tuple[MaskedTable, dict[str, Any]]:
-    from ziggurat.anonymize import MaskPlan, mask_plan_in, require_harmless, safe_harbor
+def _mask(
+    table: Table, plan: str, by_rule: bool, wanted: ColumnChoices, progress: Callable[[int, int], None] | None
+) -> tuple[MaskedTable, dict[str, Any]]:
     from ziggurat.anonymize import mask as masked
+    from ziggurat.anonymize import mask_plan_in, require_harmless
 
-    if plan:
-        return masked(table, mask_plan_in(plan, table.declared.names)), {}
-    made = safe_harbor(table.declared)
-    if not made.techniques:
+    if not by_rule:
+        steps = mask_plan_in(plan, table.declared.names) if plan else {}
+        return masked(table, wanted.add_to(steps, table, progress)), {}
+    chosen, reasons = _plan_by_rule(table, wanted)
+    if not chosen:
         raise DataError("No column looks like one of the eighteen kinds of identifiers; name techniques in a plan.")
-    chosen: MaskPlan = {name: [each] for name, each in made.techniques.items()}
     shown = masked(table, chosen)
     require_harmless(shown.table, table.declared, shown.untouched)
-    return shown, {"reasons": made.reasons, "unseen": made.unseen}
+    return shown, reasons
+
+
+def _plan_by_rule(table: Table, wanted: ColumnChoices) -> tuple[MaskPlan, dict[str, Any]]:
+    """The rule's plan, but for the columns that somebody decided about."""
+    from ziggurat.anonymize import safe_harbor
+
+    made = safe_harbor(table.declared, rows=table)
+    own = wanted.add_to({}, table, None)
+    if wanted.text:
+        raise ParameterError("Safe Harbor takes free text out, for masked text is not anonymous; leave --text out.")
+    chosen: MaskPlan = {name: [each] for name, each in made.techniques.items() if name not in own}
+    reasons = {name: reason for name, reason in made.reasons.items() if name not in own}
+    return {**own, **chosen}, {"reasons": reasons, "unseen": made.unseen}
 
 
 def _name_to_remember(data: str, name: str, ledger: bool) -> str:
@@ -123,6 +150,8 @@ def _say(masked: MaskedTable, reasons: dict[str, Any], out: str, recorded: Cited
     for sentence in reasons.get("unseen", ()):
         console.print(Text(sentence))
     console.print(Text(f"As they were: {', '.join(masked.untouched) or 'none'}."))
+    for sentence in _tell_of_text(masked):
+        console.print(Text(sentence))
     console.print(Text(NOT_PROMISED_OF_MASKS))
     typer.echo(f"{masked.table.num_rows:,} rows are in {out!r}, the record in '{out}.mask.json'.")
     if recorded is None:
@@ -132,3 +161,19 @@ def _say(masked: MaskedTable, reasons: dict[str, Any], out: str, recorded: Cited
         f"Entry {recorded.seq} of the ledger says for ever that the people in {recorded.budget!r} were in a release "
         f"without a guarantee (unbounded): {recorded}."
     )
+
+
+def _tell_of_text(masked: MaskedTable) -> Iterator[str]:
+    """What was put into notes, how well that works on invented ones, and what codes do not hide."""
+    from ziggurat.data.free_text import say_dropped
+
+    for record in masked.records:
+        if record.technique == "mask-text":
+            put = ", ".join(f"{count:,} [{kind}]" for kind, count in record.tally.counts.items())
+            yield f"In {', '.join(record.columns)}: {put or 'nothing was found'}."
+            yield record.stated["recall"]
+            yield record.stated["not_anonymous"]
+        elif record.technique == "codes":
+            yield f"{', '.join(record.columns)}: {record.stated['not_hidden']}"
+    if masked.free_text:
+        yield say_dropped(masked.free_text)
