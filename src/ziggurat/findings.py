@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
+from ziggurat.cards import Card, Shown, describe_briefly, tabulate
 from ziggurat.errors import ParameterError
 from ziggurat.plain import fields_to_plain
 
@@ -79,7 +80,7 @@ class Share(RangedNumber):
         return f"{self.rate:.1%} ({self.low:.1%} to {self.high:.1%})"
 
 
-class Finding(ABC):
+class Finding(Shown, ABC):
     """What a judge found, as a dataclass; the figures are exact and unprotected, for the steward only."""
 
     @property
@@ -91,6 +92,10 @@ class Finding(ABC):
     @abstractmethod
     def table(self) -> pa.Table:
         """What was found, as a table for a report."""
+
+    def _card(self) -> Card:
+        brief = describe_briefly(self, "private")
+        return replace(brief, facts=(), **tabulate(self.table))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as values that JSON can hold; what has no value is None."""

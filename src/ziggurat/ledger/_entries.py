@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 from hashlib import sha256
 from typing import Any, ClassVar, Self
 
+from ziggurat.cards import Shown
 from ziggurat.errors import LedgerError, ParameterError, ZigguratError
 from ziggurat.ledger._chain import FORMAT, canonical, decode, encode, frame_texts, is_timestamp
 from ziggurat.privacy import Event, Neighbours, event_from_json, exact_delta, exact_epsilon, make_filter, profile
@@ -122,7 +123,7 @@ class Genesis(Record):
 
 
 @dataclass(frozen=True)
-class Budget(Record):
+class Budget(Shown, Record):
     """What may be spent on a table in all: (epsilon, delta) with respect to `neighbours`."""
 
     kind: ClassVar[str] = "budget"
@@ -171,7 +172,7 @@ class Membership(Record):
 
 
 @dataclass(frozen=True)
-class Grant(Record):
+class Grant(Shown, Record):
     """A piece (epsilon, delta) of a table's budget that one analyst may spend under an accounting rule."""
 
     kind: ClassVar[str] = "grant"

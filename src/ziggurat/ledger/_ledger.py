@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any, Self, cast
 
+from ziggurat.cards import Card, Shown
 from ziggurat.errors import LedgerCorruptError, LedgerError, LedgerUseError, ParameterError, ZigguratError
 from ziggurat.ledger._arguments import address, first_entry, lifetime, patience
 from ziggurat.ledger._chain import Entry, Head, intact, now, timestamp
@@ -43,6 +44,7 @@ from ziggurat.ledger._statement import (
     make_population_statement,
     make_quote,
     make_statement,
+    tell_ledger,
 )
 from ziggurat.ledger._verify import Auditor, Verification, verify_entries
 from ziggurat.ledger.storage import Store, open_store
@@ -53,7 +55,7 @@ _NEVER = timestamp(datetime.max.replace(tzinfo=UTC))
 _BEFORE_ALL = -(2**63) - 1
 
 
-class Ledger:
+class Ledger(Shown):
     """A durable, append-only account of what was promised and spent on each population.
 
     A table's name is a population of its own unless it is registered under another (`register`).
@@ -109,6 +111,10 @@ class Ledger:
             store.close()
             raise
         return ledger
+
+    def _card(self) -> Card:
+        held = [statement for name in self.populations() for statement in self.account(name).budgets]
+        return tell_ledger(held, self.head().seq)
 
     def close(self) -> None:
         """Let go of the database, and of the witness."""

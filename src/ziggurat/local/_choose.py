@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ziggurat.cards import Shown
 from ziggurat.data import Column, Kind
 from ziggurat.errors import ParameterError, SchemaError
 from ziggurat.local._base import Privatizer
@@ -30,7 +31,7 @@ _LONGEST_UNARY = 512
 
 
 @dataclass(frozen=True)
-class Recommendation:
+class Recommendation(Shown):
     """The privatiser to use for a list of categories, and why.
 
     Attributes

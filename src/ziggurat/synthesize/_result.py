@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from scipy import stats
 
+from ziggurat.cards import Shown
 from ziggurat.data import Condition
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.synthesize._combining import Combined, CombiningRule, combine_estimates
@@ -28,7 +29,7 @@ NOT_PROMISED = (
 
 
 @dataclass(frozen=True)
-class Origin:
+class Origin(Shown):
     """What the combining rules must know of copies: it travels with them, in memory and in their files.
 
     Attributes
@@ -86,7 +87,7 @@ def _count(value: object) -> int | None:
 
 
 @dataclass(frozen=True)
-class Synthetic:
+class Synthetic(Shown):
     """Synthetic copies of a table.
 
     Not promised: privacy. How close the copies come to real people is to be measured.

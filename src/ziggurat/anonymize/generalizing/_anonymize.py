@@ -29,6 +29,7 @@ from ziggurat.anonymize.generalizing._mondrian import Boxes, mondrian
 from ziggurat.anonymize.generalizing._published import Flags, Publication, PublishedLabels, local_labels, range_labels
 from ziggurat.anonymize.generalizing._search import BestGeneralization, Lattice, Progress
 from ziggurat.anonymize.generalizing._solutions import Analysis, Solutions
+from ziggurat.cards import Card, Shown
 from ziggurat.data import Kind, Table, open_table
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.privacy import Amount, exact
@@ -126,7 +127,7 @@ def anonymize(
 
 
 @dataclass(frozen=True)
-class Anonymized:
+class Anonymized(Shown):
     """An anonymised table, what was done to it, and what that is worth.
 
     Attributes
@@ -167,6 +168,11 @@ class Anonymized:
     def write(self, path: str | Path) -> None:
         """Write the anonymised rows to a .parquet or .csv file, whole or not at all."""
         self.publication.write(path)
+
+    def _card(self) -> Card:
+        told = {name: "each cell its own" if level is None else f"level {level}" for name, level in self.levels.items()}
+        facts = [(self.metric, f"{self.score:.4g}"), ("recoding", self.recoding), *told.items()]
+        return Card("Anonymized", self.sentence, facts, "private")
 
     @cached_property
     def solutions(self) -> Solutions:

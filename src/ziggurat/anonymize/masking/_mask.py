@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from ziggurat.anonymize.masking._technique import MaskRecord, Tally, Technique, check_source, plain_columns
 from ziggurat.anonymize.masking._tokens import Tokens
+from ziggurat.cards import Badge, Card, Shown, name_some
 from ziggurat.data import Role, Table, write_csv
 from ziggurat.data.expressions import null_if_missing
 from ziggurat.data.reading import arrow_table, check_names
@@ -36,7 +37,7 @@ class _MaskStep:
 
 
 @dataclass(frozen=True)
-class MaskedTable:
+class MaskedTable(Shown):
     """A masked table, the record of every technique, and the columns that none of them touched.
 
     It promises no differential privacy: whatever else is known about the people in it may still single them out, and
@@ -52,6 +53,12 @@ class MaskedTable:
     def rehearsal(self) -> bool:
         """Whether anything in it was drawn with a seed; then it must not be published."""
         return any(record.rehearsal for record in self.records)
+
+    def _card(self) -> Card:
+        said = f"{self.table.num_rows:,} rows, masked in {len(self.records)} steps"
+        left = f"; untouched: {name_some(self.untouched)}" if self.untouched else ""
+        badge: Badge = "rehearsal" if self.rehearsal else "private"
+        return Card("MaskedTable", said + left, badge=badge)
 
     def to_dict(self) -> dict[str, Any]:
         """Give in JSON what was done; no cell of the table is in it, save what a technique says it learned."""

@@ -15,6 +15,7 @@ import pyarrow.types as kinds
 from ziggurat.anonymize.masking._coarser import SPARSE_ZIP3, BottomCode, TopCode, YearOnly, ZipPrefix
 from ziggurat.anonymize.masking._identifiers import Drop
 from ziggurat.anonymize.masking._technique import Technique
+from ziggurat.cards import Shown
 from ziggurat.data import Column, Kind, Role, Schema
 from ziggurat.errors import DataError, ParameterError
 
@@ -115,7 +116,7 @@ _MOSTLY = 0.5
 
 
 @dataclass(frozen=True)
-class SafeHarborPlan:
+class SafeHarborPlan(Shown):
     """What to do with each column, and why; pass `techniques` to `mask`.
 
     Parameters

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from ziggurat.cards import Card, Shown
 from ziggurat.data._table import Table
 from ziggurat.data._tally import tally
 from ziggurat.data.expressions import constant, count_where, is_one_of, is_present, only_where, reference
@@ -39,11 +40,17 @@ _RANGED = (Kind.INTEGER, Kind.REAL, Kind.DATE)
 
 
 @dataclass(frozen=True)
-class Suggestion:
+class Suggestion(Shown):
     """A proposed schema, and for each column the reason in words. It holds private values: see `suggest_schema`."""
 
     schema: Schema
     reasons: Mapping[str, str]
+
+    def _card(self) -> Card:
+        said = f"A proposal for {count_noun(len(self.schema), 'column')}, learned from the data: correct it."
+        rows = [(each.name, each.kind.value, each.role.value, self.reasons.get(each.name, ""))
+                for each in self.schema.columns]  # fmt: skip
+        return Card("Suggestion", said, badge="private", heads=("column", "kind", "role", "because"), rows=rows)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from ziggurat.attacks import Excess
+from ziggurat.cards import Card, Shown, tabulate
 from ziggurat.errors import ParameterError
 from ziggurat.findings import Finding
 from ziggurat.release._tried import find_excesses
@@ -27,7 +28,7 @@ RISK = (
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Candidate(Shown):
     """One synthesis, judged.
 
     Attributes
@@ -117,7 +118,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Candidates:
+class Candidates(Shown):
     """Several syntheses of one table, judged on the same rows.
 
     Attributes
@@ -143,6 +144,9 @@ class Candidates:
             if each.name == name:
                 return each
         raise ParameterError("There is no candidate of this name; `items` has them all.")
+
+    def _card(self) -> Card:
+        return Card("Candidates", self.sentence, badge="private", **tabulate(self.table.select(_SHOWN)))
 
     @property
     def frontier(self) -> tuple[Candidate, ...]:
@@ -207,6 +211,7 @@ class Candidates:
         return draw_plane(self, format)
 
 
+_SHOWN = ["candidate", "utility", "risk", "riskiest attack", "promise", "unbeaten"]
 _SCHEMA = pa.schema(
     [
         ("candidate", pa.string()),

@@ -12,6 +12,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
+from ziggurat.cards import Card, Shown
 from ziggurat.data import Table
 from ziggurat.errors import ParameterError, QuestionError
 from ziggurat.privacy import Amount, ApproximateDP, Event, PureDP
@@ -54,10 +55,13 @@ class TermOptions(TypedDict, total=False):
 Given = TypeVar("Given", Answer, WorkloadAnswer)
 
 
-class AnswerPlan(Plan[Given]):
+class AnswerPlan(Shown, Plan[Given]):
     """A question on its terms: nothing has been read."""
 
     paid_by_promise = True
+
+    def _card(self) -> Card:
+        return Card(type(self).__name__, f"{self.text}: {self.guarantee()}; nothing has been read")
 
     @abstractmethod
     def guarantee(self) -> PureDP | ApproximateDP:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
+from ziggurat.cards import Badge, Card, Shown
 from ziggurat.data import Table
 from ziggurat.errors import (
     BudgetExceededError,
@@ -43,7 +44,7 @@ Asked = str | Query | Workload | AnswerPlan[Any]
 
 
 @dataclass(frozen=True)
-class Past:
+class Past(Shown):
     """A question that was paid for.
 
     Attributes
@@ -66,8 +67,13 @@ class Past:
     rehearsal: bool
     answer: Answer | WorkloadAnswer | None
 
+    def _card(self) -> Card:
+        came = "" if self.answer is not None else ", without an answer"
+        badge: Badge = "rehearsal" if self.rehearsal else ""
+        return Card("Past", f"{self.time}{came}: {self.question}", badge=badge)
 
-class Session:
+
+class Session(Shown):
     """One analyst's conversation with the tables of one population.
 
     Promise: everything asked here, of whichever table, is charged to one budget of the ledger before a row is read, so
@@ -258,9 +264,18 @@ class Session:
         ]
         return pa.Table.from_pylist(rows)
 
+    def _card(self) -> Card:
+        kind: str = "Rehearsal" if self.rehearsal else "Session"
+        line = f"{kind} of {self._analyst!r} about {', '.join(self._private)}, paid by the budget {self._budget!r}"
+        rows = [
+            (row["table"], row["name"], row["kind"], row["role"], row["values"]) for row in self.schema().to_pylist()
+        ]
+        badge: Badge = "rehearsal" if self.rehearsal else "public"
+        heads = ("table", "column", "kind", "role", "public values")
+        return Card(line, "", [("left", self.remainder())], badge, heads, rows)
+
     def __repr__(self) -> str:
-        kind = "Rehearsal" if self.rehearsal else "Session"
-        return f"<{kind} of {self._analyst!r} about {', '.join(self._private)}, paid by the budget {self._budget!r}>"
+        return f"<{self._card().title}>"
 
     def _plan(
         self, question: str | Query | Workload, epsilon: Amount, delta: Amount, options: TermOptions

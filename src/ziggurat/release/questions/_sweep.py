@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
+from ziggurat.cards import Shown
 from ziggurat.data import Kind
 from ziggurat.drawing import NOISY, TRUE, encode, sheet
 from ziggurat.errors import ParameterError, QuestionError
@@ -32,7 +33,7 @@ _WIDEST_TITLE = 74
 
 
 @dataclass(frozen=True)
-class Sweep:
+class Sweep(Shown):
     """The answers to one question at several epsilons, each of them paid for.
 
     Attributes

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ziggurat.data import Role
 from ziggurat.errors import DataError
 from ziggurat.release._evidence import Evidence
-from ziggurat.release._plan import Plan, Progress
+from ziggurat.release._plan import Plan, Progress, ShownPlan
 from ziggurat.release._purse import Purse
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ NOT_PROMISED_OF_MASKS = (
 
 
 @dataclass(frozen=True, eq=False)
-class MaskedPlan(Plan["MaskedTable"]):
+class MaskedPlan(ShownPlan, Plan["MaskedTable"]):
     """A masked table before it leaves; nothing bounds what it tells.
 
     Attributes
