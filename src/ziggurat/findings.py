@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ziggurat.cards import Card, Shown, describe_briefly, tabulate
 from ziggurat.errors import ParameterError
+from ziggurat.frames import GivenAsFrame
 from ziggurat.plain import fields_to_plain
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class Share(RangedNumber):
         return f"{self.rate:.1%} ({self.low:.1%} to {self.high:.1%})"
 
 
-class Finding(Shown, ABC):
+class Finding(Shown, GivenAsFrame, ABC):
     """What a judge found, as a dataclass; the figures are exact and unprotected, for the steward only."""
 
     @property
@@ -92,6 +93,10 @@ class Finding(Shown, ABC):
     @abstractmethod
     def table(self) -> pa.Table:
         """What was found, as a table for a report."""
+
+    def to_arrow(self) -> pa.Table:
+        """Return what was found as a table, as `table` does."""
+        return self.table
 
     def _card(self) -> Card:
         brief = describe_briefly(self, "private")

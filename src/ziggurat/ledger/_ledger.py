@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 from ziggurat.cards import Card, Shown
 from ziggurat.errors import LedgerCorruptError, LedgerError, LedgerUseError, ParameterError, ZigguratError
@@ -50,6 +50,9 @@ from ziggurat.ledger._verify import Auditor, Verification, verify_entries
 from ziggurat.ledger.storage import Store, open_store
 from ziggurat.ledger.witness import Naming, WitnessStatement, hear, state_witness
 from ziggurat.privacy import Amount, Event, Neighbours, exact_delta, exact_epsilon, make_filter, whole_number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _NEVER = timestamp(datetime.max.replace(tzinfo=UTC))
 _BEFORE_ALL = -(2**63) - 1
@@ -115,6 +118,27 @@ class Ledger(Shown):
     def _card(self) -> Card:
         held = [statement for name in self.populations() for statement in self.account(name).budgets]
         return tell_ledger(held, self.head().seq)
+
+    def plot(self, budget: str = "", by: Literal["analyst", "time"] = "analyst", ax: Axes | None = None) -> Axes:
+        """Draw what was spent of every grant, and give the Axes of matplotlib.
+
+        Parameters
+        ----------
+        budget
+            Of this budget, or of that of this table; by default of all.
+        by
+            "analyst": a bar for each grant, what is used of it filled. "time": how much of each was used since when.
+        ax
+            Where to draw; by default a new figure.
+        """
+        from ziggurat.ledger._plotting import plot_grants, plot_history
+
+        names = [self.statement(budget).table] if budget else self.tables()
+        if by == "time":
+            return plot_history([entry for name in names for entry in self.history(name)], self.about, ax)
+        if by != "analyst":
+            raise ParameterError("A ledger is drawn by='analyst' or by='time'.")
+        return plot_grants([self.statement(name) for name in names], ax)
 
     def close(self) -> None:
         """Let go of the database, and of the witness."""

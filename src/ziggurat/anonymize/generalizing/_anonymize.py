@@ -32,12 +32,14 @@ from ziggurat.anonymize.generalizing._solutions import Analysis, Solutions
 from ziggurat.cards import Card, Shown
 from ziggurat.data import Kind, Table, open_table
 from ziggurat.errors import ParameterError, PrivacyError
+from ziggurat.frames import GivenAsFrame
 from ziggurat.privacy import Amount, exact
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pyarrow as pa
+    from matplotlib.axes import Axes
 
     from ziggurat.anonymize.generalizing._combinations import Combinations
     from ziggurat.data import Hierarchy
@@ -127,7 +129,7 @@ def anonymize(
 
 
 @dataclass(frozen=True)
-class Anonymized(Shown):
+class Anonymized(Shown, GivenAsFrame):
     """An anonymised table, what was done to it, and what that is worth.
 
     Attributes
@@ -165,6 +167,10 @@ class Anonymized(Shown):
         """Return the anonymised rows, in an order that says nothing of that of the table."""
         return self.publication.table()
 
+    def to_arrow(self) -> pa.Table:
+        """Return the anonymised rows, as `table` does."""
+        return self.table()
+
     def write(self, path: str | Path) -> None:
         """Write the anonymised rows to a .parquet or .csv file, whole or not at all."""
         self.publication.write(path)
@@ -178,6 +184,23 @@ class Anonymized(Shown):
     def solutions(self) -> Solutions:
         """Every generalisation with its loss and its risk; ParameterError if there are too many to look at all."""
         return Solutions.of(self.lattice, self.question.quasi_identifiers)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw what every generalisation loses and how exposed people are in it, and give the Axes of matplotlib.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; by default a new figure.
+        """
+        from ziggurat.anonymize.generalizing._frontier import fill_frontier
+        from ziggurat.drawing import styled
+        from ziggurat.plots import make_axes
+
+        with styled():
+            axes = make_axes(4.0) if ax is None else ax
+            fill_frontier(axes, self)
+        return axes
 
     @property
     def sentence(self) -> str:

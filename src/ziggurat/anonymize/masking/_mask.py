@@ -19,6 +19,7 @@ from ziggurat.data.expressions import null_if_missing
 from ziggurat.data.reading import arrow_table, check_names
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.files import replacing, write_text
+from ziggurat.frames import GivenAsFrame
 from ziggurat.randomness import Source
 from ziggurat.wording import nearest
 
@@ -37,7 +38,7 @@ class _MaskStep:
 
 
 @dataclass(frozen=True)
-class MaskedTable(Shown):
+class MaskedTable(Shown, GivenAsFrame):
     """A masked table, the record of every technique, and the columns that none of them touched.
 
     It promises no differential privacy: whatever else is known about the people in it may still single them out, and
@@ -69,6 +70,10 @@ class MaskedTable(Shown):
         target = Path(path)
         if any(vault.resolve().parent == target.resolve().parent for vault in self.vaults):
             raise ParameterError(f"Write {str(target)!r} to another folder: this one holds the vault of its tokens.")
+
+    def to_arrow(self) -> pa.Table:
+        """Give the masked rows."""
+        return self.table
 
     def write(self, path: str | Path) -> None:
         """Write the table alone (.parquet or .csv)."""

@@ -65,6 +65,10 @@ class _Known(Shown):
         """Return it in words, or that it was learned and is not shown."""
         return self._describe() if self.provenance is Provenance.PUBLIC else "learned: not shown"
 
+    def tell_all(self) -> str:
+        """Return it in words, learned or not: for the steward only."""
+        return self._describe()
+
     def _describe(self) -> str:
         raise NotImplementedError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
@@ -15,6 +15,9 @@ from ziggurat.errors import ParameterError
 from ziggurat.findings import Finding
 from ziggurat.release._tried import find_excesses
 from ziggurat.utility import Comparison
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 UTILITY = (
     "1 minus the total variation of the tables of two columns, averaged over all pairs: 1 if every pair is distributed "
@@ -201,6 +204,23 @@ class Candidates(Shown):
             "notes": list(self.notes),
             "sentence": self.sentence,
         }
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the risk-utility plane into a notebook, and give the Axes of matplotlib.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; by default a new figure.
+        """
+        from ziggurat.drawing import styled
+        from ziggurat.plots import make_axes
+        from ziggurat.release.comparing._plane import fill_plane
+
+        with styled():
+            axes = make_axes(4.4) if ax is None else ax
+            fill_plane(axes, self)
+        return axes
 
     def draw(self, format: Literal["svg", "png"] = "svg") -> bytes:  # noqa: A002
         """Draw the risk-utility plane, a point for each candidate; the same findings give the same bytes."""

@@ -16,7 +16,7 @@ from ziggurat.cards import Card, Shown
 from ziggurat.data import Table
 from ziggurat.errors import ParameterError, QuestionError
 from ziggurat.privacy import Amount, ApproximateDP, Event, PureDP
-from ziggurat.queries import Answer, Bounding, Noise
+from ziggurat.queries import Answer, Bounding, Measure, Noise
 from ziggurat.queries.answering import GROUP_SIZE, QuotedPart
 from ziggurat.queries.answering import QuestionPlan as QuestionPlan
 from ziggurat.queries.workloads import Group, Ranges, Workload, WorkloadAnswer, WorkloadPlan
@@ -76,6 +76,11 @@ class AnswerPlan(Shown, Plan[Given]):
         """What it is asked of."""
 
     @property
+    def drawable(self) -> bool:
+        """Whether the answer will have a number, or a day, that can be drawn."""
+        return True
+
+    @property
     def reads(self) -> tuple[str, ...]:
         """The tables it is asked of, private and public."""
         return tuple(sorted(self._tables()))
@@ -119,6 +124,11 @@ class AskedQuestion(AnswerPlan[Answer]):
 
     def __post_init__(self) -> None:
         require_room(_numbers(self.plan))
+
+    @property
+    def drawable(self) -> bool:
+        """Whether it asks for more than the most frequent values."""
+        return any(each.measure not in (Measure.MODE, Measure.TOP) for each in self.plan.question.aggregates)
 
     @property
     def event(self) -> Event:

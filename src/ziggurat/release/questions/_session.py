@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from ziggurat.cards import Badge, Card, Shown
-from ziggurat.data import Table
+from ziggurat.cards import Badge, Card, Shown, name_some
+from ziggurat.data import Table, TableView
 from ziggurat.errors import (
     BudgetExceededError,
     LedgerUseError,
@@ -34,6 +34,7 @@ from ziggurat.release.questions._asking import (
     check_options,
     plan_workload,
 )
+from ziggurat.wording import nearest
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -252,6 +253,21 @@ class Session(Shown):
         reserved = [each for each in entries if each.kind == "reserve" and _is_ours(each.data["question"])]
         return [_past(each.time, each.data, answers.get(each.seq)) for each in reserved]
 
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The names of the tables that can be asked about, the private ones first; `session["name"]` shows one."""
+        return (*self._private, *self._public)
+
+    def __getitem__(self, name: str) -> TableView:
+        """Show what an analyst may know of a table: columns, kinds, public bounds and categories; no cell."""
+        known = {**self._private, **self._public}
+        if name not in known:
+            raise ParameterError(f"There is no table {name!r} in this session; {nearest(name, known)}")
+        return known[name].view(name)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.tables)
+
     def schema(self) -> pa.Table:
         """What an analyst may know of the tables: columns, kinds, public bounds and categories; no cell."""
         import pyarrow as pa
@@ -267,12 +283,9 @@ class Session(Shown):
     def _card(self) -> Card:
         kind: str = "Rehearsal" if self.rehearsal else "Session"
         line = f"{kind} of {self._analyst!r} about {', '.join(self._private)}, paid by the budget {self._budget!r}"
-        rows = [
-            (row["table"], row["name"], row["kind"], row["role"], row["values"]) for row in self.schema().to_pylist()
-        ]
+        rows = [(name, name_some(self[name].columns, 12), str(self[name].unit)) for name in self.tables]
         badge: Badge = "rehearsal" if self.rehearsal else "public"
-        heads = ("table", "column", "kind", "role", "public values")
-        return Card(line, "", [("left", self.remainder())], badge, heads, rows)
+        return Card(line, "", [("left", self.remainder())], badge, ("table", "columns", "unit"), rows)
 
     def __repr__(self) -> str:
         return f"<{self._card().title}>"

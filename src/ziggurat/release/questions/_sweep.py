@@ -14,6 +14,7 @@ from ziggurat.data import Kind
 from ziggurat.drawing import NOISY, TRUE, encode, sheet
 from ziggurat.errors import ParameterError, QuestionError
 from ziggurat.files import write_bytes
+from ziggurat.frames import GivenAsFrame
 from ziggurat.privacy import Amount, exact_epsilon, in_words
 from ziggurat.queries import Aggregate, Answer, Measure, in_figures
 from ziggurat.queries.language import Query
@@ -33,7 +34,7 @@ _WIDEST_TITLE = 74
 
 
 @dataclass(frozen=True)
-class Sweep(Shown):
+class Sweep(Shown, GivenAsFrame):
     """The answers to one question at several epsilons, each of them paid for.
 
     Attributes
