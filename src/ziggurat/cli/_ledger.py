@@ -168,9 +168,7 @@ def show(
     ledger: Where = "",
     as_json: AsJson = False,
     picture: Annotated[str, picture_option("how much of every grant is used.")] = "",
-    by: Annotated[
-        str, typer.Option(help="What is drawn: analyst (a bar for each grant) or time.")
-    ] = "analyst",
+    by: Annotated[str, typer.Option(help="What is drawn: analyst (a bar for each grant) or time.")] = "analyst",
     force: Force = False,
 ) -> None:
     """State what was granted, spent and left about each population, in plain words."""

@@ -20,7 +20,7 @@ REHEARSED = "Rehearsal, not for publication"
 WIDTH = 7.0
 """How wide a picture is, in inches."""
 
-_MOST_PANELS, _WIDEST_TITLE = 6, 84
+_MOST_PANELS, _WIDEST_TITLE, _PAD_BELOW_MARK = 6, 84, 19
 
 
 def plot_columns(
@@ -54,11 +54,11 @@ def plot_columns(
                 mark_rehearsal(panel)
         rest = len(columns) - len(drawn)
         shown = title if rest < 1 else f"{title} ({len(drawn)} of {len(columns)} are drawn)"
-        name_panel(panels[0], shown)
+        name_panel(panels[0], shown, _PAD_BELOW_MARK if rehearsal else None)
     return panels[0] if len(panels) == 1 else panels
 
 
-def name_panel(axes: Axes, title: str) -> None:
+def name_panel(axes: Axes, title: str, pad: float | None = None) -> None:
     """Set a title over a panel, in three lines at most.
 
     Parameters
@@ -67,9 +67,11 @@ def name_panel(axes: Axes, title: str) -> None:
         The panel.
     title
         What was asked.
+    pad
+        How many points lie between them, if something else stands there.
     """
     text = textwrap.fill(shorten(title, 400), _WIDEST_TITLE, max_lines=3, placeholder=" …")
-    axes.set_title(text, fontsize=8, color=SOFT, fontweight="normal")
+    axes.set_title(text, fontsize=8, color=SOFT, fontweight="normal", pad=pad)
 
 
 def mark_rehearsal(axes: Axes) -> None:
@@ -80,8 +82,8 @@ def mark_rehearsal(axes: Axes) -> None:
     axes
         The panel.
     """
-    axes.text(0.5, 0.9, REHEARSED, transform=axes.transAxes, ha="center", va="center", color=LIMIT, alpha=0.55,
-              fontsize=12, fontweight="bold", zorder=6)  # fmt: skip
+    axes.annotate(REHEARSED, (0, 1), (0, 3), "axes fraction", "offset points", color=LIMIT, fontsize=9,
+                  fontweight="bold", ha="left", va="bottom")  # fmt: skip
 
 
 def make_axes(height: float) -> Axes:

@@ -213,7 +213,7 @@ def _plotted(group: GroupAnswer) -> PlottedColumn:
 
     groups = cross_groups(list(group.labels.values()))
     numbers = [each.tolist() for each in (group.value, group.low, group.high)]
-    return PlottedColumn(f"count by {group.name}" if group.labels else "count", tuple(group.labels), groups, *numbers)
+    return PlottedColumn("count", tuple(group.labels), groups, *numbers)
 
 
 def _text(table: pa.Table, name: str) -> Any:

@@ -16,18 +16,18 @@ from ziggurat.cards import Card, Shown
 from ziggurat.data import Table
 from ziggurat.errors import ParameterError, QuestionError
 from ziggurat.privacy import Amount, ApproximateDP, Event, PureDP
-from ziggurat.queries import Answer, Bounding, Measure, Noise
+from ziggurat.queries import Answer, Bounding, Measure, Noise, Terms
 from ziggurat.queries.answering import GROUP_SIZE, QuotedPart
 from ziggurat.queries.answering import QuestionPlan as QuestionPlan
 from ziggurat.queries.workloads import Group, Ranges, Workload, WorkloadAnswer, WorkloadPlan
 from ziggurat.release._plan import Plan, Progress
 from ziggurat.release._purse import require_ready
+from ziggurat.signatures import take_options_of
 from ziggurat.wording import nearest
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ziggurat.queries import Terms
     from ziggurat.randomness import Source
 
 Bound = int | float | date
@@ -51,6 +51,9 @@ class TermOptions(TypedDict, total=False):
     confidence: Amount
     bounds: Mapping[str, tuple[Bound, Bound]]
 
+
+tell_terms = take_options_of(Terms, leave_out=("epsilon", "delta"), bounds=None)
+"""Shows the terms by name in what takes them."""
 
 Given = TypeVar("Given", Answer, WorkloadAnswer)
 

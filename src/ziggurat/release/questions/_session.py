@@ -33,6 +33,7 @@ from ziggurat.release.questions._asking import (
     TermOptions,
     check_options,
     plan_workload,
+    tell_terms,
 )
 from ziggurat.wording import nearest
 
@@ -149,6 +150,7 @@ class Session(Shown):
         **terms: Unpack[TermOptions],
     ) -> WorkloadAnswer: ...  # fmt: skip
 
+    @tell_terms
     def ask(
         self,
         question: Asked,
@@ -184,6 +186,7 @@ class Session(Shown):
         answer: Answer | WorkloadAnswer = self.release(question, epsilon, delta, progress=progress, **terms).output
         return answer
 
+    @tell_terms
     def release(
         self,
         question: Asked,
@@ -196,12 +199,14 @@ class Session(Shown):
         """As `ask`, with the certificate of the answer and what else a release has; see `Purse.release`."""
         return self._purse.release(self.plan(question, epsilon, delta, **terms), progress=progress)
 
+    @tell_terms
     def plan(
         self, question: Asked, epsilon: Amount = 0, delta: Amount = 0, **terms: Unpack[TermOptions]
     ) -> AnswerPlan[Any]:
         """Plan a question on its terms, to be priced by `quote` and answered by `ask`; nothing is read."""
         return question if isinstance(question, AnswerPlan) else self._plan(question, epsilon, delta, terms)
 
+    @tell_terms
     def ask_all(
         self,
         questions: Sequence[Asked],
@@ -221,6 +226,7 @@ class Session(Shown):
             raise BudgetExceededError(quoted.sentence)
         return [self._purse.release(asking, progress=progress).output for asking in askings]
 
+    @tell_terms
     def quote(
         self,
         questions: Asked | Sequence[Asked],

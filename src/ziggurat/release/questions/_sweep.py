@@ -21,7 +21,7 @@ from ziggurat.queries.language import Query
 from ziggurat.randomness import secure
 from ziggurat.release._plan import Progress
 from ziggurat.release._purse import Purse
-from ziggurat.release.questions._asking import AnswerPlan, AskedQuestion, TermOptions
+from ziggurat.release.questions._asking import AnswerPlan, AskedQuestion, TermOptions, tell_terms
 from ziggurat.release.questions._session import Session
 from ziggurat.wording import printable
 
@@ -131,6 +131,7 @@ class Sweep(Shown, GivenAsFrame):
         axes.legend(frameon=False, fontsize=9)
 
 
+@tell_terms
 def sweep(
     session: Session,
     question: str | Query,

@@ -15,6 +15,7 @@ from ziggurat.data import Condition, Role, Table, open_table, sample_rows
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import Source, secure, seeded
+from ziggurat.signatures import take_options_of
 from ziggurat.synthesize._encoding import ColumnCoding, learn_coding
 from ziggurat.synthesize._result import Origin, Synthesis, Synthetic
 from ziggurat.synthesize._writing import WrittenCopies, write_copies
@@ -360,6 +361,7 @@ _NOTHING = "The table has no rows; there is nothing to learn from."
 _UNMARKED = "The condition {!r} holds in no row, so nothing would be drawn anew; change it."
 
 
+@take_options_of(Synthesizer, leave_out=("method",))
 def synthesize(
     table: object,
     method: object = "cart",
