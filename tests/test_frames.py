@@ -30,7 +30,8 @@ def test_pandas_keeps_whole_numbers_truth_values_and_days_though_some_are_missin
     assert [str(each) for each in frame.dtypes[:3]] == ["Int64", "date32[day][pyarrow]", "boolean"]
     assert frame["n"][2] == 2**53 + 1
     assert frame["day"][0] == date(2024, 2, 29)
-    assert frame["town"][2] == "Uruk" and pd.isna(frame["town"][1])
+    assert frame["town"][2] == "Uruk"
+    assert pd.isna(frame["town"][1])
 
 
 def test_polars_keeps_the_types():
