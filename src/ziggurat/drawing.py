@@ -44,12 +44,20 @@ _LEFT_OUT = ("Creator", "Date", "Format", "Type")
 @contextmanager
 def sheet(width: float, height: float) -> Iterator[Figure]:
     """Give an empty sheet of so many inches; all is drawn in the house style, whatever the reader's settings are."""
-    import matplotlib as mpl
     from matplotlib.figure import Figure
+
+    with styled():
+        yield Figure(figsize=(width, height), layout="constrained")
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Let everything be drawn in the house style, whatever the reader's settings are."""
+    import matplotlib as mpl
 
     style: Any = {name: value for name, value in mpl.rcParamsDefault.items() if name != "backend"} | _STYLE
     with mpl.rc_context(style):
-        yield Figure(figsize=(width, height), layout="constrained")
+        yield
 
 
 def encode(figure: Figure, kind: Literal["svg", "png"]) -> bytes:

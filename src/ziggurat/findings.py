@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
+from ziggurat.cards import Card, Shown, describe_briefly, tabulate
 from ziggurat.errors import ParameterError
+from ziggurat.frames import GivenAsFrame
 from ziggurat.plain import fields_to_plain
 
 if TYPE_CHECKING:
@@ -79,7 +81,7 @@ class Share(RangedNumber):
         return f"{self.rate:.1%} ({self.low:.1%} to {self.high:.1%})"
 
 
-class Finding(ABC):
+class Finding(Shown, GivenAsFrame, ABC):
     """What a judge found, as a dataclass; the figures are exact and unprotected, for the steward only."""
 
     @property
@@ -91,6 +93,14 @@ class Finding(ABC):
     @abstractmethod
     def table(self) -> pa.Table:
         """What was found, as a table for a report."""
+
+    def to_arrow(self) -> pa.Table:
+        """Return what was found as a table, as `table` does."""
+        return self.table
+
+    def _card(self) -> Card:
+        brief = describe_briefly(self, "private")
+        return replace(brief, facts=(), **tabulate(self.table))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as values that JSON can hold; what has no value is None."""

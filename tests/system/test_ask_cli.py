@@ -172,6 +172,30 @@ def test_a_sweep_on_people_is_paid_for_point_by_point(granted):
     assert granted("ask", "visits.csv", COUNT, "--sweep", "0.3,0.5", *ADA).code == 3
 
 
+def test_any_answer_can_be_drawn_and_so_can_the_ledger(granted):
+    told = granted("ask", "visits.csv", COUNT, "--epsilon", "0.1", *ADA, "--picture", "answer.svg")
+    assert told.code == 0, told.err
+    assert "The picture is in answer.svg." in told.out
+    drawn = Path("answer.svg").read_text()
+    assert "noisy value, 95% interval" in drawn
+    assert "Rehearsal" not in drawn
+    for axis in ("analyst", "time"):
+        told = granted("ledger", "show", "--picture", f"{axis}.svg", "--by", axis)
+        assert told.code == 0, told.err
+        assert "ada" in Path(f"{axis}.svg").read_text()
+    assert granted("ledger", "show", "--picture", "x.svg", "--by", "moon").code == 2
+
+
+def test_an_answer_without_a_number_is_not_drawn_and_not_paid_for(granted):
+    before = granted("ledger", "show").out
+    asked = ("ask", "visits.csv", "SELECT MODE(ward) AS m FROM visits", "--epsilon", "0.1", *ADA)
+    told = granted(*asked, "--picture", "answer.svg")
+    assert told.code == 2
+    assert "leave --picture out" in told.err
+    assert granted("ledger", "show").out == before
+    assert not Path("answer.svg").exists()
+
+
 BAD = [
     ("ask", "absent.csv", COUNT, "--epsilon", "1", *ADA),
     ("ask", "clinci", COUNT, "--epsilon", "1", *ADA),
@@ -189,7 +213,7 @@ BAD = [
     ("ask", "visits.csv", COUNT, "--epsilon", "1", *ADA, "--noise", "loud"),
     ("ask", "visits.csv", COUNT, "--epsilon", "1", *ADA, "--out", "answer.docx"),
     ("ask", "visits.csv", COUNT, "--epsilon", "1", *ADA, "--out", "absent/answer.csv"),
-    ("ask", "visits.csv", COUNT, "--epsilon", "1", *ADA, "--picture", "p.svg"),
+    ("ask", "visits.csv", COUNT, "--epsilon", "1", *ADA, "--truth"),
     ("ask", "visits.csv", COUNT, "--sweep", "0.1,0.2", *ADA, "--picture", "p.gif"),
     ("ask", "visits.csv", COUNT, "--sweep", "0.1,0.2", *ADA, "--truth"),
     ("ask", "visits.csv", COUNT, "--epsilon", "1", *ADA, "--table", "t"),

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from ziggurat.cards import Shown
 from ziggurat.errors import ParameterError
 from ziggurat.findings import RangedNumber, Share
 
@@ -13,7 +14,7 @@ __all__ = ["Difference", "Share", "fraction"]
 
 
 @dataclass(frozen=True)
-class Difference(RangedNumber):
+class Difference(Shown, RangedNumber):
     """By how much one share exceeds another, with Newcombe's interval (1998, his method 10) at 95 %.
 
     Parameters

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from ziggurat.attacks._finding import Difference, Share
+from ziggurat.cards import Shown
 from ziggurat.errors import ParameterError
 
 ALARM = 0.025
@@ -60,7 +61,7 @@ class Excess:
 
 
 @dataclass(frozen=True)
-class Guesses:
+class Guesses(Shown):
     """How often guesses of one kind are right.
 
     Attributes

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ziggurat.cli._books import default_ledger, open_ledger, open_to_read, read_text, sum_up
-from ziggurat.cli._options import AsJson, Force, Where, out_option
-from ziggurat.cli._outputs import end_with_quote, print_json
+from ziggurat.cli._options import AsJson, Force, Where, out_option, picture_option
+from ziggurat.cli._outputs import PICTURES, check_file, end_with_quote, print_json
 from ziggurat.errors import LedgerError, ParameterError
 from ziggurat.files import check_output
 
@@ -167,14 +167,22 @@ def show(
     table: Annotated[str, typer.Argument(help="The table; without it all of them.")] = "",
     ledger: Where = "",
     as_json: AsJson = False,
+    picture: Annotated[str, picture_option("how much of every grant is used.")] = "",
+    by: Annotated[str, typer.Option(help="What is drawn: analyst (a bar for each grant) or time.")] = "analyst",
+    force: Force = False,
 ) -> None:
     """State what was granted, spent and left about each population, in plain words."""
     from rich.console import Console
 
-    from ziggurat.cli.terminal import budget_bars
+    from ziggurat.cli.terminal import budget_bars, save_plot
 
+    check_file(picture, PICTURES, force=force)
+    if by not in ("analyst", "time"):
+        raise ParameterError("--by is analyst or time.")
     with open_to_read(ledger) as book:
         names = [table] if table else book.populations()
+        if picture:
+            save_plot(picture, lambda: book.plot(table, "time" if by == "time" else "analyst"))
         if as_json:
             populations = [_state(book.account(name)) for name in names]
             print_json({"populations": populations, "witness": book.witness().sentences()})

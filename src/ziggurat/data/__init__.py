@@ -6,6 +6,7 @@ from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
     from ziggurat.data._conditions import Condition
+    from ziggurat.data._preview import TablePreview, TableView
     from ziggurat.data._sampling import open_table, sample_rows
     from ziggurat.data._table import RawAccess, Table
     from ziggurat.data._validation import Problem
@@ -33,6 +34,7 @@ else:
         __name__,
         {
             "_conditions": "Condition",
+            "_preview": "TablePreview TableView",
             "_sampling": "open_table sample_rows",
             "_table": "RawAccess Table",
             "_validation": "Problem",
@@ -62,6 +64,8 @@ __all__ = [
     "Suggestion",
     "Symbols",
     "Table",
+    "TablePreview",
+    "TableView",
     "Unit",
     "hierarchies_in",
     "open_table",

@@ -8,13 +8,15 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ziggurat.data._conversion import Conversion, conversion, count_bad, is_moment, kind_of, see_value
+from ziggurat.data._preview import TablePreview, TableView, preview_column
 from ziggurat.data._stacking import HeldColumns, tally_columns
 from ziggurat.data._tally import tally
 from ziggurat.data._validation import Problem, checks_of, problems_from
 from ziggurat.data.engines import Engine, table_named
-from ziggurat.data.expressions import count_where, reference
+from ziggurat.data.expressions import count_where, is_present, reference
 from ziggurat.data.schema import Column, Kind, Provenance, Role, Schema, Unit
 from ziggurat.errors import DataError, ParameterError, SchemaError
+from ziggurat.frames import GivenAsFrame
 from ziggurat.wording import count_noun, nearest
 
 OnBadCell = Literal["refuse", "missing"]
@@ -94,6 +96,11 @@ class Table:
         if self._visible is None:
             raise SchemaError("Every column of the schema is an identifier; nothing is left to ask about.")
         return self._visible
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns that queries see."""
+        return self.schema.names
 
     @property
     def declared(self) -> Schema:
@@ -249,6 +256,27 @@ class Table:
         """Return name, kind, role and public knowledge of each column; no cell, and nothing learned from cells."""
         return pa.Table.from_pylist([_describe(column) for column in self._declared.columns])
 
+    def preview(self) -> TablePreview:
+        """Show the steward what every column holds: kind, role, bounds, how it is written and how much is missing.
+
+        Not private: counts are exact, and bounds that were learned are shown. No row is; `raw.rows(limit=5)` has some.
+        """
+        gaps = {each.name: count_where(exp.not_(is_present(each))) for each in self._declared.columns}
+        asked = {"": exp.Count(this=exp.Star()), **gaps}
+        found = tally(lambda several: self.query(self._over(several, self._declared.names)), asked)
+        bad = self.unreadable()
+        columns = [preview_column(each, found[each.name], bad.get(each.name, 0)) for each in self._declared.columns]
+        return TablePreview(self._declared.name or "table", self.unit, found[""], columns, getattr(self, "notes", ()))
+
+    def view(self, name: str = "") -> TableView:
+        """Show what everybody may know of the table under a name: what is public of its columns, and no cell."""
+        described = self.describe()
+        seen = [each in self.schema for each in described.column("name").to_pylist()]
+        return TableView(f"Table {name or self._declared.name}".rstrip(), self.unit, described.filter(pa.array(seen)))
+
+    def _repr_html_(self) -> str:
+        return TableView(repr(self).strip("<>"), self.unit, self.describe())._repr_html_()
+
     def __repr__(self) -> str:
         return f"<Table of {len(self._visible or ())} columns in {self._engine.title}, unit: {self.unit}>"
 
@@ -316,7 +344,7 @@ class Table:
         return int(self._engine.query(exp.select(rows).from_(self._relation)).column("rows")[0].as_py())
 
 
-class RawAccess:
+class RawAccess(GivenAsFrame):
     """Not private: exact answers and rows, for the steward who may see them anyway."""
 
     def __init__(self, table: Table) -> None:
@@ -344,6 +372,10 @@ class RawAccess:
         names = self._table.schema.names if columns is None else tuple(columns)
         query = self._table.select_held(names) if as_held else self._table.select(*names)
         return self._table.query(query if limit is None else query.limit(limit))
+
+    def to_arrow(self) -> pa.Table:
+        """Return every row that queries see, as it is; not private."""
+        return self.rows()
 
 
 def infer_schema(engine: Engine, relation: str) -> Schema:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ziggurat.cards import Shown
 from ziggurat.data import write_csv
 from ziggurat.errors import MissingExtraError
 from ziggurat.experiments._types import Expected, Experiment, Figure, Module, NodeRecord
@@ -33,7 +34,7 @@ from ziggurat.files import write_text
 
 
 @dataclass(frozen=True)
-class PrintedComparison:
+class PrintedComparison(Shown):
     """A printed value beside ours.
 
     Attributes

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ziggurat.cards import Shown
+
 Scalar = str | int | float | bool | None
 FigureKind = Literal["line", "box", "bar", "heatmap", "scatter", "map"]
 Statistic = Literal["median", "mean", "min", "max"]
@@ -86,7 +88,7 @@ class Module:
 
 
 @dataclass(frozen=True)
-class Experiment:
+class Experiment(Shown):
     """A whole experiment file."""
 
     name: str
@@ -149,7 +151,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class ExperimentPlan:
+class ExperimentPlan(Shown):
     """All nodes of an experiment, each after those it depends on."""
 
     experiment: Experiment
@@ -167,7 +169,7 @@ class StoredOutput:
 
 
 @dataclass(frozen=True)
-class NodeRecord:
+class NodeRecord(Shown):
     """What became of one node."""
 
     node: str

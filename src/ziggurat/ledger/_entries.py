@@ -13,9 +13,19 @@ from functools import cached_property, lru_cache
 from hashlib import sha256
 from typing import Any, ClassVar, Self
 
+from ziggurat.cards import Card, Shown
 from ziggurat.errors import LedgerError, ParameterError, ZigguratError
 from ziggurat.ledger._chain import FORMAT, canonical, decode, encode, frame_texts, is_timestamp
-from ziggurat.privacy import Event, Neighbours, event_from_json, exact_delta, exact_epsilon, make_filter, profile
+from ziggurat.privacy import (
+    Event,
+    Neighbours,
+    event_from_json,
+    exact_delta,
+    exact_epsilon,
+    in_words,
+    make_filter,
+    profile,
+)
 
 LARGEST_ANSWER = 1 << 20
 LARGEST_QUESTION = 1 << 16
@@ -122,7 +132,7 @@ class Genesis(Record):
 
 
 @dataclass(frozen=True)
-class Budget(Record):
+class Budget(Shown, Record):
     """What may be spent on a table in all: (epsilon, delta) with respect to `neighbours`."""
 
     kind: ClassVar[str] = "budget"
@@ -140,6 +150,10 @@ class Budget(Record):
             raise ParameterError("A budget must say whom it protects: give neighbours=Neighbours(...).")
         if self.schema_fingerprint is not None:
             check_text(self.schema_fingerprint, "A schema fingerprint")
+
+    def _card(self) -> Card:
+        amounts = f"epsilon {in_words(self.epsilon)} and delta {in_words(self.delta)}"
+        return Card(f"Budget of {self.table}", f"{amounts} for {self.neighbours}")
 
     def to_body(self) -> dict[str, Any]:
         """Give the JSON form."""
@@ -171,7 +185,7 @@ class Membership(Record):
 
 
 @dataclass(frozen=True)
-class Grant(Record):
+class Grant(Shown, Record):
     """A piece (epsilon, delta) of a table's budget that one analyst may spend under an accounting rule."""
 
     kind: ClassVar[str] = "grant"
@@ -188,6 +202,10 @@ class Grant(Record):
         object.__setattr__(self, "epsilon", made.epsilon)
         object.__setattr__(self, "delta", made.delta)
         object.__setattr__(self, "rule", made.name)
+
+    def _card(self) -> Card:
+        amounts = f"epsilon {in_words(self.epsilon)} and delta {in_words(self.delta)}"
+        return Card(f"Grant of {self.analyst} on {self.table}", f"{amounts}, {self.rule} rule")
 
 
 @dataclass(frozen=True)

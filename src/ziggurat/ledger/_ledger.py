@@ -8,8 +8,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
+from ziggurat.cards import Card, Shown
 from ziggurat.errors import LedgerCorruptError, LedgerError, LedgerUseError, ParameterError, ZigguratError
 from ziggurat.ledger._arguments import address, first_entry, lifetime, patience
 from ziggurat.ledger._chain import Entry, Head, intact, now, timestamp
@@ -43,17 +44,21 @@ from ziggurat.ledger._statement import (
     make_population_statement,
     make_quote,
     make_statement,
+    tell_ledger,
 )
 from ziggurat.ledger._verify import Auditor, Verification, verify_entries
 from ziggurat.ledger.storage import Store, open_store
 from ziggurat.ledger.witness import Naming, WitnessStatement, hear, state_witness
 from ziggurat.privacy import Amount, Event, Neighbours, exact_delta, exact_epsilon, make_filter, whole_number
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 _NEVER = timestamp(datetime.max.replace(tzinfo=UTC))
 _BEFORE_ALL = -(2**63) - 1
 
 
-class Ledger:
+class Ledger(Shown):
     """A durable, append-only account of what was promised and spent on each population.
 
     A table's name is a population of its own unless it is registered under another (`register`).
@@ -109,6 +114,31 @@ class Ledger:
             store.close()
             raise
         return ledger
+
+    def _card(self) -> Card:
+        held = [statement for name in self.populations() for statement in self.account(name).budgets]
+        return tell_ledger(held, self.head().seq)
+
+    def plot(self, budget: str = "", by: Literal["analyst", "time"] = "analyst", ax: Axes | None = None) -> Axes:
+        """Draw what was spent of every grant, and give the Axes of matplotlib.
+
+        Parameters
+        ----------
+        budget
+            Of this budget, or of that of this table; by default of all.
+        by
+            "analyst": a bar for each grant, what is used of it filled. "time": how much of each was used since when.
+        ax
+            Where to draw; by default a new figure.
+        """
+        from ziggurat.ledger._plotting import plot_grants, plot_history
+
+        names = [self.statement(budget).table] if budget else self.tables()
+        if by == "time":
+            return plot_history([entry for name in names for entry in self.history(name)], self.about, ax)
+        if by != "analyst":
+            raise ParameterError("A ledger is drawn by='analyst' or by='time'.")
+        return plot_grants([self.statement(name) for name in names], ax)
 
     def close(self) -> None:
         """Let go of the database, and of the witness."""

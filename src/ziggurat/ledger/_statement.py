@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ziggurat.cards import Card, Shown, name_some
 from ziggurat.ledger._entries import Budget, Grant
 from ziggurat.ledger._left import Remainder, in_the_rules_words, percent, share_left, share_used
 from ziggurat.ledger._populations import same_promise
@@ -16,7 +17,7 @@ from ziggurat.wording import count_noun
 
 
 @dataclass(frozen=True)
-class Quote:
+class Quote(Shown):
     """What an event would cost an analyst; making one reads no data and spends nothing.
 
     Attributes
@@ -77,7 +78,7 @@ def _say_quote(grant: GrantState, event: Event, admitted: bool, replayed: bool) 
 
 
 @dataclass(frozen=True, kw_only=True)
-class GrantStatement:
+class GrantStatement(Shown):
     """What was granted to an analyst and what became of it; every amount is exact.
 
     Attributes
@@ -121,6 +122,9 @@ class GrantStatement:
         left = f"{self.remainder.amount} is left{self.remainder.detail}"
         return [f"{text}; {'the grant is closed' if self.closed else left}.", *self._say_rehearsed()]
 
+    def _card(self) -> Card:
+        return Card("GrantStatement", " ".join(self.sentences()))
+
     def _say_rehearsed(self) -> list[str]:
         if not self.rehearsals:
             return []
@@ -130,7 +134,7 @@ class GrantStatement:
 
 
 @dataclass(frozen=True)
-class Statement:
+class Statement(Shown):
     """What was promised about a table, what was granted of it, what was spent, and what escaped all promises."""
 
     table: str
@@ -147,6 +151,9 @@ class Statement:
         notes = [*unbounded_note(self.table, len(self.unbounded)), *decision_notes(self.table, self.decisions)]
         return [self._say_budget(), *(notes if alone else []), *granted]
 
+    def _card(self) -> Card:
+        return Card("Statement", " ".join(self.sentences()), heads=_HEADS, rows=list_grants(self))
+
     def _say_budget(self) -> str:
         if self.budget is None:
             return f"The table {self.table} has no budget."
@@ -158,7 +165,7 @@ class Statement:
 
 
 @dataclass(frozen=True)
-class Total:
+class Total(Shown):
     """What all budgets under one promise come to; a delta of 1 or more promises nothing, and is told as it is."""
 
     neighbours: Neighbours
@@ -171,7 +178,7 @@ class Total:
 
 
 @dataclass(frozen=True)
-class PopulationStatement:
+class PopulationStatement(Shown):
     """The one account of a population: every promise by itself, and what escaped all promises.
 
     Attributes
@@ -214,6 +221,10 @@ class PopulationStatement:
         decided = [note for table, what in self.decisions for note in decision_notes(table, [what])]
         return [*self._members(), *nothing, *stated, *self._together(), *notes, *decided]
 
+    def _card(self) -> Card:
+        rows = [row for each in self.budgets for row in list_grants(each)]
+        return Card("PopulationStatement", " ".join(self.sentences()), heads=_HEADS, rows=rows)
+
     def _members(self) -> list[str]:
         if not self.tables:
             return []
@@ -233,6 +244,33 @@ class PopulationStatement:
                 "and neither follows from the other."
             )
         return said
+
+
+_HEADS = ("budget", "analyst", "granted", "used", "left", "questions")
+
+
+def list_grants(statement: Statement) -> list[tuple[str, ...]]:
+    """List the grants of a budget: who, how much, and what is left."""
+    return [
+        (
+            statement.table,
+            each.grant.analyst,
+            f"epsilon {in_words(each.grant.epsilon)}",
+            percent(each.share),
+            "closed" if each.closed else each.remainder.amount,
+            f"{each.questions:,}",
+        )
+        for each in statement.grants
+    ]
+
+
+def tell_ledger(held: Sequence[Statement], entries: int) -> Card:
+    """Tell of a ledger in a card: its budgets, and what became of every grant."""
+    names = name_some([each.table for each in held], 4) or "none yet"
+    granted, asked = sum(len(each.grants) for each in held), sum(one.questions for each in held for one in each.grants)
+    counted = f"{count_noun(granted, 'grant')}, {count_noun(asked, 'question')}, {count_noun(entries, 'entry')}"
+    rows = [row for each in held for row in list_grants(each)]
+    return Card("Ledger", f"{count_noun(len(held), 'budget')} ({names}), {counted}", heads=_HEADS, rows=rows)
 
 
 def make_population_statement(state: State, name: str, time: str) -> PopulationStatement:

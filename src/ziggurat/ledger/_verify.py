@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from ziggurat.cards import Shown
 from ziggurat.errors import LedgerCorruptError, LedgerError, ZigguratError
 from ziggurat.ledger._chain import Entry, Head, decode, encode, intact, is_text, is_timestamp
 from ziggurat.ledger._entries import Record, record_from
@@ -35,7 +36,7 @@ class LedgerProblem:
 
 
 @dataclass(frozen=True)
-class Verification:
+class Verification(Shown):
     """The outcome of verifying a ledger.
 
     Attributes

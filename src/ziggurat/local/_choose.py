@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ziggurat.cards import Shown
 from ziggurat.data import Column, Kind
 from ziggurat.errors import ParameterError, SchemaError
 from ziggurat.local._base import Privatizer
@@ -30,7 +31,7 @@ _LONGEST_UNARY = 512
 
 
 @dataclass(frozen=True)
-class Recommendation:
+class Recommendation(Shown):
     """The privatiser to use for a list of categories, and why.
 
     Attributes
@@ -48,7 +49,14 @@ class Recommendation:
     spreads: dict[str, float]
 
 
-def best_for_frequencies(epsilon: Amount, categories: Stated, **options: Any) -> Recommendation:
+def best_for_frequencies(
+    epsilon: Amount,
+    categories: Stated,
+    *,
+    missing: bool = False,
+    other: str | int | None = None,
+    neighbours: Neighbours | None = None,
+) -> Recommendation:
     """Choose among `Response`, `UnaryEncoding` and `LocalHashing` the one whose counts vary least.
 
     If the share f of n people hold a category, the variance of its count is n (q(1-q) + f (p(1-p) - q(1-q))) / (p-q)^2
@@ -59,9 +67,10 @@ def best_for_frequencies(epsilon: Amount, categories: Stated, **options: Any) ->
     ----------
     epsilon, categories
         As for `Response`.
-    **options
-        `missing`, `other` and `neighbours`, as there.
+    missing, other, neighbours
+        As there.
     """
+    options: Any = {"missing": missing, "other": other, "neighbours": neighbours}
     response = Response(epsilon, categories, **options)
     count = len(response.list)
     encoded = (UnaryEncoding if count <= _LONGEST_UNARY else LocalHashing)(epsilon, categories, **options)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.cards import Shown
 from ziggurat.errors import ParameterError
 from ziggurat.wording import printable
 
@@ -17,7 +18,7 @@ Label = str | int | None
 
 
 @dataclass(frozen=True)
-class LocalEstimate:
+class LocalEstimate(Shown):
     """The root of all estimates.
 
     Attributes

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Generic, TypeVar
 
 from ziggurat import randomness
+from ziggurat.cards import Shown
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.privacy import (
     Amount,
@@ -26,7 +27,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Noisy(Generic[T]):
+class Noisy(Shown, Generic[T]):
     """A noisy value, the event that produced it, and whether its randomness was fit for a release.
 
     Attributes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
 
 from ziggurat import randomness
 from ziggurat.mechanisms._additive import (
@@ -99,9 +98,18 @@ class Gaussian(AdditiveNoise):
 
     @classmethod
     def for_error(
-        cls, half_width: Amount, sensitivity: Amount = 1, *, confidence: Amount = "0.95", **options: Any
+        cls,
+        half_width: Amount,
+        sensitivity: Amount = 1,
+        *,
+        confidence: Amount = "0.95",
+        values: Values = "reals",
+        grid: Amount | None = None,
+        coordinates: int | None = None,
+        neighbours: Neighbours | None = None,
     ) -> Gaussian:
         """Make the noise whose interval at `confidence` has at most this half width: what guarantee does it give?"""
+        options = {"values": values, "grid": grid, "coordinates": coordinates, "neighbours": neighbours}
         return for_error(cls, half_width, sensitivity, confidence, options)
 
     @property
@@ -148,17 +156,31 @@ class DiscreteGaussian(AdditiveNoise):
         self.event = DiscreteGaussianEvent(neighbours_or_usual(neighbours), wanted, self._sigma, self.coordinates or 1)
 
     @classmethod
-    def calibrated(cls, rho: Amount, sensitivity: Amount = 1, **options: Any) -> DiscreteGaussian:
+    def calibrated(
+        cls,
+        rho: Amount,
+        sensitivity: Amount = 1,
+        *,
+        coordinates: int | None = None,
+        neighbours: Neighbours | None = None,
+    ) -> DiscreteGaussian:
         """Make the least noise that promises rho-zCDP."""
         wanted = exact_positive(sensitivity, "sensitivity")
         square = wanted**2 / (2 * exact_positive(rho, "rho"))
-        return cls(wanted, _root_above(square), **options)
+        return cls(wanted, _root_above(square), coordinates=coordinates, neighbours=neighbours)
 
     @classmethod
     def for_error(
-        cls, half_width: Amount, sensitivity: Amount = 1, *, confidence: Amount = "0.95", **options: Any
+        cls,
+        half_width: Amount,
+        sensitivity: Amount = 1,
+        *,
+        confidence: Amount = "0.95",
+        coordinates: int | None = None,
+        neighbours: Neighbours | None = None,
     ) -> DiscreteGaussian:
         """Make the noise whose interval at `confidence` has at most this half width: what rho does it give?"""
+        options = {"coordinates": coordinates, "neighbours": neighbours}
         return for_error(cls, half_width, sensitivity, confidence, options)
 
     @property

@@ -78,9 +78,18 @@ class Laplace(AdditiveNoise):
 
     @classmethod
     def for_error(
-        cls, half_width: Amount, sensitivity: Amount = 1, *, confidence: Amount = "0.95", **options: Any
+        cls,
+        half_width: Amount,
+        sensitivity: Amount = 1,
+        *,
+        confidence: Amount = "0.95",
+        values: Values = "reals",
+        grid: Amount | None = None,
+        coordinates: int | None = None,
+        neighbours: Neighbours | None = None,
     ) -> Laplace:
         """Make the noise whose interval at `confidence` has at most this half width: what epsilon buys it?"""
+        options = {"values": values, "grid": grid, "coordinates": coordinates, "neighbours": neighbours}
         return for_error(cls, half_width, sensitivity, confidence, options)
 
     @property
@@ -110,20 +119,37 @@ class TruncatedGeometric(Laplace):
     Made by `within` for an epsilon; `calibrated` and `for_error` of `Laplace` do not know the range and are refused.
     """
 
-    def __init__(self, lower: int, upper: int, sensitivity: Amount = 1, scale: Amount = 1, **options: Any) -> None:
+    def __init__(
+        self,
+        lower: int,
+        upper: int,
+        sensitivity: Amount = 1,
+        scale: Amount = 1,
+        *,
+        coordinates: int | None = None,
+        neighbours: Neighbours | None = None,
+    ) -> None:
         self.lower, self.upper = _read_bound(lower), _read_bound(upper)
         if self.lower >= self.upper:
             raise ParameterError("lower must be less than upper.")
-        super().__init__(sensitivity, scale, values="integers", **options)
+        super().__init__(sensitivity, scale, values="integers", coordinates=coordinates, neighbours=neighbours)
 
     @classmethod
     def within(
-        cls, lower: int, upper: int, epsilon: Amount, sensitivity: Amount = 1, **options: Any
+        cls,
+        lower: int,
+        upper: int,
+        epsilon: Amount,
+        sensitivity: Amount = 1,
+        *,
+        coordinates: int | None = None,
+        neighbours: Neighbours | None = None,
     ) -> TruncatedGeometric:
         """Make the least noise that promises `epsilon` for an integer known to lie in [lower, upper]."""
         wanted, eps = exact_positive(sensitivity, "sensitivity"), exact_epsilon(epsilon)
         grid = choose_grid("integers", wanted, wanted, None)
-        return cls(lower, upper, wanted, _movement("integers", wanted, grid, 1) / eps, **options)
+        scale = _movement("integers", wanted, grid, 1) / eps
+        return cls(lower, upper, wanted, scale, coordinates=coordinates, neighbours=neighbours)
 
     @classmethod
     def calibrated(cls, *_args: Any, **_options: Any) -> NoReturn:

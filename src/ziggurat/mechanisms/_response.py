@@ -65,14 +65,21 @@ class RandomizedResponse(Mechanism):
         self.categories, self._epsilon, self._rate = once.categories, once.epsilon, round_rate(once.epsilon)
 
     @classmethod
-    def for_truth(cls, probability: Amount, categories: int = 2, **options: Any) -> RandomizedResponse:
+    def for_truth(
+        cls,
+        probability: Amount,
+        categories: int = 2,
+        *,
+        answers_per_unit: int = 1,
+        neighbours: Neighbours | None = None,
+    ) -> RandomizedResponse:
         """Make the response that tells the truth with at most this probability, by the epsilon it takes."""
         truth, among = exact_positive(probability, "probability"), whole_number(categories, "categories", 2)
         if not Fraction(1, among) < truth < 1:
             raise ParameterError("The probability of the truth must lie between 1/categories and 1.")
         # The logarithm of the exact odds is right to a few of a float's last digits; 2**-46 is kept back for them.
         epsilon = Fraction(log_of(truth * (among - 1) / (1 - truth))) * (1 - Fraction(1, 1 << 46))
-        return cls(epsilon, among, **options)
+        return cls(epsilon, among, answers_per_unit=answers_per_unit, neighbours=neighbours)
 
     @property
     def epsilon(self) -> float:

@@ -143,9 +143,19 @@ class TopK(Mechanism):
     each round, which composes to k (epsilon/k)^2/8-zCDP (Durfee & Rogers 2019).
     """
 
-    def __init__(self, k: int, epsilon: Amount, sensitivity: Amount = 1, **options: Any) -> None:
+    def __init__(
+        self,
+        k: int,
+        epsilon: Amount,
+        sensitivity: Amount = 1,
+        *,
+        method: Method = "permute-and-flip",
+        monotone: bool = False,
+        neighbours: Neighbours | None = None,
+    ) -> None:
         self.k = whole_number(k, "k")
-        self.round = Selection(exact_epsilon(epsilon) / self.k, sensitivity, **options)
+        each = exact_epsilon(epsilon) / self.k
+        self.round = Selection(each, sensitivity, method=method, monotone=monotone, neighbours=neighbours)
         once = self.round.event
         self.event: Event = once if self.k == 1 else RepeatedEvent(once.neighbours, once, self.k)
 

@@ -6,17 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
-from html import escape
 from typing import TYPE_CHECKING, Any
 
+from ziggurat.cards import Badge, Card
 from ziggurat.errors import ParameterError
+from ziggurat.frames import make_duckdb, make_pandas, make_polars, make_spark
 from ziggurat.privacy import Amount, ApproximateDP, Event, PureDP, compose, event_from_dict, exact, exact_delta
 from ziggurat.queries._value import Constant
-from ziggurat.wording import count_noun, printable
+from ziggurat.wording import count_noun, nearest, printable
 
 if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
+    from matplotlib.axes import Axes
+
+_MOST_LINES = 20
 
 Cell = Constant | list[Constant] | None
 
@@ -160,15 +164,41 @@ class Answer:
 
     def to_pandas(self, intervals: bool = True) -> Any:
         """The answer as a pandas frame."""
-        return self.to_arrow(intervals).to_pandas()
+        return make_pandas(self.to_arrow(intervals))
 
     def to_polars(self, intervals: bool = True) -> pl.DataFrame:
         """The answer as a Polars frame."""
-        import polars as pl
+        return make_polars(self.to_arrow(intervals))
 
-        frame = pl.from_arrow(self.to_arrow(intervals))
-        assert isinstance(frame, pl.DataFrame)
-        return frame
+    def to_duckdb(self, connection: Any = None, intervals: bool = True) -> Any:
+        """The answer as a relation of a DuckDB connection, by default of DuckDB's own."""
+        return make_duckdb(self.to_arrow(intervals), connection)
+
+    def to_spark(self, session: Any, intervals: bool = True) -> Any:
+        """The answer as a frame of a Spark session."""
+        return make_spark(self.to_arrow(intervals), session)
+
+    def plot(self, name: str = "", ax: Axes | None = None) -> Any:
+        """Draw the values with their intervals, and give the Axes of matplotlib, or a list where there are several.
+
+        Groups are bars, lines where their key is in time; a single number is a point. A rehearsal is marked.
+
+        Parameters
+        ----------
+        name
+            Which aggregate; by default each in a panel of its own.
+        ax
+            Where to draw one aggregate; by default a new figure.
+        """
+        from ziggurat.plots import PlottedColumn, plot_columns
+
+        if name and name not in self.estimates:
+            raise ParameterError(f"The answer has no aggregate {name!r}; {nearest(name, self.aggregates)}")
+        wanted = [name] if name else list(self.aggregates)
+        parts = {each: [(one.value, one.low, one.high) for one in self.estimates[each]] for each in wanted}
+        ends: dict[str, Any] = {each: list(zip(*parts[each], strict=True)) or [(), (), ()] for each in wanted}
+        columns = [PlottedColumn(each, self.keys, self.groups, *ends[each]) for each in wanted]
+        return plot_columns(columns, self.question, float(self.confidence), self.rehearsal, ax)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form, from which `from_dict` makes the same answer."""
@@ -219,24 +249,30 @@ class Answer:
         """The table as `print` shows it: what one wants to see at a prompt."""
         mark = " (rehearsal)" if self.rehearsal else ""
         names = ", ".join(map(printable, self.aggregates))
-        return f"<Answer{mark}: {count_noun(len(self.groups), 'group')}, {names}>\n{self}"
+        return f"<Answer{mark}: {count_noun(len(self.groups), 'group')}, {names}>\n{self._write(_MOST_LINES)}"
 
     def _repr_html_(self) -> str:
         """The same for notebooks."""
         names = self._order()
-        head = "".join(f"<th>{escape(printable(name))}</th>" for name in names)
-        rows = ("".join(f"<td>{escape(_show(self, name, place))}</td>" for name in names) for place in range(len(self)))
-        return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+        rows = [[_show(self, name, place) for name in names] for place in range(len(self))]
+        sure = f"Intervals hold the exact value with {float(self.confidence):.0%} confidence, as far as noise goes."
+        bracketed = any(each.low is not None for column in self.estimates.values() for each in column)
+        badge: Badge = "rehearsal" if self.rehearsal else "public"
+        return Card("Answer", "", (), badge, names, rows, sure if bracketed else "").write_html()
 
     def __str__(self) -> str:
         """A table for people, with the interval of every value in brackets."""
+        return self._write(len(self))
+
+    def _write(self, most: int) -> str:
         names = self._order()
-        rows = [[_show(self, name, place) for name in names] for place in range(len(self))]
+        rows = [[_show(self, name, place) for name in names] for place in range(min(most, len(self)))]
         names = tuple(map(printable, names))
         widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
                  for row in [list(names), *rows]]  # fmt: skip
-        return "\n".join(lines)
+        rest = len(self) - len(rows)
+        return "\n".join([*lines, *([f"... and {count_noun(rest, 'more group')}"] if rest else [])])
 
     def _single(self) -> Estimate:
         if len(self.aggregates) != 1 or len(self.groups) != 1:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from ziggurat import __version__
+from ziggurat.cards import Badge, Card, Shown
 from ziggurat.errors import PrivacyError
 from ziggurat.plain import fields_to_plain
 from ziggurat.privacy import ApproximateDP, Event, Guarantee, PureDP, compose
@@ -31,7 +32,7 @@ _LIBRARIES = ("numpy", "duckdb", "pyarrow", "scikit-learn")
 
 
 @dataclass(frozen=True)
-class Artefact:
+class Artefact(Shown):
     """A file that left: its name, its SHA-256 and its size."""
 
     name: str
@@ -50,7 +51,7 @@ class Artefact:
 
 
 @dataclass(frozen=True)
-class StewardDecision:
+class StewardDecision(Shown):
     """What the gate stopped, and why the steward went on all the same."""
 
     stopped: tuple[str, ...]
@@ -63,7 +64,7 @@ class StewardDecision:
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Shown):
     """What a release promises, in facts that may all be published.
 
     Where `event` is None nothing is promised. Of a release with a guarantee nothing here was measured on private rows,
@@ -122,6 +123,19 @@ class Certificate:
         if self.rehearsal:
             return REHEARSAL
         return NO_PROMISE if self.guarantee is None else _in_words(self.guarantee)
+
+    def _card(self) -> Card:
+        facts = {
+            "what": self.what,
+            "made": self.made.isoformat(),
+            "population": self.population,
+            "budget": self.budget,
+            "files": ", ".join(each.name for each in self.artefacts),
+        }
+        badge: Badge = "rehearsal" if self.rehearsal else "public"
+        told = [(name, value) for name, value in facts.items() if value]
+        rows = [(each,) for each in self.not_protected]
+        return Card(f"Certificate of {self.kind}", self.sentence, told, badge, ("not covered",) if rows else (), rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the JSON form: every field by itself, amounts exact, as text."""

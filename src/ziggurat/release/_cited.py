@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, Self
 
+from ziggurat.cards import Shown
 from ziggurat.errors import DataError, LedgerUseError, ParameterError
 from ziggurat.ledger import Entry, Grant, Ledger
 from ziggurat.plain import fields_to_plain
@@ -16,7 +17,7 @@ from ziggurat.privacy import Event, event_from_dict
 
 
 @dataclass(frozen=True)
-class Cited:
+class Cited(Shown):
     """One entry of a ledger.
 
     Attributes

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ziggurat.cards import Shown
+
 if TYPE_CHECKING:
     from ziggurat.findings import Finding
 
@@ -13,7 +15,7 @@ _ALARM = "Warning: these files tell more about the people in the table than abou
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Evidence(Shown):
     """What attacks found, which were not made, and what else the steward should see.
 
     None of it is protected by any guarantee: it belongs into the steward's part of a bundle.

@@ -31,6 +31,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
+from ziggurat.cards import Shown
 from ziggurat.errors import GateError, ParameterError
 from ziggurat.plain import fields_to_plain
 from ziggurat.privacy import Amount, exact, in_words
@@ -162,7 +163,7 @@ class Stop(Weighed):
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Shown):
     """What a gate says of a release.
 
     Attributes
@@ -251,7 +252,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Gate:
+class Gate(Shown):
     """Thresholds that stop a release.
 
     Parameters

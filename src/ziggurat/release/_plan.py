@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
+from ziggurat.cards import Card, Shown
 from ziggurat.errors import DataError
 from ziggurat.privacy import Amount, ApproximateDP, PureDP, compose, exact_delta
 from ziggurat.release._evidence import Evidence
@@ -137,3 +138,10 @@ def promise_at(event: Event, delta: Amount) -> PureDP | ApproximateDP:
     """What an event promises at a method's own delta; a pure promise where that is 0."""
     allowed = exact_delta(delta)
     return compose(event).approximate(allowed) if allowed else compose(event).pure()
+
+
+class ShownPlan(Shown):
+    """How a plan looks at a prompt: what would leave, in a line."""
+
+    def _card(self: Any) -> Card:
+        return Card(type(self).__name__, f"{self.text} ({self.kind}); nothing has left")

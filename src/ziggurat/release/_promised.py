@@ -27,7 +27,7 @@ from ziggurat.release._drafts import (
     require_as_attacked,
 )
 from ziggurat.release._evidence import Evidence
-from ziggurat.release._plan import Plan, promise_at
+from ziggurat.release._plan import Plan, ShownPlan, promise_at
 from ziggurat.release._purse import Purse, require_ready, run_paid
 from ziggurat.release.models import DEPENDS, in_words
 
@@ -145,7 +145,7 @@ Draft = TypeVar("Draft", bound=PromisedDraft)
 Left = TypeVar("Left", bound=PromisedFiles)
 
 
-class PromisedPlan(Plan[Draft]):
+class PromisedPlan(ShownPlan, Plan[Draft]):
     """Drawn files with a guarantee, before a row is read.
 
     It has no identity: a second release pays again, because its noise is new.

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from ziggurat.cards import Card, Shown
 from ziggurat.errors import LedgerUseError, ParameterError
 from ziggurat.ledger import GrantStatement, Ledger
 from ziggurat.privacy import ApproximateDP, Event, PureDP, compose, compose_events, in_words, make_filter, profile
 from ziggurat.queries.answering import GROUP_SIZE, QuotedPart
 from ziggurat.release._certificate import best_promise
 from ziggurat.release._plan import Plan
+from ziggurat.wording import count_noun
 
 
 @dataclass(frozen=True)
-class QuotedQuestion:
+class QuotedQuestion(Shown):
     """One question of a quotation.
 
     Attributes
@@ -47,6 +49,10 @@ class QuotedQuestion:
         """The delta of the guarantee; 0 if it is pure."""
         return _delta(self.guarantee)
 
+    def _card(self) -> Card:
+        cost = "answered before, so it costs nothing" if self.replayed else str(self.guarantee)
+        return Card("QuotedQuestion", cost, [("question", self.question)], heads=_HEADS, rows=_list_parts(self))
+
     def to_dict(self) -> dict[str, Any]:
         """Give the JSON form."""
         return {
@@ -60,7 +66,7 @@ class QuotedQuestion:
 
 
 @dataclass(frozen=True)
-class Quotation:
+class Quotation(Shown):
     """What a question, or several together, would cost an analyst; making one reads no data and spends nothing.
 
     Attributes
@@ -111,6 +117,14 @@ class Quotation:
             "sentence": self.sentence,
         }
 
+    def _card(self) -> Card:
+        rows = [row for each in self.questions for row in _list_parts(each)]
+        facts = [("question", each.question) for each in self.questions]
+        if self.guarantee is not None:
+            facts.append(("promise", str(self.guarantee)))
+        line = f"{count_noun(len(self.questions), 'question')}. {self.sentence}"
+        return Card("Quotation", self.sentence, facts, heads=_HEADS, rows=rows, line=line)
+
     def __str__(self) -> str:
         """Every part with its cost and its precision, then the verdict."""
         lines = [line for each in self.questions for line in _lines(each)]
@@ -119,12 +133,19 @@ class Quotation:
         return "\n".join([*lines, self.sentence])
 
 
+_HEADS = ("measured", "cost", "how far off", "by")
+
+
+def _list_parts(quoted: QuotedQuestion) -> list[tuple[str, ...]]:
+    return [(each.name, f"epsilon {in_words(each.epsilon)}", each.precision, each.mechanism) for each in quoted.parts]
+
+
 def _delta(guarantee: PureDP | ApproximateDP) -> Fraction:
     return guarantee.delta if isinstance(guarantee, ApproximateDP) else Fraction(0)
 
 
 def _lines(quoted: QuotedQuestion) -> list[str]:
-    rows = [[part.name, f"epsilon {in_words(part.epsilon)}", part.precision, part.mechanism] for part in quoted.parts]
+    rows = _list_parts(quoted)
     widths = [max((len(row[place]) for row in rows), default=0) for place in range(3)]
     table = [
         "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]) for row in rows

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
+from ziggurat.cards import Badge, Card, Shown
 from ziggurat.errors import PrivacyError
 from ziggurat.release._certificate import LOOKED, NOT_RECORDED, Artefact, Certificate, StewardDecision, best_promise
 from ziggurat.release._evidence import Evidence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Release(Generic[Output]):
+class Release(Shown, Generic[Output]):
     """What `Purse.release` gives.
 
     Attributes
@@ -96,6 +97,19 @@ class Release(Generic[Output]):
             details=self.plan.details(self.output),
             audited=self.plan.audited,
         )
+
+    def _card(self) -> Card:
+        facts = [
+            ("population", self.population),
+            ("analyst", self.analyst),
+            ("made", self.certificate.made.isoformat()),
+        ]
+        facts.append(("gate", f"{len(self.verdict.stopped):,} of the attacks stopped it" if self.verdict.stopped else
+                      "nothing stopped it"))  # fmt: skip
+        again = ", replayed at no cost" if self.replayed else ""
+        line = f"{self.plan.kind} ({self.plan.text}){again}. {self.certificate.sentence}"
+        badge: Badge = "rehearsal" if self.seeded else "private"
+        return Card("Release", line, [(name, value) for name, value in facts if value], badge)
 
     def bundle(self, path: str | Path, key: Any = None) -> Path:
         """Put it into a folder, or a .zip: the public part, the steward's part, and a signed manifest of each.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
+from ziggurat.cards import Shown
 from ziggurat.data import Unit
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.privacy import whole_number
@@ -19,7 +20,7 @@ _MOST_TOKENS = 1 << 24
 
 
 @dataclass(frozen=True)
-class SequenceDomain:
+class SequenceDomain(Shown):
     """The public facts that every promise about sequences rests on; none of them is read off the sequences.
 
     Parameters

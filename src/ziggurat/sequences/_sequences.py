@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.cards import Shown
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import Source, uniform_below
 from ziggurat.sequences._domain import SequenceDomain, Token, same_domain
@@ -21,7 +22,7 @@ _CHARACTERS = 0x110000  # code points of Unicode
 
 
 @dataclass(frozen=True, eq=False)
-class Sequences:
+class Sequences(Shown):
     """Sequences over public symbols: raw until a mechanism has protected them.
 
     `codes[offsets[i]:offsets[i + 1]]` is sequence i, at most `domain.longest` codes; it may be empty.

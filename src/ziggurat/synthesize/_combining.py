@@ -36,6 +36,7 @@ from typing import Literal
 
 from scipy import stats
 
+from ziggurat.cards import Shown
 from ziggurat.errors import ParameterError
 
 CombiningRule = Literal["fully", "partially", "simple"]
@@ -44,7 +45,7 @@ COMBINING_RULES: tuple[CombiningRule, ...] = ("fully", "partially", "simple")
 
 
 @dataclass(frozen=True)
-class Combined:
+class Combined(Shown):
     """An estimate from several copies, with its interval.
 
     Attributes

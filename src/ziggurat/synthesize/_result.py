@@ -11,8 +11,10 @@ import numpy as np
 import pyarrow as pa
 from scipy import stats
 
+from ziggurat.cards import Shown
 from ziggurat.data import Condition
 from ziggurat.errors import DataError, ParameterError
+from ziggurat.frames import GivenAsFrame
 from ziggurat.synthesize._combining import Combined, CombiningRule, combine_estimates
 from ziggurat.synthesize._encoding import finite_numbers
 from ziggurat.wording import count_noun
@@ -28,7 +30,7 @@ NOT_PROMISED = (
 
 
 @dataclass(frozen=True)
-class Origin:
+class Origin(Shown):
     """What the combining rules must know of copies: it travels with them, in memory and in their files.
 
     Attributes
@@ -86,7 +88,7 @@ def _count(value: object) -> int | None:
 
 
 @dataclass(frozen=True)
-class Synthetic:
+class Synthetic(Shown, GivenAsFrame):
     """Synthetic copies of a table.
 
     Not promised: privacy. How close the copies come to real people is to be measured.
@@ -131,6 +133,12 @@ class Synthetic:
 
     def __getitem__(self, copy: int) -> pa.Table:
         return self.tables[copy]
+
+    def to_arrow(self) -> pa.Table:
+        """Return the only copy; of several, take one as `synthetic[0]` or write them all."""
+        if len(self.tables) != 1:
+            raise ParameterError(f"There are {len(self)} copies; take one of them, such as synthetic[0].")
+        return self.tables[0]
 
     @property
     def sentence(self) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ziggurat.cards import Shown
 from ziggurat.data.writing import TABLE_ENDINGS, TableWriter
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.files import replacing
@@ -20,7 +21,7 @@ KEY = b"ziggurat/synthetic/1"
 
 
 @dataclass(frozen=True)
-class WrittenCopies:
+class WrittenCopies(Shown):
     """Files that were written.
 
     Attributes

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from ziggurat.cards import Shown
 from ziggurat.errors import ParameterError
 from ziggurat.findings import Finding
 from ziggurat.randomness import Source
@@ -31,7 +32,7 @@ Statistic = Callable[[Sheet], tuple[float, float]]
 
 
 @dataclass(frozen=True)
-class ColumnEstimate:
+class ColumnEstimate(Shown):
     """One figure of one column.
 
     Attributes

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.cards import Shown
 from ziggurat.findings import RangedNumber
 
 Reals = npt.NDArray[np.float64]
@@ -17,7 +18,7 @@ Codes = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Spread(RangedNumber):
+class Spread(Shown, RangedNumber):
     """One value for each copy; those that have none (NaN) do not count.
 
     Attributes

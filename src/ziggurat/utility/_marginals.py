@@ -9,6 +9,7 @@ from datetime import date, timedelta
 import numpy as np
 import pyarrow as pa
 
+from ziggurat.cards import Shown
 from ziggurat.data import Kind
 from ziggurat.findings import Finding
 from ziggurat.randomness import Source
@@ -23,7 +24,7 @@ _OTHERS = "others"
 
 
 @dataclass(frozen=True)
-class MarginalHistogram:
+class MarginalHistogram(Shown):
     """Counts for a picture.
 
     Attributes
@@ -43,7 +44,7 @@ class MarginalHistogram:
 
 
 @dataclass(frozen=True)
-class Marginal:
+class Marginal(Shown):
     """One column of the original beside that of the copies.
 
     Attributes

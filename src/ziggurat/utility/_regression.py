@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from scipy import stats
 
+from ziggurat.cards import Shown
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.findings import Finding
 from ziggurat.randomness import Source
@@ -25,7 +26,7 @@ RegressionKind = Literal["linear", "logistic"]
 
 
 @dataclass(frozen=True)
-class Coefficient:
+class Coefficient(Shown):
     """One coefficient.
 
     Attributes

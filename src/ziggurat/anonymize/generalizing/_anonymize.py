@@ -29,15 +29,18 @@ from ziggurat.anonymize.generalizing._mondrian import Boxes, mondrian
 from ziggurat.anonymize.generalizing._published import Flags, Publication, PublishedLabels, local_labels, range_labels
 from ziggurat.anonymize.generalizing._search import BestGeneralization, Lattice, Progress
 from ziggurat.anonymize.generalizing._solutions import Analysis, Solutions
+from ziggurat.cards import Card, Shown
 from ziggurat.data import Kind, Table, open_table
 from ziggurat.data.free_text import free_text_in, refuse_free_text
 from ziggurat.errors import ParameterError, PrivacyError
+from ziggurat.frames import GivenAsFrame
 from ziggurat.privacy import Amount, exact
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pyarrow as pa
+    from matplotlib.axes import Axes
 
     from ziggurat.anonymize.generalizing._combinations import Combinations
     from ziggurat.data import Hierarchy
@@ -130,7 +133,7 @@ def anonymize(
 
 
 @dataclass(frozen=True)
-class Anonymized:
+class Anonymized(Shown, GivenAsFrame):
     """An anonymised table, what was done to it, and what that is worth.
 
     Attributes
@@ -171,14 +174,40 @@ class Anonymized:
         """Return the anonymised rows, in an order that says nothing of that of the table."""
         return self.publication.table()
 
+    def to_arrow(self) -> pa.Table:
+        """Return the anonymised rows, as `table` does."""
+        return self.table()
+
     def write(self, path: str | Path) -> None:
         """Write the anonymised rows to a .parquet, .csv, .xlsx or other file, whole or not at all."""
         self.publication.write(path)
+
+    def _card(self) -> Card:
+        told = {name: "each cell its own" if level is None else f"level {level}" for name, level in self.levels.items()}
+        facts = [(self.metric, f"{self.score:.4g}"), ("recoding", self.recoding), *told.items()]
+        return Card("Anonymized", self.sentence, facts, "private")
 
     @cached_property
     def solutions(self) -> Solutions:
         """Every generalisation with its loss and its risk; ParameterError if there are too many to look at all."""
         return Solutions.of(self.lattice, self.question.quasi_identifiers)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw what every generalisation loses and how exposed people are in it, and give the Axes of matplotlib.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; by default a new figure.
+        """
+        from ziggurat.anonymize.generalizing._frontier import fill_frontier
+        from ziggurat.drawing import styled
+        from ziggurat.plots import make_axes
+
+        with styled():
+            axes = make_axes(4.0) if ax is None else ax
+            fill_frontier(axes, self)
+        return axes
 
     @property
     def sentence(self) -> str:

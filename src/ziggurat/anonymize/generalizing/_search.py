@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ziggurat.anonymize.generalizing import _kernels as kernels
 from ziggurat.anonymize.generalizing._problem import classes_of, problem_of, state_for
+from ziggurat.cards import Shown
 
 if TYPE_CHECKING:
     from ziggurat.anonymize.generalizing._combinations import Combinations
@@ -33,7 +34,7 @@ _SPLIT = 8  # about so many pieces of work, so that no thread waits long for ano
 
 
 @dataclass(frozen=True)
-class BestGeneralization:
+class BestGeneralization(Shown):
     """The best generalisation that was found.
 
     Parameters

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ziggurat.anonymize.generalizing._metrics import Loss, Metric
+from ziggurat.cards import Shown
 from ziggurat.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ MOST_NODES = 1_000_000
 
 
 @dataclass(frozen=True)
-class Analysis:
+class Analysis(Shown):
     """An analysis of the steward's own, as what is to be lost least of.
 
     It is tried on the generalisations that lose least by another metric, so that what is found is the best of those
@@ -52,7 +53,7 @@ class Analysis:
 
 
 @dataclass(frozen=True)
-class Solutions:
+class Solutions(Shown):
     """Every generalisation of a table.
 
     Attributes

@@ -13,6 +13,7 @@ from ziggurat.anonymize.hierarchies._categories import AllOrNothing, FrequentFir
 from ziggurat.anonymize.hierarchies._intervals import Intervals, QuantileIntervals
 from ziggurat.anonymize.hierarchies._text import CalendarParts, MaskedEnds
 from ziggurat.anonymize.hierarchies._values import Builder, Values, count_values
+from ziggurat.cards import Shown
 from ziggurat.data import Bounds, Column, Hierarchy, Kind, Provenance, read_hierarchies, read_hierarchy, write_hierarchy
 from ziggurat.data.schema import Value
 from ziggurat.errors import ParameterError
@@ -44,7 +45,7 @@ _LIKE_POSTCODES = 0.95
 
 
 @dataclass(frozen=True)
-class HierarchyProposal:
+class HierarchyProposal(Shown):
     """A hierarchy that seems sensible, and why.
 
     Parameters

@@ -15,6 +15,7 @@ from ziggurat.anonymize.masking._identifiers import Drop
 from ziggurat.anonymize.masking._technique import MaskRecord, Tally, Technique, check_source, plain_columns
 from ziggurat.anonymize.masking._tokens import Tokens
 from ziggurat.anonymize.masking.choices import Keep
+from ziggurat.cards import Badge, Card, Shown, name_some
 from ziggurat.data import Role, Table
 from ziggurat.data.expressions import null_if_missing
 from ziggurat.data.free_text import free_text_in, is_free_text, refuse_free_text
@@ -22,6 +23,7 @@ from ziggurat.data.reading import arrow_table, check_names
 from ziggurat.data.writing import write_table
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.files import write_text
+from ziggurat.frames import GivenAsFrame
 from ziggurat.randomness import Source
 from ziggurat.wording import nearest
 
@@ -40,7 +42,7 @@ class _MaskStep:
 
 
 @dataclass(frozen=True)
-class MaskedTable:
+class MaskedTable(Shown, GivenAsFrame):
     """A masked table, the record of every technique, and the columns that none of them touched.
 
     It promises no differential privacy: whatever else is known about the people in it may still single them out, and
@@ -58,6 +60,12 @@ class MaskedTable:
         """Whether anything in it was drawn with a seed; then it must not be published."""
         return any(record.rehearsal for record in self.records)
 
+    def _card(self) -> Card:
+        said = f"{self.table.num_rows:,} rows, masked in {len(self.records)} steps"
+        left = f"; untouched: {name_some(self.untouched)}" if self.untouched else ""
+        badge: Badge = "rehearsal" if self.rehearsal else "private"
+        return Card("MaskedTable", said + left, badge=badge)
+
     def to_dict(self) -> dict[str, Any]:
         """Give in JSON what was done; no cell of the table is in it, save what a technique says it learned."""
         done = describe(self.table.num_rows, self.records, self.untouched)
@@ -68,6 +76,10 @@ class MaskedTable:
         target = Path(path)
         if any(vault.resolve().parent == target.resolve().parent for vault in self.vaults):
             raise ParameterError(f"Write {str(target)!r} to another folder: this one holds the vault of its tokens.")
+
+    def to_arrow(self) -> pa.Table:
+        """Give the masked rows."""
+        return self.table
 
     def write(self, path: str | Path) -> None:
         """Write the table alone (.parquet, .csv, .xlsx or another of `TABLE_ENDINGS`)."""

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as kinds
 
+from ziggurat.cards import Shown
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import Source, secure
 from ziggurat.wording import nearest
@@ -60,7 +61,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class MaskRecord:
+class MaskRecord(Shown):
     """What one technique did, in facts that hold no secret and that JSON can carry.
 
     Parameters
@@ -116,7 +117,7 @@ class MaskRecord:
 
 
 @dataclass(frozen=True)
-class Masked:
+class Masked(Shown):
     """A table after one technique, and the record of it."""
 
     table: pa.Table

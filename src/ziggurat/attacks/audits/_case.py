@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from ziggurat.attacks.audits._proven import ProvenEpsilon
 from ziggurat.attacks.audits._scores import prove_epsilon
+from ziggurat.cards import Shown
 from ziggurat.errors import ParameterError
 from ziggurat.privacy import (
     Amount,
@@ -45,7 +46,7 @@ FACTORS = tuple(map(Fraction, ("1.1", "1.25", "1.5", "2", "3", "4", "6", "8", "1
 
 
 @dataclass(frozen=True)
-class AuditCase:
+class AuditCase(Shown):
     """How one public name is audited.
 
     Attributes

@@ -10,13 +10,14 @@ from typing import Any
 import pyarrow as pa
 
 from ziggurat.attacks.audits._case import AuditCase, AuditedPromise, Progress, audit_case, find_smallest_fault
+from ziggurat.cards import Shown
 from ziggurat.privacy import Amount, exact_epsilon, in_words
 
 _NEVER = "none of those"
 
 
 @dataclass(frozen=True)
-class AuditedRow:
+class AuditedRow(Shown):
     """One audit and what it is able to see.
 
     Attributes

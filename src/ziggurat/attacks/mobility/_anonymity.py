@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from ziggurat.attacks._guesses import whole
 from ziggurat.attacks.mobility._resolution import Codes, Resolution
+from ziggurat.cards import Shown
 from ziggurat.errors import ParameterError
 from ziggurat.findings import Finding, Share
 from ziggurat.sequences.mobility import Trajectories
@@ -33,7 +34,7 @@ Alike = Literal["set", "sequence"]
 
 
 @dataclass(frozen=True)
-class AnonymitySets:
+class AnonymitySets(Shown):
     """How large the groups of people are of whom the same is told.
 
     Attributes

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.cards import Shown
 from ziggurat.errors import DataError, ParameterError
 
 Floats = npt.NDArray[np.float64]
@@ -20,7 +21,7 @@ ModelKind = Literal["classes", "numbers"]
 
 
 @dataclass(frozen=True)
-class LabelledRows:
+class LabelledRows(Shown):
     """Rows of people with the label of each: a code of a class, or a number.
 
     Attributes

@@ -29,6 +29,7 @@ import pyarrow as pa
 from ziggurat.attacks._epsilon import EpsilonBound, epsilon_bound
 from ziggurat.attacks._finding import Share
 from ziggurat.attacks._guesses import ALARM, Guesses, judge
+from ziggurat.cards import Shown
 from ziggurat.errors import ParameterError
 from ziggurat.findings import CONFIDENCE, Finding, RangedNumber
 
@@ -83,7 +84,7 @@ class RankedArea(RangedNumber):
 
 
 @dataclass(frozen=True)
-class CurveReading(RangedNumber):
+class CurveReading(Shown, RangedNumber):
     """The share of members that is named where at most a share of the others is.
 
     Attributes

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from ziggurat.attacks._finding import fraction
 from ziggurat.attacks._guesses import whole
+from ziggurat.cards import Shown
 from ziggurat.data import Column, Schema, Table, read
 from ziggurat.data.schema import Bounds, Kind, Unit
 from ziggurat.errors import DataError
@@ -52,7 +53,7 @@ class PeopleCondition:
 
 
 @dataclass(frozen=True, eq=False)
-class KnownPeople:
+class KnownPeople(Shown):
     """What attackers know of the people: quasi-identifiers that tell them apart, as whole numbers.
 
     Attributes

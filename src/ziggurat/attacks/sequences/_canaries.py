@@ -37,6 +37,7 @@ import pyarrow as pa
 
 from ziggurat.attacks._guesses import ALARM, whole
 from ziggurat.attacks._nearest import find_nearest
+from ziggurat.cards import Shown
 from ziggurat.errors import ParameterError
 from ziggurat.findings import Finding
 from ziggurat.privacy import exact_delta, exact_epsilon, in_words
@@ -192,7 +193,7 @@ class ExposedCanaries(Finding):
 
 
 @dataclass(frozen=True, eq=False)
-class Canaries:
+class Canaries(Shown):
     """Random sequences to plant, and for each as many candidates as it was chosen from.
 
     Attributes

@@ -33,6 +33,7 @@ import pyarrow as pa
 from ziggurat.attacks._guesses import ALARM, FEWEST, Excess, dealt_chance, excess, whole
 from ziggurat.attacks._nearest import Distances, Nearest, find_nearest
 from ziggurat.attacks._swaps import bound_luck
+from ziggurat.cards import Shown
 from ziggurat.errors import ParameterError
 from ziggurat.findings import CONFIDENCE, Finding, Share
 from ziggurat.randomness import choose_source
@@ -45,7 +46,7 @@ AT_MOST = 10_000
 
 
 @dataclass(frozen=True)
-class SequenceCloseness:
+class SequenceCloseness(Shown):
     """How close released sequences come to some real ones, by default in edits as a share of the longer's length.
 
     Attributes

@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from ziggurat.attacks._finding import fraction
 from ziggurat.attacks.tables._classes import choose_columns, read_groups
+from ziggurat.cards import Shown
 from ziggurat.data import Table, open_table
 from ziggurat.data.coded import CodedTable, Codes, refine_classes, sum_counts
 from ziggurat.errors import ParameterError
@@ -30,7 +31,7 @@ MOST_SETS = 20_000
 
 
 @dataclass(frozen=True)
-class ColumnSet:
+class ColumnSet(Shown):
     """What an attacker who knows these columns of everybody can tell apart.
 
     Attributes

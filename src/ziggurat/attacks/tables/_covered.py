@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ziggurat.cards import Shown
 from ziggurat.data import Hierarchy
 from ziggurat.data.coded import CodedTable, Codes, sum_counts
 from ziggurat.data.schema import write_value
@@ -17,7 +18,7 @@ _PAIRS = 20_000_000  # of classes and people that are compared together
 
 
 @dataclass(frozen=True)
-class Cover:
+class Cover(Shown):
     """How the cells of a column were made from its values.
 
     Attributes

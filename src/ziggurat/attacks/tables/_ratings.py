@@ -17,6 +17,7 @@ import pyarrow as pa
 from scipy import sparse
 
 from ziggurat.attacks._finding import Share
+from ziggurat.cards import Shown
 from ziggurat.data import Kind, Table, open_table
 from ziggurat.errors import ParameterError
 from ziggurat.findings import Finding
@@ -81,7 +82,7 @@ class Scoreboard(Finding):
 
 
 @dataclass(frozen=True)
-class CurvePoint:
+class CurvePoint(Shown):
     """How many people so much knowledge identifies.
 
     Attributes

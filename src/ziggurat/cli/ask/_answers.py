@@ -26,14 +26,14 @@ _REHEARSED = "This is a rehearsal: its noise was seeded, so nothing of it may be
 
 def check_outputs(out: str, picture: str, *, truth: bool, sweep: bool, force: bool) -> None:
     """Refuse what could not be written, before anything is paid for."""
-    if (picture or truth) and not sweep:
-        raise ParameterError("--picture and --truth go with --sweep.")
+    if truth and not sweep:
+        raise ParameterError("--truth goes with --sweep.")
     check_file(out, _ENDINGS, force=force)
     check_file(picture, PICTURES, force=force)
 
 
 def show_answer(
-    answer: Answer, cost: PureDP | ApproximateDP, left: str, *, as_json: bool, out: str, explain: bool
+    answer: Answer, cost: PureDP | ApproximateDP, left: str, *, as_json: bool, out: str, picture: str, explain: bool
 ) -> None:
     """Print an answer with what it promises and what it cost; `left` is empty where nobody paid.
 
@@ -41,15 +41,25 @@ def show_answer(
     """
     if not as_json:
         _print_answer(answer, cost, left, explain)
-        _write(lambda: _flatten(answer.to_arrow(), out), answer.to_dict, out)
+        _write_files(answer, out, picture)
+        if picture:
+            typer.echo(f"The picture is in {picture}.")
         return
     found = _answer_as_json(answer, cost, left)
     try:
-        _write(lambda: _flatten(answer.to_arrow(), out), answer.to_dict, out)
+        _write_files(answer, out, picture)
     except ZigguratError as error:
         print_json(found | error.to_dict())
         raise typer.Exit(error.exit_code) from None
     print_json(found)
+
+
+def _write_files(answer: Answer, out: str, picture: str) -> None:
+    from ziggurat.cli.terminal import save_plot
+
+    _write(lambda: _flatten(answer.to_arrow(), out), answer.to_dict, out)
+    if picture:
+        save_plot(picture, answer.plot)
 
 
 def _print_answer(answer: Answer, cost: PureDP | ApproximateDP, left: str, explain: bool) -> None:

@@ -80,10 +80,12 @@ class Asker:
         return Session(ledger, self.analyst or _NOBODY, tables, public=public, budget=self.budget, source=source)
 
     def answer(
-        self, ledger: Ledger, sql: str, epsilon: str, delta: str, terms: TermOptions
+        self, ledger: Ledger, sql: str, epsilon: str, delta: str, terms: TermOptions, *, drawn: bool = False
     ) -> tuple[Release[Answer], str]:
-        """Answer a question; gives the release, and what is left of the grant in words."""
+        """Answer a question (if it is `drawn`, one with numbers); gives the release, and what is left in words."""
         session = self.session(ledger)
+        if drawn and not session.plan(sql, epsilon, delta, **terms).drawable:
+            raise ParameterError("The answer will have no number that could be drawn; leave --picture out.")
         with show_steps() as tell:
             made = session.release(sql, epsilon, delta, progress=tell, **terms)
         return made, self._left(session)

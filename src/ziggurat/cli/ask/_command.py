@@ -35,7 +35,7 @@ def ask(
     unreadable: Unreadable = "0",
     as_json: AsJson = False,
     out: Annotated[str, out_option("the answer also in this .csv, .xlsx, .parquet or .json file.")] = "",
-    picture: Annotated[str, picture_option("values against epsilon, with --sweep.")] = "",
+    picture: Annotated[str, picture_option("the answer with its intervals; with --sweep values against epsilon.")] = "",
     force: Force = False,
     truth: Annotated[
         bool, typer.Option("--truth", help="Draw the value without noise too: rehearsals on open data only.")
@@ -71,8 +71,8 @@ def ask(
             if truth and asked.analyst:
                 typer.echo("The ledger says for ever that the value without noise was shown (unbounded).", err=True)
             return
-        release, left = asker.answer(book, sql, amounts[0], asked.delta, terms)
-        show_answer(release.output, release.cost, left, as_json=as_json, out=out, explain=explain)
+        release, left = asker.answer(book, sql, amounts[0], asked.delta, terms, drawn=bool(picture))
+        show_answer(release.output, release.cost, left, as_json=as_json, out=out, picture=picture, explain=explain)
 
 
 @with_records

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ziggurat.files import write_bytes
 
@@ -20,4 +20,18 @@ def draw_into(file: str, width: float, height: float) -> Iterator[Figure]:
     with sheet(width, height) as page:
         yield page
         content = encode(page, "svg" if file.lower().endswith(".svg") else "png")
+    write_bytes(file, content)
+
+
+def save_plot(file: str, plot: Callable[[], Any]) -> None:
+    """Write what a `plot` method draws to a .png or .svg file, whole or not at all."""
+    import matplotlib as mpl
+
+    from ziggurat.drawing import encode, styled
+
+    mpl.use("Agg")
+    with styled():
+        drawn = plot()
+        figure: Any = (drawn[0] if isinstance(drawn, list) else drawn).figure
+        content = encode(figure, "svg" if file.lower().endswith(".svg") else "png")
     write_bytes(file, content)

@@ -5,11 +5,13 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from ziggurat.cards import Shown
+
 Converter = Callable[[Mapping[str, bytes]], pa.Table]
 
 
 @dataclass(frozen=True)
-class PublishedFile:
+class PublishedFile(Shown):
     """A file at its original publisher, or at a mirror pinned by commit.
 
     Parameters
@@ -28,7 +30,7 @@ class PublishedFile:
 
 
 @dataclass(frozen=True)
-class DatasetInfo:
+class DatasetInfo(Shown):
     """A named public dataset: what it is, whose it is, and how a copy is recognised.
 
     Parameters

@@ -6,6 +6,7 @@ from datetime import date
 from enum import StrEnum
 from typing import TypeVar
 
+from ziggurat.cards import Card, Shown
 from ziggurat.data.schema._known import (
     Bounds,
     Categories,
@@ -43,7 +44,7 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True)
-class Column:
+class Column(Shown):
     """One column: its name, kind and role, and what is known about its values.
 
     Parameters
@@ -141,6 +142,15 @@ class Column:
             raise NotPublicError(self._say_learned("tokens"))
         return self.sequence
 
+    def _card(self) -> Card:
+        told = [self.kind.value, self.role.value, self.known_values()]
+        return Card(f"Column {self.name}", ", ".join(each for each in told if each), line_facts(self))
+
+    def known_values(self) -> str:
+        """Return in words what is known of the values: public bounds, categories or tokens; never what was learned."""
+        known = self.bounds or self.categories or self.sequence
+        return "" if known is None else known.describe()
+
     def _say_learned(self, what: str) -> str:
         return (
             f"The {what} of column {self.name!r} were learned from the data; "
@@ -211,6 +221,17 @@ class Column:
             wanted = {Kind.INTEGER: "64-bit whole numbers", Kind.DATE: "dates", Kind.REAL: "numbers"}[self.kind]
             raise SchemaError(f"The bounds of column {self.name!r} must be {wanted}.")
         raise SchemaError(f"Column {self.name!r} is {self.kind}; only integer, real and date columns have bounds.")
+
+
+def line_facts(column: Column) -> list[tuple[str, str]]:
+    """Return what else is told of a column: what is missing in it, how it is written, and what it is about."""
+    told = {
+        "missing codes": ", ".join(map(str, column.missing)),
+        "written": "" if column.written is None else ", ".join(column.written.to_dict()),
+        "labelled codes": str(len(column.labels) or ""),
+        "about": column.description,
+    }
+    return [(name, words) for name, words in told.items() if words]
 
 
 def _is_name(value: object) -> bool:

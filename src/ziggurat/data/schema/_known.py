@@ -10,8 +10,9 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import TypeVar
 
+from ziggurat.cards import Card, Shown, name_some
 from ziggurat.errors import SchemaError
-from ziggurat.wording import nearest
+from ziggurat.wording import count_noun, nearest
 
 BoundValue = int | float | date
 """An end of public bounds."""
@@ -55,8 +56,28 @@ def choose(choices: type[_Choice], value: object, what: str) -> _Choice:
         raise SchemaError(f"{value!r} is not a {what}; {nearest(value, choices)}") from None
 
 
+class _Known(Shown):
+    """What is known of values: told where everybody knows it, and only that it was learned where it was."""
+
+    provenance: Provenance
+
+    def describe(self) -> str:
+        """Return it in words, or that it was learned and is not shown."""
+        return self._describe() if self.provenance is Provenance.PUBLIC else "learned: not shown"
+
+    def tell_all(self) -> str:
+        """Return it in words, learned or not: for the steward only."""
+        return self._describe()
+
+    def _describe(self) -> str:
+        raise NotImplementedError
+
+    def _card(self) -> Card:
+        return Card(type(self).__name__, self.describe())
+
+
 @dataclass(frozen=True)
-class Bounds:
+class Bounds(_Known):
     """The smallest and the largest value a column may hold, both included.
 
     Parameters
@@ -71,6 +92,9 @@ class Bounds:
     upper: BoundValue
     provenance: Provenance = Provenance.PUBLIC
 
+    def _describe(self) -> str:
+        return f"{self.lower} to {self.upper}"
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "provenance", choose(Provenance, self.provenance, "provenance"))
         if not (is_bound(self.lower) and is_bound(self.upper)):
@@ -82,7 +106,7 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Categories:
+class Categories(_Known):
     """Every value that a categorical column may take.
 
     Parameters
@@ -98,6 +122,9 @@ class Categories:
     values: tuple[Category, ...]
     provenance: Provenance = Provenance.PUBLIC
     ordered: bool = False
+
+    def _describe(self) -> str:
+        return name_some([str(each) for each in self.values])
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "provenance", choose(Provenance, self.provenance, "provenance"))
@@ -115,7 +142,7 @@ class Categories:
 
 
 @dataclass(frozen=True)
-class Hierarchy:
+class Hierarchy(Shown):
     """Ever more general labels for each value of a column; the last is usually "*".
 
     It is a tree: values with equal labels at one level have equal labels at every level above, so a higher level
@@ -158,6 +185,11 @@ class Hierarchy:
             raise SchemaError("A value is not among those of the hierarchy.")
         return write_value(value) if level == 0 else self.levels[value][level - 1]
 
+    def _card(self) -> Card:
+        return Card(
+            "Hierarchy", f"{count_noun(len(self.levels), f'{self.kind} value')}, {self.depth} levels above each"
+        )
+
     def _check_labels(self) -> None:
         if len({len(labels) for labels in self.levels.values()}) != 1 or self.depth == 0:
             raise SchemaError("A hierarchy must give every value the same number of labels, at least one.")
@@ -174,7 +206,7 @@ class Hierarchy:
 
 
 @dataclass(frozen=True)
-class Symbols:
+class Symbols(_Known):
     """What the sequences in a column are made of: each cell is one sequence, its symbols written one after the other.
 
     Parameters
@@ -193,6 +225,9 @@ class Symbols:
     longest: int
     separator: str = " "
     provenance: Provenance = Provenance.PUBLIC
+
+    def _describe(self) -> str:
+        return f"up to {self.longest:,} of {name_some(self.tokens)}"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "provenance", choose(Provenance, self.provenance, "provenance"))

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ziggurat.cards import Card, Shown, name_some
 from ziggurat.data.schema import _as_yaml as _schema_yaml
 from ziggurat.data.schema._as_dict import parse_fields, plain
 from ziggurat.data.schema._column import Column, Role
@@ -16,11 +17,11 @@ from ziggurat.data.schema._unit import Unit
 from ziggurat.errors import SchemaError
 from ziggurat.files import write_text
 from ziggurat.located_yaml import loaded
-from ziggurat.wording import nearest
+from ziggurat.wording import count_noun, nearest
 
 
 @dataclass(frozen=True)
-class Schema:
+class Schema(Shown):
     """The columns of a table and its privacy unit; `schema["age"]` is a column.
 
     Parameters
@@ -134,6 +135,13 @@ class Schema:
     @cached_property
     def _by_name(self) -> dict[str, Column]:
         return {column.name: column for column in self.columns}
+
+    def _card(self) -> Card:
+        title = f"Schema of {self.name}" if self.name else "Schema"
+        line = f"{count_noun(len(self), 'column')} ({name_some(self.names, 5)}), unit: {self.unit}"
+        rows = [(each.name, each.kind.value, each.role.value, each.known_values()) for each in self.columns]
+        heads = ("column", "kind", "role", "values")
+        return Card(title, self.description, [("unit", str(self.unit))], "", heads, rows, line=line)
 
     def _check_names(self) -> None:
         seen: dict[str, str] = {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from ziggurat.cards import Shown
 from ziggurat.errors import ArtefactError
 from ziggurat.experiments._steps import resolve
 from ziggurat.experiments._types import ExperimentPlan, Node, NodeRecord, StoredOutput
@@ -92,7 +93,7 @@ class NodeCounts:
 
 
 @dataclass(frozen=True)
-class Preview(NodeCounts):
+class Preview(Shown, NodeCounts):
     """What a run would do, in all and by module."""
 
     modules: Mapping[str, NodeCounts] = field(default_factory=dict)

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Literal, Self
 
+from ziggurat.cards import Shown
 from ziggurat.errors import DataError, ExperimentError
 from ziggurat.experiments._as_json import (
     RECORD_COLUMNS,
@@ -52,7 +53,7 @@ _RUNS = (
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Shown):
     """One run of one experiment.
 
     Attributes

@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ziggurat.cards import Shown
 from ziggurat.errors import WitnessError
 from ziggurat.ledger._entries import WitnessNamed
 from ziggurat.ledger._keys import fingerprint
@@ -47,7 +48,7 @@ class Naming:
 
 
 @dataclass(frozen=True)
-class WitnessStatement:
+class WitnessStatement(Shown):
     """Who watches a ledger.
 
     Attributes

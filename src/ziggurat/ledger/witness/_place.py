@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ziggurat.cards import Shown
 from ziggurat.errors import LedgerUseError, ParameterError
 from ziggurat.ledger._chain import Entry, Head, canonical, intact, now, timestamp
 from ziggurat.ledger._keys import PrivateKey
@@ -25,7 +26,7 @@ _NAME = re.compile(r"[0-9a-f]{1,64}")
 
 
 @dataclass(frozen=True)
-class Seen:
+class Seen(Shown):
     """One receipt as a witness keeps it.
 
     Attributes

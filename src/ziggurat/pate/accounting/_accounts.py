@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.cards import Shown
 from ziggurat.data import Unit
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.pate.accounting._orders import Curve, least_epsilon
@@ -26,7 +27,7 @@ _BETTER = Fraction(1, 10**6)
 
 
 @dataclass(frozen=True, eq=False)
-class PateAccount:
+class PateAccount(Shown):
     """Every account of one run of an aggregator. Only the data-independent ones may be published.
 
     Attributes

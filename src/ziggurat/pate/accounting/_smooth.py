@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat import randomness
+from ziggurat.cards import Shown
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.pate.accounting._accounts import count_asked, steps_taken
 from ziggurat.pate.voting import Aggregator, Floats, Integers, Votes, VotingStep
@@ -34,7 +35,7 @@ _SHOWN = Fraction(1, 2**12)
 
 
 @dataclass(frozen=True)
-class Sanitized:
+class Sanitized(Shown):
     """A data-dependent epsilon that may be published.
 
     Attributes

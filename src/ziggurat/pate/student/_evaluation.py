@@ -9,13 +9,14 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.cards import Shown
 from ziggurat.errors import DataError
 
 Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(Shown):
     """What a student named against what was true.
 
     It is an exact function of the rows it was made of, without any noise: unless these are public, it must not be

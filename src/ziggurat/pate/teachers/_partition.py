@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.cards import Shown
 from ziggurat.data import Unit
 from ziggurat.errors import ArtefactError, DataError, ParameterError, ZigguratError
 from ziggurat.pate.teachers import _dealing, _manifest
@@ -24,7 +25,7 @@ from ziggurat.randomness import Source, secure
 
 
 @dataclass(frozen=True, eq=False)
-class Partition:
+class Partition(Shown):
     """A split of rows over teachers in which all rows of one unit go to one teacher; make one with its class methods.
 
     Formal guarantee: two tables that differ in one unit differ in the rows of one teacher only, so that one vote

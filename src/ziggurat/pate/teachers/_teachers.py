@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.cards import Badge, Card, Shown
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.pate.teachers._partition import Partition
 from ziggurat.pate.training import (
@@ -27,6 +28,7 @@ from ziggurat.pate.training import (
     storage,
 )
 from ziggurat.randomness import Source, secure, seeded
+from ziggurat.wording import count_noun
 
 if TYPE_CHECKING:
     from ziggurat.pate.training import Networks, Progress
@@ -35,7 +37,7 @@ Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
-class Teachers:
+class Teachers(Shown):
     """An ensemble of teachers, each trained on its own rows alone.
 
     Formal guarantee: what a teacher learned is a function of its own rows, its own seed and public settings. Its
@@ -202,6 +204,14 @@ class Teachers:
     @property
     def _is_network(self) -> bool:
         return isinstance(self.teacher, Network)
+
+    def _card(self) -> Card:
+        said = f"{type(self.teacher).__name__}, {self.classes} classes"
+        if self._model is None:
+            return Card("Teachers", f"{said}; not trained yet", badge="private")
+        seeded_ones: Badge = "rehearsal" if self.origin_ != "secure" else "private"
+        return Card("Teachers", f"{count_noun(len(self.seen_), 'teacher')}, {said}; only noisy votes may leave", (),
+                    seeded_ones)  # fmt: skip
 
     @property
     def _trained(self) -> Classifiers | Networks:

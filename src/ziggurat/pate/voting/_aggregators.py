@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat import randomness
+from ziggurat.cards import Shown
 from ziggurat.errors import ParameterError
 from ziggurat.pate.voting._published import Bound, GaussianBound
 from ziggurat.pate.voting._votes import Ballot, Floats, Integers, Votes
@@ -39,7 +40,7 @@ _LEAST_SCALE = Fraction(1, 4)
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
+class Labels(Shown):
     """Noisy labels, what they cost in public, and whether their randomness was fit for a release.
 
     Attributes

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.cards import Shown
 from ziggurat.data import Unit
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError
 from ziggurat.mechanisms import require_one_of
@@ -28,7 +29,7 @@ _SUM_TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True)
-class Ballot:
+class Ballot(Shown):
     """What is public about votes, and what a neighbouring table may change in them.
 
     Where the teacher of each unit depends on nobody else (a keyed hash of its name, or a draw of its own), adding or

@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
+from ziggurat.cards import Card, Shown, list_facts
 from ziggurat.data import Unit
 from ziggurat.errors import MixedNeighboursError, ParameterError, PrivacyError, UnknownEventError
 from ziggurat.plain import fields_to_plain
@@ -23,7 +24,7 @@ _KINDS: dict[str, type[Event]] = {}
 
 
 @dataclass(frozen=True)
-class Event:
+class Event(Shown):
     """The root of all events; `neighbours` says whom the facts are about."""
 
     kind: ClassVar[str] = ""
@@ -34,8 +35,13 @@ class Event:
             raise ParameterError("An event must say whom it is about: give Neighbours(...) first.")
 
     def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
         if cls.__dict__.get("kind"):
             _KINDS[cls.kind] = cls
+
+    def _card(self) -> Card:
+        facts = list_facts(self)
+        return Card(type(self).__name__, facts=[*facts[1:], ("about", str(self.neighbours))])
 
     def to_dict(self) -> dict[str, Any]:
         """Give the JSON form; amounts are exact strings such as '1/3'."""

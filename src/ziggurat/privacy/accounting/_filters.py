@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from ziggurat.cards import Shown
 from ziggurat.errors import ParameterError
 from ziggurat.privacy.accounting._amounts import Amount, exact_delta, exact_epsilon, float_below, lower_rational
 from ziggurat.privacy.accounting._curves import gaussian_mu, zcdp_rho
@@ -38,7 +39,7 @@ from ziggurat.privacy.accounting._profiles import Profile, profile
 
 
 @dataclass(frozen=True)
-class Spent:
+class Spent(Shown):
     """Exact totals of what was spent; None means that some event has no such amount."""
 
     count: int = 0

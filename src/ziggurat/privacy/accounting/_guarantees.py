@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from ziggurat.cards import Card, Shown, describe_briefly
 from ziggurat.privacy.accounting._amounts import in_words, upper_rational
 from ziggurat.privacy.accounting._convolution import LossDistribution
 from ziggurat.privacy.accounting._neighbours import Neighbours, Relation
 
 
 @dataclass(frozen=True)
-class Guarantee:
+class Guarantee(Shown):
     """The root of all guarantees; `neighbours` is part of the promise."""
 
     neighbours: Neighbours
+
+    def _card(self) -> Card:
+        brief = describe_briefly(self)
+        return brief if type(self).__str__ is object.__str__ else replace(brief, line=str(self))
 
     def _change(self) -> str:
         verb = "adding or removing" if self.neighbours.relation is Relation.ADD_OR_REMOVE_ONE else "replacing"

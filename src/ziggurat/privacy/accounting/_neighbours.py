@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ziggurat.cards import Shown
 from ziggurat.data import Unit
 from ziggurat.errors import MixedNeighboursError, ParameterError, ZigguratError
 
@@ -17,7 +18,7 @@ class Relation(StrEnum):
 
 
 @dataclass(frozen=True)
-class Neighbours:
+class Neighbours(Shown):
     """The unit and the relation, which are part of every guarantee.
 
     Two tables are neighbours when one can be had from the other by adding or removing everything one unit

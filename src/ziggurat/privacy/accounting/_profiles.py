@@ -14,6 +14,7 @@ from functools import singledispatch
 from typing import TYPE_CHECKING, TypeAlias
 
 from ziggurat._lazy import deferred
+from ziggurat.cards import Shown
 from ziggurat.errors import UnknownEventError
 from ziggurat.privacy.accounting import _events as ev
 from ziggurat.privacy.accounting._amounts import float_above, float_below, upper_rational
@@ -33,7 +34,7 @@ Loss: TypeAlias = "Callable[[float], list[tuple[_loss.Ways, int]]]"
 
 
 @dataclass(frozen=True)
-class Profile:
+class Profile(Shown):
     """Proven facts about one event, all holding up to a failure probability `delta`.
 
     Attributes

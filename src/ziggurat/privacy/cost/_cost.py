@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 
+from ziggurat.cards import Shown
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.privacy.accounting import (
     Amount,
@@ -33,7 +34,7 @@ _EXACT = decimal.Context(prec=60)
 
 
 @dataclass(frozen=True)
-class Stakeholders:
+class Stakeholders(Shown):
     """A group of people who would be compensated alike.
 
     Attributes
@@ -89,7 +90,7 @@ def _exp(power: Fraction) -> Fraction:
 
 
 @dataclass(frozen=True)
-class Cheapest:
+class Cheapest(Shown):
     """The epsilon at which the expected compensation is least, and what it then is.
 
     `error` bounds how far the true least budget may lie below `budget`; `saving` is against the plain guarantee.
@@ -111,7 +112,7 @@ class Levels:
 
 
 @dataclass(frozen=True)
-class CostModel:
+class CostModel(Shown):
     """Compensation budgets for one or several groups of people, all in one currency.
 
     >>> centre = CostModel([Stakeholders(100, Money(5500, "USD"))])

@@ -9,6 +9,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from ziggurat.cards import Shown
 from ziggurat.errors import ParameterError
 from ziggurat.privacy.at_risk import best_posterior
 from ziggurat.privacy.cost._money import Money
@@ -25,7 +26,7 @@ LEAST, MOST = Fraction(1, 10**6), 600
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Wanted(Shown):
     """What the steward and the analyst need; None where nothing is asked."""
 
     error: Fraction | None = None
@@ -40,7 +41,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class EpsilonCandidate:
+class EpsilonCandidate(Shown):
     """One epsilon: what it does to the answer, to people and to the purse.
 
     `confidence` is that the loss stays within `promised`; `unmet` names the constraints that are not met.
@@ -66,7 +67,7 @@ class Limit:
 
 
 @dataclass(frozen=True)
-class Decision:
+class Decision(Shown):
     """Something to release with some noise, for people who may have to be compensated."""
 
     noise: PricedNoise

@@ -11,19 +11,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from ziggurat.cards import Card, Shown, tabulate
 from ziggurat.errors import ParameterError, UnknownEventError
+from ziggurat.frames import GivenAsFrame
 from ziggurat.privacy import Amount, ApproximateDP, Event, PureDP, compose, event_from_dict, exact, exact_delta
 from ziggurat.queries.workloads._cells import Label
 from ziggurat.queries.workloads._strategy import Floats
+from ziggurat.wording import nearest
 
 if TYPE_CHECKING:
-    import polars as pl
+    from matplotlib.axes import Axes
+
+    from ziggurat.plots import PlottedColumn
 
 _NUMBERS = ("value", "deviation", "low", "high")
 
 
 @dataclass(frozen=True, eq=False)
-class GroupAnswer:
+class GroupAnswer(Shown, GivenAsFrame):
     """The answers to the queries of one shape, one for every combination of labels, the last column fastest.
 
     Attributes
@@ -47,6 +52,9 @@ class GroupAnswer:
     low: Floats
     high: Floats
 
+    def _card(self) -> Card:
+        return Card("GroupAnswer", f"{self.name}: {len(self.value):,} counts", **tabulate(self.to_arrow()))
+
     def to_arrow(self) -> pa.Table:
         """A column for every key, and value, deviation, low and high."""
         sizes = [len(each) for each in self.labels.values()]
@@ -59,7 +67,7 @@ class GroupAnswer:
 
 
 @dataclass(frozen=True, eq=False)
-class WorkloadAnswer:
+class WorkloadAnswer(Shown, GivenAsFrame):
     """All answers of a workload, consistent with each other, and the facts of how they came about.
 
     Attributes
@@ -91,10 +99,11 @@ class WorkloadAnswer:
     sql: tuple[str, ...]
     replayed: bool = False
 
-    def __repr__(self) -> str:
-        """How many answers there are, and by which strategy."""
+    def _card(self) -> Card:
         count = sum(len(group.value) for group in self.groups)
-        return f"<WorkloadAnswer: {count:,} counts in {len(self.groups)} groups, measured as {self.strategy}>"
+        said = f"{count:,} counts in {len(self.groups)} groups, measured as {self.strategy}"
+        rows = [(group.name, f"{len(group.value):,}") for group in self.groups]
+        return Card("WorkloadAnswer", said, (), "rehearsal" if self.rehearsal else "public", ("group", "counts"), rows)
 
     def again(self) -> WorkloadAnswer:
         """The same answer, marked as given before."""
@@ -137,17 +146,22 @@ class WorkloadAnswer:
             tables.append(pa.table({"query": query, **keys, **{name: table[name] for name in _NUMBERS}}))
         return pa.concat_tables(tables)
 
-    def to_pandas(self) -> Any:
-        """The same as a pandas frame."""
-        return self.to_arrow().to_pandas()
+    def plot(self, name: str = "", ax: Axes | None = None) -> Any:
+        """Draw the counts with their intervals, and give the Axes of matplotlib, or a list where there are several.
 
-    def to_polars(self) -> pl.DataFrame:
-        """The same as a Polars frame."""
-        import polars as pl
+        Parameters
+        ----------
+        name
+            Which group, such as "sex, education"; by default each in a panel of its own, the first six.
+        ax
+            Where to draw one group; by default a new figure.
+        """
+        from ziggurat.plots import plot_columns
 
-        frame = pl.from_arrow(self.to_arrow())
-        assert isinstance(frame, pl.DataFrame)
-        return frame
+        if name and name not in [each.name for each in self.groups]:
+            raise ParameterError(f"The answer has no group {name!r}; {nearest(name, [e.name for e in self.groups])}")
+        columns = [_plotted(each) for each in self.groups if name in ("", each.name)]
+        return plot_columns(columns, "Counts that were asked together", float(self.confidence), self.rehearsal, ax)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form, from which `from_dict` makes the same answer."""
@@ -192,6 +206,14 @@ def _group(data: Mapping[str, Any]) -> GroupAnswer:
     if any(each.shape != (math.prod(map(len, labels.values())),) for each in numbers):
         raise ValueError
     return GroupAnswer(str(data["name"]), labels, *numbers)
+
+
+def _plotted(group: GroupAnswer) -> PlottedColumn:
+    from ziggurat.plots import PlottedColumn, cross_groups
+
+    groups = cross_groups(list(group.labels.values()))
+    numbers = [each.tolist() for each in (group.value, group.low, group.high)]
+    return PlottedColumn("count", tuple(group.labels), groups, *numbers)
 
 
 def _text(table: pa.Table, name: str) -> Any:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.cards import Shown
 from ziggurat.data import Schema, Unit
 from ziggurat.errors import ParameterError
 from ziggurat.privacy import Amount, exact_positive, whole_number
@@ -42,7 +43,7 @@ class Ranges:
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class Group(Shown):
     """Queries of one shape: one for every combination of a cell, or a range, of each of its columns.
 
     Attributes

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ziggurat.cards import Shown
 from ziggurat.errors import DataError, ParameterError, PrivacyError
 from ziggurat.release.bundle._manifest import Sealed, is_day
 from ziggurat.release.bundle._members import OURS, clash, fold_case, name_problem
@@ -17,7 +18,7 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
-class Contents:
+class Contents(Shown):
     """What goes into a bundle.
 
     Attributes

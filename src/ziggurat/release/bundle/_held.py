@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from ziggurat.cards import Shown
 from ziggurat.errors import DataError
 from ziggurat.files import filling, write_text
 from ziggurat.release._certificate import NO_PROMISE, Artefact
@@ -28,7 +29,7 @@ _OWNER_ONLY = 0o600
 
 
 @dataclass(frozen=True)
-class HeldBundle:
+class HeldBundle(Shown):
     """What lies in the folder of a stopped release: the artefacts, and all that a bundle needs besides.
 
     Attributes

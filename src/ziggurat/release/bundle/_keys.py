@@ -15,6 +15,7 @@ from secrets import token_hex
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+from ziggurat.cards import Shown
 from ziggurat.errors import DataError
 from ziggurat.files import sync_path, write_text
 from ziggurat.ledger import (
@@ -30,7 +31,7 @@ from ziggurat.ledger import (
 
 
 @dataclass(frozen=True)
-class ReleaseKey:
+class ReleaseKey(Shown):
     """A release key.
 
     Attributes

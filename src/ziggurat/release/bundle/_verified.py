@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ziggurat.cards import Shown
 from ziggurat.ledger import fingerprint
 from ziggurat.release.bundle._members import PUBLIC, STEWARD
 
@@ -30,7 +31,7 @@ class BundleProblem:
 
 
 @dataclass(frozen=True)
-class BundleVerification:
+class BundleVerification(Shown):
     """The outcome of verifying a bundle.
 
     Attributes

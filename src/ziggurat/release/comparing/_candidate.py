@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
 from ziggurat.attacks import Excess
+from ziggurat.cards import Card, Shown, tabulate
 from ziggurat.errors import ParameterError
 from ziggurat.findings import Finding
 from ziggurat.release._tried import find_excesses
 from ziggurat.utility import Comparison
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 UTILITY = (
     "1 minus the total variation of the tables of two columns, averaged over all pairs: 1 if every pair is distributed "
@@ -27,7 +31,7 @@ RISK = (
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Candidate(Shown):
     """One synthesis, judged.
 
     Attributes
@@ -117,7 +121,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Candidates:
+class Candidates(Shown):
     """Several syntheses of one table, judged on the same rows.
 
     Attributes
@@ -143,6 +147,9 @@ class Candidates:
             if each.name == name:
                 return each
         raise ParameterError("There is no candidate of this name; `items` has them all.")
+
+    def _card(self) -> Card:
+        return Card("Candidates", self.sentence, badge="private", **tabulate(self.table.select(_SHOWN)))
 
     @property
     def frontier(self) -> tuple[Candidate, ...]:
@@ -198,6 +205,23 @@ class Candidates:
             "sentence": self.sentence,
         }
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the risk-utility plane into a notebook, and give the Axes of matplotlib.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; by default a new figure.
+        """
+        from ziggurat.drawing import styled
+        from ziggurat.plots import make_axes
+        from ziggurat.release.comparing._plane import fill_plane
+
+        with styled():
+            axes = make_axes(4.4) if ax is None else ax
+            fill_plane(axes, self)
+        return axes
+
     def draw(self, format: Literal["svg", "png"] = "svg") -> bytes:  # noqa: A002
         """Draw the risk-utility plane, a point for each candidate; the same findings give the same bytes."""
         from ziggurat.release.comparing._plane import draw_plane
@@ -207,6 +231,7 @@ class Candidates:
         return draw_plane(self, format)
 
 
+_SHOWN = ["candidate", "utility", "risk", "riskiest attack", "promise", "unbeaten"]
 _SCHEMA = pa.schema(
     [
         ("candidate", pa.string()),

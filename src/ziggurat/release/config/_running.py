@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ziggurat.cards import Shown
 from ziggurat.errors import DataError, GateError, ParameterError
 from ziggurat.ledger import Ledger, load_private_key
 from ziggurat.randomness import seeded
@@ -36,7 +37,7 @@ _HIDDEN = ("ledger", "rehearse", "bundle")
 
 
 @dataclass(frozen=True)
-class Outlook:
+class Outlook(Shown):
     """What a release would be, before it is one.
 
     Attributes

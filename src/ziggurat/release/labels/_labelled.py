@@ -10,6 +10,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from ziggurat.cards import Shown
 from ziggurat.data import Unit
 from ziggurat.errors import DataError, ParameterError, ZigguratError
 from ziggurat.files import write_text
@@ -27,7 +28,7 @@ _FACTS = {"question", "event", "answers", "rehearsal", "grant", "entry"}
 
 
 @dataclass(frozen=True)
-class LabellingFacts:
+class LabellingFacts(Shown):
     """One paid labelling without its labels: public, and enough to compute its promise again.
 
     Attributes

@@ -20,7 +20,7 @@ from ziggurat.privacy import Amount, Event, Neighbours, whole_number
 from ziggurat.queries.answering import QuotedPart
 from ziggurat.randomness import Source
 from ziggurat.release._certificate import best_promise
-from ziggurat.release._plan import Plan, Progress
+from ziggurat.release._plan import Plan, Progress, ShownPlan
 from ziggurat.release._purse import Purse, run_paid
 from ziggurat.release._quotation import Quotation
 from ziggurat.release.labels._described import describe_step, features_digest, is_own
@@ -36,7 +36,7 @@ _SIX_HOURS = 6 * 3600.0  # for as long an ensemble may vote; afterwards an unans
 
 
 @dataclass(frozen=True, eq=False)
-class LabelPlan(Plan[Labels]):
+class LabelPlan(ShownPlan, Plan[Labels]):
     """Labels of queries, before a teacher is asked; make one with `Labelling.plan`.
 
     Without features it can be priced, and nothing more.

@@ -17,7 +17,7 @@ from ziggurat.errors import ParameterError
 from ziggurat.files import filling
 from ziggurat.privacy import Relation
 from ziggurat.release._evidence import Evidence
-from ziggurat.release._plan import Plan, Progress
+from ziggurat.release._plan import Plan, Progress, ShownPlan
 from ziggurat.release._purse import Purse
 from ziggurat.release.labels._promised import UNPROTECTED
 
@@ -44,7 +44,7 @@ NOT_PROMISED_BY_ORIGINAL_ROWS = (
 
 
 @dataclass(frozen=True, eq=False)
-class StudentPlan(Plan["Student"]):
+class StudentPlan(ShownPlan, Plan["Student"]):
     """A student before it leaves; make one by its fields, or let it go with `release_student`.
 
     Attributes

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, Self, get_args
 
+from ziggurat.cards import Shown
 from ziggurat.data import Unit
 from ziggurat.errors import MixedNeighboursError, ParameterError, PrivacyError
 from ziggurat.ledger import Grant, Head, Ledger
@@ -59,7 +60,7 @@ class Checked:
 
 
 @dataclass(frozen=True)
-class TeachersSide:
+class TeachersSide(Shown):
     """The promise to the people whose data trained the teachers; no vote is in it.
 
     Attributes
@@ -255,7 +256,7 @@ def _sanitised_from_dict(data: Mapping[str, Any]) -> Sanitized:
 
 
 @dataclass(frozen=True)
-class StudentsSide:
+class StudentsSide(Shown):
     """The promise to the people in the student's own table.
 
     Attributes

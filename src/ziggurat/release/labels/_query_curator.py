@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
+from ziggurat.cards import Shown
 from ziggurat.data import Unit, write_csv
 from ziggurat.errors import DataError, MixedNeighboursError, ParameterError
 from ziggurat.ledger import Ledger
@@ -31,7 +32,7 @@ from ziggurat.privacy import (
 )
 from ziggurat.randomness import Source
 from ziggurat.release._cited import Cited, look_up
-from ziggurat.release._plan import Plan, Progress
+from ziggurat.release._plan import Plan, Progress, ShownPlan
 from ziggurat.release._purse import Purse
 from ziggurat.release.labels._described import features_digest
 from ziggurat.release.labels._labelled import reading
@@ -59,7 +60,7 @@ class Sent:
 
 
 @dataclass(frozen=True)
-class PrivatizedQueries:
+class PrivatizedQueries(Shown):
     """What a `QueryCurator` has sent so far: public, and enough to compute what it promised.
 
     Attributes
@@ -138,7 +139,7 @@ class PrivatizedQueries:
 
 
 @dataclass(frozen=True, eq=False)
-class PrivatizedPlan(Plan[Reports]):
+class PrivatizedPlan(ShownPlan, Plan[Reports]):
     """Noisy rows of the student's, before noise is drawn.
 
     It has no identity: nothing may tell whether the rows are the same, so that they are never given again.

@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Self
 
+from ziggurat.cards import Shown
 from ziggurat.data import Unit
 from ziggurat.errors import DataError, ParameterError, PrivacyError
 from ziggurat.files import write_text
@@ -26,7 +27,7 @@ FORMAT = "ziggurat/certificate/1"
 
 
 @dataclass(frozen=True)
-class StudentCertificate:
+class StudentCertificate(Shown):
     """Two promises side by side, with the facts that prove them; make one with `certify`.
 
     No number in it depends on a vote, unless it was released with noise of its own (`Sanitized`).

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ziggurat.cards import Shown
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.privacy import Relation
 from ziggurat.release._evidence import Evidence
@@ -34,7 +35,7 @@ Told = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class SensitiveColumn:
+class SensitiveColumn(Shown):
     """An attribute that attackers want to know of people.
 
     Attributes
@@ -61,7 +62,7 @@ class SensitiveColumn:
 
 
 @dataclass(frozen=True)
-class ModelExam:
+class ModelExam(Shown):
     """Which attacks are made on a model, and what is promised of it.
 
     Attributes

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
+from ziggurat.cards import Shown
 from ziggurat.data import Unit
 from ziggurat.errors import DataError, GateError, MixedNeighboursError, ParameterError, PrivacyError, ZigguratError
 from ziggurat.ledger import Ledger
@@ -18,7 +19,7 @@ from ziggurat.queries.answering import QuotedPart
 from ziggurat.release._cited import Cited
 from ziggurat.release._drafts import check_share
 from ziggurat.release._evidence import Evidence
-from ziggurat.release._plan import Plan, Progress, promise_at
+from ziggurat.release._plan import Plan, Progress, ShownPlan, promise_at
 from ziggurat.release._purse import Purse
 from ziggurat.release.models._attacking import (
     INSPECTION,
@@ -46,7 +47,7 @@ Model = TypeVar("Model", bound="PrivateModel")
 
 
 @dataclass(frozen=True, eq=False)
-class ModelPlan(Plan["PrivateModel"]):
+class ModelPlan(ShownPlan, Plan["PrivateModel"]):
     """A private model before it has seen a row; make one with `plan_model`.
 
     `planned` is what fitting does by the model's own words, and `event` the same about the budget's unit and relation.
@@ -260,7 +261,7 @@ class TableModelPlan(ModelPlan):
 
 
 @dataclass(frozen=True)
-class FittedModel:
+class FittedModel(Shown):
     """A model that was paid for: the model itself, what was reserved for it, where that is written, and the release."""
 
     model: Any

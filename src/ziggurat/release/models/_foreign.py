@@ -15,7 +15,7 @@ from pyarrow.types import is_floating, is_integer
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.files import check_output, write_text
 from ziggurat.release._drafts import certificate_of, let_go, private_folder
-from ziggurat.release._plan import Plan, Progress
+from ziggurat.release._plan import Plan, Progress, ShownPlan
 from ziggurat.release._purse import Purse
 from ziggurat.release.models._attacking import label_rows, meet_model
 from ziggurat.release.models._fitting import in_words
@@ -70,7 +70,7 @@ class ForeignModel:
 
 
 @dataclass(frozen=True, eq=False)
-class ForeignModelPlan(Plan[ForeignModel]):
+class ForeignModelPlan(ShownPlan, Plan[ForeignModel]):
     """A model that nothing bounds, before it leaves; make one with `plan_foreign`.
 
     Attributes

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.cards import Shown
 from ziggurat.errors import ArtefactError, ParameterError
 from ziggurat.pate.training import Network, require_torch
 from ziggurat.pate.training.storage import describe_network, network_from
@@ -32,7 +33,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class DeclaredModule:
+class DeclaredModule(Shown):
     """A classifier in PyTorch, with the architecture by which whoever gets its weights builds it again.
 
     Parameters

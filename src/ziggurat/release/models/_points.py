@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.cards import Shown
 from ziggurat.data import Kind, Role, Schema, Table, Unit
 from ziggurat.data.encoding import Encoding, Field
 from ziggurat.data.expressions import null_if_missing
@@ -24,7 +25,7 @@ _NUMBERS = (Kind.INTEGER, Kind.REAL, Kind.DATE)
 
 
 @dataclass(frozen=True)
-class Points:
+class Points(Shown):
     """The columns that a served model looks at, and the label it names, if any; all by the public schema.
 
     Every column is scaled to [0, 1] by its public bounds or takes a place for each public category, as in `Task`. A

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from ziggurat.cards import Shown
 from ziggurat.errors import ArtefactError, DataError, ParameterError
 from ziggurat.ledger import Ledger
 from ziggurat.privacy import Event, Guarantee, Relation, event_from_dict
@@ -31,7 +32,7 @@ _FINE = 20  # binary places of the noise's deviation to which answers from featu
 
 
 @dataclass(frozen=True)
-class Serving:
+class Serving(Shown):
     """A served model in its folder.
 
     Promise: whatever is asked, however often, by however many programs at once, all answers together keep `guarantee`,

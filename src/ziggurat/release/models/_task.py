@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.cards import Shown
 from ziggurat.data import Kind, Role, Schema, Table, Unit
 from ziggurat.data.encoding import Encoding, Field
 from ziggurat.data.expressions import null_if_missing
@@ -30,7 +31,7 @@ Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class TaskRows:
+class TaskRows(Shown):
     """What a table gives to a task: features, and where they were asked for, labels and units; all of it is raw."""
 
     features: Floats
@@ -42,7 +43,7 @@ class TaskRows:
 
 
 @dataclass(frozen=True)
-class Task:
+class Task(Shown):
     """Columns, a label and how cells become numbers, all by the public schema; nothing is learned from the data.
 
     Numbers are scaled by their public bounds, a category takes one place for each entry of its public list, a missing

@@ -12,21 +12,22 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
+from ziggurat.cards import Card, Shown
 from ziggurat.data import Table
 from ziggurat.errors import ParameterError, QuestionError
 from ziggurat.privacy import Amount, ApproximateDP, Event, PureDP
-from ziggurat.queries import Answer, Bounding, Noise
+from ziggurat.queries import Answer, Bounding, Measure, Noise, Terms
 from ziggurat.queries.answering import GROUP_SIZE, QuotedPart
 from ziggurat.queries.answering import QuestionPlan as QuestionPlan
 from ziggurat.queries.workloads import Group, Ranges, Workload, WorkloadAnswer, WorkloadPlan
 from ziggurat.release._plan import Plan, Progress
 from ziggurat.release._purse import require_ready
+from ziggurat.signatures import take_options_of
 from ziggurat.wording import nearest
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ziggurat.queries import Terms
     from ziggurat.randomness import Source
 
 Bound = int | float | date
@@ -51,13 +52,19 @@ class TermOptions(TypedDict, total=False):
     bounds: Mapping[str, tuple[Bound, Bound]]
 
 
+tell_terms = take_options_of(Terms, leave_out=("epsilon", "delta"), bounds=None)
+"""Shows the terms by name in what takes them."""
+
 Given = TypeVar("Given", Answer, WorkloadAnswer)
 
 
-class AnswerPlan(Plan[Given]):
+class AnswerPlan(Shown, Plan[Given]):
     """A question on its terms: nothing has been read."""
 
     paid_by_promise = True
+
+    def _card(self) -> Card:
+        return Card(type(self).__name__, f"{self.text}: {self.guarantee()}; nothing has been read")
 
     @abstractmethod
     def guarantee(self) -> PureDP | ApproximateDP:
@@ -70,6 +77,11 @@ class AnswerPlan(Plan[Given]):
     @abstractmethod
     def _tables(self) -> Mapping[str, Table]:
         """What it is asked of."""
+
+    @property
+    def drawable(self) -> bool:
+        """Whether the answer will have a number, or a day, that can be drawn."""
+        return True
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -115,6 +127,11 @@ class AskedQuestion(AnswerPlan[Answer]):
 
     def __post_init__(self) -> None:
         require_room(_numbers(self.plan))
+
+    @property
+    def drawable(self) -> bool:
+        """Whether it asks for more than the most frequent values."""
+        return any(each.measure not in (Measure.MODE, Measure.TOP) for each in self.plan.question.aggregates)
 
     @property
     def event(self) -> Event:

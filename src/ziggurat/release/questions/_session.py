@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from ziggurat.data import Table
+from ziggurat.cards import Badge, Card, Shown, name_some
+from ziggurat.data import Table, TableView
 from ziggurat.errors import (
     BudgetExceededError,
     LedgerUseError,
@@ -32,7 +33,9 @@ from ziggurat.release.questions._asking import (
     TermOptions,
     check_options,
     plan_workload,
+    tell_terms,
 )
+from ziggurat.wording import nearest
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,7 +46,7 @@ Asked = str | Query | Workload | AnswerPlan[Any]
 
 
 @dataclass(frozen=True)
-class Past:
+class Past(Shown):
     """A question that was paid for.
 
     Attributes
@@ -66,8 +69,13 @@ class Past:
     rehearsal: bool
     answer: Answer | WorkloadAnswer | None
 
+    def _card(self) -> Card:
+        came = "" if self.answer is not None else ", without an answer"
+        badge: Badge = "rehearsal" if self.rehearsal else ""
+        return Card("Past", f"{self.time}{came}: {self.question}", badge=badge)
 
-class Session:
+
+class Session(Shown):
     """One analyst's conversation with the tables of one population.
 
     Promise: everything asked here, of whichever table, is charged to one budget of the ledger before a row is read, so
@@ -142,6 +150,7 @@ class Session:
         **terms: Unpack[TermOptions],
     ) -> WorkloadAnswer: ...  # fmt: skip
 
+    @tell_terms
     def ask(
         self,
         question: Asked,
@@ -177,6 +186,7 @@ class Session:
         answer: Answer | WorkloadAnswer = self.release(question, epsilon, delta, progress=progress, **terms).output
         return answer
 
+    @tell_terms
     def release(
         self,
         question: Asked,
@@ -189,12 +199,14 @@ class Session:
         """As `ask`, with the certificate of the answer and what else a release has; see `Purse.release`."""
         return self._purse.release(self.plan(question, epsilon, delta, **terms), progress=progress)
 
+    @tell_terms
     def plan(
         self, question: Asked, epsilon: Amount = 0, delta: Amount = 0, **terms: Unpack[TermOptions]
     ) -> AnswerPlan[Any]:
         """Plan a question on its terms, to be priced by `quote` and answered by `ask`; nothing is read."""
         return question if isinstance(question, AnswerPlan) else self._plan(question, epsilon, delta, terms)
 
+    @tell_terms
     def ask_all(
         self,
         questions: Sequence[Asked],
@@ -214,6 +226,7 @@ class Session:
             raise BudgetExceededError(quoted.sentence)
         return [self._purse.release(asking, progress=progress).output for asking in askings]
 
+    @tell_terms
     def quote(
         self,
         questions: Asked | Sequence[Asked],
@@ -246,6 +259,21 @@ class Session:
         reserved = [each for each in entries if each.kind == "reserve" and _is_ours(each.data["question"])]
         return [_past(each.time, each.data, answers.get(each.seq)) for each in reserved]
 
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The names of the tables that can be asked about, the private ones first; `session["name"]` shows one."""
+        return (*self._private, *self._public)
+
+    def __getitem__(self, name: str) -> TableView:
+        """Show what an analyst may know of a table: columns, kinds, public bounds and categories; no cell."""
+        known = {**self._private, **self._public}
+        if name not in known:
+            raise ParameterError(f"There is no table {name!r} in this session; {nearest(name, known)}")
+        return known[name].view(name)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.tables)
+
     def schema(self) -> pa.Table:
         """What an analyst may know of the tables: columns, kinds, public bounds and categories; no cell."""
         import pyarrow as pa
@@ -258,9 +286,15 @@ class Session:
         ]
         return pa.Table.from_pylist(rows)
 
+    def _card(self) -> Card:
+        kind: str = "Rehearsal" if self.rehearsal else "Session"
+        line = f"{kind} of {self._analyst!r} about {', '.join(self._private)}, paid by the budget {self._budget!r}"
+        rows = [(name, name_some(self[name].columns, 12), str(self[name].unit)) for name in self.tables]
+        badge: Badge = "rehearsal" if self.rehearsal else "public"
+        return Card(line, "", [("left", self.remainder())], badge, ("table", "columns", "unit"), rows)
+
     def __repr__(self) -> str:
-        kind = "Rehearsal" if self.rehearsal else "Session"
-        return f"<{kind} of {self._analyst!r} about {', '.join(self._private)}, paid by the budget {self._budget!r}>"
+        return f"<{self._card().title}>"
 
     def _plan(
         self, question: str | Query | Workload, epsilon: Amount, delta: Amount, options: TermOptions

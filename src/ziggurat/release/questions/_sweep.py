@@ -9,17 +9,19 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
+from ziggurat.cards import Shown
 from ziggurat.data import Kind
 from ziggurat.drawing import NOISY, TRUE, encode, sheet
 from ziggurat.errors import ParameterError, QuestionError
 from ziggurat.files import write_bytes
+from ziggurat.frames import GivenAsFrame
 from ziggurat.privacy import Amount, exact_epsilon, in_words
 from ziggurat.queries import Aggregate, Answer, Measure, in_figures
 from ziggurat.queries.language import Query
 from ziggurat.randomness import secure
 from ziggurat.release._plan import Progress
 from ziggurat.release._purse import Purse
-from ziggurat.release.questions._asking import AnswerPlan, AskedQuestion, TermOptions
+from ziggurat.release.questions._asking import AnswerPlan, AskedQuestion, TermOptions, tell_terms
 from ziggurat.release.questions._session import Session
 from ziggurat.wording import printable
 
@@ -32,7 +34,7 @@ _WIDEST_TITLE = 74
 
 
 @dataclass(frozen=True)
-class Sweep:
+class Sweep(Shown, GivenAsFrame):
     """The answers to one question at several epsilons, each of them paid for.
 
     Attributes
@@ -129,6 +131,7 @@ class Sweep:
         axes.legend(frameon=False, fontsize=9)
 
 
+@tell_terms
 def sweep(
     session: Session,
     question: str | Query,

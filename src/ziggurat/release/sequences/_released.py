@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ziggurat.cards import Shown
 from ziggurat.data import open_table
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import ParameterError
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ziggurat.release._gate import Gate
 
 
-class SequenceRelease(PromisedFiles):
+class SequenceRelease(Shown, PromisedFiles):
     """Drawn sequences that carry a guarantee and have left, what was paid for them, and what attackers make of them.
 
     Promise: whatever the file tells, and any other sequences drawn from `model`, keep `guarantee`, which was paid for

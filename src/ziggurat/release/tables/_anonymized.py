@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ziggurat.anonymize import NOT_PROMISED, Anonymized
 from ziggurat.attacks import Homogeneity, RiskReport, Undone, Verified
+from ziggurat.cards import Shown
 from ziggurat.data.free_text import refuse_free_text
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.files import place, write_text
@@ -18,7 +19,7 @@ from ziggurat.release._certificate import Artefact
 from ziggurat.release._cited import Cited
 from ziggurat.release._drafts import CERTIFICATE, check_target, copy_into, private_folder
 from ziggurat.release._evidence import Evidence
-from ziggurat.release._plan import Plan, Progress
+from ziggurat.release._plan import Plan, Progress, ShownPlan
 from ziggurat.release._purse import Purse
 from ziggurat.release.tables._inspected import Inspected, inspect_file, schema_of_file, sensitive_of, tells_people_apart
 
@@ -34,7 +35,7 @@ _OWNER_ONLY = 0o600  # figures about the raw table are exact
 
 
 @dataclass(frozen=True)
-class AnonymizedRelease:
+class AnonymizedRelease(Shown):
     """A table that has left, what attackers make of it, and where that is written down.
 
     Not promised: differential privacy. `before` and `after` measure attackers who know the quasi-identifiers; they
@@ -177,7 +178,7 @@ class Drafted:
 
 
 @dataclass(frozen=True, eq=False)
-class AnonymizedPlan(Plan[Drafted]):
+class AnonymizedPlan(ShownPlan, Plan[Drafted]):
     """An anonymised table, before its file is made out of sight; nothing bounds what it tells.
 
     Attributes

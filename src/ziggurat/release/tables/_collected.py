@@ -15,7 +15,7 @@ from ziggurat.errors import DataError
 from ziggurat.local import Privatizer, Reports, Support, WholeRecord
 from ziggurat.privacy import ApproximateDP, Event, PureDP
 from ziggurat.queries.answering import QuotedPart
-from ziggurat.release._plan import Plan, Progress
+from ziggurat.release._plan import Plan, Progress, ShownPlan
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +30,7 @@ _NUMBER = (
 
 
 @dataclass(frozen=True, eq=False)
-class CollectionPlan(Plan[Reports]):
+class CollectionPlan(ShownPlan, Plan[Reports]):
     """A report of every row, before one is made; unit: the schema's, relation: replace-one.
 
     It has no identity: nothing may tell whether the rows are the same, so that they are never given again.

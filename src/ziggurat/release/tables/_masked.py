@@ -10,7 +10,7 @@ from ziggurat.data import Role
 from ziggurat.data.writing import check_table_file
 from ziggurat.errors import DataError
 from ziggurat.release._evidence import Evidence
-from ziggurat.release._plan import Plan, Progress
+from ziggurat.release._plan import Plan, Progress, ShownPlan
 from ziggurat.release._purse import Purse
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ NOT_PROMISED_OF_MASKS = (
 
 
 @dataclass(frozen=True, eq=False)
-class MaskedPlan(Plan["MaskedTable"]):
+class MaskedPlan(ShownPlan, Plan["MaskedTable"]):
     """A masked table before it leaves; nothing bounds what it tells.
 
     Attributes

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import clone
 
 from ziggurat.attacks import Scenario
+from ziggurat.cards import Shown
 from ziggurat.data import Table, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.data.free_text import free_text_in, refuse_free_text
@@ -31,7 +32,7 @@ from ziggurat.release._drafts import (
     say_nothing,
 )
 from ziggurat.release._evidence import Evidence
-from ziggurat.release._plan import Plan
+from ziggurat.release._plan import Plan, ShownPlan
 from ziggurat.release._purse import Purse
 from ziggurat.release.tables._attacking import (
     Attackers,
@@ -59,7 +60,7 @@ _REHEARSAL = "This is a rehearsal: it was drawn from a seed and may not be publi
 
 
 @dataclass(frozen=True)
-class SyntheticRelease:
+class SyntheticRelease(Shown):
     """Synthetic copies that have left, what attackers make of them, and where that is written down.
 
     Not promised: privacy. What was measured bounds nothing about attackers who know more or try harder.
@@ -248,7 +249,7 @@ class SyntheticDraft:
 
 
 @dataclass(frozen=True, eq=False)
-class SyntheticPlan(Plan[SyntheticDraft]):
+class SyntheticPlan(ShownPlan, Plan[SyntheticDraft]):
     """Synthetic copies without a guarantee, before anything is learned; nothing bounds what they tell."""
 
     maker: Synthesizer

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from sklearn.base import clone
 
+from ziggurat.cards import Shown
 from ziggurat.data import Table, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.data.writing import check_table_file
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 KIND = "synthetic table"
 
 
-class PrivateSyntheticRelease(PromisedFiles):
+class PrivateSyntheticRelease(Shown, PromisedFiles):
     """Synthetic copies that carry a guarantee and have left, what was paid for them, and what attackers make of them.
 
     Promise: whatever the files tell, and any other rows drawn from `model`, keep `guarantee`, which was paid for before

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.base import clone
 
+from ziggurat.cards import Shown
 from ziggurat.data import Table, open_table
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import ParameterError
@@ -44,7 +45,7 @@ _PUBLIC = (
 _LEFT_OUT = "Who belongs to which community did not leave, and neither did people, dates and other columns."
 
 
-class CommunityRelease(PromisedFiles):
+class CommunityRelease(Shown, PromisedFiles):
     """Communities that were described with a guarantee and have left, and what was paid for them.
 
     Promise: whatever the file and `model` tell of communities keeps `guarantee`, which was paid for before a row was

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ziggurat.cards import Shown
 from ziggurat.data import Column, Kind, Schema, Table, Unit, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import ParameterError
@@ -56,7 +57,7 @@ _ALONE = (
 
 
 @dataclass(frozen=True)
-class TrajectoryFile(DrawnFile):
+class TrajectoryFile(Shown, DrawnFile):
     """How drawn trajectories are laid out in a file.
 
     Attributes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ziggurat.cards import Shown
 from ziggurat.data import open_table
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.errors import ParameterError
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ziggurat.release._gate import Gate
 
 
-class TrajectoryRelease(PromisedFiles):
+class TrajectoryRelease(Shown, PromisedFiles):
     """Drawn trajectories that carry a guarantee and have left, what was paid, and what attackers make of them.
 
     Promise: whatever the file tells, and any other trajectories drawn from `model`, keep `guarantee`, which was paid

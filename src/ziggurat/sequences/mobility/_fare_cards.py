@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from ziggurat.cards import Shown
 from ziggurat.data import Kind, Schema, Table, open_table
 from ziggurat.data.expressions import cast_to, constant, is_filled, is_one_of, is_present, reference
 from ziggurat.errors import SchemaError
@@ -22,7 +23,7 @@ from ziggurat.sequences.mobility._visits import VisitRelation
 
 
 @dataclass(frozen=True)
-class FareCardLayout:
+class FareCardLayout(Shown):
     """Where rides stand in a table of fare cards: by default as in table 5.2 of Dandekar's thesis.
 
     Each ride gives two visits, one where the card was tapped in and one where it was tapped out; a ride without a

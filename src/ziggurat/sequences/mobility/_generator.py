@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -47,7 +48,9 @@ class TrajectoryGenerator(SequenceGenerator):
         classes = labels if self.domain_.classes else None
         return Trajectories(self.domain_, drawn.codes, offsets, classes, owners, drawn.minutes)
 
-    def sample(self, *given: Any, **named: Any) -> Trajectories:
+    def sample(
+        self, count: int | None = None, *, sizes: Mapping[Any, int] | None = None, random_state: int | None = None
+    ) -> Trajectories:
         """Draw trajectories, as `SequenceGenerator.sample` draws sequences: post-processing, which costs nothing."""
-        made: Any = super().sample(*given, **named)
+        made: Any = super().sample(count, sizes=sizes, random_state=random_state)
         return made  # type: ignore[no-any-return]  # what `_make` above made

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.cards import Shown
 from ziggurat.errors import ParameterError
 from ziggurat.privacy import whole_number
 from ziggurat.sequences._domain import Token
@@ -73,7 +74,7 @@ class Box:
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class Ground(Shown):
     """The public places that visits may name, and where they lie.
 
     Nothing of it is read off the visits: a place that nobody visits is listed like any other, and a visit elsewhere

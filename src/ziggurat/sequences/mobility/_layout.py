@@ -9,6 +9,7 @@ from math import isfinite
 from typing import Literal
 from zoneinfo import ZoneInfo
 
+from ziggurat.cards import Shown
 from ziggurat.data import Column, Kind, Schema
 from ziggurat.errors import ParameterError, SchemaError
 from ziggurat.privacy import whole_number
@@ -95,7 +96,7 @@ def _require_zone(zone: str) -> None:
 
 
 @dataclass(frozen=True)
-class VisitLayout:
+class VisitLayout(Shown):
     """Where visits stand in a long table: one row is one visit, by its person, time and place.
 
     Every person's trajectories are read from that person's rows alone. A row without a person, a time, a public place

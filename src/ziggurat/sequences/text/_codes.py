@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ziggurat.cards import Shown
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.sequences.text._tags import PENN_TAGS
 from ziggurat.sequences.text._titles import split_words
@@ -24,7 +25,7 @@ _TAG_CODES = {tag: code for code, tag in enumerate(PENN_TAGS)}
 
 
 @dataclass(frozen=True)
-class WordList:
+class WordList(Shown):
     """The words that a writer knows, with codes 1, 2, ...; any other word has the code 0."""
 
     words: tuple[str, ...]

@@ -19,6 +19,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from ziggurat.cards import Shown
 from ziggurat.errors import ParameterError
 from ziggurat.sequences.text._codes import TrigramWindows
 from ziggurat.sequences.text._network import WriterNetwork
@@ -47,7 +48,7 @@ class TrainingCourse:
 
 
 @dataclass
-class LearningCurve:
+class LearningCurve(Shown):
     """What happened in each epoch: mean losses in nats (words and tags together) and seconds."""
 
     training: list[float] = field(default_factory=list)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ziggurat.cards import Shown
 from ziggurat.errors import ParameterError
 from ziggurat.privacy import Amount, exact_delta, exact_epsilon, whole_number
 from ziggurat.sequences._domain import SequenceDomain
@@ -16,7 +17,7 @@ _ENOUGH = 5000
 
 
 @dataclass(frozen=True)
-class GeneratorChoice:
+class GeneratorChoice(Shown):
     """A generator, not fitted yet, and why it was taken, in a sentence."""
 
     generator: SequenceGenerator

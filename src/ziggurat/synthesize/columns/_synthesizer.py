@@ -16,6 +16,7 @@ from ziggurat.data.engines import DuckDBEngine
 from ziggurat.data.free_text import free_text_in, refuse_free_text, say_dropped
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.randomness import Source, secure, seeded
+from ziggurat.signatures import take_options_of
 from ziggurat.synthesize._encoding import ColumnCoding, learn_coding
 from ziggurat.synthesize._result import Origin, Synthesis, Synthetic
 from ziggurat.synthesize._writing import WrittenCopies, write_copies
@@ -380,6 +381,7 @@ _NOTHING = "The table has no rows; there is nothing to learn from."
 _UNMARKED = "The condition {!r} holds in no row, so nothing would be drawn anew; change it."
 
 
+@take_options_of(Synthesizer, leave_out=("method",))
 def synthesize(
     table: object,
     method: object = "cart",

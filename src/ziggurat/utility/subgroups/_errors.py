@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from ziggurat.cards import Shown
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.findings import CONFIDENCE, Finding, RangedNumber
 from ziggurat.randomness import Source, secure
@@ -51,7 +52,7 @@ class ErrorRange(RangedNumber):
 
 
 @dataclass(frozen=True)
-class GroupCost:
+class GroupCost(Shown):
     """One group: how often each model errs, and what privacy costs it.
 
     Attributes

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ziggurat.cards import Shown
 from ziggurat.data import open_table
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.findings import Finding, Share
@@ -29,7 +30,7 @@ Groups = dict[tuple[str, ...], tuple[int, list[float]]]
 
 
 @dataclass(frozen=True)
-class GroupKept:
+class GroupKept(Shown):
     """One group in the original and in what leaves.
 
     Attributes
@@ -54,7 +55,7 @@ class GroupKept:
 
 
 @dataclass(frozen=True)
-class GroupSizes:
+class GroupSizes(Shown):
     """All groups of a size together.
 
     Attributes

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from ziggurat.cards import Shown
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.mechanisms import Laplace
 from ziggurat.privacy import Amount, Event, Guarantee, Neighbours, Relation, compose
@@ -20,7 +21,7 @@ Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class CountedErrors:
+class CountedErrors(Shown):
     """Noisy counts of what a model named rightly and wrongly in each group; they may leave once they were paid for.
 
     Attributes

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from ziggurat.cards import Shown
 from ziggurat.errors import ParameterError
 from ziggurat.findings import Finding, Share
 from ziggurat.randomness import choose_source
@@ -23,7 +24,7 @@ MOST = 400
 
 
 @dataclass(frozen=True)
-class CheckedGrammar:
+class CheckedGrammar(Shown):
     """What one checker finds no fault with.
 
     Attributes

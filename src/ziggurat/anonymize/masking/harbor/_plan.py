@@ -17,6 +17,7 @@ from ziggurat.anonymize.masking._technique import Technique
 from ziggurat.anonymize.masking.harbor._kinds import AGE, BIRTH, BIRTH_YEAR, POSTCODE, US_ZIP, kind_named, name_words
 from ziggurat.anonymize.masking.harbor._postcodes import PostcodePrefix
 from ziggurat.anonymize.masking.harbor._values import POSTCODES, looks_like
+from ziggurat.cards import Shown
 from ziggurat.data import Column, Kind, Role, Schema
 from ziggurat.errors import DataError, ParameterError
 
@@ -35,7 +36,7 @@ UNSEEN = (
 
 
 @dataclass(frozen=True)
-class SafeHarborPlan:
+class SafeHarborPlan(Shown):
     """What to do with each column, and why; pass `techniques` to `mask`.
 
     Parameters

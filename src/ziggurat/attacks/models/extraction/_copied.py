@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import pyarrow as pa
 
 from ziggurat.attacks._finding import Share
+from ziggurat.cards import Shown
 from ziggurat.errors import ParameterError
 from ziggurat.findings import Finding
 
@@ -19,7 +20,7 @@ LEVELS = (0.9, 0.95, 0.99)
 
 
 @dataclass(frozen=True)
-class CopyPoint:
+class CopyPoint(Shown):
     """How good a copy is after so many questions.
 
     Attributes

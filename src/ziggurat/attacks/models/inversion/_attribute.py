@@ -8,11 +8,12 @@ import pyarrow as pa
 
 from ziggurat.attacks._finding import Share
 from ziggurat.attacks._guesses import ALARM, FEWEST, Guesses
+from ziggurat.cards import Shown
 from ziggurat.findings import Finding
 
 
 @dataclass(frozen=True)
-class CandidateHits:
+class CandidateHits(Shown):
     """How often guesses are right about people who have one of the values.
 
     Attributes

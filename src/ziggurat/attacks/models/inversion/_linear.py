@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.attacks.models._attacked import Floats, LabelledRows
+from ziggurat.cards import Shown
 from ziggurat.errors import DataError, ParameterError
 
 _REFUSED = (
@@ -34,7 +35,7 @@ _READ = ("LinearRegression", "Ridge", "LogisticRegression")
 
 
 @dataclass(frozen=True)
-class LinearParameters:
+class LinearParameters(Shown):
     """A fitted linear model as an attacker reads it, and the objective that it minimised.
 
     Attributes

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from ziggurat.cards import Card, Shown
 from ziggurat.data._table import Table
 from ziggurat.data.reading.suggesting._facts import ColumnFacts, look_at
 from ziggurat.data.reading.suggesting._roles import propose_role
@@ -11,11 +12,19 @@ from ziggurat.wording import count_noun
 
 
 @dataclass(frozen=True)
-class Suggestion:
+class Suggestion(Shown):
     """A proposed schema, and for each column the reason in words. It holds private values: see `suggest_schema`."""
 
     schema: Schema
     reasons: Mapping[str, str]
+
+    def _card(self) -> Card:
+        said = f"A proposal for {count_noun(len(self.schema), 'column')}, learned from the data: correct it."
+        rows = [
+            (each.name, each.kind.value, each.role.value, self.reasons.get(each.name, ""))
+            for each in self.schema.columns
+        ]
+        return Card("Suggestion", said, badge="private", heads=("column", "kind", "role", "because"), rows=rows)
 
 
 def suggest_schema(table: Table) -> Suggestion:

@@ -13,6 +13,7 @@ from ziggurat.sequences._domain import SequenceDomain
 from ziggurat.sequences._sequences import Sequences
 from ziggurat.sequences.tokens.privatizing._classifier import RecurrentClassifier
 from ziggurat.sequences.tokens.privatizing._learning import Training, event_of_training
+from ziggurat.signatures import take_options_of
 
 
 class SymbolEmbedding:
@@ -46,6 +47,7 @@ class SymbolEmbedding:
             raise ParameterError("Give one vector of finite numbers for each symbol of the domain.")
 
     @classmethod
+    @take_options_of(RecurrentClassifier, leave_out=("size",))
     def learn(
         cls,
         sequences: Sequences,
