@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from ziggurat.errors import ParameterError
+
 if TYPE_CHECKING:
     from ziggurat.data import Table
     from ziggurat.randomness import Source
@@ -79,6 +81,44 @@ class TableOptions:
         from ziggurat.cli._tables import open_table
 
         return open_table(data, self.schema, self.table, self.unreadable)
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How a file holds its table and writes its cells, where that is not found out rightly."""
+
+    sheet: Annotated[str, typer.Option(help="The sheet of a workbook, by name or number.")] = ""
+    encoding: Annotated[str, typer.Option(help="Of a text file, such as cp1252 or utf-16.")] = ""
+    delimiter: Annotated[str, typer.Option(help="What separates cells: , ; | or tab.")] = ""
+    quote: Annotated[str, typer.Option(help="What stands around cells: \" or ' or none.")] = ""
+    header: Annotated[str, typer.Option(help="none if the first line is data, first if it is the header.")] = ""
+    names: Annotated[str, typer.Option(help="The names of all columns, with commas, in place of the header's.")] = ""
+    skip: Annotated[int, typer.Option(help="How many lines stand above the header.", min=-1)] = -1
+    skip_last: Annotated[int, typer.Option(help="How many lines stand below the data, such as totals.", min=0)] = 0
+    decimal: Annotated[str, typer.Option(help="What begins the fraction of a number: . or ,")] = ""
+    thousands: Annotated[str, typer.Option(help="What groups digits: . , ' or blank, or none.")] = ""
+    date_format: Annotated[str, typer.Option(help="How dates are written, such as DD.MM.YYYY or %m/%d/%Y.")] = ""
+    missing: Annotated[str, typer.Option(help="Texts for a missing value, with commas, such as -,?,k.A.")] = ""
+
+    def keywords(self) -> dict[str, Any]:
+        """What was told, as `ziggurat.read` takes it."""
+        told: dict[str, Any] = {
+            "sheet": self.sheet,
+            "encoding": self.encoding,
+            "delimiter": {"tab": "\t", "\\t": "\t"}.get(self.delimiter, self.delimiter),
+            "names": tuple(name.strip() for name in self.names.split(",")) if self.names else (),
+            "skip_last": self.skip_last,
+            "decimal": self.decimal,
+            "date_format": self.date_format,
+            "missing": tuple(mark.strip() for mark in self.missing.split(",")) if self.missing else (),
+        }
+        told["quote"] = {"": None, "none": ""}.get(self.quote, self.quote)
+        told["skip"] = None if self.skip < 0 else self.skip
+        told["thousands"] = {"": None, "none": "", "blank": " "}.get(self.thousands, self.thousands)
+        if self.header not in ("", "none", "first"):
+            raise ParameterError("--header must be 'none' or 'first'.")
+        told["header"] = {"": None, "none": False, "first": True}[self.header]
+        return told
 
 
 def rehearsal_source(rehearse: str) -> Source:

@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from ziggurat.cli._options import AsJson, Force, InDatabase, SchemaFile, TableArgument, out_option
+from ziggurat.cli._options import (
+    AsJson,
+    Force,
+    InDatabase,
+    ReadingOptions,
+    SchemaFile,
+    TableArgument,
+    out_option,
+    with_records,
+)
 from ziggurat.cli._outputs import print_json
 from ziggurat.cli.terminal import show_status
 from ziggurat.files import check_output
@@ -24,13 +33,20 @@ _LOOKING = "Looking at the table …"
 
 
 @app.command()
+@with_records
 def suggest(
     data: TableArgument,
+    reading: ReadingOptions,
     out: Annotated[str, out_option("the YAML in this file; by default it is printed.")] = "",
     force: Force = False,
     table: InDatabase = "",
 ) -> None:
     """Propose a schema, with a reason for every column.
+
+    Text files, workbooks, Stata, SPSS, SAS, R, Parquet, Arrow, JSON lines, SQLite and DuckDB files are read. How the
+    file was read is said first: encoding, separators, lines that were left out, how numbers and dates are written.
+    Where that was found out wrongly, say it with the options below; the schema remembers it, so that every other
+    command reads the file by its schema alone.
 
     The proposal holds values of the data (smallest, largest, categories), all marked 'learned': it is for the
     steward's eyes (the file can be read by its owner only), and no method uses a learned bound for free. A column
@@ -43,7 +59,10 @@ def suggest(
     if out:
         check_output(out, force=force)
     with show_status(_LOOKING):
-        proposed = suggest_schema(read(data, unit="row", table=table or None, on_bad_cell="missing"))
+        opened = read(data, unit="row", table=table or None, on_bad_cell="missing", **reading.keywords())
+        proposed = suggest_schema(opened)
+    for note in opened.notes:
+        typer.echo(printable(note), err=True)
     for column, reason in proposed.reasons.items():
         typer.echo(f"{printable(column)}: {reason}", err=True)
     text = proposed.schema.to_yaml()
@@ -61,14 +80,17 @@ def check(
     table: InDatabase = "",
     as_json: AsJson = False,
 ) -> None:
-    """Check a table against its schema; problems are counted, never shown. Exit code 1 if there are any.
+    """Check a table against its schema: counts, lines and remedies, no cell. Exit code 1 if something is wrong.
 
-    Every declared column is looked at, identifiers too; cells that cannot be read as their kind are problems.
+    Every declared column is looked at, identifiers too; cells that cannot be read as their kind are problems. Of each
+    problem the first lines of a text file are named, and what to change: for the steward, because a line is somebody's.
     """
     from ziggurat.cli._tables import find_schema, open_table
+    from ziggurat.data import check_table
 
     with show_status(_LOOKING):
-        problems = open_table(data, schema or str(find_schema(data)), table, lenient=True).validate()
+        opened = open_table(data, schema or str(find_schema(data)), table, lenient=True)
+        problems = check_table(opened)
     told = [str(each) for each in problems]
     if as_json:
         print_json({"fits": not told, "problems": told})

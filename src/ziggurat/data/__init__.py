@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ziggurat.data._sampling import open_table, sample_rows
     from ziggurat.data._table import RawAccess, Table
     from ziggurat.data._validation import Problem
-    from ziggurat.data.reading import CsvWriter, Suggestion, read, suggest_schema, unmark_table, write_csv
+    from ziggurat.data.reading import CsvWriter, Suggestion, check_table, read, suggest_schema, unmark_table, write_csv
     from ziggurat.data.schema import (
         Bounds,
         Categories,
@@ -38,7 +38,7 @@ else:
             "_sampling": "open_table sample_rows",
             "_table": "RawAccess Table",
             "_validation": "Problem",
-            "reading": "CsvWriter Suggestion read suggest_schema unmark_table write_csv",
+            "reading": "CsvWriter Suggestion check_table read suggest_schema unmark_table write_csv",
             "schema": """
                 Bounds Categories Column FileLayout Hierarchy Kind Notation Provenance Role Schema Symbols Unit
                 hierarchies_in read_hierarchies read_hierarchy write_hierarchy
@@ -67,6 +67,7 @@ __all__ = [
     "TablePreview",
     "TableView",
     "Unit",
+    "check_table",
     "hierarchies_in",
     "open_table",
     "read",

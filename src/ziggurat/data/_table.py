@@ -221,17 +221,31 @@ class Table:
             return None
         return self._engine.at_hand(self._named, names)
 
-    def validate(self) -> list[Problem]:
+    def validate(self, places: int = 0) -> list[Problem]:
         """Return what contradicts the schema, as counts per column, never as values.
 
         Every declared column is looked at, identifiers too. Cells that cannot be read as their kind are among the
         problems if the table was opened with on_bad_cell="missing"; otherwise it has none.
+
+        Parameters
+        ----------
+        places
+            Of how many cells of each problem to say at which line of a text file they stand; for the steward only,
+            because a line is somebody's.
         """
         checks = checks_of(self._declared)
         named = {f"check_{place}": count_where(check.condition) for place, check in enumerate(checks)}
         rows = {"rows": exp.Count(this=exp.Star())}
         answer = tally(lambda asked: self.query(self._over(asked, self._declared.names)), {**rows, **named})
-        return [*problems_from(checks, answer), *self._unreadable()]
+        return [*problems_from(checks, answer, lambda found: self._locate(found, places)), *self._unreadable(places)]
+
+    def unreadable_cells(self, name: str, limit: int = 1_000) -> set[str]:
+        """Return different cells of a column of text that cannot be read as its kind; raw, for the steward's tools."""
+        bad = self._conversions[name].bad
+        if bad is None or kind_of(self._types[name]) not in (Kind.TEXT, Kind.CATEGORY):
+            return set()
+        query = exp.select(exp.column(name, quoted=True)).distinct().from_(self._relation).where(bad).limit(limit)
+        return set(self._engine.query(query).column(0).to_pylist())
 
     def unreadable(self) -> dict[str, int]:
         """Return for each column how many cells cannot be read as its kind, where there are any."""
@@ -310,11 +324,24 @@ class Table:
         same = column.storage is (Kind.TEXT if held is Kind.CATEGORY else held)
         return same and column.storage is not Kind.REAL and self._conversions[column.name].bad is None
 
-    def _unreadable(self) -> list[Problem]:
+    def _unreadable(self, places: int) -> list[Problem]:
         if not self._lenient:
             return []
-        kinds = {column.name: column.kind for column in self._declared.columns}
-        return [Problem(f"not readable as {kinds[name]}", name, count) for name, count in self.unreadable().items()]
+        found = []
+        for name, count in self.unreadable().items():
+            bad, kind = self._conversions[name].bad, self._declared[name].kind
+            where = self._engine.lines(self._name, bad, places) if bad is not None and places else ()
+            found.append(Problem(f"not readable as {kind}", name, count, tuple(where)))
+        return found
+
+    def _locate(self, condition: exp.Expr, most: int) -> tuple[str, ...]:
+        """At which lines the first rows stand that meet a condition about what queries see."""
+
+        def held(node: exp.Expr) -> exp.Expr:
+            seen = isinstance(node, exp.Column) and node.name in self._conversions
+            return exp.Paren(this=self._conversions[node.name].value) if seen else node
+
+        return tuple(self._engine.lines(self._name, condition.transform(held), most)) if most else ()
 
     def _check_cells(self) -> None:
         if self._unchecked is not None:
@@ -331,7 +358,7 @@ class Table:
     def _bad_cells(self, name: str, count: int) -> str:
         """What is wrong with a column, to the steward who opens the table: where, never what stands there."""
         bad = self._conversions[name].bad
-        line = "" if bad is None else self._engine.line(self._name, bad)
+        line = next(iter(self._engine.lines(self._name, bad, 1)), "") if bad is not None else ""
         first = f"{line[:1].upper()}{line[1:]}, column {name!r}: {_NOT_AS_SAID[self._declared[name].storage]} as the "
         return (
             f"{first + 'schema says; ' if line else ''}{count_noun(count, 'cell')} of column {name!r} cannot be read "

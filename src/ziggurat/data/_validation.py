@@ -1,7 +1,7 @@
 """What can be wrong with the cells of a table, as conditions whose rows an engine counts."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,16 +27,24 @@ class Problem:
         Where; None if it concerns the whole table.
     count
         In how many rows.
+    places
+        Where the first of them stand, such as "line 17"; for the steward.
+    remedy
+        What to do about it, as a sentence.
     """
 
     what: str
     column: str | None = None
     count: int = 0
+    places: tuple[str, ...] = ()
+    remedy: str = ""
 
     def __str__(self) -> str:
         if self.column is None:
             return f"The table {self.what}."
-        return f"Column {self.column!r}: {count_noun(self.count, 'cell is', 'cells are')} {self.what}."
+        first = f" First at {', '.join(self.places)}." if self.places else ""
+        told = f"Column {self.column!r}: {count_noun(self.count, 'cell is', 'cells are')} {self.what}.{first}"
+        return f"{told} {self.remedy}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -57,12 +65,15 @@ def checks_of(schema: Schema) -> list[Check]:
     return checks
 
 
-def problems_from(checks: Sequence[Check], answer: Mapping[str, Any]) -> list[Problem]:
-    """Return the problems that the counts in `answer` show ("rows", then "check_0" and so on)."""
+def problems_from(
+    checks: Sequence[Check], answer: Mapping[str, Any], locate: Callable[[exp.Expr], tuple[str, ...]]
+) -> list[Problem]:
+    """Return the problems that the counts in `answer` show ("rows", then "check_0" and so on), and where they are."""
     if not answer["rows"]:
         return [Problem("has no rows")]
     counts = [answer[f"check_{place}"] for place in range(len(checks))]
-    return [Problem(check.what, check.column, count) for check, count in zip(checks, counts, strict=True) if count]
+    found = [(check, count) for check, count in zip(checks, counts, strict=True) if count]
+    return [Problem(check.what, check.column, count, locate(check.condition)) for check, count in found]
 
 
 def _column_checks(column: Column) -> Iterator[Check]:

@@ -97,8 +97,8 @@ class Engine(ABC):
         """Return how the file behind a relation was read, in sentences for the steward."""
         return ()
 
-    def line(self, relation: str, condition: exp.Expr) -> str:  # noqa: ARG002
-        """Return at which line of its file the first row stands that meets a condition; nothing if rows have no line.
+    def lines(self, relation: str, condition: exp.Expr, most: int) -> list[str]:  # noqa: ARG002
+        """Return at which lines of their file the first rows stand that meet a condition; nothing if rows have none.
 
         Parameters
         ----------
@@ -106,8 +106,10 @@ class Engine(ABC):
             What `attach` returned.
         condition
             About the columns as the engine holds them.
+        most
+            Of how many rows.
         """
-        return ""
+        return []
 
     def query(self, expression: exp.Expr, statement: str = "") -> pa.Table:
         """Run a query and return its answer in canonical Arrow types, the same on every engine.

@@ -146,13 +146,15 @@ class DuckDBEngine(_DuckDB):
         """Return how the text file behind a relation was read, in sentences."""
         return self._texts[relation].notes if relation in self._texts else ()
 
-    def line(self, relation: str, condition: exp.Expr) -> str:
-        """Return at which line of a text file the first row stands that meets a condition, in words."""
+    def lines(self, relation: str, condition: exp.Expr, most: int) -> list[str]:
+        """Return at which lines of a text file the first rows stand that meet a condition, in words."""
         if relation not in self._texts or not self._one("SELECT current_setting('preserve_insertion_order')"):
-            return ""
-        row = exp.Min(this=exp.column("rowid", quoted=True)).as_("row")
-        first = self.query(exp.select(row).from_(table_named(relation)).where(condition)).column("row")[0].as_py()
-        return "" if first is None else self._texts[relation].line(first)
+            return []
+        row = exp.column("rowid", quoted=True)
+        query = (
+            exp.select(row.as_("row")).from_(table_named(relation)).where(condition).order_by(row.copy()).limit(most)
+        )
+        return [self._texts[relation].line(each) for each in self.query(query).column("row").to_pylist()]
 
     def _one(self, statement: str) -> Any:
         """The only cell of an answer."""

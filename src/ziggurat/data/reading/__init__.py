@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
+    from ziggurat.data.reading._checking import check_table
     from ziggurat.data.reading._csv_file import CsvWriter, unmark_table, write_csv
     from ziggurat.data.reading._frames import arrow_table, check_names
     from ziggurat.data.reading._read import read
@@ -13,6 +14,7 @@ else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
+            "_checking": "check_table",
             "_csv_file": "CsvWriter unmark_table write_csv",
             "_frames": "arrow_table check_names",
             "_read": "read",
@@ -25,6 +27,7 @@ __all__ = [
     "Suggestion",
     "arrow_table",
     "check_names",
+    "check_table",
     "read",
     "suggest_schema",
     "unmark_table",

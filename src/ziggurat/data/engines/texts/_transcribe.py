@@ -116,6 +116,7 @@ class _Records:
             stream.readline()
         self._reader = style.records(self._watch(stream), dialect.delimiter)
         self._kept: list[tuple[int, Record]] = []
+        self._blank_above: list[int] | None = []
 
     @property
     def notes(self) -> list[str]:
@@ -148,6 +149,10 @@ class _Records:
         """Pass over records that were looked at."""
         del self._kept[:count]
 
+    def begin(self, line: int) -> None:
+        """Say at which line the table begins: blank lines above it are none of its own."""
+        self.blank, self._blank_above = sum(each >= line for each in self._blank_above or ()), None
+
     def _read(self) -> tuple[int, Record] | None:
         while True:
             line = self._reader.line_num + 1 + self.above
@@ -163,6 +168,8 @@ class _Records:
             if record or self.width == 1:
                 return line, record or [""]
             self.blank += 1
+            if self._blank_above is not None:
+                self._blank_above.append(line)
 
     def _watch(self, stream: Any) -> Iterator[str]:
         for line in stream:
@@ -204,6 +211,7 @@ def _find_table(records: _Records, layout: FileLayout) -> _TablePlan:
         [f"{count_noun(skipped, 'line')} above the header {'is' if skipped == 1 else 'are'} left out."] if above else []
     )
     records.drop(above)
+    records.begin(first[above][0])
     rows = [record for _, record in first[above:]]
     if layout.header is False:
         width = len(rows[0])

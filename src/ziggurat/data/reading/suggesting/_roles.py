@@ -159,7 +159,8 @@ def _is_free_text(facts: ColumnFacts) -> bool:
     look = facts.look
     if look is None or look.symbols is not None or not look.prose:
         return False
-    return (facts.distinct or 0) > MOST_CATEGORIES and (facts.distinct or 0) >= facts.filled / 2
+    distinct = facts.distinct or 0
+    return facts.nearly_unique or (distinct > MOST_CATEGORIES and distinct >= facts.filled / 2)
 
 
 def _identify_number(column: Column, facts: ColumnFacts) -> str:
