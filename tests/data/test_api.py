@@ -23,6 +23,8 @@ PUBLIC = [
     "Suggestion",
     "Symbols",
     "Table",
+    "TablePreview",
+    "TableView",
     "Unit",
     "hierarchies_in",
     "open_table",
