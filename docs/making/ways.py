@@ -84,7 +84,7 @@ STAGES = (
     Stage(
         "ready",
         (
-            Box("the file, checked whole", ("data.reading._read", "data.engines._text_scan"), reads=True),
+            Box("the file, checked whole", ("data.reading._read", "data.engines.texts._scan"), reads=True),
             Box("it is"),
             Box("the queries, checked", ("pate.training._rows",)),
         ),

@@ -27,7 +27,6 @@ BAD = {
     "an extra field": (b"p;1;2.5;no;no", "line 202 has 5 fields, but the header has 4"),
     "a missing field": (b"p;1;2.5", "line 202 has 3 fields, but the header has 4"),
     "an open quote": (b'p;1;"2.5;no', "line 202 has quotation marks that do not match"),
-    "one CR LF among LF": (b"p;1;2.5;no\r", "line 202 ends in another way"),
     "invalid UTF-8": (b"p\xff;1;2.5;no", "line 202 is not UTF-8"),
     "a zero byte": (b"p\0;1;2.5;no", "line 202 holds a zero byte"),
     "a German decimal": (b"p;1;2,5;no", "Line 202, column 'bmi': not a number as the schema says"),

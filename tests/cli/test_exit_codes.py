@@ -14,7 +14,11 @@ from ziggurat.cli import EXIT_CODES
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/exit-codes.md").read_text(encoding="utf-8")
 ROWS = [line.strip("| ").split(" | ") for line in PAGE.splitlines() if re.match(r"\| \d", line)]
-CLASSES = {name: each for name, each in vars(errors).items() if inspect.isclass(each) and issubclass(each, Exception)}
+CLASSES = {
+    name: each
+    for name, each in vars(errors).items()
+    if inspect.isclass(each) and issubclass(each, errors.ZigguratError)
+}
 SCHEMA = "unit: {person: p}\ncolumns:\n  p: {kind: integer}\n  age: {kind: integer, bounds: [0, 100]}\n"
 ASK = ("ask", "t.csv", "SELECT COUNT(*) AS n FROM t", "--rows-per-unit", "1", "--analyst", "ana")
 Run = Callable[..., Any]

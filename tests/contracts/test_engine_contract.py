@@ -300,7 +300,7 @@ def test_text_is_read_by_one_grammar(
         (Kind.INTEGER, ["1.5", "1e3", "0x1", "9223372036854775808", "12 3"]),
         (Kind.REAL, ["1,5", "abc", "1e", ".", "--1"]),
         (Kind.DATE, ["2023-02-29", "2024-13-01", "2024-1-1", "31.12.2024", "1900-02-29"]),
-        (Kind.BOOLEAN, ["2", "oui"]),
+        (Kind.BOOLEAN, ["2", "maybe"]),
     ],
 )
 def test_cells_that_cannot_be_read_are_counted_or_missing(

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ziggurat.anonymize import Drop, mask
+from ziggurat.anonymize import Drop, Keep, mask
 from ziggurat.cli._outputs import write_table
 from ziggurat.data import (
     Categories,
@@ -47,7 +47,9 @@ def raw_cells(path: Path) -> list[str]:
 
 
 def _with_mask(table: pa.Table, path: Path) -> None:
-    mask(table.append_column("name", table.column("text")), {"name": Drop()}).save(path)
+    mask(
+        table.append_column("name", table.column("text")), {"name": Drop(), "text": Keep("to see how it is written")}
+    ).save(path)
 
 
 def _by_pieces(table: pa.Table, path: Path) -> None:

@@ -158,7 +158,9 @@ def test_whatever_writes_a_file_its_cells_come_back(
     with file.open("w", encoding=encoding, newline="") as stream:
         writer = csv.writer(stream, delimiter=delimiter, lineterminator=end, quoting=quoting)
         writer.writerows([("first", "second"), *rows])
-    table = read(file, Schema((Column("first", "text"), Column("second", "text"))), delimiter=delimiter)
+    table = read(
+        file, Schema((Column("first", "text"), Column("second", "text"))), delimiter=delimiter, encoding=encoding
+    )
     assert [tuple(row.values()) for row in table.raw.rows().to_pylist()] == [
         tuple(map(unmark_text, row)) for row in rows
     ]
@@ -204,3 +206,21 @@ def test_every_day_of_the_calendar_is_read(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("\n".join(["day", *days]))
     table = read(tmp_path / "t.csv", Schema((Column("day", "date"),)))
     assert [each.isoformat() for each in table.raw.rows().column("day").to_pylist()] == days
+
+
+@pytest.mark.parametrize(
+    ("row", "what"),
+    [
+        (b"\xfcber,1\n", "line 4 is not UTF-8"),
+        (b'"say \\"x\\"",1\n', "line 4 has quotation marks that do not match"),
+        (b"'a,b',1\n", "line 4 has 3 fields"),
+    ],
+)
+def test_with_a_schema_no_row_changes_how_the_rows_of_others_are_read(row: bytes, what: str, tmp_path: Path) -> None:
+    others = "first,second\nm\u00fcde,1\n'x',2\n".encode()
+    (tmp_path / "t.csv").write_bytes(others)
+    schema = Schema((Column("first", "text"), Column("second", "integer")))
+    assert read(tmp_path / "t.csv", schema).raw.rows().column("first").to_pylist() == ["m\u00fcde", "'x'"]
+    (tmp_path / "t.csv").write_bytes(others + row)
+    with pytest.raises(DataError, match=what):
+        read(tmp_path / "t.csv", schema)

@@ -100,8 +100,8 @@ def test_several_rows_of_a_person_become_one(export: Path) -> None:
 
     one = reshape_people(read(export, unit="Patient"), keep="latest", by="Besuch")
     latest = {row["Patient"]: row["Besuch"] for row in reversed(cells())}
-    assert {row["Patient"]: row["Besuch"] for row in one.raw.rows(["Patient", "Besuch"]).to_pylist()} == latest
-    assert one.raw.count_rows() == SIZE // 2
+    assert {row["Patient"]: row["Besuch"] for row in one.table.raw.rows(["Patient", "Besuch"]).to_pylist()} == latest
+    assert one.table.raw.count_rows() == SIZE // 2
 
 
 @pytest.mark.parametrize("name", ["PLZ", "Postleitzahl", "post_code", "CP", "Wohngebiet"])

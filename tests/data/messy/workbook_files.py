@@ -135,7 +135,7 @@ FILES = (
         "A title in merged cells and a blank row stand above the table.",
         write_workbook(("Tabelle1", [["Patienten der Station Nord 2023"], [], *_TABLE]), change=_merge_title),
         rows=_ROWS,
-        notes=r"(?i)\b(2|two) rows?\b.*above",
+        notes=r"(?i)\b(1|2|two) rows?\b.*above",
     ),
     MessyFile(
         "somewhere_on_the_sheet.xlsx",

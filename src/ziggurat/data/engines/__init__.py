@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ziggurat.data.engines._postgres import PostgresEngine
     from ziggurat.data.engines._spark import SparkEngine
     from ziggurat.data.engines._spreadsheet_cells import mark_column, mark_text, unmark_column, unmark_text
-    from ziggurat.data.engines.texts import is_text_file
+    from ziggurat.data.engines.texts import DELIMITERS, is_text_file
 else:
     __getattr__, __dir__ = lazy(
         __name__,
@@ -26,11 +26,12 @@ else:
             "_postgres": "PostgresEngine",
             "_spark": "SparkEngine",
             "_spreadsheet_cells": "mark_column mark_text unmark_column unmark_text",
-            "texts": "is_text_file",
+            "texts": "DELIMITERS is_text_file",
         },
     )
 
 __all__ = [
+    "DELIMITERS",
     "WIDE",
     "DatabaseTable",
     "DuckDBEngine",

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from ziggurat.data._table import OnBadCell, Share, Table, infer_schema
 from ziggurat.data.engines import (
+    DELIMITERS,
     DuckDBEngine,
     DuckDBRelationEngine,
     Engine,
@@ -26,7 +27,6 @@ from ziggurat.data.reading.guessing import Conventions, Guess, guess_schema, loo
 from ziggurat.data.schema import Column, FileLayout, Kind, Schema, Unit
 from ziggurat.errors import DataError, ParameterError
 
-_DELIMITERS = (",", ";", "\t", "|")
 _POSTGRES_ADDRESSES = ("postgresql://", "postgres://")
 
 
@@ -116,7 +116,7 @@ def read(
         place, seen = engine or DuckDBEngine(), _remember(declared, given)
         if isinstance(place, DuckDBEngine):
             return LaterTable(place, seen, lambda: read(data, seen, engine=place, **checks))
-    held = _hold(data, engine, table, _layout(declared, given))
+    held = _hold(data, engine, table, _layout(declared, given), declared is not None)
     if declared is None:
         guessed = _describe(held, told, header is True, on_bad_cell == "missing")
         declared = guessed.schema if per is None else guessed.schema.with_unit(per)
@@ -143,12 +143,12 @@ class _Held:
 
 def _layout(declared: Schema | None, given: FileLayout) -> FileLayout:
     """What was told, and where nothing was, what the schema remembers."""
-    known = declared.file if declared is not None else None
-    return given if known is None else replace(known, **_told(given))
+    return given if declared is None else replace(declared.file or FileLayout(), **_told(given))
 
 
 def _remember(declared: Schema, given: FileLayout) -> Schema:
-    return replace(declared, file=_layout(declared, given)) if given.is_told else declared
+    known = declared.file or FileLayout()
+    return replace(declared, file=replace(known, **_told(given))) if given.is_told else declared
 
 
 def _told(layout: FileLayout) -> dict[str, Any]:
@@ -177,11 +177,10 @@ def _describe(held: _Held, told: Conventions, header_is_told: bool, lenient: boo
 
 
 def _shown(layout: FileLayout | None) -> FileLayout | None:
-    """What is worth remembering of a layout: a delimiter is found out again."""
-    if layout is None:
+    """What is worth remembering of a layout: what is usual, and a delimiter that a header shows, are not."""
+    if layout is None or (layout.delimiter in DELIMITERS and replace(layout, delimiter="") == FileLayout()):
         return None
-    kept = replace(layout, delimiter="") if layout.delimiter in _DELIMITERS else layout
-    return kept if kept.is_told else None
+    return layout
 
 
 def _schema(given: object) -> Schema | None:
@@ -202,7 +201,7 @@ def _unit(given: object) -> Unit | None:
     raise ParameterError("The unit must be a Unit or the name of the column that tells persons apart.")
 
 
-def _hold(data: object, engine: Engine | None, table: str | None, layout: FileLayout) -> _Held:
+def _hold(data: object, engine: Engine | None, table: str | None, layout: FileLayout, is_known: bool) -> _Held:
     server = _server(data)
     if server is not None:
         if table is None:
@@ -221,7 +220,8 @@ def _hold(data: object, engine: Engine | None, table: str | None, layout: FileLa
         return _Held(*elsewhere)
     holder = engine or DuckDBEngine()
     is_text = isinstance(given, str | Path) and is_text_file(str(given))
-    relation = holder.attach(_attachable(given), layout)
+    # With a schema nothing is found out from rows: how others are read must not depend on somebody's.
+    relation = holder.attach(_attachable(given), layout.settle() if is_known else layout)
     notes = (*(loaded.notes if loaded is not None else ()), *holder.notes(relation))
     return _Held(holder, relation, None, is_text, notes, holder.layout(relation))
 

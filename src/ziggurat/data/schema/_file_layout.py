@@ -1,12 +1,12 @@
 """How a file holds its table, where that cannot be seen from the file alone or was told."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from ziggurat.errors import SchemaError
 
-QUOTES = ('"', "'", "")
-"""What may stand around cells."""
+QUOTES = ('"', '\\"', "'", "")
+"""What may stand around cells: quotation marks, doubled inside or after a backslash, single ones, or nothing."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,8 @@ class FileLayout:
     delimiter
         What separates the cells of a text file.
     quote
-        What stands around cells that hold the delimiter: '"', "'" or nothing.
+        What stands around cells that hold the delimiter: a quotation mark, doubled inside; a backslash and a quotation
+        mark, if it stands after a backslash inside; an apostrophe; or nothing.
     header
         False if the first line is data.
     names
@@ -52,7 +53,7 @@ class FileLayout:
         if len(self.delimiter) > 1 or (self.delimiter and not self.delimiter.isascii()):
             raise SchemaError("The delimiter of a file must be one character, such as ';' or a tab.")
         if self.quote is not None and self.quote not in QUOTES:
-            raise SchemaError("The quote of a file must be '\"', \"'\" or nothing.")
+            raise SchemaError("The quote of a file must be '\"', '\\\\\"', \"'\" or nothing.")
         if self.header is not None and not isinstance(self.header, bool):
             raise SchemaError("'header' must be true or false.")
         if not isinstance(self.names, tuple) or not all(isinstance(name, str) and name for name in self.names):
@@ -65,6 +66,25 @@ class FileLayout:
     def is_told(self) -> bool:
         """Whether it says anything."""
         return self != FileLayout()
+
+    def settle(self) -> "FileLayout":
+        """Return the layout with the usual way wherever nothing was told, so that nothing is found out from rows.
+
+        A file is read by a schema in this way: how the rows of others are read must not depend on somebody's row.
+        """
+        quote = '"' if self.quote is None else self.quote
+        header = self.header is not False
+        return replace(self, encoding=self.encoding or "utf-8", quote=quote, header=header, skip=self.skip or 0)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is left to be found out but the delimiter, which the header shows."""
+        return bool(self.encoding) and self.quote is not None and self.skip is not None
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether it says no more than what holds of the files that we write."""
+        return self.is_settled and replace(self, delimiter="") == FileLayout().settle()
 
     def to_dict(self) -> dict[str, Any]:
         """Return what it says, ready for JSON."""

@@ -18,6 +18,8 @@ DELIMITERS = ";\t|,"
 _SAMPLE = 200_000
 _BLOCK = 1 << 20
 _BOMS = {"utf-8-sig": codecs.BOM_UTF8, "utf-16": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
+SAY_ENCODING = "say its encoding (--encoding, or file: {encoding: cp1252} in the schema)"
+"""What to do about text of another encoding."""
 _ENCODINGS = {"utf-16": "UTF-16", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16", "cp1252": "Windows-1252"}
 
 
@@ -73,7 +75,7 @@ class Dialect:
     @property
     def encoding_words(self) -> str:
         """The encoding in words, or nothing if it is the usual one."""
-        return "" if self.encoding.startswith("utf-8") else _ENCODINGS.get(self.encoding, self.encoding)
+        return "" if self.encoding.startswith("utf-8") else name_encoding(self.encoding)
 
 
 def find_dialect(open_bytes: BinaryIO, file: str, layout: FileLayout) -> Dialect:
@@ -91,9 +93,11 @@ def find_dialect(open_bytes: BinaryIO, file: str, layout: FileLayout) -> Dialect
     first = open_bytes.read(_SAMPLE)
     encoding = _told_encoding(layout) or _find_encoding(first, open_bytes, file)
     sample = _decode(first, encoding, file)
-    told = CellStyle(layout.quote) if layout.quote is not None else None
+    told = CellStyle(layout.quote[-1:], layout.quote[:-1]) if layout.quote is not None else None
     lines = _skip(sample, layout.skip or 0)
     styles = (told,) if told else _STYLES
+    if layout.is_settled:
+        return Dialect(encoding, *_delimiter_of_header(lines, layout.delimiter, styles[0]))
     delimiter, width = _find_delimiter(
         lines, layout.delimiter, styles, ".tsv" in file.lower() or ".tab" in file.lower()
     )
@@ -106,6 +110,14 @@ def find_dialect(open_bytes: BinaryIO, file: str, layout: FileLayout) -> Dialect
 def open_text(open_bytes: BinaryIO, encoding: str) -> io.TextIOWrapper:
     """Return a file as text, its ends of lines as they are."""
     return io.TextIOWrapper(open_bytes, encoding=encoding, newline="")
+
+
+def _delimiter_of_header(sample: str, told: str, style: CellStyle) -> tuple[str, tuple[CellStyle, ...], int]:
+    """What separates the names in the first filled line, which is nobody's row."""
+    header = next((line for line in io.StringIO(sample, newline="") if line.strip()), "")
+    delimiter = told or max(DELIMITERS, key=header.count)
+    widths = _widths(header, delimiter, style)
+    return delimiter, (style,), widths[0] if widths else 1
 
 
 def _is_in_single_quotes(sample: str, delimiter: str) -> bool:
@@ -160,8 +172,12 @@ def _decode(first: bytes, encoding: str, file: str) -> str:
         return codecs.getincrementaldecoder(encoding)().decode(first)
     except UnicodeDecodeError as error:
         line = 1 + first.count(b"\n", 0, error.start)
-    named = encoding.removesuffix("-sig").upper()
-    raise DataError(f"Line {line} of the file {file!r} is not {named}; say another encoding (--encoding).")
+    raise DataError(f"The file {file!r} cannot be read: line {line} is not {name_encoding(encoding)}; {SAY_ENCODING}.")
+
+
+def name_encoding(encoding: str) -> str:
+    """Return an encoding as people write it."""
+    return _ENCODINGS.get(encoding, encoding.removesuffix("-sig").upper())
 
 
 def _skip(sample: str, lines: int) -> str:

@@ -27,11 +27,12 @@ BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error, zipfile.BadZipFile)
 
 @dataclass(frozen=True)
 class Header:
-    """The names of the columns, what separates them, and how many lines come before."""
+    """The names of the columns, what separates them, how many lines come before, and whether names are in quotes."""
 
     names: tuple[str, ...]
     delimiter: str
     skipped: int = 0
+    is_quoted: bool = False
 
 
 def is_text_file(path: str) -> bool:
@@ -92,7 +93,7 @@ def _read_header(file: str) -> Header:
         delimiter = told[1] if told else usual
         names = next(csv.reader(itertools.chain([line], stream), delimiter=delimiter, strict=True))
     "".join(names).encode()  # fails for bytes that are not UTF-8, whose lines are looked at later if they are not here
-    return Header(tuple(map(unmark_text, names)), delimiter, 1 if told else 0)
+    return Header(tuple(map(unmark_text, names)), delimiter, 1 if told else 0, line.startswith('"'))
 
 
 def _check(path: str, names: list[str]) -> None:

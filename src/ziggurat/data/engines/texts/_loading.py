@@ -83,11 +83,12 @@ def open_texts(files: Sequence[str], layout: FileLayout | None) -> LoadedText:
     layout
         None if only the one kind is taken that we write; otherwise what was told, if anything.
     """
-    if any(file.lower().endswith(".zip") for file in files) or (layout is not None and layout.is_told):
-        return _write_out(files, layout or FileLayout())
+    is_packed = any(file.lower().endswith(".zip") for file in files)
+    if is_packed or (layout is not None and layout.is_told and not layout.is_usual):
+        return _write_out(files, layout or FileLayout().settle())
     try:
         header, scans = check_files(files)
-        if layout is None or not _is_odd(files[0], header, scans):
+        if layout is None or not _is_odd(files[0], header, scans, layout):
             return LoadedText(tuple(files), header, tuple(scans))
     except DataError:
         if layout is None:
@@ -95,11 +96,16 @@ def open_texts(files: Sequence[str], layout: FileLayout | None) -> LoadedText:
     return _write_out(files, layout)
 
 
-def _is_odd(file: str, header: Header, scans: Sequence[Scanned]) -> bool:
-    """Whether a file that can be read as it stands is better not: empty records, padded names, another separator."""
-    if any(each.empty for each in scans) or any(name != name.strip() for name in header.names):
+def _is_odd(file: str, header: Header, scans: Sequence[Scanned], layout: FileLayout) -> bool:
+    """Whether a file that can be read as it stands is better not: empty records, padded names, another separator.
+
+    A program that quotes every name, as we do, means its empty records; spreadsheets leave them behind.
+    """
+    if any(name != name.strip() for name in header.names) or layout.delimiter not in ("", header.delimiter):
         return True
-    if len(header.names) > 1:
+    if any(each.empty for each in scans) and not header.is_quoted:
+        return True
+    if len(header.names) > 1 or layout.is_settled:
         return False
     with open_unpacked(file) as stream:
         return find_dialect(stream, file, FileLayout()).width > 1

@@ -17,7 +17,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ziggurat.data.engines._private_folder import private_folder
-from ziggurat.data.engines.texts._dialect import USUAL, CellStyle, Dialect, find_dialect, open_text
+from ziggurat.data.engines.texts._dialect import (
+    SAY_ENCODING,
+    USUAL,
+    CellStyle,
+    Dialect,
+    find_dialect,
+    name_encoding,
+    open_text,
+)
 from ziggurat.data.engines.texts._header import BROKEN_GZIP, incomplete, open_unpacked
 from ziggurat.data.schema import FileLayout
 from ziggurat.errors import DataError
@@ -79,8 +87,21 @@ def transcribe(file: str, layout: FileLayout) -> Transcript:
     except BROKEN_GZIP:
         reason = f"it is {incomplete(file)}"
     except UnicodeDecodeError:
-        reason = "it is not written in the encoding that was told; say another (--encoding)"
+        reason = (
+            f"line {_undecodable_line(file, dialect.encoding)} is not {name_encoding(dialect.encoding)}; {SAY_ENCODING}"
+        )
     raise DataError(f"The file {file!r} cannot be read: {reason}.")
+
+
+def _undecodable_line(file: str, encoding: str) -> int:
+    """The first line that is not in an encoding, of those in which a line ends as in ASCII."""
+    with open_unpacked(file) as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                line.decode(encoding)
+            except UnicodeDecodeError:
+                return number
+    return 1
 
 
 def _write_out(file: str, layout: FileLayout, dialect: Dialect, style: CellStyle) -> Transcript:
@@ -100,7 +121,7 @@ def _write_out(file: str, layout: FileLayout, dialect: Dialect, style: CellStyle
         layout,
         encoding=layout.encoding or ("" if dialect.encoding.startswith("utf-8") else dialect.encoding),
         delimiter=dialect.delimiter,
-        quote=layout.quote if style == USUAL or style.escape else style.quote,
+        quote=layout.quote if style == USUAL else style.escape + style.quote,
         skip=plan.skipped if plan.skipped else layout.skip,
     )
     return Transcript(str(path), lines, (*_notes(dialect, style), *plan.notes, *records.notes), told)
