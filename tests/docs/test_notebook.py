@@ -16,8 +16,6 @@ RAW = "table.raw.rows(['Patienten-Nr.', 'Bemerkung']).to_pylist()"
 PAGE = "print(page.read_text())"
 LEARNED = "(bounds := schema['Gewicht [kg]'].bounds).lower, bounds.upper"
 
-pytestmark = [pytest.mark.slow]
-
 
 @pytest.fixture(scope="module")
 def executed():
