@@ -28,10 +28,11 @@ _BADGES = {
 }
 # Colours of text and ground are the notebook's own, so that a card is as readable in the dark as in the light.
 _FRAME = "border:1px solid rgba(128,128,128,.4);border-radius:6px;padding:8px 12px;margin:2px 0;"
-_FRAME += "display:inline-block;max-width:60em;font-size:13px;line-height:1.45"
+_FRAME += "display:inline-block;max-width:60em;overflow-x:auto;font-size:13px;line-height:1.45"
 _CHIP = "color:#fff;border-radius:4px;padding:1px 7px;margin-left:8px;font-size:11px;white-space:nowrap;background:"
 _CELL = "text-align:left;vertical-align:top;padding:2px 14px 2px 0;border:none;background:none"
 _SOFT = "opacity:.72"
+_SHORT = 24
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,10 @@ class Card:
 
     def _table(self) -> str:
         head = "".join(f'<th style="{_CELL};{_SOFT}">{_text(each)}</th>' for each in self.heads)
-        cells = ("".join(f'<td style="{_CELL}">{_text(each)}</td>' for each in row) for row in self.rows[:_MOST_ROWS])
+        cells = (
+            "".join(f'<td style="{_style_cell(each)}">{_text(each)}</td>' for each in row)
+            for row in self.rows[:_MOST_ROWS]
+        )
         rows = [f'<tr style="background:none">{row}</tr>' for row in (*((head,) if head else ()), *cells)]
         return _wrap_table("".join(rows))
 
@@ -245,6 +249,10 @@ def _shorten_at_word(text: str, size: int) -> str:
 
 def _text(value: str) -> str:
     return escape(printable(value))
+
+
+def _style_cell(text: str) -> str:
+    return f"{_CELL};white-space:nowrap" if len(text) <= _SHORT else _CELL
 
 
 def _wrap_table(rows: str) -> str:

@@ -37,6 +37,7 @@ _STYLE: dict[str, Any] = {
     "grid.color": PALE,
     "grid.linewidth": 0.7,
 }
+_NO_STYLE = ("backend", "interactive")
 _FONT = b"font-family: 'DejaVu Sans'"
 _LEFT_OUT = ("Creator", "Date", "Format", "Type")
 
@@ -52,12 +53,23 @@ def sheet(width: float, height: float) -> Iterator[Figure]:
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Let everything be drawn in the house style, whatever the reader's settings are."""
+    """Let everything be drawn in the house style, whatever the reader's settings are.
+
+    Where pictures appear is no style: a notebook shows what is drawn while `interactive` is on, and turns it on when
+    the first picture wakes its backend, which may be in here.
+    """
     import matplotlib as mpl
 
-    style: Any = {name: value for name, value in mpl.rcParamsDefault.items() if name != "backend"} | _STYLE
-    with mpl.rc_context(style):
-        yield
+    style: Any = {name: value for name, value in mpl.rcParamsDefault.items() if name not in _NO_STYLE} | _STYLE
+    interactive = mpl.is_interactive()
+    try:
+        with mpl.rc_context(style):
+            try:
+                yield
+            finally:
+                interactive = mpl.is_interactive()
+    finally:
+        mpl.interactive(interactive)
 
 
 def encode(figure: Figure, kind: Literal["svg", "png"]) -> bytes:

@@ -11,6 +11,7 @@ from ziggurat.errors import LedgerUseError
 from ziggurat.ledger._left import percent, share_used
 from ziggurat.plots import make_axes
 from ziggurat.privacy import Filter, Spent, event_from_dict, in_words, make_filter
+from ziggurat.wording import count_noun
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +46,9 @@ def _draw_grant(axes: Axes, place: int, grant: GrantStatement) -> None:
     whole, used = float(grant.grant.epsilon), min(1.0, float(grant.share))
     axes.barh(place, whole, 0.62, color=PALE)
     axes.barh(place, whole * used, 0.62, color=DULL if grant.closed else NOISY)
-    told = f"{percent(grant.share)} used on {grant.questions:,}" + (", closed" if grant.closed else "")
+    told = f"{percent(grant.share)} used on {count_noun(grant.questions, 'question')}" + (
+        ", closed" if grant.closed else ""
+    )
     axes.annotate(told, (whole, place), (4, 0), textcoords="offset points", va="center", fontsize=9, color=INK)
     axes.margins(x=0.22)
 
