@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _LONGEST = 80
-_PUBLIC = ("name", "kind", "role", "values", "missing", "description")
+# Codes for missing values may have been read off the cells, and nothing says whether: they are not shown.
+_PUBLIC = ("name", "kind", "role", "values", "description")
 
 
 @dataclass(frozen=True)
