@@ -7,6 +7,7 @@ from ziggurat._lazy import lazy
 if TYPE_CHECKING:
     from ziggurat.data.engines._base import WIDE, Engine, captured, in_byte_order, is_finite, scramble, table_named
     from ziggurat.data.engines._canonical import canonical_column
+    from ziggurat.data.engines._column_names import name_columns
     from ziggurat.data.engines._database_file import DatabaseTable, tables_in
     from ziggurat.data.engines._duckdb import DuckDBEngine, DuckDBRelationEngine, is_dataset
     from ziggurat.data.engines._file_names import files_named
@@ -20,6 +21,7 @@ else:
         {
             "_base": "Engine WIDE captured in_byte_order is_finite scramble table_named",
             "_canonical": "canonical_column",
+            "_column_names": "name_columns",
             "_database_file": "DatabaseTable tables_in",
             "_duckdb": "DuckDBEngine DuckDBRelationEngine is_dataset",
             "_file_names": "files_named",
@@ -48,6 +50,7 @@ __all__ = [
     "is_text_file",
     "mark_column",
     "mark_text",
+    "name_columns",
     "scramble",
     "table_named",
     "tables_in",

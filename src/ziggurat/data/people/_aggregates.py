@@ -99,23 +99,23 @@ def read_aggregate(written: str) -> PersonAggregate:
     return PersonAggregate(found[1].lower(), column.strip(), value.strip() if equals else None)
 
 
-def describe_aggregate(asked: PersonAggregate, name: str, source: Column | None, most: int | None) -> Column:
+def describe_aggregate(asked: PersonAggregate, name: str, origin: Column | None, most: int | None) -> Column:
     """Return the new column: its kind, role and public bounds, by declared facts alone.
 
     Raises NotPublicError where bounds are needed and nobody declared them, or they were learned from the data.
     """
-    if asked.what in _NEED_MOST and most is None and not _is_bounded(asked, source):
+    if asked.what in _NEED_MOST and most is None and not _is_bounded(asked, origin):
         raise ParameterError(
             f"State how many rows of one person may count in {name!r}: most=20, or --most 20 on the command line."
         )
-    if source is None:
+    if origin is None:
         return Column(name, Kind.INTEGER, Role.QUASI_IDENTIFIER, _counted(1, most), description=_say(asked, most, ""))
-    _check_kind(asked, source)
-    said = _say(asked, most, source.description)
+    _check_kind(asked, origin)
+    said = _say(asked, most, origin.description)
     if asked.what in PICKED:
-        return replace(source, name=name, description=said, written=None)
-    role = Role.QUASI_IDENTIFIER if source.role is Role.IDENTIFIER else source.role
-    kind, bounds = _known(asked, source, most)
+        return replace(origin, name=name, description=said, written=None)
+    role = Role.QUASI_IDENTIFIER if origin.role is Role.IDENTIFIER else origin.role
+    kind, bounds = _known(asked, origin, most)
     return Column(name, kind, role, bounds, description=said)
 
 
@@ -137,9 +137,9 @@ def read_value(asked: PersonAggregate, column: Column) -> str | int | bool:
     return found
 
 
-def _is_bounded(asked: PersonAggregate, source: Column | None) -> bool:
+def _is_bounded(asked: PersonAggregate, origin: Column | None) -> bool:
     """Whether categories bound a number of different values."""
-    return asked.what == "distinct" and source is not None and _categories(source) is not None
+    return asked.what == "distinct" and origin is not None and _categories(origin) is not None
 
 
 def _categories(column: Column) -> int | None:
@@ -149,45 +149,45 @@ def _categories(column: Column) -> int | None:
         return None
 
 
-def _check_kind(asked: PersonAggregate, source: Column) -> None:
+def _check_kind(asked: PersonAggregate, origin: Column) -> None:
     wanted = _COUNTABLE if asked.equals is not None else _KINDS.get(asked.what, tuple(Kind))
-    if source.kind not in wanted:
+    if origin.kind not in wanted:
         listed = list_names([kind.value for kind in wanted]).replace(" and ", " or ").replace("'", "")
-        raise SchemaError(f"{str(asked)!r} needs a column that is {listed}; column {source.name!r} is {source.kind}.")
-    if asked.what in _CLAMPED and (source.bounds is None or source.bounds.provenance is not Provenance.PUBLIC):
-        given = "there are none" if source.bounds is None else "they were learned from the data"
+        raise SchemaError(f"{str(asked)!r} needs a column that is {listed}; column {origin.name!r} is {origin.kind}.")
+    if asked.what in _CLAMPED and (origin.bounds is None or origin.bounds.provenance is not Provenance.PUBLIC):
+        given = "there are none" if origin.bounds is None else "they were learned from the data"
         raise NotPublicError(
-            f"{str(asked)!r} needs public bounds of column {source.name!r}, but {given}; declare what is public "
+            f"{str(asked)!r} needs public bounds of column {origin.name!r}, but {given}; declare what is public "
             "in the schema, such as 'bounds: [0, 500]'."
         )
     if asked.equals is not None:
-        read_value(asked, source)
+        read_value(asked, origin)
 
 
-def _known(asked: PersonAggregate, source: Column, most: int | None) -> tuple[Kind, Bounds | None]:
+def _known(asked: PersonAggregate, origin: Column, most: int | None) -> tuple[Kind, Bounds | None]:
     if asked.what in ("any", "all"):
         return Kind.BOOLEAN, None
     if asked.what == "count":
         return Kind.INTEGER, _counted(0, most)
     if asked.what == "distinct":
-        limits = [limit for limit in (most, _categories(source)) if limit is not None]
+        limits = [limit for limit in (most, _categories(origin)) if limit is not None]
         return Kind.INTEGER, _counted(0, min(limits))
-    bounds = source.public_bounds()
+    bounds = origin.public_bounds()
     if asked.what == "sum":
-        return source.kind, _sum_bounds(source, bounds, most or 1)
-    return (Kind.REAL if asked.what == "mean" else source.kind), bounds
+        return origin.kind, _sum_bounds(origin, bounds, most or 1)
+    return (Kind.REAL if asked.what == "mean" else origin.kind), bounds
 
 
 def _counted(least: int, most: int | None) -> Bounds:
     return Bounds(least, most or least, Provenance.PUBLIC)
 
 
-def _sum_bounds(source: Column, bounds: Bounds, most: int) -> Bounds:
+def _sum_bounds(origin: Column, bounds: Bounds, most: int) -> Bounds:
     """From one cell to `most` of them: a sum of nothing is missing."""
     ends = [end * count for end in (bounds.lower, bounds.upper) for count in (1, most)]  # type: ignore[operator]
     lower, upper = min(ends), max(ends)
-    if source.kind is Kind.INTEGER and not INT64_LOWER <= lower <= upper <= INT64_UPPER:
-        raise SchemaError(f"A sum of so many cells of {source.name!r} has more than 64 bits; declare narrower bounds.")
+    if origin.kind is Kind.INTEGER and not INT64_LOWER <= lower <= upper <= INT64_UPPER:
+        raise SchemaError(f"A sum of so many cells of {origin.name!r} has more than 64 bits; declare narrower bounds.")
     return Bounds(lower, upper, Provenance.PUBLIC)
 
 

@@ -37,7 +37,7 @@ class Computed:
 
     asked: PersonAggregate
     made: Column
-    source: Column | None
+    origin: Column | None
     most: int | None
     rank: str
 
@@ -53,41 +53,41 @@ class Computed:
         return within(self._count(), self.made)
 
     def _count(self) -> exp.Expr:
-        if self.source is None:
+        if self.origin is None:
             return exp.Count(this=exp.Star())
-        present = is_present(self.source)
+        present = is_present(self.origin)
         if self.asked.what == "distinct":
-            return exp.Count(this=exp.Distinct(expressions=[only_where(present, reference(self.source))]))
+            return exp.Count(this=exp.Distinct(expressions=[only_where(present, reference(self.origin))]))
         if self.asked.equals is None:
             return count_where(present)
-        return count_where(exp.and_(present, _is_value(self.source, self.asked), copy=False))
+        return count_where(exp.and_(present, _is_value(self.origin, self.asked), copy=False))
 
     def _value(self) -> exp.Expr:
-        assert self.source is not None
+        assert self.origin is not None
         if self.asked.what in ("latest", "first", "mode"):
-            return pick(self.source, self.rank, is_present(self.source))
+            return pick(self.origin, self.rank, is_present(self.origin))
         if self.asked.what in ("any", "all"):
-            return _truth(self.source, self.asked.what)
+            return _truth(self.origin, self.asked.what)
         if self.asked.what in ("min", "max"):
             combine = exp.Min if self.asked.what == "min" else exp.Max
-            return combine(this=clamp(self.source))
+            return combine(this=clamp(self.origin))
         return self._sum() if self.asked.what == "sum" else self._mean()
 
     def _sum(self) -> exp.Expr:
-        assert self.source is not None
-        if self.source.kind is Kind.INTEGER:
-            return within(exp.Sum(this=cast_to(clamp(self.source), WIDE)), self.made)
-        steps = steps_per_one(self.source, self.most or 1)
+        assert self.origin is not None
+        if self.origin.kind is Kind.INTEGER:
+            return within(exp.Sum(this=cast_to(clamp(self.origin), WIDE)), self.made)
+        steps = steps_per_one(self.origin, self.most or 1)
         ends = [_index(end, steps) for end in _numbers(self.made)]
-        total = _between(_total(self.source, steps), *(cast_to(exp.Literal.string(str(end)), WIDE) for end in ends))
+        total = _between(_total(self.origin, steps), *(cast_to(exp.Literal.string(str(end)), WIDE) for end in ends))
         return within(_unscale(cast_to(total, "BIGINT"), steps), self.made)
 
     def _mean(self) -> exp.Expr:
-        assert self.source is not None
-        integer = self.source.kind is Kind.INTEGER
-        steps = 1.0 if integer else steps_per_one(self.source, 1)
-        total = exp.Sum(this=cast_to(clamp(self.source), WIDE)) if integer else _total(self.source, steps)
-        count = cast_to(count_where(is_present(self.source)), "DOUBLE")
+        assert self.origin is not None
+        integer = self.origin.kind is Kind.INTEGER
+        steps = 1.0 if integer else steps_per_one(self.origin, 1)
+        total = exp.Sum(this=cast_to(clamp(self.origin), WIDE)) if integer else _total(self.origin, steps)
+        count = cast_to(count_where(is_present(self.origin)), "DOUBLE")
         # NULL below, where there is no cell: PostgreSQL and Spark fail at a division by zero.
         below = exp.Nullif(this=count, expression=constant(0.0, Kind.REAL))
         return within(exp.Div(this=_unscale(total, steps), expression=below), self.made)

@@ -95,9 +95,9 @@ class _Reshaping:
         _check_new_names(kept, asked)
         made = []
         for at, (name, each) in enumerate(asked.items()):
-            source = declared[each.column] if each.column else None
-            column = describe_aggregate(each, name, source, most)
-            made.append(Computed(each, column, source, most, _RANK.format(at)))
+            origin = declared[each.column] if each.column else None
+            column = describe_aggregate(each, name, origin, most)
+            made.append(Computed(each, column, origin, most, _RANK.format(at)))
         return cls(table, keep, by, kept, tuple(made))
 
     @property
@@ -158,17 +158,17 @@ class _Reshaping:
     def _places(self) -> list[exp.Expr]:
         found = {_KEPT: self._order(self.keep)} if self.keep else {}
         for each in self.computed:
-            if each.asked.what in ("latest", "first", "mode") and each.source is not None:
-                absent = ordered([flag(exp.Not(this=exp.Paren(this=is_present(each.source))))])
+            if each.asked.what in ("latest", "first", "mode") and each.origin is not None:
+                absent = ordered([flag(exp.Not(this=exp.Paren(this=is_present(each.origin))))])
                 found[each.rank] = [*absent, *self._order_of(each)]
         return [place(self.person, order).as_(name, quoted=True) for name, order in found.items()]
 
     def _order_of(self, computed: Computed) -> list[exp.Expr]:
         if computed.asked.what != "mode":
             return self._order(computed.asked.what)
-        assert computed.source is not None
+        assert computed.origin is not None
         often = ordered([named(_ALIKE.format(computed.rank))], descending=True)
-        return [*often, *ordered([sort_key(computed.source)])]
+        return [*often, *ordered([sort_key(computed.origin)])]
 
     def _order(self, which: str) -> list[exp.Expr]:
         ties = [each for each in self.table.declared.columns if each.name not in (self.person, *self.by)]
@@ -212,11 +212,11 @@ def _check_new_names(kept: Sequence[Column], asked: Mapping[str, PersonAggregate
 
 def _counting(table: Table) -> dict[str, exp.Expr]:
     person = person_column(table)
-    known, source = is_present(person), [person.name]
+    known, origin = is_present(person), [person.name]
     rows = exp.Count(this=exp.Star()).as_("n")
     people = exp.Count(this=exp.Distinct(expressions=[reference(person)])).as_("n")
     return {
-        "rows": exp.select(rows).from_(table.relation(source)),
-        "people": exp.select(people).from_(table.relation(source)).where(known),
-        "rows_of_nobody": exp.select(rows).from_(table.relation(source)).where(exp.Not(this=exp.Paren(this=known))),
+        "rows": exp.select(rows).from_(table.relation(origin)),
+        "people": exp.select(people).from_(table.relation(origin)).where(known),
+        "rows_of_nobody": exp.select(rows).from_(table.relation(origin)).where(exp.Not(this=exp.Paren(this=known))),
     }

@@ -35,8 +35,8 @@ def see_rows(table: Table, by: Sequence[str] = ()) -> exp.Select:
     cells = [_read_cell(column) if column.name in keys else reference(column) for column in every]
     named = [cell.as_(column.name, quoted=True) for cell, column in zip(cells, every, strict=True)]
     orders = [_order_value(table.declared[name]).as_(ORDER.format(at), quoted=True) for at, name in enumerate(by)]
-    source = table.relation([name for name in table.schema.names if name not in keys], keys)
-    return exp.select(*named, *orders).from_(source).where(is_present(person_column(table)))
+    origin = table.relation([name for name in table.schema.names if name not in keys], keys)
+    return exp.select(*named, *orders).from_(origin).where(is_present(person_column(table)))
 
 
 def _read_cell(column: Column) -> exp.Expr:

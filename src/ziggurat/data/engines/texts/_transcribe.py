@@ -10,12 +10,12 @@ import array
 import csv
 import itertools
 import os
-import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ziggurat.data.engines._column_names import name_columns
 from ziggurat.data.engines._private_folder import private_folder
 from ziggurat.data.engines.texts._dialect import (
     SAY_ENCODING,
@@ -236,13 +236,13 @@ def _find_table(records: _Records, layout: FileLayout) -> _TablePlan:
     rows = [record for _, record in first[above:]]
     if layout.header is False:
         width = len(rows[0])
-        names = list(layout.names) or [f"column_{place}" for place in range(1, width + 1)]
-        return _TablePlan(_check_count(names, width, skipped + 1), width, skipped, tuple(notes))
+        told = list(layout.names) or [f"column_{place}" for place in range(1, width + 1)]
+        return _TablePlan(_check_count(told, width, skipped + 1), width, skipped, tuple(notes))
     records.drop(1)
     names, renamed = _name_columns(rows[0], rows[1:])
     if layout.names:
-        names, renamed = list(_check_count(list(layout.names), len(names), skipped + 1)), []
-    return _TablePlan(tuple(names), len(names), skipped, (*notes, *renamed))
+        names, renamed = _check_count(list(layout.names), len(names), skipped + 1), []
+    return _TablePlan(names, len(names), skipped, (*notes, *renamed))
 
 
 def _check_count(names: list[str], width: int, line: int) -> tuple[str, ...]:
@@ -263,42 +263,13 @@ def _lines_above(first: Sequence[tuple[int, Record]], width: int) -> int:
     return 0
 
 
-def _name_columns(header: Record, rows: Sequence[Record]) -> tuple[list[str], list[str]]:
+def _name_columns(header: Record, rows: Sequence[Record]) -> tuple[tuple[str, ...], list[str]]:
     """The names of the columns, and what was done to them, in sentences."""
-    notes: list[str] = []
     ends = len(header) > 1 and not header[-1].strip() and all(not any(row[len(header) - 1 :]) for row in rows)
+    names, changes = name_columns(header[:-1] if ends else header)
     if ends or (rows and all(len(row) == len(header) + 1 and not row[-1].strip() for row in rows)):
-        notes.append("Every line ends with a separator, which is left out.")
-    names = clean_names(header[:-1] if ends else header)
-    if any(cell != name and cell.strip() == name for cell, name in zip(header, names, strict=False)):
-        notes.append("Blanks around names are left out.")
-    unnamed = [name for cell, name in zip(header, names, strict=False) if not cell.strip()]
-    if unnamed:
-        notes.append(f"{count_noun(len(unnamed), 'column')} without a name: called {', '.join(unnamed)}.")
-    twice = [name for cell, name in zip(header, names, strict=False) if cell.strip() and not _is_name_of(cell, name)]
-    if twice:
-        notes.append(f"A name that stands twice got a number: {', '.join(twice)}.")
-    return names, notes
-
-
-def clean_names(header: Sequence[str]) -> list[str]:
-    """Return names without blanks around them and line breaks in them, filled and different in more than case."""
-    names: list[str] = []
-    for place, cell in enumerate(header, start=1):
-        name = _flatten(cell) or f"column_{place}"
-        taken = {each.lower() for each in names}
-        if name.lower() in taken:
-            name = next(found for k in itertools.count(2) if (found := f"{name}_{k}").lower() not in taken)
-        names.append(name)
-    return names
-
-
-def _flatten(cell: str) -> str:
-    return "".join(each for each in re.sub(r"\s+", " ", cell).strip() if each.isprintable())
-
-
-def _is_name_of(cell: str, name: str) -> bool:
-    return name == _flatten(cell)
+        return names, ["Every line ends with a separator, which is left out.", *changes]
+    return names, list(changes)
 
 
 def _copy(records: _Records, plan: _TablePlan, writer: Any, skip_last: int) -> Sequence[int]:

@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 
 import pyarrow as pa
 
+from ziggurat.data.engines import name_columns
 from ziggurat.data.reading.formats._cells import column_of
-from ziggurat.data.reading.formats._column_names import name_columns
 from ziggurat.data.reading.formats._loaded import LoadedFile
 from ziggurat.data.schema import FileLayout
 from ziggurat.errors import DataError

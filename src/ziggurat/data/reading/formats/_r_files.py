@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ziggurat.data.engines import name_columns
 from ziggurat.data.reading.formats._cells import column_of
 from ziggurat.data.reading.formats._codebook import Variable, describe
-from ziggurat.data.reading.formats._column_names import name_columns
 from ziggurat.data.reading.formats._loaded import LoadedFile, withhold_reason
 from ziggurat.data.reading.formats._sqlite import choose_table
 from ziggurat.data.schema import Categories, Column, FileLayout, Kind, Provenance

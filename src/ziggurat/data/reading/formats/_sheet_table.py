@@ -5,8 +5,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from ziggurat.data.engines import name_columns
 from ziggurat.data.reading.formats._cells import column_of, write_cell
-from ziggurat.data.reading.formats._column_names import name_columns
 from ziggurat.data.schema import FileLayout, Kind, looks_like
 from ziggurat.errors import DataError
 from ziggurat.wording import count_noun

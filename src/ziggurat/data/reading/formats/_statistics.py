@@ -5,9 +5,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from ziggurat.data.engines import name_columns
 from ziggurat.data.reading.formats._cells import write_number
 from ziggurat.data.reading.formats._codebook import Variable, describe, missing_codes
-from ziggurat.data.reading.formats._column_names import name_columns
 from ziggurat.data.reading.formats._loaded import LoadedFile, withhold_reason
 from ziggurat.data.reading.formats._statistics_times import Meaning, column_of_times, meaning_of
 from ziggurat.data.schema import Column, FileLayout, Kind

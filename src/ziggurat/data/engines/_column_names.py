@@ -18,8 +18,10 @@ def name_columns(given: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]
     """
     cleaned = [_clean(name) for name in given]
     names: list[str] = []
+    taken: set[str] = set()
     for place, name in enumerate(cleaned, start=1):
-        names.append(_find_free(name or f"column_{place}", {each.lower() for each in names}))
+        names.append(_find_free(name or f"column_{place}", taken))
+        taken.add(names[-1].lower())
     return tuple(names), tuple(_say_changes(given, cleaned, names))
 
 
