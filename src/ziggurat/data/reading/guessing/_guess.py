@@ -11,7 +11,7 @@ from ziggurat.data._conversion import conversion, reads_as
 from ziggurat.data._stacking import WORTH_STACKING, HeldColumns, tally_columns
 from ziggurat.data.engines import Engine, table_named
 from ziggurat.data.expressions import count_where, is_one_of, only_where, reference
-from ziggurat.data.reading.guessing._candidates import Candidate, find_candidates, has_currencies, have_dates
+from ziggurat.data.reading.guessing._candidates import Candidate, has_currencies, have_dates, match_candidates
 from ziggurat.data.reading.guessing._conventions import Conventions
 from ziggurat.data.schema import Column, Kind, Schema
 from ziggurat.data.written import BLANKS, MISSING_MARKS, TEXT_MARKS, UNSURE_MARKS
@@ -89,9 +89,10 @@ def guess_schema(
     limit = max(_LEAST_ROWS, min(_MOST_ROWS, _MOST_CELLS // max(len(names), 1)))
     if not names:
         return Guess(Schema(tuple(known)))
-    first = engine.query(exp.select(*(_cell(name) for name in names)).from_(table_named(relation)).limit(limit))
-    seen = {name: _look_at(column, told, allowed) for name, column in zip(names, first.columns, strict=True)}
-    if first.num_rows == limit:
+    first = engine.query(exp.select(*(_cell(name) for name in names)).from_(table_named(relation)).limit(limit + 1))
+    looked_at = first.slice(0, limit)
+    seen = {name: _look_at(column, told, allowed) for name, column in zip(names, looked_at.columns, strict=True)}
+    if first.num_rows > limit:
         seen = _count_all(engine, relation, seen, told)
     decided = _decide(seen, told, comma, allowed)
     columns = tuple(settled.get(name) or decided[name][0] for name in every)
@@ -103,19 +104,20 @@ def _cell(name: str) -> exp.Expr:
 
 
 def _look_at(column: pa.ChunkedArray, told: Conventions, allowed: float) -> _Seen:
-    counts = {each["values"]: each["counts"] for each in column.value_counts().to_pylist()}
-    filled = {cell: count for cell, count in counts.items() if cell is not None and cell.strip(BLANKS)}
-    marks = tuple(each for each in (*told.missing, *MISSING_MARKS) if each in filled)
+    values, counts = (each.to_pylist() for each in column.value_counts().flatten())
+    filled = {cell: count for cell, count in zip(values, counts, strict=True) if cell and cell.strip(BLANKS)}
+    marks = tuple(dict.fromkeys(each for each in (*told.missing, *MISSING_MARKS) if each in filled))
     unsure = tuple(each for each in UNSURE_MARKS if each in filled)
-    given = {cell: count for cell, count in filled.items() if cell not in marks}
-    sure = set(given).difference(unsure)
-    candidates = find_candidates(sure, told, allowed) if sure else ()
-    total = sum(count for cell, count in given.items() if cell not in unsure)
-    doubt = "" if candidates or not sure else _doubt(sure)
-    return _Seen(candidates, tuple(total for _ in candidates), total, tuple(dict.fromkeys(marks)), unsure, doubt)
+    sure = filled.keys() - {*marks, *unsure}
+    given = {cell: cell.strip(BLANKS) for cell in sure}
+    matched = match_candidates(list(given.values()), told, allowed) if sure else {}
+    total = sum(map(filled.__getitem__, sure))
+    odd = (sum(filled[cell] for cell in sure if given[cell] in each) if each else 0 for each in matched.values())
+    fitting = tuple(total - each for each in odd)
+    return _Seen(tuple(matched), fitting, total, marks, unsure, "" if matched or not sure else _doubt(sure))
 
 
-def _doubt(cells: set[str]) -> str:
+def _doubt(cells: Collection[str]) -> str:
     """Why cells that are nearly numbers or dates stay text."""
     if has_currencies(cells):
         return "its amounts are of several currencies or units, so it stays text; split it, or convert it to one"
