@@ -62,6 +62,8 @@ bench: setup
 	$(BIN)/python bench/ledger.py
 	$(BIN)/python bench/start.py
 	$(BIN)/python bench/walk.py
+	$(BIN)/python bench/suggest.py
+	$(BIN)/python bench/reading.py
 	$(BIN)/python bench/house.py
 	$(BIN)/python bench/experiments.py
 	$(BIN)/python bench/ask.py

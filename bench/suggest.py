@@ -55,4 +55,5 @@ def main(columns: int, rows: int) -> None:
 
 if __name__ == "__main__":
     given = [int(each) for each in sys.argv[1:3]]
-    main(*(given + [2000, 200][len(given) :]))
+    for rows in given[1:] or (200, 1_000):
+        main(given[0] if given else 2_000, rows)

@@ -358,7 +358,7 @@ def test_what_a_file_says_of_a_column_stays_in_the_proposal() -> None:
 def test_a_wide_table_is_looked_at_in_one_long_column_with_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
     wide = {f"{name}_{copy}": DATA.column(name) for copy in range(9) for name in DATA.column_names}
     stacked = _proposed(**wide)
-    monkeypatch.setattr("ziggurat.data._stacking._WORTH_STACKING", 10**9)
+    monkeypatch.setattr("ziggurat.data._stacking.WORTH_STACKING", 10**9)
     assert _proposed(**wide) == stacked
 
 

@@ -20,7 +20,8 @@ See = Callable[[Column, pa.DataType], exp.Expr]
 
 _PLACE, _CELL = "ziggurat_place", "ziggurat_cell"
 _STACKING = ("duckdb",)  # others plan a wide query quickly, or read a row whole for each of its cells
-_WORTH_STACKING = 8
+WORTH_STACKING = 8
+"""From how many columns that are alike on it pays to stack them."""
 _CELLS_AT_ONCE = 20_000_000
 
 
@@ -56,10 +57,10 @@ def tally_columns(
     """
     answers: dict[str, dict[str, Any]] = {}
     alone: list[Column] = []
-    rows = held.count_rows() if len(columns) >= _WORTH_STACKING and held.engine.dialect in _STACKING else None
+    rows = held.count_rows() if len(columns) >= WORTH_STACKING and held.engine.dialect in _STACKING else None
     at_once = _CELLS_AT_ONCE // rows if rows else 0  # a table without rows has no groups
     for alike in _alike(held, columns):
-        if min(len(alike), at_once) < _WORTH_STACKING:
+        if min(len(alike), at_once) < WORTH_STACKING:
             alone.extend(alike)
         else:
             for start in range(0, len(alike), at_once):

@@ -1,6 +1,7 @@
 """How values of each kind are written as text, whoever reads them: an engine, a schema or a hierarchy."""
 
 import re
+from functools import cache
 
 from ziggurat.data.schema._known import Kind
 
@@ -36,4 +37,10 @@ def cell_reads_as(cell: str, kind: Kind) -> bool:
     """Return whether `reads_as` holds for a filled cell that is no missing code."""
     if kind is Kind.BOOLEAN:
         return cell.strip(" ").lower() in PLAIN_TRUTH
-    return len(cell.strip(" ")) <= LONGEST[kind] and re.fullmatch(TYPICAL[kind], cell.strip(" ")) is not None
+    bare = cell.strip(" ")
+    return len(bare) <= LONGEST[kind] and _typical(kind).fullmatch(bare) is not None
+
+
+@cache
+def _typical(kind: Kind) -> re.Pattern[str]:
+    return re.compile(TYPICAL[kind])

@@ -13,6 +13,8 @@ BLANKS = " \u00a0\u202f\u2009"
 _APOSTROPHES = "'\u2019"
 _MINUS = "\u2212-"
 _GROUPS = {".": "[.]", ",": ",", " ": f"[{BLANKS}]", "'": f"[{_APOSTROPHES}]"}
+_NO_AFFIX = str.maketrans("", "", f"0123456789.,+{BLANKS}{_APOSTROPHES}(){_MINUS}")
+_DIGIT = re.compile("[0-9]")
 _EXPONENT = "(?:[eE][+-]?[12]?[0-9]{1,2})?"
 _MOST_DIGITS = 18
 _BELOW_ZERO = f"^[^0-9]*[({_MINUS}]|[{_MINUS}][^0-9]*$"
@@ -73,9 +75,10 @@ def read_number(text: str, notation: Notation, *, typical: bool = False) -> floa
 
 def affix_in(cell: str) -> str | None:
     """Return what stands around the digits of a cell: nothing, a currency or a unit; None if it is something else."""
-    rest = re.sub(rf"[0-9.,+{BLANKS}{_APOSTROPHES}(){_MINUS}]", "", _without_exponent(cell)).strip()
+    rest = cell.translate(_NO_AFFIX)
+    rest = _without_exponent(cell).translate(_NO_AFFIX).strip() if rest else rest
     if not rest:
-        return "" if re.search("[0-9]", cell) else None
+        return "" if _DIGIT.search(cell) else None
     return rest if rest in _UNITS or any(rest in known for known in _CURRENCIES) else None
 
 

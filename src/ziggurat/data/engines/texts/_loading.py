@@ -7,6 +7,7 @@ from pathlib import Path
 from ziggurat.data.engines.texts._dialect import find_dialect
 from ziggurat.data.engines.texts._header import Header, open_unpacked
 from ziggurat.data.engines.texts._scan import Scanned, check_files, line_of
+from ziggurat.data.engines.texts._transcode import transcode
 from ziggurat.data.engines.texts._transcribe import Transcript, transcribe
 from ziggurat.data.schema import FileLayout
 from ziggurat.errors import DataError
@@ -112,6 +113,23 @@ def _is_odd(file: str, header: Header, scans: Sequence[Scanned], layout: FileLay
 
 
 def _write_out(files: Sequence[str], layout: FileLayout) -> LoadedText:
+    transcript = transcode(files[0], layout) if len(files) == 1 else None
+    return (_check_copy(files[0], transcript) if transcript else None) or _write_records(files, layout)
+
+
+def _check_copy(file: str, transcript: Transcript) -> LoadedText | None:
+    """The file by a copy that differs in its encoding alone; None if records must be repaired."""
+    try:
+        header, (scan,) = check_files([transcript.file], [file])
+        if not scan.empty:
+            return LoadedText((file,), header, (scan,), (transcript,))
+    except DataError:
+        pass
+    Path(transcript.file).unlink(missing_ok=True)
+    return None
+
+
+def _write_records(files: Sequence[str], layout: FileLayout) -> LoadedText:
     transcripts = tuple(transcribe(file, layout) for file in files)
     header, scans = check_files([each.file for each in transcripts], files)
     return LoadedText(tuple(files), header, tuple(scans), transcripts)

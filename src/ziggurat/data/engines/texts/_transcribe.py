@@ -105,7 +105,7 @@ def _undecodable_line(file: str, encoding: str) -> int:
 
 
 def _write_out(file: str, layout: FileLayout, dialect: Dialect, style: CellStyle) -> Transcript:
-    path = private_folder() / f"text-{os.getpid()}-{next(_numbers)}.csv"
+    path = private_folder() / f"text-{os.getpid()}-{next_number()}.csv"
     with open_text(open_unpacked(file), dialect.encoding) as stream:
         records = _Records(stream, dialect, style, layout)
         plan = _find_table(records, layout)
@@ -117,14 +117,35 @@ def _write_out(file: str, layout: FileLayout, dialect: Dialect, style: CellStyle
         except _MisfitError:
             path.unlink(missing_ok=True)
             raise
-    told = replace(
+    told = tell_layout(layout, dialect, style, plan.skipped)
+    return Transcript(str(path), lines, (*note_habits(dialect, style), *plan.notes, *records.notes), told)
+
+
+def next_number() -> int:
+    """Return a number for a copy that no other of this process has."""
+    return next(_numbers)
+
+
+def tell_layout(layout: FileLayout, dialect: Dialect, style: CellStyle, skipped: int = 0) -> FileLayout:
+    """Return what was told of a file together with what was found out."""
+    return replace(
         layout,
         encoding=layout.encoding or ("" if dialect.encoding.startswith("utf-8") else dialect.encoding),
         delimiter=dialect.delimiter,
         quote=layout.quote if style == USUAL else style.escape + style.quote,
-        skip=plan.skipped if plan.skipped else layout.skip,
+        skip=skipped or layout.skip,
     )
-    return Transcript(str(path), lines, (*_notes(dialect, style), *plan.notes, *records.notes), told)
+
+
+def find_plain_names(file: str, layout: FileLayout, dialect: Dialect) -> tuple[str, ...]:
+    """Return the names of the columns if they stand as they are in the first line; nothing otherwise."""
+    with open_text(open_unpacked(file), dialect.encoding) as stream:
+        records = _Records(stream, dialect, USUAL, layout)
+        try:
+            plan = _find_table(records, layout)
+        except _MisfitError:
+            return ()
+    return () if plan.notes or plan.skipped or records.blank else plan.names
 
 
 class _Records:
@@ -280,7 +301,8 @@ def _copy(records: _Records, plan: _TablePlan, writer: Any, skip_last: int) -> S
         if plan.width > 1 and not any(map(str.strip, record)):
             records.blank += 1
             continue
-        records.quotation += sum('"' in cell for cell in record)
+        if '"' in "".join(record):
+            records.quotation += sum('"' in cell for cell in record)
         held.append((line, record))
         if len(held) > skip_last:
             _write(held.popleft(), plan.width, writer, lines)
@@ -301,7 +323,8 @@ def _write(found: tuple[int, Record], width: int, writer: Any, lines: "array.arr
     lines.append(line)
 
 
-def _notes(dialect: Dialect, style: CellStyle) -> list[str]:
+def note_habits(dialect: Dialect, style: CellStyle) -> list[str]:
+    """Return how a file is written where that is not the usual way, in sentences."""
     notes = []
     if dialect.encoding_words:
         notes.append(f"The text is {dialect.encoding_words}, not UTF-8.")

@@ -1,9 +1,9 @@
 """What the cells of a column could be, by how they are written."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 from ziggurat.data.reading.guessing._conventions import Conventions, date_notation, this_century
 from ziggurat.data.schema import Kind, Notation, cell_reads_as
@@ -14,8 +14,8 @@ from ziggurat.data.written import (
     affix_in,
     clock_pattern,
     duration_pattern,
+    number_pattern,
     read_date,
-    read_number,
     same_affix,
 )
 
@@ -42,6 +42,7 @@ _TIME_SHAPES = (
     (re.compile(r"([t ])[0-9]{1,2}:[0-9]{2}"), "%H:%M"),
 )
 _ZONE = re.compile(r"( ?)(?:z|utc|gmt|[+-][0-9]{2}:?(?:[0-9]{2})?)")
+_EXPONENT = re.compile("[0-9][eE]")
 _HALF = re.compile(r"( ?)[ap][.]?m[.]?")
 
 
@@ -86,6 +87,10 @@ class Candidate:
         return {"dm": "d", "md": "m"}.get(next(iter(found)), "") if len(found) == 1 else ""
 
 
+Misfits = frozenset[str]
+"""Cells that a candidate does not read."""
+Found = tuple[Candidate, Misfits]
+"""What cells could be, and those that it does not read."""
 _NOUNS = {
     Kind.INTEGER: "whole numbers",
     Kind.REAL: "numbers",
@@ -111,7 +116,7 @@ def _tell(written: Notation | None) -> str:
     return f" with {' and '.join(told)}" if told else ""
 
 
-def find_candidates(cells: set[str], told: Conventions, allowed: float = 0.0) -> tuple[Candidate, ...]:
+def find_candidates(cells: Collection[str], told: Conventions, allowed: float = 0.0) -> tuple[Candidate, ...]:
     """Return what cells could be, the narrowest and plainest first; nothing if they are text.
 
     Parameters
@@ -123,42 +128,47 @@ def find_candidates(cells: set[str], told: Conventions, allowed: float = 0.0) ->
     allowed
         Which share of them need not fit.
     """
-    given = [cell.strip(BLANKS) for cell in cells]
+    return tuple(match_candidates([cell.strip(BLANKS) for cell in cells], told, allowed))
+
+
+def match_candidates(given: Sequence[str], told: Conventions, allowed: float = 0.0) -> dict[Candidate, Misfits]:
+    """Return what cells without blanks around them could be, as `find_candidates`, each with the cells that misfit."""
     most = int(allowed * len(given))
-    if told.date_format == _EIGHT_DIGITS and _fit_form(given, _EIGHT_DIGITS, most):
-        return (Candidate(Kind.DATE, date_notation(_EIGHT_DIGITS, this_century())),)
-    found = [*_plain(given, most, told)]
-    if not found or found[0].kind is Kind.REAL:
-        found += _numbers(given, most, told)
+    if told.date_format == _EIGHT_DIGITS and (odd := _fit_form(given, _EIGHT_DIGITS, most)) is not None:
+        return {Candidate(Kind.DATE, date_notation(_EIGHT_DIGITS, this_century())): odd}
+    found = dict(_plain(given, most, told))
+    if not found or next(iter(found)).kind is Kind.REAL:
+        found |= {each: odd for each, odd in _numbers(given, most, told) if each not in found}
     if not found:
-        found += [*_dates(given, most, told), *_truths(given), *_times(given, most)]
-    return tuple(_mark_rivals(dict.fromkeys(found)))
+        found |= {**dict(_dates(given, most, told)), **dict(_truths(given)), **dict(_times(given, most))}
+    return dict(zip(_mark_rivals(found), found.values(), strict=True))
 
 
-def _misfits(cells: Iterable[str], fits: Callable[[str], bool], most: int) -> bool:
-    """Whether more cells than allowed do not fit; it stops at the first too many."""
-    count = 0
+def _misfits(cells: Iterable[str], fits: Callable[[str], object], most: int) -> Misfits | None:
+    """The cells that do not fit; None if they are more than allowed, which the first too many tells."""
+    odd: list[str] = []
     for cell in cells:
         if not fits(cell):
-            count += 1
-            if count > most:
-                return True
-    return False
+            odd.append(cell)
+            if len(odd) > most:
+                return None
+    return frozenset(odd)
 
 
-def _plain(cells: Sequence[str], most: int, told: Conventions) -> Iterator[Candidate]:
+def _plain(cells: Sequence[str], most: int, told: Conventions) -> Iterator[Found]:
     for kind in _PLAIN:
         if kind is Kind.REAL and told.decimal == ",":
             continue
         if kind is Kind.DATE and told.date_format not in ("", "%Y-%m-%d"):
             continue
-        if not _misfits(cells, lambda cell, kind=kind: cell_reads_as(cell, kind), most):  # type: ignore[misc]
-            yield Candidate(kind)
+        odd = _misfits(cells, partial(cell_reads_as, kind=kind), most)
+        if odd is not None:
+            yield Candidate(kind), odd
             if kind is Kind.INTEGER:
                 return
 
 
-def _numbers(cells: Sequence[str], most: int, told: Conventions) -> Iterator[Candidate]:
+def _numbers(cells: Sequence[str], most: int, told: Conventions) -> Iterator[Found]:
     affixes = _find_affixes(cells, most)
     if affixes is None:
         return
@@ -166,25 +176,35 @@ def _numbers(cells: Sequence[str], most: int, told: Conventions) -> Iterator[Can
         groupings = _GROUPINGS[decimal] if told.thousands is None else (told.thousands,)
         for thousands in ("", *(each for each in groupings if each)):
             written = Notation(decimal=decimal, thousands=thousands, affixes=affixes)
-            if written.is_plain or _misfits(cells, lambda cell, w=written: _is_number(cell, w), most):  # type: ignore[misc]
+            odd = None if written.is_plain else _misfits(cells, _pattern(Kind.REAL, written, True).fullmatch, most)
+            if odd is None:
                 continue
-            whole = not _misfits(cells, lambda cell, d=decimal: not _has_fraction(cell, d), most)  # type: ignore[misc]
-            yield Candidate(Kind.INTEGER if whole else Kind.REAL, written)
+            broken = _misfits(cells, partial(_is_whole, decimal=decimal), most)
+            kind = Kind.REAL if broken is None else Kind.INTEGER
+            # What is not written as people do is read all the same, once the column is a number.
+            read = _pattern(kind, written, False).fullmatch
+            yield Candidate(kind, written), frozenset(cell for cell in odd | (broken or set()) if not read(cell))
             break  # what groups more digits reads nothing else
 
 
-def _is_number(cell: str, written: Notation) -> bool:
-    return read_number(cell, written, typical=True) is not None
+@cache
+def _pattern(kind: Kind, written: Notation, typical: bool) -> re.Pattern[str]:
+    return re.compile(number_pattern(kind, written, typical=typical))
 
 
-def _has_fraction(cell: str, decimal: str) -> bool:
-    return decimal in cell or re.search("[0-9][eE]", cell) is not None
+def _is_whole(cell: str, decimal: str) -> bool:
+    return decimal not in cell and _EXPONENT.search(cell) is None
 
 
 def has_currencies(cells: Iterable[str]) -> bool:
     """Return whether cells are numbers of several currencies, which are no one amount."""
-    found = {affix_in(cell.strip(BLANKS)) for cell in cells}
-    return None not in found and len(found - {""}) > 1
+    found = set()
+    for cell in cells:
+        affix = affix_in(cell.strip(BLANKS))
+        if affix is None:
+            return False
+        found.add(affix)
+    return len(found - {""}) > 1
 
 
 def _find_affixes(cells: Sequence[str], most: int) -> tuple[str, ...] | None:
@@ -202,23 +222,23 @@ def _find_affixes(cells: Sequence[str], most: int) -> tuple[str, ...] | None:
     return tuple(found) if all(same_affix(first, each) for each in found) else None
 
 
-def _dates(cells: Sequence[str], most: int, told: Conventions) -> Iterator[Candidate]:
+def _dates(cells: Sequence[str], most: int, told: Conventions) -> Iterator[Found]:
     if told.date_format:
-        if _fit_form(cells, told.date_format, most):
-            yield Candidate(Kind.DATE, date_notation(told.date_format, this_century()))
+        if (odd := _fit_form(cells, told.date_format, most)) is not None:
+            yield Candidate(Kind.DATE, date_notation(told.date_format, this_century())), odd
         return
-    shaped = [_forms(cell.lower()) for cell in cells]
-    if sum(not forms for forms in shaped) > most:
+    if _misfits(cells, lambda cell: _forms(cell.lower()), most) is None:
         return
-    kinds = list(dict.fromkeys(forms for forms in shaped if forms))
+    kinds = list(dict.fromkeys(forms for cell in cells if (forms := _forms(cell.lower()))))
     if not 1 <= len(kinds) <= _MOST_FORMS:
         return
     for choice in range(max(map(len, kinds))):
         forms = tuple(dict.fromkeys(each[min(choice, len(each) - 1)] for each in kinds))
         century = this_century() if any("%y" in form for form in forms) else None
         written = Notation(dates=forms, century=century)
-        if not _misfits(cells, lambda cell, w=written: _is_date(cell, w), most):  # type: ignore[misc]
-            yield Candidate(Kind.DATE, written)
+        odd = _misfits(cells, partial(_is_date, written=written), most)
+        if odd is not None:
+            yield Candidate(Kind.DATE, written), odd
 
 
 def have_dates(cells: Iterable[str]) -> bool:
@@ -226,8 +246,8 @@ def have_dates(cells: Iterable[str]) -> bool:
     return all(_forms(cell.strip(BLANKS).lower()) for cell in cells)
 
 
-def _fit_form(cells: Sequence[str], form: str, most: int) -> bool:
-    return not _misfits(cells, lambda cell: read_date(cell, form, this_century()) is not None, most)
+def _fit_form(cells: Sequence[str], form: str, most: int) -> Misfits | None:
+    return _misfits(cells, lambda cell: read_date(cell, form, this_century()) is not None, most)
 
 
 def _is_date(cell: str, written: Notation) -> bool:
@@ -263,19 +283,19 @@ def _time_form(rest: str) -> str | None:
     return None
 
 
-def _truths(cells: Sequence[str]) -> Iterator[Candidate]:
+def _truths(cells: Sequence[str]) -> Iterator[Found]:
     words = {cell.lower() for cell in cells}
     if len(words) == 2 and any(words == set(pair) for pair in _CLEAR_PAIRS):
-        yield Candidate(Kind.BOOLEAN)
+        yield Candidate(Kind.BOOLEAN), frozenset()
 
 
-def _times(cells: Sequence[str], most: int) -> Iterator[Candidate]:
+def _times(cells: Sequence[str], most: int) -> Iterator[Found]:
     clock, length = re.compile(clock_pattern()), re.compile(duration_pattern())
-    if not _misfits(cells, lambda cell: clock.fullmatch(cell.lower()) is not None, most):
-        yield Candidate(Kind.INTEGER, Notation(time="clock"))
-    elif not _misfits(cells, lambda cell: length.fullmatch(cell.lower()) is not None, most):
+    if (odd := _misfits(cells, lambda cell: clock.fullmatch(cell.lower()), most)) is not None:
+        yield Candidate(Kind.INTEGER, Notation(time="clock")), odd
+    elif (odd := _misfits(cells, lambda cell: length.fullmatch(cell.lower()), most)) is not None:
         whole = not any(re.search("[.,]", cell) for cell in cells)
-        yield Candidate(Kind.INTEGER if whole else Kind.REAL, Notation(time="duration"))
+        yield Candidate(Kind.INTEGER if whole else Kind.REAL, Notation(time="duration")), odd
 
 
 def _mark_rivals(found: Iterable[Candidate]) -> Iterator[Candidate]:

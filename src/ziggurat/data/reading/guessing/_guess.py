@@ -1,6 +1,6 @@
 """Guess the kinds of columns of text, and how their cells are written, by looking at every cell."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -8,10 +8,10 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ziggurat.data._conversion import conversion, reads_as
-from ziggurat.data._tally import tally
+from ziggurat.data._stacking import WORTH_STACKING, HeldColumns, tally_columns
 from ziggurat.data.engines import Engine, table_named
 from ziggurat.data.expressions import count_where, is_one_of, only_where, reference
-from ziggurat.data.reading.guessing._candidates import Candidate, find_candidates, has_currencies, have_dates
+from ziggurat.data.reading.guessing._candidates import Candidate, has_currencies, have_dates, match_candidates
 from ziggurat.data.reading.guessing._conventions import Conventions
 from ziggurat.data.schema import Column, Kind, Schema
 from ziggurat.data.written import BLANKS, MISSING_MARKS, TEXT_MARKS, UNSURE_MARKS
@@ -89,9 +89,10 @@ def guess_schema(
     limit = max(_LEAST_ROWS, min(_MOST_ROWS, _MOST_CELLS // max(len(names), 1)))
     if not names:
         return Guess(Schema(tuple(known)))
-    first = engine.query(exp.select(*(_cell(name) for name in names)).from_(table_named(relation)).limit(limit))
-    seen = {name: _look_at(column, told, allowed) for name, column in zip(names, first.columns, strict=True)}
-    if first.num_rows == limit:
+    first = engine.query(exp.select(*(_cell(name) for name in names)).from_(table_named(relation)).limit(limit + 1))
+    looked_at = first.slice(0, limit)
+    seen = {name: _look_at(column, told, allowed) for name, column in zip(names, looked_at.columns, strict=True)}
+    if first.num_rows > limit:
         seen = _count_all(engine, relation, seen, told)
     decided = _decide(seen, told, comma, allowed)
     columns = tuple(settled.get(name) or decided[name][0] for name in every)
@@ -103,19 +104,20 @@ def _cell(name: str) -> exp.Expr:
 
 
 def _look_at(column: pa.ChunkedArray, told: Conventions, allowed: float) -> _Seen:
-    counts = {each["values"]: each["counts"] for each in column.value_counts().to_pylist()}
-    filled = {cell: count for cell, count in counts.items() if cell is not None and cell.strip(BLANKS)}
-    marks = tuple(each for each in (*told.missing, *MISSING_MARKS) if each in filled)
+    values, counts = (each.to_pylist() for each in column.value_counts().flatten())
+    filled = {cell: count for cell, count in zip(values, counts, strict=True) if cell and cell.strip(BLANKS)}
+    marks = tuple(dict.fromkeys(each for each in (*told.missing, *MISSING_MARKS) if each in filled))
     unsure = tuple(each for each in UNSURE_MARKS if each in filled)
-    given = {cell: count for cell, count in filled.items() if cell not in marks}
-    sure = set(given).difference(unsure)
-    candidates = find_candidates(sure, told, allowed) if sure else ()
-    total = sum(count for cell, count in given.items() if cell not in unsure)
-    doubt = "" if candidates or not sure else _doubt(sure)
-    return _Seen(candidates, tuple(total for _ in candidates), total, tuple(dict.fromkeys(marks)), unsure, doubt)
+    sure = filled.keys() - {*marks, *unsure}
+    given = {cell: cell.strip(BLANKS) for cell in sure}
+    matched = match_candidates(list(given.values()), told, allowed) if sure else {}
+    total = sum(map(filled.__getitem__, sure))
+    odd = (sum(filled[cell] for cell in sure if given[cell] in each) if each else 0 for each in matched.values())
+    fitting = tuple(total - each for each in odd)
+    return _Seen(tuple(matched), fitting, total, marks, unsure, "" if matched or not sure else _doubt(sure))
 
 
-def _doubt(cells: set[str]) -> str:
+def _doubt(cells: Collection[str]) -> str:
     """Why cells that are nearly numbers or dates stay text."""
     if has_currencies(cells):
         return "its amounts are of several currencies or units, so it stays text; split it, or convert it to one"
@@ -127,29 +129,44 @@ def _doubt(cells: set[str]) -> str:
 def _count_all(engine: Engine, relation: str, seen: Mapping[str, _Seen], told: Conventions) -> dict[str, _Seen]:
     """Count the cells of the whole table that are filled, and those that fit each candidate; find all marks."""
     every = tuple(dict.fromkeys((*told.missing, *MISSING_MARKS)))
-    asked: dict[str, exp.Expr] = {}
+    alike: dict[tuple[Candidate, ...], list[str]] = {}
     for name, each in seen.items():
-        asked[f"filled {name}"] = count_where(reads_as(Column(name, Kind.TEXT, missing=every + _unsure(each))))
-        for place, candidate in enumerate(each.candidates):
-            asked[f"{place} {name}"] = count_where(_fits(name, candidate, every + _unsure(each)))
-        if each.candidates:
-            asked[f"marks {name}"] = _marks_in(name, (*every, *UNSURE_MARKS))
-    counts = tally(lambda wanted: _ask(engine, relation, wanted), asked)
-    return {name: _recount(name, each, counts, every) for name, each in seen.items()}
+        if each.candidates:  # what is text whatever the count need not be counted
+            alike.setdefault(each.candidates, []).append(name)
+    held = HeldColumns(engine, table_named(relation), dict.fromkeys(seen, pa.string()))
+    found: dict[str, dict[str, Any]] = {}
+    few: list[str] = []
+    for candidates, names in alike.items():
+        if len(names) < WORTH_STACKING:
+            few += names
+        else:
+            found |= _count_alike(held, names, lambda _, c=candidates: c, every)  # type: ignore[misc]
+    found |= _count_alike(held, few, lambda name: seen[name].candidates, every)
+    return {name: _recount(each, found[name], every) if name in found else each for name, each in seen.items()}
 
 
-def _unsure(seen: _Seen) -> tuple[str, ...]:
-    return UNSURE_MARKS if seen.candidates else ()
+def _count_alike(
+    held: HeldColumns, names: Sequence[str], find: Callable[[str], tuple[Candidate, ...]], every: tuple[str, ...]
+) -> dict[str, dict[str, Any]]:
+    columns = [Column(name, Kind.TEXT) for name in names]
+    return tally_columns(held, columns, lambda column, _: _questions(column.name, find(column.name), every))
 
 
-def _recount(name: str, seen: _Seen, counts: Mapping[str, Any], every: tuple[str, ...]) -> _Seen:
-    found = {value for value in counts.get(f"marks {name}") or () if value is not None}
+def _questions(name: str, candidates: tuple[Candidate, ...], every: tuple[str, ...]) -> dict[str, exp.Expr]:
+    marks = (*every, *UNSURE_MARKS)
+    fitting = {str(place): count_where(_fits(name, each, marks)) for place, each in enumerate(candidates)}
+    filled = count_where(reads_as(Column(name, Kind.TEXT, missing=marks)))
+    return {"filled": filled, **fitting, "marks": _marks_in(name, marks)}
+
+
+def _recount(seen: _Seen, counts: Mapping[str, Any], every: tuple[str, ...]) -> _Seen:
+    found = {value for value in counts["marks"] or () if value is not None}
     return replace(
         seen,
-        filled=counts[f"filled {name}"],
-        fitting=tuple(counts[f"{place} {name}"] for place in range(len(seen.candidates))),
-        marks=tuple(mark for mark in every if mark in found) if seen.candidates else seen.marks,
-        unsure=tuple(mark for mark in UNSURE_MARKS if mark in found) if seen.candidates else seen.unsure,
+        filled=counts["filled"],
+        fitting=tuple(counts[str(place)] for place in range(len(seen.candidates))),
+        marks=tuple(mark for mark in every if mark in found),
+        unsure=tuple(mark for mark in UNSURE_MARKS if mark in found),
     )
 
 
@@ -164,10 +181,6 @@ def _fits(name: str, candidate: Candidate, missing: tuple[str, ...]) -> exp.Expr
 def _marks_in(name: str, marks: tuple[str, ...]) -> exp.Expr:
     marked = only_where(is_one_of(_cell(name), (exp.Literal.string(mark) for mark in marks)), _cell(name))
     return exp.ArrayAgg(this=exp.Distinct(expressions=[marked]))
-
-
-def _ask(engine: Engine, relation: str, wanted: list[exp.Expr]) -> pa.Table:
-    return engine.query(exp.select(*wanted, copy=False).from_(table_named(relation), copy=False))
 
 
 def _decide(seen: Mapping[str, _Seen], told: Conventions, comma: bool, allowed: float) -> dict[str, tuple[Column, str]]:

@@ -81,9 +81,12 @@ def look_at_texts(table: Table, names: Sequence[str], sequences: Container[str])
     looks: dict[str, TextLook] = {}
     for start in range(0, len(names), _AT_ONCE):
         cells = _first_cells(table, names[start : start + _AT_ONCE], _LOOKED_AT)
-        looks |= {name: _look(column) for name, column in zip(cells.column_names, cells.columns, strict=True)}
-    long = [name for name, look in looks.items() if look.words >= _LEAST_SYMBOLS and name in sequences]
-    return looks | {name: replace(looks[name], symbols=_find_symbols(table, name)) for name in long}
+        for name, column in zip(cells.column_names, cells.columns, strict=True):
+            look = _look(column)
+            if look.words >= _LEAST_SYMBOLS and name in sequences:
+                look = replace(look, symbols=_find_symbols(table, name, column))
+            looks[name] = look
+    return looks
 
 
 def _first_cells(table: Table, names: Sequence[str], most: int) -> pa.Table:
@@ -126,10 +129,17 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def _find_symbols(table: Table, name: str) -> Symbols | None:
-    """The symbols of cells that look like sequences; None if they do not."""
-    cells = _first_cells(table, [name], _LOOKED_AT_FOR_SYMBOLS).column(name).to_pylist()
-    split = [cell.split() for cell in cells if cell]
+def _find_symbols(table: Table, name: str, first: pa.ChunkedArray) -> Symbols | None:
+    """The symbols of cells that look like sequences; None if they do not, which the first cells may tell already."""
+    cells = first.to_pylist()
+    if len({symbol for cell in cells if cell for symbol in cell.split()}) > _MOST_SYMBOLS:
+        return None
+    if len(cells) == _LOOKED_AT:
+        cells = _first_cells(table, [name], _LOOKED_AT_FOR_SYMBOLS).column(name).to_pylist()
+    return _symbols_in([cell.split() for cell in cells if cell])
+
+
+def _symbols_in(split: Sequence[Sequence[str]]) -> Symbols | None:
     found, total = {symbol for cell in split for symbol in cell}, sum(map(len, split))
     often = _MOST_SYMBOLS >= len(found) > 1 and total >= _LEAST_REPEATS * len(found)
     if not often or total < _LEAST_SYMBOLS * len(split):
