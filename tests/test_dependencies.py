@@ -13,13 +13,12 @@ _IMPORTED_AS = {
     "hanta": "HanTa",
     "harper-py": "harper",
     "mlflow-skinny": "mlflow",
+    "python-calamine": "python_calamine",
     "pyyaml": "yaml",
     "scikit-learn": "sklearn",
 }
 _FOR_OTHERS = {
-    "sqlalchemy": "MLflow keeps runs in SQLite with it",
     "alembic": "MLflow prepares that file with it",
-    "pandas": "Spark takes and gives Arrow tables only with it",
 }
 _COMES_ALONG = {
     "jax": "mbi computes with it",

@@ -29,10 +29,28 @@ def test_check_counts_unreadable_cells_of_every_column(run: Run, tmp_path: Path)
     (tmp_path / "s.yaml").write_text(f"columns:\n  {columns}")
     result = run("check", "t.csv", "--schema", "s.yaml")
     assert result.returncode == 1
+    remedy = "Correct them, or let a share of them count as missing with --unreadable 0.01 (unreadable='0.01')."
     assert result.stderr.splitlines() == [
-        "Column 'who': 3 cells are not readable as integer.",
-        "Column 'age': 2 cells are not readable as integer.",
-        "Column 'seen': 2 cells are not readable as date.",
+        f"Column 'who': 3 cells are not readable as integer. First at line 2, line 3, line 4. {remedy}",
+        f"Column 'age': 2 cells are not readable as integer. First at line 2, line 4. {remedy}",
+        f"Column 'seen': 2 cells are not readable as date. First at line 3, line 4. {remedy}",
+    ]
+
+
+def test_check_names_the_lines_of_the_first_cells_and_what_to_change(run: Run, tmp_path: Path) -> None:
+    lines = ["born;weight;cost", *["1980-01-01;70.5;5"] * 4, "31.12.1980;86,8;-", "1980-01-02;61.0;700"]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    columns = "born: {kind: date}\n  weight: {kind: real}\n  cost: {kind: integer, bounds: [0, 100]}\n"
+    (tmp_path / "s.yaml").write_text(f"columns:\n  {columns}")
+    assert run("check", "t.csv", "--schema", "s.yaml").stderr.splitlines() == [
+        "Column 'cost': 1 cell is outside the bounds. First at line 7. Correct them, or widen the bounds if wider ones "
+        "are publicly known; questions clamp them.",
+        "Column 'born': 1 cell is not readable as date. First at line 6. Add written: {dates: ['%d.%m.%Y']} to the "
+        "column in the schema.",
+        "Column 'weight': 1 cell is not readable as real. First at line 6. Add written: {decimal: ','} to the column "
+        "in the schema.",
+        "Column 'cost': 1 cell is not readable as integer. First at line 6. Add missing: ['-'] to the column in the "
+        "schema.",
     ]
 
 

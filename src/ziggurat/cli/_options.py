@@ -90,7 +90,7 @@ class ReadingOptions:
     sheet: Annotated[str, typer.Option(help="The sheet of a workbook, by name or number.")] = ""
     encoding: Annotated[str, typer.Option(help="Of a text file, such as cp1252 or utf-16.")] = ""
     delimiter: Annotated[str, typer.Option(help="What separates cells: , ; | or tab.")] = ""
-    quote: Annotated[str, typer.Option(help="What stands around cells: \" or ' or none.")] = ""
+    quote_mark: Annotated[str, typer.Option(help="What stands around cells: \" or ' or none.")] = ""
     header: Annotated[str, typer.Option(help="none if the first line is data, first if it is the header.")] = ""
     names: Annotated[str, typer.Option(help="The names of all columns, with commas, in place of the header's.")] = ""
     skip: Annotated[int, typer.Option(help="How many lines stand above the header.", min=-1)] = -1
@@ -112,7 +112,7 @@ class ReadingOptions:
             "date_format": self.date_format,
             "missing": tuple(mark.strip() for mark in self.missing.split(",")) if self.missing else (),
         }
-        told["quote"] = {"": None, "none": ""}.get(self.quote, self.quote)
+        told["quote"] = {"": None, "none": ""}.get(self.quote_mark, self.quote_mark)
         told["skip"] = None if self.skip < 0 else self.skip
         told["thousands"] = {"": None, "none": "", "blank": " "}.get(self.thousands, self.thousands)
         if self.header not in ("", "none", "first"):

@@ -30,7 +30,8 @@ def transcode(file: str, layout: FileLayout) -> Transcript | None:
     layout
         What was told of it.
     """
-    if replace(layout, encoding="", delimiter="") != FileLayout():
+    told = replace(layout, encoding="", delimiter="")
+    if told not in (FileLayout(), replace(FileLayout().settle(), encoding="")):
         return None
     path = private_folder() / f"text-{os.getpid()}-{next_number()}.csv"
     try:

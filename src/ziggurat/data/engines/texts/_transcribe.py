@@ -229,7 +229,8 @@ _TOO_LONG = (
     f"is longer than {_LONGEST_CELL:,} bytes; is a quotation mark left open? Shorten its cells, or write Parquet"
 )
 _QUOTE_CELLS = (
-    "quote the whole cell and double those inside, or say that they are part of the cells with quote='' (--quote none)"
+    "quote the whole cell and double those inside, or say that they are part of the cells with quote='' "
+    "(--quote-mark none)"
 )
 
 

@@ -137,8 +137,10 @@ def match_candidates(given: Sequence[str], told: Conventions, allowed: float = 0
     if told.date_format == _EIGHT_DIGITS and (odd := _fit_form(given, _EIGHT_DIGITS, most)) is not None:
         return {Candidate(Kind.DATE, date_notation(_EIGHT_DIGITS, this_century())): odd}
     found = dict(_plain(given, most, told))
-    if not found or next(iter(found)).kind is Kind.REAL:
-        found |= {each: odd for each, odd in _numbers(given, most, told) if each not in found}
+    if not found:
+        found |= dict(_numbers(given, most, told, ".,"))
+    elif next(iter(found)).kind is Kind.REAL:  # a rival has another decimal mark
+        found |= dict(_numbers(given, most, told, ","))
     if not found:
         found |= {**dict(_dates(given, most, told)), **dict(_truths(given)), **dict(_times(given, most))}
     return dict(zip(_mark_rivals(found), found.values(), strict=True))
@@ -168,11 +170,11 @@ def _plain(cells: Sequence[str], most: int, told: Conventions) -> Iterator[Found
                 return
 
 
-def _numbers(cells: Sequence[str], most: int, told: Conventions) -> Iterator[Found]:
+def _numbers(cells: Sequence[str], most: int, told: Conventions, decimals: str) -> Iterator[Found]:
     affixes = _find_affixes(cells, most)
     if affixes is None:
         return
-    for decimal in [told.decimal] if told.decimal else [".", ","]:
+    for decimal in told.decimal or decimals:
         groupings = _GROUPINGS[decimal] if told.thousands is None else (told.thousands,)
         for thousands in ("", *(each for each in groupings if each)):
             written = Notation(decimal=decimal, thousands=thousands, affixes=affixes)

@@ -9,8 +9,9 @@ from sqlglot import exp
 
 from ziggurat.data._conversion import conversion, reads_as
 from ziggurat.data._stacking import WORTH_STACKING, HeldColumns, tally_columns
+from ziggurat.data._tally import tally
 from ziggurat.data.engines import Engine, table_named
-from ziggurat.data.expressions import count_where, is_one_of, only_where, reference
+from ziggurat.data.expressions import count_where, is_one_of, reference
 from ziggurat.data.reading.guessing._candidates import Candidate, has_currencies, have_dates, match_candidates
 from ziggurat.data.reading.guessing._conventions import Conventions
 from ziggurat.data.schema import Column, Kind, Schema
@@ -127,45 +128,67 @@ def _doubt(cells: Collection[str]) -> str:
 
 
 def _count_all(engine: Engine, relation: str, seen: Mapping[str, _Seen], told: Conventions) -> dict[str, _Seen]:
-    """Count the cells of the whole table that are filled, and those that fit each candidate; find all marks."""
-    every = tuple(dict.fromkeys((*told.missing, *MISSING_MARKS)))
-    alike: dict[tuple[Candidate, ...], list[str]] = {}
-    for name, each in seen.items():
-        if each.candidates:  # what is text whatever the count need not be counted
-            alike.setdefault(each.candidates, []).append(name)
+    """Count the cells of the whole table that are filled, and those that fit each candidate.
+
+    There are many marks and few cells that do not fit, so marks are looked for only where there are some.
+    """
+    marks = tuple(told.missing)
+    asked = {name: each.candidates for name, each in seen.items() if each.candidates}  # text is text whatever the count
     held = HeldColumns(engine, table_named(relation), dict.fromkeys(seen, pa.string()))
-    found: dict[str, dict[str, Any]] = {}
-    few: list[str] = []
-    for candidates, names in alike.items():
-        if len(names) < WORTH_STACKING:
-            few += names
-        else:
-            found |= _count_alike(held, names, lambda _, c=candidates: c, every)  # type: ignore[misc]
-    found |= _count_alike(held, few, lambda name: seen[name].candidates, every)
-    return {name: _recount(each, found[name], every) if name in found else each for name, each in seen.items()}
+    counts = _ask(held, asked, marks, _ask_fitting)
+    odd = {name: asked[name] for name, each in counts.items() if _most_fitting(each) < each["filled"]}
+    for name, found in _ask(held, odd, marks, _ask_marks).items():
+        counts[name] |= found
+    return {name: _recount(each, counts[name], marks) if name in counts else each for name, each in seen.items()}
 
 
-def _count_alike(
-    held: HeldColumns, names: Sequence[str], find: Callable[[str], tuple[Candidate, ...]], every: tuple[str, ...]
+_Questions = Callable[[str, tuple[Candidate, ...], tuple[str, ...]], dict[str, exp.Expr]]
+
+
+def _most_fitting(counts: Mapping[str, Any]) -> int:
+    return max(int(count) for key, count in counts.items() if key.isdecimal())
+
+
+def _ask(
+    held: HeldColumns, candidates: Mapping[str, tuple[Candidate, ...]], told: tuple[str, ...], questions: _Questions
 ) -> dict[str, dict[str, Any]]:
-    columns = [Column(name, Kind.TEXT) for name in names]
-    return tally_columns(held, columns, lambda column, _: _questions(column.name, find(column.name), every))
+    """Ask the same of columns with the same candidates at once, if they are many, and of the others one by one."""
+    alike: dict[tuple[Candidate, ...], list[str]] = {}
+    for name, each in candidates.items():
+        alike.setdefault(each, []).append(name)
+    found: dict[str, dict[str, Any]] = {}
+    for each, names in alike.items():
+        if len(names) >= WORTH_STACKING:
+            columns = [Column(name, Kind.TEXT) for name in names]
+            found |= tally_columns(held, columns, lambda column, _, c=each: questions(column.name, c, told))  # type: ignore[misc]
+    apart = {name: questions(name, each, told) for name, each in candidates.items() if name not in found}
+    answers = tally(
+        lambda wanted: held.engine.query(exp.select(*wanted, copy=False).from_(held.relation, copy=False)),
+        {f"{key} {name}": asked for name, each in apart.items() for key, asked in each.items()},
+    )
+    return found | {name: {key: answers[f"{key} {name}"] for key in each} for name, each in apart.items()}
 
 
-def _questions(name: str, candidates: tuple[Candidate, ...], every: tuple[str, ...]) -> dict[str, exp.Expr]:
-    marks = (*every, *UNSURE_MARKS)
-    fitting = {str(place): count_where(_fits(name, each, marks)) for place, each in enumerate(candidates)}
-    filled = count_where(reads_as(Column(name, Kind.TEXT, missing=marks)))
-    return {"filled": filled, **fitting, "marks": _marks_in(name, marks)}
+def _ask_fitting(name: str, candidates: tuple[Candidate, ...], told: tuple[str, ...]) -> dict[str, exp.Expr]:
+    fitting = {str(place): count_where(_fits(name, each, told)) for place, each in enumerate(candidates)}
+    return {"filled": count_where(reads_as(Column(name, Kind.TEXT, missing=told))), **fitting}
 
 
-def _recount(seen: _Seen, counts: Mapping[str, Any], every: tuple[str, ...]) -> _Seen:
-    found = {value for value in counts["marks"] or () if value is not None}
+def _ask_marks(name: str, candidates: tuple[Candidate, ...], told: tuple[str, ...]) -> dict[str, exp.Expr]:
+    """Which marks stand among the cells that fit no candidate, and how many cells are marks."""
+    listed = is_one_of(_cell(name), (exp.Literal.string(mark) for mark in (*MISSING_MARKS, *UNSURE_MARKS)))
+    fits = [exp.If(this=_fits(name, each, told), true=exp.Null()) for each in candidates]
+    mark = exp.Case(ifs=[*fits, exp.If(this=listed, true=_cell(name))], default=exp.Null())
+    return {"marks": exp.ArrayAgg(this=exp.Distinct(expressions=[mark])), "marked": exp.Count(this=mark)}
+
+
+def _recount(seen: _Seen, counts: Mapping[str, Any], told: tuple[str, ...]) -> _Seen:
+    found = {value for value in counts.get("marks") or () if value is not None}
     return replace(
         seen,
-        filled=counts["filled"],
+        filled=counts["filled"] - counts.get("marked", 0),
         fitting=tuple(counts[str(place)] for place in range(len(seen.candidates))),
-        marks=tuple(mark for mark in every if mark in found),
+        marks=tuple(dict.fromkeys((*told, *(mark for mark in MISSING_MARKS if mark in found)))),
         unsure=tuple(mark for mark in UNSURE_MARKS if mark in found),
     )
 
@@ -176,11 +199,6 @@ def _fits(name: str, candidate: Candidate, missing: tuple[str, ...]) -> exp.Expr
     column = Column(name, candidate.kind, written=candidate.written, missing=missing)
     value = conversion(column, pa.string()).value
     return exp.Not(this=exp.Is(this=exp.Paren(this=value), expression=exp.Null()))
-
-
-def _marks_in(name: str, marks: tuple[str, ...]) -> exp.Expr:
-    marked = only_where(is_one_of(_cell(name), (exp.Literal.string(mark) for mark in marks)), _cell(name))
-    return exp.ArrayAgg(this=exp.Distinct(expressions=[marked]))
 
 
 def _decide(seen: Mapping[str, _Seen], told: Conventions, comma: bool, allowed: float) -> dict[str, tuple[Column, str]]:
