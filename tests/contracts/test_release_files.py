@@ -37,7 +37,9 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
     real, votes = DuckDBEngine.attach, Teachers.votes
     monkeypatch.setattr(
-        DuckDBEngine, "attach", lambda engine, source: seen.append(Path(str(source)[:99]).name) or real(engine, source)
+        DuckDBEngine,
+        "attach",
+        lambda engine, *given: seen.append(Path(str(given[0])[:99]).name) or real(engine, *given),
     )
     monkeypatch.setattr(Teachers, "votes", lambda *given: seen.append("votes") or votes(*given))
     return seen
