@@ -19,6 +19,7 @@ from sqlglot import exp, select
 from ziggurat.data import Bounds, Categories, Column, Kind, Schema, Symbols, Table, Unit, suggest_schema
 from ziggurat.data.engines import DuckDBEngine, Engine, PostgresEngine
 from ziggurat.data.expressions import clamp, count_where, exact_sum, is_present, quantize, quantize_bounds, ratio
+from ziggurat.data.free_text import free_text_in
 from ziggurat.errors import DataError, EngineError, NotPublicError, SchemaError
 from ziggurat.sequences import SequenceLayout, Sequences, read_sequences
 
@@ -513,3 +514,20 @@ def test_long_sequences_are_read_alike(held: tuple[Engine, Load]) -> None:
     assert _by_owner(found) == sorted([mine, theirs], key=sorted)
     cut = read_sequences(table, SequenceLayout("code", "token", "at", longest=1))
     assert _by_owner(cut) == sorted([{(("c",), None)}, {(("c",), None), (("a",), None), ((), None)}], key=sorted)
+
+
+def test_free_text_is_told_from_labels(held: tuple[Engine, Load]) -> None:
+    engine, load = held
+    sentence = "a sentence of five words"
+    given = {
+        "rare": [sentence] * 4 + ["fine"] * 38,
+        "often": [sentence] * 5 + ["fine"] * 37,
+        "many": [f"label {place // 2 if place < 30 else place}" for place in range(42)],
+        "few": [f"label {place % 21}" for place in range(42)],
+        "gone": [None] * 42,
+    }
+    columns = tuple(Column(name, Kind.TEXT) for name in given)
+    table = Table(
+        engine, load(pa.table({name: pa.array(cells, pa.string()) for name, cells in given.items()})), Schema(columns)
+    )
+    assert free_text_in(table) == ("rare", "many")

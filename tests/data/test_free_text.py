@@ -5,6 +5,7 @@ import pytest
 
 from ziggurat import read
 from ziggurat.data import Column, Schema
+from ziggurat.data.engines import DuckDBEngine
 from ziggurat.data.free_text import free_text_in, is_free_text, may_be_free_text, refuse_free_text, say_dropped
 
 SENTENCE = "a sentence of five words"
@@ -69,3 +70,16 @@ def test_the_sentences_name_the_choices():
     assert say_dropped([]) == ""
     assert say_dropped(["note"]) == "'note' holds free text and was dropped."
     assert say_dropped(["a", "b"]) == "'a' and 'b' hold free text and were dropped."
+
+
+def test_the_engine_is_asked_no_more_often_for_many_columns_than_for_few(monkeypatch):
+    asked = []
+    query = DuckDBEngine.query
+    monkeypatch.setattr(DuckDBEngine, "query", lambda *given: asked.append(1) or query(*given))
+    counts = []
+    for columns in (10, 300):
+        table = read(pa.table({f"c{place}": ["a", "a", "b"] for place in range(columns)}))
+        asked.clear()
+        assert free_text_in(table) == ()
+        counts.append(len(asked))
+    assert counts[0] == counts[1] > 0

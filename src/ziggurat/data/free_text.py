@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.types as kinds
 from sqlglot import exp
 
-from ziggurat.data.expressions import count_where, is_present, reference
+from ziggurat.data.expressions import count_where, is_present, only_where, reference
 from ziggurat.data.schema import Column, Kind, Role
 from ziggurat.wording import list_names
 
@@ -30,8 +30,6 @@ RARE_LABEL = 5
 
 LONGEST_LABEL, MOST_WORDS = 40, 4
 """A rare label has at most so many characters and words; a longer one is a sentence that somebody wrote."""
-
-_TEXTS, _COUNTS = "text", "rows"
 
 
 def may_be_free_text(column: Column) -> bool:
@@ -58,7 +56,8 @@ def free_text_in(table: Table, names: Iterable[str] | None = None) -> tuple[str,
     """
     asked = [table.schema[name] for name in (table.schema.names if names is None else names)]
     open_ones = [each for each in asked if may_be_free_text(each) and each.name != table.unit.column]
-    return tuple(each.name for each in open_ones if _are_written(*_count_texts(table, each)))
+    counts = table.tally(open_ones, _ask_texts)
+    return tuple(each.name for each in open_ones if _holds_free_text(table, each, **counts[each.name]))
 
 
 def is_free_text(cells: pa.ChunkedArray) -> bool:
@@ -111,29 +110,36 @@ def refuse_free_text(name: str, drop: str = "--drop") -> str:
     )
 
 
-def _count_texts(table: Table, column: Column) -> tuple[int, int, int]:
-    """How many different texts there are, in how many cells, and how many of them are rare and long."""
-    inner = (
-        table.select(reference(column).as_(_TEXTS, quoted=True), exp.Count(this=exp.Star()).as_(_COUNTS, quoted=True))
-        .where(is_present(column))
-        .group_by(exp.Literal.number(1))
-    )
-    text, rows = exp.column(_TEXTS, quoted=True), exp.column(_COUNTS, quoted=True)
-    length = exp.Length(this=text)
+def _ask_texts(column: Column) -> dict[str, exp.Expr]:
+    """How many different texts there are, in how many cells, and how many of the cells are long."""
+    text, present = reference(column), is_present(column)
+    return {
+        "different": exp.Count(this=exp.Distinct(expressions=[only_where(present, text)])),
+        "filled": count_where(is_present(column)),
+        "long": count_where(exp.and_(is_present(column), exp.paren(_is_long(text)))),
+    }
+
+
+def _holds_free_text(table: Table, column: Column, different: int, filled: int, long: int) -> bool:
+    """Only where cells are long, and do not settle it by being different, each text is counted."""
+    return _are_written(different, filled, 0) or (long > 0 and _has_rare_long_text(table, column))
+
+
+def _has_rare_long_text(table: Table, column: Column) -> bool:
+    text, rows = reference(column), exp.Count(this=exp.Star())
+    rare = exp.LT(this=rows, expression=exp.Literal.number(RARE_LABEL))
+    long = exp.and_(is_present(column), exp.paren(_is_long(text)))
+    found = exp.select(rows.copy().as_("rows")).from_(table.relation([column.name])).where(long)
+    return bool(table.query(found.group_by(text.copy()).having(rare).limit(1)).num_rows)
+
+
+def _is_long(text: exp.Expr) -> exp.Expr:
     bare = exp.Length(this=exp.func("REPLACE", text.copy(), exp.Literal.string(" "), exp.Literal.string("")))
     blanks = exp.Sub(this=exp.Length(this=text.copy()), expression=bare)
-    long = exp.or_(
-        exp.GT(this=length, expression=exp.Literal.number(LONGEST_LABEL)),
+    return exp.or_(
+        exp.GT(this=exp.Length(this=text.copy()), expression=exp.Literal.number(LONGEST_LABEL)),
         exp.GTE(this=blanks, expression=exp.Literal.number(MOST_WORDS)),
     )
-    told = exp.and_(exp.paren(long), exp.LT(this=rows, expression=exp.Literal.number(RARE_LABEL)))
-    asked = [
-        exp.Count(this=exp.Star()).as_("different"),
-        exp.Sum(this=rows.copy()).as_("filled"),
-        count_where(told).as_("told"),
-    ]
-    answer = table.query(exp.select(*asked).from_(inner.subquery("texts"))).to_pylist()[0]
-    return tuple(int(answer[key] or 0) for key in ("different", "filled", "told"))  # type: ignore[return-value]
 
 
 def _are_written(different: int, filled: int, told: int) -> bool:
