@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pyarrow as pa
 from sqlglot import exp
 
-from ziggurat.data.engines._base import Engine
-from ziggurat.data.engines._canonical import WIDE_INTEGER
+from ziggurat.data.engines._base import Engine, keep_lots
+from ziggurat.data.engines._canonical import WIDE_INTEGER, canonical
 from ziggurat.errors import EngineError, MissingExtraError
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
+    from ziggurat.randomness import Source
+
 _NUMERIC = 1700
 _BATCH = 50_000
+# For one transaction: a scan begins at the first row, wherever others are, and nobody helps with it.
+_IN_STORED_ORDER = ("SET LOCAL synchronize_seqscans = off", "SET LOCAL max_parallel_workers_per_gather = 0")
 _numbers = itertools.count(1)
 # The numbers PostgreSQL gives its built-in types (catalogue pg_type), which never change.
 _ARROW_TYPES = {
@@ -77,8 +81,10 @@ class PostgresEngine(Engine):
     def _in_byte_order(self, cell: exp.Expr) -> exp.Expr:
         return exp.Collate(this=cell, expression=exp.to_identifier("C", quoted=True))
 
-    def _fetch(self, statement: str) -> pa.Table:
+    def _fetch(self, statement: str, first: Sequence[str] = ()) -> pa.Table:
         with self._lock, self._connection.transaction(), self._connection.cursor() as cursor:
+            for each in first:
+                cursor.execute(each.encode())
             cursor.execute(statement.encode())
             return _table(cursor.fetchall(), cursor.description or [])
 
@@ -88,6 +94,20 @@ class PostgresEngine(Engine):
             cursor.execute(statement.encode())
             while rows := cursor.fetchmany(_BATCH):
                 yield _table(rows, cursor.description or [])
+
+    def draw_rows(self, expression: exp.Expr, count: int, limit: int, source: "Source") -> pa.Table:
+        """Return rows of a query's answer, drawn at random without replacement: every set of `limit` is equally likely.
+
+        PostgreSQL draws a lot for each row, in the order in which it stores them.
+        """
+        from ziggurat.data.engines._drawing import draw_by_lot
+
+        def draw(seed: int, share: float) -> pa.Table:
+            written = self.statement(keep_lots(expression, exp.Anonymous(this="RANDOM"), share))
+            first = (*_IN_STORED_ORDER, f"SELECT SETSEED({(seed >> 10) / 2**53!r})")
+            return self._withheld(lambda: canonical(self._fetch(written, first)), "Drawing rows")
+
+        return draw_by_lot(draw, count, limit, source)
 
     def lend(self, table: pa.Table) -> exp.Expr:
         """Return a small table of ours as it stands in the FROM of a query of this engine.
