@@ -435,6 +435,52 @@ def test_a_table_that_was_taken_back_is_gone(held: tuple[Engine, Load]) -> None:
             engine.query(exp.select("*").from_(lent))
 
 
+def _long_table() -> pa.Table:
+    columns = {name: _lendable().column(name).to_pylist() * 1_500 for name in _lendable().column_names}
+    columns["text"] = [
+        None if place % 3 == 0 else ("", "a\nb", 'c"d', "\\N", "it's é", "x,y")[place % 6] for place in range(6_000)
+    ]
+    columns['a "b" c'] = list(range(6_000))
+    return pa.table(columns)
+
+
+def test_a_long_table_is_lent_beside_the_query_and_not_in_it(held: tuple[Engine, Load]) -> None:
+    engine, _ = held
+    given = _long_table()
+    lent = engine.lend(given)
+    query = exp.select("*").from_(lent)
+    assert len(engine.statement(query)) < 200
+    assert sorted(map(str, engine.query(query).to_pylist())) == sorted(map(str, given.to_pylist()))
+    streamed = [row for piece in engine.batches(query) for row in piece.to_pylist()]
+    assert len(streamed) == given.num_rows
+    engine.take_back(lent)
+    with pytest.raises(EngineError):
+        engine.query(query)
+
+
+@pytest.mark.postgres
+def test_where_nothing_temporary_may_be_made_a_long_table_is_lent_in_the_query(postgres_uri: str) -> None:
+    import psycopg
+
+    given = _long_table()
+    with psycopg.connect(postgres_uri, autocommit=True) as connection, connection.transaction():
+        connection.execute("SET TRANSACTION READ ONLY")
+        connection.execute("SELECT 1")  # from here on the transaction stays read only
+        engine = PostgresEngine(connection)
+        lent = engine.lend(given)
+        assert isinstance(lent, exp.Unnest)
+        answer = engine.query(exp.select("*").from_(lent))
+        assert sorted(map(str, answer.to_pylist())) == sorted(map(str, given.to_pylist()))
+
+
+@pytest.mark.postgres
+def test_a_database_stays_read_only_after_a_table_was_lent(postgres_uri: str) -> None:
+    with PostgresEngine(postgres_uri) as engine:
+        engine.take_back(engine.lend(_long_table()))
+        setting = exp.Anonymous(this="CURRENT_SETTING", expressions=[exp.Literal.string("transaction_read_only")])
+        assert engine.query(exp.select(setting.as_("only"))).to_pylist() == [{"only": "on"}]
+
+
 def test_a_lent_table_joins_with_one_that_the_engine_holds(held: tuple[Engine, Load]) -> None:
     engine, load = held
     name = load(pa.table({"code": pa.array([1, 2, 2, 5], pa.int64())}))

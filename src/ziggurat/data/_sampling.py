@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
 from ziggurat.data._conditions import Condition
 from ziggurat.data._table import Table
 from ziggurat.data.reading import read
-from ziggurat.errors import DataError
-from ziggurat.randomness import Source, sample_without_replacement
+from ziggurat.randomness import Source
 
 
 def open_table(given: Any) -> Table:
@@ -24,7 +22,11 @@ def open_table(given: Any) -> Table:
 def sample_rows(
     table: Table, names: Sequence[str], limit: int, source: Source, where: Condition | None = None
 ) -> tuple[pa.Table, int]:
-    """Return at most `limit` rows, chosen at random without replacement, and how many there are in all."""
+    """Return at most `limit` rows, chosen at random without replacement, and how many there are in all.
+
+    Every set of so many rows is equally likely. The engine draws them: of a long table no others come here. From a
+    seeded source they are the same again if the engine is, and reads the table in the same order.
+    """
     asked = None if where is None else where.expression
     answer = table.aggregate(exp.Count(this=exp.Star()).as_("rows"), where=asked)
     count = int(answer.column("rows")[0].as_py())
@@ -33,15 +35,4 @@ def sample_rows(
         query = query.where(where.expression)
     if count <= limit:
         return table.query(query), count
-    chosen = np.sort(np.asarray(sample_without_replacement(count, limit, source=source), np.int64))
-    return pa.Table.from_batches(_choose_rows(table.engine.batches(query), chosen)), count
-
-
-def _choose_rows(batches: Iterator[pa.RecordBatch], places: np.ndarray) -> Iterator[pa.RecordBatch]:
-    start = 0
-    for batch in batches:
-        first, last = np.searchsorted(places, [start, start + batch.num_rows])
-        yield batch.take(pa.array(places[first:last] - start))
-        start += batch.num_rows
-    if start < (int(places[-1]) + 1 if places.size else 0):
-        raise DataError("The table lost rows while it was being read; nothing was learned.")
+    return table.engine.draw_rows(query, count, limit, source), count

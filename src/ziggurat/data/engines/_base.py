@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from types import TracebackType
-from typing import ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
 
 import pyarrow as pa
 from sqlglot import exp
@@ -12,6 +12,9 @@ from sqlglot import exp
 from ziggurat.data.engines._canonical import canonical
 from ziggurat.data.schema import FileLayout
 from ziggurat.errors import DataError, EngineError
+
+if TYPE_CHECKING:
+    from ziggurat.randomness import Source
 
 WIDE = "INT128"
 """The type, in a query, of integers that may need more than 64 bits; each engine has its own word for it."""
@@ -144,6 +147,27 @@ class Engine(ABC):
         """Run one statement and give its answer piece by piece; an engine that cannot gives it whole."""
         return iter([self._fetch(statement)])
 
+    def draw_rows(self, expression: exp.Expr, count: int, limit: int, source: "Source") -> pa.Table:
+        """Return rows of a query's answer, drawn at random without replacement: every set of `limit` is equally likely.
+
+        From a seeded source they are the same again if the engine reads what it holds in the same order. Here rows are
+        drawn as they pass by, which is right in this process; an engine elsewhere draws them itself.
+
+        Parameters
+        ----------
+        expression
+            A sqlglot expression, as for `query`.
+        count
+            How many rows the answer has.
+        limit
+            How many to draw, at most `count`.
+        source
+            Where the draw comes from.
+        """
+        from ziggurat.data.engines._drawing import draw_by_place
+
+        return draw_by_place(self.batches(expression), count, limit, source)
+
     def lend(self, table: pa.Table) -> exp.Expr:
         """Return a small table of ours as it stands in the FROM of a query of this engine.
 
@@ -267,6 +291,12 @@ def scramble(parts: Sequence[exp.Expr], salt: int) -> exp.Expr:
 def in_byte_order(cell: exp.Expr) -> exp.Expr:
     """Return a cell of text that ORDER BY puts in the same place on every engine, whatever language it is set to."""
     return exp.Anonymous(this=_BYTES, expressions=[cell])
+
+
+def keep_lots(expression: exp.Expr, lot: exp.Expr, share: float) -> exp.Select:
+    """Return a query for those rows of another's answer whose lot, drawn by the engine for each, is below a share."""
+    drawn = exp.LT(this=lot, expression=exp.Literal.number(repr(share)))
+    return exp.select("*").from_(exp.Subquery(this=expression, alias=exp.TableAlias(this="asked"))).where(drawn)
 
 
 def table_named(relation: str) -> exp.Table:

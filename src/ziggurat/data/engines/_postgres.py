@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pyarrow as pa
 from sqlglot import exp
 
-from ziggurat.data.engines._base import Engine
-from ziggurat.data.engines._canonical import WIDE_INTEGER
+from ziggurat.data.engines._base import Engine, keep_lots
+from ziggurat.data.engines._canonical import WIDE_INTEGER, canonical
 from ziggurat.errors import EngineError, MissingExtraError
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
+    from ziggurat.randomness import Source
+
 _NUMERIC = 1700
 _BATCH = 50_000
+_IN_QUERY = 1_000  # rows of a table of ours that are written into a query; more are lent as a table
+# For one transaction: a scan begins at the first row, wherever others are, and nobody helps with it.
+_IN_STORED_ORDER = ("SET LOCAL synchronize_seqscans = off", "SET LOCAL max_parallel_workers_per_gather = 0")
 _numbers = itertools.count(1)
 # The numbers PostgreSQL gives its built-in types (catalogue pg_type), which never change.
 _ARROW_TYPES = {
@@ -33,7 +38,7 @@ _ARROW_TYPES = {
 
 
 class PostgresEngine(Engine):
-    """A PostgreSQL database, read only.
+    """A PostgreSQL database, read only but for temporary tables of labels, which go when they were joined.
 
     The server's own log may quote cells; it is its administrator's to guard. A moment (timestamptz) has its date in
     UTC, over a connection of yours in the time zone of that connection.
@@ -77,8 +82,10 @@ class PostgresEngine(Engine):
     def _in_byte_order(self, cell: exp.Expr) -> exp.Expr:
         return exp.Collate(this=cell, expression=exp.to_identifier("C", quoted=True))
 
-    def _fetch(self, statement: str) -> pa.Table:
+    def _fetch(self, statement: str, first: Sequence[str] = ()) -> pa.Table:
         with self._lock, self._connection.transaction(), self._connection.cursor() as cursor:
+            for each in first:
+                cursor.execute(each.encode())
             cursor.execute(statement.encode())
             return _table(cursor.fetchall(), cursor.description or [])
 
@@ -89,23 +96,85 @@ class PostgresEngine(Engine):
             while rows := cursor.fetchmany(_BATCH):
                 yield _table(rows, cursor.description or [])
 
-    def lend(self, table: pa.Table) -> exp.Expr:
-        """Return a small table of ours as it stands in the FROM of a query of this engine.
+    def draw_rows(self, expression: exp.Expr, count: int, limit: int, source: "Source") -> pa.Table:
+        """Return rows of a query's answer, drawn at random without replacement: every set of `limit` is equally likely.
 
-        The database is only read, so it is one array a column, written into the query.
+        PostgreSQL draws a lot for each row, in the order in which it stores them.
         """
-        arrays = [
-            exp.cast(exp.Literal.string(_write_array(column)), _array_type(column.type)) for column in table.columns
+        from ziggurat.data.engines._drawing import draw_by_lot
+
+        def draw(seed: int, share: float) -> pa.Table:
+            written = self.statement(keep_lots(expression, exp.Anonymous(this="RANDOM"), share))
+            first = (*_IN_STORED_ORDER, f"SELECT SETSEED({(seed >> 10) / 2**53!r})")
+            return self._withheld(lambda: canonical(self._fetch(written, first)), "Drawing rows")
+
+        return draw_by_lot(draw, count, limit, source)
+
+    def lend(self, table: pa.Table) -> exp.Expr:
+        """Return a table of ours as it stands in the FROM of a query of this engine.
+
+        A short one is one array a column, written into the query. A long one is a temporary table, which only this
+        connection sees; where none may be made (a stand-by server, a login without that right), arrays too.
+        """
+        made = self._make_temporary(table) if table.num_rows > _IN_QUERY else None
+        return _unnest(table) if made is None else made
+
+    def take_back(self, lent: exp.Expr) -> None:
+        """Forget a table that was lent, once no query needs it any more."""
+        if isinstance(lent, exp.Table):
+            statement = f"DROP TABLE IF EXISTS {lent.sql(dialect=self.dialect)}"
+            self._withheld(lambda: self._fetch_nothing(statement), "Taking back a table")
+
+    def _make_temporary(self, table: pa.Table) -> exp.Table | None:
+        import psycopg
+
+        made = exp.table_(f"ziggurat_lent_{next(_numbers)}", db="pg_temp", quoted=True)
+        name = made.sql(dialect=self.dialect)
+        fields = [
+            f"{exp.to_identifier(each.name, quoted=True).sql(dialect=self.dialect)} {_type_name(each.type)}"
+            for each in table.schema
         ]
-        columns = [exp.to_identifier(name, quoted=True) for name in table.column_names]
-        alias = exp.TableAlias(this=exp.to_identifier("lent", quoted=True), columns=columns)
-        return exp.Unnest(expressions=arrays, alias=alias)
+        try:
+            self._fetch_nothing(f"CREATE TEMPORARY TABLE {name} ({', '.join(fields)})", (name, table))
+        except psycopg.Error:
+            return None
+        return made
+
+    def _fetch_nothing(self, statement: str, filled: tuple[str, pa.Table] | None = None) -> None:
+        """Change what is temporary; all else stays read only, and so does the next transaction."""
+        with self._lock, self._connection.transaction(), self._connection.cursor() as cursor:
+            cursor.execute(b"SET TRANSACTION READ WRITE")
+            cursor.execute(statement.encode())
+            if filled is not None:
+                name, table = filled
+                with cursor.copy(f"COPY {name} FROM STDIN (FORMAT csv, ENCODING 'UTF8')".encode()) as copy:
+                    for piece in table.to_batches(_BATCH):
+                        copy.write(_write_lines(piece))
+                cursor.execute(f"ANALYZE {name}".encode())
 
 
 def _table(rows: Sequence[tuple[Any, ...]], described: Sequence[Any]) -> pa.Table:
     columns = list(zip(*rows, strict=True)) or [()] * len(described)
     arrays = [_array(values, column) for values, column in zip(columns, described, strict=True)]
     return pa.Table.from_arrays(arrays, names=[column.name for column in described])
+
+
+def _unnest(table: pa.Table) -> exp.Unnest:
+    arrays = [
+        exp.cast(exp.Literal.string(_write_array(column)), f"{_type_name(column.type)}[]") for column in table.columns
+    ]
+    columns = [exp.to_identifier(name, quoted=True) for name in table.column_names]
+    alias = exp.TableAlias(this=exp.to_identifier("lent", quoted=True), columns=columns)
+    return exp.Unnest(expressions=arrays, alias=alias)
+
+
+def _write_lines(piece: pa.RecordBatch) -> bytes:
+    """Rows as COPY reads them: Arrow puts every text in quotation marks, and leaves NULL without."""
+    from pyarrow.csv import WriteOptions, write_csv
+
+    lines = pa.BufferOutputStream()
+    write_csv(piece, lines, WriteOptions(include_header=False))
+    return lines.getvalue().to_pybytes()  # type: ignore[no-any-return]
 
 
 def _write_array(column: pa.ChunkedArray) -> str:
@@ -119,9 +188,9 @@ def _quote(cell: str) -> str:
     return f'"{escaped}"'
 
 
-def _array_type(given: pa.DataType) -> str:
+def _type_name(given: pa.DataType) -> str:
     names = {pa.int64(): "BIGINT", pa.float64(): "DOUBLE PRECISION", pa.bool_(): "BOOLEAN", pa.date32(): "DATE"}
-    return f"{names.get(given, 'TEXT')}[]"
+    return names.get(given, "TEXT")
 
 
 def _connect(address: str) -> "Connection[Any]":

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pyarrow as pa
 from sqlglot import exp
 
-from ziggurat.data.engines._base import Engine
+from ziggurat.data.engines._base import Engine, keep_lots
 from ziggurat.data.engines._canonical import canonical
 from ziggurat.data.engines._file_names import files_named
 from ziggurat.data.engines._incoming import prepare_table
@@ -22,6 +22,8 @@ from ziggurat.errors import DataError, EngineError, MissingExtraError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from ziggurat.randomness import Source
 
 _numbers = itertools.count(1)
 _BATCH = 50_000
@@ -85,6 +87,19 @@ class SparkEngine(Engine):
                 return
             cells = zip(zip(*batch, strict=True), empty.schema.types, strict=True)
             yield pa.Table.from_arrays([pa.array(each, kind) for each, kind in cells], schema=empty.schema)
+
+    def draw_rows(self, expression: exp.Expr, count: int, limit: int, source: "Source") -> pa.Table:
+        """Return rows of a query's answer, drawn at random without replacement: every set of `limit` is equally likely.
+
+        Spark draws a lot for each row; a partition draws its own, from the seed and its number.
+        """
+        from ziggurat.data.engines._drawing import draw_by_lot
+
+        def draw(seed: int, share: float) -> pa.Table:
+            lot = exp.Anonymous(this="RAND", expressions=[exp.Literal.number(seed)])
+            return self.query(keep_lots(expression, lot, share))
+
+        return draw_by_lot(draw, count, limit, source)
 
     def lend(self, table: pa.Table) -> exp.Expr:
         """Return a small table of ours as it stands in the FROM of a query of this engine."""
