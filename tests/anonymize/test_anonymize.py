@@ -79,6 +79,22 @@ def test_progress_is_told_and_a_short_time_still_gives_an_answer() -> None:
     assert told[-1][1] == found.score
 
 
+def test_local_recoding_that_ran_out_of_time_keeps_its_models_and_says_so() -> None:
+    draws = np.random.default_rng(0).integers(0, 50, (6, 400))
+    names = [f"c{place}" for place in range(len(draws))]
+    table = pa.table(dict(zip(names, draws, strict=True)))
+
+    def recode(limit: float | None) -> Any:
+        return anonymize(table, KAnonymity(5), quasi_identifiers=names, recoding="local", time_limit=limit)
+
+    found, whole = recode(0), recode(None)
+    assert (found.stopped, found.to_dict()["stopped"]) == (True, True)
+    assert not whole.stopped
+    assert "stopped" not in whole.to_dict()
+    assert found.score >= whole.score
+    assert min(row["c0_count"] for row in found.table().group_by(names).aggregate([("c0", "count")]).to_pylist()) >= 5
+
+
 @pytest.mark.parametrize("share", [0, "0.16", "1/6", 0.5, "100e-2"])
 def test_the_limit_is_exact(share: Any) -> None:
     rows = {0: 0, "0.16": 0, "1/6": 1, 0.5: 3, "100e-2": 6}[share]

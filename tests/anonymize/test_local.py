@@ -7,13 +7,16 @@ import gzip
 import math
 import os
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from ziggurat.anonymize import AverageRisk, HighestRisk, KAnonymity, LDiversity, TCloseness
+from ziggurat.anonymize.generalizing import _local
 from ziggurat.anonymize.generalizing._combinations import Combinations, code_hierarchy, find_codes
 from ziggurat.anonymize.generalizing._local import Recoded, recode
 from ziggurat.anonymize.generalizing._models import ModelNumbers
@@ -180,7 +183,62 @@ def test_one_column_is_enough() -> None:
 def test_a_search_that_is_stopped_at_once_still_satisfies_its_models() -> None:
     counted = table(6)
     found = recode(counted, [KAnonymity(5).to_numbers()], stop=np.ones(1, np.int64))
+    assert found.stopped
     assert all(sum(counted.counts[i] for i in who) >= 5 for who in classes(counted, found).values())
+
+
+WIDE = (16, 12, 9, 8, 5, 4, 3, 2)
+
+
+def about(model: LDiversity | TCloseness) -> ModelNumbers:
+    return replace(model.to_numbers(), about=0)
+
+
+def searches() -> dict[str, Callable[[], Recoded]]:
+    k = KAnonymity
+    return {
+        "k": lambda: recode(table(11, 1500, WIDE), [k(5).to_numbers()]),
+        "weights": lambda: recode(table(12, 1500, WIDE), [k(3).to_numbers()], weights={"c0": 4.0, "c3": 0.5}),
+        "suppression": lambda: recode(table(13, 1500, WIDE), [k(8).to_numbers()], limit=30),
+        "distinct": lambda: recode(table(14, 800, WIDE, True), [k(3).to_numbers(), about(LDiversity("s", 3))]),
+        "entropy": lambda: recode(table(15, 800, WIDE, True), [about(LDiversity("s", 2.5, "entropy"))]),
+        "closeness": lambda: recode(table(17, 800, WIDE, True), [k(4).to_numbers(), about(TCloseness("s", 0.25))]),
+        "average": lambda: recode(table(18, 800, WIDE), [AverageRisk(0.1).to_numbers()]),
+    }
+
+
+@pytest.mark.parametrize("name", searches())
+def test_the_outcome_is_that_of_looking_at_every_box_at_every_cost(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = searches()[name]()
+    fill, floors = _local.kernels.fill_boxes, []
+
+    def fill_forgetting(words: Any, judge: Any, parts: Any, filling: Any, *rest: Any) -> Any:
+        """Fill boxes as if none had been looked at before."""
+        if filling.told[0] < 0:
+            floors[:] = filling.floors
+        filling.seen[:] = -1.0
+        filling.floors[:] = floors
+        return fill(words, judge, parts, filling, *rest)
+
+    monkeypatch.setattr(_local.kernels, "fill_boxes", fill_forgetting)
+    again = searches()[name]()
+    assert np.array_equal(found.levels, again.levels)
+    assert (found.score, found.classes, found.suppressed) == (again.score, again.classes, again.suppressed)
+    assert floors
+    assert not found.stopped
+
+
+def test_progress_is_told_while_boxes_are_filled_and_what_it_raises_is_heard() -> None:
+    told: list[float] = []
+    recode(table(11, 1500, WIDE), [KAnonymity(5).to_numbers()], progress=told.append)
+    assert told[-1] == 1.0
+    assert told == sorted(told)
+
+    def complain(share: float) -> None:
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        recode(table(11, 1500, WIDE), [KAnonymity(5).to_numbers()], progress=complain)
 
 
 @pytest.mark.skipif(not DATA, reason="ZIGGURAT_DATA is not set")

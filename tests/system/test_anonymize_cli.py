@@ -230,6 +230,15 @@ def test_a_search_that_is_stopped_says_how_far_it_may_be_from_the_optimum() -> N
     assert "stopped early, so this is the best so far" in list(outcome(made))[1]
 
 
+def test_a_local_recoding_that_is_stopped_says_so(command: Command, clinic: Path) -> None:
+    options = ("--k", "3", "--recoding", "local", "--suppress", "0.5", "--out", "safe.csv", *KEPT)
+    stopped = command("anonymize", "patients.csv", *options, "--time-limit", "0")
+    assert stopped.code == 0, stopped.err
+    whole = command("anonymize", "patients.csv", *options, "--force")
+    told = "stopped early: every model holds"
+    assert [told in " ".join(made.out.split()) for made in (stopped, whole)] == [True, False]
+
+
 def test_the_bar_says_what_the_search_does() -> None:
     assert _describe_search(0.0, np.inf, 0.2) == "Searching …"
     assert _describe_search(0.0, np.inf, 5.0) == "Compiling the search (once) …"

@@ -94,7 +94,8 @@ def anonymize(
         "mondrian": ranges that are split as long as both halves satisfy the models.
     time_limit
         Seconds to search; the best so far is returned with the gap that is left. By default a minute in lattices of
-        more than ten million generalisations, else as long as it takes. Ctrl-C also ends with the best so far.
+        more than ten million generalisations, else as long as it takes. Ctrl-C also ends with the best so far. Local
+        recoding then recodes coarsely what is left, keeps every model, and says so (`stopped`).
     progress
         Called about twenty times a second with the share that is decided and the best score so far.
 
@@ -154,6 +155,9 @@ class Anonymized(Shown, GivenAsFrame):
         How the values of each quasi-identifier become more general.
     free_text
         The columns that were dropped because they hold free text.
+    stopped
+        Whether local recoding was ended by the time limit or by Ctrl-C: every model holds, but more is lost than need
+        be.
     """
 
     question: ProtectedColumns
@@ -169,6 +173,7 @@ class Anonymized(Shown, GivenAsFrame):
     lattice: Lattice = field(repr=False)
     hierarchies: Mapping[str, Hierarchy] = field(repr=False, default_factory=dict)
     free_text: tuple[str, ...] = ()
+    stopped: bool = False
 
     def table(self) -> pa.Table:
         """Return the anonymised rows, in an order that says nothing of that of the table."""
@@ -237,6 +242,7 @@ class Anonymized(Shown, GivenAsFrame):
             "promise": "unbounded",
             "not_promised": NOT_PROMISED,
             **({"free_text": list(self.free_text)} if self.free_text else {}),
+            **({"stopped": True} if self.stopped else {}),
         }
 
 
@@ -379,6 +385,7 @@ class _Assignment:
             publication=Publication(self.table, self.counted, labels, kept, self.question.sensitive),
             lattice=lattice,
             hierarchies=self.hierarchies,
+            stopped=isinstance(made, Recoded) and made.stopped,
         )
 
 

@@ -11,7 +11,7 @@ import math
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +35,9 @@ Progress = Callable[[float], None]
 _STEPS = (*(0.005 * 1.5**r for r in range(13)), np.inf)
 _WORK = 2_000_000_000  # combinations times nodes
 _NODES = 20_000
+_CACHED = 8_192  # entries of a table for some columns at given levels
+_TABLES = 1_000_000  # entries of the tables of these columns for all levels
+_POLL = 0.05
 _PAIRS = 4_000_000  # combinations of costly clusters times clusters that could take them
 NOTHING_PASSES = (
     "No recoding satisfies these models, not even one that publishes all rows alike; "
@@ -59,12 +62,15 @@ class Recoded:
         How many different rows of labels are published.
     suppressed
         How many rows are not.
+    stopped
+        Whether it was stopped, so that the rest was recoded coarsely.
     """
 
     levels: Levels
     score: float
     classes: int
     suppressed: int
+    stopped: bool = False
 
     def labels(self, counted: Combinations, column: int) -> tuple[object, ...]:
         """Return what is published in one column for every combination; None where it is suppressed."""
@@ -122,7 +128,7 @@ def recode(
             found = summary(counted, levels, shares)
             risk = _average(asked)
             if found.classes <= risk * (counted.rows - found.suppressed) * (1 + TOLERANCE):
-                return found
+                return replace(found, stopped=bool(flag[0]))
             least = min(_next(search.judge.smallest), math.ceil(1 / risk - TOLERANCE))
 
 
@@ -199,6 +205,8 @@ def _next(least: int) -> int:
 
 @contextmanager
 def _stop_after(stop: Integers, seconds: float | None) -> Iterator[None]:
+    if seconds is not None and seconds <= 0:
+        stop.fill(1)
     timer = None if seconds is None else threading.Timer(seconds, stop.fill, (1,))
     if timer is not None:
         timer.daemon = True
@@ -210,6 +218,29 @@ def _stop_after(stop: Integers, seconds: float | None) -> Iterator[None]:
             timer.cancel()
 
 
+@contextmanager
+def _repeated(tell: Callable[[], None]) -> Iterator[None]:
+    """Tell again and again, from a thread of its own, while compiled loops run; what it raises is raised at the end."""
+    over, raised = threading.Event(), []
+
+    def keep_telling() -> None:
+        try:
+            while not over.wait(_POLL):
+                tell()
+        except BaseException as error:  # noqa: BLE001 - it is raised where it is heard
+            raised.append(error)
+
+    teller = threading.Thread(target=keep_telling, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        over.set()
+        teller.join()
+    for error in raised:
+        raise error
+
+
 class _LocalSearch:
     """One search with a given smallest class."""
 
@@ -219,7 +250,8 @@ class _LocalSearch:
         self.judge, self._parts = judge_of(counted, asked, least)
         self._trees = trees_of(counted.ladders, shares)
         self._limit = limit
-        self._nodes, self._floors, self._last = _nodes(counted, shares)
+        nodes, floors, self._last = _nodes(counted, shares)
+        self._words, self._filling = _prepare_filling(counted, self._trees, nodes, floors)
 
     def levels(self, stop: Integers, progress: Progress) -> Levels:
         of, clusters = self._fill(stop, progress)
@@ -234,15 +266,18 @@ class _LocalSearch:
 
     def _fill(self, stop: Integers, progress: Progress) -> tuple[Integers, int]:
         many = len(self._parts.counts)
-        of, clusters = np.full(many, -1, np.int64), 0
-        slots, stamp = np.zeros(1 << max(4, (2 * many).bit_length()), np.int64), np.zeros(1, np.int64)
-        for done, most in enumerate(_STEPS):
-            progress(0.8 * done / len(_STEPS))
-            made = kernels.fill_boxes(
-                self._trees, self.judge, self._parts, self._nodes, self._floors, float(most), self._last, of, clusters,
-                slots, stamp, stop,
-            )  # fmt: skip
-            clusters = int(made)
+        of, clusters, left = np.full(many, -1, np.int64), 0, self._filling.told
+
+        def tell() -> None:
+            progress(0.8 * (1 - int(left[0]) / max(many, 1)) if left[0] >= 0 else 0.0)
+
+        with _repeated(tell):
+            for most in _STEPS:
+                made = kernels.fill_boxes(
+                    self._words, self.judge, self._parts, self._filling, float(most), self._last, of, clusters, stop
+                )
+                clusters = int(made)
+        tell()
         return of, clusters
 
     def _lists(self, of: Integers, clusters: int) -> kernels.Clusters:
@@ -284,6 +319,66 @@ def trees_of(ladders: Sequence[Ladder], shares: Reals) -> kernels.Trees:
     strides = np.array([ladder.height + 1 for ladder in ladders], np.int64)
     joined: list[Any] = [np.concatenate(each) for each in (groups, costs, marks)]
     return kernels.Trees(np.array(at[:-1], np.int64), strides, joined[0].astype(np.int64), joined[1], joined[2])
+
+
+def _group_columns(ladders: Sequence[Ladder]) -> list[list[int]]:
+    """Columns whose codes together are few enough that a table of them stays in the processor's cache."""
+    groups: list[list[int]] = []
+    for j in sorted(range(len(ladders)), key=lambda j: -ladders[j].size):
+        for group in groups:
+            held = [ladders[each] for each in (*group, j)]
+            sizes = math.prod(each.size for each in held)
+            if sizes <= _CACHED and sizes * math.prod(each.height for each in held) <= _TABLES:
+                group.append(j)
+                break
+        else:
+            groups.append([j])
+    return groups
+
+
+def _prepare_filling(
+    counted: Combinations, trees: kernels.Trees, nodes: Integers, floors: Reals
+) -> tuple[kernels.Words, kernels.Filling]:
+    costs, marks, ids, tables, at = [], [], [], [], 0
+    for group in _group_columns(counted.ladders):
+        cost, mark = np.zeros((1, 1)), np.zeros((1, 1), np.int64)
+        number, level, sizes, heights = np.zeros(len(counted.counts), np.int64), np.zeros(len(nodes), np.int64), 1, 1
+        for j in group:
+            size, height = counted.ladders[j].size, counted.ladders[j].height
+            own = slice(int(trees.at[j]), int(trees.at[j]) + size * (height + 1))
+            more = trees.costs[own].reshape(size, height + 1)[:, :height].T
+            words = trees.marks[own].reshape(size, height + 1)[:, :height].T
+            cost = (cost[:, None, :, None] + more[None, :, None, :]).reshape(heights * height, sizes * size)
+            mark = (mark[:, None, :, None] + words[None, :, None, :]).reshape(heights * height, sizes * size)
+            number, level = number * size + counted.codes[:, j], level * height + nodes[:, j]
+            sizes, heights = sizes * size, heights * height
+        costs.append(cost.ravel())
+        marks.append(mark.ravel())
+        ids.append(number)
+        tables.append(at + level * sizes)
+        at += cost.size
+    return kernels.Words(np.concatenate(costs), np.concatenate(marks)), _room(floors, ids, tables)
+
+
+def _room(floors: Reals, ids: list[Integers], tables: list[Integers]) -> kernels.Filling:
+    many = ids[0].size
+    slots = 1 << max(4, (2 * many).bit_length())
+    chosen, keys, where, names, rows = (np.empty(many, np.int64) for _ in range(5))
+    return kernels.Filling(
+        tables=np.ascontiguousarray(np.stack(tables, 1)),
+        floors=floors,
+        seen=np.full(floors.size, -1.0),
+        left=np.arange(many),
+        ids=np.stack(ids),
+        told=np.array([-1, 0], np.int64),
+        slots=np.zeros(slots, np.int64),
+        sums=np.zeros(2 * slots, np.int64),
+        chosen=chosen,
+        keys=keys,
+        where=where,
+        names=names,
+        rows=rows,
+    )
 
 
 def _marks(first: int, many: int) -> Integers:

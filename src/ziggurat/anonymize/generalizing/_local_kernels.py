@@ -72,6 +72,31 @@ class CombinationArrays(NamedTuple):
     sensitive: Integers  # [i, s]
 
 
+class Words(NamedTuple):
+    """What columns cost, several together: entry `table + id` is about the codes of an id at the levels of a table."""
+
+    costs: Reals
+    marks: Integers
+
+
+class Filling(NamedTuple):
+    """How far boxes are filled, and room to work in."""
+
+    tables: Integers  # [v, q]: where the levels of node v begin for the q-th group of columns
+    floors: Reals  # [v] no row that is left and was not looked at costs less
+    seen: Reals  # [v] rows that cost at most this were looked at, and need not be again
+    left: Integers  # rows without a box, the first told[0] of them
+    ids: Integers  # [q, x]: the codes of the x-th of them in a group of columns
+    told: Integers  # how many are left, -1 at first; how many hash tables were made
+    slots: Integers
+    sums: Integers
+    chosen: Integers
+    keys: Integers
+    where: Integers
+    names: Integers
+    rows: Integers
+
+
 class Clusters(NamedTuple):
     """Which combinations are published together: lists in both directions, the last cluster what is suppressed."""
 
@@ -204,30 +229,68 @@ def judge_groups(g: Judge, parts: CombinationArrays, who: Integers, starts: Inte
 
 
 @compiled
-def _number_boxes(t: Trees, parts: CombinationArrays, left: Integers, node: Integers, slots: Integers, stamp: Int,
-           where: Integers, keys: Integers, rows: Integers, cost: Reals) -> Int:  # fmt: skip
-    """Number the boxes that the combinations in `left` are in at a node; return how many.
+def _choose_rows(w: Words, ids: Integers, tables: Integers, many: Int, seen: Real, most: Real, chosen: Integers,
+           keys: Integers) -> tuple[Int, Real]:  # fmt: skip
+    """Choose the places whose box costs more than `seen` and at most `most`, and make the keys of their boxes.
+
+    Return how many there are, and the least cost beyond.
+    """
+    found, beyond = 0, np.inf
+    for x in range(many):
+        lost = 0.0
+        for q in range(tables.size):
+            lost += w.costs[tables[q] + ids[q, x]]
+        if lost > most:
+            beyond = min(beyond, lost)
+        elif lost > seen:
+            chosen[found] = x
+            found += 1
+    for y in range(found):
+        key = np.int64(0)
+        for q in range(tables.size):
+            key += w.marks[tables[q] + ids[q, chosen[y]]]
+        keys[y] = key
+    return found, beyond
+
+
+@compiled
+def _drop_lonely(parts: CombinationArrays, left: Integers, chosen: Integers, keys: Integers, many: Int, smallest: Int,
+           sums: Integers) -> Int:  # fmt: skip
+    """Keep those whose box may have enough rows: boxes are told apart by a few bits only, so that none is missed."""
+    room = 16
+    while room < 2 * many:
+        room *= 2
+    sums[:room] = 0
+    for y in range(many):
+        sums[(keys[y] ^ (keys[y] >> _FOLD)) & (room - 1)] += parts.counts[left[chosen[y]]]
+    kept = 0
+    for y in range(many):
+        if sums[(keys[y] ^ (keys[y] >> _FOLD)) & (room - 1)] >= smallest:
+            chosen[kept], keys[kept] = chosen[y], keys[y]
+            kept += 1
+    return kept
+
+
+@compiled
+def _number_boxes(parts: CombinationArrays, left: Integers, chosen: Integers, keys: Integers, many: Int,
+           slots: Integers, stamp: Int, where: Integers, names: Integers, rows: Integers) -> Int:  # fmt: skip
+    """Number the boxes of the chosen; return how many.
 
     Keys are sums of well spread words. Should two boxes ever have the same, their rows make one class, with levels at
     which all of them meet: worse, but not wrong.
     """
     boxes, last = 0, slots.size - 1
-    for x in range(left.size):
-        i = left[x]
-        key, lost = np.int64(0), 0.0
-        for j in range(node.size):
-            at = t.at[j] + parts.codes[i, j] * t.strides[j] + node[j]
-            key += t.marks[at]
-            lost += t.costs[at]
+    for y in range(many):
+        key = keys[y]
         place = (key ^ (key >> _FOLD)) & last
-        while slots[place] >> _FOLD == stamp and keys[slots[place] & _PLACE] != key:
+        while slots[place] >> _FOLD == stamp and names[slots[place] & _PLACE] != key:
             place = (place + 1) & last
         if slots[place] >> _FOLD != stamp:
             slots[place] = (stamp << _FOLD) | boxes
-            keys[boxes], rows[boxes], cost[boxes] = key, 0, lost
+            names[boxes], rows[boxes] = key, 0
             boxes += 1
-        where[x] = slots[place] & _PLACE
-        rows[where[x]] += parts.counts[i]
+        where[y] = slots[place] & _PLACE
+        rows[where[y]] += parts.counts[left[chosen[y]]]
     return boxes
 
 
@@ -247,45 +310,66 @@ def _list_places(where: Integers, many: Int, boxes: Int) -> tuple[Integers, Inte
 
 
 @compiled
-def _keep_homeless(left: Integers, of: Integers) -> Int:
+def _keep_homeless(left: Integers, ids: Integers, many: Int, of: Integers) -> Int:
     """Move those without a cluster to the front; return how many."""
-    many = 0
-    for i in left:
-        if of[i] < 0:
-            left[many] = i
-            many += 1
-    return many
+    kept = 0
+    for x in range(many):
+        if of[left[x]] < 0:
+            left[kept] = left[x]
+            for q in range(ids.shape[0]):
+                ids[q, kept] = ids[q, x]
+            kept += 1
+    return kept
 
 
 @compiled
-def fill_boxes(t: Trees, g: Judge, parts: CombinationArrays, nodes: Integers, floors: Reals, most: Real, last: Int,
-           of: Integers, clusters: Int, slots: Integers, stamp: Integers, stop: Integers) -> Int:  # fmt: skip
+def _is_settled(g: Judge) -> Truth:
+    """Whether a box that does not satisfy the models never will once rows have left it."""
+    open_ones = 0
+    for q in range(g.kinds.size):
+        if g.kinds[q] == PRESENCE or (g.about[q] >= 0 and g.kinds[q] != DISTINCT):
+            open_ones += 1
+    return open_ones == 0
+
+
+@compiled
+def fill_boxes(w: Words, g: Judge, parts: CombinationArrays, f: Filling, most: Real, last: Int, of: Integers,
+           clusters: Int, stop: Integers) -> Int:  # fmt: skip
     """Give rows that have no box yet to boxes of at most this cost, node by node; return the number of clusters.
 
-    If `stop` is set only the `last` nodes are looked at, which end at the top.
+    If `stop` is set only the `last` nodes are looked at, which end at the top. Rows only ever leave a box, so that one
+    that was refused for want of rows, people or values is refused for good: it is looked at once, not at every cost.
     """
-    left = np.arange(of.size)
-    left = left[: _keep_homeless(left, of)]
-    size = left.size
-    where, keys, rows, cost = (np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64),
-                               np.empty(size))  # fmt: skip
-    for v in range(nodes.shape[0]):
-        if left.size == 0:
+    settled = _is_settled(g)
+    nodes = f.tables.shape[0]
+    many = _keep_homeless(f.left, f.ids, f.left.size if f.told[0] < 0 else f.told[0], of)
+    f.told[0] = many
+    for v in range(nodes):
+        if many == 0:
             break
-        if floors[v] > most or (stop[0] != 0 and v < nodes.shape[0] - last):
+        if f.floors[v] > most or (stop[0] != 0 and v < nodes - last):
             continue
-        stamp[0] += 1
-        boxes = _number_boxes(t, parts, left, nodes[v], slots, stamp[0], where, keys, rows, cost)
-        places, starts = _list_places(where, left.size, boxes)
-        for x in range(left.size):
-            places[x] = left[places[x]]
+        found, beyond = _choose_rows(w, f.ids, f.tables[v], many, f.seen[v], most, f.chosen, f.keys)
+        if settled:
+            f.seen[v], f.floors[v] = most, beyond
+        found = _drop_lonely(parts, f.left, f.chosen, f.keys, found, g.smallest, f.sums)
+        if found == 0:
+            continue
+        f.told[1] += 1
+        boxes = _number_boxes(parts, f.left, f.chosen, f.keys, found, f.slots, f.told[1], f.where, f.names, f.rows)
+        places, starts = _list_places(f.where, found, boxes)
+        for y in range(found):
+            places[y] = f.left[f.chosen[places[y]]]
+        before = clusters
         for b in range(boxes):
             who = places[starts[b] : starts[b + 1]]
-            if rows[b] >= g.smallest and cost[b] <= most and _fits(g, parts, who):
+            if f.rows[b] >= g.smallest and _fits(g, parts, who):
                 for i in who:
                     of[i] = clusters
                 clusters += 1
-        left = left[: _keep_homeless(left, of)]
+        if clusters > before:
+            many = _keep_homeless(f.left, f.ids, many, of)
+            f.told[0] = many
     return clusters
 
 

@@ -70,6 +70,8 @@ def as_they_were(untouched: Mapping[str, float]) -> Iterator[str]:
 
 def _how_good(made: Anonymized) -> str:
     best = made.best
+    if made.stopped:
+        return "local recoding, stopped early: every model holds, but with more time less would be lost."
     if best is None:
         return f"{made.recoding} recoding, of which no optimum is known."
     if best.optimal:
