@@ -38,7 +38,7 @@ _SIGNALS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
 def main() -> None:
     """Run the command line; the way `ziggurat` starts."""
     # Nearly all that a command makes while it loads stays: looking through it for garbage often finds none.
-    gc.set_threshold(50_000)
+    gc.set_threshold(200_000, 20, 100)
     for stream in (sys.stdout, sys.stderr):
         # A terminal or log that cannot show a letter gets a question mark, not a crash half-way.
         if isinstance(stream, TextIOWrapper):

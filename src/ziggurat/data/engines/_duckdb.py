@@ -118,6 +118,11 @@ class DuckDBEngine(_DuckDB):
         super().ready()
         _require_same(self._sealed)
 
+    def columns(self, relation: str) -> dict[str, pa.DataType]:
+        """Return the engine's own type of each column of a relation, as Arrow types."""
+        text = self._texts.get(relation)  # a table of our own, all of text: nothing needs to be asked
+        return super().columns(relation) if text is None else dict.fromkeys(text.header.names, pa.string())
+
     def query(self, expression: exp.Expr, statement: str = "") -> pa.Table:
         """Run a query and return its answer in canonical Arrow types, the same on every engine."""
         answer = super().query(expression, statement)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         names_one_person,
         roles_in_name,
     )
-    from ziggurat.data.schema._kind_texts import GRAMMAR, LONGEST, PLAIN_TRUTH, TYPICAL, cell_reads_as, looks_like
+    from ziggurat.data.schema._kind_texts import GRAMMAR, LONGEST, PLAIN_TRUTH, TYPICAL, kind_reader, looks_like
     from ziggurat.data.schema._known import (
         INT64_LOWER,
         INT64_UPPER,
@@ -49,7 +49,7 @@ else:
                 NUMBER_CODES TEXT_CODES is_bare_name names_a_counter names_a_number names_a_person
                 names_a_unit names_one_person roles_in_name
             """,
-            "_kind_texts": "GRAMMAR LONGEST PLAIN_TRUTH TYPICAL cell_reads_as looks_like",
+            "_kind_texts": "GRAMMAR LONGEST PLAIN_TRUTH TYPICAL kind_reader looks_like",
             "_known": """
                 BoundValue Bounds Categories Hierarchy INT64_LOWER INT64_UPPER Kind MissingCode Provenance Symbols
                 Value kind_of_values write_value
@@ -86,10 +86,10 @@ __all__ = [
     "Symbols",
     "Unit",
     "Value",
-    "cell_reads_as",
     "hierarchies_in",
     "is_bare_name",
     "kind_of_values",
+    "kind_reader",
     "looks_like",
     "names_a_counter",
     "names_a_number",

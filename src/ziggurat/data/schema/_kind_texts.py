@@ -1,6 +1,7 @@
 """How values of each kind are written as text, whoever reads them: an engine, a schema or a hierarchy."""
 
 import re
+from collections.abc import Callable
 from functools import cache
 
 from ziggurat.data.schema._known import Kind
@@ -35,12 +36,13 @@ def looks_like(text: str, kind: Kind) -> bool:
 
 def cell_reads_as(cell: str, kind: Kind) -> bool:
     """Return whether `reads_as` holds for a filled cell that is no missing code."""
-    if kind is Kind.BOOLEAN:
-        return cell.strip(" ").lower() in PLAIN_TRUTH
-    bare = cell.strip(" ")
-    return len(bare) <= LONGEST[kind] and _typical(kind).fullmatch(bare) is not None
+    return kind_reader(kind)(cell.strip(" "))
 
 
 @cache
-def _typical(kind: Kind) -> re.Pattern[str]:
-    return re.compile(TYPICAL[kind])
+def kind_reader(kind: Kind) -> Callable[[str], bool]:
+    """Return `cell_reads_as` of one kind, for cells without blanks around them."""
+    if kind is Kind.BOOLEAN:
+        return lambda cell: cell.lower() in PLAIN_TRUTH
+    longest, typical = LONGEST[kind], re.compile(TYPICAL[kind]).fullmatch
+    return lambda cell: typical(cell) is not None and len(cell) <= longest

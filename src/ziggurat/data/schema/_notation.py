@@ -70,7 +70,7 @@ class Notation:
     @property
     def is_plain(self) -> bool:
         """Whether it says nothing that is not understood without it."""
-        return self == Notation()
+        return self == _PLAIN
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is not plain, ready for JSON."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 from ziggurat.data.reading.guessing._conventions import Conventions, date_notation, this_century
-from ziggurat.data.schema import Kind, Notation, cell_reads_as
+from ziggurat.data.schema import Kind, Notation, kind_reader
 from ziggurat.data.written import (
     BLANKS,
     MONTHS,
@@ -163,7 +163,7 @@ def _plain(cells: Sequence[str], most: int, told: Conventions) -> Iterator[Found
             continue
         if kind is Kind.DATE and told.date_format not in ("", "%Y-%m-%d"):
             continue
-        odd = _misfits(cells, partial(cell_reads_as, kind=kind), most)
+        odd = _misfits(cells, kind_reader(kind), most)
         if odd is not None:
             yield Candidate(kind), odd
             if kind is Kind.INTEGER:
@@ -177,7 +177,7 @@ def _numbers(cells: Sequence[str], most: int, told: Conventions, decimals: str) 
     for decimal in told.decimal or decimals:
         groupings = _GROUPINGS[decimal] if told.thousands is None else (told.thousands,)
         for thousands in ("", *(each for each in groupings if each)):
-            written = Notation(decimal=decimal, thousands=thousands, affixes=affixes)
+            written = _notation(decimal, thousands, affixes)
             odd = None if written.is_plain else _misfits(cells, _pattern(Kind.REAL, written, True).fullmatch, most)
             if odd is None:
                 continue
@@ -187,6 +187,11 @@ def _numbers(cells: Sequence[str], most: int, told: Conventions, decimals: str) 
             read = _pattern(kind, written, False).fullmatch
             yield Candidate(kind, written), frozenset(cell for cell in odd | (broken or set()) if not read(cell))
             break  # what groups more digits reads nothing else
+
+
+@cache
+def _notation(decimal: str, thousands: str, affixes: tuple[str, ...]) -> Notation:
+    return Notation(decimal=decimal, thousands=thousands, affixes=affixes)
 
 
 @cache

@@ -106,14 +106,14 @@ def _cell(name: str) -> exp.Expr:
 
 def _look_at(column: pa.ChunkedArray, told: Conventions, allowed: float) -> _Seen:
     values, counts = (each.to_pylist() for each in column.value_counts().flatten())
-    filled = {cell: count for cell, count in zip(values, counts, strict=True) if cell and cell.strip(BLANKS)}
+    stripped = {cell: bare for cell in values if cell and (bare := cell.strip(BLANKS))}
+    filled = {cell: count for cell, count in zip(values, counts, strict=True) if cell in stripped}
     marks = tuple(dict.fromkeys(each for each in (*told.missing, *MISSING_MARKS) if each in filled))
     unsure = tuple(each for each in UNSURE_MARKS if each in filled)
     sure = filled.keys() - {*marks, *unsure}
-    given = {cell: cell.strip(BLANKS) for cell in sure}
-    matched = match_candidates(list(given.values()), told, allowed) if sure else {}
+    matched = match_candidates([stripped[cell] for cell in sure], told, allowed) if sure else {}
     total = sum(map(filled.__getitem__, sure))
-    odd = (sum(filled[cell] for cell in sure if given[cell] in each) if each else 0 for each in matched.values())
+    odd = (sum(filled[cell] for cell in sure if stripped[cell] in each) if each else 0 for each in matched.values())
     fitting = tuple(total - each for each in odd)
     return _Seen(tuple(matched), fitting, total, marks, unsure, "" if matched or not sure else _doubt(sure))
 
