@@ -70,3 +70,12 @@ def test_a_table_named_for_a_file_is_told_in_words_of_the_command_line(run: Run,
     (tmp_path / "t.csv").write_text("a\n1\n")
     result = run("suggest", "t.csv", "--table", "t")
     assert (result.returncode, "--table on the command line" in result.stderr) == (2, True)
+
+
+def test_of_many_columns_each_reason_is_told_once(run: Run, tmp_path: Path) -> None:
+    names = [f"v{place}" for place in range(150)]
+    rows = [",".join(str(10 + 7 * row + place) for place in range(150)) for row in range(30)]
+    (tmp_path / "t.csv").write_text("\n".join([",".join(names), *rows, ""]))
+    told = run("suggest", "t.csv", "--out", "s.yaml").stderr.splitlines()
+    assert any(line.startswith("v0, v1, v2, v3 and 146 others: ") for line in told)
+    assert len(told) < 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +21,7 @@ from ziggurat.cli._options import (
 from ziggurat.cli._outputs import print_json
 from ziggurat.cli.terminal import show_status
 from ziggurat.files import check_output
+from ziggurat.wording import count_noun
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -30,6 +32,7 @@ app = typer.Typer(
 )
 
 _LOOKING = "Looking at the table …"
+_MOST_LINES, _NAMED = 100, 4
 
 
 @app.command()
@@ -63,14 +66,28 @@ def suggest(
         proposed = suggest_schema(opened)
     for note in opened.notes:
         typer.echo(printable(note), err=True)
-    for column, reason in proposed.reasons.items():
-        typer.echo(f"{printable(column)}: {reason}", err=True)
+    for columns, reason in _gather(proposed.reasons):
+        typer.echo(f"{printable(columns)}: {reason}", err=True)
     text = proposed.schema.to_yaml()
     if not out:
         typer.echo(text)
         return
     write_text(Path(out), text, mode=0o600)  # it holds values of the data
     typer.echo(f"The proposal is in {out}; replace what is marked 'learned' by what is publicly known.")
+
+
+def _gather(reasons: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """A line for each column; if they are many, one for each reason, with the columns that it is about."""
+    if len(reasons) <= _MOST_LINES:
+        yield from reasons.items()
+        return
+    alike: dict[str, list[str]] = {}
+    for column, reason in reasons.items():
+        alike.setdefault(reason, []).append(column)
+    for reason, columns in alike.items():
+        others = len(columns) - _NAMED
+        named = ", ".join(columns[:_NAMED])
+        yield f"{named} and {count_noun(others, 'other')}" if others > 0 else named, reason
 
 
 @app.command()

@@ -16,7 +16,6 @@ from ziggurat.data.engines import is_finite
 from ziggurat.data.expressions import (
     cast_to,
     constant,
-    count_where,
     is_filled,
     is_one_of,
     missing_codes,
@@ -115,10 +114,9 @@ def see_value(column: Column, given: pa.DataType) -> exp.Expr:
     return conversion(column, given).value
 
 
-def count_bad(column: Column, given: pa.DataType) -> dict[str, exp.Expr]:
-    """Return the number of cells that cannot be read as the column's kind, under the key "bad"."""
-    bad = conversion(column, given).bad
-    return {} if bad is None else {"bad": count_where(bad)}
+def find_unreadable(column: Column, given: pa.DataType) -> exp.Expr | None:
+    """Return the condition that a cell cannot be read as the column's kind; None if every cell can."""
+    return conversion(column, given).bad
 
 
 def _is_list(given: pa.DataType) -> bool:

@@ -13,12 +13,14 @@ from sqlglot import exp
 
 from ziggurat.data._tally import tally
 from ziggurat.data.engines import Engine
+from ziggurat.data.expressions import count_where
 from ziggurat.data.schema import Column
 
 Ask = Callable[[Column, pa.DataType], Mapping[str, exp.Expr]]
 See = Callable[[Column, pa.DataType], exp.Expr]
+Flag = Callable[[Column, pa.DataType], exp.Expr | None]
 
-_PLACE, _CELL = "ziggurat_place", "ziggurat_cell"
+_PLACE, _CELL, _FLAG, _UNREADABLE = "ziggurat_place", "ziggurat_cell", "ziggurat_flag", "unreadable"
 _STACKING = ("duckdb",)  # others plan a wide query quickly, or read a row whole for each of its cells
 WORTH_STACKING = 8
 """From how many columns that are alike on it pays to stack them."""
@@ -40,7 +42,7 @@ class HeldColumns:
 
 
 def tally_columns(
-    held: HeldColumns, columns: Sequence[Column], ask: Ask, see: See | None = None
+    held: HeldColumns, columns: Sequence[Column], ask: Ask, see: See | None = None, flag: Flag | None = None
 ) -> dict[str, dict[str, Any]]:
     """Return for each column the value of each aggregate that `ask` gives for it, by its key.
 
@@ -54,6 +56,9 @@ def tally_columns(
         Gives aggregates over the cells of a column, by key.
     see
         Gives a cell as the aggregates see it; by default as the engine holds it.
+    flag
+        Gives the condition that a cell, as the engine holds it, cannot be read, or None; such cells are counted on
+        the way, under the key "unreadable".
     """
     answers: dict[str, dict[str, Any]] = {}
     alone: list[Column] = []
@@ -64,8 +69,8 @@ def tally_columns(
             alone.extend(alike)
         else:
             for start in range(0, len(alike), at_once):
-                answers |= _ask_stack(held, alike[start : start + at_once], ask, see)
-    return answers | _ask_side_by_side(held, alone, ask, see)
+                answers |= _ask_stack(held, alike[start : start + at_once], ask, see, flag)
+    return answers | _ask_side_by_side(held, alone, ask, see, flag)
 
 
 def _alike(held: HeldColumns, columns: Sequence[Column]) -> list[list[Column]]:
@@ -77,15 +82,19 @@ def _alike(held: HeldColumns, columns: Sequence[Column]) -> list[list[Column]]:
     return list(groups.values())
 
 
-def _ask_stack(held: HeldColumns, alike: list[Column], ask: Ask, see: See | None) -> dict[str, dict[str, Any]]:
+def _ask_stack(
+    held: HeldColumns, alike: list[Column], ask: Ask, see: See | None, flag: Flag | None
+) -> dict[str, dict[str, Any]]:
     given = held.types[alike[0].name]
     model = replace(alike[0], name=_CELL, labels=())
     place = exp.column(_PLACE, quoted=True)
     cell = see(model, given) if see else exp.column(_CELL, quoted=True)
-    seen = exp.select(place, cell.as_(_CELL, quoted=True, copy=False), copy=False).from_(
-        _stack(held, alike), copy=False
-    )
-    asked = ask(model, given)
+    asked, shown = dict(ask(model, given)), [place, cell.as_(_CELL, quoted=True, copy=False)]
+    marked = flag(model, given) if flag else None
+    if marked is not None:
+        shown.append(marked.as_(_FLAG, quoted=True, copy=False))
+        asked[_UNREADABLE] = _count_flagged(_FLAG)
+    seen = exp.select(*shown, copy=False).from_(_stack(held, alike), copy=False)
     named = [each.as_(f"tally_{at}", copy=False) for at, each in enumerate(asked.values())]
     query = (
         exp.select(place, *named, copy=False)
@@ -109,13 +118,21 @@ def _stack(held: HeldColumns, alike: list[Column]) -> exp.Expr:
     return chosen
 
 
-def _ask_side_by_side(held: HeldColumns, columns: list[Column], ask: Ask, see: See | None) -> dict[str, dict[str, Any]]:
+def _ask_side_by_side(
+    held: HeldColumns, columns: list[Column], ask: Ask, see: See | None, flag: Flag | None
+) -> dict[str, dict[str, Any]]:
     asked = {(each.name, key): one for each in columns for key, one in ask(each, held.types[each.name]).items()}
-    known = {each.name: each for each in columns}
+    shown = _shown(held, columns, see)
+    for place, each in enumerate(columns if flag else ()):
+        marked = flag(each, held.types[each.name]) if flag else None
+        if marked is not None:
+            shown[f"{_FLAG}_{place}"] = marked
+            asked[each.name, _UNREADABLE] = _count_flagged(f"{_FLAG}_{place}")
 
     def run(aggregates: list[exp.Expr]) -> pa.Table:
         used = dict.fromkeys(cell.name for each in aggregates for cell in each.find_all(exp.Column))
-        view = held.relation if see is None else _view(held, [known[name] for name in used], see)
+        seen = [shown[name].as_(name, quoted=True, copy=False) for name in used]
+        view = exp.select(*seen, copy=False).from_(held.relation, copy=False).subquery("seen", copy=False)
         return held.engine.query(exp.select(*aggregates, copy=False).from_(view, copy=False))
 
     answers: dict[str, dict[str, Any]] = {}
@@ -124,6 +141,10 @@ def _ask_side_by_side(held: HeldColumns, columns: list[Column], ask: Ask, see: S
     return answers
 
 
-def _view(held: HeldColumns, columns: list[Column], see: See) -> exp.Expr:
-    seen = [see(each, held.types[each.name]).as_(each.name, quoted=True, copy=False) for each in columns]
-    return exp.select(*seen, copy=False).from_(held.relation, copy=False).subquery("seen", copy=False)
+def _shown(held: HeldColumns, columns: list[Column], see: See | None) -> dict[str, exp.Expr]:
+    given = held.types
+    return {each.name: see(each, given[each.name]) if see else exp.column(each.name, quoted=True) for each in columns}
+
+
+def _count_flagged(name: str) -> exp.Expr:
+    return count_where(exp.column(name, quoted=True))

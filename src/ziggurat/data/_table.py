@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pyarrow as pa
 from sqlglot import exp
 
-from ziggurat.data._conversion import Conversion, conversion, count_bad, is_moment, kind_of, see_value
+from ziggurat.data._conversion import Conversion, conversion, find_unreadable, is_moment, kind_of, see_value
 from ziggurat.data._preview import TablePreview, TableView, preview_column
 from ziggurat.data._stacking import HeldColumns, tally_columns
 from ziggurat.data._tally import tally
@@ -250,10 +250,12 @@ class Table:
     def unreadable(self) -> dict[str, int]:
         """Return for each column how many cells cannot be read as its kind, where there are any."""
         checked = [each for each in self._declared.columns if self._conversions[each.name].bad is not None]
-        counts = tally_columns(self._columns_held, checked, count_bad)
-        return {each.name: counts[each.name]["bad"] for each in checked if counts[each.name]["bad"]}
+        counts = tally_columns(self._columns_held, checked, lambda *_: {}, flag=find_unreadable)
+        return {each.name: counts[each.name]["unreadable"] for each in checked if counts[each.name]["unreadable"]}
 
-    def tally(self, columns: Sequence[Column], ask: Callable[[Column], Mapping[str, exp.Expr]]) -> _Tallied:
+    def tally(
+        self, columns: Sequence[Column], ask: Callable[[Column], Mapping[str, exp.Expr]], unreadable: bool = False
+    ) -> _Tallied:
         """Return for each column the aggregates that `ask` gives for it, by key; raw, for the steward.
 
         Parameters
@@ -263,8 +265,11 @@ class Table:
         ask
             Depends on the kind, the missing codes and the notation of a column only: columns that are alike in them
             are asked about together, so that a table may have thousands.
+        unreadable
+            Count on the way the cells that cannot be read, under the key "unreadable", of columns that may have some.
         """
-        return tally_columns(self._columns_held, columns, lambda column, _: ask(column), see_value)
+        flag = find_unreadable if unreadable else None
+        return tally_columns(self._columns_held, columns, lambda column, _: ask(column), see_value, flag)
 
     def describe(self) -> pa.Table:
         """Return name, kind, role and public knowledge of each column; no cell, and nothing learned from cells."""

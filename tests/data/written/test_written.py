@@ -219,3 +219,24 @@ def test_a_readable_form_of_a_date_is_the_same_as_its_directives() -> None:
     assert Notation(dates=("DD.MM.YYYY",)) == dates("%d.%m.%Y")
     assert Notation(dates=("dd.MM.yyyy HH:mm:ss",)) == dates("%d.%m.%Y %H:%M:%S")
     assert Notation(dates=("MMMM DD, YYYY",)) == dates("%B %d, %Y")
+
+
+FORMS = ("%d.%m.%Y", "%Y-%m-%d", "%m/%d/%y", "%Y%m%d", "%d. %m. %Y", "%Y-%m-%d %H:%M:%S", "%d.%m.%y %H:%M", "%d %b %Y")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_days_with_one_digit_and_with_two_are_read_alike(form: str) -> None:
+    days = [(day, month, year) for day in (1, 9, 29, 30, 31) for month in (1, 2, 4, 12) for year in (1900, 2000, 2023)]
+    cells = sorted({write_day(form, wide, *day) for day in days for wide in (1, 2)})
+    schema = Schema((Column("day", "date", written=dates(form, century=1930)),))
+    found = read(pa.table({"day": cells}), schema, on_bad_cell="missing").raw.rows().column("day").to_pylist()
+    assert found == [read_date(cell, form, 1930) for cell in cells]
+    assert any(found)
+
+
+def write_day(form: str, wide: int, day: int, month: int, year: int) -> str:
+    pieces = {"d": f"{day:0{wide}}", "m": f"{month:0{wide}}", "Y": str(year), "y": f"{year % 100:02}", "b": "mar"}
+    pieces |= {"H": "7", "M": "05", "S": "09"}
+    for name, piece in pieces.items():
+        form = form.replace(f"%{name}", piece)
+    return form

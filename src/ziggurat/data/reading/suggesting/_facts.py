@@ -101,8 +101,7 @@ class ColumnFacts:
 def look_at(table: Table) -> list[tuple[Column, ColumnFacts]]:
     """Return what is seen of every column that queries see."""
     columns = table.schema.columns
-    rows, unreadable = table.raw.count_rows(), table.unreadable() if table.lenient else {}
-    first = table.tally(columns, _first_questions)
+    rows, first = table.raw.count_rows(), table.tally(columns, _first_questions, unreadable=table.lenient)
     numbered = [column for column in columns if "distinct" not in first[column.name] and _counts_matter(column)]
     for name, found in table.tally(numbered, lambda column: {"distinct": _count_distinct(column)}).items():
         first[name] |= found
@@ -116,7 +115,6 @@ def look_at(table: Table) -> list[tuple[Column, ColumnFacts]]:
             ColumnFacts(
                 rows,
                 **(first[column.name] | later.get(column.name, {})),
-                unreadable=unreadable.get(column.name, 0),
                 look=looks.get(column.name),
             ),
         )
