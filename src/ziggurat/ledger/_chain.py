@@ -37,7 +37,7 @@ class Entry(NamedTuple):
         When it was written, by the writer's clock, in UTC.
     kind
         What it records: genesis, budget, grant, close, reserve, commit, abandon, unbounded,
-        decision, register or witness.
+        decision, register, witness or checkpoint.
     body
         What it says, as canonical JSON.
     previous, hash

@@ -345,6 +345,25 @@ class WitnessNamed(Record):
             raise ParameterError("lost must be true or false.")
 
 
+@dataclass(frozen=True)
+class Checkpoint(Record):
+    """Everything that the entries before it add up to, so that opening a ledger need not read them again.
+
+    `open` numbers the reservations that may still be committed; one that is not listed is lost from here on. What `state`
+    says is written and read in `checkpoints`.
+    """
+
+    kind: ClassVar[str] = "checkpoint"
+    open: list[int]
+    state: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.open, list) or not all(type(seq) is int for seq in self.open):
+            raise ParameterError("A checkpoint numbers the reservations that are open.")
+        if not isinstance(self.state, dict):
+            raise ParameterError("A checkpoint says what the entries before it add up to.")
+
+
 _RECORDS: dict[str, type[Record]] = {
     cls.kind: cls
     for cls in (
@@ -359,6 +378,7 @@ _RECORDS: dict[str, type[Record]] = {
         Unbounded,
         WentOn,
         WitnessNamed,
+        Checkpoint,
     )
 }
 
