@@ -100,7 +100,7 @@ def spend_apart(where: str, number: object, spends: int) -> None:
 
 def sample_rows(ledger: Ledger, spends: int) -> list[Any]:
     start = ledger.head().seq
-    spend_all(ledger, "sample", spends)
+    spend_all(ledger, f"sample {start}", spends)
     return [tuple(entry) for entry in ledger.history(limit=ledger.head().seq - start)]
 
 

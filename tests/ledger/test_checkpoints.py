@@ -484,3 +484,61 @@ def test_verification_from_a_checkpoint_hears_the_witness(file: Path, witness_pl
     with raw(file) as connection:
         connection.execute("DELETE FROM entries WHERE seq > ?", (seq - 4,))
     assert any("missing although the witness saw them" in each.what for each in verify_ledger(file).problems)
+
+
+LARGE = {"text": "x" * 70_000, "number": 1.5}
+
+
+def spend_large(ledger: Ledger) -> int:
+    with ledger.spend("clinic", "ana", pure("0.1"), "large") as spend:
+        entry = spend.commit(LARGE)
+    assert entry.data["answer"] == LARGE
+    return entry.seq
+
+
+def test_a_large_answer_is_kept_beside_the_chain_and_replayed(opened: Open) -> None:
+    ledger = fill(opened())
+    seq = spend_large(ledger)
+    assert len(ledger.entry(seq).body) < 300
+    again = opened()
+    assert again.entry(seq).data["answer"] == LARGE
+    assert again.history(limit=3) == ledger.history(limit=3)
+    assert [entry.data["answer"] for entry in again.history(limit=5) if entry.seq == seq] == [LARGE]
+    replay = again.reserve("clinic", "ana", pure("0.1"), "large")
+    assert (replay.replayed, replay.answer, replay.rehearsal) == (True, LARGE, False)
+    assert again.verify().ok
+
+
+@pytest.mark.parametrize("change", ["UPDATE answers SET body = replace(body, '1.5', '2.5')", "DELETE FROM answers"])
+def test_a_large_answer_that_was_changed_or_lost_is_found_and_not_given(file: Path, change: str) -> None:
+    with Ledger.open(file) as ledger:
+        seq = spend_large(fill(ledger))
+    with raw(file) as connection:
+        connection.execute(change)
+    problem = verify_ledger(file).problems[0]
+    assert (problem.seq, "has lost its answer" in problem.what) == (seq, True)
+    with Ledger.open(file) as ledger, pytest.raises(LedgerCorruptError, match=f"the answer of entry {seq}"):
+        ledger.reserve("clinic", "ana", pure("0.1"), "large")
+
+
+def test_a_large_answer_that_was_not_kept_is_not_committed(file: Path) -> None:
+    """Both are in one transaction: without the text there is no entry, and the cost stays spent."""
+    with Ledger.open(file) as ledger:
+        fill(ledger)
+        before, reservation = ledger.head().seq, ledger.reserve("clinic", "ana", pure("0.1"), "large")
+        connection = ledger._journal.store._live()
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(Exception, match="disk is full"):
+            reservation.commit(LARGE)
+        assert ledger.head().seq == before + 1
+        connection.execute(f"PRAGMA max_page_count = {pages + 1000}")
+        assert reservation.commit(LARGE).data["answer"] == LARGE
+        assert ledger.verify().ok
+
+
+@pytest.mark.parametrize("said", [{"sha256": "", "size": 0}, {"sha256": "0" * 64, "size": 0}, {"size": 3}])
+def test_an_answer_beside_the_chain_has_both_a_hash_and_a_size(said: dict[str, Any]) -> None:
+    body = {"reservation": 4, "answer": None, "rehearsal": False, **said}
+    with pytest.raises(Exception, match="commit"):
+        record_from("commit", canonical(body, "body"))

@@ -57,6 +57,17 @@ class Entry(NamedTuple):
         return decode(self.body)
 
 
+class AnsweredEntry(Entry):
+    """An entry whose answer is kept beside the chain, with that answer; `body` is what was hashed."""
+
+    answer: str = "null"
+
+    @property
+    def data(self) -> Any:
+        """The body as a JSON value, with the answer in its place."""
+        return {**decode(self.body), "answer": decode(self.answer)}
+
+
 class Head(NamedTuple):
     """The newest entry: whoever knows it can tell later whether history before it was changed."""
 

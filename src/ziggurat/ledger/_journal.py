@@ -10,7 +10,7 @@ from datetime import datetime
 
 from ziggurat.errors import LedgerCorruptError, LedgerError, ZigguratError
 from ziggurat.ledger._chain import Entry, Head, follow, intact, now, timestamp
-from ziggurat.ledger._entries import Checkpoint, Genesis, Record, WitnessNamed, body_of, record_from
+from ziggurat.ledger._entries import Checkpoint, Commit, Genesis, Record, WitnessNamed, body_of, record_from
 from ziggurat.ledger._rules import check
 from ziggurat.ledger._state import State
 from ziggurat.ledger.checkpoints import EVERY, make_checkpoint, open_checkpoint, point
@@ -23,8 +23,8 @@ Decide = Callable[[State, datetime], Record | None]
 class _Request:
     """Something to be appended, and what came of it."""
 
-    def __init__(self, decide: Decide) -> None:
-        self.decide, self.done = decide, False
+    def __init__(self, decide: Decide, beside: str = "") -> None:
+        self.decide, self.beside, self.done = decide, beside, False
         self._entry: Entry | None = None
         self._error: Exception | None = None
 
@@ -79,13 +79,13 @@ class Journal:
         """The state as last seen, for guesses that may be out of date."""
         return self._state
 
-    def append(self, decide: Decide) -> Entry | None:
+    def append(self, decide: Decide, beside: str = "") -> Entry | None:
         """Append the record that `decide` makes of the newest state; it may make none, or raise.
 
-        When this returns, the entry is on disk. The rules are checked while no other writer can come between. Threads that
+        `beside` is the text of an answer that is kept beside the chain. When this returns, all is on disk. The rules are checked while no other writer can come between. Threads that
         wait for their turn share a transaction, and so a sync: whoever comes first writes for all of them.
         """
-        request, lock = _Request(decide), self._alone()
+        request, lock = _Request(decide, beside), self._alone()
         self._waiting.append(request)
         with lock:
             try:
@@ -149,6 +149,8 @@ class Journal:
                     last, error = self._decide(request)
                     outcomes.append((request, None if last is None else last[1], error))
                     if last is not None:
+                        if isinstance(last[0], Commit) and last[0].sha256:
+                            writer.keep(last[0].sha256, request.beside)
                         announced = self._write(writer, *last, alone=len(batch) == 1)
         except BaseException as error:
             if folded:

@@ -8,13 +8,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 from ziggurat.cards import Card, Shown
 from ziggurat.errors import LedgerCorruptError, LedgerError, LedgerUseError, ParameterError, ZigguratError
 from ziggurat.ledger._arguments import address, first_entry, lifetime, patience
-from ziggurat.ledger._chain import Entry, Head, intact, now, timestamp
+from ziggurat.ledger._chain import Entry, Head, encode, intact, now, timestamp
 from ziggurat.ledger._entries import (
+    LARGE_ANSWER,
     Abandonment,
     Budget,
     Closing,
@@ -396,7 +398,7 @@ class Ledger(Shown):
             found = self._journal.store.entries(seq, 1)
         if not found or found[0].seq != seq or not intact(found[0]):
             raise LedgerCorruptError(f"{self._journal.store.name} has lost or changed entry {seq}; verify it.")
-        return found[0]
+        return self._archive.with_answer(found[0])
 
     def grant_of(self, reservation: int) -> Grant:
         """Give the grant that paid for a reservation, named by the number of its entry."""
@@ -474,7 +476,8 @@ class Ledger(Shown):
 
     def _page(self, state: State, start: int, end: int, budget: str | None, analyst: str | None) -> list[Entry]:
         """Give the entries from one number up to another that are about a budget and an analyst."""
-        entries = [entry for entry in self._journal.store.entries(start, end - start) if entry.seq < end]
+        read = self._journal.store.entries(start, end - start)
+        entries = [self._archive.with_answer(entry) for entry in read if entry.seq < end]
         if budget is None and analyst is None:
             return entries
         known: dict[int, tuple[str, str]] = {}
@@ -494,7 +497,13 @@ class Ledger(Shown):
         return data.get("table", ""), data.get("analyst", "")
 
     def _commit(self, reservation: int, answer: Any, rehearsal: bool) -> Entry:
-        return self._append(Commit(reservation, check_answer(answer), rehearsal))
+        checked = check_answer(answer)
+        text = encode(checked) or ""
+        if len(text) <= LARGE_ANSWER or not self._journal.store.keeps():
+            return self._append(Commit(reservation, checked, rehearsal))
+        made = Commit(reservation, None, rehearsal, sha256(text.encode()).hexdigest(), len(text))
+        entry = cast(Entry, self._journal.append(lambda _state, _moment: made, text))
+        return self._archive.with_answer(entry)
 
     def _abandon(self, reservation: int) -> None:
         self._append(Abandonment(reservation))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ziggurat.cards import Shown
 from ziggurat.errors import LedgerCorruptError, LedgerError, ZigguratError
 from ziggurat.ledger._chain import Entry, Head, decode, encode, intact, is_text, is_timestamp
-from ziggurat.ledger._entries import Checkpoint, Record, WentOn, record_from
+from ziggurat.ledger._entries import Checkpoint, Commit, Record, WentOn, record_from
 from ziggurat.ledger._keys import PublicKey
 from ziggurat.ledger._rules import check
 from ziggurat.ledger._signing import Receipt
@@ -176,6 +176,8 @@ class Auditor:
             self.report(entry.seq, f"breaks a rule: {_lower_first(error)}")
         if isinstance(record, Checkpoint):
             self._compare_index()
+        if isinstance(record, Commit) and record.sha256:
+            self._compare_answer(record, entry)
         try:
             self.state.apply(record, Head(entry.seq, entry.hash))
         except ZigguratError:
@@ -188,6 +190,14 @@ class Auditor:
                 self.report(seq, "is not in the index, so that what it answers would cost again, or is not told")
         except LedgerError as error:
             self.report(0, f"cannot be read: {_lower_first(error)}", "The index")
+
+    def _compare_answer(self, record: Commit, entry: Entry) -> None:
+        """Compare an answer that is kept beside the chain with its hash and size."""
+        try:
+            if len(self.archive.with_answer(entry).answer) != record.size:  # type: ignore[attr-defined]
+                self.report(entry.seq, "states another size of its answer than it has")
+        except LedgerError:
+            self.report(entry.seq, "has lost its answer, which was kept beside it, or it was changed")
 
     def _record(self, entry: Entry) -> Record | None:
         try:

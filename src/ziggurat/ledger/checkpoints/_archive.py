@@ -7,10 +7,11 @@ only make a question cost again, and a text that statements must tell is missed 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any
 
 from ziggurat.errors import LedgerCorruptError, LedgerError, LedgerUseError
-from ziggurat.ledger._chain import Entry, intact
+from ziggurat.ledger._chain import AnsweredEntry, Entry, intact
 from ziggurat.ledger._entries import Commit, Hold, Unbounded, record_from
 from ziggurat.ledger._state import GrantState, NoteList, State
 from ziggurat.ledger.checkpoints._checkpoint import name_notes
@@ -49,6 +50,18 @@ class Archive:
         if (again.count, again.digest) != (whole.count, whole.digest):
             raise LedgerCorruptError(f"{self._store.name} has lost or changed what it must tell of {table!r}; verify it.")
         return [what for _, what in again.recent]
+
+    def with_answer(self, entry: Entry) -> Entry:
+        """Give an entry with its answer, where that is kept beside the chain; it must be the one that was committed."""
+        named = entry.data.get("sha256") if entry.kind == Commit.kind and '"sha256"' in entry.body else None
+        if not named:
+            return entry
+        text = self._store.kept(named)
+        if text is None or sha256(text.encode("utf-8", "surrogateescape")).hexdigest() != named:
+            raise LedgerCorruptError(f"{self._store.name} has lost or changed the answer of entry {entry.seq}; verify it.")
+        found = AnsweredEntry(*entry)
+        found.answer = text
+        return found
 
     def owner(self, state: State, reservation: int) -> GrantState:
         """Find the grant that paid for a reservation, however long ago."""

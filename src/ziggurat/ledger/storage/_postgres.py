@@ -60,6 +60,11 @@ _POINTED = "SELECT seq FROM ziggurat.pointers WHERE key = %s ORDER BY seq"
 _ROWS = "unnest(%s::text[], %s::bigint[]) AS new (key, seq)"
 _POINT = f"INSERT INTO ziggurat.pointers (key, seq) SELECT key, seq FROM {_ROWS} ON CONFLICT DO NOTHING"  # noqa: S608
 _UNPOINTED = f"SELECT key, seq FROM {_ROWS} EXCEPT SELECT key, seq FROM ziggurat.pointers"  # noqa: S608
+_KEEP = "INSERT INTO ziggurat.answers (hash, body) VALUES (%s, %s) ON CONFLICT DO NOTHING"
+_TEXT = "SELECT body FROM ziggurat.answers WHERE hash = %s"
+_MAY_KEEP = (
+    "SELECT has_table_privilege('ziggurat.answers', 'SELECT') AND has_table_privilege('ziggurat.answers', 'INSERT')"
+)
 
 # Our trigger is known by what it does: before (2) delete (8), update (16) and truncate (32), once per statement.
 _OWN = """t.tgname = c.relname || '_keep' AND t.tgtype = 58 AND t.tgenabled IN ('O', 'A') AND t.tgqual IS NULL
@@ -162,6 +167,20 @@ class PostgresStore(Store):
             if not self._has_index():
                 return list(pointers)
             return self._live().execute(_UNPOINTED, _columns(pointers)).fetchall()
+
+    def keeps(self) -> bool:
+        """Ledgers of earlier versions have no table for it, and a role may lack the right to use it."""
+        with _translate_errors(self.name):
+            if not self._has_index():
+                return False
+            row = self._live().execute(_MAY_KEEP).fetchone()
+            return row is not None and bool(row[0])
+
+    def kept(self, sha256: str) -> str | None:
+        """Give the text that is kept under a hash."""
+        with _translate_errors(self.name):
+            row = self._live().execute(_TEXT, (sha256,)).fetchone() if self._has_index() else None
+        return None if row is None else str(row[0])
 
     @contextmanager
     def writing(self, start: int = 1) -> Iterator[Writer]:
@@ -286,6 +305,14 @@ class _PostgresWriter(Writer):
         if not self._has_index():
             self._connection.execute(_INDEX)
         self._connection.execute(_POINT, _columns(pointers))
+
+    def keep(self, sha256: str, text: str) -> None:
+        """Keep a text beside the entries, and read it back."""
+        self._connection.execute(_KEEP, (sha256, text))
+        if self._connection.execute(_TEXT, (sha256,)).fetchone() != (text,):
+            raise LedgerCorruptError(
+                "The ledger in PostgreSQL did not keep the new answer, so nothing was recorded; verify it."
+            )
 
     def commit(self) -> None:
         """Send the rest, and commit; after a failed statement the server answers COMMIT with a silent ROLLBACK."""

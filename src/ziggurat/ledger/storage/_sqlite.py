@@ -19,6 +19,8 @@ from ziggurat.ledger.storage._sqlite_file import (
     exists,
     has_index,
     insert,
+    keep_text,
+    kept_text,
     make_durable,
     oddities,
     raise_ours,
@@ -36,7 +38,7 @@ _NEWEST = (
 )
 _POINTED = "SELECT seq FROM pointers WHERE key = ? ORDER BY seq"
 
-_PATIENCE = 2.0  # seconds
+_PATIENCE, _PAUSE = 2.0, 0.0004  # seconds
 
 # SQLite forbids any use of a connection after fork, even closing it, so a child keeps its parent's for ever.
 _INHERITED: list[sqlite3.Connection] = []
@@ -96,6 +98,16 @@ class SqliteStore(Store):
         """Give those of some rows that the index lacks."""
         return [one for one in pointers if one[1] not in self.pointed(one[0])]
 
+    def keeps(self) -> bool:
+        """Files of earlier versions get the table at their first checkpoint."""
+        with _translate_errors(self.name, writing=False):
+            return has_index(self._live())
+
+    def kept(self, sha256: str) -> str | None:
+        """Give the text that is kept under a hash."""
+        with _translate_errors(self.name, writing=False):
+            return kept_text(self._live(), sha256) if has_index(self._live()) else None
+
     def version(self) -> int:
         """Give SQLite's count of commits by other connections; a connection that is new counts anew."""
         connection = self._live()
@@ -110,7 +122,7 @@ class SqliteStore(Store):
             raise LedgerUseError(f"{self.name} was opened for reading only; open it for writing.")
         self._require_same_file()
         try:
-            connection.execute("BEGIN IMMEDIATE")
+            self._queue(connection)
             self._require_own_contents()
             yield _SqliteWriter(connection)
             connection.execute("COMMIT")
@@ -167,6 +179,24 @@ class SqliteStore(Store):
                 self._connection.close()
                 raise
 
+    def _queue(self, connection: sqlite3.Connection) -> None:
+        """Wait for the writer's place. SQLite itself would sleep longer and longer, and many writers all at once."""
+        until = time.monotonic() + self._timeout
+        connection.execute("PRAGMA busy_timeout = 0")
+        try:
+            while True:
+                try:
+                    connection.execute("BEGIN IMMEDIATE")
+                except sqlite3.OperationalError as error:
+                    busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+                    if not busy or time.monotonic() > until:
+                        raise
+                    time.sleep(_PAUSE)
+                else:
+                    return
+        finally:
+            connection.execute(f"PRAGMA busy_timeout = {int(self._timeout * 1000)}")
+
     def _require_same_file(self) -> None:
         """A file that was moved away or replaced would swallow reservations that nobody finds again."""
         try:
@@ -206,6 +236,10 @@ class _SqliteWriter(Writer):
 
     def settle(self) -> None:
         """Each entry was read back when it was added."""
+
+    def keep(self, sha256: str, text: str) -> None:
+        """Keep a text beside the entries."""
+        keep_text(self._connection, sha256, text)
 
     def index(self, pointers: Sequence[Pointer]) -> None:
         """Add rows to the index."""

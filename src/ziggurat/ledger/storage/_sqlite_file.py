@@ -151,6 +151,19 @@ def add_pointers(connection: sqlite3.Connection, pointers: Sequence[Pointer]) ->
     connection.executemany("INSERT OR IGNORE INTO pointers (key, seq) VALUES (?, ?)", pointers)
 
 
+def keep_text(connection: sqlite3.Connection, sha256: str, text: str) -> None:
+    """Keep a text by its hash, and read it back."""
+    connection.execute("INSERT OR IGNORE INTO answers (hash, body) VALUES (?, ?)", (sha256, text))
+    if kept_text(connection, sha256) != text:
+        raise LedgerCorruptError("The database did not keep the new answer, so nothing was recorded; verify the ledger.")
+
+
+def kept_text(connection: sqlite3.Connection, sha256: str) -> str | None:
+    """Give the text that is kept under a hash."""
+    row = connection.execute("SELECT body FROM answers WHERE hash = ?", (sha256,)).fetchone()
+    return None if row is None or not isinstance(row[0], str) else row[0]
+
+
 def require_ledger(connection: sqlite3.Connection) -> None:
     """Refuse a database that does not say that it is a ledger of this format."""
     (owner,) = connection.execute("PRAGMA application_id").fetchone()

@@ -36,6 +36,10 @@ class Writer(ABC):
     def index(self, pointers: Sequence[Pointer]) -> None:
         """Add rows to the index; a ledger that was made without one gets it."""
 
+    @abstractmethod
+    def keep(self, sha256: str, text: str) -> None:
+        """Keep a text beside the entries, by its hash, and read it back."""
+
 
 class Store(ABC):
     """Entries in a database.
@@ -76,6 +80,14 @@ class Store(ABC):
     @abstractmethod
     def unpointed(self, pointers: Sequence[Pointer]) -> list[Pointer]:
         """Give those of some rows that the index lacks."""
+
+    @abstractmethod
+    def keeps(self) -> bool:
+        """Tell whether texts can be kept beside the entries."""
+
+    @abstractmethod
+    def kept(self, sha256: str) -> str | None:
+        """Give the text that is kept under a hash; whoever asks compares it with the hash."""
 
     def version(self) -> int | None:
         """Give a number that differs whenever another connection has committed in between; None if there is none."""
