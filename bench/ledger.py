@@ -1,10 +1,10 @@
 """Durable spends through the ledger against bare commits of the same rows, and how a ledger grows, in one run.
 
 A spend is a reservation and a commit: two transactions, each synced to disk. The bare side writes rows of the same
-number and bytes with the same settings and as many transactions, and does nothing else. First one writer, alternating with
-the bare side; then eight threads of one process, which share transactions, and eight processes, each beside as many bare
-writers; then the same ledger with and without a witness, which syncs once more for each reservation. Last, what opening,
-asking, showing and verifying cost as the ledger grows. Run it with
+number and bytes with the same settings and as many transactions, and does nothing else. First one writer, alternating
+with the bare side; then eight threads of one process, which share transactions, and eight processes, each beside as
+many bare writers; then the same ledger with and without a witness, which syncs once more for each reservation. Last,
+what opening, asking, showing and verifying cost as the ledger grows. Run it with
 `python bench/ledger.py [rounds] [spends per round] [entries, such as 1000,100000,1000000]`.
 """
 
@@ -76,21 +76,21 @@ def report_many(
     bare: Callable[[Path], Callable[[list[Any]], None]],
 ) -> None:
     """Eight threads of one process, and eight processes, beside eight bare writers of the same kind."""
-    for kind, run in (("threads", in_threads), ("processes", in_processes)):
-        rates: list[tuple[float, float]] = []
-        with granted(place(f"{kind}.db")) as ledger:
-            rows = sample_rows(ledger, spends)
-            for number in range(rounds):
-                whose = [f"{kind} {number} {each}" for each in range(WRITERS)]
-                if kind == "threads":
-                    ours = run([lambda one=one: spend_all(ledger, one, spends) for one in whose])
-                else:
-                    ours = run([lambda one=one: spend_apart(place(f"{kind}.db"), one, spends) for one in whose])
-                path = Path(folder) / f"bare {kind}.db"
-                jobs = [lambda each=each: bare(path)(number_rows(rows, number, each)) for each in range(WRITERS)]
-                theirs = run(jobs)
-                rates.append((WRITERS * spends / ours, WRITERS * spends / theirs))
-        tell(f"{store}, {WRITERS} {kind}", rates)
+    path = Path(folder) / "bare many.db"
+    with granted(place("many.db")) as ledger:
+        rows = sample_rows(ledger, spends)
+
+        def compare(kind: str, number: int) -> tuple[float, float]:
+            run = in_threads if kind == "threads" else in_processes
+            whose = [f"{kind} {number} {each}" for each in range(WRITERS)]
+            shared = [lambda one=one: spend_all(ledger, one, spends) for one in whose]
+            apart = [lambda one=one: spend_apart(place("many.db"), one, spends) for one in whose]
+            beside = [lambda each=each: bare(path)(number_rows(rows, number, each)) for each in range(WRITERS)]
+            ours = run(shared if kind == "threads" else apart)
+            return WRITERS * spends / ours, WRITERS * spends / run(beside)
+
+        for kind in ("threads", "processes"):
+            tell(f"{store}, {WRITERS} {kind}", [compare(kind, number) for number in range(rounds)])
 
 
 def spend_apart(where: str, number: object, spends: int) -> None:
@@ -198,7 +198,7 @@ def report_growth(size: int, path: Path) -> None:
 
 
 def grow(ledger: Ledger, size: int) -> None:
-    """Fill a ledger without waiting for the disk: threads that share transactions, on a connection that does not sync."""
+    """Fill a ledger without waiting for the disk, through a connection that does not sync."""
     with closing(ledger._journal.store.another()) as store:
         store._live().execute("PRAGMA synchronous = OFF")
         quick, count = Ledger(store), (size - ledger.head().seq) // 2

@@ -160,9 +160,7 @@ def test_an_expired_reservation_is_lost_at_a_checkpoint_and_stays_spent(opened: 
         lost.commit(1)
 
 
-def test_a_ledger_made_without_an_index_gets_one_at_the_next_write(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_ledger_made_without_an_index_gets_one_at_the_next_write(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal, "EVERY", 10**9)
     fill(Ledger.open(file)).close()
     monkeypatch.setattr(journal, "EVERY", 10)
@@ -335,9 +333,7 @@ def test_requests_in_one_transaction_each_hear_their_own_reason(ledger: Ledger) 
     assert ledger.verify().ok
 
 
-def test_a_transaction_of_several_that_fails_records_nothing_and_counts_nothing(
-    ledger: Ledger, file: Path
-) -> None:
+def test_a_transaction_of_several_that_fails_records_nothing_and_counts_nothing(ledger: Ledger, file: Path) -> None:
     book = ledger._journal
     file.rename(file.with_name("elsewhere.db"))
     asked = [book_request(ledger, "0.1") for _ in range(3)]
@@ -417,7 +413,7 @@ def test_the_newest_entries_are_read_without_the_others(opened: Open, monkeypatc
         assert ledger.history(limit=limit) == whole[len(whole) - min(limit, len(whole)) :]
         assert ledger.history("clinic", "ana", limit=limit) == ana[len(ana) - min(limit, len(ana)) :]
     assert ledger.history(limit=3, before=10) == whole[6:9]
-    assert [entry.seq for entry in ana if entry.kind == "commit"][0] == 8
+    assert next(entry.seq for entry in ana if entry.kind == "commit") == 8
 
 
 def test_verification_goes_on_from_what_was_verified_before(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:

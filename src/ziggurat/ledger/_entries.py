@@ -376,8 +376,8 @@ class WitnessNamed(Record):
 class Checkpoint(Record):
     """Everything that the entries before it add up to, so that opening a ledger need not read them again.
 
-    `open` numbers the reservations that may still be committed; one that is not listed is lost from here on. What `state`
-    says is written and read in `checkpoints`.
+    `open` numbers the reservations that may still be committed; one that is not listed is lost from here on. What
+    `state` says is written and read in `checkpoints`.
     """
 
     kind: ClassVar[str] = "checkpoint"

@@ -25,12 +25,14 @@ class _Request:
 
     def __init__(self, decide: Decide, beside: str = "") -> None:
         self.decide, self.beside, self.done = decide, beside, False
+        self.turn, self.leads = threading.Event(), False
         self._entry: Entry | None = None
         self._error: Exception | None = None
 
     def settle(self, entry: Entry | None, error: Exception | None) -> None:
-        """Say what came of it."""
+        """Say what came of it, and wake whoever asked."""
         self._entry, self._error, self.done = entry, error, True
+        self.turn.set()
 
     def outcome(self) -> Entry | None:
         """Give the entry, or raise what stood in its way."""
@@ -58,6 +60,9 @@ class Journal:
 
     _state: State
     _version: int | None
+    _waiting: list[_Request]
+    _led: bool
+    _next_mark: int
 
     def __init__(self, store: Store, throwaway: bool = False) -> None:
         self.store, self.guard = store, Guard(store.place, store.after, throwaway)
@@ -82,19 +87,39 @@ class Journal:
     def append(self, decide: Decide, beside: str = "") -> Entry | None:
         """Append the record that `decide` makes of the newest state; it may make none, or raise.
 
-        `beside` is the text of an answer that is kept beside the chain. When this returns, all is on disk. The rules are checked while no other writer can come between. Threads that
-        wait for their turn share a transaction, and so a sync: whoever comes first writes for all of them.
+        When this returns, the entry is on disk, and with it the text of an answer that is kept `beside` the chain. The
+        rules are checked while no other writer can come between. Threads that wait for their turn share a transaction,
+        and so a sync: whoever comes first writes for all of them.
         """
         request, lock = _Request(decide, beside), self._alone()
-        self._waiting.append(request)
-        with lock:
-            try:
-                if not request.done:
+        self._enqueue(request)
+        try:
+            request.turn.wait()
+            if not request.done:
+                with lock:
                     self._serve()
-            finally:
-                if request in self._waiting:
-                    self._waiting.remove(request)
+        finally:
+            self._pass_on(request)
         return request.outcome()
+
+    def _enqueue(self, request: _Request) -> None:
+        """Wait in line; whoever finds nobody writing writes, and the others wait to be served or to be next."""
+        with self._line:
+            self._waiting.append(request)
+            if not self._led:
+                self._led = request.leads = True
+                request.turn.set()
+
+    def _pass_on(self, request: _Request) -> None:
+        """Leave the line, also when interrupted; whoever wrote for the others lets the next one do so."""
+        with self._line:
+            if request in self._waiting:
+                self._waiting.remove(request)
+            if request.leads:
+                self._led = bool(self._waiting)
+                for following in self._waiting[:1]:
+                    following.leads = True
+                    following.turn.set()
 
     def settle(self) -> None:
         """Put back an entry that the witness was told of and that never arrived; what hinders stops the next spend."""
@@ -104,17 +129,17 @@ class Journal:
                 self._put_back(left)
 
     def _serve(self) -> None:
-        """Write for everybody who waits, then a checkpoint if it is time; that one may fail, and is tried again later."""
-        batch = self._waiting[:]
+        """Write for everybody who waits, then a checkpoint if it is time; if that fails it is tried again later."""
+        with self._line:
+            batch = self._waiting[:]
         # A witness can put back one entry that was announced, not several.
         together = len(batch) > 1 and self._state.witness is None
         for part in [batch] if together else [[request] for request in batch]:
             self._append_part(part)
-        for request in batch:
-            self._waiting.remove(request)
         if self._state.head.seq >= max(self._state.base + EVERY, self._next_mark):
             self._next_mark = self._state.head.seq + EVERY
-            self._append_part([_Request(_mark)])
+            with suppress(LedgerError):
+                self._append_part([_Request(_mark)])
 
     def _append_part(self, part: Sequence[_Request]) -> None:
         """Write in one transaction, and keep what went wrong for those who asked.
@@ -146,8 +171,8 @@ class Journal:
                     if last is not None:
                         folded = True
                         self._fold(*last)
-                    last, error = self._decide(request)
-                    outcomes.append((request, None if last is None else last[1], error))
+                    last, reason = self._decide(request)
+                    outcomes.append((request, None if last is None else last[1], reason))
                     if last is not None:
                         if isinstance(last[0], Commit) and last[0].sha256:
                             writer.keep(last[0].sha256, request.beside)
@@ -161,10 +186,10 @@ class Journal:
         if last is not None:
             self._fold(*last)
         self._version = version
-        for request, entry, error in outcomes:
-            request.settle(entry, error)
+        for request, entry, reason in outcomes:
             if entry is not None:
                 self.guard.confirm(self._state, entry)
+            request.settle(entry, reason)
 
     def _decide(self, request: _Request) -> tuple[tuple[Record, Entry] | None, Exception | None]:
         """Make the next entry, if the request makes a record of the state and the rules let it pass."""
@@ -225,8 +250,7 @@ class Journal:
 
     def _renew(self) -> None:
         self._process, self._lock = os.getpid(), threading.RLock()
-        self._waiting: list[_Request] = []
-        self._next_mark = 0
+        self._line, self._waiting, self._led, self._next_mark = threading.Lock(), [], False, 0
         self._forget()
 
     def _forget(self) -> None:
@@ -247,7 +271,7 @@ class Journal:
         self._version = version
 
     def _begin(self) -> State:
-        """Begin with what the newest checkpoint says, where there is one; it must be about the ledger that begins here."""
+        """Begin with what the newest checkpoint says, if there is one; it must be about the ledger that begins here."""
         found = self.store.newest(Checkpoint.kind)
         if found is None:
             return State()

@@ -375,8 +375,8 @@ class Ledger(Shown):
     ) -> list[Entry]:
         """Give the entries, all or those about a budget, an analyst or both; they include the stored answers.
 
-        `limit` gives only that many of the newest, or of the newest before the entry `before`, still in order, and reads
-        no further back than it must. A name that the ledger does not know raises `LedgerUseError`.
+        `limit` gives only that many of the newest, or of the newest before the entry `before`, still in order, and
+        reads no further back than it must. A name that the ledger does not know raises `LedgerUseError`.
         """
         most = None if limit is None else whole_number(limit, "limit")
         with self._journal.current() as state:
@@ -483,7 +483,9 @@ class Ledger(Shown):
         known: dict[int, tuple[str, str]] = {}
         for entry in entries:
             known[entry.seq] = self._subject(state, entry, known)
-        return [each for each in entries if budget in (None, known[each.seq][0]) and analyst in (None, known[each.seq][1])]
+        return [
+            each for each in entries if budget in (None, known[each.seq][0]) and analyst in (None, known[each.seq][1])
+        ]
 
     def _subject(self, state: State, entry: Entry, known: Mapping[int, tuple[str, str]] = _NOTHING) -> tuple[str, str]:
         """An answer is about what its reservation is about; what is `known` is not looked up again."""

@@ -1,4 +1,4 @@
-"""Verification: recompute the chain and replay every rule, over the whole history or from a checkpoint verified before."""
+"""Verification: recompute the chain and replay every rule, from the first entry or a checkpoint verified before."""
 
 from __future__ import annotations
 
@@ -135,7 +135,9 @@ class Auditor:
         self.state = open_checkpoint(record, known.head())
         self.previous, self.expected, self.count = known.head(), known.seq + 1, known.seq
         self.links[known.seq], self.mark, self.begun = (known.hash, Checkpoint.kind), known.head(), known.seq
-        self.signed_hash = known.hash if self.receipt is not None and self.receipt.seq == known.seq else self.signed_hash
+        self.signed_hash = (
+            known.hash if self.receipt is not None and self.receipt.seq == known.seq else self.signed_hash
+        )
         self.trusted = (
             f"Entries 1 to {known.seq} were verified on this machine on {known.time[:10]} and were not read again. "
         )
@@ -216,8 +218,8 @@ class Auditor:
         if self.known.seq and self.links.get(self.known.seq, ("",))[0] != self.known.hash:
             self.report(
                 self.known.seq,
-                "is not the one up to which this machine has verified the ledger: it was rewritten, cut off, or an older "
-                "copy was put back",
+                "is not the one up to which this machine has verified the ledger: it was rewritten, cut off, or an "
+                "older copy was put back",
             )
         if self.receipt is not None:
             for what in self._receipt_problems(self.receipt, public_key):
@@ -249,7 +251,6 @@ class Auditor:
         decided = [note for name, _ in tables for note in self._tell_decisions(name)]
         rests_on = self.trusted + self.rests_on
         return Verification(self.count, self.problems, self.omitted, [*notes, *decided, rests_on])
-
 
     def _tell_decisions(self, name: str) -> list[str]:
         try:

@@ -48,7 +48,9 @@ class Archive:
         for seq, what in whole.recent:
             again.add(seq, what)
         if (again.count, again.digest) != (whole.count, whole.digest):
-            raise LedgerCorruptError(f"{self._store.name} has lost or changed what it must tell of {table!r}; verify it.")
+            raise LedgerCorruptError(
+                f"{self._store.name} has lost or changed what it must tell of {table!r}; verify it."
+            )
         return [what for _, what in again.recent]
 
     def with_answer(self, entry: Entry) -> Entry:
@@ -58,7 +60,9 @@ class Archive:
             return entry
         text = self._store.kept(named)
         if text is None or sha256(text.encode("utf-8", "surrogateescape")).hexdigest() != named:
-            raise LedgerCorruptError(f"{self._store.name} has lost or changed the answer of entry {entry.seq}; verify it.")
+            raise LedgerCorruptError(
+                f"{self._store.name} has lost or changed the answer of entry {entry.seq}; verify it."
+            )
         found = AnsweredEntry(*entry)
         found.answer = text
         return found

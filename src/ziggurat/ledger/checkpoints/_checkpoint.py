@@ -2,8 +2,8 @@
 
 A checkpoint is an entry like any other, inside the hash chain: whoever forges one must rehash all that follows, which a
 receipt or a witness finds out, and `verify` recomputes each from the entries before it. It holds what decides over the
-next spend (budgets, grants with their exact totals, open reservations) and who watches. Of what grows for ever it holds a
-count and a digest; the rest is found through the index, which is written with the checkpoint in one transaction.
+next spend (budgets, grants with their exact totals, open reservations) and who watches. Of what grows for ever it holds
+a count and a digest; the rest is found through the index, which is written with the checkpoint in one transaction.
 
 A reservation that has expired by the writer's clock when the checkpoint is written is lost from there on, even if the
 clock is set back later. Its cost stays spent.
@@ -21,7 +21,7 @@ from ziggurat.ledger._entries import Budget, Checkpoint, Grant, Membership, Unbo
 from ziggurat.ledger._state import GrantState, HoldState, NoteList, State, TableState
 from ziggurat.privacy import Neighbours, Spent
 
-EVERY = 1000
+EVERY = 500
 """How many entries there are between two checkpoints."""
 
 _AMOUNTS = ("epsilon", "delta", "rho", "mu_squared")

@@ -1,9 +1,9 @@
 """What this user's machine has verified of a ledger, so that it need not read all of it every time.
 
-The note lies in the user's settings folder, beside what is known of witnesses: whoever can write the ledger cannot write
-it. It holds the number and the hash of the newest checkpoint up to which every hash and every rule held. The same hash at
-that number later means the same history before it (SHA-256), so that verification may go on from there; another one means
-that the ledger was rewritten. A note that cannot be read is no note: then all is read again.
+The note lies in the user's settings folder, beside what is known of witnesses: whoever can write the ledger cannot
+write it. It holds the number and the hash of the newest checkpoint up to which every hash and every rule held. The same
+hash at that number later means the same history before it (SHA-256), so that verification may go on from there; another
+one means that the ledger was rewritten. A note that cannot be read is no note: then all is read again.
 """
 
 from __future__ import annotations

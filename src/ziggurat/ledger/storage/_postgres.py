@@ -283,7 +283,7 @@ class PostgresStore(Store):
 
 
 class _PostgresWriter(Writer):
-    """The writer of a database: what is appended goes with the question whether it was kept, and the commit, in one trip.
+    """The writer of a database: entries, the question whether they were kept, and the commit go in one trip.
 
     That question is put so that its "no" is an error, after which the server answers COMMIT with a rollback.
     """

@@ -155,7 +155,9 @@ def keep_text(connection: sqlite3.Connection, sha256: str, text: str) -> None:
     """Keep a text by its hash, and read it back."""
     connection.execute("INSERT OR IGNORE INTO answers (hash, body) VALUES (?, ?)", (sha256, text))
     if kept_text(connection, sha256) != text:
-        raise LedgerCorruptError("The database did not keep the new answer, so nothing was recorded; verify the ledger.")
+        raise LedgerCorruptError(
+            "The database did not keep the new answer, so nothing was recorded; verify the ledger."
+        )
 
 
 def kept_text(connection: sqlite3.Connection, sha256: str) -> str | None:

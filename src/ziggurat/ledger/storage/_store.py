@@ -95,7 +95,7 @@ class Store(ABC):
 
     @abstractmethod
     def writing(self, start: int = 1) -> AbstractContextManager[Writer]:
-        """Become the one writer; yields what appends entries. `start` is where reading will begin, to fetch it early."""
+        """Become the one writer; yields what appends entries. Reading will begin at `start`, to fetch that early."""
 
     @abstractmethod
     def rest(self) -> None:
