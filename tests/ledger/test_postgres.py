@@ -86,6 +86,29 @@ def test_a_ledger_in_use_by_another_writer_is_refused_in_time(postgres: str) -> 
         impatient.reserve("clinic", "ana", EVENT)
 
 
+def test_a_role_that_may_make_no_index_spends_on_without_one(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ledger of an earlier version: until somebody makes the tables there is no checkpoint, and spending goes on."""
+    granted(postgres).close()
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("DROP TABLE ziggurat.pointers, ziggurat.answers")
+        connection.execute("DROP ROLE IF EXISTS ledger_poor")
+        connection.execute("CREATE ROLE ledger_poor LOGIN")
+        connection.execute("GRANT USAGE ON SCHEMA ziggurat TO ledger_poor")
+        connection.execute("GRANT SELECT, INSERT ON ziggurat.entries TO ledger_poor")
+    monkeypatch.setattr("ziggurat.ledger._journal.EVERY", 4)
+    with Ledger.open(postgres.replace("postgres:@", "ledger_poor:@", 1)) as ledger:
+        for number in range(5):
+            ledger.reserve("clinic", "ana", EVENT, number).commit("x" * 70_000)
+        assert {entry.kind for entry in ledger.history()} == {"genesis", "budget", "grant", "reserve", "commit"}
+        assert ledger.verify().ok
+    with Ledger.open(postgres) as ledger:
+        ledger.reserve("clinic", "ana", EVENT)
+        assert ledger.history()[-1].kind == "checkpoint"
+    with Ledger.open(postgres) as ledger:
+        assert ledger.reserve("clinic", "ana", EVENT, 2).replayed
+        assert ledger.verify().ok
+
+
 def test_a_role_that_may_only_select_and_insert_can_spend(postgres: str) -> None:
     granted(postgres).close()
     with psycopg.connect(postgres, autocommit=True) as connection:

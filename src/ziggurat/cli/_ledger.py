@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -29,6 +31,8 @@ app = typer.Typer(
     "  ziggurat ledger grant clinic ana --epsilon 1\n\n"
     "  ziggurat ledger show clinic",
 )
+
+_PATIENCE = 2.0  # seconds
 
 Table = Annotated[str, typer.Argument(help="The name of the table.")]
 Analyst = Annotated[str, typer.Argument(help="The name of the analyst.")]
@@ -234,12 +238,13 @@ def _state(account: PopulationStatement) -> dict[str, Any]:
 def history(
     table: Annotated[str, typer.Argument(help="The table; without it all of them.")] = "",
     analyst: Annotated[str, typer.Option(help="Only this analyst's entries.")] = "",
+    last: Annotated[int, typer.Option(help="Only so many of the newest; 0 means all.", min=0)] = 0,
     ledger: Where = "",
     as_json: AsJson = False,
 ) -> None:
     """List the entries: number, time, kind, table, analyst, hash, and what a steward decided; answers are not shown."""
     with open_to_read(ledger) as book:
-        entries = book.history(table or None, analyst or None)
+        entries = book.history(table or None, analyst or None, limit=last or None)
         about = [book.about(entry) for entry in entries]
     if as_json:
         print_json([_describe(entry, *names) for entry, names in zip(entries, about, strict=True)])
@@ -339,6 +344,9 @@ def witness(
 def verify(
     receipt: Annotated[str, typer.Option(help="A receipt that was kept elsewhere.")] = "",
     public_key: Annotated[str, typer.Option(help="Whose signature the receipts must carry.")] = "",
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Read again what this machine has verified before, from the first entry on.")
+    ] = False,
     ledger: Where = "",
     as_json: AsJson = False,
 ) -> None:
@@ -346,7 +354,8 @@ def verify(
     from ziggurat.ledger import Receipt, verify_ledger
 
     kept = Receipt.from_json(read_text(receipt)) if receipt else None
-    result = verify_ledger(ledger or default_ledger(), public_key or None, kept)
+    where, key = ledger or default_ledger(), public_key or None
+    result = verify_ledger(where, key, kept, whole=whole, progress=_say_progress())
     problems = [str(each) for each in result.problems]
     if as_json:
         print_json({"sound": result.ok, "entries": result.entries, "problems": problems, "notes": result.notes})
@@ -355,6 +364,19 @@ def verify(
     else:
         typer.echo("\n".join(problems), err=True)
     raise typer.Exit(0 if result.ok else LedgerError.exit_code)
+
+
+def _say_progress() -> Callable[[int], None]:
+    """Tell on stderr how far it is, once it takes more than two seconds, and every two seconds from then on."""
+    told = monotonic()
+
+    def tell(count: int) -> None:
+        nonlocal told
+        if monotonic() - told > _PATIENCE:
+            told = monotonic()
+            typer.echo(f"{count:,} entries verified so far …", err=True)
+
+    return tell
 
 
 def _say(sentences: list[str]) -> None:

@@ -37,7 +37,7 @@ class Entry(NamedTuple):
         When it was written, by the writer's clock, in UTC.
     kind
         What it records: genesis, budget, grant, close, reserve, commit, abandon, unbounded,
-        decision, register or witness.
+        decision, register, witness or checkpoint.
     body
         What it says, as canonical JSON.
     previous, hash
@@ -55,6 +55,17 @@ class Entry(NamedTuple):
     def data(self) -> Any:
         """The body as a JSON value."""
         return decode(self.body)
+
+
+class AnsweredEntry(Entry):
+    """An entry whose answer is kept beside the chain, with that answer; `body` is what was hashed."""
+
+    answer: str = "null"
+
+    @property
+    def data(self) -> Any:
+        """The body as a JSON value, with the answer in its place."""
+        return {**decode(self.body), "answer": decode(self.answer)}
 
 
 class Head(NamedTuple):

@@ -28,6 +28,8 @@ from ziggurat.privacy import (
 )
 
 LARGEST_ANSWER = 1 << 20
+LARGE_ANSWER = 1 << 16
+"""Above so many bytes an answer is kept beside the chain by its hash."""
 LARGEST_QUESTION = 1 << 16
 _LONGEST_NAME = 200
 _LONGEST_NOTE = 2000
@@ -102,6 +104,7 @@ class Record:
 
     kind: ClassVar[str] = ""
     names: ClassVar[frozenset[str]] = frozenset()
+    optional: ClassVar[frozenset[str]] = frozenset()
 
     def to_body(self) -> dict[str, Any]:
         """Give the JSON form."""
@@ -272,15 +275,39 @@ class Hold(Record):
 
 @dataclass(frozen=True)
 class Commit(Record):
-    """The answer to a reservation; a rehearsal's answer is marked, because it may never be published."""
+    """The answer to a reservation; a rehearsal's answer is marked, because it may never be published.
+
+    A large answer is kept beside the chain: then `answer` is None, and the SHA-256 and the size of its canonical text
+    stand here.
+    """
 
     kind: ClassVar[str] = "commit"
+    optional: ClassVar[frozenset[str]] = frozenset({"sha256", "size"})
     reservation: int
     answer: Any
     rehearsal: bool = False
+    sha256: str = ""
+    size: int = 0
 
     def __post_init__(self) -> None:
         _check_reservation(self.reservation)
+        if (self.sha256, self.size) == ("", 0):
+            return
+        written = isinstance(self.sha256, str) and _KEY.fullmatch(self.sha256) is not None
+        if not written or type(self.size) is not int or self.size < 1 or self.answer is not None:
+            raise ParameterError("An answer that is kept beside the chain is named by its SHA-256 and its size.")
+
+    def to_body(self) -> dict[str, Any]:
+        """Give the JSON form."""
+        body = super().to_body()
+        return body if self.sha256 else {name: body[name] for name in self.names - self.optional}
+
+    @classmethod
+    def from_body(cls, body: dict[str, Any]) -> Self:
+        """Read the JSON form: both of `sha256` and `size`, or neither."""
+        if not body.get("sha256") and body.keys() & cls.optional:
+            raise ParameterError("An answer that is kept beside the chain is named by its SHA-256 and its size.")
+        return cls(**body)
 
 
 @dataclass(frozen=True)
@@ -345,6 +372,25 @@ class WitnessNamed(Record):
             raise ParameterError("lost must be true or false.")
 
 
+@dataclass(frozen=True)
+class Checkpoint(Record):
+    """Everything that the entries before it add up to, so that opening a ledger need not read them again.
+
+    `open` numbers the reservations that may still be committed; one that is not listed is lost from here on. What
+    `state` says is written and read in `checkpoints`.
+    """
+
+    kind: ClassVar[str] = "checkpoint"
+    open: list[int]
+    state: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.open, list) or not all(type(seq) is int for seq in self.open):
+            raise ParameterError("A checkpoint numbers the reservations that are open.")
+        if not isinstance(self.state, dict):
+            raise ParameterError("A checkpoint says what the entries before it add up to.")
+
+
 _RECORDS: dict[str, type[Record]] = {
     cls.kind: cls
     for cls in (
@@ -359,6 +405,7 @@ _RECORDS: dict[str, type[Record]] = {
         Unbounded,
         WentOn,
         WitnessNamed,
+        Checkpoint,
     )
 }
 
@@ -373,7 +420,7 @@ def record_from(kind: str, body: str) -> Record:
         raise LedgerError("is of a kind that this version does not know")
     try:
         data = decode(body)
-        if not isinstance(data, dict) or data.keys() != cls.names:
+        if not isinstance(data, dict) or not cls.names - cls.optional <= data.keys() <= cls.names:
             raise LedgerError(f"does not have the fields of a {kind!r} entry")
         return cls.from_body(data)
     except (ValueError, RecursionError, TypeError, KeyError, AttributeError, ArithmeticError, ZigguratError) as error:

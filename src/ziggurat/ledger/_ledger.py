@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 from ziggurat.cards import Card, Shown
 from ziggurat.errors import LedgerCorruptError, LedgerError, LedgerUseError, ParameterError, ZigguratError
 from ziggurat.ledger._arguments import address, first_entry, lifetime, patience
-from ziggurat.ledger._chain import Entry, Head, intact, now, timestamp
+from ziggurat.ledger._chain import Entry, Head, encode, intact, now, timestamp
 from ziggurat.ledger._entries import (
+    LARGE_ANSWER,
     Abandonment,
     Budget,
     Closing,
     Commit,
+    Genesis,
     Grant,
     Hold,
     Membership,
@@ -28,6 +31,7 @@ from ziggurat.ledger._entries import (
     as_stored,
     check_answer,
     check_question,
+    record_from,
 )
 from ziggurat.ledger._journal import Journal
 from ziggurat.ledger._keys import PrivateKey, PublicKey
@@ -41,21 +45,23 @@ from ziggurat.ledger._statement import (
     PopulationStatement,
     Quote,
     Statement,
+    Tell,
     make_population_statement,
     make_quote,
     make_statement,
     tell_ledger,
 )
-from ziggurat.ledger._verify import Auditor, Verification, verify_entries
-from ziggurat.ledger.storage import Store, open_store
+from ziggurat.ledger._verify import Auditor, Progress, Verification, verify_entries
+from ziggurat.ledger.checkpoints import Archive, VerifiedNote, recall_verified
+from ziggurat.ledger.storage import BATCH, Store, open_store
 from ziggurat.ledger.witness import Naming, WitnessStatement, hear, state_witness
 from ziggurat.privacy import Amount, Event, Neighbours, exact_delta, exact_epsilon, make_filter, whole_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_NOTHING: Mapping[int, tuple[str, str]] = {}
 _NEVER = timestamp(datetime.max.replace(tzinfo=UTC))
-_BEFORE_ALL = -(2**63) - 1
 
 
 class Ledger(Shown):
@@ -80,7 +86,7 @@ class Ledger(Shown):
     """
 
     def __init__(self, store: Store, throwaway: bool = False) -> None:
-        self._journal, self._throwaway = Journal(store, throwaway), throwaway
+        self._journal, self._throwaway, self._archive = Journal(store, throwaway), throwaway, Archive(store)
 
     @property
     def name(self) -> str:
@@ -214,7 +220,8 @@ class Ledger(Shown):
         asked, wanted = check_question(question), as_stored(event)
         with self._journal.current() as state:
             hold = _make_hold(state, budget, analyst, wanted, asked, _NEVER, rehearsal)
-            return make_quote(state.grant(hold.table, analyst), hold.event, bool(_find_answer(state, hold)))
+            answered = bool(self._archive.find_answer(state, hold.key))
+            return make_quote(state.grant(hold.table, analyst), hold.event, answered)
 
     def is_answered(
         self, budget: str, analyst: str, event: Event, question: Any = None, rehearsal: bool = False
@@ -222,7 +229,8 @@ class Ledger(Shown):
         """Tell whether a question was answered before, so that `reserve` would give that answer again."""
         asked, wanted = check_question(question), as_stored(event)
         with self._journal.current() as state:
-            return bool(_find_answer(state, _make_hold(state, budget, analyst, wanted, asked, _NEVER, rehearsal)))
+            hold = _make_hold(state, budget, analyst, wanted, asked, _NEVER, rehearsal)
+            return bool(self._archive.find_answer(state, hold.key))
 
     def reserve(
         self,
@@ -254,7 +262,8 @@ class Ledger(Shown):
         PendingError
             The same question is reserved and not yet answered.
         """
-        asking = _ReserveCall(budget, analyst, as_stored(event), check_question(question), lifetime(ttl), rehearsal)
+        wanted, asked, life = as_stored(event), check_question(question), lifetime(ttl)
+        asking = _ReserveCall(budget, analyst, wanted, asked, life, rehearsal, self._archive)
         self._prove_first(budget, analyst, asking.event)
         entry = self._journal.append(asking.decide)
         if entry is None:
@@ -349,22 +358,37 @@ class Ledger(Shown):
         """State what was granted, spent and left of a budget, or of that of a table, as of now."""
         with self._journal.current() as state:
             name = state.account(budget)
-            return make_statement(name, state.table(name), timestamp(now()))
+            return make_statement(name, state.table(name), timestamp(now()), self._teller(state))
 
     def account(self, name: str) -> PopulationStatement:
         """State everything about the people of a table or population: each promise by itself, and what has none."""
         with self._journal.current() as state:
-            return make_population_statement(state, name, timestamp(now()))
+            return make_population_statement(state, name, timestamp(now()), self._teller(state))
 
-    def history(self, budget: str | None = None, analyst: str | None = None) -> list[Entry]:
+    def history(
+        self,
+        budget: str | None = None,
+        analyst: str | None = None,
+        *,
+        limit: int | None = None,
+        before: int | None = None,
+    ) -> list[Entry]:
         """Give the entries, all or those about a budget, an analyst or both; they include the stored answers.
 
-        A name that the ledger does not know raises `LedgerUseError`.
+        `limit` gives only that many of the newest, or of the newest before the entry `before`, still in order, and
+        reads no further back than it must. A name that the ledger does not know raises `LedgerUseError`.
         """
+        most = None if limit is None else whole_number(limit, "limit")
         with self._journal.current() as state:
             state.require_known(budget, analyst)
-            entries = list(self._journal.store.after(0))
-            return [entry for entry in entries if _concerns(state, entry, budget, analyst)]
+            end = state.head.seq + 1 if before is None else min(whole_number(before, "before"), state.head.seq + 1)
+            pages: list[list[Entry]] = []
+            while end > 1 and (most is None or sum(map(len, pages)) < most):
+                start = max(1, end - BATCH)
+                pages.append(self._page(state, start, end, budget, analyst))
+                end = start
+        found = [entry for page in reversed(pages) for entry in page]
+        return found if most is None else found[max(0, len(found) - most) :]
 
     def entry(self, seq: int) -> Entry:
         """Give one entry by its number, and read no other; one that is not there raises `LedgerUseError`."""
@@ -374,17 +398,17 @@ class Ledger(Shown):
             found = self._journal.store.entries(seq, 1)
         if not found or found[0].seq != seq or not intact(found[0]):
             raise LedgerCorruptError(f"{self._journal.store.name} has lost or changed entry {seq}; verify it.")
-        return found[0]
+        return self._archive.with_answer(found[0])
 
     def grant_of(self, reservation: int) -> Grant:
         """Give the grant that paid for a reservation, named by the number of its entry."""
         with self._journal.current() as state:
-            return state.hold(reservation).owner.grant
+            return self._archive.owner(state, whole_number(reservation, "reservation")).grant
 
     def about(self, entry: Entry) -> tuple[str, str]:
         """Name the table and the analyst that an entry is about; empty where it is about none."""
         with self._journal.current() as state:
-            return _subject(state, entry)
+            return self._subject(state, entry)
 
     def head(self) -> Head:
         """Give the number and hash of the newest entry."""
@@ -412,8 +436,18 @@ class Ledger(Shown):
         """State who watches this ledger, and how much of it the witness has seen."""
         return state_witness(self._journal)
 
-    def verify(self, public_key: PublicKey | None = None, receipt: Receipt | None = None) -> Verification:
-        """Recompute every hash and replay every rule from the first entry, and ask the witness; say what is wrong.
+    def verify(
+        self,
+        public_key: PublicKey | None = None,
+        receipt: Receipt | None = None,
+        *,
+        whole: bool = False,
+        progress: Progress | None = None,
+    ) -> Verification:
+        """Recompute every hash and replay every rule, and ask the witness; say what is wrong.
+
+        What this machine has verified before, up to a checkpoint that is still the same, is not read again unless
+        `whole` is asked for; `progress` is told now and then how many entries are done.
 
         Without a witness or a `receipt` it cannot be seen whether the newest entries were cut off, an older copy was
         put back, or everything was rewritten. `public_key` says whose signature the receipt must carry, or those of the
@@ -421,7 +455,7 @@ class Ledger(Shown):
         """
         store = self._journal.store.another()
         try:
-            return _verify_store(store, public_key, receipt, self._throwaway)
+            return _verify_store(store, public_key, receipt, self._throwaway, whole, progress)
         finally:
             store.close()
 
@@ -437,8 +471,41 @@ class Ledger(Shown):
             if grant.spent.count == 0:
                 fits(grant, count_for(event, payer.neighbours))
 
+    def _teller(self, state: State) -> Tell:
+        return lambda kind, table: self._archive.tell(state, kind, table)
+
+    def _page(self, state: State, start: int, end: int, budget: str | None, analyst: str | None) -> list[Entry]:
+        """Give the entries from one number up to another that are about a budget and an analyst."""
+        read = self._journal.store.entries(start, end - start)
+        entries = [self._archive.with_answer(entry) for entry in read if entry.seq < end]
+        if budget is None and analyst is None:
+            return entries
+        known: dict[int, tuple[str, str]] = {}
+        for entry in entries:
+            known[entry.seq] = self._subject(state, entry, known)
+        return [
+            each for each in entries if budget in (None, known[each.seq][0]) and analyst in (None, known[each.seq][1])
+        ]
+
+    def _subject(self, state: State, entry: Entry, known: Mapping[int, tuple[str, str]] = _NOTHING) -> tuple[str, str]:
+        """An answer is about what its reservation is about; what is `known` is not looked up again."""
+        data = entry.data
+        if entry.kind in (Commit.kind, Abandonment.kind):
+            paid = known.get(data["reservation"])
+            if paid is not None:
+                return paid
+            grant = self._archive.owner(state, data["reservation"]).grant
+            return grant.table, grant.analyst
+        return data.get("table", ""), data.get("analyst", "")
+
     def _commit(self, reservation: int, answer: Any, rehearsal: bool) -> Entry:
-        return self._append(Commit(reservation, check_answer(answer), rehearsal))
+        checked = check_answer(answer)
+        text = encode(checked) or ""
+        if len(text) <= LARGE_ANSWER or not self._journal.store.keeps():
+            return self._append(Commit(reservation, checked, rehearsal))
+        made = Commit(reservation, None, rehearsal, sha256(text.encode()).hexdigest(), len(text))
+        entry = cast(Entry, self._journal.append(lambda _state, _moment: made, text))
+        return self._archive.with_answer(entry)
 
     def _abandon(self, reservation: int) -> None:
         self._append(Abandonment(reservation))
@@ -454,6 +521,7 @@ class _ReserveCall:
     question: Any
     life: timedelta
     rehearsal: bool
+    archive: Archive
     hold: Hold = field(init=False)
     answered: int = 0
 
@@ -461,26 +529,36 @@ class _ReserveCall:
         """Make the reservation, unless the question has been answered."""
         expires = timestamp(moment + self.life)
         self.hold = _make_hold(state, self.budget, self.analyst, self.event, self.question, expires, self.rehearsal)
-        self.answered = _find_answer(state, self.hold)
+        self.answered = self.archive.find_answer(state, self.hold.key)
         return None if self.answered else self.hold
 
 
 def verify_ledger(
-    where: str | os.PathLike[str], public_key: PublicKey | None = None, receipt: Receipt | None = None
+    where: str | os.PathLike[str],
+    public_key: PublicKey | None = None,
+    receipt: Receipt | None = None,
+    *,
+    whole: bool = False,
+    progress: Progress | None = None,
 ) -> Verification:
     """Verify a ledger without opening it for use: a broken one refuses to open, and this says where it is broken.
 
-    Nothing is written, so the ledger may lie on a read-only medium.
+    Nothing is written to it, so the ledger may lie on a read-only medium. See `Ledger.verify`.
     """
     store = open_store(address(where), False, 30.0, first_entry, read_only=True)
     try:
-        return _verify_store(store, public_key, receipt)
+        return _verify_store(store, public_key, receipt, whole=whole, progress=progress)
     finally:
         store.close()
 
 
 def _verify_store(
-    store: Store, public_key: PublicKey | None, receipt: Receipt | None, throwaway: bool = False
+    store: Store,
+    public_key: PublicKey | None,
+    receipt: Receipt | None,
+    throwaway: bool = False,
+    whole: bool = False,
+    progress: Progress | None = None,
 ) -> Verification:
     def ask(auditor: Auditor) -> None:
         # Beside a receipt the key is that of whoever signed it; the witness's own is noted where it was named.
@@ -491,7 +569,17 @@ def _verify_store(
                 "A public key is compared with a receipt; give the receipt as well, or name a witness."
             )
 
-    return verify_entries(store.after(_BEFORE_ALL), store.oddities, public_key, receipt, ask)
+    return verify_entries(store, public_key, receipt, ask, _recall(store), whole, progress)
+
+
+def _recall(store: Store) -> VerifiedNote | None:
+    """Find up to where this machine has verified a ledger before, by the name in its first entry."""
+    try:
+        first = store.entries(1, 1)
+        begun = record_from(first[0].kind, first[0].body) if first and intact(first[0]) else None
+    except ZigguratError:
+        return None
+    return recall_verified(begun.ledger, store.place) if isinstance(begun, Genesis) else None
 
 
 def _make_hold(
@@ -507,26 +595,3 @@ def _joining(state: State, budget: Budget, population: str) -> Membership | None
     require_new(state, budget, population)
     known = state.members.get(budget.table)
     return None if known is not None and known.population == population else Membership(budget.table, population)
-
-
-def _find_answer(state: State, hold: Hold) -> int:
-    """Find the entry that answers the same question; 0 if there is none."""
-    key = hold.key
-    earlier = None if key is None else state.questions.get(key)
-    return 0 if earlier is None else earlier.committed
-
-
-def _concerns(state: State, entry: Entry, budget: str | None, analyst: str | None) -> bool:
-    if budget is None and analyst is None:
-        return True
-    about = _subject(state, entry)
-    return budget in (None, about[0]) and analyst in (None, about[1])
-
-
-def _subject(state: State, entry: Entry) -> tuple[str, str]:
-    """An answer is about what its reservation is about."""
-    data = entry.data
-    hold = state.holds.get(data.get("reservation"))
-    if hold is not None:
-        return hold.owner.grant.table, hold.owner.grant.analyst
-    return data.get("table", ""), data.get("analyst", "")

@@ -13,6 +13,7 @@ from ziggurat.errors import BudgetExceededError, LedgerError, LedgerUseError, Pa
 from ziggurat.ledger._entries import (
     Abandonment,
     Budget,
+    Checkpoint,
     Closing,
     Commit,
     Genesis,
@@ -27,6 +28,7 @@ from ziggurat.ledger._entries import (
 from ziggurat.ledger._left import delta_left, in_the_rules_words, other_left
 from ziggurat.ledger._populations import same_promise
 from ziggurat.ledger._state import GrantState, State
+from ziggurat.ledger.checkpoints import make_checkpoint
 from ziggurat.privacy import Event, Filter, Spent, in_words, make_filter, profile
 
 
@@ -175,6 +177,12 @@ def _witness(state: State, record: WitnessNamed, _time: str) -> None:
         raise LedgerUseError("No witness has been named, so none can be given up as lost.")
 
 
+def _checkpoint(state: State, record: Checkpoint, time: str) -> None:
+    """A checkpoint says what the entries before it add up to, and nothing else."""
+    if record != make_checkpoint(state, time):
+        raise LedgerError("This checkpoint does not say what the entries before it add up to.")
+
+
 _RULES: dict[type[Record], Callable[..., None]] = {
     Genesis: _genesis,
     Budget: _budget,
@@ -187,4 +195,5 @@ _RULES: dict[type[Record], Callable[..., None]] = {
     Unbounded: _unbounded,
     WentOn: _decision,
     WitnessNamed: _witness,
+    Checkpoint: _checkpoint,
 }

@@ -1,7 +1,8 @@
 """The state of a ledger: a fold over its entries and nothing else.
 
 `State.apply` takes one record after another; it decides nothing and reads no clock. Whether a record may be written
-is decided in `_rules`.
+is decided in `_rules`. What grows with the history (reservations that ended, texts that are kept for ever) is let go at
+every checkpoint; `checkpoints` finds it again through the index of the database.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from hashlib import sha256
 
 from ziggurat.errors import LedgerUseError
-from ziggurat.ledger._chain import Head
+from ziggurat.ledger._chain import Head, frame_texts
 from ziggurat.ledger._entries import (
     Abandonment,
     Budget,
+    Checkpoint,
     Closing,
     Commit,
     Genesis,
@@ -39,6 +42,7 @@ class GrantState:
     """
 
     grant: Grant
+    since: int = 0
     spent: Spent = field(default_factory=Spent)
     closed: bool = False
     open_holds: dict[int, HoldState] = field(default_factory=dict)
@@ -100,6 +104,20 @@ class HoldState:
 
 
 @dataclass
+class NoteList:
+    """Texts that a table keeps for ever: how many, a digest over all of them, and those since the newest checkpoint."""
+
+    count: int = 0
+    digest: str = ""
+    recent: list[tuple[int, str]] = field(default_factory=list)
+
+    def add(self, seq: int, what: str) -> None:
+        """Take in the text of the entry `seq`."""
+        self.count, self.digest = self.count + 1, sha256(frame_texts((self.digest, str(seq), what))).hexdigest()
+        self.recent.append((seq, what))
+
+
+@dataclass
 class TableState:
     """A table's budget, its grants in order, the open one of each analyst, its releases without a guarantee, and what
     its steward let go although it was stopped.
@@ -108,8 +126,8 @@ class TableState:
     budget: Budget | None = None
     grants: list[GrantState] = field(default_factory=list)
     current: dict[str, GrantState] = field(default_factory=dict)
-    unbounded: list[str] = field(default_factory=list)
-    decisions: list[str] = field(default_factory=list)
+    unbounded: NoteList = field(default_factory=NoteList)
+    decisions: NoteList = field(default_factory=NoteList)
 
     def has_known(self, analyst: str) -> bool:
         """Tell whether an analyst has or had a grant."""
@@ -129,7 +147,10 @@ class TableState:
 
 @dataclass
 class State:
-    """Everything the entries up to `head` add up to."""
+    """Everything the entries up to `head` add up to; `base` is the newest checkpoint, 0 if there is none.
+
+    `holds` are the reservations that are open and those that ended since `base`; `questions` are the newest of each.
+    """
 
     ledger: str = ""
     head: Head = field(default_factory=Head)
@@ -139,6 +160,7 @@ class State:
     questions: dict[bytes, HoldState] = field(default_factory=dict)
     witness: WitnessNamed | None = None
     witness_since: int = 0
+    base: int = 0
 
     def apply(self, record: Record, head: Head) -> None:
         """Take in the record of the entry `head`; a record about something unknown raises `LedgerError`."""
@@ -199,6 +221,8 @@ class State:
     def hold(self, seq: int) -> HoldState:
         """Find a reservation by the number of its entry."""
         found = self.holds.get(seq)
+        if found is None and 0 < seq < self.base:
+            raise LedgerUseError(f"There is no reservation {seq} that is still open; its cost, if any, stays spent.")
         if found is None:
             raise LedgerUseError(f"There is no reservation {seq}.")
         return found
@@ -219,8 +243,8 @@ def _register(state: State, record: Membership, _seq: int) -> None:
     state.members[record.table] = record
 
 
-def _grant(state: State, record: Grant, _seq: int) -> None:
-    table, grant = state.table(record.table), GrantState(record)
+def _grant(state: State, record: Grant, seq: int) -> None:
+    table, grant = state.table(record.table), GrantState(record, seq)
     table.grants.append(grant)
     table.current[record.analyst] = grant
 
@@ -263,16 +287,28 @@ def _give_up(hold: HoldState) -> None:
     hold.owner.open_holds.pop(hold.seq, None)
 
 
-def _unbounded(state: State, record: Unbounded, _seq: int) -> None:
-    state.tables.setdefault(record.table, TableState()).unbounded.append(record.what)
+def _unbounded(state: State, record: Unbounded, seq: int) -> None:
+    state.tables.setdefault(record.table, TableState()).unbounded.add(seq, record.what)
 
 
-def _decision(state: State, record: WentOn, _seq: int) -> None:
-    state.tables.setdefault(record.table, TableState()).decisions.append(record.what)
+def _decision(state: State, record: WentOn, seq: int) -> None:
+    state.tables.setdefault(record.table, TableState()).decisions.add(seq, record.what)
 
 
 def _witness(state: State, record: WitnessNamed, seq: int) -> None:
     state.witness, state.witness_since = record, seq
+
+
+def _checkpoint(state: State, record: Checkpoint, seq: int) -> None:
+    """Let go of what ended; the amounts stay those that were counted here, whatever the record says of them."""
+    listed = set(record.open)
+    for hold in [hold for hold in state.holds.values() if hold.open and hold.seq not in listed]:
+        _give_up(hold)
+    state.holds = {hold.seq: hold for hold in state.holds.values() if hold.open}
+    state.questions = {hold.key: hold for hold in state.holds.values() if hold.key is not None}
+    for table in state.tables.values():
+        table.unbounded.recent, table.decisions.recent = [], []
+    state.base = seq
 
 
 _EFFECTS: dict[type[Record], Callable[..., None]] = {
@@ -287,4 +323,5 @@ _EFFECTS: dict[type[Record], Callable[..., None]] = {
     Unbounded: _unbounded,
     WentOn: _decision,
     WitnessNamed: _witness,
+    Checkpoint: _checkpoint,
 }

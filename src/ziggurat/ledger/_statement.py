@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from ziggurat.cards import Card, Shown, name_some
-from ziggurat.ledger._entries import Budget, Grant
+from ziggurat.ledger._entries import Budget, Grant, Unbounded, WentOn
 from ziggurat.ledger._left import Remainder, in_the_rules_words, percent, share_left, share_used
 from ziggurat.ledger._populations import same_promise
 from ziggurat.ledger._rules import fits, refusal
 from ziggurat.ledger._state import GrantState, State, TableState
 from ziggurat.privacy import Event, Neighbours, Spent, in_words, profile
 from ziggurat.wording import count_noun
+
+Tell = Callable[[str, str], Sequence[str]]
+"""Gives every text of a kind (unbounded or decision) about a table."""
 
 
 @dataclass(frozen=True)
@@ -273,25 +276,27 @@ def tell_ledger(held: Sequence[Statement], entries: int) -> Card:
     return Card("Ledger", f"{count_noun(len(held), 'budget')} ({names}), {counted}", heads=_HEADS, rows=rows)
 
 
-def make_population_statement(state: State, name: str, time: str) -> PopulationStatement:
+def make_population_statement(state: State, name: str, time: str, tell: Tell) -> PopulationStatement:
     """State the account of a population as of `time`; `name` is its own or that of one of its tables."""
     first, *others = state.family(name)
     names = [each for each in (first, *others) if each in state.tables]
     if not names and first not in state.members and not others:
         state.table(name)
-    held = [make_statement(each, state.tables[each], time) for each in names if state.tables[each].budget is not None]
-    unbounded = tuple(what for each in names for what in state.tables[each].unbounded)
-    decided = tuple((each, what) for each in names for what in state.tables[each].decisions)
+    budgeted = [each for each in names if state.tables[each].budget is not None]
+    held = [make_statement(each, state.tables[each], time, tell) for each in budgeted]
+    unbounded = tuple(what for each in names for what in tell(Unbounded.kind, each))
+    decided = tuple((each, what) for each in names for what in tell(WentOn.kind, each))
     return PopulationStatement(first, tuple(others), tuple(held), unbounded, decided)
 
 
-def make_statement(name: str, table: TableState, time: str) -> Statement:
+def make_statement(name: str, table: TableState, time: str, tell: Tell) -> Statement:
     """State a table's account as of `time`."""
     epsilon, delta = table.charged()
     whole = (table.budget.epsilon, table.budget.delta) if table.budget else (epsilon, delta)
     grants = tuple(_state_grant(grant, time) for grant in table.grants)
     left = (whole[0] - epsilon, whole[1] - delta)
-    return Statement(name, table.budget, grants, *left, tuple(table.unbounded), tuple(table.decisions))
+    unbounded, decided = tuple(tell(Unbounded.kind, name)), tuple(tell(WentOn.kind, name))
+    return Statement(name, table.budget, grants, *left, unbounded, decided)
 
 
 def _state_grant(grant: GrantState, time: str) -> GrantStatement:

@@ -1,20 +1,26 @@
-"""Verification: recompute the chain and replay every rule over the whole history."""
+"""Verification: recompute the chain and replay every rule, from the first entry or a checkpoint verified before."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from ziggurat.cards import Shown
 from ziggurat.errors import LedgerCorruptError, LedgerError, ZigguratError
 from ziggurat.ledger._chain import Entry, Head, decode, encode, intact, is_text, is_timestamp
-from ziggurat.ledger._entries import Record, record_from
+from ziggurat.ledger._entries import Checkpoint, Commit, Record, WentOn, record_from
 from ziggurat.ledger._keys import PublicKey
 from ziggurat.ledger._rules import check
 from ziggurat.ledger._signing import Receipt
 from ziggurat.ledger._state import State
 from ziggurat.ledger._statement import decision_notes, unbounded_note
+from ziggurat.ledger.checkpoints import Archive, VerifiedNote, open_checkpoint, point, remember_verified
+from ziggurat.ledger.storage import BATCH, Store
 
+Progress = Callable[[int], None]
+"""Is told now and then how many entries were verified."""
+
+BEFORE_ALL = -(2**63) - 1
 MOST_PROBLEMS = 100
 UNWITNESSED = (
     "No witness is named or known here, so it cannot be seen whether the newest entries were cut off, an older copy "
@@ -42,7 +48,7 @@ class Verification(Shown):
     Attributes
     ----------
     entries
-        How many entries were read.
+        How many entries there are; the last note says if some were verified before and not read again.
     problems
         What is wrong, in order of entries, then with the database that holds them; at most a hundred are listed,
         the others are only counted.
@@ -71,39 +77,70 @@ class Verification(Shown):
 
 
 def verify_entries(
-    entries: Iterable[Entry],
-    oddities: Callable[[], list[str]],
+    store: Store,
     public_key: PublicKey | None = None,
     receipt: Receipt | None = None,
     hear: Callable[[Auditor], None] | None = None,
+    known: VerifiedNote | None = None,
+    whole: bool = True,
+    progress: Progress | None = None,
 ) -> Verification:
     """Check every entry in turn, going on after a problem wherever that makes sense, then what holds them, and `hear`
-    what a witness has to say.
+    what a witness has to say. Unless `whole` is asked for, what is `known` to have been verified is not read again.
     """
-    auditor = Auditor(receipt)
+    auditor = Auditor(receipt, store)
     try:
-        for entry in entries:
+        if known is not None:
+            auditor.rely_on(known, whole)
+        for entry in store.after(auditor.previous.seq or BEFORE_ALL):
             auditor.take(entry)
+            if progress is not None and entry.seq % BATCH == 0:
+                progress(entry.seq)
     except LedgerError as error:
         auditor.report(auditor.expected, f"and those after it cannot be read: {_lower_first(error)}")
     auditor.finish(public_key)
-    auditor.examine(oddities)
+    auditor.examine()
     if hear is not None:
         hear(auditor)
-    return auditor.verdict()
+    verdict = auditor.verdict()
+    if verdict.ok and auditor.mark.seq > (known.seq if known else 0):
+        remember_verified(auditor.state.ledger, store.place, auditor.mark)
+    return verdict
 
 
 class Auditor:
     """Walks along the entries and writes down what is wrong; `links` are the hash and kind of each."""
 
-    def __init__(self, receipt: Receipt | None) -> None:
+    def __init__(self, receipt: Receipt | None, store: Store) -> None:
+        self.store, self.archive = store, Archive(store)
         self.state = State()
         self.expected, self.count, self.omitted = 1, 0, 0
-        self.previous = Head()
+        self.previous = self.mark = Head()
+        self.trusted, self.known, self.begun = "", Head(), 0
         self.receipt, self.signed_hash = receipt, None if receipt is None else ""
         self.problems: list[LedgerProblem] = []
         self.links: dict[int, tuple[str, str]] = {}
         self.rests_on = UNWITNESSED if receipt is None else f"{RECEIPT} {receipt.seq} and all before it."
+
+    def rely_on(self, known: VerifiedNote, whole: bool) -> None:
+        """Begin after what was verified on this machine, if it is still there; a receipt for less needs all."""
+        self.known = known.head()
+        found = self.store.entries(known.seq, 1)
+        earlier = self.receipt is not None and self.receipt.seq < known.seq
+        same = bool(found) and intact(found[0]) and Head(found[0].seq, found[0].hash) == known.head()
+        if whole or earlier or not same or found[0].kind != Checkpoint.kind:
+            return
+        record = record_from(found[0].kind, found[0].body)
+        assert isinstance(record, Checkpoint)  # by its kind
+        self.state = open_checkpoint(record, known.head())
+        self.previous, self.expected, self.count = known.head(), known.seq + 1, known.seq
+        self.links[known.seq], self.mark, self.begun = (known.hash, Checkpoint.kind), known.head(), known.seq
+        self.signed_hash = (
+            known.hash if self.receipt is not None and self.receipt.seq == known.seq else self.signed_hash
+        )
+        self.trusted = (
+            f"Entries 1 to {known.seq} were verified on this machine on {known.time[:10]} and were not read again. "
+        )
 
     def report(self, seq: int, what: str, subject: str = "The database") -> None:
         """Write down what is wrong with an entry, or with something else."""
@@ -128,6 +165,8 @@ class Auditor:
             self._replay(entry)
         self.expected, self.previous = entry.seq + 1, Head(entry.seq, entry.hash)
         self.links[entry.seq] = entry.hash, entry.kind
+        if entry.kind == Checkpoint.kind:
+            self.mark = self.previous
 
     def _replay(self, entry: Entry) -> None:
         record = self._record(entry)
@@ -137,10 +176,30 @@ class Auditor:
             check(self.state, record, entry.time)
         except ZigguratError as error:
             self.report(entry.seq, f"breaks a rule: {_lower_first(error)}")
+        if isinstance(record, Checkpoint):
+            self._compare_index()
+        if isinstance(record, Commit) and record.sha256:
+            self._compare_answer(record, entry)
         try:
             self.state.apply(record, Head(entry.seq, entry.hash))
         except ZigguratError:
             return  # a record about something unknown, which the check has reported
+
+    def _compare_index(self) -> None:
+        """Compare what a checkpoint lets go of with the index."""
+        try:
+            for _, seq in self.store.unpointed(point(self.state)):
+                self.report(seq, "is not in the index, so that what it answers would cost again, or is not told")
+        except LedgerError as error:
+            self.report(0, f"cannot be read: {_lower_first(error)}", "The index")
+
+    def _compare_answer(self, record: Commit, entry: Entry) -> None:
+        """Compare an answer that is kept beside the chain with its hash and size."""
+        try:
+            if len(self.archive.with_answer(entry).answer) != record.size:  # type: ignore[attr-defined]
+                self.report(entry.seq, "states another size of its answer than it has")
+        except LedgerError:
+            self.report(entry.seq, "has lost its answer, which was kept beside it, or it was changed")
 
     def _record(self, entry: Entry) -> Record | None:
         try:
@@ -156,14 +215,20 @@ class Auditor:
         """Compare with the receipt."""
         if not self.count:
             self.report(1, "is missing: the ledger has no entries")
+        if self.known.seq and self.links.get(self.known.seq, ("",))[0] != self.known.hash:
+            self.report(
+                self.known.seq,
+                "is not the one up to which this machine has verified the ledger: it was rewritten, cut off, or an "
+                "older copy was put back",
+            )
         if self.receipt is not None:
             for what in self._receipt_problems(self.receipt, public_key):
                 self.report(self.receipt.seq, what)
 
-    def examine(self, oddities: Callable[[], list[str]]) -> None:
+    def examine(self) -> None:
         """Look at what holds the entries."""
         try:
-            for what in oddities():
+            for what in self.store.oddities():
                 self.report(0, what)
         except LedgerError as error:
             self.report(0, f"cannot be examined: {_lower_first(error)}")
@@ -182,9 +247,17 @@ class Auditor:
     def verdict(self) -> Verification:
         """Sum up."""
         tables = self.state.tables.items()
-        notes = [note for name, table in tables for note in unbounded_note(name, len(table.unbounded))]
-        decided = [note for name, table in tables for note in decision_notes(name, table.decisions)]
-        return Verification(self.count, self.problems, self.omitted, [*notes, *decided, self.rests_on])
+        notes = [note for name, table in tables for note in unbounded_note(name, table.unbounded.count)]
+        decided = [note for name, _ in tables for note in self._tell_decisions(name)]
+        rests_on = self.trusted + self.rests_on
+        return Verification(self.count, self.problems, self.omitted, [*notes, *decided, rests_on])
+
+    def _tell_decisions(self, name: str) -> list[str]:
+        try:
+            return decision_notes(name, self.archive.tell(self.state, WentOn.kind, name))
+        except LedgerError as error:
+            self.report(0, f"cannot tell every decision: {_lower_first(error)}")
+            return []
 
 
 def _missing(count: int) -> str:

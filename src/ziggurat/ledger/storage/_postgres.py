@@ -7,13 +7,13 @@ Writers queue at an advisory lock that ends with their transaction, so a role ne
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ziggurat.errors import LedgerCorruptError, LedgerError, LedgerUseError, MissingExtraError
 from ziggurat.ledger._chain import Entry
-from ziggurat.ledger.storage._store import BATCH, FOREIGN, UNPROTECTED, Append, MakeFirst, Store
+from ziggurat.ledger.storage._store import BATCH, FOREIGN, UNPROTECTED, MakeFirst, Pointer, Store, Writer
 
 if TYPE_CHECKING:
     import psycopg
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _LOCK = 0x5A696767_75726174  # any number that no other application is likely to lock
 
 _REFUSE = " BEGIN RAISE EXCEPTION 'entries of a ledger are never changed or removed'; END "
-_SCHEMA = f"""
+_ENTRIES = f"""
 CREATE SCHEMA IF NOT EXISTS ziggurat;
 CREATE TABLE ziggurat.entries (
   seq bigint PRIMARY KEY, time text NOT NULL, kind text NOT NULL, body text NOT NULL,
@@ -32,39 +32,68 @@ CREATE FUNCTION ziggurat.refuse() RETURNS trigger LANGUAGE plpgsql AS
 CREATE TRIGGER entries_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON ziggurat.entries
   FOR EACH STATEMENT EXECUTE FUNCTION ziggurat.refuse();
 """
-_BEGIN = f"BEGIN; SET LOCAL synchronous_commit = on; SELECT pg_advisory_xact_lock({_LOCK})"
+# Beside the entries: an index for what checkpoints let go of, and large answers by their hash. Nothing rests on either
+# being true: whatever they give is compared with the entries.
+_INDEX = """
+CREATE TABLE ziggurat.pointers (key text NOT NULL, seq bigint NOT NULL, PRIMARY KEY (key, seq));
+CREATE TABLE ziggurat.answers (hash text NOT NULL PRIMARY KEY, body text NOT NULL);
+CREATE TRIGGER pointers_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON ziggurat.pointers
+  FOR EACH STATEMENT EXECUTE FUNCTION ziggurat.refuse();
+CREATE TRIGGER answers_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON ziggurat.answers
+  FOR EACH STATEMENT EXECUTE FUNCTION ziggurat.refuse();
+"""
+_COLUMNS = {
+    "entries": "seq bigint, time text, kind text, body text, previous text, hash text",
+    "pointers": "key text, seq bigint",
+    "answers": "hash text, body text",
+}
+_LOCKED = f"SELECT set_config('synchronous_commit', 'on', true), pg_advisory_xact_lock({_LOCK})"
+_BEGIN = f"BEGIN; {_LOCKED}"
 # Not to_regclass: it may answer from a cache that is older than the lock.
-_EXISTS = "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'ziggurat' AND tablename = 'entries')"
+_EXISTS = "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'ziggurat' AND tablename = %s)"
 _INSERT = "INSERT INTO ziggurat.entries (seq, time, kind, body, previous, hash) VALUES (%s, %s, %s, %s, %s, %s)"
-_SELECT = "SELECT seq, time, kind, body, previous, hash FROM ziggurat.entries WHERE seq >= %s ORDER BY seq LIMIT %s"
+_FIELDS = "SELECT seq, time, kind, body, previous, hash FROM ziggurat.entries"
+_SELECT = f"{_FIELDS} WHERE seq >= %s ORDER BY seq LIMIT %s"
+_NUMBERED = f"{_FIELDS} WHERE seq = ANY(%s) ORDER BY seq"
+_NEWEST = f"{_FIELDS} WHERE kind = %s ORDER BY seq DESC LIMIT 1"
+_POINTED = "SELECT seq FROM ziggurat.pointers WHERE key = %s ORDER BY seq"
+_ROWS = "unnest(%s::text[], %s::bigint[]) AS new (key, seq)"
+_POINT = f"INSERT INTO ziggurat.pointers (key, seq) SELECT key, seq FROM {_ROWS} ON CONFLICT DO NOTHING"  # noqa: S608
+_UNPOINTED = f"SELECT key, seq FROM {_ROWS} EXCEPT SELECT key, seq FROM ziggurat.pointers"  # noqa: S608
+_KEEP = "INSERT INTO ziggurat.answers (hash, body) VALUES (%s, %s) ON CONFLICT DO NOTHING"
+_TEXT = "SELECT body FROM ziggurat.answers WHERE hash = %s"
+_MAY_KEEP = (
+    "SELECT has_table_privilege('ziggurat.answers', 'SELECT') AND has_table_privilege('ziggurat.answers', 'INSERT')"
+)
 
 # Our trigger is known by what it does: before (2) delete (8), update (16) and truncate (32), once per statement.
-_OWN = """t.tgname = 'entries_keep' AND t.tgtype = 58 AND t.tgenabled IN ('O', 'A') AND t.tgqual IS NULL
+_OWN = """t.tgname = c.relname || '_keep' AND t.tgtype = 58 AND t.tgenabled IN ('O', 'A') AND t.tgqual IS NULL
     AND t.tgattr::text = '' AND p.prosrc = %(refuse)s"""
 _TRIGGERS = "pg_catalog.pg_trigger t JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid"
-# Whether an entry is there and nothing could remove it again. Asked after the insertion, whose lock keeps triggers and
-# rules from being added before the commit. A quick look at what the server notes of the table; it may err on the side
-# of caution, and then all is examined.
-_KEPT = f"""
-SELECT EXISTS (SELECT FROM ziggurat.entries WHERE seq = %(seq)s AND hash = %(hash)s),
-  c.relkind = 'r' AND NOT (c.relhasrules OR c.relrowsecurity OR c.relhassubclass)
-  AND (SELECT count(*) = 1 AND bool_and({_OWN}) FROM {_TRIGGERS} WHERE t.tgrelid = c.oid AND NOT t.tgisinternal)
-FROM pg_catalog.pg_class c WHERE c.oid = 'ziggurat.entries'::regclass"""  # noqa: S608 - constants only
+# A quick look at what the server notes of the table; it may err on the side of caution, and then all is examined.
+_QUICK = f"""c.relkind = 'r' AND NOT (c.relhasrules OR c.relrowsecurity OR c.relhassubclass)
+  AND (SELECT count(*) = 1 AND bool_and({_OWN}) FROM {_TRIGGERS} WHERE t.tgrelid = c.oid AND NOT t.tgisinternal)"""  # noqa: S608
 # Whether anything could act on the table that is not ours; whether all that is ours is there.
-_EXAMINE = f"""
-SELECT c.relkind <> 'r' OR c.relrowsecurity
+_STRANGE = """c.relkind <> 'r' OR c.relrowsecurity
   OR EXISTS (SELECT FROM pg_catalog.pg_trigger t
-             WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgname <> 'entries_keep')
+             WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgname <> c.relname || '_keep')
   OR EXISTS (SELECT FROM pg_catalog.pg_rewrite r WHERE r.ev_class = c.oid)
   OR EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE c.oid IN (i.inhrelid, i.inhparent))
   OR EXISTS (SELECT FROM pg_catalog.pg_constraint k WHERE k.conrelid = c.oid AND k.contype NOT IN ('p', 'n'))
-  OR EXISTS (SELECT FROM pg_catalog.pg_index x WHERE x.indrelid = c.oid AND NOT x.indisprimary),
-  EXISTS (SELECT FROM {_TRIGGERS} WHERE t.tgrelid = c.oid AND {_OWN})
+  OR EXISTS (SELECT FROM pg_catalog.pg_index x WHERE x.indrelid = c.oid AND NOT x.indisprimary)"""
+_WHOLE = f"""EXISTS (SELECT FROM {_TRIGGERS} WHERE t.tgrelid = c.oid AND {_OWN})
   AND (SELECT string_agg(a.attname || ' ' || pg_catalog.format_type(a.atttypid, a.atttypmod), ', ' ORDER BY a.attnum)
               || bool_and(a.attnotnull AND NOT a.atthasdef)
        FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped)
-    = 'seq bigint, time text, kind text, body text, previous text, hash texttrue'
-FROM pg_catalog.pg_class c WHERE c.oid = 'ziggurat.entries'::regclass"""  # noqa: S608 - constants only
+    = %(columns)s || 'true'"""  # noqa: S608 - constants only
+_OF = "FROM pg_catalog.pg_class c WHERE c.oid = %(table)s::regclass"
+_EXAMINE = f"SELECT {_STRANGE}, {_WHOLE} {_OF}"
+# Whether the entries are there and nothing could remove them again: 1, or an error that undoes them. Asked after the
+# insertion, whose lock keeps triggers and rules from being added before the commit; so both may go in one trip.
+_KEPT = f"""
+SELECT 1 / ((SELECT count(*) FROM ziggurat.entries WHERE seq >= %(first)s AND hash = ANY(%(hashes)s)) = %(count)s
+  AND CASE WHEN {_QUICK} THEN true ELSE NOT ({_STRANGE}) AND {_WHOLE} END)::int
+{_OF}"""  # noqa: S608 - constants only
 
 # A connection shared with a parent process would mix up both conversations, so a child keeps it and never uses it.
 _INHERITED: list[Any] = []
@@ -72,7 +101,7 @@ _INHERITED: list[Any] = []
 _REASONS = {
     "55P03": "is in use by another writer that did not finish in time; try again",
     "53100": "could not be written because the server's disk is full; nothing was recorded",
-    "42501": "may not be read or written by this role; grant it SELECT and INSERT on ziggurat.entries",
+    "42501": "may not be read or written by this role; grant it SELECT and INSERT on all tables of the schema ziggurat",
     "23505": "was written to by somebody who did not wait; nothing was recorded, try again",
     "P0001": "has a trigger that refused the entry; nothing was recorded, verify it",
 }
@@ -87,7 +116,8 @@ class PostgresStore(Store):
         except ImportError:
             raise MissingExtraError("A ledger in PostgreSQL needs psycopg: pip install 'ziggurat[postgres]'.") from None
         self._uri, self._timeout, self._first = uri, timeout, first
-        self._closed, self._read_only = False, read_only
+        self._closed, self._read_only, self._indexed = False, read_only, False
+        self._ahead: tuple[tuple[int, int], list[Entry]] | None = None
         self._connect()
         try:
             self._require_ledger(create)
@@ -107,23 +137,68 @@ class PostgresStore(Store):
 
     def entries(self, start: int, limit: int = BATCH) -> list[Entry]:
         """Give at most `limit` entries whose number is at least `start`, in order."""
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None and ahead[0] == (start, limit):
+            return ahead[1]
         with _translate_errors(self.name):
             return [Entry._make(row) for row in self._live().execute(_SELECT, (start, limit))]
 
+    def numbered(self, numbers: Sequence[int]) -> Iterator[Entry]:
+        """Give the entries of these numbers, in order; what is not there is left out."""
+        for place in range(0, len(numbers), BATCH):
+            with _translate_errors(self.name):
+                rows = self._live().execute(_NUMBERED, (list(numbers[place : place + BATCH]),)).fetchall()
+            yield from map(Entry._make, rows)
+
+    def newest(self, kind: str) -> Entry | None:
+        """Give the newest entry of a kind."""
+        with _translate_errors(self.name):
+            row = self._live().execute(_NEWEST, (kind,)).fetchone()
+        return None if row is None else Entry._make(row)
+
+    def pointed(self, key: str) -> list[int]:
+        """Give the numbers that the index has for a key, in order."""
+        with _translate_errors(self.name):
+            return [seq for (seq,) in self._live().execute(_POINTED, (key,))] if self._has_index() else []
+
+    def unpointed(self, pointers: Sequence[Pointer]) -> list[Pointer]:
+        """Give those of some rows that the index lacks."""
+        with _translate_errors(self.name):
+            if not self._has_index():
+                return list(pointers)
+            return self._live().execute(_UNPOINTED, _columns(pointers)).fetchall()
+
+    def keeps(self) -> bool:
+        """Ledgers of earlier versions have no table for it, and a role may lack the right to use it."""
+        with _translate_errors(self.name):
+            if not self._has_index():
+                return False
+            row = self._live().execute(_MAY_KEEP).fetchone()
+            return row is not None and bool(row[0])
+
+    def kept(self, sha256: str) -> str | None:
+        """Give the text that is kept under a hash."""
+        with _translate_errors(self.name):
+            row = self._live().execute(_TEXT, (sha256,)).fetchone() if self._has_index() else None
+        return None if row is None else str(row[0])
+
     @contextmanager
-    def writing(self) -> Iterator[Append]:
-        """Become the one writer of the database."""
+    def writing(self, start: int = 1) -> Iterator[Writer]:
+        """Become the one writer of the database; what is there from `start` on comes along on the same trip."""
         if self._read_only:
             raise LedgerUseError(f"{self.name} was opened for reading only; open it for writing.")
         with _translate_errors(self.name):
             connection = self._live()
+            writer = _PostgresWriter(connection, self._has_index)
             try:
-                connection.execute(_BEGIN)
-                yield lambda entry: _insert(connection, entry)
-                _commit(connection)
+                self._ahead = (start, BATCH), _begin(connection, start, BATCH)
+                yield writer
+                writer.commit()
             except BaseException:
                 _roll_back(connection)
                 raise
+            finally:
+                self._ahead = None
 
     def rest(self) -> None:
         """Take the writer's place for a moment; anybody may wait at the lock."""
@@ -137,7 +212,9 @@ class PostgresStore(Store):
     def oddities(self) -> list[str]:
         """Say what acts on the table that is not ours, or what of ours is gone."""
         with _translate_errors(self.name):
-            return _oddities(self._live())
+            own = list(_COLUMNS) if self._has_index() else ["entries"]
+            found = [what for table in own for what in _oddities(self._live(), table)]
+        return list(dict.fromkeys(found))
 
     def another(self) -> PostgresStore:
         """Connect once more."""
@@ -182,15 +259,113 @@ class PostgresStore(Store):
             raise LedgerCorruptError(f"{self.name} is empty, so its entries are lost; restore it from a copy.")
 
     def _holds_ledger(self) -> bool:
-        row = self._connection.execute(_EXISTS).fetchone()
-        return row is not None and bool(row[0])
+        return _exists(self._connection, "entries")
+
+    def _has_index(self) -> bool:
+        """Ledgers of earlier versions have no index until somebody who may make one writes to them."""
+        self._indexed = self._indexed or _exists(self._live(), "pointers")
+        return self._indexed
 
     def _create(self) -> None:
-        """Make the table and its first entry in one transaction, unless another process just has."""
-        with self.writing() as append:
-            if not self._holds_ledger():
-                self._connection.execute(_SCHEMA)
-                append(self._first())
+        """Make the tables and the first entry in one transaction, unless another process just has."""
+        with _translate_errors(self.name):
+            connection = self._connection
+            try:
+                connection.execute(_BEGIN)
+                if not self._holds_ledger():
+                    connection.execute(_ENTRIES)
+                    connection.execute(_INDEX)
+                    writer = _PostgresWriter(connection, self._has_index)
+                    writer.append(self._first())
+                    writer.commit()
+            finally:
+                _roll_back(connection)
+
+
+class _PostgresWriter(Writer):
+    """The writer of a database: entries, the question whether they were kept, and the commit go in one trip.
+
+    That question is put so that its "no" is an error, after which the server answers COMMIT with a rollback.
+    """
+
+    def __init__(self, connection: psycopg.Connection[Any], has_index: Callable[[], bool]) -> None:
+        self._connection, self._has_index = connection, has_index
+        self._waiting: list[Entry] = []
+
+    def append(self, entry: Entry) -> None:
+        """Add an entry at the next trip."""
+        self._waiting.append(entry)
+
+    def settle(self) -> None:
+        """Send what was appended, and see that it was kept."""
+        self._send(and_commit=False)
+
+    def index(self, pointers: Sequence[Pointer]) -> None:
+        """Add rows to the index, and make it where there is none."""
+        if not self._has_index():
+            self._connection.execute(_INDEX)
+        self._connection.execute(_POINT, _columns(pointers))
+
+    def keep(self, sha256: str, text: str) -> None:
+        """Keep a text beside the entries, and read it back."""
+        self._connection.execute(_KEEP, (sha256, text))
+        if self._connection.execute(_TEXT, (sha256,)).fetchone() != (text,):
+            raise LedgerCorruptError(
+                "The ledger in PostgreSQL did not keep the new answer, so nothing was recorded; verify it."
+            )
+
+    def commit(self) -> None:
+        """Send the rest, and commit; after a failed statement the server answers COMMIT with a silent ROLLBACK."""
+        self._send(and_commit=True)
+
+    def _send(self, and_commit: bool) -> None:
+        import psycopg
+
+        sent, self._waiting = self._waiting, []
+        last = None
+        try:
+            with self._connection.pipeline():
+                for entry in sent:
+                    self._connection.execute(_INSERT, entry)
+                kept = self._connection.execute(_KEPT, _asked(sent)) if sent else None
+                last = self._connection.execute("COMMIT") if and_commit else None
+        except psycopg.errors.DivisionByZero:
+            self._explain()
+        if kept is not None and kept.fetchone() != (1,):
+            self._explain()
+        if last is not None and last.statusmessage != "COMMIT":
+            raise LedgerError("The server rolled the transaction back; nothing was recorded.")
+
+    def _explain(self) -> NoReturn:
+        _roll_back(self._connection)
+        what = next(iter(_oddities(self._connection, "entries")), "did not keep the new entry")
+        raise LedgerCorruptError(f"The ledger in PostgreSQL {what}, so nothing was recorded; verify it.")
+
+
+def _begin(connection: psycopg.Connection[Any], start: int, limit: int) -> list[Entry]:
+    """Take the lock, and read what is there from `start` on; one message, since numbers need no quoting."""
+    cursor = connection.execute(f"{_BEGIN}; {_FIELDS} WHERE seq >= {int(start)} ORDER BY seq LIMIT {int(limit)}")
+    while cursor.nextset():
+        pass
+    return [Entry._make(row) for row in cursor.fetchall()]
+
+
+def _asked(entries: Sequence[Entry]) -> dict[str, Any]:
+    hashes = [entry.hash for entry in entries]
+    return {"first": entries[0].seq, "hashes": hashes, "count": len(hashes), **_examined("entries")}
+
+
+def _examined(table: str) -> dict[str, str]:
+    return {"table": f"ziggurat.{table}", "columns": _COLUMNS[table], "refuse": _REFUSE}
+
+
+def _columns(pointers: Sequence[Pointer]) -> tuple[list[str], list[int]]:
+    return [key for key, _ in pointers], [seq for _, seq in pointers]
+
+
+def _exists(connection: psycopg.Connection[Any], table: str) -> bool:
+    row = connection.execute(_EXISTS, (table,)).fetchone()
+    return row is not None and bool(row[0])
 
 
 def place_of(uri: str) -> str:
@@ -223,26 +398,9 @@ def require_fsync(connection: psycopg.Connection[Any]) -> None:
         raise LedgerError("This PostgreSQL server runs with fsync off and may lose commits; switch it on.")
 
 
-def _insert(connection: psycopg.Connection[Any], entry: Entry) -> None:
-    """Add an entry and read it back: a trigger or rule that was smuggled in might swallow it, even at the commit."""
-    connection.execute(_INSERT, entry)
-    asked = {"seq": entry.seq, "hash": entry.hash, "refuse": _REFUSE}
-    kept, sound = connection.execute(_KEPT, asked).fetchone() or (False, False)
-    odd = [] if sound else _oddities(connection)
-    if odd or not kept:
-        what = odd[0] if odd else "did not keep the new entry"
-        raise LedgerCorruptError(f"The ledger in PostgreSQL {what}, so nothing was recorded; verify it.")
-
-
-def _oddities(connection: psycopg.Connection[Any]) -> list[str]:
-    foreign, whole = connection.execute(_EXAMINE, {"refuse": _REFUSE}).fetchone() or (True, False)
+def _oddities(connection: psycopg.Connection[Any], table: str) -> list[str]:
+    foreign, whole = connection.execute(_EXAMINE, _examined(table)).fetchone() or (True, False)
     return [*([FOREIGN] if foreign else []), *([] if whole else [UNPROTECTED])]
-
-
-def _commit(connection: psycopg.Connection[Any]) -> None:
-    """Commit; after a failed statement the server answers COMMIT with a silent ROLLBACK."""
-    if connection.execute("COMMIT").statusmessage != "COMMIT":
-        raise LedgerError("The server rolled the transaction back; nothing was recorded.")
 
 
 def _roll_back(connection: psycopg.Connection[Any]) -> None:

@@ -5,18 +5,22 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from ziggurat.errors import LedgerCorruptError, LedgerError, LedgerUseError
 from ziggurat.ledger._chain import Entry
 from ziggurat.ledger.storage._sqlite_file import (
+    add_pointers,
     connect,
     connect_for_reading,
     create_file,
     exists,
+    has_index,
     insert,
+    keep_text,
+    kept_text,
     make_durable,
     oddities,
     raise_ours,
@@ -24,11 +28,17 @@ from ziggurat.ledger.storage._sqlite_file import (
     require_content,
     require_ledger,
 )
-from ziggurat.ledger.storage._store import BATCH, Append, MakeFirst, Store
+from ziggurat.ledger.storage._store import BATCH, MakeFirst, Pointer, Store, Writer
 
 _SELECT = "SELECT seq, time, kind, body, previous, hash FROM entries WHERE seq >= ? ORDER BY seq LIMIT ?"
 
-_PATIENCE = 2.0  # seconds
+_NEWEST = (
+    "SELECT seq, time, kind, body, previous, hash FROM entries WHERE seq = "
+    "(SELECT seq FROM entries WHERE kind = ? ORDER BY seq DESC LIMIT 1)"
+)
+_POINTED = "SELECT seq FROM pointers WHERE key = ? ORDER BY seq"
+
+_PATIENCE, _PAUSE = 2.0, 0.0004  # seconds
 
 # SQLite forbids any use of a connection after fork, even closing it, so a child keeps its parent's for ever.
 _INHERITED: list[sqlite3.Connection] = []
@@ -66,6 +76,38 @@ class SqliteStore(Store):
         except sqlite3.Error as error:
             raise_ours(self._name, error, writing=False)
 
+    def numbered(self, numbers: Sequence[int]) -> Iterator[Entry]:
+        """Give the entries of these numbers, in order; what is not there is left out."""
+        for seq in numbers:
+            yield from (entry for entry in self.entries(seq, 1) if entry.seq == seq)
+
+    def newest(self, kind: str) -> Entry | None:
+        """Give the newest entry of a kind."""
+        with _translate_errors(self.name, writing=False):
+            row = self._live().execute(_NEWEST, (kind,)).fetchone()
+        return None if row is None else Entry._make(row)
+
+    def pointed(self, key: str) -> list[int]:
+        """Give the numbers that the index has for a key, in order."""
+        with _translate_errors(self.name, writing=False):
+            if not has_index(self._live()):
+                return []
+            return [seq for (seq,) in self._live().execute(_POINTED, (key,))]
+
+    def unpointed(self, pointers: Sequence[Pointer]) -> list[Pointer]:
+        """Give those of some rows that the index lacks."""
+        return [one for one in pointers if one[1] not in self.pointed(one[0])]
+
+    def keeps(self) -> bool:
+        """Files of earlier versions get the table at their first checkpoint."""
+        with _translate_errors(self.name, writing=False):
+            return has_index(self._live())
+
+    def kept(self, sha256: str) -> str | None:
+        """Give the text that is kept under a hash."""
+        with _translate_errors(self.name, writing=False):
+            return kept_text(self._live(), sha256) if has_index(self._live()) else None
+
     def version(self) -> int:
         """Give SQLite's count of commits by other connections; a connection that is new counts anew."""
         connection = self._live()
@@ -73,16 +115,16 @@ class SqliteStore(Store):
         return self._commits if connection.in_transaction else self._pragma("data_version")
 
     @contextmanager
-    def writing(self) -> Iterator[Append]:
+    def writing(self, start: int = 1) -> Iterator[Writer]:  # noqa: ARG002 - reading is no trip here
         """Become the one writer of the file."""
         connection = self._live()
         if self._read_only:
             raise LedgerUseError(f"{self.name} was opened for reading only; open it for writing.")
         self._require_same_file()
         try:
-            connection.execute("BEGIN IMMEDIATE")
+            self._queue(connection)
             self._require_own_contents()
-            yield lambda entry: insert(connection, entry)
+            yield _SqliteWriter(connection)
             connection.execute("COMMIT")
         except sqlite3.Error as error:
             raise_ours(self._name, error, writing=True)
@@ -137,6 +179,24 @@ class SqliteStore(Store):
                 self._connection.close()
                 raise
 
+    def _queue(self, connection: sqlite3.Connection) -> None:
+        """Wait for the writer's place. SQLite itself would sleep longer and longer, and many writers all at once."""
+        until = time.monotonic() + self._timeout
+        connection.execute("PRAGMA busy_timeout = 0")
+        try:
+            while True:
+                try:
+                    connection.execute("BEGIN IMMEDIATE")
+                except sqlite3.OperationalError as error:
+                    busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+                    if not busy or time.monotonic() > until:
+                        raise
+                    time.sleep(_PAUSE)
+                else:
+                    return
+        finally:
+            connection.execute(f"PRAGMA busy_timeout = {int(self._timeout * 1000)}")
+
     def _require_same_file(self) -> None:
         """A file that was moved away or replaced would swallow reservations that nobody finds again."""
         try:
@@ -162,6 +222,28 @@ class SqliteStore(Store):
         except sqlite3.Error as error:
             raise_ours(self._name, error, writing=False)
         return int(value)
+
+
+class _SqliteWriter(Writer):
+    """The writer of a file; what it appends is in the file's log at once, and not committed yet."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def append(self, entry: Entry) -> None:
+        """Add an entry and read it back."""
+        insert(self._connection, entry)
+
+    def settle(self) -> None:
+        """Each entry was read back when it was added."""
+
+    def keep(self, sha256: str, text: str) -> None:
+        """Keep a text beside the entries."""
+        keep_text(self._connection, sha256, text)
+
+    def index(self, pointers: Sequence[Pointer]) -> None:
+        """Add rows to the index."""
+        add_pointers(self._connection, pointers)
 
 
 def _identity(path: str) -> tuple[int, int]:

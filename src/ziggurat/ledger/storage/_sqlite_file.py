@@ -10,6 +10,7 @@ import os
 import secrets
 import sqlite3
 import stat
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
@@ -18,7 +19,7 @@ from urllib.parse import quote
 from ziggurat.errors import LedgerCorruptError, LedgerError, LedgerUseError
 from ziggurat.files import sync_path
 from ziggurat.ledger._chain import FORMAT, Entry
-from ziggurat.ledger.storage._store import FOREIGN, UNPROTECTED, MakeFirst
+from ziggurat.ledger.storage._store import FOREIGN, UNPROTECTED, MakeFirst, Pointer
 
 APPLICATION_ID = 0x5A696767  # "Zigg", at the place where SQLite files say whose they are
 
@@ -34,6 +35,18 @@ _STAY = (
     "CREATE TRIGGER entries_stay BEFORE DELETE ON entries "
     "BEGIN SELECT RAISE(ABORT, 'entries of a ledger are never removed'); END"
 )
+# Beside the entries: an index for what checkpoints let go of, and large answers by their hash. Nothing rests on either
+# being true: whatever they give is compared with the entries.
+_INDEX = (
+    "CREATE TABLE pointers (key TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (key, seq)) WITHOUT ROWID",
+    "CREATE TABLE answers (hash TEXT NOT NULL PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID",
+    *(
+        f"CREATE TRIGGER {table}_{name} BEFORE {act} ON {table} "
+        f"BEGIN SELECT RAISE(ABORT, '{table} of a ledger are never {done}'); END"
+        for table in ("pointers", "answers")
+        for name, act, done in (("keep", "UPDATE", "changed"), ("stay", "DELETE", "removed"))
+    ),
+)
 _MARKS = (f"PRAGMA application_id = {APPLICATION_ID}", f"PRAGMA user_version = {FORMAT}")
 
 # What SQLite's own list of a file's contents says of a ledger, and nothing else.
@@ -42,6 +55,7 @@ _CONTENTS = {
     ("trigger", "entries_keep", "entries", _KEEP),
     ("trigger", "entries_stay", "entries", _STAY),
 }
+_BESIDE = {(sql.split()[1].lower(), sql.split()[2], sql.split()[2].partition("_")[0], sql) for sql in _INDEX}
 _INSERT = "INSERT INTO entries (seq, time, kind, body, previous, hash) VALUES (?, ?, ?, ?, ?, ?)"
 _KEPT = "SELECT hash FROM entries WHERE seq = ?"
 
@@ -118,7 +132,38 @@ def insert(connection: sqlite3.Connection, entry: Entry) -> None:
 def oddities(connection: sqlite3.Connection) -> list[str]:
     """Compare what the file contains with what a ledger contains."""
     found = set(connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master"))
-    return [*([FOREIGN] if found - _CONTENTS else []), *([UNPROTECTED] if _CONTENTS - found else [])]
+    # Ledgers of earlier versions have no index until somebody writes to them.
+    wanted = _CONTENTS | _BESIDE if found & _BESIDE else _CONTENTS
+    return [*([FOREIGN] if found - wanted else []), *([UNPROTECTED] if wanted - found else [])]
+
+
+def has_index(connection: sqlite3.Connection) -> bool:
+    """Tell whether a file has an index."""
+    asked = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'pointers'"
+    return bool(connection.execute(asked).fetchone()[0])
+
+
+def add_pointers(connection: sqlite3.Connection, pointers: Sequence[Pointer]) -> None:
+    """Add rows to the index, and make it where there is none."""
+    if not has_index(connection):
+        for statement in _INDEX:
+            connection.execute(statement)
+    connection.executemany("INSERT OR IGNORE INTO pointers (key, seq) VALUES (?, ?)", pointers)
+
+
+def keep_text(connection: sqlite3.Connection, sha256: str, text: str) -> None:
+    """Keep a text by its hash, and read it back."""
+    connection.execute("INSERT OR IGNORE INTO answers (hash, body) VALUES (?, ?)", (sha256, text))
+    if kept_text(connection, sha256) != text:
+        raise LedgerCorruptError(
+            "The database did not keep the new answer, so nothing was recorded; verify the ledger."
+        )
+
+
+def kept_text(connection: sqlite3.Connection, sha256: str) -> str | None:
+    """Give the text that is kept under a hash."""
+    row = connection.execute("SELECT body FROM answers WHERE hash = ?", (sha256,)).fetchone()
+    return None if row is None or not isinstance(row[0], str) else row[0]
 
 
 def require_ledger(connection: sqlite3.Connection) -> None:
@@ -191,7 +236,7 @@ def _fill(path: Path, first: Entry) -> None:
     try:
         make_durable(connection)
         connection.execute("BEGIN IMMEDIATE")
-        for statement in (_TABLE, _KEEP, _STAY, *_MARKS):
+        for statement in (_TABLE, _KEEP, _STAY, *_INDEX, *_MARKS):
             connection.execute(statement)
         insert(connection, first)
         connection.execute("COMMIT")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from urllib.parse import unquote
 
@@ -16,8 +16,29 @@ BATCH = 1000
 FOREIGN = "has a trigger or table that is not its own"
 UNPROTECTED = "has lost or changed what protects its entries, or their table"
 
-Append = Callable[[Entry], None]
 MakeFirst = Callable[[], Entry]
+Pointer = tuple[str, int]
+"""A row of the index: a key, and the number of the entry that it leads to."""
+
+
+class Writer(ABC):
+    """The one writer of a store, while it is that."""
+
+    @abstractmethod
+    def append(self, entry: Entry) -> None:
+        """Add an entry; it is read back at `settle` or at the end."""
+
+    @abstractmethod
+    def settle(self) -> None:
+        """Wait until the database has what was appended, and has shown that it keeps it; nothing is committed yet."""
+
+    @abstractmethod
+    def index(self, pointers: Sequence[Pointer]) -> None:
+        """Add rows to the index; a ledger that was made without one gets it."""
+
+    @abstractmethod
+    def keep(self, sha256: str, text: str) -> None:
+        """Keep a text beside the entries, by its hash, and read it back."""
 
 
 class Store(ABC):
@@ -44,13 +65,37 @@ class Store(ABC):
     def entries(self, start: int, limit: int = BATCH) -> list[Entry]:
         """Give at most `limit` entries whose number is at least `start`, in order."""
 
+    @abstractmethod
+    def numbered(self, numbers: Sequence[int]) -> Iterator[Entry]:
+        """Give the entries of these numbers, in order; what is not there is left out."""
+
+    @abstractmethod
+    def newest(self, kind: str) -> Entry | None:
+        """Give the newest entry of a kind; the search goes backwards from the end."""
+
+    @abstractmethod
+    def pointed(self, key: str) -> list[int]:
+        """Give the numbers that the index has for a key, in order; none where there is no index."""
+
+    @abstractmethod
+    def unpointed(self, pointers: Sequence[Pointer]) -> list[Pointer]:
+        """Give those of some rows that the index lacks."""
+
+    @abstractmethod
+    def keeps(self) -> bool:
+        """Tell whether texts can be kept beside the entries."""
+
+    @abstractmethod
+    def kept(self, sha256: str) -> str | None:
+        """Give the text that is kept under a hash; whoever asks compares it with the hash."""
+
     def version(self) -> int | None:
         """Give a number that differs whenever another connection has committed in between; None if there is none."""
         return None
 
     @abstractmethod
-    def writing(self) -> AbstractContextManager[Append]:
-        """Become the one writer; yields the function that appends an entry."""
+    def writing(self, start: int = 1) -> AbstractContextManager[Writer]:
+        """Become the one writer; yields what appends entries. Reading will begin at `start`, to fetch that early."""
 
     @abstractmethod
     def rest(self) -> None:

@@ -103,7 +103,7 @@ class _Hearing:
         newest: Head | None = None
         for number, one in enumerate(self.witness.all(), 1):
             pinned = pinned or self._first_key(one)
-            problem = "is not one" if one is None else one.problem(self.auditor.state.ledger, pinned)
+            problem = "is not one" if one is None else self._problem(one, pinned)
             if one is None or problem is not None:
                 self._object(f"was changed: its receipt {number} {problem}")
                 newest = None
@@ -114,6 +114,10 @@ class _Hearing:
             yield one
         if public_key not in (None, pinned):
             self._object("signs with another key than the one given")
+
+    def _problem(self, one: Seen, pinned: str | None) -> str | None:
+        """Signatures under what was verified before are not computed again."""
+        return one.problem(self.auditor.state.ledger, pinned) if one.seq >= self.auditor.begun else None
 
     def _first_key(self, one: Seen | None) -> str | None:
         """Where nobody pinned a key, the first receipt's counts, and the ledger must name it too."""
@@ -161,7 +165,8 @@ class _Hearing:
     def _is_handed_over(self, last: Seen) -> bool:
         """Where another witness was named later, the list ends with that entry, and the new one is heard too."""
         record = None if last.entry is None else record_from(last.entry.kind, last.entry.body)
-        if not isinstance(record, WitnessNamed) or self._hash(last.seq) != last.receipt.hash:
+        found = self.store.entries(last.seq, 1)
+        if not isinstance(record, WitnessNamed) or not found or found[0].hash != last.receipt.hash:
             return False
         following = open_witness(record.where, self.auditor.state.ledger)
         try:
@@ -173,7 +178,7 @@ class _Hearing:
         return True
 
     def _say_count(self, newest: int) -> str:
-        count, unseen = len(self.auditor.links), self.before - 1 - newest
+        count, unseen = self.auditor.expected - 1, self.before - 1 - newest
         if unseen <= 0:
             return f"has seen all {count} entries."
         return (
