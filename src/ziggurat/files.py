@@ -67,10 +67,11 @@ def replacing(path: str | Path, *, mode: int | None = None) -> Iterator[Path]:
 
 
 @contextmanager
-def filling(folder: str | Path) -> Iterator[Path]:
+def filling(folder: str | Path, *, shared: bool = False) -> Iterator[Path]:
     """Give a new folder to fill, which then takes the place and name of `folder`; if anything fails, it goes away.
 
-    Only its owner may enter it. At its place nothing may be, or an empty folder.
+    Only its owner may enter it, until it is whole if it is `shared`: then whoever the user's mask allows. At its place
+    nothing may be, or an empty folder.
     """
     target = Path(folder)
     with _told(target):
@@ -78,8 +79,9 @@ def filling(folder: str | Path) -> Iterator[Path]:
     try:
         yield draft
         with _told(target):
-            for each in (*draft.rglob("*"), draft):
-                sync_path(each)
+            _sync_whole(draft)
+            if shared:
+                draft.chmod(_usual_mode(draft))
             draft.replace(target)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
@@ -92,24 +94,30 @@ def place(drafts: Mapping[Path, Path]) -> None:
     Parameters
     ----------
     drafts
-        For every draft the place it goes to, on the same disk. A file there is replaced, and is not taken back.
+        For every draft, a file or a folder, the place it goes to, on the same disk. A file there is replaced, and is
+        not taken back; a folder only takes the place of an empty one.
     """
     placed: list[Path] = []
     try:
         for draft in drafts:
-            sync_path(draft)
+            _sync_whole(draft)
         for draft, target in drafts.items():
             draft.replace(target)
             placed.append(target)
     except OSError as error:
         for target in placed:
-            target.unlink(missing_ok=True)
+            shutil.rmtree(target) if target.is_dir() else target.unlink(missing_ok=True)
         names = " and ".join(repr(str(target)) for target in drafts.values())
         raise DataError(
             f"Not all of {names} could be written ({_reason(error)}), and none was left; check the folder."
         ) from None
     for target in {target.absolute().parent: target for target in placed}.values():
         _confirm(target)
+
+
+def move_within(draft: Path, place: Path) -> None:
+    """Give a draft another name while nobody looks: both lie in a private folder, or the place is a draft, too."""
+    draft.replace(place)
 
 
 def create(path: str | Path, content: bytes, *, mode: int = _OWNER_ONLY) -> None:
@@ -178,6 +186,22 @@ def _told(target: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise DataError(f"{str(target)!r} could not be written ({_reason(error)}); it was left as it was.") from None
+
+
+def _sync_whole(draft: Path) -> None:
+    """Bring a file to the disk, or a folder with all that is in it."""
+    for each in (*(draft.rglob("*") if draft.is_dir() else ()), draft):
+        sync_path(each)
+
+
+def _usual_mode(folder: Path) -> int:
+    """Which permissions the user's mask leaves a new folder."""
+    probe = folder / f".{token_hex(6)}"
+    probe.mkdir()
+    try:
+        return probe.stat().st_mode & 0o777
+    finally:
+        probe.rmdir()
 
 
 def _confirm(target: Path) -> None:

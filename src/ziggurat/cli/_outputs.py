@@ -31,6 +31,13 @@ def check_file(path: str, endings: tuple[str, ...], *, force: bool) -> None:
     check_output(path, force=force)
 
 
+def check_table(path: str, *, force: bool) -> None:
+    """Refuse a file, or a folder of parts (its name ends in a slash), to which a table cannot be written."""
+    from ziggurat.data.writing import check_parts_folder, names_folder
+
+    check_parts_folder(path) if names_folder(path) else check_file(path, TABLES, force=force)
+
+
 def check_folder(path: str) -> Path:
     """Refuse a folder that holds something: folders are never replaced."""
     folder = Path(path)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from fractions import Fraction
 from pathlib import Path
@@ -44,6 +44,22 @@ class Artefact(Shown):
         """Hash a file."""
         with path.open("rb") as content:
             return cls(path.name, hashlib.file_digest(content, "sha256").hexdigest(), path.stat().st_size, **more)
+
+    @classmethod
+    def parts_of(cls, folder: Path) -> tuple[Self, ...]:
+        """Hash every file of a folder, in the order of their names, which begin with that of the folder."""
+        files = sorted(each for each in folder.rglob("*") if not each.is_dir())
+        return tuple(replace(cls.at(each), name=each.relative_to(folder.parent).as_posix()) for each in files)
+
+    @classmethod
+    def of_parts(cls, name: str, parts: Sequence[Artefact]) -> Self:
+        """State what a folder is: its digest is the SHA-256 of a line "SHA-256  NAME" for each part, sorted by name.
+
+        That is what `sha256sum * | sha256sum` says in the folder: it changes with every byte, name and part.
+        """
+        within = sorted((each.name.removeprefix(f"{name}/"), each.sha256) for each in parts)
+        lines = "".join(f"{digest}  {each}\n" for each, digest in within)
+        return cls(name, hashlib.sha256(lines.encode()).hexdigest(), sum(each.bytes for each in parts))
 
     def to_dict(self) -> dict[str, Any]:
         """Give the JSON form."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ziggurat.data import Table
-from ziggurat.data.writing import STREAMED_ENDINGS, check_table_file
+from ziggurat.data.writing import STREAMED_ENDINGS, check_parts_folder, check_table_file, names_folder
 from ziggurat.errors import DataError, ParameterError, PrivacyError
 from ziggurat.files import check_output, place, write_text
 from ziggurat.release._certificate import Artefact
@@ -36,11 +36,14 @@ class File(Artefact):
     rows: int = 0
 
 
-def check_target(path: str | Path, ledger: Ledger | None, budget: str, note: str) -> Path:
-    """Refuse a file, a ledger or a note that could only fail later."""
+def check_target(path: str | Path, ledger: Ledger | None, budget: str, note: str, *, folders: bool = False) -> Path:
+    """Refuse a file, a ledger or a note that could only fail later; with `folders`, a folder of parts may be named."""
     target = Path(path)
-    check_table_file(target, ())
-    check_output(target, force=True)
+    if folders and names_folder(path):
+        check_parts_folder(path)
+    else:
+        check_table_file(target, ())
+        check_output(target, force=True)
     if ledger is not None and not budget:
         raise ParameterError("Name the budget under which the ledger should remember the release.")
     if ledger is None and budget:
@@ -67,6 +70,14 @@ def private_folder(target: Path) -> tempfile.TemporaryDirectory[str]:
 def copy_into(file: Path, folder: Path) -> Path:
     """Copy a file that is about to leave into the folder of a bundle."""
     return Path(shutil.copyfile(file, folder / file.name))
+
+
+def copy_parts_into(file: Path, folder: Path) -> list[Path]:
+    """Copy a file, or a folder of parts, that is about to leave into the folder of a bundle; give all files of it."""
+    if not file.is_dir():
+        return [copy_into(file, folder)]
+    made = Path(shutil.copytree(file, folder / file.name))
+    return sorted(each for each in made.rglob("*") if not each.is_dir())
 
 
 def describe_files(drafts: Sequence[Path], tables: Sequence[Table]) -> tuple[File, ...]:

@@ -126,7 +126,7 @@ class Release(Shown, Generic[Output]):
 
         with tempfile.TemporaryDirectory(prefix="ziggurat-artefacts-") as folder:
             files, certificate = self.write(Path(folder))
-            named = {each.name: each for each in files}
+            named = {each.relative_to(folder).as_posix(): each for each in files}
             facts = (certificate.to_dict(), self.evidence.to_dict(), self.verdict.to_dict())
             return write_bundle(path, Contents(*facts, named, self._charts()), key)
 
@@ -138,7 +138,8 @@ class Release(Shown, Generic[Output]):
     def write(self, folder: Path) -> tuple[list[Path], Certificate]:
         """Write the files that leave into a folder; gives them, and the certificate that names them."""
         files = self.plan.artefacts(self.output, folder)
-        return files, replace(self.certificate, artefacts=tuple(Artefact.at(each) for each in files))
+        named = (replace(Artefact.at(each), name=each.relative_to(folder).as_posix()) for each in files)
+        return files, replace(self.certificate, artefacts=tuple(named))
 
     def for_steward(self, files: Iterable[Artefact], **details: Any) -> dict[str, Any]:
         """Give the certificate beside files that left without a bundle: with the evidence, so for the steward alone."""

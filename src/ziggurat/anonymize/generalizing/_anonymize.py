@@ -184,7 +184,10 @@ class Anonymized(Shown, GivenAsFrame):
         return self.table()
 
     def write(self, path: str | Path) -> None:
-        """Write the anonymised rows to a .parquet, .csv, .xlsx or other file, whole or not at all."""
+        """Write the anonymised rows to a .parquet, .csv, .xlsx or other file, whole or not at all.
+
+        A name that ends in a slash, such as "people.parquet/", is a folder of parts; Spark writes files itself.
+        """
         self.publication.write(path)
 
     def _card(self) -> Card:

@@ -1,13 +1,15 @@
-"""From levels back to rows: labels are joined to the table in its engine, and streamed out of it."""
+"""From levels back to rows: labels are joined to the table in its engine, which writes the rows or streams them out."""
 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,9 +21,9 @@ from ziggurat import randomness
 from ziggurat.data import Column, Kind, Role
 from ziggurat.data.engines import scramble
 from ziggurat.data.expressions import is_present
-from ziggurat.data.writing import TableWriter, check_table_file
+from ziggurat.data.writing import TableWriter, check_parts_folder, check_table_file, names_folder
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.files import replacing
+from ziggurat.files import filling, move_within, replacing
 
 if TYPE_CHECKING:
     from ziggurat.anonymize.generalizing._combinations import Combinations
@@ -35,6 +37,7 @@ Integers = npt.NDArray[np.int64]
 _WORD = 2**62  # keys are whole numbers below it, on every engine
 _SALTS = 2**31
 _PLACE = "ziggurat place"
+_CHANGED = "The table changed while it was anonymised; anonymise it again."
 
 
 @dataclass(frozen=True)
@@ -194,7 +197,7 @@ class Publication:
                 seen += np.bincount(batch.column(_PLACE).to_numpy(), minlength=seen.size)
                 yield batch.drop_columns([_PLACE])
         if not np.array_equal(seen, self._counted.counts[self._chosen]):
-            raise DataError("The table changed while it was anonymised; anonymise it again.")
+            raise DataError(_CHANGED)
 
     def table(self) -> pa.Table:
         """Return the published rows."""
@@ -202,14 +205,56 @@ class Publication:
         return pa.Table.from_batches(batches) if batches else self._nothing()
 
     def write(self, path: str | Path) -> None:
-        """Write the published rows to a .parquet, .csv, .xlsx or other file, whole or not at all.
+        """Write the published rows to a .parquet, .csv, .xlsx or other file, or a folder of parts, whole or not at all.
 
-        All formats of `TABLE_ENDINGS` but Stata's and SPSS's are written in flat memory.
+        A name that ends in a slash, such as "people.parquet/", asks for a folder of parts (`PARTS_ENDINGS`).
+        An engine that writes files itself does, so that no row passes through this process; one file is then written
+        by one worker, and parts by all. All formats but Stata's and SPSS's are written in flat memory.
+
+        DataError if the table changed since it was counted.
         """
+        if names_folder(path):
+            target = check_parts_folder(path)
+            with filling(target, shared=True) as folder:
+                self._fill(folder, target.suffix.lower())
+            return
         target = Path(path)
         check_table_file(target, self.columns)
         with replacing(target) as draft:
-            self._write(draft, target.suffix.lower())
+            if self._leaves_itself(target.suffix.lower()):
+                with TemporaryDirectory(prefix=f"{draft.name}.", dir=draft.parent) as folder:
+                    self._let_write(Path(folder), target.suffix.lower(), one=True)
+                    move_within(next(Path(folder).iterdir()), draft)
+            else:
+                self._write(draft, target.suffix.lower())
+
+    def _leaves_itself(self, ending: str) -> bool:
+        """Whether the engine writes the rows; of none at all it would not write the columns, either."""
+        return ending in self._table.engine.writes and self.rows > 0
+
+    def _fill(self, folder: Path, ending: str) -> None:
+        if self._leaves_itself(ending):
+            self._let_write(folder, ending, one=False)
+        else:
+            self._write(folder / f"part-00000{ending}", ending)
+
+    def _let_write(self, folder: Path, ending: str, *, one: bool) -> None:
+        """Let the engine write the rows, and see that they are those that were counted.
+
+        Each combination has a secret weight, drawn anew from 2^62. If any has another number of rows than it was
+        counted with, the weights of all rows sum up to what is expected with a probability of at most 2^-62: whatever
+        the other differences are, one value of this weight alone would make up for them.
+        """
+        source = randomness.secure()
+        weights = (source.words(self._chosen.size) >> np.uint64(2)).astype(np.int64)
+        salt = randomness.uniform_below(_SALTS, source=source)
+        with self._lend_query(weights) as query:
+            engine = self._table.engine
+            found = engine.write_rows(query, folder, ending, weight=_PLACE, salt=salt, one=one)
+        counts = self._counted.counts[self._chosen].tolist()
+        meant = sum(map(operator.mul, counts, weights.tolist()))
+        if found != (self.rows, meant):
+            raise DataError(_CHANGED)
 
     def _write(self, draft: Path, ending: str) -> None:
         batches = self.batches()
@@ -227,19 +272,26 @@ class Publication:
             return self._table.engine.query(query.limit(0)).drop_columns([_PLACE])
 
     @contextmanager
-    def _lend_query(self) -> Iterator[exp.Select]:
-        """The query for the rows; what it needs is lent to the engine for so long."""
+    def _lend_query(self, weights: Integers | None = None) -> Iterator[exp.Select]:
+        """The query for the rows; what it needs is lent to the engine for so long.
+
+        With weights these stand in place of the places of combinations, and whoever runs the query puts rows in order.
+        """
         lent: list[exp.Expr] = []
         try:
-            yield self._query(lent)
+            query = self._query(lent, np.arange(self._chosen.size) if weights is None else weights)
+            yield self._in_any_order(query) if weights is None else query
         finally:
             for each in lent:
                 self._table.engine.take_back(each)
 
-    def _query(self, lent: list[exp.Expr]) -> exp.Select:
-        names = self.columns
-        replaced = {each.column: each for each in self._labels if not each.untouched}
-        shown = [_cell("labels", name) if name in replaced else _cell("seen", name) for name in names]
+    def _shown(self) -> list[exp.Column]:
+        """What is published of every column."""
+        replaced = {each.column for each in self._labels if not each.untouched}
+        return [_cell("labels" if name in replaced else "seen", name) for name in self.columns]
+
+    def _query(self, lent: list[exp.Expr], marks: Integers) -> exp.Select:
+        names, shown = self.columns, self._shown()
         asked = [*zip(shown, names, strict=True), (_cell("labels", _PLACE), _PLACE)]
         query = exp.select(*(each.as_(name, quoted=True) for each, name in asked))
         query = query.from_(self._table.relation({*names, *(each.column for each in self._keyed)}), copy=False)
@@ -250,9 +302,12 @@ class Publication:
             exp.EQ(this=_cell("labels", _key(number)), expression=_pack(self._keyed, word))
             for number, word in enumerate(words)
         ]
-        joined = query.join(self._lent(self._label_kept(words), "labels", lent), on=exp.and_(*matched), copy=False)
+        labels = self._label_kept(words, marks)
+        return query.join(self._lent(labels, "labels", lent), on=exp.and_(*matched), copy=False)
+
+    def _in_any_order(self, query: exp.Select) -> exp.Select:
         salt = randomness.uniform_below(_SALTS, source=randomness.secure())
-        return joined.order_by(scramble([each.copy() for each in shown], salt), copy=False)
+        return query.order_by(scramble(self._shown(), salt), copy=False)
 
     def _lent(self, table: pa.Table, name: str, lent: list[exp.Expr]) -> exp.Expr:
         lent.append(self._table.engine.lend(table))
@@ -265,12 +320,12 @@ class Publication:
         storage = self._table.schema[keyed.column].storage
         return pa.table({"value": _cast(cells, storage), "code": pa.array(used, pa.int64())})
 
-    def _label_kept(self, words: Sequence[Sequence[int]]) -> pa.Table:
-        """The keys of the combinations that are kept, and their labels; memory grows with the combinations."""
+    def _label_kept(self, words: Sequence[Sequence[int]], marks: Integers) -> pa.Table:
+        """The keys of the combinations that are kept, their labels and marks; memory grows with the combinations."""
         keys = [_pack_codes(self._keyed, word)[self._chosen] for word in words]
         columns: dict[str, Any] = {_key(number): pa.array(key) for number, key in enumerate(keys)}
         columns |= {each.column: each.cells(self._chosen) for each in self._labels if not each.untouched}
-        return pa.table({**columns, _PLACE: pa.array(np.arange(self._chosen.size, dtype=np.int64))})
+        return pa.table({**columns, _PLACE: pa.array(marks.astype(np.int64))})
 
 
 def _look_up(query: exp.Select, lookup: exp.Expr, place: int, column: str) -> exp.Select:

@@ -20,7 +20,7 @@ from ziggurat.cli._options import (
     picture_option,
     with_records,
 )
-from ziggurat.cli._outputs import PICTURES, TABLES, check_file, print_json, write_table
+from ziggurat.cli._outputs import PICTURES, TABLES, check_file, check_table, print_json, write_table
 from ziggurat.cli._tables import open_table, table_name
 from ziggurat.cli.anonymize._options import LeavingOptions, ModelOptions, SearchOptions
 from ziggurat.cli.terminal import show_bar, show_status
@@ -35,7 +35,10 @@ _COMPILING_AFTER = 1.0  # seconds without a decision
 @with_records
 def anonymize(
     data: TableArgument,
-    out: Annotated[str, out_option("a .parquet, .csv, .xlsx, .dta or .sav file, with a certificate beside it.")],
+    out: Annotated[
+        str,
+        out_option("a .parquet, .csv, .xlsx, .dta or .sav file, or NAME.parquet/ for parts; a certificate beside it."),
+    ],
     wanted: ModelOptions,
     searching: SearchOptions,
     leaving: LeavingOptions,
@@ -65,7 +68,8 @@ def anonymize(
     """
     from ziggurat.data import hierarchies_in
 
-    for file, endings in ((out, TABLES), (solutions, TABLES), (picture, PICTURES)):
+    check_table(out, force=force)
+    for file, endings in ((solutions, TABLES), (picture, PICTURES)):
         check_file(file, endings, force=force)
     searching.measure()
     table = opening.open(data)

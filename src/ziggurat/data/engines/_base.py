@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
 
@@ -34,10 +35,16 @@ class Engine(ABC):
     dialect: ClassVar[str]
     title: ClassVar[str]
     wide: ClassVar[str] = "DECIMAL(38, 0)"
+    writes: ClassVar[tuple[str, ...]] = ()  # the endings of files that `write_rows` writes
 
     @abstractmethod
     def _fetch(self, statement: str) -> pa.Table:
         """Run one statement in this engine's dialect; any exception is withheld by the caller."""
+
+    @property
+    def spread(self) -> bool:
+        """Whether several machines do the work, so that what one of them could read is better read by all."""
+        return False
 
     @abstractmethod
     def close(self) -> None:
@@ -146,6 +153,39 @@ class Engine(ABC):
     def _stream(self, statement: str) -> Iterator[pa.Table]:
         """Run one statement and give its answer piece by piece; an engine that cannot gives it whole."""
         return iter([self._fetch(statement)])
+
+    def write_rows(
+        self,
+        expression: exp.Expr,  # noqa: ARG002
+        folder: Path,  # noqa: ARG002
+        ending: str,
+        *,
+        weight: str,  # noqa: ARG002
+        salt: int,  # noqa: ARG002
+        one: bool,  # noqa: ARG002
+    ) -> tuple[int, int]:
+        """Write a query's answer to parts of a table in a folder, so that no row leaves the engine in any other way.
+
+        Only an engine whose `writes` names the ending does; of others `batches` are written. Rows stand in an order
+        that depends on nothing but their cells and the salt. Returned are how many rows were written, and the sum of
+        their weights, by which the caller sees that they are those that were meant.
+
+        Parameters
+        ----------
+        expression
+            A sqlglot expression, as for `query`.
+        folder
+            Where to put the parts: a new folder that nobody else looks into.
+        ending
+            Of the parts, which says how they are written.
+        weight
+            The column of whole numbers that is summed up and not written.
+        salt
+            What decides the order.
+        one
+            Whether there shall be one part only.
+        """
+        raise DataError(f"{self.title} does not write files ending in {ending}.")
 
     def draw_rows(self, expression: exp.Expr, count: int, limit: int, source: "Source") -> pa.Table:
         """Return rows of a query's answer, drawn at random without replacement: every set of `limit` is equally likely.

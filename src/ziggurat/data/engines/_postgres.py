@@ -24,6 +24,10 @@ _IN_QUERY = 1_000  # rows of a table of ours that are written into a query; more
 # For one transaction: a scan begins at the first row, wherever others are, and nobody helps with it.
 _IN_STORED_ORDER = ("SET LOCAL synchronize_seqscans = off", "SET LOCAL max_parallel_workers_per_gather = 0")
 _numbers = itertools.count(1)
+_LINES = 1 << 22  # bytes of rows that are read together
+_COPIED = {pa.bool_(), pa.int64(), pa.float64(), pa.string(), pa.date32()}
+# How rows are written that are read as text, whatever the connection was set to.
+_PLAIN_TEXT = ("SET LOCAL datestyle = 'ISO'", "SET LOCAL extra_float_digits = 1")
 # The numbers PostgreSQL gives its built-in types (catalogue pg_type), which never change.
 _ARROW_TYPES = {
     16: pa.bool_(),
@@ -90,11 +94,32 @@ class PostgresEngine(Engine):
             return _table(cursor.fetchall(), cursor.description or [])
 
     def _stream(self, statement: str) -> Iterator[pa.Table]:
-        named = f"ziggurat_{next(_numbers)}"
-        with self._lock, self._connection.transaction(), self._connection.cursor(named) as cursor:
+        with self._lock, self._connection.transaction():
+            with self._connection.cursor() as cursor:
+                cursor.execute(f"SELECT * FROM ({statement}) AS asked LIMIT 0".encode())  # noqa: S608
+                shape = _table([], cursor.description or []).schema
+            yield from self._copy(statement, shape) if set(shape.types) <= _COPIED else self._scroll(statement)
+
+    def _scroll(self, statement: str) -> Iterator[pa.Table]:
+        with self._connection.cursor(f"ziggurat_{next(_numbers)}") as cursor:
             cursor.execute(statement.encode())
             while rows := cursor.fetchmany(_BATCH):
                 yield _table(rows, cursor.description or [])
+
+    def _copy(self, statement: str, shape: pa.Schema) -> Iterator[pa.Table]:
+        """Rows as the server writes them: Python looks at none of their cells, which takes a third of the time."""
+        with self._connection.cursor() as cursor:
+            for each in _PLAIN_TEXT:
+                cursor.execute(each.encode())
+            lines = bytearray()
+            with cursor.copy(f"COPY ({statement}) TO STDOUT (FORMAT csv, ENCODING 'UTF8')".encode()) as copy:
+                for block in copy:
+                    lines += block
+                    if len(lines) >= _LINES and _is_whole(lines):
+                        yield _read_lines(bytes(lines), shape)
+                        lines.clear()
+            if lines:
+                yield _read_lines(bytes(lines), shape)
 
     def draw_rows(self, expression: exp.Expr, count: int, limit: int, source: "Source") -> pa.Table:
         """Return rows of a query's answer, drawn at random without replacement: every set of `limit` is equally likely.
@@ -157,6 +182,29 @@ def _table(rows: Sequence[tuple[Any, ...]], described: Sequence[Any]) -> pa.Tabl
     columns = list(zip(*rows, strict=True)) or [()] * len(described)
     arrays = [_array(values, column) for values, column in zip(columns, described, strict=True)]
     return pa.Table.from_arrays(arrays, names=[column.name for column in described])
+
+
+def _is_whole(lines: bytearray) -> bool:
+    """Whether text ends where a row does: after a line break that is in no quotation marks."""
+    return lines.endswith(b"\n") and lines.count(b'"') % 2 == 0
+
+
+def _read_lines(lines: bytes, shape: pa.Schema) -> pa.Table:
+    """Rows as COPY writes them: NULL is nothing at all, and text of no length two quotation marks."""
+    from pyarrow import csv
+
+    names = [str(place) for place in range(len(shape))]
+    reading = csv.ReadOptions(column_names=names, block_size=len(lines) + 1, use_threads=False)
+    parsing = csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)
+    converting = csv.ConvertOptions(
+        column_types=dict(zip(names, shape.types, strict=True)),
+        null_values=[""],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+        true_values=["t"],
+        false_values=["f"],
+    )
+    return csv.read_csv(pa.BufferReader(lines), reading, parsing, converting).rename_columns(shape.names)
 
 
 def _unnest(table: pa.Table) -> exp.Unnest:

@@ -17,6 +17,7 @@ from ziggurat.data.engines._base import Engine, keep_lots
 from ziggurat.data.engines._canonical import canonical
 from ziggurat.data.engines._file_names import files_named
 from ziggurat.data.engines._incoming import prepare_table
+from ziggurat.data.engines._spark_writing import SPARK_ENDINGS, write_frame
 from ziggurat.data.schema import FileLayout
 from ziggurat.errors import DataError, EngineError, MissingExtraError
 
@@ -44,6 +45,7 @@ class SparkEngine(Engine):
 
     dialect: ClassVar[str] = "spark"
     title: ClassVar[str] = "Spark"
+    writes: ClassVar[tuple[str, ...]] = SPARK_ENDINGS
 
     def __init__(self, session: "SparkSession | None" = None) -> None:
         self._owned = session is None
@@ -66,6 +68,11 @@ class SparkEngine(Engine):
         frame.createOrReplaceTempView(name)
         return name
 
+    @property
+    def spread(self) -> bool:
+        """Whether several machines do the work; a local session is this machine alone."""
+        return not str(self._session.conf.get("spark.master", "local")).startswith("local")
+
     def close(self) -> None:
         """Stop the session if it was opened here."""
         if self._owned:
@@ -87,6 +94,19 @@ class SparkEngine(Engine):
                 return
             cells = zip(zip(*batch, strict=True), empty.schema.types, strict=True)
             yield pa.Table.from_arrays([pa.array(each, kind) for each, kind in cells], schema=empty.schema)
+
+    def write_rows(
+        self, expression: exp.Expr, folder: Path, ending: str, *, weight: str, salt: int, one: bool
+    ) -> tuple[int, int]:
+        """Let Spark write a query's answer to parts in a folder, which its workers must share with this machine."""
+        statement = self.statement(expression)
+
+        def work() -> tuple[int, int]:
+            with _quiet_logs():
+                frame = self._session.sql(statement)
+                return write_frame(frame, folder, ending, weight=weight, salt=salt, one=one)
+
+        return self._withheld(work, "Writing rows")
 
     def draw_rows(self, expression: exp.Expr, count: int, limit: int, source: "Source") -> pa.Table:
         """Return rows of a query's answer, drawn at random without replacement: every set of `limit` is equally likely.

@@ -20,12 +20,12 @@ else:
     pc = deferred("pyarrow.compute")
 
 _RUN = "=+@\\t\\r\\n＝＋＠－-"  # the wide forms too, which spreadsheets set to the others in some languages
-_DANGEROUS, _MARKED = f"^'*[{_RUN}]", f"^'+[{_RUN}]"
+DANGEROUS, _MARKED = f"^'*[{_RUN}]", f"^'+[{_RUN}]"
 
 
 def mark_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column of text as it is written to a CSV file."""
-    risky = pc.match_substring_regex(column, _DANGEROUS)
+    risky = pc.match_substring_regex(column, DANGEROUS)
     if not pc.any(risky).as_py():
         return column
     return pc.if_else(risky, pc.binary_join_element_wise("'", column, ""), column)
@@ -41,7 +41,7 @@ def unmark_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def mark_text(text: str) -> str:
     """Return one text as it is written to a CSV file."""
-    return f"'{text}" if re.match(_DANGEROUS, text) else text
+    return f"'{text}" if re.match(DANGEROUS, text) else text
 
 
 def unmark_text(cell: str) -> str:

@@ -12,12 +12,13 @@ from ziggurat.anonymize import NOT_PROMISED, Anonymized
 from ziggurat.attacks import Homogeneity, RiskReport, Undone, Verified
 from ziggurat.cards import Shown
 from ziggurat.data.free_text import refuse_free_text
+from ziggurat.data.writing import names_folder
 from ziggurat.errors import ParameterError, PrivacyError
 from ziggurat.files import place, write_text
 from ziggurat.findings import Finding
 from ziggurat.release._certificate import Artefact
 from ziggurat.release._cited import Cited
-from ziggurat.release._drafts import CERTIFICATE, check_target, copy_into, private_folder
+from ziggurat.release._drafts import CERTIFICATE, check_target, copy_parts_into, private_folder
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._plan import Plan, Progress, ShownPlan
 from ziggurat.release._purse import Purse
@@ -44,8 +45,8 @@ class AnonymizedRelease(Shown):
     Attributes
     ----------
     path, certificate
-        The file, and the certificate beside it. The certificate holds exact figures about the raw table, so that only
-        its owner may read it.
+        The file or the folder of parts, and the certificate beside it. The certificate holds exact figures about the
+        raw table, so that only its owner may read it.
     anonymized
         What was done.
     before, after
@@ -81,7 +82,7 @@ class AnonymizedRelease(Shown):
 
     @property
     def sha256(self) -> str:
-        """The hash of the file."""
+        """The hash of the file; of a folder of parts see `Artefact.of_parts`."""
         return self.release.output.file.sha256
 
     @property
@@ -109,7 +110,8 @@ class AnonymizedRelease(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate, for the steward, as values that JSON can hold; no cell is in it."""
         said = {"sentence": self.sentence, "verdict": self.verdict, "dropped": list(self.dropped), "note": self.note}
-        return self.release.for_steward([self.release.output.file], **said)
+        drafted = self.release.output
+        return self.release.for_steward(drafted.parts or [drafted.file], **said)
 
 
 def release_anonymized(
@@ -135,7 +137,8 @@ def release_anonymized(
     anonymised
         What `anonymize` returned.
     path
-        The .parquet, .csv, .xlsx or other file (`TABLE_ENDINGS`). The certificate is NAME.certificate.json.
+        The .parquet, .csv, .xlsx or other file (`TABLE_ENDINGS`), or a folder of parts if it ends in a slash
+        ("people.parquet/"), which is never replaced. The certificate is NAME.certificate.json.
     ledger, budget
         Where to remember the release, and the name of the budget there; without a ledger nothing remembers it.
     note
@@ -157,10 +160,13 @@ def release_anonymized(
     LedgerError
         The ledger cannot be written; nothing has left.
     """
-    target = check_target(path, ledger, budget, note)
+    target = check_target(path, ledger, budget, note, folders=True)
     kept = check_keep(anonymized, keep, drop)
     with private_folder(target) as folder:
-        plan = AnonymizedPlan.of(anonymized, Path(folder) / target.name, target, kept, drop, note)
+        draft = Path(folder) / target.name
+        if names_folder(path):
+            draft.mkdir()
+        plan = AnonymizedPlan.of(anonymized, draft, target, kept, drop, note)
         release = Purse(ledger, budget).release(plan, gate=gate, go_on=go_on)
         made = plan.conclude(release)
         written = Path(folder) / made.certificate.name
@@ -171,10 +177,19 @@ def release_anonymized(
 
 @dataclass(frozen=True)
 class Drafted:
-    """An anonymised file that has not left, and what was found when it was read back."""
+    """An anonymised file, or a folder and its parts, that has not left, and what was found when it was read back."""
 
     file: Artefact
     found: Inspected
+    parts: tuple[Artefact, ...] = ()
+
+    @classmethod
+    def at(cls, draft: Path, found: Inspected) -> Self:
+        """State what was written."""
+        if not draft.is_dir():
+            return cls(Artefact.at(draft), found)
+        parts = Artefact.parts_of(draft)
+        return cls(Artefact.of_parts(draft.name, parts), found, parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,10 +255,10 @@ class AnonymizedPlan(ShownPlan, Plan[Drafted]):
 
     def run(self, source: Source, progress: Progress | None) -> Drafted:  # noqa: ARG002
         """Write the file, read it back and attack it; PrivacyError if it is not what it should be."""
-        self.anonymized.write(self.draft)
+        self.anonymized.write(f"{self.draft}/" if self.draft.is_dir() else self.draft)
         found = inspect_file(self.anonymized, self.draft, dropped=self.dropped, kept=self.kept)
         _require_decided(found.undecided)
-        return Drafted(Artefact.at(self.draft), found)
+        return Drafted.at(self.draft, found)
 
     def judge(self, output: Drafted, progress: Progress | None) -> Evidence:  # noqa: ARG002
         """What attackers who know the quasi-identifiers make of the file."""
@@ -266,21 +281,22 @@ class AnonymizedPlan(ShownPlan, Plan[Drafted]):
         return f"Anonymised table ({rows}), SHA-256 {output.file.sha256}. {' '.join(each for each in said if each)}"
 
     def artefacts(self, output: Drafted, folder: Path) -> list[Path]:  # noqa: ARG002
-        """The file."""
-        return [copy_into(self.target if self.target.exists() else self.draft, folder)]
+        """The file, or all parts of the folder."""
+        return copy_parts_into(self.draft if self.draft.exists() else self.target, folder)
 
     @property
     def not_protected(self) -> tuple[str, ...]:
         """What anonymising does not promise."""
         return (NOT_PROMISED,)
 
-    def details(self, output: Drafted) -> dict[str, Any]:  # noqa: ARG002
+    def details(self, output: Drafted) -> dict[str, Any]:
         """What every class satisfies, what was kept by decision, and what did not leave."""
         models = [model.sentence for model in self.anonymized.question.models]
         known = list(self.anonymized.question.quasi_identifiers)
         written = {"free_text": list(self.anonymized.free_text)} if self.anonymized.free_text else {}
         said = {"kept": dict(self.kept), "dropped": list(self.dropped)}
-        return {"models": models, "quasi_identifiers": known, **said, **written}
+        parts = {"folder": output.file.to_dict()} if output.parts else {}
+        return {"models": models, "quasi_identifiers": known, **said, **written, **parts}
 
     def conclude(self, release: Release[Drafted]) -> AnonymizedRelease:
         """What has left, for the steward."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from sqlglot import exp
 
 from ziggurat.anonymize import Anonymized
 from ziggurat.attacks import (
@@ -22,7 +25,7 @@ from ziggurat.attacks import (
     verify_models,
 )
 from ziggurat.data import Column, Kind, Role, Schema, Table
-from ziggurat.data.engines import DuckDBEngine
+from ziggurat.data.engines import DuckDBEngine, Engine
 from ziggurat.data.reading.formats import attach_file
 from ziggurat.errors import PrivacyError
 
@@ -63,8 +66,7 @@ def inspect_file(
         raise PrivacyError("Every row would be suppressed, and nothing is left to release; ask less of the classes.")
     raw, known = anonymized.publication.original, anonymized.question.quasi_identifiers
     schema = schema_of_file(anonymized, dropped)
-    with DuckDBEngine() as engine:
-        relation = attach_file(engine, file)
+    with _read_back(raw.engine, file) as (engine, relation):
         _require_columns(raw, schema, list(engine.columns(relation)))
         released = ColumnCounts(Table(engine, relation, schema, on_bad_cell="missing"), schema.names)
         original = ColumnCounts(raw, schema.names)
@@ -86,6 +88,23 @@ def inspect_file(
             undone=found,
             undecided=left,
         )
+
+
+@contextmanager
+def _read_back(writer: Engine, file: Path) -> Iterator[tuple[Engine, str]]:
+    """Open a file where it is counted: in DuckDB in this process, or by all machines that wrote it as Parquet.
+
+    Either reads what stands on the disk; of a large file only counts come here, one for each combination of cells.
+    """
+    if writer.spread and file.suffix.lower() == ".parquet" and ".parquet" in writer.writes:
+        relation = writer.attach(f"{file}/*.parquet" if file.is_dir() else file)
+        try:
+            yield writer, relation
+        finally:
+            writer.take_back(exp.to_table(relation))
+    else:
+        with DuckDBEngine() as engine:
+            yield engine, attach_file(engine, file)
 
 
 def schema_of_file(anonymized: Anonymized, dropped: Collection[str] = ()) -> Schema:
