@@ -3,7 +3,6 @@
 import itertools
 import logging
 import re
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,8 +16,9 @@ from ziggurat.data.engines._base import Engine, keep_lots
 from ziggurat.data.engines._canonical import canonical
 from ziggurat.data.engines._file_names import files_named
 from ziggurat.data.engines._incoming import prepare_table
+from ziggurat.data.engines.spark import OpenedSession, open_session
 from ziggurat.data.schema import FileLayout
-from ziggurat.errors import DataError, EngineError, MissingExtraError
+from ziggurat.errors import DataError, EngineError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,24 +30,27 @@ _BATCH = 50_000
 
 
 class SparkEngine(Engine):
-    """A Spark session; by default a local one that stops when the engine is closed.
+    """A Spark session: yours, that of the process, or one that is opened here and stops when the engine is closed.
 
-    Spark's own logs may quote cells. A session opened here writes none; for a session of yours, its log
-    level and log files are yours to guard. Moments have their dates in the session's time zone.
+    Spark's own logs may quote cells. A session opened here writes none; for a session of yours, and for the server of
+    Spark Connect, log level and log files are yours to guard. Moments have their dates in the session's time zone.
 
     Parameters
     ----------
     session
-        An open session with `spark.sql.ansi.enabled` on (Spark 4's default): without it Spark turns
-        overflows into NULL, and a sum would be silently wrong.
+        An open session, of Spark or of Spark Connect, with `spark.sql.ansi.enabled` on (Spark 4's default): without
+        it Spark turns overflows into NULL, and a sum would be silently wrong. Or where to open one: a master such as
+        "local[4]" or "spark://host:7077", or the server "sc://host:15002". By default the session that the process
+        has, or else one where `ZIGGURAT_SPARK`, spark-submit or `SPARK_REMOTE` says, or else on this machine.
     """
 
     dialect: ClassVar[str] = "spark"
     title: ClassVar[str] = "Spark"
 
-    def __init__(self, session: "SparkSession | None" = None) -> None:
-        self._owned = session is None
-        self._session: Any = _local_session() if session is None else session
+    def __init__(self, session: "SparkSession | str | None" = None) -> None:
+        is_given = session is not None and not isinstance(session, str)
+        opened = OpenedSession(session, False) if is_given else open_session(str(session or ""))
+        self._session, self._owned = opened.session, opened.owned
         if str(self._session.conf.get("spark.sql.ansi.enabled")).lower() != "true":
             raise EngineError("This Spark session hides overflows; set spark.sql.ansi.enabled to true.")
 
@@ -152,30 +155,3 @@ def _quiet_logs() -> Iterator[None]:
         yield
     finally:
         _quiet.here.quiet = False
-
-
-def _local_session() -> Any:
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError:
-        raise MissingExtraError("Spark needs pyspark; add it with: pip install 'ziggurat[spark]'.") from None
-    builder = SparkSession.builder.master("local[*]").appName("ziggurat")
-    for key, value in _LOCAL_SETTINGS.items():
-        builder = builder.config(key, value)
-    try:
-        session = builder.getOrCreate()
-    except Exception:  # noqa: BLE001  (py4j raises what it likes)
-        raise EngineError("A local Spark session could not start; is Java 17 or later installed?") from None
-    session.sparkContext.setLogLevel("OFF")
-    return session
-
-
-_LOCAL_SETTINGS = {
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.host": "127.0.0.1",
-    "spark.sql.ansi.enabled": "true",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.warehouse.dir": str(Path(tempfile.gettempdir()) / "ziggurat-spark"),
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-}
