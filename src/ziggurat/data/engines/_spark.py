@@ -1,22 +1,17 @@
 """Apache Spark: the same queries over a cluster."""
 
 import itertools
-import logging
-import re
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 from sqlglot import exp
 
 from ziggurat.data.engines._base import Engine, keep_lots
 from ziggurat.data.engines._canonical import canonical
-from ziggurat.data.engines._file_names import files_named
 from ziggurat.data.engines._incoming import prepare_table
-from ziggurat.data.engines.spark import OpenedSession, open_session
+from ziggurat.data.engines.spark import OpenedSession, SparkFiles, open_files, open_session, quiet_logs
 from ziggurat.data.schema import FileLayout
 from ziggurat.errors import DataError, EngineError
 
@@ -51,17 +46,23 @@ class SparkEngine(Engine):
         is_given = session is not None and not isinstance(session, str)
         opened = OpenedSession(session, False) if is_given else open_session(str(session or ""))
         self._session, self._owned = opened.session, opened.owned
+        self._files: dict[str, SparkFiles] = {}
         if str(self._session.conf.get("spark.sql.ansi.enabled")).lower() != "true":
             raise EngineError("This Spark session hides overflows; set spark.sql.ansi.enabled to true.")
 
-    def attach(self, data: object, layout: FileLayout | None = None) -> str:  # noqa: ARG002 - it reads no text files
-        """Make a Spark DataFrame, an Arrow table or a Parquet file visible to queries."""
-        name = f"ziggurat_{next(_numbers)}"
+    def attach(self, data: object, layout: FileLayout | None = None) -> str:
+        """Make a Spark DataFrame, an Arrow table, or files or a folder of Parquet or CSV visible to queries.
+
+        Files are read where they are, by the workers, and so must be where these see them. They are checked whole here;
+        parts of a path such as `year=2020` are columns. The cells of CSV files are text.
+        """
+        name = self.name_for_later()
         if isinstance(data, pa.Table):
             table = canonical(prepare_table(data))
             frame = self._withheld(lambda: self._session.createDataFrame(table), "Attaching an Arrow table")
         elif isinstance(data, str | Path):
-            frame = self._parquet(str(data))
+            opened = open_files(self._session, str(data), layout)
+            frame, self._files[name] = opened.frame, opened
         else:
             frame = data
         if not hasattr(frame, "createOrReplaceTempView"):
@@ -69,22 +70,45 @@ class SparkEngine(Engine):
         frame.createOrReplaceTempView(name)
         return name
 
+    def name_for_later(self) -> str:
+        """Give a name that `show` will give a meaning."""
+        return f"ziggurat_{next(_numbers)}"
+
+    def show(self, name: str, expression: exp.Expr) -> None:
+        """Let a name stand for a query, in every query from now on."""
+        statement = self.statement(exp.select("*").from_(expression))
+        self._withheld(lambda: self._session.sql(statement).createOrReplaceTempView(name), "Opening the table")
+
+    def ready(self) -> None:
+        """Make sure that Spark lives, and that every file is the one that was opened and checked."""
+        super().ready()
+        for opened in self._files.values():
+            opened.seal.check(self._session)
+
+    def layout(self, relation: str) -> FileLayout | None:
+        """Return what was told or found out of the text files behind a relation; None if there is nothing to say."""
+        return self._files[relation].layout if relation in self._files else None
+
+    def notes(self, relation: str) -> tuple[str, ...]:
+        """Return how the files behind a relation were read, in sentences."""
+        return self._files[relation].notes if relation in self._files else ()
+
     def close(self) -> None:
         """Stop the session if it was opened here."""
         if self._owned:
             self._session.stop()
 
     def _fetch(self, statement: str) -> pa.Table:
-        with _quiet_logs():
+        with quiet_logs():
             return self._session.sql(statement).toArrow()
 
     def _stream(self, statement: str) -> Iterator[pa.Table]:
-        with _quiet_logs():
+        with quiet_logs():
             frame = self._session.sql(statement)
             rows = frame.toLocalIterator(prefetchPartitions=True)
             empty = frame.limit(0).toArrow()
         while True:
-            with _quiet_logs():
+            with quiet_logs():
                 batch = list(itertools.islice(rows, _BATCH))
             if not batch:
                 return
@@ -120,38 +144,3 @@ class SparkEngine(Engine):
 
     def _scramble(self, parts: list[exp.Expr]) -> exp.Expr:
         return exp.Anonymous(this="XXHASH64", expressions=parts)
-
-    def _parquet(self, path: str) -> Any:
-        if not path.lower().endswith(".parquet"):
-            raise DataError(f"Spark reads Parquet files here, not {path!r}; pass a Spark DataFrame instead.")
-        # Spark takes these characters for a pattern unless a backslash stands before them.
-        files = [re.sub(r"([\\*?\[\]{}])", r"\\\1", file) for file in files_named(path) or [path]]
-        return self._withheld(lambda: self._session.read.parquet(*files), f"Reading the file {path!r}")
-
-
-class _Quiet(logging.Filter):
-    """Drops what a thread logs while it runs a query of ours."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.here = threading.local()
-
-    def filter(self, record: logging.LogRecord) -> bool:  # noqa: ARG002
-        return not getattr(self.here, "quiet", False)
-
-
-_quiet = _Quiet()
-
-
-@contextmanager
-def _quiet_logs() -> Iterator[None]:
-    # PySpark logs a failed query with the engine's message, cells included, before it raises.
-    from pyspark.logger import PySparkLogger
-
-    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
-        PySparkLogger.getLogger(name).addFilter(_quiet)
-    _quiet.here.quiet = True
-    try:
-        yield
-    finally:
-        _quiet.here.quiet = False

@@ -1,6 +1,17 @@
 """Spark: where a session is opened and with which settings, and how it reads files and folders."""
 
+from ziggurat.data.engines.spark._files import FileSeal, SparkFiles, open_files
+from ziggurat.data.engines.spark._logs import quiet_logs
 from ziggurat.data.engines.spark._places import SparkPlace, plan_spark
 from ziggurat.data.engines.spark._sessions import OpenedSession, open_session
 
-__all__ = ["OpenedSession", "SparkPlace", "open_session", "plan_spark"]
+__all__ = [
+    "FileSeal",
+    "OpenedSession",
+    "SparkFiles",
+    "SparkPlace",
+    "open_files",
+    "open_session",
+    "plan_spark",
+    "quiet_logs",
+]
