@@ -57,7 +57,7 @@ def test_spark_leaves_a_lent_session_open(spark_session: Any) -> None:
 @pytest.mark.spark
 def test_spark_says_what_it_can_attach(spark_session: Any) -> None:
     engine = SparkEngine(spark_session)
-    with pytest.raises(DataError, match="Spark reads Parquet files here"):
+    with pytest.raises(DataError, match="Spark finds no file"):
         engine.attach("t.csv")
     with pytest.raises(DataError, match="pass a Spark DataFrame"):
         engine.attach(42)

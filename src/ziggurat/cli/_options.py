@@ -57,7 +57,7 @@ TableArgument = Annotated[
     str,
     typer.Argument(
         metavar="TABLE",
-        help="A file, a name from 'ziggurat data list', clinic (invented), or postgresql://… with --table.",
+        help="A file, a name from 'ziggurat data list', clinic (invented), postgresql://… with --table, spark:/folder.",
     ),
 ]
 SchemaFile = Annotated[str, typer.Option("--schema", help="The schema; by default the .yaml file beside the table.")]

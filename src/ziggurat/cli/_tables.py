@@ -87,8 +87,8 @@ def split_columns(schema: Schema, given: Sequence[str] | None) -> tuple[str, ...
 
 
 def in_database(data: str) -> bool:
-    """Whether a table is named by the address of a database."""
-    return data.startswith(("postgresql://", "postgres://"))
+    """Whether a table is named by the address of a database, or of files that Spark reads."""
+    return data.startswith(("postgresql://", "postgres://", "spark:"))
 
 
 def find_table(data: str, schema: str = "", table: str = "", name: str = "", unreadable: str = "0") -> Located:
@@ -109,14 +109,17 @@ def find_table(data: str, schema: str = "", table: str = "", name: str = "", unr
 def _find_in_database(data: str, schema: str, table: str, name: str, unreadable: str) -> Located:
     from ziggurat.data import Schema, read
 
-    if not (table and schema):
-        raise ParameterError("For a table in a database give --table and --schema.")
+    files = data.startswith("spark:") and data != "spark:"
+    if not schema or not (table or files):
+        wanted = "--schema" if files else "--table and --schema"
+        raise ParameterError(f"For a table in a database give {wanted}.")
     declared = Schema.from_yaml(Path(schema))
 
     def read_now(_engine: Engine, later: bool) -> Table:
-        return read(data, declared, table=table, unreadable=unreadable, later=later)
+        return read(data, declared, table=table or None, unreadable=unreadable, later=later)
 
-    return Located(name or _identifier(table.split(".")[-1]), declared, True, read_now)
+    called = table_name(data.rstrip("/")) if files else table.split(".")[-1]
+    return Located(name or _identifier(called), declared, True, read_now)
 
 
 def _find_file(data: str, schema: str, name: str, unreadable: str) -> Located:

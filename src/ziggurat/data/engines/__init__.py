@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ziggurat.data.engines._postgres import PostgresEngine
     from ziggurat.data.engines._spark import SparkEngine
     from ziggurat.data.engines._spreadsheet_cells import mark_column, mark_text, unmark_column, unmark_text
+    from ziggurat.data.engines.spark import SparkPlace, plan_spark
     from ziggurat.data.engines.texts import DELIMITERS, is_text_file
 else:
     __getattr__, __dir__ = lazy(
@@ -28,6 +29,7 @@ else:
             "_postgres": "PostgresEngine",
             "_spark": "SparkEngine",
             "_spreadsheet_cells": "mark_column mark_text unmark_column unmark_text",
+            "spark": "SparkPlace plan_spark",
             "texts": "DELIMITERS is_text_file",
         },
     )
@@ -41,6 +43,7 @@ __all__ = [
     "Engine",
     "PostgresEngine",
     "SparkEngine",
+    "SparkPlace",
     "canonical_column",
     "captured",
     "files_named",
@@ -51,6 +54,7 @@ __all__ = [
     "mark_column",
     "mark_text",
     "name_columns",
+    "plan_spark",
     "scramble",
     "table_named",
     "tables_in",

@@ -1,25 +1,27 @@
 """Apache Spark: the same queries over a cluster."""
 
 import itertools
-import logging
-import re
-import tempfile
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 from sqlglot import exp
 
 from ziggurat.data.engines._base import Engine, keep_lots
 from ziggurat.data.engines._canonical import canonical
-from ziggurat.data.engines._file_names import files_named
 from ziggurat.data.engines._incoming import prepare_table
-from ziggurat.data.engines._spark_writing import SPARK_ENDINGS, write_frame
+from ziggurat.data.engines.spark import (
+    SPARK_ENDINGS,
+    OpenedSession,
+    SparkFiles,
+    open_files,
+    open_session,
+    quiet_logs,
+    write_frame,
+)
 from ziggurat.data.schema import FileLayout
-from ziggurat.errors import DataError, EngineError, MissingExtraError
+from ziggurat.errors import DataError, EngineError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,36 +33,45 @@ _BATCH = 50_000
 
 
 class SparkEngine(Engine):
-    """A Spark session; by default a local one that stops when the engine is closed.
+    """A Spark session: yours, that of the process, or one that is opened here and stops when the engine is closed.
 
-    Spark's own logs may quote cells. A session opened here writes none; for a session of yours, its log
-    level and log files are yours to guard. Moments have their dates in the session's time zone.
+    Spark's own logs may quote cells. A session opened here writes none; for a session of yours, and for the server of
+    Spark Connect, log level and log files are yours to guard. Moments have their dates in the session's time zone.
 
     Parameters
     ----------
     session
-        An open session with `spark.sql.ansi.enabled` on (Spark 4's default): without it Spark turns
-        overflows into NULL, and a sum would be silently wrong.
+        An open session, of Spark or of Spark Connect, with `spark.sql.ansi.enabled` on (Spark 4's default): without
+        it Spark turns overflows into NULL, and a sum would be silently wrong. Or where to open one: a master such as
+        "local[4]" or "spark://host:7077", or the server "sc://host:15002". By default the session that the process
+        has, or else one where `ZIGGURAT_SPARK`, spark-submit or `SPARK_REMOTE` says, or else on this machine.
     """
 
     dialect: ClassVar[str] = "spark"
     title: ClassVar[str] = "Spark"
     writes: ClassVar[tuple[str, ...]] = SPARK_ENDINGS
 
-    def __init__(self, session: "SparkSession | None" = None) -> None:
-        self._owned = session is None
-        self._session: Any = _local_session() if session is None else session
+    def __init__(self, session: "SparkSession | str | None" = None) -> None:
+        is_given = session is not None and not isinstance(session, str)
+        opened = OpenedSession(session, False) if is_given else open_session(str(session or ""))
+        self._session, self._owned = opened.session, opened.owned
+        self._files: dict[str, SparkFiles] = {}
         if str(self._session.conf.get("spark.sql.ansi.enabled")).lower() != "true":
             raise EngineError("This Spark session hides overflows; set spark.sql.ansi.enabled to true.")
 
-    def attach(self, data: object, layout: FileLayout | None = None) -> str:  # noqa: ARG002 - it reads no text files
-        """Make a Spark DataFrame, an Arrow table or a Parquet file visible to queries."""
-        name = f"ziggurat_{next(_numbers)}"
+    def attach(self, data: object, layout: FileLayout | None = None) -> str:
+        """Make a Spark DataFrame, an Arrow table, or files or a folder of Parquet or CSV visible to queries.
+
+        Files are read where they are, by the workers, and so must be where these see them. They are checked whole here;
+        parts of a path such as `year=2020` are columns. The cells of CSV files are text.
+        """
+        name = self.name_for_later()
         if isinstance(data, pa.Table):
             table = canonical(prepare_table(data))
             frame = self._withheld(lambda: self._session.createDataFrame(table), "Attaching an Arrow table")
         elif isinstance(data, str | Path):
-            frame = self._parquet(str(data))
+            opened = open_files(self._session, str(data), layout)
+            frame, self._files[name] = opened.frame, opened
         else:
             frame = data
         if not hasattr(frame, "createOrReplaceTempView"):
@@ -73,22 +84,45 @@ class SparkEngine(Engine):
         """Whether several machines do the work; a local session is this machine alone."""
         return not str(self._session.conf.get("spark.master", "local")).startswith("local")
 
+    def name_for_later(self) -> str:
+        """Give a name that `show` will give a meaning."""
+        return f"ziggurat_{next(_numbers)}"
+
+    def show(self, name: str, expression: exp.Expr) -> None:
+        """Let a name stand for a query, in every query from now on."""
+        statement = self.statement(exp.select("*").from_(expression))
+        self._withheld(lambda: self._session.sql(statement).createOrReplaceTempView(name), "Opening the table")
+
+    def ready(self) -> None:
+        """Make sure that Spark lives, and that every file is the one that was opened and checked."""
+        super().ready()
+        for opened in self._files.values():
+            opened.seal.check(self._session)
+
+    def layout(self, relation: str) -> FileLayout | None:
+        """Return what was told or found out of the text files behind a relation; None if there is nothing to say."""
+        return self._files[relation].layout if relation in self._files else None
+
+    def notes(self, relation: str) -> tuple[str, ...]:
+        """Return how the files behind a relation were read, in sentences."""
+        return self._files[relation].notes if relation in self._files else ()
+
     def close(self) -> None:
         """Stop the session if it was opened here."""
         if self._owned:
             self._session.stop()
 
     def _fetch(self, statement: str) -> pa.Table:
-        with _quiet_logs():
+        with quiet_logs():
             return self._session.sql(statement).toArrow()
 
     def _stream(self, statement: str) -> Iterator[pa.Table]:
-        with _quiet_logs():
+        with quiet_logs():
             frame = self._session.sql(statement)
             rows = frame.toLocalIterator(prefetchPartitions=True)
             empty = frame.limit(0).toArrow()
         while True:
-            with _quiet_logs():
+            with quiet_logs():
                 batch = list(itertools.islice(rows, _BATCH))
             if not batch:
                 return
@@ -102,7 +136,7 @@ class SparkEngine(Engine):
         statement = self.statement(expression)
 
         def work() -> tuple[int, int]:
-            with _quiet_logs():
+            with quiet_logs():
                 frame = self._session.sql(statement)
                 return write_frame(frame, folder, ending, weight=weight, salt=salt, one=one)
 
@@ -137,65 +171,3 @@ class SparkEngine(Engine):
 
     def _scramble(self, parts: list[exp.Expr]) -> exp.Expr:
         return exp.Anonymous(this="XXHASH64", expressions=parts)
-
-    def _parquet(self, path: str) -> Any:
-        if not path.lower().endswith(".parquet"):
-            raise DataError(f"Spark reads Parquet files here, not {path!r}; pass a Spark DataFrame instead.")
-        # Spark takes these characters for a pattern unless a backslash stands before them.
-        files = [re.sub(r"([\\*?\[\]{}])", r"\\\1", file) for file in files_named(path) or [path]]
-        return self._withheld(lambda: self._session.read.parquet(*files), f"Reading the file {path!r}")
-
-
-class _Quiet(logging.Filter):
-    """Drops what a thread logs while it runs a query of ours."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.here = threading.local()
-
-    def filter(self, record: logging.LogRecord) -> bool:  # noqa: ARG002
-        return not getattr(self.here, "quiet", False)
-
-
-_quiet = _Quiet()
-
-
-@contextmanager
-def _quiet_logs() -> Iterator[None]:
-    # PySpark logs a failed query with the engine's message, cells included, before it raises.
-    from pyspark.logger import PySparkLogger
-
-    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
-        PySparkLogger.getLogger(name).addFilter(_quiet)
-    _quiet.here.quiet = True
-    try:
-        yield
-    finally:
-        _quiet.here.quiet = False
-
-
-def _local_session() -> Any:
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError:
-        raise MissingExtraError("Spark needs pyspark; add it with: pip install 'ziggurat[spark]'.") from None
-    builder = SparkSession.builder.master("local[*]").appName("ziggurat")
-    for key, value in _LOCAL_SETTINGS.items():
-        builder = builder.config(key, value)
-    try:
-        session = builder.getOrCreate()
-    except Exception:  # noqa: BLE001  (py4j raises what it likes)
-        raise EngineError("A local Spark session could not start; is Java 17 or later installed?") from None
-    session.sparkContext.setLogLevel("OFF")
-    return session
-
-
-_LOCAL_SETTINGS = {
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.host": "127.0.0.1",
-    "spark.sql.ansi.enabled": "true",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.warehouse.dir": str(Path(tempfile.gettempdir()) / "ziggurat-spark"),
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-}

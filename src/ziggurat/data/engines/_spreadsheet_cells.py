@@ -20,7 +20,9 @@ else:
     pc = deferred("pyarrow.compute")
 
 _RUN = "=+@\\t\\r\\n＝＋＠－-"  # the wide forms too, which spreadsheets set to the others in some languages
-DANGEROUS, _MARKED = f"^'*[{_RUN}]", f"^'+[{_RUN}]"
+DANGEROUS = f"^'*[{_RUN}]"
+MARKED = f"^'+[{_RUN}]"
+"""What a cell looks like of which one apostrophe is taken off."""
 
 
 def mark_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -33,7 +35,7 @@ def mark_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def unmark_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column of text as it was before it was written to a CSV file."""
-    risky = pc.match_substring_regex(column, _MARKED)
+    risky = pc.match_substring_regex(column, MARKED)
     if not pc.any(risky).as_py():
         return column
     return pc.if_else(risky, pc.utf8_slice_codeunits(column, 1), column)
@@ -46,10 +48,10 @@ def mark_text(text: str) -> str:
 
 def unmark_text(cell: str) -> str:
     """Return the text that was written as this cell of a CSV file."""
-    return cell[1:] if re.match(_MARKED, cell) else cell
+    return cell[1:] if re.match(MARKED, cell) else cell
 
 
 def unmark_sql(cell: str) -> str:
     """Return the SQL by which DuckDB reads the text that was written as `cell`."""
-    pattern = _MARKED.replace("'", "''")
+    pattern = MARKED.replace("'", "''")
     return f"CASE WHEN {cell} LIKE '''%' AND regexp_matches({cell}, '{pattern}') THEN substr({cell}, 2) ELSE {cell} END"

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from ziggurat.data._conversion import Conversion
 from ziggurat.data._table import Table, _visible
-from ziggurat.data.engines import DuckDBEngine
+from ziggurat.data.engines import DuckDBEngine, SparkEngine
 from ziggurat.data.expressions import reference
 from ziggurat.data.schema import Column, Schema
 
@@ -29,7 +29,7 @@ class LaterTable(Table):
         Opens it in that engine.
     """
 
-    def __init__(self, engine: DuckDBEngine, schema: Schema, opened: Callable[[], Table]) -> None:
+    def __init__(self, engine: DuckDBEngine | SparkEngine, schema: Schema, opened: Callable[[], Table]) -> None:
         self._engine, self._place, self._declared, self._opened = engine, engine, schema, opened
         self._name = engine.name_for_later()
         self._relation = exp.table_(self._name, quoted=True)

@@ -28,6 +28,7 @@ from ziggurat.data.schema import Column, FileLayout, Kind, Schema, Unit
 from ziggurat.errors import DataError, ParameterError
 
 _POSTGRES_ADDRESSES = ("postgresql://", "postgres://")
+_SPARK = "spark:"
 
 
 def read(
@@ -59,8 +60,9 @@ def read(
     ----------
     data
         A file, a frame (pandas, Polars, Arrow, DuckDB, Spark or any other that narwhals knows), an address
-        ("postgresql://..."), an open psycopg connection, or an engine. Files are text (.csv, .tsv, .txt and the like,
-        packed or not), workbooks (.xlsx, .xls, .ods), Stata, SPSS, SAS and R, Parquet, Arrow, JSON lines, SQLite,
+        ("postgresql://...", "spark:/data/visits/" for files that Spark reads, "spark:" for its own tables), an open
+        psycopg connection, or an engine. Files are text (.csv, .tsv, .txt and the like, packed or not),
+        workbooks (.xlsx, .xls, .ods), Stata, SPSS, SAS and R, Parquet, Arrow, JSON lines, SQLite,
         DuckDB, or a folder of parts. The name of a file is taken literally; only if there is no such file is one with
         `*` or `?` a pattern, such as "part-*.parquet". A file is checked whole here, every line and every cell, so
         that no question fails later because of a row: what is wrong is said with its line and column, never with the
@@ -113,8 +115,9 @@ def read(
         declared = told.apply(declared if per is None else declared.with_unit(per))
     checks: dict[str, Any] = {"on_bad_cell": on_bad_cell, "unreadable": unreadable}
     if later and isinstance(data, str | Path) and _server(data) is None and declared is not None:
-        place, seen = engine or DuckDBEngine(), _remember(declared, given)
-        if isinstance(place, DuckDBEngine):
+        place = engine or (DuckDBEngine() if _spark_path(data, engine) is None else SparkEngine())
+        seen = _remember(declared, given)
+        if isinstance(place, DuckDBEngine | SparkEngine):
             return LaterTable(place, seen, lambda: read(data, seen, engine=place, **checks))
     held = _hold(data, engine, table, _layout(declared, given), declared is not None)
     if declared is None:
@@ -207,6 +210,9 @@ def _hold(data: object, engine: Engine | None, table: str | None, layout: FileLa
         if table is None:
             raise ParameterError("Name the table to read: table='schema.table', or --table on the command line.")
         return _Held(server, table)
+    path = _spark_path(data, engine)
+    if path is not None:
+        return _hold_in_spark(path, engine, table, layout)
     loaded = _load(data, layout)
     if loaded is not None and not isinstance(loaded.data, str):
         return _hold_loaded(loaded, engine, layout)
@@ -252,9 +258,37 @@ def _hold_elsewhere(data: object, engine: Engine | None) -> tuple[Engine, str] |
     return None
 
 
+def _spark_path(data: object, engine: Engine | None) -> str | None:
+    """The files that Spark reads where they are: those of a spark: address, or any if it is to hold them."""
+    if isinstance(data, str) and data.startswith(_SPARK):
+        if engine is not None and not isinstance(engine, SparkEngine):
+            raise ParameterError("A spark: address is read by Spark; leave the engine out, or pass a SparkEngine.")
+        return data.removeprefix(_SPARK)
+    if not isinstance(engine, SparkEngine) or not isinstance(data, str | Path):
+        return None
+    path = str(data)
+    return path if Path(path).is_dir() or path.lower().endswith(".parquet") or is_text_file(path) else None
+
+
+def _hold_in_spark(path: str, engine: Engine | None, table: str | None, layout: FileLayout) -> _Held:
+    if path.startswith("//"):
+        raise ParameterError(
+            "spark:// names a cluster and no table: say it by ZIGGURAT_SPARK, and the table as spark:/path, or as "
+            "spark: with table= (--table)."
+        )
+    if table is not None:
+        raise ParameterError("A folder has no tables; name one of Spark's own with the address spark: and table=.")
+    holder = engine or SparkEngine()
+    relation = holder.attach(path, replace(layout, table=""))
+    known = holder.layout(relation)
+    return _Held(holder, relation, None, known is not None, holder.notes(relation), known)
+
+
 def _server(data: object) -> Engine | None:
     if isinstance(data, Engine):
         return data
+    if isinstance(data, str) and data == _SPARK:
+        return SparkEngine()
     if isinstance(data, str) and data.startswith(_POSTGRES_ADDRESSES):
         return PostgresEngine(data)
     if type(data).__module__.startswith("psycopg"):
@@ -275,7 +309,7 @@ def _attachable(data: object) -> object:
 
 def _file(path: str) -> str:
     if "://" in path:
-        raise DataError("Only files of this machine and postgresql:// addresses can be read; download it first.")
+        raise DataError("Only files of this machine, postgresql:// and spark: can be read; download it first.")
     files = files_named(path)
     if not files:
         raise DataError(f"There is no file {path!r}.")

@@ -62,6 +62,29 @@ def header_of(file: str) -> Header:
     return header
 
 
+def header_in(line: str, file: str, delimiter: str = "") -> Header:
+    """Return the header that the first line of a file is, where an engine has read that line.
+
+    Parameters
+    ----------
+    line
+        Without its end.
+    file
+        What to call it in errors.
+    delimiter
+        What separates names; by default what stands there most often.
+    """
+    usual = delimiter or max(_DELIMITERS, key=line.count)
+    try:
+        names = next(csv.reader([line], delimiter=usual, strict=True))
+    except (csv.Error, StopIteration):
+        names = None
+    if names is None:
+        raise DataError(f"The quotation marks in the header of {file!r} do not match; double those inside quotes.")
+    _check(file, names)
+    return Header(tuple(map(unmark_text, names)), usual, is_quoted=line.startswith('"'))
+
+
 def incomplete(file: str) -> str:
     """Return in words that a packed file is damaged."""
     return f"not a complete {'zip' if file.lower().endswith('.zip') else 'gzip'} file; compress it again"

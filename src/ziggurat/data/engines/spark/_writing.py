@@ -11,6 +11,7 @@ from ziggurat.errors import DataError
 from ziggurat.files import move_within
 
 SPARK_ENDINGS = (".parquet", ".csv")
+"""What Spark writes itself."""
 _CSV = {
     "header": "true",
     "escape": '"',
