@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 from sqlglot import exp
 
 from ziggurat.data.engines import DuckDBEngine
@@ -22,7 +23,7 @@ from ziggurat.queries._value import Constant, Value
 from ziggurat.queries.answering._additive import Need, NoisyTotals
 from ziggurat.queries.answering._averages import MeanEstimator, VarianceEstimator
 from ziggurat.queries.answering._bounding import UnitTotal, weigh_units
-from ziggurat.queries.answering._chosen import Chooser, Frequent
+from ziggurat.queries.answering._chosen import Chooser, CountedCandidates, Frequent
 from ziggurat.queries.answering._counted import UNIT, group_rows, key_names, rows_of, select_counted
 from ziggurat.queries.answering._effects import BUCKET, COUNT, LeftOut, Reach, Watch
 from ziggurat.queries.answering._plan import QuestionPlan
@@ -74,14 +75,17 @@ class Execution:
         return select_counted(self.question, self.plan.shared, inputs, self.salt)
 
     def _query(self, query: exp.Select, step: str, told: bool = False) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = self._table(query, step, told).to_pylist()
+        return rows
+
+    def _table(self, query: exp.Select, step: str, told: bool = False) -> pa.Table:
         """Run a query, and write its statement down unless another was for what it gives."""
         engine = self.question.relation.engine
         self.tell(step)
         statement = engine.statement(query)
         if not told:
             self.statements.append(statement)
-        rows: list[dict[str, Any]] = engine.query(query, statement).to_pylist()
-        return rows
+        return engine.query(query, statement)
 
     def _learn(self) -> dict[str, Value]:
         learned: dict[str, Value] = {}
@@ -209,19 +213,15 @@ class Execution:
         keys = key_names(self.question)
         rows = self._rows({"candidate": chooser.cell})
         query = group_rows(rows, [*keys, "candidate"], [exp.Count(this=exp.Star()).as_(COUNT)])
-        places = {candidate: place for place, candidate in enumerate(chooser.candidates)}
-        counts: dict[Group, list[tuple[int, int]]] = {}
-        for row in self._query(query, f"counting the candidates of {name}"):
-            place = places.get(row["candidate"])
-            if place is not None:
-                counts.setdefault(tuple(row[key] for key in keys), []).append((place, row[COUNT]))
+        found = self._table(query, f"counting the candidates of {name}")
+        counts = CountedCandidates(found, keys, chooser.candidates)
         confidence = self.plan.confidence
         if isinstance(chooser, Frequent):
             fewer = chooser.shortfall(confidence)
             self.notes.append(
                 f"A value chosen for {name} has at most {count_noun(fewer, 'row')} fewer than the right one."
             )
-        return [chooser.choose(_dense(counts.get(group, ()), len(places)), confidence, self.source) for group in groups]
+        return [chooser.choose(counts.of(group), confidence, self.source) for group in groups]
 
     def _effects(
         self, estimates: dict[str, list[Estimate]], named: Noisy[dict[Any, int]] | None
@@ -336,13 +336,6 @@ def _combine(need: Need, name: str | None, has_unit: bool) -> exp.Expr:
 
 def _clip(number: Any) -> int:
     return max(min(int(number or 0), _LARGEST), -_LARGEST)
-
-
-def _dense(counts: Sequence[tuple[int, int]], size: int) -> Integers:
-    dense = np.zeros(size, dtype=np.int64)
-    for place, count in counts:
-        dense[place] = count
-    return dense
 
 
 def _sortable(group: Group) -> tuple[tuple[str, Any], ...]:
