@@ -7,7 +7,7 @@ from fractions import Fraction
 import pyarrow as pa
 import pytest
 
-from ziggurat.data import Bounds, Unit, read, suggest_schema
+from ziggurat.data import Bounds, Column, Schema, Unit, read, suggest_schema
 from ziggurat.errors import (
     BudgetExceededError,
     LedgerUseError,
@@ -255,6 +255,17 @@ def test_an_answer_too_long_for_the_ledger_is_refused_before_it_is_paid_for(sess
     with pytest.raises(QuestionError, match=f"at most {MOST_NUMBERS:,}"):
         session.ask(question, "1", rows_per_unit=1, groups_per_unit=1)
     assert (session.left(), engine.asked) == (2, [])
+
+
+def test_a_workload_may_have_more_numbers_than_a_question_and_is_replayed_as_it_was(ledger):
+    schema = Schema((Column("patient", "integer"), Column("x", "integer", bounds=Bounds(0, 209))), unit=Unit.person("patient"))
+    table = read(pa.table({"patient": range(50), "x": range(50)}), schema)
+    session = Session(ledger, "ada", {"clinic": table}, source=seeded(1))
+    workload = Workload(schema).all_ranges("x")
+    assert len(workload) > MOST_NUMBERS
+    answer = session.ask(workload, "0.5", rows_per_unit=1)
+    assert session.ask(workload, "0.5", rows_per_unit=1).to_dict() == answer.to_dict()
+    assert session.left() == Fraction(3, 2)
 
 
 def test_a_long_answer_is_stored_and_replayed_as_it_was(session):

@@ -72,6 +72,8 @@ class DuckDBEngine(_DuckDB):
         An open DuckDB connection to use; by default a private in-memory database.
     """
 
+    in_process: ClassVar[bool] = True
+
     def __init__(self, connection: duckdb.DuckDBPyConnection | None = None) -> None:
         self._owned = connection is None
         self._connection = _private() if connection is None else connection
@@ -132,6 +134,11 @@ class DuckDBEngine(_DuckDB):
     def batches(self, expression: exp.Expr) -> Iterator[pa.RecordBatch]:
         """Run a query and give its answer piece by piece, in canonical Arrow types."""
         yield from super().batches(expression)
+        _require_same(self._sealed)
+
+    def pieces(self, expression: exp.Expr) -> Iterator[pa.Table]:
+        """Run a query and give its answer piece by piece, in the engine's own Arrow types."""
+        yield from super().pieces(expression)
         _require_same(self._sealed)
 
     def at_hand(self, relation: str, names: Sequence[str]) -> pa.Table | None:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from datetime import date
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 from sqlglot import exp
 
 from ziggurat.data import Kind
@@ -31,6 +34,75 @@ Integers = npt.NDArray[np.int64]
 
 MOST_CANDIDATES = 2**16
 _FINEST_SHARE = 10**6
+_FEW_ROWS = 10_000
+
+
+class CountedCandidates:
+    """How many rows of each group fall on each candidate, from an answer with a row for every pair that occurs.
+
+    Parameters
+    ----------
+    found
+        The keys, the candidate and the count, which come last.
+    keys
+        The names of the keys.
+    candidates
+        What may be chosen, in order; anything else that was found does not count.
+    """
+
+    def __init__(self, found: pa.Table, keys: Sequence[str], candidates: tuple[Constant, ...] | range) -> None:
+        self._size = len(candidates)
+        *_, cells, counts = found.columns
+        places = _find_places(cells, candidates)
+        there = places >= 0
+        groups, self._groups = _find_groups(found.select(list(keys)))
+        order = np.argsort(groups[there], kind="stable")
+        self._places = places[there][order]
+        self._counts = np.asarray(counts.to_numpy(), dtype=np.int64)[there][order]
+        self._ends = np.searchsorted(groups[there][order], np.arange(len(self._groups) + 1))
+
+    def of(self, group: tuple[Constant, ...]) -> Integers:
+        """The counts of all candidates in a group."""
+        dense = np.zeros(self._size, dtype=np.int64)
+        number = self._groups.get(group)
+        if number is not None:
+            here = slice(self._ends[number], self._ends[number + 1])
+            dense[self._places[here]] = self._counts[here]
+        return dense
+
+
+def _find_places(cells: pa.ChunkedArray, candidates: tuple[Constant, ...] | range) -> Integers:
+    """Where each cell stands among the candidates, -1 if it does not."""
+    if isinstance(candidates, range) and cells.type == pa.int64() and (not cells.null_count or len(cells) > _FEW_ROWS):
+        beyond = candidates.start - 1
+        found = (cells.fill_null(beyond) if cells.null_count else cells).to_numpy()
+        # Subtracted only where it is in range, so that nothing overflows.
+        return np.where((found >= candidates.start) & (found < candidates.stop), found, beyond) - candidates.start
+    places = {candidate: place for place, candidate in enumerate(candidates)}
+    return np.array([places.get(cell, -1) for cell in cells.to_pylist()], dtype=np.int64)
+
+
+def _find_groups(keys: pa.Table) -> tuple[Integers, dict[tuple[Constant, ...], int]]:
+    """Number the groups, and say which number each row has."""
+    coded = [_number_cells(column) for column in keys.columns]
+    if not coded:
+        return np.zeros(keys.num_rows, dtype=np.int64), {(): 0}
+    pairs = np.stack([numbers for numbers, _ in coded])
+    together, groups = np.unique(pairs, axis=1, return_inverse=True) if len(coded) > 1 else (pairs, pairs[0])
+    if len(coded) == 1:
+        together = np.arange(len(coded[0][1]))[None, :]
+    named = [tuple(cells[place] for place, (_, cells) in zip(each, coded, strict=True)) for each in together.T]
+    return groups.reshape(-1), {group: number for number, group in enumerate(named)}
+
+
+def _number_cells(column: pa.ChunkedArray) -> tuple[Integers, list[Any]]:
+    """Number the different cells of a column, and list them; few of them without Arrow's functions, which load late."""
+    if len(column) > _FEW_ROWS:
+        whole = column.combine_chunks().dictionary_encode()
+        return np.asarray(whole.indices.to_numpy(), dtype=np.int64), whole.dictionary.to_pylist()
+    known: dict[Any, int] = {}
+    numbers = [known.setdefault(cell, len(known)) for cell in column.to_pylist()]
+    return np.array(numbers, dtype=np.int64), list(known)
 
 
 class Chooser(ABC):

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 from sqlglot import exp
 
 from ziggurat.data.engines import DuckDBEngine
@@ -22,11 +23,12 @@ from ziggurat.queries._value import Constant, Value
 from ziggurat.queries.answering._additive import Need, NoisyTotals
 from ziggurat.queries.answering._averages import MeanEstimator, VarianceEstimator
 from ziggurat.queries.answering._bounding import UnitTotal, weigh_units
-from ziggurat.queries.answering._chosen import Chooser, Frequent
+from ziggurat.queries.answering._chosen import Chooser, CountedCandidates, Frequent
 from ziggurat.queries.answering._counted import UNIT, group_rows, key_names, rows_of, select_counted
-from ziggurat.queries.answering._effects import BUCKET, COUNT, Reach, Watch
+from ziggurat.queries.answering._effects import BUCKET, COUNT, LeftOut, Reach, Watch
 from ziggurat.queries.answering._plan import QuestionPlan
 from ziggurat.queries.answering._widening import widen
+from ziggurat.queries.answering.weighing import AskedUnits
 from ziggurat.randomness import Source, choose_source, uniform_below
 from ziggurat.wording import count_noun
 
@@ -47,6 +49,8 @@ class Execution:
         self.statements: list[str] = []
         self.notes: list[str] = []
         self.averaged_over: dict[str, float] = {}
+        self._lost: Integers | None = None
+        self._told = False
 
     def answer(self) -> Answer:
         """Do everything in order; the order of the draws is part of what a seed repeats."""
@@ -70,12 +74,18 @@ class Execution:
     def _rows(self, inputs: Mapping[str, exp.Expr]) -> exp.Select:
         return select_counted(self.question, self.plan.shared, inputs, self.salt)
 
-    def _query(self, query: exp.Select, step: str) -> list[dict[str, Any]]:
+    def _query(self, query: exp.Select, step: str, told: bool = False) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = self._table(query, step, told).to_pylist()
+        return rows
+
+    def _table(self, query: exp.Select, step: str, told: bool = False) -> pa.Table:
+        """Run a query, and write its statement down unless another was for what it gives."""
         engine = self.question.relation.engine
         self.tell(step)
-        self.statements.append(engine.statement(query))
-        rows: list[dict[str, Any]] = engine.query(query, self.statements[-1]).to_pylist()
-        return rows
+        statement = engine.statement(query)
+        if not told:
+            self.statements.append(statement)
+        return engine.query(query, statement)
 
     def _learn(self) -> dict[str, Value]:
         learned: dict[str, Value] = {}
@@ -98,11 +108,13 @@ class Execution:
         read = [_same_presence(wanted, place) for place in range(len(wanted))]
         inputs = {f"input_{place}": cell for place in read if (cell := wanted[place].input) is not None}
         names = [f"input_{place}" if wanted[place].input is not None else None for place in read]
+        if self.plan.weighs and (found := self._weigh_here(wanted, inputs, names)) is not None:
+            return found
         query = (self._weigh if self.plan.weighs else self._by_lot)(wanted, inputs, names)
         keys = key_names(self.question)
         return {
             tuple(row[name] for name in keys): [_clip(row[f"measured_{place}"]) for place in range(len(wanted))]
-            for row in self._query(query, "aggregating")
+            for row in self._query(query, "aggregating", self._told)
         }
 
     def _by_lot(self, needs: Sequence[Need], inputs: Mapping[str, exp.Expr], names: Sequence[str | None]) -> exp.Select:
@@ -113,13 +125,37 @@ class Execution:
         ]
         return group_rows(self._rows(inputs), key_names(self.question), columns)
 
+    def _totals(self, needs: Sequence[Need], names: Sequence[str | None]) -> list[UnitTotal]:
+        """What a unit adds to each sum, and at most."""
+        rows = self.plan.shared.rows
+        return [
+            UnitTotal(need.combine, name, need.largest * need.fineness * rows, need.fineness)
+            for need, name in zip(needs, names, strict=True)
+        ]
+
+    def _weigh_here(
+        self, needs: Sequence[Need], inputs: Mapping[str, exp.Expr], names: Sequence[str | None]
+    ) -> dict[Group, list[int]] | None:
+        """The same as `_weigh` where the engine is in this process; the rows that are left out are counted with it."""
+        largest = max(need.largest for need in needs)
+        asked = AskedUnits(self.question, self.plan.shared, inputs, self._totals(needs, names), largest, self.salt)
+        if not asked.possible:
+            return None
+        self.tell("aggregating")
+        found = asked.weigh(self.plan.selection is None, LeftOut.size, self._query)
+        if asked.tells_units:
+            self.statements.append(asked.statement)
+        if found is None:
+            # One unit has more rows than can be held; which statement ran instead would tell of that.
+            self._told = asked.tells_units
+            return None
+        sums, self._lost = found
+        return {group: [_clip(each) for each in values] for group, values in sums.items()}
+
     def _weigh(self, needs: Sequence[Need], inputs: Mapping[str, exp.Expr], names: Sequence[str | None]) -> exp.Select:
         """Aggregate what every unit adds, in part where it has too many rows."""
         shared, keys = self.plan.shared, key_names(self.question)
-        totals = [
-            UnitTotal(need.combine, name, need.largest * need.fineness * shared.rows, need.fineness)
-            for need, name in zip(needs, names, strict=True)
-        ]
+        totals = self._totals(needs, names)
         groups = shared.groups if keys else None
         added = weigh_units(
             rows_of(self.question, inputs), UNIT, keys, totals, rows=shared.rows, groups=groups, salt=self.salt
@@ -177,19 +213,15 @@ class Execution:
         keys = key_names(self.question)
         rows = self._rows({"candidate": chooser.cell})
         query = group_rows(rows, [*keys, "candidate"], [exp.Count(this=exp.Star()).as_(COUNT)])
-        places = {candidate: place for place, candidate in enumerate(chooser.candidates)}
-        counts: dict[Group, list[tuple[int, int]]] = {}
-        for row in self._query(query, f"counting the candidates of {name}"):
-            place = places.get(row["candidate"])
-            if place is not None:
-                counts.setdefault(tuple(row[key] for key in keys), []).append((place, row[COUNT]))
+        found = self._table(query, f"counting the candidates of {name}")
+        counts = CountedCandidates(found, keys, chooser.candidates)
         confidence = self.plan.confidence
         if isinstance(chooser, Frequent):
             fewer = chooser.shortfall(confidence)
             self.notes.append(
                 f"A value chosen for {name} has at most {count_noun(fewer, 'row')} fewer than the right one."
             )
-        return [chooser.choose(_dense(counts.get(group, ()), len(places)), confidence, self.source) for group in groups]
+        return [chooser.choose(counts.of(group), confidence, self.source) for group in groups]
 
     def _effects(
         self, estimates: dict[str, list[Estimate]], named: Noisy[dict[Any, int]] | None
@@ -197,13 +229,21 @@ class Execution:
         shown = sum(named.value.values()) if named is not None else 0
         effects: list[Effect] = []
         for watch in self.plan.watches:
-            found = {row[BUCKET]: row[COUNT] for row in self._query(watch.query(), f"estimating {watch.title}")}
-            counts = np.array([found.get(place, 0) for place in range(watch.size)], dtype=np.int64)
+            counts = self._watch(watch)
             noise = watch.noise(self.plan.split.effects / len(self.plan.watches))
             noisy = np.asarray(noise.release(counts, self.source).value, dtype=np.int64)
             effects.append(watch.effect(noisy, noise, shown))
             estimates = self._widen(estimates, watch, watch.reach(noisy, noise))
         return effects, estimates
+
+    def _watch(self, watch: Watch) -> Integers:
+        """The histogram of a watch: counted with the sums, or asked for on its own."""
+        if isinstance(watch, LeftOut) and self._lost is not None:
+            return self._lost
+        told = isinstance(watch, LeftOut) and self._told
+        rows = self._query(watch.query(), f"estimating {watch.title}", told)
+        found = {row[BUCKET]: row[COUNT] for row in rows}
+        return np.array([found.get(place, 0) for place in range(watch.size)], dtype=np.int64)
 
     def _widen(self, estimates: dict[str, list[Estimate]], watch: Watch, by: Reach) -> dict[str, list[Estimate]]:
         """Stretch the intervals of a single group by the estimated effect; of several nobody knows whose it is."""
@@ -296,13 +336,6 @@ def _combine(need: Need, name: str | None, has_unit: bool) -> exp.Expr:
 
 def _clip(number: Any) -> int:
     return max(min(int(number or 0), _LARGEST), -_LARGEST)
-
-
-def _dense(counts: Sequence[tuple[int, int]], size: int) -> Integers:
-    dense = np.zeros(size, dtype=np.int64)
-    for place, count in counts:
-        dense[place] = count
-    return dense
 
 
 def _sortable(group: Group) -> tuple[tuple[str, Any], ...]:

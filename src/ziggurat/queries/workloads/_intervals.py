@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -89,25 +89,45 @@ class Errors:
             name: None if each is None else (int(each.lows[where]), int(each.highs[where]))
             for (name, each), where in zip(group.factors.items(), place, strict=True)
         }
-        terms = [self._terms(group, inverse, number, query) for number in range(len(self.mechanisms))]
-        return min(chebyshev, self._quantile(terms, deviation))
+        return min(chebyshev, self._quantile(self._terms(group, inverse, query), deviation))
 
-    def _terms(self, group: Group, inverse: Floats, number: int, query: Query) -> tuple[Floats, Floats]:
-        """The coefficients of one histogram's noise in the answer to a query, and how often each occurs."""
-        levels = self.strategy.measured[number]
-        coefficients = inverse[tuple(slice(self._level(levels, name) + 1) for name in group.columns)]
-        counts = np.array(float(self._alike(levels, group)))
-        for name in group.columns:
-            parts, often = _distinct(self.space.chain(name), self._level(levels, name), query[name])
+    def _terms(self, group: Group, inverse: Floats, query: Query) -> list[tuple[Floats, Floats]]:
+        """The coefficients of every histogram's noise in the answer to a query, and how often each occurs.
+
+        But for a factor they are the same for all histograms with the same levels in the columns of the group.
+        """
+        places = [self.space.columns.index(name) for name in group.columns]
+        known: dict[Levels, tuple[Floats, Floats, int]] = {}
+        terms = []
+        for levels, cells, weight in zip(self.strategy.measured, self._cells, self.weights.tolist(), strict=True):
+            here = tuple(levels[place] for place in places)
+            if here not in known:
+                known[here] = self._shared_terms(group, inverse, query, here)
+            coefficients, often, blocks = known[here]
+            terms.append((coefficients * (weight / cells), often * float(cells // blocks)))
+        return terms
+
+    def _shared_terms(self, group: Group, inverse: Floats, query: Query, levels: Levels) -> tuple[Floats, Floats, int]:
+        """The same at these levels of the group's columns, before weighing, and how many blocks these have."""
+        coefficients, counts, blocks = inverse[tuple(slice(level + 1) for level in levels)], np.array(1.0), 1
+        for name, level in zip(group.columns, levels, strict=True):
+            chain = self.space.chain(name)
+            parts, often = _distinct(chain, level, query[name])
             coefficients = np.tensordot(coefficients, parts, axes=([0], [0]))
             counts = np.multiply.outer(counts, often)
-        return (coefficients * self._scale(number)).ravel(), counts.ravel()
+            blocks *= chain.blocks[level]
+        return coefficients.ravel(), counts.ravel(), blocks
+
+    @cached_property
+    def _cells(self) -> list[int]:
+        """How many counts each histogram has."""
+        return [self.space.cells(levels) for levels in self.strategy.measured]
 
     def _level(self, levels: Levels, name: str) -> int:
         return levels[self.space.columns.index(name)]
 
     def _scale(self, number: int) -> float:
-        return float(self.weights[number]) / self.space.cells(self.strategy.measured[number])
+        return float(self.weights[number]) / self._cells[number]
 
     def _alike(self, levels: Levels, group: Group) -> int:
         """How many blocks there are for each one in the columns of the group."""

@@ -35,6 +35,8 @@ Bound = int | float | date
 MOST_NUMBERS = 20_000
 """The most numbers of one answer: what is more may not fit into one entry of the ledger, where answers are kept."""
 
+_MOST_OF_WORKLOAD = 200_000
+
 _PUBLIC = "The question and its terms are public, and so are the names, bounds and categories of the columns."
 
 
@@ -175,11 +177,11 @@ def _numbers(plan: QuestionPlan) -> int:
     return (groups if limit is None else min(groups, limit)) * len(plan.question.aggregates)
 
 
-def require_room(numbers: int) -> None:
+def require_room(numbers: int, most: int = MOST_NUMBERS) -> None:
     """Refuse a question whose answer could not be stored, before it is paid for."""
-    if numbers > MOST_NUMBERS:
+    if numbers > most:
         raise QuestionError(
-            f"The answer would have {numbers:,} numbers, and at most {MOST_NUMBERS:,} are kept for one question; "
+            f"The answer would have {numbers:,} numbers, and at most {most:,} are kept for one question; "
             "group more coarsely, filter, or ask in several questions."
         )
 
@@ -217,7 +219,7 @@ class AskedWorkload(AnswerPlan[WorkloadAnswer]):
     kind = "workload"
 
     def __post_init__(self) -> None:
-        require_room(len(self.plan.workload))
+        require_room(len(self.plan.workload), _MOST_OF_WORKLOAD)
 
     @property
     def event(self) -> Event:
