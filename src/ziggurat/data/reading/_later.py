@@ -58,8 +58,10 @@ class LaterTable(Table):
         """As the file gives them, once it is open."""
         return None if self._held is None else self._held.at_hand(names)
 
-    def tally(self, columns: Sequence[Column], ask: Callable[[Column], Mapping[str, exp.Expr]]) -> Any:
+    def tally(
+        self, columns: Sequence[Column], ask: Callable[[Column], Mapping[str, exp.Expr]], unreadable: bool = False
+    ) -> Any:
         """As the file gives them; it is opened if it is not."""
         self.ready()
         assert self._held is not None
-        return self._held.tally(columns, ask)
+        return self._held.tally(columns, ask, unreadable)

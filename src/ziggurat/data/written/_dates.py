@@ -90,7 +90,8 @@ def _pattern(form: str, wanted: str, padded: bool = False) -> str:
 @cache
 def _find_places(form: str) -> dict[str, int] | None:
     """Where the pieces of a date begin if days and months have two digits; None if that differs from cell to cell."""
-    places, at, left = {}, 1, set(_directives(form))
+    places: dict[str, int] = {}
+    at, left = 1, set(_directives(form))
     for part in re.split("(%.|[ ]+)", form):
         if not left:
             return places

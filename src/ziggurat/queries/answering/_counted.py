@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from sqlglot import exp
 
 from ziggurat.data.expressions import constant, is_filled
 from ziggurat.queries._question import Question
-from ziggurat.queries._value import Value
+from ziggurat.queries._value import Constant, Value
 from ziggurat.queries.answering._bounding import bound_rows
 from ziggurat.queries.answering._budget import has_private_keys
 from ziggurat.queries.answering._contribution import Contribution
@@ -72,3 +73,8 @@ def _is_declared(value: Value) -> exp.Expr:
 
 def _is_there(cell: exp.Expr) -> exp.Expr:
     return is_filled(exp.paren(cell.copy()))
+
+
+def sort_key(group: tuple[Constant, ...]) -> tuple[tuple[str, Any], ...]:
+    """By what groups are sorted, whose parts may be of several kinds, or missing."""
+    return tuple((type(part).__name__, part) for part in group)

@@ -24,7 +24,7 @@ from ziggurat.queries.answering._additive import Need, NoisyTotals
 from ziggurat.queries.answering._averages import MeanEstimator, VarianceEstimator
 from ziggurat.queries.answering._bounding import UnitTotal, weigh_units
 from ziggurat.queries.answering._chosen import Chooser, CountedCandidates, Frequent
-from ziggurat.queries.answering._counted import UNIT, group_rows, key_names, rows_of, select_counted
+from ziggurat.queries.answering._counted import UNIT, group_rows, key_names, rows_of, select_counted, sort_key
 from ziggurat.queries.answering._effects import BUCKET, COUNT, LeftOut, Reach, Watch
 from ziggurat.queries.answering._plan import QuestionPlan
 from ziggurat.queries.answering._widening import widen
@@ -178,7 +178,7 @@ class Execution:
         threshold = self.plan.selection.threshold
         unit = self.question.relation.unit.name
         self.notes.append(f"Groups are shown if their noisy number of units ({unit}) is at least {threshold}.")
-        return sorted(named.value, key=_sortable), named
+        return sorted(named.value, key=sort_key), named
 
     def _answer_named(self, named: Noisy[dict[Any, int]] | None) -> dict[str, list[Estimate]]:
         """The aggregate that was answered by naming the groups."""
@@ -192,7 +192,7 @@ class Execution:
         return {
             name: [
                 Estimate(count, 1 if count < near else max(count - half, 1), max(count + half, 1))
-                for _, count in sorted(named.value.items(), key=lambda pair: _sortable(pair[0]))
+                for _, count in sorted(named.value.items(), key=lambda pair: sort_key(pair[0]))
             ]
         }
 
@@ -336,10 +336,6 @@ def _combine(need: Need, name: str | None, has_unit: bool) -> exp.Expr:
 
 def _clip(number: Any) -> int:
     return max(min(int(number or 0), _LARGEST), -_LARGEST)
-
-
-def _sortable(group: Group) -> tuple[tuple[str, Any], ...]:
-    return tuple((type(part).__name__, part) for part in group)
 
 
 def _orderly(value: Any) -> tuple[bool, Any]:

@@ -26,7 +26,7 @@ from ziggurat.queries._question import Question
 from ziggurat.queries._value import Constant
 from ziggurat.queries.answering._bounding import UnitTotal
 from ziggurat.queries.answering._contribution import Contribution
-from ziggurat.queries.answering._counted import UNIT, group_rows, key_names, rows_of
+from ziggurat.queries.answering._counted import UNIT, group_rows, key_names, rows_of, sort_key
 from ziggurat.queries.answering.weighing._few import MISSING
 from ziggurat.queries.answering.weighing._held import HeldRows, UnitLimits, WeighedUnits, can_hold
 
@@ -110,7 +110,8 @@ class AskedUnits:
         if listed:
             return list(dict.fromkeys(product(*(key.value.domain() or () for key in self.question.keys))))
         found = query(group_rows(rows_of(self.question, {}), self.keys, []), "listing the groups")
-        return [tuple(row[name] for name in self.keys) for row in found]
+        # In an order of their own, so that a code says nothing of the rows that others have.
+        return sorted((tuple(row[name] for name in self.keys) for row in found), key=sort_key)
 
     def _list_groups(self, groups: Sequence[Group]) -> pa.Table:
         kinds = [_ARROW.get(key.value.kind, pa.string()) for key in self.question.keys]
