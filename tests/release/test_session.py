@@ -258,7 +258,9 @@ def test_an_answer_too_long_for_the_ledger_is_refused_before_it_is_paid_for(sess
 
 
 def test_a_workload_may_have_more_numbers_than_a_question_and_is_replayed_as_it_was(ledger):
-    schema = Schema((Column("patient", "integer"), Column("x", "integer", bounds=Bounds(0, 209))), unit=Unit.person("patient"))
+    schema = Schema(
+        (Column("patient", "integer"), Column("x", "integer", bounds=Bounds(0, 209))), unit=Unit.person("patient")
+    )
     table = read(pa.table({"patient": range(50), "x": range(50)}), schema)
     session = Session(ledger, "ada", {"clinic": table}, source=seeded(1))
     workload = Workload(schema).all_ranges("x")
