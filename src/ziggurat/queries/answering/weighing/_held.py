@@ -209,12 +209,16 @@ class _TextCodes:
 
 def whole_units(column: Any) -> Integers:
     """Units that are whole numbers, dates or truth values, as 64 bits each: no two become one."""
-    kinds = pa.types
-    if kinds.is_boolean(column.type):
-        return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.int64)
-    cells = column.view(pa.int32()) if kinds.is_date32(column.type) else column
-    found = cells.to_numpy(zero_copy_only=False)
-    return np.asarray(found.view(np.int64) if found.dtype == np.uint64 else found.astype(np.int64, copy=False))
+    if pa.types.is_boolean(column.type):
+        return np.array(column.to_pylist(), dtype=np.int64)
+    found = _words(column)
+    return found.view(np.int64) if found.dtype == np.uint64 else found.astype(np.int64, copy=False)
+
+
+def _words(column: Any) -> npt.NDArray[Any]:
+    """The numbers of a column without a missing one, as they lie in memory: Arrow's own way would load pandas."""
+    kind = "int32" if pa.types.is_date32(column.type) else str(column.type)
+    return np.frombuffer(column.buffers()[1] or b"", dtype=kind)[column.offset : column.offset + len(column)]
 
 
 def can_hold(unit: pa.DataType) -> bool:
@@ -235,7 +239,7 @@ def _letters(texts: Any) -> tuple[Integers, npt.NDArray[np.uint8]]:
 
 
 def _numbers(columns: list[Any]) -> tuple[Any, Any, Integers]:
-    lots, codes, *cells = (column.to_numpy(zero_copy_only=False) for column in columns[1:])
+    lots, codes, *cells = map(_words, columns[1:])
     stacked = np.stack(cells) if cells else np.zeros((0, len(columns[0])), np.int64)
     return lots.astype(np.uint64, copy=False), codes, stacked
 
