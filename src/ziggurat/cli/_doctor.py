@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import platform
 import shutil
 import tempfile
@@ -21,11 +22,13 @@ from ziggurat.errors import ZigguratError
 from ziggurat.ledger import Ledger, verify_ledger
 from ziggurat.mechanisms import SelfCheck, self_test
 from ziggurat.privacy import Neighbours, PureEvent
+from ziggurat.wording import count_noun
 
 _CORE = ("numpy", "scipy", "numba", "pyarrow", "duckdb", "sqlglot", "narwhals", "dp-accounting", "cryptography")
 _EXTRAS = {
     "torch": ("torch", "keras"),
     "spark": ("pyspark",),
+    "connect": ("grpc", "zstandard"),
     "postgres": ("psycopg",),
     "ray": ("ray",),
     "tracking": ("mlflow", "wandb"),
@@ -38,6 +41,7 @@ def run_doctor(ledger: str, as_json: bool) -> bool:
     console = Console(highlight=False, quiet=as_json)
     console.print(_show_pairs("Versions", _find_versions()))
     console.print(_show_extras())
+    console.print(_show_pairs("Run with", _find_runners()))
     with console.status("Drawing and auditing noise …"):
         checks = [*self_test(), _try_a_ledger()]
     known = ledger or (str(default_ledger()) if default_ledger().exists() else "")
@@ -46,7 +50,15 @@ def run_doctor(ledger: str, as_json: bool) -> bool:
     well = all(check.passed for check in checks)
     if as_json:
         found = [{"name": each.name, "passed": bool(each.passed), "detail": each.detail} for each in checks]
-        print_json({"well": well, "versions": _find_versions(), "missing": _find_missing(), "checks": found})
+        print_json(
+            {
+                "well": well,
+                "versions": _find_versions(),
+                "missing": _find_missing(),
+                "run_with": _find_runners(),
+                "checks": found,
+            }
+        )
     console.print("[green]All is well.[/]" if well else "[bold red]Something is wrong; do not release anything.[/]")
     return well
 
@@ -60,6 +72,24 @@ def _find_missing() -> list[str]:
     """The extras of which a module is not installed."""
     found = importlib.util.find_spec
     return [extra for extra, modules in _EXTRAS.items() if any(found(name) is None for name in modules)]
+
+
+def _find_runners() -> dict[str, str]:
+    """What Spark, PostgreSQL and Ray would be run with here; nothing is started, and no password is shown."""
+    from ziggurat.data.engines import plan_spark
+    from ziggurat.jobs import count_processors
+
+    try:
+        spark = plan_spark().describe()
+    except ZigguratError as error:
+        spark = str(error)
+    address = os.environ.get("RAY_ADDRESS", "")
+    here = f"not running; threads on {count_noun(count_processors(), 'core')} instead, unless you say ray"
+    return {
+        "Spark": spark,
+        "PostgreSQL": "the server of each postgresql:// address, read only, with its own memory",
+        "Ray": f"the cluster at {address.rpartition('@')[2]} (by RAY_ADDRESS)" if address else here,
+    }
 
 
 def _show_pairs(title: str, pairs: dict[str, str]) -> Table:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from ziggurat.errors import ParameterError
+from ziggurat.jobs._choosing import ExecutorChoice, choose_executor, find_ray, is_sendable
 from ziggurat.jobs._executor import Executor, Inline, JobError, Threads
 
 EXECUTORS = ("inline", "threads", "processes", "ray")
 """Where jobs can run."""
+
+_NOT_SENT = "Ray runs, but these jobs report back while they run and cannot be sent"
 
 Result = TypeVar("Result")
 
@@ -60,6 +64,8 @@ def run_jobs(
     workers: int | None = None,
     gpus: int = 0,
     called: str = "job",
+    told: Callable[[ExecutorChoice], None] | None = None,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> Iterator[tuple[int, Result]]:
     """Call a function on every task, and give the place of a task with its result as soon as it is there.
 
@@ -72,9 +78,14 @@ def run_jobs(
     tasks
         The arguments of every call.
     executor, workers, gpus
-        Where they run, as for `open_executor`.
+        Where they run, as for `open_executor`; or "auto": in threads, unless a Ray that runs already is faster by what
+        the first job took here.
     called
         What a job is called in the note.
+    told
+        Called once with where the jobs run and why.
+    clock
+        What the first job is timed by; only where the others run depends on it.
 
     Raises
     ------
@@ -83,6 +94,35 @@ def run_jobs(
     UnsendableJobError
         If a job cannot be sent to another process.
     """
+    start, seconds = 0, 0.0
+    choice = ExecutorChoice(executor, "as you said")
+    if executor == "auto":
+        ray = find_ray() if len(tasks) > 1 else None
+        if ray is not None and is_sendable(function, tasks[0]):
+            begun = clock()
+            yield from _run_from(function, tasks[:1], 0, len(tasks), "inline", 1, gpus, called)
+            start, seconds = 1, clock() - begun
+            choice = choose_executor(len(tasks) - start, seconds, workers or count_processors(), ray)
+        else:
+            choice = (
+                ExecutorChoice("threads", _NOT_SENT) if ray is not None else choose_executor(len(tasks), 0, 1, None)
+            )
+    if told is not None:
+        told(choice)
+    yield from _run_from(function, tasks[start:], start, len(tasks), choice.name, workers, gpus, called)
+
+
+def _run_from(
+    function: Callable[..., Result],
+    tasks: Sequence[tuple[Any, ...]],
+    start: int,
+    total: int,
+    executor: str,
+    workers: int | None,
+    gpus: int,
+    called: str,
+) -> Iterator[tuple[int, Result]]:
+    """Run tasks that stand at `start` and after it among `total`."""
     places = iter(range(len(tasks)))
     with open_executor(executor, max(1, min(workers or count_processors(), len(tasks))), gpus=gpus) as pool:
         left = len(tasks)
@@ -92,9 +132,9 @@ def run_jobs(
                 pool.submit(place, function, *tasks[place])
             for ended in pool.wait():
                 if ended.error is not None:
-                    raise _name_job(ended.error, f"{called} {ended.job + 1} of {len(tasks)}")
+                    raise _name_job(ended.error, f"{called} {start + ended.job + 1} of {total}")
                 left -= 1
-                yield ended.job, ended.result
+                yield start + ended.job, ended.result
 
 
 def _name_job(error: BaseException, job: str) -> BaseException:

@@ -133,6 +133,7 @@ def teach(
         f"{teachers} teachers learned {label!r} ({len(task.classes)} classes) from {len(task.encoding.names)} columns; "
         f"{partition.neighbours}. They are private; keep {out!r} to yourself."
     )
+    typer.echo(f"Trained by {ensemble.executor_}.")
 
 
 @app.command()

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ziggurat.cards import Badge, Card, Shown
 from ziggurat.errors import DataError, ParameterError
+from ziggurat.jobs import ExecutorChoice
 from ziggurat.pate.teachers._partition import Partition
 from ziggurat.pate.training import (
     Candidate,
@@ -66,8 +67,11 @@ class Teachers(Shown):
         "secure", or "seeded" if the split or the training was: then this is a rehearsal.
     seen_
         For every teacher, which classes are in its rows. It never names another.
+    executor_
+        Where they were trained, and why there; it holds how long one took, for the steward.
     """
 
+    executor_: ExecutorChoice
     manifest_: dict[str, Any]
     origin_: str
     seen_: npt.NDArray[np.bool_]
@@ -137,10 +141,10 @@ class Teachers(Shown):
         parts = (features, labels, partition.rows, seeds[1:], self.placement)
         self.seen_ = find_classes(labels, partition.rows, self.classes)
         if self._is_network:
-            job = (self._candidates(seeds[0]), *parts, partition.unit.is_row, folder, every, progress)
+            job = (self._candidates(seeds[0]), *parts, partition.unit.is_row, folder, every, progress, self._note)
             self._model = self._networks(*job)
         else:
-            self._model = Classifiers(fit_classifiers(self.teacher, *parts, progress), self.seen_)
+            self._model = Classifiers(fit_classifiers(self.teacher, *parts, progress, self._note), self.seen_)
         both_secure = drawn.secure and partition.origin == "secure"
         self.manifest_, self.origin_ = partition.manifest(), "secure" if both_secure else "seeded"
         self._shape, self._fingerprint = features.shape[1:], None
@@ -245,6 +249,9 @@ class Teachers(Shown):
         if self.search is None:
             return [(self.teacher, self.training)]
         return self.search.candidates(self.teacher, self.training, seeded(seed).simulation())
+
+    def _note(self, choice: ExecutorChoice) -> None:
+        self.executor_ = choice
 
     def _networks(self, *job: Any) -> Networks:
         from ziggurat.pate.training import Networks, TrainingJob

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from ziggurat.errors import DataError, ParameterError
-from ziggurat.jobs import LostWorkerError, UnsendableJobError, run_jobs
+from ziggurat.jobs import ExecutorChoice, LostWorkerError, UnsendableJobError, run_jobs
 
 Result = TypeVar("Result")
 
@@ -18,6 +18,7 @@ def run_chunks(
     executor: str = "inline",
     workers: int | None = None,
     gpus: int = 0,
+    told: Callable[[ExecutorChoice], None] | None = None,
 ) -> Iterator[tuple[int, Result]]:
     """Call `function` on every task, as `run_jobs` does, and say in the words of teachers what goes wrong.
 
@@ -31,7 +32,7 @@ def run_chunks(
         If Ray is not installed.
     """
     try:
-        yield from run_jobs(function, tasks, executor=executor, workers=workers, gpus=gpus, called="chunk")
+        yield from run_jobs(function, tasks, executor=executor, workers=workers, gpus=gpus, called="chunk", told=told)
     except LostWorkerError as error:
         raise DataError(
             f"A worker was killed in {error.job}, often for want of memory; use fewer workers, and a checkpoint "

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ziggurat.errors import ArtefactError, DataError, ParameterError
+from ziggurat.jobs import ExecutorChoice
 from ziggurat.pate.training._chunks import run_chunks
 from ziggurat.pate.training._settings import Placement
 
@@ -75,6 +76,7 @@ def fit_classifiers(
     seeds: tuple[int, ...],
     placement: Placement,
     progress: Callable[[int, int], None] | None,
+    told: Callable[[ExecutorChoice], None] | None = None,
 ) -> list[Any | None]:
     """Fit a clone for every teacher, each on its own rows and with its own random state.
 
@@ -84,7 +86,7 @@ def fit_classifiers(
     tasks = [(classifier, features[own], labels[own], seed) for own, seed in zip(rows, seeds, strict=True)]
     fitted: list[Any | None] = [None] * len(tasks)
     done = 0
-    for at, one in run_chunks(fit_one, tasks, executor=placement.executor, workers=placement.workers):
+    for at, one in run_chunks(fit_one, tasks, executor=placement.executor, workers=placement.workers, told=told):
         fitted[at], done = one, done + 1
         if progress is not None:
             progress(done, len(tasks))

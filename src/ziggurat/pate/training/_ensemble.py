@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ import torch
 from torch import Tensor
 
 from ziggurat.errors import ParameterError
+from ziggurat.jobs import ExecutorChoice
 from ziggurat.pate.training._answers import TeacherGroup
 from ziggurat.pate.training._chunk import Chunk, Tell, TrainedChunk, has_its_place, programs, train
 from ziggurat.pate.training._chunks import run_chunks
@@ -48,6 +50,7 @@ class TrainingJob:
     checkpoints: Path | None = None
     every: int = 1
     progress: Progress | None = None
+    told: Callable[[ExecutorChoice], None] | None = None
 
     def run(self) -> list[TeacherGroup]:
         """Train every candidate, and return the teachers grouped by the candidate that each of them chose."""
@@ -59,7 +62,9 @@ class TrainingJob:
         gpus = 0 if place.on_cpu else 1
         kept = _BestCandidates()
         with one_torch_thread():
-            for at, trained in run_chunks(train, tasks, executor=place.executor, workers=workers, gpus=gpus):
+            here = place.executor == "auto" and not place.on_cpu
+            options: dict[str, Any] = {"workers": workers, "gpus": gpus, "told": self.told}
+            for at, trained in run_chunks(train, tasks, executor="threads" if here else place.executor, **options):
                 kept.add(work[at], trained)
         return kept.groups(self.candidates)
 
@@ -80,11 +85,11 @@ class TrainingJob:
     @property
     def _abreast(self) -> int:
         """How many programs the GPUs run at a time; only threads can share one."""
-        return len(self.placement.devices) * (_ABREAST if self.placement.executor == "threads" else 1)
+        return len(self.placement.devices) * (_ABREAST if self.placement.executor in ("auto", "threads") else 1)
 
     def _stays(self, programs: int) -> bool:
         """Whether what is learned stays on a GPU, where it will be asked: so few programs fit there for certain."""
-        here = self.placement.executor in ("inline", "threads")
+        here = self.placement.executor in ("auto", "inline", "threads")
         return here and len(self.candidates) == 1 and programs <= self._abreast
 
     def _data(self, members: tuple[int, ...], halves: list[tuple[Integers, Integers]]) -> _Data:
@@ -115,7 +120,7 @@ class TrainingJob:
 
     def _tellers(self, work: list[_ChunkWork]) -> list[Tell | None]:
         """Return what each chunk is to call after an epoch; other processes cannot call back."""
-        if self.progress is None or self.placement.executor not in ("inline", "threads"):
+        if self.progress is None or self.placement.executor not in ("auto", "inline", "threads"):
             return [None for _ in work]
         total = sum(len(each.members) * each.chunk.training.epochs for each in work)
         return _EpochCount(self.progress, [len(each.members) for each in work], total).tellers()

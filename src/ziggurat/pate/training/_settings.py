@@ -127,7 +127,8 @@ class Placement:
         How many teachers make one program; by default what fits the cache of a core, or the memory of the GPU. If
         every teacher has another number of rows (hospitals, say), 1 spares the doubles that fill programs up.
     executor
-        "inline", "threads", "processes" or "ray": what runs the chunks. Each chunk has one thread of its own.
+        "inline", "threads", "processes" or "ray": what runs the chunks. Each chunk has one thread of its own. "auto"
+        takes threads, unless a Ray that runs already is faster by what the first chunk took; on GPUs always threads.
     workers
         How many chunks run at a time; by default the number of processors, or of GPUs.
     cuda_graph
@@ -138,7 +139,7 @@ class Placement:
 
     devices: tuple[str, ...] = ("cpu",)
     chunk: int | None = None
-    executor: str = "threads"
+    executor: str = "auto"
     workers: int | None = None
     cuda_graph: bool = True
     precision: str = "float32"
@@ -149,8 +150,8 @@ class Placement:
             raise ParameterError("Give the devices as a tuple of names, such as ('cpu',) or ('cuda:0', 'cuda:1').")
         if len({name.partition(":")[0] for name in named}) > 1:
             raise ParameterError("Devices that share an ensemble must be of one kind: they round alike.")
-        if self.executor not in EXECUTORS:
-            raise ParameterError("The executor must be 'inline', 'threads', 'processes' or 'ray'.")
+        if self.executor not in ("auto", *EXECUTORS):
+            raise ParameterError("The executor must be 'auto', 'inline', 'threads', 'processes' or 'ray'.")
         if self.precision not in ("float32", "tf32"):
             raise ParameterError("The precision must be 'float32' or 'tf32'.")
         for value, noun in ((self.chunk, "chunk"), (self.workers, "number of workers")):
