@@ -155,12 +155,12 @@ def test_a_reservation_names_the_grant_that_paid_also_after_another_one(opened: 
         ledger.grant_of(1)
 
 
-def test_an_answer_of_a_mebibyte_is_kept_and_a_larger_one_refused(opened: Open) -> None:
-    ledger, text = granted(opened()), "x" * (2**20 - 2)
+def test_an_answer_of_32_mebibytes_is_kept_and_a_larger_one_refused(opened: Open) -> None:
+    ledger, text = granted(opened()), "x" * (2**25 - 2)
     with ledger.spend("clinic", "ana", pure("0.1"), "q") as spend:
         assert spend.commit(text).data["answer"] == spend.answer == text
     reservation = ledger.reserve("clinic", "ana", pure("0.1"))
-    with pytest.raises(ValueError, match="at most 1048576 bytes"):
+    with pytest.raises(ValueError, match="at most 33554432 bytes"):
         reservation.commit(text + "x")
 
 

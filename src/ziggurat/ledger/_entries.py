@@ -27,7 +27,7 @@ from ziggurat.privacy import (
     profile,
 )
 
-LARGEST_ANSWER = 1 << 20
+LARGEST_ANSWER = 1 << 25
 LARGE_ANSWER = 1 << 16
 """Above so many bytes an answer is kept beside the chain by its hash."""
 LARGEST_QUESTION = 1 << 16
