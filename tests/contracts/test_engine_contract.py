@@ -75,10 +75,23 @@ def test_a_sum_beyond_64_bits_is_exact(held: tuple[Engine, Load]) -> None:
     assert int(answer.column("s")[0].as_py()) == 5 * largest
 
 
-def test_the_sum_of_nothing_is_zero(held: tuple[Engine, Load]) -> None:
+def test_narrow_cells_of_any_size_add_up_without_losing_a_digit(held: tuple[Engine, Load]) -> None:
+    engine, load = held
+    ends = [-(2**63), -(2**42), -(2**21) - 1, -1, 0, 1, 2**21, 2**42 - 1, 2**62 + 12345, 2**63 - 1]
+    sums = [[2**63 - 1] * 5, [-(2**63)] * 5, ends, [None, 7, None, -9], [3]]
+    rows = [(group, cell) for group, cells in enumerate(sums) for cell in cells]
+    groups, cells = zip(*rows, strict=True)
+    name = load(pa.table({"g": pa.array(groups, pa.int64()), "a": pa.array(cells, pa.int64())}))
+    total = exact_sum(exp.column("a"), narrow=True).as_("s")
+    found = {row["g"]: int(row["s"]) for row in _rows(engine, select("g", total).from_(name).group_by("g"))}
+    assert found == {group: sum(cell or 0 for cell in cells) for group, cells in enumerate(sums)}
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_the_sum_of_nothing_is_zero(held: tuple[Engine, Load], narrow: bool) -> None:
     engine, load = held
     name = load(pa.table({"a": pa.array([None, None], pa.int64())}))
-    answer = engine.query(select(exact_sum(exp.column("a")).as_("s")).from_(name))
+    answer = engine.query(select(exact_sum(exp.column("a"), narrow=narrow).as_("s")).from_(name))
     assert answer.schema.types == [pa.int64()]
     assert answer.to_pylist() == [{"s": 0}]
 

@@ -13,7 +13,7 @@ from functools import cache
 
 from sqlglot import exp
 
-from ziggurat.data.engines import WIDE, is_finite
+from ziggurat.data.engines import WIDE, exact_total, is_finite
 from ziggurat.data.schema import BoundValue, Column, Kind
 from ziggurat.errors import ParameterError, SchemaError
 
@@ -149,9 +149,12 @@ def quantize_bounds(column: Column, grid: Fraction) -> tuple[int, int]:
     return math.floor(lower / step + 0.5), math.floor(upper / step + 0.5)
 
 
-def exact_sum(value: exp.Expr) -> exp.Expr:
-    """Return the sum of an integer expression, exact to 38 digits; the sum of nothing is 0."""
-    total = exp.Sum(this=exp.cast(value, WIDE))
+def exact_sum(value: exp.Expr, *, narrow: bool = False) -> exp.Expr:
+    """Return the sum of an integer expression, exact to 38 digits; the sum of nothing is 0.
+
+    It is faster where it is known that every value is `narrow`: that it fits into 64 bits.
+    """
+    total = exact_total(value) if narrow else exp.Sum(this=exp.cast(value, WIDE))
     return exp.cast(exp.Coalesce(this=total, expressions=[exp.Literal.number(0)]), WIDE)
 
 

@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING
 from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
-    from ziggurat.data.engines._base import WIDE, Engine, captured, in_byte_order, is_finite, scramble, table_named
+    from ziggurat.data.engines._base import (
+        WIDE,
+        Engine,
+        captured,
+        exact_total,
+        in_byte_order,
+        is_finite,
+        scramble,
+        table_named,
+    )
     from ziggurat.data.engines._canonical import canonical_column
     from ziggurat.data.engines._column_names import name_columns
     from ziggurat.data.engines._database_file import DatabaseTable, tables_in
@@ -20,7 +29,7 @@ else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "_base": "Engine WIDE captured in_byte_order is_finite scramble table_named",
+            "_base": "Engine WIDE captured exact_total in_byte_order is_finite scramble table_named",
             "_canonical": "canonical_column",
             "_column_names": "name_columns",
             "_database_file": "DatabaseTable tables_in",
@@ -46,6 +55,7 @@ __all__ = [
     "SparkPlace",
     "canonical_column",
     "captured",
+    "exact_total",
     "files_named",
     "in_byte_order",
     "is_dataset",

@@ -21,6 +21,7 @@ WIDE = "INT128"
 """The type, in a query, of integers that may need more than 64 bits; each engine has its own word for it."""
 
 _FINITE, _SCRAMBLED, _CAPTURED, _BYTES = "FINITE_REAL", "SCRAMBLED", "CAPTURED", "BYTE_ORDER"
+_TOTAL = "EXACT_TOTAL"
 
 _Result = TypeVar("_Result")
 
@@ -275,7 +276,13 @@ class Engine(ABC):
             return self._capture(cell.transform(self._native), pattern)
         if isinstance(node, exp.Anonymous) and node.this == _BYTES:
             return self._in_byte_order(node.expressions[0].transform(self._native))
+        if isinstance(node, exp.Anonymous) and node.this == _TOTAL:
+            return self._total(exp.cast(node.expressions[0].transform(self._native), "BIGINT"))
         return node
+
+    def _total(self, cell: exp.Expr) -> exp.Expr:
+        """Return the sum of whole numbers of 64 bits, exact however many they are; NULL if there are none."""
+        return exp.Sum(this=exp.cast(cell, self.wide))
 
     def _capture(self, cell: exp.Expr, pattern: exp.Expr) -> exp.Expr:
         """Return what the only group of a pattern matches in a cell; nothing or NULL where it does not."""
@@ -341,6 +348,14 @@ def scramble(parts: Sequence[exp.Expr], salt: int) -> exp.Expr:
     decide which of another's are kept. This one is a function of the row alone, for every salt.
     """
     return exp.Anonymous(this=_SCRAMBLED, expressions=[exp.Literal.number(salt), *parts])
+
+
+def exact_total(cell: exp.Expr) -> exp.Expr:
+    """Return the sum of whole numbers that fit into 64 bits, exact however many they are; NULL if there are none.
+
+    Engines differ in what they add up quickly without losing a digit, so each has its own way.
+    """
+    return exp.Anonymous(this=_TOTAL, expressions=[cell])
 
 
 def in_byte_order(cell: exp.Expr) -> exp.Expr:

@@ -59,6 +59,9 @@ class _DuckDB(Engine):
         # The one test that DuckDB 2.0 does not decide from the statistics of a file: see `is_finite`.
         return exp.Anonymous(this="ISFINITE", expressions=[cell])
 
+    def _total(self, cell: exp.Expr) -> exp.Expr:
+        return exp.Sum(this=cell)  # which is of 128 bits
+
     def _scramble(self, parts: list[exp.Expr]) -> exp.Expr:
         return exp.Anonymous(this="HASH", expressions=parts)
 

@@ -107,7 +107,7 @@ def _sum_cells(total: UnitTotal) -> exp.Expr:
     if total.column is None:
         return exp.Count(this=exp.Star())
     cell = _column(total.column)
-    return exact_sum(cell) if total.combine == "sum" else exp.Count(this=cell)
+    return exact_sum(cell, narrow=True) if total.combine == "sum" else exp.Count(this=cell)
 
 
 def _in_part(total: UnitTotal, found: exp.Expr, rows: int) -> exp.Expr:

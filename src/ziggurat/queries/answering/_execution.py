@@ -161,7 +161,7 @@ class Execution:
             rows_of(self.question, inputs), UNIT, keys, totals, rows=shared.rows, groups=groups, salt=self.salt
         )
         columns = [
-            exact_sum(exp.column(f"total_{place}", quoted=True)).as_(f"measured_{place}", quoted=True)
+            exact_sum(exp.column(f"total_{place}", quoted=True), narrow=True).as_(f"measured_{place}", quoted=True)
             for place in range(len(totals))
         ]
         return group_rows(added, keys, columns)
@@ -322,7 +322,7 @@ def _same_presence(needs: Sequence[Need], place: int) -> int:
 def _combine(need: Need, name: str | None, has_unit: bool) -> exp.Expr:
     cell = exp.column(name or "", quoted=True)
     if need.combine == "sum":
-        return exact_sum(cell)
+        return exact_sum(cell, narrow=True)  # bounded, and laid on a grid of far fewer steps
     if need.combine == "distinct":
         return exp.Count(this=exp.Distinct(expressions=[cell]))
     if need.combine == "units" and has_unit:
