@@ -2,10 +2,10 @@
 
     python bench/ask.py [--rows 10000000] [--smartnoise /path/to/python]
 
-Row unit and person unit, DuckDB in memory, best of several runs in one process; `bench/scale.py` has memory, other engines
-and the bare query about people in two stages. SmartNoise SQL needs an environment
-of its own (it pins other versions): python -m venv sn && sn/bin/pip install smartnoise-sql, then --smartnoise
-sn/bin/python. It reads the same rows from a Parquet file; only the execution of the question is timed there.
+Row unit and person unit, DuckDB in memory, best of several runs in one process; `bench/scale.py` has memory, other
+engines and the bare query about people in two stages. SmartNoise SQL needs an environment of its own (it pins other
+versions): python -m venv sn && sn/bin/pip install smartnoise-sql, then --smartnoise sn/bin/python. It reads the same
+rows from a Parquet file; only the execution of the question is timed there.
 """
 
 from __future__ import annotations
