@@ -37,7 +37,7 @@ def deep(levels: int) -> object:
         object(),
         b"Smith-1962",
         deep(100_000),
-        SECRET * 200_000,
+        SECRET * 4_000_000,
     ],
     ids=["nan", "inf", "set", "tuple key", "mixed keys", "object", "bytes", "deep", "large"],
 )

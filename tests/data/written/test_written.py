@@ -155,7 +155,11 @@ def wrong(found: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 def test_every_cell_is_read_as_it_is_meant() -> None:
     cells, schema, _ = cells_and_schema()
-    assert wrong(read(cells, schema, on_bad_cell="missing").raw.rows().to_pylist()[0]) == []
+    found: dict[str, Any] = {}
+    for start in range(0, cells.num_columns, 10):  # the time for one query grows with the square of its columns
+        names = cells.column_names[start : start + 10]
+        found |= read(cells.select(names), schema.select(names), on_bad_cell="missing").raw.rows().to_pylist()[0]
+    assert wrong(found) == []
 
 
 @pytest.mark.postgres
