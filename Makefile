@@ -6,7 +6,7 @@ CORE   := $(VENV)/.core
 STAMP  := $(VENV)/.installed
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 # The extras that the tests need; `ziggurat doctor` says how to add others.
-EXTRAS := dev,spark,connect,postgres,torch,ray,tracking,marginals,text,mobility,r
+EXTRAS := dev,service,spark,connect,postgres,torch,ray,tracking,marginals,text,mobility,r
 # Tests run on as many workers as there are cores, statistical ones included: they are seeded.
 WORKERS ?= auto
 
