@@ -118,3 +118,54 @@ class ArtefactError(ZigguratError):
     """An output of a step cannot be stored, or a stored one is damaged."""
 
     exit_code = 6
+
+
+class ServiceError(ZigguratError):
+    """A service refused or failed; `status` is what HTTP calls it."""
+
+    status = 500
+
+
+class SignInError(ServiceError):
+    """Nobody is signed in, or with a key or password that is wrong, ended or revoked."""
+
+    exit_code = 8
+    status = 401
+
+
+class AccessError(ServiceError):
+    """Whoever asks may not do this; the message says who may."""
+
+    exit_code = 8
+    status = 403
+
+
+class UnknownNameError(ServiceError):
+    """There is nothing of that name, or nothing that whoever asks may see."""
+
+    status = 404
+
+
+class ConflictError(ServiceError):
+    """What is asked contradicts what is there: a name that is taken, a job that has ended, a key used otherwise."""
+
+    status = 409
+
+
+class TooLargeError(ServiceError):
+    """A request is longer than the service takes."""
+
+    status = 413
+
+
+class LimitError(ServiceError):
+    """Too much is asked at once; the message says when to come back."""
+
+    status = 429
+
+
+class UnavailableError(ServiceError):
+    """The service cannot answer now, and nothing was lost; try again later."""
+
+    exit_code = 7
+    status = 503

@@ -1,8 +1,8 @@
 """Releases that a file describes: read, priced or measured, run into a signed bundle, and repeated."""
 
 from ziggurat.release.bundle import HeldBundle
-from ziggurat.release.config._kinds import KINDS
-from ziggurat.release.config._models import FORMAT, ReleaseConfig, json_schema
+from ziggurat.release.config._kinds import KINDS, plan_said_question, plan_said_workload
+from ziggurat.release.config._models import FORMAT, QuestionSaid, ReleaseConfig, WorkloadSaid, json_schema
 from ziggurat.release.config._reading import read_config
 from ziggurat.release.config._running import Outlook, bundle_of, describe_release, run_config
 
@@ -11,10 +11,14 @@ __all__ = [
     "KINDS",
     "HeldBundle",
     "Outlook",
+    "QuestionSaid",
     "ReleaseConfig",
+    "WorkloadSaid",
     "bundle_of",
     "describe_release",
     "json_schema",
+    "plan_said_question",
+    "plan_said_workload",
     "read_config",
     "run_config",
 ]

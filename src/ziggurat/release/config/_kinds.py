@@ -32,9 +32,10 @@ from ziggurat.release.config._models import (
 )
 
 if TYPE_CHECKING:
+    from ziggurat.queries import Answer, WorkloadAnswer
     from ziggurat.release._plan import Plan
     from ziggurat.release._purse import Purse
-    from ziggurat.release.questions import Session
+    from ziggurat.release.questions import AnswerPlan, Session
     from ziggurat.release.trajectories import VisitRequest
 
 _INVENTED_ROWS = 10_000
@@ -147,11 +148,15 @@ def make_plan(desk: PlanDesk) -> Plan[Any]:
 
 
 def _question(desk: PlanDesk, said: QuestionSaid) -> Plan[Any]:
+    public = {name: read(desk.file(file), engine=desk.engine) for name, file in desk.config.public.items()}
+    return plan_said_question(_session(desk, desk.table(), public), said)
+
+
+def plan_said_question(session: Session, said: QuestionSaid) -> AnswerPlan[Answer]:
+    """Plan a question in a session, in the words that a release file uses for it."""
     bounds: dict[str, Any] = {name: tuple(ends) for name, ends in said.bounds.items()}
     same = ("rows_per_unit", "groups_per_unit", "bounding", "noise", "effects", "confidence", "shares")
     terms: dict[str, Any] = {name: getattr(said, name) for name in same}
-    public = {name: read(desk.file(file), engine=desk.engine) for name, file in desk.config.public.items()}
-    session = _session(desk, desk.table(), public)
     return session.plan(said.sql, said.epsilon, said.delta, **terms, bounds=bounds, learn=tuple(said.learn))
 
 
@@ -166,15 +171,20 @@ def _session(desk: PlanDesk, table: Table, public: dict[str, Table] | None = Non
 
 
 def _workload(desk: PlanDesk, said: WorkloadSaid) -> Plan[Any]:
+    table = desk.table()
+    return plan_said_workload(_session(desk, table), table.schema, said)
+
+
+def plan_said_workload(session: Session, schema: Schema, said: WorkloadSaid) -> AnswerPlan[WorkloadAnswer]:
+    """Plan a workload in a session, in the words that a release file uses for it."""
     from ziggurat.queries import Workload
 
-    table = desk.table()
-    asked = Workload(table.schema, bins=said.bins)
+    asked = Workload(schema, bins=said.bins)
     for columns in said.marginals:
         asked = asked.marginal(*columns)
     given = {"rows_per_unit": said.rows_per_unit, "noise": said.noise, "confidence": said.confidence}
     terms: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    return _session(desk, table).plan(asked.total() if said.total else asked, said.epsilon, said.delta, **terms)
+    return session.plan(asked.total() if said.total else asked, said.epsilon, said.delta, **terms)
 
 
 def _reports(desk: PlanDesk, said: ReportsSaid) -> Plan[Any]:

@@ -1,0 +1,90 @@
+"""Everything that a process of the service needs, opened once: store, people, tables, ledger, desk and slots."""
+
+from __future__ import annotations
+
+import os
+import socket
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from secrets import token_hex
+
+from sqlalchemy import delete
+
+from ziggurat.errors import UnavailableError
+from ziggurat.ledger import Ledger
+from ziggurat.service._settings import ServiceSettings
+from ziggurat.service.access import Browsers, KeyRing, OneTimeLinks, PeopleBook, Rights
+from ziggurat.service.asking import AskDesk, Repeats, Slots
+from ziggurat.service.catalogue import TableShelf, UploadFolder
+from ziggurat.service.store import ServiceStore, utc_now, workers
+
+FIRST_STEWARD = "steward"
+"""What the first person of a service is called."""
+
+
+class ServiceHouse:
+    """What one process of the service works with; the database and the ledger are shared with all others.
+
+    Parameters
+    ----------
+    settings
+        What it was started with.
+    kind
+        What it does: "answers" or "jobs".
+    """
+
+    def __init__(self, settings: ServiceSettings, kind: str = "answers") -> None:
+        self.settings, self.kind = settings, kind
+        settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.worker = f"{socket.gethostname()[:40]}-{os.getpid()}-{token_hex(4)}"
+        self.store = ServiceStore(settings.database_url)
+        self.store.migrate()
+        self.ledger = Ledger.open(settings.ledger_place)
+        self.people, self.keys = PeopleBook(self.store), KeyRing(self.store)
+        self.links, self.rights = OneTimeLinks(self.store), Rights(self.store)
+        self.browsers = Browsers(self.store, settings.session_hours)
+        self.uploads = UploadFolder(settings.folder, settings.longest_upload)
+        self.shelf = TableShelf(self.store, self.uploads)
+        self.desk = AskDesk(self.ledger, self.shelf, self.rights, settings.rehearse)
+        self.executor = ThreadPoolExecutor(settings.threads, thread_name_prefix="answers")
+        self.slots = Slots(self.executor)
+        self.repeats = Repeats(self.store, self.worker)
+        self.waiting = 0
+        self._begun = utc_now()
+
+    def beat(self) -> None:
+        """Say that this process lives; others take over what is left of one that has been silent."""
+        row = {"name": self.worker, "kind": self.kind, "begun": self._begun, "beat": utc_now()}
+        with self.store.write() as connection:
+            connection.execute(delete(workers).where(workers.c.name == self.worker))
+            connection.execute(workers.insert().values(**row))
+
+    def close(self) -> None:
+        """Let go of everything, after what is being done is done."""
+        self.executor.shutdown(wait=True)
+        with suppress(UnavailableError), self.store.write() as connection:
+            connection.execute(delete(workers).where(workers.c.name == self.worker))
+        self.ledger.close()
+        self.store.close()
+
+
+def welcome(settings: ServiceSettings) -> str | None:
+    """Prepare folder, database and ledger; give the secret of a link for the first steward where there is nobody yet.
+
+    Parameters
+    ----------
+    settings
+        What the service is started with.
+    """
+    settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    store = ServiceStore(settings.database_url)
+    try:
+        store.migrate()
+        Ledger.open(settings.ledger_place).close()
+        people = PeopleBook(store)
+        known = people.all()
+        first = people.add(FIRST_STEWARD, "steward", chief=True) if not known else known[0]
+        alone = len(known) < 2 and first.chief and not KeyRing(store).of(first)
+        return OneTimeLinks(store).make(first) if alone else None
+    finally:
+        store.close()

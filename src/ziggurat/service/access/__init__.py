@@ -1,0 +1,24 @@
+"""Who asks, and what they may: people, keys, passwords, browsers, links that work once, and rights to tables."""
+
+from ziggurat.service.access._browsers import COOKIE, CSRF_HEADER, Browsers, SignedIn
+from ziggurat.service.access._keys import SCOPES, ApiKey, KeyRing
+from ziggurat.service.access._links import OneTimeLinks
+from ziggurat.service.access._people import ROLES, PeopleBook, Person
+from ziggurat.service.access._rights import MAY, Caller, Rights
+
+__all__ = [
+    "COOKIE",
+    "CSRF_HEADER",
+    "MAY",
+    "ROLES",
+    "SCOPES",
+    "ApiKey",
+    "Browsers",
+    "Caller",
+    "KeyRing",
+    "OneTimeLinks",
+    "PeopleBook",
+    "Person",
+    "Rights",
+    "SignedIn",
+]

@@ -1,0 +1,77 @@
+"""Questions of people of the service: a session each time, over tables that they may ask about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ziggurat.errors import AccessError, ParameterError
+from ziggurat.randomness import Source, seeded
+from ziggurat.release import Session
+from ziggurat.service.access import Person, Rights
+from ziggurat.service.catalogue import TableShelf
+
+if TYPE_CHECKING:
+    from ziggurat.ledger import Ledger
+    from ziggurat.release import Quotation, Release
+    from ziggurat.release.config import QuestionSaid, WorkloadSaid
+    from ziggurat.release.questions import AnswerPlan
+
+
+class AskDesk:
+    """Plans, prices and answers questions; the analyst of the ledger is the person of the service.
+
+    Promise: a table is asked only by whom its stewards let, and paid for by the budget of its population; everything
+    else is that of `Session`.
+
+    Parameters
+    ----------
+    ledger
+        Where budgets are kept.
+    shelf, rights
+        The tables, and who may ask about them.
+    rehearse
+        A seed for rehearsals; else noise is drawn from secure randomness.
+    """
+
+    def __init__(self, ledger: Ledger, shelf: TableShelf, rights: Rights, rehearse: str = "") -> None:
+        self._ledger, self._shelf, self._rights, self._rehearse = ledger, shelf, rights, rehearse
+
+    def session(self, person: Person, tables: Sequence[str]) -> Session:
+        """Open a session over private tables of one population, and all public ones that the person may see."""
+        held = self._rights.of(person)
+        for name in tables:
+            self._rights.require(person, name)
+        facts = {each.name: each for each in self._shelf.all(held)}
+        private = {name: self._shelf.open(name) for name in tables if not facts[name].public}
+        if not private:
+            raise ParameterError("Name at least one private table; a public one needs no service to be read.")
+        whose = {facts[name].population for name in private}
+        if len(whose) > 1:
+            raise AccessError("The tables are about different people, and no one account pays for both.")
+        public = {name: self._shelf.open(name) for name, each in facts.items() if each.public}
+        return Session(
+            self._ledger, person.name, private, public=public, budget=whose.pop(), source=self._source()
+        )  # fmt: skip
+
+    def plan(self, session: Session, said: QuestionSaid | WorkloadSaid) -> AnswerPlan[Any]:
+        """Make the plan of a question or a workload, in the words that release files use."""
+        from ziggurat.release.config import QuestionSaid, plan_said_question, plan_said_workload
+
+        if isinstance(said, QuestionSaid):
+            return plan_said_question(session, said)
+        return plan_said_workload(session, self._shelf.open(session.tables[0]).schema, said)
+
+    def quote(
+        self, person: Person, tables: Sequence[str], said: QuestionSaid | WorkloadSaid, group_size: int
+    ) -> Quotation:
+        """Price a question; nothing is read or spent."""
+        session = self.session(person, tables)
+        return session.quote(self.plan(session, said), group_size=group_size)
+
+    def ask(self, session: Session, plan: AnswerPlan[Any]) -> Release[Any]:
+        """Pay for a plan and answer it."""
+        return session.release(plan)
+
+    def _source(self) -> Source | None:
+        return seeded(self._rehearse) if self._rehearse else None

@@ -1,0 +1,105 @@
+"""Files that stewards bring: written whole or not at all, under names of ours, in a folder for the service alone."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ziggurat.errors import DataError, TooLargeError, UnknownNameError
+from ziggurat.files import replacing
+from ziggurat.service.access import Person
+from ziggurat.wording import nearest
+
+ENDINGS = (
+    "csv", "tsv", "txt", "parquet", "arrow", "feather", "jsonl", "ndjson", "xlsx", "xls", "ods", "dta", "sav",
+    "sas7bdat", "xpt", "rds", "rdata", "yaml", "skops",
+)  # fmt: skip
+"""What may be brought. Packed files are not: unpack them first, so that their size is known when they come in."""
+
+_PACKED = ("xlsx", "ods")  # which hold parts that are packed
+_NAME = re.compile(r"[0-9a-f]{32}\.[0-9a-z]{2,8}")
+_MOST_UNPACKED = 50  # times the file
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file that was brought: its name here, its size, and whose it is."""
+
+    name: str
+    size: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON."""
+        return {"upload": self.name, "bytes": self.size}
+
+
+class UploadFolder:
+    """Where uploads lie: a folder for each person, entered by nobody else.
+
+    Parameters
+    ----------
+    folder
+        Where the service keeps what no database keeps.
+    longest
+        How many bytes a file may have.
+    """
+
+    def __init__(self, folder: Path, longest: int) -> None:
+        self._folder, self._longest = folder / "uploads", longest
+
+    async def take(self, person: Person, filename: str, parts: AsyncIterator[bytes]) -> Upload:
+        """Write what is sent, and give it a name; more than is taken is refused, and nothing of it stays."""
+        from secrets import token_hex
+
+        ending = Path(filename).suffix.lower().removeprefix(".")
+        if ending not in ENDINGS:
+            raise DataError(f"Files of this kind are not read here; {nearest(ending, ENDINGS)}")
+        place = self._of(person)
+        place.mkdir(parents=True, exist_ok=True, mode=0o700)
+        name, size = f"{token_hex(16)}.{ending}", 0
+        with replacing(place / name, mode=0o600) as draft, draft.open("wb") as opened:
+            async for part in parts:
+                size += len(part)
+                if size > self._longest:
+                    raise TooLargeError(f"The file is longer than the {self._longest:,} bytes that are taken.")
+                opened.write(part)
+            opened.flush()
+            require_harmless(draft, ending, self._longest)
+        return Upload(name, size)
+
+    def find(self, person: Person, name: str) -> Path:
+        """Find a file that somebody brought; names that were not given out do not exist."""
+        path = self._of(person) / name
+        if not _NAME.fullmatch(name) or not path.is_file():
+            raise UnknownNameError("There is no such upload; send the file again.")
+        return path
+
+    def place(self, owner: str, name: str) -> Path:
+        """Find the file of a table, by the id of who brought it."""
+        if not _NAME.fullmatch(name) or not re.fullmatch(r"[0-9a-f]+", owner):
+            raise UnknownNameError("There is no such upload; send the file again.")
+        return self._folder / owner / name
+
+    def _of(self, person: Person) -> Path:
+        return self._folder / person.id
+
+
+def require_harmless(file: Path, ending: str, longest: int) -> None:
+    """Refuse a workbook that unpacks to far more than it is, before anything reads it."""
+    if ending not in _PACKED:
+        return
+    try:
+        with zipfile.ZipFile(file) as packed:
+            whole = _add_up(packed.infolist())
+    except (zipfile.BadZipFile, OSError, ValueError):
+        raise DataError("The workbook is damaged; save it again.") from None
+    if whole > min(longest * 4, max(1 << 26, file.stat().st_size * _MOST_UNPACKED)):
+        raise TooLargeError("The workbook unpacks to far more than it is; save it as CSV.")
+
+
+def _add_up(parts: Iterable[zipfile.ZipInfo]) -> int:
+    return sum(each.file_size for each in parts)

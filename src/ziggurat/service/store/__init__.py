@@ -1,0 +1,32 @@
+"""What a service remembers beside its ledger: people, keys, tables, jobs and releases, in SQLite or PostgreSQL."""
+
+from ziggurat.service.store._records import (
+    browser_sessions,
+    jobs,
+    keys,
+    links,
+    models,
+    people,
+    releases,
+    repeats,
+    rights,
+    tables,
+    workers,
+)
+from ziggurat.service.store._store import ServiceStore, utc_now
+
+__all__ = [
+    "ServiceStore",
+    "browser_sessions",
+    "jobs",
+    "keys",
+    "links",
+    "models",
+    "people",
+    "releases",
+    "repeats",
+    "rights",
+    "tables",
+    "utc_now",
+    "workers",
+]

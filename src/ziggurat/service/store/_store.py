@@ -1,0 +1,112 @@
+"""Open the database of a service, bring it up to date, and read and write it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, create_engine, event, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.pool import QueuePool
+
+from ziggurat.errors import UnavailableError
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine.interfaces import DBAPIConnection
+
+_PATIENCE = 30
+_MIGRATING = 0x5A494747  # the lock under which one process brings PostgreSQL up to date
+
+
+def utc_now() -> str:
+    """The time in UTC, as this database keeps it: texts that sort."""
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+class ServiceStore:
+    """What a service remembers beside its ledger.
+
+    Every change is one transaction: a kill at any moment leaves it done or not begun. Failures of the database raise
+    `UnavailableError`, whose message quotes nothing.
+
+    Parameters
+    ----------
+    url
+        As SQLAlchemy says it.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = make_url(url)
+        options: dict[str, Any] = {"pool_pre_ping": not self.in_file}
+        if self.in_file:
+            Path(str(self.url.database)).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            options |= {"connect_args": {"timeout": _PATIENCE}, "poolclass": QueuePool, "pool_size": 20}
+        self.engine = create_engine(self.url, **options)
+        if self.in_file:
+            event.listen(self.engine, "connect", _prepare_file)
+            event.listen(self.engine, "begin", _begin_file)
+
+    @property
+    def in_file(self) -> bool:
+        """Whether it is a file of SQLite."""
+        return self.url.get_backend_name() == "sqlite"
+
+    def migrate(self) -> None:
+        """Bring the database up to date; of several processes that do so at once, one does."""
+        from alembic import command
+        from alembic.config import Config
+
+        config = Config()
+        config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
+        with self.write() as connection:
+            if not self.in_file:
+                connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATING})
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
+        if self.in_file:
+            Path(str(self.url.database)).chmod(0o600)
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """Change something, whole or not at all."""
+        with _withheld(), self.engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """Read what is there."""
+        with _withheld(), self.engine.connect() as connection:
+            yield connection.execution_options(reading=True)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.engine.dispose()
+
+
+@contextmanager
+def _withheld() -> Iterator[None]:
+    failed = False
+    try:
+        yield
+    except SQLAlchemyError:
+        failed = True
+    if failed:  # outside the handler, so that not even __context__ leads to what the database said
+        raise UnavailableError("The database of the service cannot be reached or used; nothing was changed.")
+
+
+def _prepare_file(connection: DBAPIConnection, _record: Any) -> None:
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for each in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={_PATIENCE * 1000}", "foreign_keys=ON"):
+        cursor.execute(f"PRAGMA {each}")
+    cursor.close()
+
+
+def _begin_file(connection: Connection) -> None:
+    """Writers wait their turn before they read, so that what they saw still holds when they write."""
+    reading = connection.get_execution_options().get("reading")
+    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
