@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -82,23 +82,30 @@ class Served(NamedTuple):
 
 @contextmanager
 def serve_witness(folder: Path, *options: str, **environment: str) -> Iterator[Served]:
-    """Run `ziggurat witness serve` on a free port for the first time, and read what it says."""
+    """Run `ziggurat witness serve` on a free port, and read what it says; the token only if it says that."""
     pytest.importorskip("fastapi", reason="a served witness needs FastAPI: pip install 'ziggurat[service]'")
     command = [sys.executable, "-m", "ziggurat", "witness", "serve", "--folder", str(folder), "--port", "0", *options]
+    first_start = not (folder / "token.sha256").exists()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment}) as process:
         try:
             assert process.stdout is not None
             first = process.stdout.readline()
-            token = [process.stdout.readline() for _ in range(4)][1].strip()
+            token = [process.stdout.readline() for _ in range(4)][1].strip() if first_start else ""
             yield Served(first.split(" at ")[1].split(";")[0], token, folder, process)
         finally:
-            process.kill()
+            process.terminate()
 
 
 @pytest.fixture(scope="session")
 def served_for_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with serve_witness(tmp_path_factory.mktemp("served")) as served:
         yield served
+
+
+@pytest.fixture
+def serving() -> Callable[..., AbstractContextManager[Served]]:
+    """Serves a witness of the test's own."""
+    return serve_witness
 
 
 @pytest.fixture

@@ -113,6 +113,7 @@ class HttpWitness(Witness):
 
     def _ask(self, method: str, path: str, body: bytes = b"") -> Reply:
         """Ask, and ask again where no answer came; the server is told that it may have heard this before."""
+        self._known_access()
         whole, sent, trouble = self._path(path), False, "no answer"
         for pause in _PAUSES:
             time.sleep(pause)
@@ -192,8 +193,8 @@ class HttpWitness(Witness):
 def _read(response: HTTPResponse) -> Reply:
     """Read an answer whole; what kind of refusal it is stands in its JSON."""
     body = response.read(_LARGEST + 1)
-    if len(body) > _LARGEST:
-        raise HTTPException("too long")
+    if len(body) > _LARGEST or response.length:
+        raise HTTPException("too long, or too short")
     kind = ""
     if response.status >= 400:
         with suppress(ValueError, TypeError, KeyError, RecursionError):
@@ -208,8 +209,8 @@ def _split_lines(response: HTTPResponse) -> Iterator[bytes]:
         yield from whole
         if len(rest) > _LARGEST:
             raise HTTPException("too long")
-    if rest:
-        raise HTTPException("half a line")
+    if rest or response.length:
+        raise HTTPException("too short")
 
 
 def _explain(error: Exception) -> str:
