@@ -3,7 +3,9 @@
 import datetime
 import ipaddress
 import json
+import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -149,6 +151,56 @@ def test_a_note_that_cannot_be_read_does_not_pass_for_none(tmp_path: Path, serve
     kept.write_text("{")
     with pytest.raises(WitnessError, match="mend or remove it"):
         open_witness(served.url, LEDGER).last()
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [(1, "was changed: its receipt 2 is not one"), (-1, "holds something at its end that is not a receipt")],
+)
+def test_what_is_changed_in_a_server_s_folder_is_found_and_said_to_be_there(
+    file: Path, served: Any, line: int, what: str
+) -> None:
+    spend_with(file, served.url).close()
+    (log,) = served.folder.glob("*/receipts.jsonl")
+    lines = log.read_bytes().splitlines(keepends=True)
+    lines[line] = b"scratched \xff\n"
+    log.write_bytes(b"".join(lines))
+    assert any(what in str(problem) for problem in verify_ledger(file).problems)
+
+
+def test_an_older_copy_of_a_server_s_folder_stops_the_next_spend(file: Path, served: Any) -> None:
+    ledger = spend_with(file, served.url)
+    (log,) = served.folder.glob("*/receipts.jsonl")
+    before = log.read_bytes()
+    ledger.reserve("clinic", "ana", TENTH).commit(2)
+    log.write_bytes(before)
+    with pytest.raises(LedgerError, match="has lost receipts"):
+        ledger.reserve("clinic", "ana", TENTH)
+    ledger.close()
+
+
+def test_workers_end_with_the_process_that_started_them(tmp_path: Path, serving: Serve) -> None:
+    (tmp_path / "two").mkdir()
+    with serving(tmp_path / "two", "--workers", "2") as two:
+        host, port = two.url.removeprefix("http://").split(":")
+        keep_access(two.url, two.token)
+        assert open_witness(two.url, LEDGER).last() is None
+        two.process.kill()
+        two.process.wait()
+        for _ in range(1000):
+            try:
+                socket.create_connection((host, int(port))).close()
+            except ConnectionRefusedError:
+                return
+            time.sleep(0.05)
+    pytest.fail("a worker listens although its parent is gone")
+
+
+@pytest.mark.parametrize("where", ["seen", "postgresql://server/db", "ftp://server"])
+def test_only_a_server_has_a_token(where: str, tmp_path: Path) -> None:
+    with pytest.raises(LedgerUseError, match="this is none"):
+        keep_access(where, "token")
+    assert not (tmp_path / "settings").exists()
 
 
 def test_several_workers_keep_one_list(file: Path, tmp_path: Path, serving: Serve, monkeypatch: Any) -> None:

@@ -136,6 +136,14 @@ def test_what_is_no_receipt_any_more_is_shown_as_it_is(begun: Any, tmp_path: Pat
     assert begun.get(EXTEND).content == log.read_bytes()
 
 
+def test_a_list_that_was_changed_at_its_end_takes_nothing_and_says_so(begun: Any, tmp_path: Path) -> None:
+    log = tmp_path / "folder" / LEDGER / "receipts.jsonl"
+    log.write_bytes(log.read_bytes() + b"scratched\n")
+    assert kind(begun.get(f"/v1/ledgers/{LEDGER}/newest"), 500) == "Damaged"
+    assert kind(begun.post(EXTEND, content=receipt(chain(4)[3]), headers=LINES), 500) == "Damaged"
+    assert begun.get(EXTEND).content == log.read_bytes()
+
+
 @pytest.mark.parametrize("bound", ["-1", "x", "1e3", "9" * 30, "²"])
 def test_a_bound_is_a_number(begun: Any, bound: str) -> None:
     assert kind(begun.get(EXTEND, params={"first": bound}), 422) == "BadNumber"
@@ -285,7 +293,7 @@ def test_what_nobody_foresaw_is_not_quoted(
     def fail(*_: object) -> None:
         raise RuntimeError("hunter2")
 
-    monkeypatch.setattr(FolderWitness, "last", fail)
+    monkeypatch.setattr(FolderWitness, "last_line", fail)
     refused = begun.get(f"/v1/ledgers/{LEDGER}/newest")
     assert kind(refused, 500) == "Unexpected"
     assert "hunter2" not in refused.text + caplog.text

@@ -38,7 +38,13 @@ def spell_out_url(url: str) -> str:
         host, port = parts.hostname or "", parts.port
     except ValueError:
         raise LedgerUseError("The address of a witness is 'https://server:port'; this is none.") from None
-    if not host or url.split("://", 1)[1].startswith("/") or not url.isascii() or " " in url:
+    if (
+        parts.scheme not in ("https", "http")
+        or not host
+        or url.split("://", 1)[1].startswith("/")
+        or not url.isascii()
+        or " " in url
+    ):
         raise LedgerUseError("The address of a witness is 'https://server:port'; this is none.")
     if parts.username is not None or "?" in url or "#" in url:
         raise LedgerUseError(

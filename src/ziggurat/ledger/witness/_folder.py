@@ -57,11 +57,15 @@ class FolderWitness(Witness):
 
     def last(self) -> Seen | None:
         """Read the newest line."""
+        line = self.last_line()
+        return None if line is None else self._parse(line)
+
+    def last_line(self) -> bytes | None:
+        """Give the newest whole line as it is; None if this witness knows no such ledger."""
         if not self._knows():
             return None
         with self._reach(), _open_anew(self._log, os.O_RDONLY) as handle:
-            line, _ = _last_line(handle, os.fstat(handle).st_size)
-        return self._parse(line)
+            return _last_line(handle, os.fstat(handle).st_size)[0]
 
     def extend(self, seen: Sequence[Seen], durable: bool) -> bool:
         """Add lines; the file is locked meanwhile."""

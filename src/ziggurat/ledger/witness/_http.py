@@ -31,6 +31,7 @@ _SAID = {
     "AnotherKey": "keeps this ledger's list under another key",
     "BadReceipt": "does not take the receipt: it carries no valid signature of this ledger",
     "TooLarge": "does not take an entry that large",
+    "Damaged": "holds something at its end that is not a receipt; verify the ledger",
     "OutOfReach": "cannot reach or write its own folder",
 }
 

@@ -45,7 +45,7 @@ def take_receipts(
 
 def newest_receipt(folder: str, ledger: str) -> bytes:
     """Give the newest receipt of a ledger."""
-    last = _open(folder, ledger).last()
+    last = _read_newest(_open(folder, ledger))
     if last is None:
         raise _unknown()
     return last.to_json().encode() + b"\n"
@@ -57,7 +57,7 @@ def open_list(folder: str, ledger: str, first: int, last: int) -> Iterator[bytes
     Without bounds (0) everything is given that is in the list, as it is, also what is no receipt any more.
     """
     place = _open(folder, ledger)
-    if place.last() is None:
+    if place.last_line() is None:
         raise _unknown()
     return _join(_bounded(place.lines(), first, last))
 
@@ -84,9 +84,18 @@ def _read_receipt(ledger: str, line: bytes) -> Seen:
     return seen
 
 
+def _read_newest(place: FolderWitness) -> Seen | None:
+    """Read the newest receipt; a list that ends with something else was changed, and takes nothing more."""
+    line = place.last_line()
+    last = None if line is None else Seen.from_json(line)
+    if line is not None and last is None:
+        raise RefusedReceipt(500, "Damaged", "The list of this ledger was changed: its end is not a receipt.")
+    return last
+
+
 def _require_key(place: FolderWitness, seen: Sequence[Seen], begin: bool) -> None:
     """Whoever began a list goes on with it: its key is that of every receipt in it."""
-    last = place.last()
+    last = _read_newest(place)
     if last is None and not begin:
         raise _unknown()
     key = seen[0].receipt.public_key if last is None else last.receipt.public_key

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import signal
 import socket
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -114,9 +118,18 @@ class ServedWitness:
 
 
 def _make_app(folder: str, hashes: tuple[str, ...]) -> Any:
+    """Make the application, in each process that serves; one of several ends when the one that started it is killed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_after, args=(parent,), daemon=True).start()
     from ziggurat.service.witness._routes import make_witness_app
 
     return make_witness_app(folder, hashes)
+
+
+def _end_after(parent: BaseProcess) -> None:
+    parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _require_extra() -> None:
