@@ -140,6 +140,30 @@ def test_killed_at_every_other_receipt_nothing_is_lost_and_nothing_counts_twice(
         require_sound(book, witness_folder, spends, url)
 
 
+@pytest.mark.parametrize(("remembers", "counted"), [(True, 1), (False, 2)])
+def test_a_server_that_did_not_know_a_repetition_would_count_twice(
+    book: Path, witness_folder: Path, tmp_path: Path, remembers: bool, counted: int
+) -> None:
+    """The control: one's own receipt is taken for that of a writer who was stopped, and is put back."""
+    deaths = tmp_path / "deaths"
+
+    def doom(die: Die) -> None:
+        extend = FolderWitness.extend
+
+        def mortal(self: FolderWitness, seen: Any, durable: bool) -> bool:
+            return extend(self, seen, durable) and bool(not durable or deaths.read_text() or die())
+
+        FolderWitness.extend = mortal  # type: ignore[method-assign]
+        if not remembers:
+            FolderWitness.holds = lambda *_: False  # type: ignore[method-assign]
+
+    with mortal_witness(witness_folder, deaths, doom, lives=2) as url, Ledger.open(book) as ledger:
+        ledger.name_witness(url)
+        ledger.reserve("clinic", "ana", TENTH).commit(1)
+        assert ledger.left("clinic", "ana") == 1 - counted * TENTH.epsilon
+        assert deaths.read_text() == "x"
+
+
 def test_killed_for_good_nothing_is_spent_until_another_serves_the_same_folder(
     book: Path, witness_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
