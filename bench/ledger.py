@@ -3,9 +3,9 @@
 A spend is a reservation and a commit: two transactions, each synced to disk. The bare side writes rows of the same
 number and bytes with the same settings and as many transactions, and does nothing else. First one writer, alternating
 with the bare side; then eight threads of one process, which share transactions, and eight processes, each beside as
-many bare writers; then the same ledger with and without a witness, which syncs once more for each reservation. Last,
-what opening, asking, showing and verifying cost as the ledger grows. Run it with
-`python bench/ledger.py [rounds] [spends per round] [entries, such as 1000,100000,1000000]`.
+many bare writers; then the same ledger without a witness and with one: in a folder, behind a server on this machine,
+in PostgreSQL. It syncs once more for each reservation. Last, what opening, asking, showing and verifying cost as the
+ledger grows. Run it with `python bench/ledger.py [rounds] [spends per round] [entries, such as 1000,100000,1000000]`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import statistics
+import subprocess
 import sys
 import tempfile
 import threading
@@ -37,6 +38,9 @@ def main(rounds: int = 40, spends: int = 50, sizes: str = "1000,100000,1000000")
         cost_without_disk(spends)
         report_many("SQLite", rounds // 10 + 1, spends, folder, lambda name: str(Path(folder) / name), bare_sqlite)
         report_witness("a folder", rounds, spends, Path(folder), str(Path(folder)))
+    with tempfile.TemporaryDirectory() as folder, suppress(ImportError), served(Path(folder)) as url:
+        os.environ["ZIGGURAT_SETTINGS"] = str(Path(folder) / "settings")
+        report_witness("a server", rounds, spends, Path(folder), url)
     with suppress(ImportError), postgres() as uri, tempfile.TemporaryDirectory() as folder:
         os.environ["ZIGGURAT_SETTINGS"] = str(Path(folder) / "settings")
         with granted(uri) as ledger:
@@ -159,6 +163,23 @@ def report_witness(kind: str, rounds: int, spends: int, folder: Path, place: str
     ours, theirs = (statistics.median(side) for side in zip(*rates, strict=True))
     ratio = statistics.median(mine / other for mine, other in rates)
     print(f"Witness in {kind}: {ours:,.0f} spends/s with it, {theirs:,.0f}/s without, ratio {ratio:.2f}", flush=True)
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """A witness that another process serves from a folder, over HTTP on this machine."""
+    import uvicorn  # noqa: F401 - without it there is none
+
+    (folder / "receipts").mkdir()
+    command = [sys.executable, "-m", "ziggurat", "witness", "serve", "--folder", str(folder / "receipts"), "--port=0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            assert process.stdout is not None
+            lines = [process.stdout.readline().strip() for _ in range(5)]
+            os.environ["ZIGGURAT_WITNESS_TOKEN"] = lines[2]
+            yield lines[-1].split()[-1]
+        finally:
+            process.terminate()
 
 
 def spend_all(ledger: Ledger, number: object, spends: int) -> None:

@@ -1,9 +1,14 @@
 """Ledgers on both stores, each in a place of its own."""
 
+import os
 import secrets
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -14,7 +19,8 @@ from ziggurat.ledger import Ledger
 def _own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Witnesses and their keys are noted in a place of the test's own."""
     monkeypatch.setenv("ZIGGURAT_SETTINGS", str(tmp_path / "settings"))
-    monkeypatch.delenv("ZIGGURAT_WITNESS", raising=False)
+    for name in ("ZIGGURAT_WITNESS", "ZIGGURAT_WITNESS_TOKEN", "ZIGGURAT_WITNESS_CA"):
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture
@@ -65,9 +71,58 @@ def witness_database(request: pytest.FixtureRequest) -> Iterator[str]:
         yield uri
 
 
-@pytest.fixture(params=["folder", pytest.param("postgres", marks=pytest.mark.postgres)])
+class Served(NamedTuple):
+    """A witness that another process serves on this machine."""
+
+    url: str
+    token: str
+    folder: Path
+    process: subprocess.Popen[str]
+
+
+@contextmanager
+def serve_witness(folder: Path, *options: str, **environment: str) -> Iterator[Served]:
+    """Run `ziggurat witness serve` on a free port, and read what it says; the token only if it says that."""
+    pytest.importorskip("fastapi", reason="a served witness needs FastAPI: pip install 'ziggurat[service]'")
+    command = [sys.executable, "-m", "ziggurat", "witness", "serve", "--folder", str(folder), "--port", "0", *options]
+    first_start = not (folder / "token.sha256").exists()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment}) as process:
+        try:
+            assert process.stdout is not None
+            first = process.stdout.readline()
+            token = [process.stdout.readline() for _ in range(4)][1].strip() if first_start else ""
+            yield Served(first.split(" at ")[1].split(";")[0], token, folder, process)
+        finally:
+            process.terminate()
+
+
+@pytest.fixture(scope="session")
+def served_for_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with serve_witness(tmp_path_factory.mktemp("served")) as served:
+        yield served
+
+
+@pytest.fixture
+def serving() -> Callable[..., AbstractContextManager[Served]]:
+    """Serves a witness of the test's own."""
+    return serve_witness
+
+
+@pytest.fixture
+def served(served_for_all: Served, monkeypatch: pytest.MonkeyPatch) -> Served:
+    """A served witness that knows no ledger yet; its token is in the environment."""
+    for each in served_for_all.folder.iterdir():
+        if each.is_dir():
+            shutil.rmtree(each)
+    monkeypatch.setenv("ZIGGURAT_WITNESS_TOKEN", served_for_all.token)
+    return served_for_all
+
+
+@pytest.fixture(params=["folder", "http", pytest.param("postgres", marks=pytest.mark.postgres)])
 def witness_place(request: pytest.FixtureRequest) -> str:
     """Where a witness is to be, of each kind."""
+    if request.param == "http":
+        return str(request.getfixturevalue("served").url)
     return str(request.getfixturevalue("witness_folder" if request.param == "folder" else "witness_database"))
 
 

@@ -1,4 +1,4 @@
-"""What every witness promises: one suite over folders and PostgreSQL."""
+"""What every witness promises: one suite over folders, servers and PostgreSQL."""
 
 import os
 from collections.abc import Callable

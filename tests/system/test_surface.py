@@ -15,6 +15,7 @@ HEAVY = (
     "cryptography",
     "dp_accounting",
     "duckdb",
+    "fastapi",
     "matplotlib",
     "mpmath",
     "narwhals",
@@ -29,6 +30,7 @@ HEAVY = (
     "sklearn",
     "sqlglot",
     "torch",
+    "uvicorn",
     "yaml",
 )
 # A question reads a table in DuckDB and draws a little noise; the rest of the list it does without.
@@ -51,6 +53,7 @@ PACKAGES = [
     "ziggurat.release",
     "ziggurat.release.bundle",
     "ziggurat.release.config",
+    "ziggurat.service.witness",
     "ziggurat.synthesize",
     "ziggurat.utility",
 ]
@@ -130,8 +133,15 @@ def asked(tmp_path_factory):
 
 @pytest.mark.parametrize(
     "statement",
-    ["import ziggurat", "import ziggurat.cli", calling("--help"), calling("ask", "--help"), calling("pate", "--help")],
-    ids=["import", "import the command line", "help", "help of a command", "help of a group"],
+    [
+        "import ziggurat",
+        "import ziggurat.cli",
+        calling("--help"),
+        calling("ask", "--help"),
+        calling("pate", "--help"),
+        calling("witness", "serve", "--help"),
+    ],
+    ids=["import", "import the command line", "help", "help of a command", "help of a group", "help of a server"],
 )
 def test_starting_loads_nothing_heavy(statement):
     assert loaded_by(statement) == set()

@@ -35,6 +35,7 @@ _COMMANDS = {
 _GROUPS = {
     "release": "_release",
     "ledger": "_ledger",
+    "witness": "witness",
     "schema": "_schema",
     "table": "table",
     "data": "_data",

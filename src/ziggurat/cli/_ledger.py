@@ -324,14 +324,29 @@ def sign(
 def witness(
     where: Annotated[
         str,
-        typer.Argument(envvar="ZIGGURAT_WITNESS", help="A folder, best on another disk, or postgresql://…"),
+        typer.Argument(envvar="ZIGGURAT_WITNESS", help="A folder on another disk, postgresql://… or https://…"),
     ],
     lost: Annotated[
         bool, typer.Option("--lost", help="Give up the witness before it, which is gone for good.")
     ] = False,
+    token_file: Annotated[
+        str, typer.Option(help="The token of an https:// witness is in this file, and is kept in your settings.")
+    ] = "",
+    ca_file: Annotated[
+        str, typer.Option(help="Take an https:// witness only for what this PEM file certifies; kept as well.")
+    ] = "",
     ledger: Where = "",
 ) -> None:
-    """Name who watches the ledger: it keeps a signed receipt of every entry, and without it nothing is spent."""
+    """Name who watches the ledger: it keeps a signed receipt of every entry, and without it nothing is spent.
+
+    A folder, a PostgreSQL table, or a server of 'ziggurat witness serve'. For that one, give its token by --token-file
+    or in ZIGGURAT_WITNESS_TOKEN; it is kept in your settings folder, and never in the ledger.
+    """
+    if token_file or ca_file:
+        from ziggurat.ledger.witness import keep_access, read_certificate
+
+        certificate = read_certificate(ca_file) if ca_file else ""
+        keep_access(where, read_text(token_file).strip() if token_file else "", certificate)
     with open_ledger(ledger) as book:
         named = book.name_witness(where, lost=lost)
     _say(named.sentences())

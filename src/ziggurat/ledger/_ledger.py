@@ -421,8 +421,9 @@ class Ledger(Shown):
             return sign(state.ledger, state.head, timestamp(now()), private_key)
 
     def name_witness(self, where: str | os.PathLike[str], *, lost: bool = False) -> WitnessStatement:
-        """Name who watches this ledger from now on: a folder, best on another disk, or `postgresql://server/database`.
+        """Name who watches this ledger from now on: a folder on another disk, `postgresql://…`, or `https://…`.
 
+        The last is a server of `ziggurat witness serve`, whose token is in `ZIGGURAT_WITNESS_TOKEN` or was kept before.
         It keeps a signed receipt of every entry, before anything is spent, and without it nothing is spent. The key
         that signs is made in the user's settings folder. A witness that was named before hands over to the new one;
         one that is gone for good is given up by `lost`, which the ledger remembers.

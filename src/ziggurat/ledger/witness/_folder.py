@@ -57,11 +57,15 @@ class FolderWitness(Witness):
 
     def last(self) -> Seen | None:
         """Read the newest line."""
+        line = self.last_line()
+        return None if line is None else self._parse(line)
+
+    def last_line(self) -> bytes | None:
+        """Give the newest whole line as it is; None if this witness knows no such ledger."""
         if not self._knows():
             return None
         with self._reach(), _open_anew(self._log, os.O_RDONLY) as handle:
-            line, _ = _last_line(handle, os.fstat(handle).st_size)
-        return self._parse(line)
+            return _last_line(handle, os.fstat(handle).st_size)[0]
 
     def extend(self, seen: Sequence[Seen], durable: bool) -> bool:
         """Add lines; the file is locked meanwhile."""
@@ -79,12 +83,32 @@ class FolderWitness(Witness):
 
     def all(self) -> Iterator[Seen | None]:
         """Read line after line, without what a crash left half-written at the end."""
+        return map(Seen.from_json, self.lines())
+
+    def lines(self) -> Iterator[bytes]:
+        """Give the whole lines as they are, with their ends."""
         if not self._knows():
             return
         with self._reach(), self._log.open("rb") as file:
             end = _last_line(file.fileno(), os.fstat(file.fileno()).st_size)[1]
             while file.tell() < end:
-                yield Seen.from_json(file.readline())
+                yield file.readline()
+
+    def holds(self, seen: Sequence[Seen]) -> bool:
+        """Tell whether exactly these receipts were taken already, and bring them to the disk if so.
+
+        Whoever offers receipts a second time, because the first answer never arrived, is answered by this.
+        """
+        if not seen or not self._knows():
+            return False
+        wanted = [one.to_json().encode() for one in seen]
+        with self._reach(), _open_anew(self._log, os.O_RDONLY) as handle:
+            if _lines_since(handle, seen[0].seq)[: len(wanted)] != wanted:
+                return False
+            sync(handle)
+            sync_path(self._folder)
+            sync_path(self._root)
+        return True
 
     def close(self) -> None:
         """Nothing is kept open."""
@@ -131,6 +155,15 @@ class FolderWitness(Witness):
             raise WitnessError(f"{self.name} cannot be reached or written ({reason})") from None
 
 
+def list_watched(folder: str) -> list[str]:
+    """Name the ledgers of which a folder keeps receipts."""
+    try:
+        found = [each.name for each in Path(folder).iterdir() if (each / "receipts.jsonl").is_file()]
+    except OSError:
+        raise WitnessError(f"The folder {folder!r} of a witness cannot be read") from None
+    return sorted(name for name in found if is_file_name(name))
+
+
 def _lines(seen: Sequence[Seen]) -> bytes:
     return b"".join(one.to_json().encode() + b"\n" for one in seen)
 
@@ -158,6 +191,19 @@ def _append(handle: int, data: bytes, end: int, durable: bool) -> None:
         with suppress(OSError):
             os.ftruncate(handle, end)
         raise
+
+
+def _lines_since(handle: int, seq: int) -> list[bytes]:
+    """Give the newest whole lines, from a number on, reading from the end."""
+    found: list[bytes] = []
+    line, end = _last_line(handle, os.fstat(handle).st_size)
+    while end:
+        one = Seen.from_json(line)
+        if one is None or one.seq < seq:
+            break
+        found.append(line)
+        line, end = _last_line(handle, end - len(line) - 1)
+    return found[::-1]
 
 
 def _last_line(handle: int, size: int) -> tuple[bytes, int]:

@@ -13,8 +13,9 @@ from ziggurat.errors import WitnessError
 from ziggurat.ledger._entries import WitnessNamed
 from ziggurat.ledger._keys import fingerprint
 from ziggurat.ledger._state import State
+from ziggurat.ledger.witness._access import keep_access
 from ziggurat.ledger.witness._known import Known, key_file, own_key, remember
-from ziggurat.ledger.witness._place import witness_address
+from ziggurat.ledger.witness._place import is_over_http, witness_address
 
 if TYPE_CHECKING:
     from ziggurat.ledger._journal import Journal
@@ -43,8 +44,10 @@ class Naming:
         return WitnessNamed(where, key, self.lost)
 
     def remember(self) -> None:
-        """Note the witness on this machine, so that a ledger that forgets it is found out."""
+        """Note the witness on this machine, so that a ledger that forgets it is found out, and how to get at it."""
         remember(self.made)
+        if is_over_http(self.made.where):
+            keep_access(self.made.where)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from ziggurat.ledger._keys import PrivateKey
 from ziggurat.ledger._signing import Receipt, sign
 
 _NAME = re.compile(r"[0-9a-f]{1,64}")
+_OVER_HTTP = ("https", "http")
 
 
 @dataclass(frozen=True)
@@ -149,12 +150,20 @@ def is_file_name(ledger: str) -> bool:
     return _NAME.fullmatch(ledger) is not None
 
 
+_KINDS = "A witness is named by a folder, 'postgresql://server/database' or 'https://server:port'."
+
+
 def witness_address(where: object) -> str:
     """Read where a witness is to be, and spell it out: it is written into the ledger for ever."""
     named = os.fspath(where) if isinstance(where, (str, os.PathLike)) else ""
     if not isinstance(named, str) or not named.strip() or not named.isprintable():
-        raise ParameterError("A witness is named by a folder or 'postgresql://server/database'.")
-    if _scheme(named) is not None:
+        raise ParameterError(_KINDS)
+    scheme = _scheme(named)
+    if scheme in _OVER_HTTP:
+        from ziggurat.ledger.witness._access import spell_out_url
+
+        return spell_out_url(named)
+    if scheme is not None:
         return _without_password(named)
     folder = Path(named).expanduser()
     if not folder.is_dir():
@@ -164,7 +173,12 @@ def witness_address(where: object) -> str:
 
 def open_witness(where: str, ledger: str, timeout: float = 30.0) -> Witness:
     """Open the receipts of a ledger at an address; another kind of witness is added here."""
-    if _scheme(where) is not None:
+    scheme = _scheme(where)
+    if scheme in _OVER_HTTP:
+        from ziggurat.ledger.witness._http import HttpWitness
+
+        return HttpWitness(where, ledger, timeout)
+    if scheme is not None:
         from ziggurat.ledger.witness._postgres import PostgresWitness
 
         return PostgresWitness(where, ledger, timeout)
@@ -173,12 +187,17 @@ def open_witness(where: str, ledger: str, timeout: float = 30.0) -> Witness:
     return FolderWitness(where, ledger, timeout)
 
 
+def is_over_http(where: str) -> bool:
+    """Tell whether an address is that of a server which keeps receipts."""
+    return _scheme(where) in _OVER_HTTP
+
+
 def _scheme(where: str) -> str | None:
     if "://" not in where:
         return None
-    scheme = where.partition("://")[0]
-    if scheme not in ("postgresql", "postgres"):
-        raise LedgerUseError("A witness is named by a folder or 'postgresql://server/database'.")
+    scheme = where.partition("://")[0].lower()
+    if scheme not in ("postgresql", "postgres", *_OVER_HTTP):
+        raise LedgerUseError(_KINDS)
     return scheme
 
 
