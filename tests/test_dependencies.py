@@ -9,21 +9,24 @@ from pathlib import Path
 _ROOT = Path(__file__).parents[1]
 _SOURCE = _ROOT / "src" / "ziggurat"
 _IMPORTED_AS = {
+    "argon2-cffi": "argon2",
     "dp-accounting": "dp_accounting",
+    "fastapi-offline": "fastapi_offline",
     "hanta": "HanTa",
     "harper-py": "harper",
     "mlflow-skinny": "mlflow",
+    "prometheus-client": "prometheus_client",
     "python-calamine": "python_calamine",
     "pyyaml": "yaml",
     "scikit-learn": "sklearn",
 }
 _FOR_OTHERS = {
-    "alembic": "MLflow prepares that file with it",
 }
 _COMES_ALONG = {
     "jax": "mbi computes with it",
     "llvmlite": "numba compiles with it",
     "markupsafe": "the text that jinja2 gives",
+    "starlette": "fastapi stands on it",
     "polars": "imported when a caller hands in or asks for its frames",
 }
 
