@@ -135,6 +135,15 @@ class PostgresStore(Store):
         """The server and the database, without who asks."""
         return place_of(self._uri)
 
+    @property
+    def patience(self) -> float:
+        """How many seconds to wait for other writers."""
+        return self._timeout
+
+    def names(self) -> tuple[str, ...]:
+        """The address with everything but passwords: one role may be allowed what another is not."""
+        return () if self._read_only else ("postgresql", *_describe(self._uri))
+
     def entries(self, start: int, limit: int = BATCH) -> list[Entry]:
         """Give at most `limit` entries whose number is at least `start`, in order."""
         ahead, self._ahead = self._ahead, None
@@ -374,6 +383,15 @@ def place_of(uri: str) -> str:
 
     parts = conninfo_to_dict(uri)
     return " ".join(f"{name}={parts[name]}" for name in ("host", "hostaddr", "port", "dbname") if parts.get(name))
+
+
+def _describe(uri: str) -> list[str]:
+    """Spell out an address, and what the environment adds to it, without secrets."""
+    from psycopg.conninfo import conninfo_to_dict
+
+    added = {name: value for name, value in os.environ.items() if name.startswith("PG")}
+    said = {**{name: str(value) for name, value in conninfo_to_dict(uri).items()}, **added}
+    return [f"{name}={value}" for name, value in sorted(said.items()) if "pass" not in name.lower()]
 
 
 def has_password(uri: str) -> bool:
