@@ -15,13 +15,12 @@ from ziggurat.ledger._entries import Checkpoint, Commit, Genesis, Record, Witnes
 from ziggurat.ledger._rules import check
 from ziggurat.ledger._state import State
 from ziggurat.ledger.checkpoints import EVERY, make_checkpoint, open_checkpoint, point
-from ziggurat.ledger.sharing import KEEN, Commission, Desk, Doubt
+from ziggurat.ledger.sharing import KEEN, Commission, Decide, Desk, Doubt
 from ziggurat.ledger.storage import BATCH, Store, Writer
 from ziggurat.ledger.witness import Guard, Unfinished
 
-Decide = Callable[[State, datetime], Record | None]
-Understand = Callable[[str], Decide]
-"""Reads what another process wants to have written."""
+Understand = Callable[[Sequence[str]], Sequence[Decide | None]]
+"""Reads what other processes want to have written; None for what cannot be read."""
 
 
 class _Request:
@@ -54,16 +53,16 @@ class _Commissioned(_Request):
 
     def __init__(self, decide: Decide, commission: Commission) -> None:
         super().__init__(decide)
-        self._commission = commission
+        self.commission = commission
 
     def announce(self, entry: Entry) -> bool:
         """Tell the other process."""
-        return self._commission.announce(entry)
+        return self.commission.announce(entry)
 
     def settle(self, entry: Entry | None, error: Exception | None) -> None:
         """Tell the other process."""
         super().settle(entry, error)
-        self._commission.finish(entry is not None)
+        self.commission.finish(entry)
 
 
 class _Apart(Exception):  # noqa: N818 - no error, but news for the journal
@@ -174,31 +173,31 @@ class Journal:
         try:
             entry = self._desk.ask(order, self._write_for_others)
         except Doubt as doubt:
-            entry = doubt.entry if self._has(doubt.entry) else None
+            return self._find(doubt.head)
         if entry is not None and not intact(entry):
             raise LedgerCorruptError(f"{self.store.name} was written by a process that went wrong; verify it.")
         return entry
 
-    def _has(self, entry: Entry) -> bool:
-        """Tell whether an entry is in the ledger, once nobody writes who might still add it."""
-        with self._alone(), self.store.writing(entry.seq):
-            return self.store.entries(entry.seq, 1) == [entry]
+    def _find(self, head: Head) -> Entry | None:
+        """Find an entry by number and hash, once nobody is writing who might still add it."""
+        with self._alone(), self.store.writing(head.seq):
+            found = self.store.entries(head.seq, 1)
+        return found[0] if found and (found[0].seq, found[0].hash) == head else None
 
     def _write_for_others(self, commissions: Sequence[Commission]) -> None:
         """Write what other processes want to have written, with what waits here, as the clerk."""
         requests: list[_Commissioned] = []
-        for commission in commissions:
-            try:
-                assert self._understand is not None
-                requests.append(_Commissioned(self._understand(commission.order), commission))
-            except Exception:  # noqa: BLE001 - whoever sent it will try itself, and see
-                commission.finish(written=False)
         with self._alone():
-            if self._state.witness is None:
+            if self._state.witness is None and self._understand is not None:
+                read = self._understand([each.order for each in commissions])
+                pairs = zip(read, commissions, strict=True)
+                requests = [_Commissioned(decide, each) for decide, each in pairs if decide is not None]
                 self._serve(requests)
-        for request in requests:
-            if not request.done:
-                request.settle(None, None)
+        # Whoever asked for what was not written will try himself, and see.
+        written = {request.commission for request in requests if request.done}
+        for commission in commissions:
+            if commission not in written:
+                commission.finish(None)
 
     def settle(self) -> None:
         """Put back an entry that the witness was told of and that never arrived; what hinders stops the next spend."""

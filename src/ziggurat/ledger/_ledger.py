@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -32,7 +32,7 @@ from ziggurat.ledger._entries import (
     check_question,
     record_from,
 )
-from ziggurat.ledger._journal import Decide, Journal
+from ziggurat.ledger._journal import Journal
 from ziggurat.ledger._keys import PrivateKey, PublicKey
 from ziggurat.ledger._left import share_left
 from ziggurat.ledger._populations import count_for, paying
@@ -52,7 +52,7 @@ from ziggurat.ledger._statement import (
 )
 from ziggurat.ledger._verify import Auditor, Progress, Verification, verify_entries
 from ziggurat.ledger.checkpoints import Archive, VerifiedNote, recall_verified
-from ziggurat.ledger.sharing import ORDERED, ReserveCall, make_hold, order_entry, read_order
+from ziggurat.ledger.sharing import ORDERED, Decide, ReserveCall, decide_as, make_hold, order_entry, read_order
 from ziggurat.ledger.storage import BATCH, Store, open_store
 from ziggurat.ledger.witness import Naming, WitnessStatement, hear, state_witness
 from ziggurat.privacy import Amount, Event, Neighbours, exact_delta, exact_epsilon, make_filter, whole_number
@@ -464,13 +464,22 @@ class Ledger(Shown):
         order = partial(order_entry, record) if isinstance(record, ORDERED) else None
         return cast(Entry, self._journal.append(lambda _state, _moment: record, order=order))
 
-    def _understand(self, order: str) -> Decide:
-        """Read what another process wants to have written."""
-        wanted = read_order(order, self._archive)
-        if not isinstance(wanted, ReserveCall):
-            return lambda _state, _moment: wanted
-        self._prove_first(wanted.budget, wanted.analyst, wanted.event)
-        return wanted.decide
+    def _understand(self, orders: Sequence[str]) -> list[Decide | None]:
+        """Read what other processes want to have written, and look up at once what they ask may have been answered."""
+        wanted = [self._read(order) for order in orders]
+        calls = [each for each in wanted if isinstance(each, ReserveCall)]
+        for call in calls:
+            self._prove_first(call.budget, call.analyst, call.event)
+        keys = [key for call in calls if (key := call.foresee(self._journal.seen)) is not None]
+        with suppress(LedgerError):
+            self._archive.look_ahead(self._journal.seen, keys)
+        return [decide_as(each) for each in wanted]
+
+    def _read(self, order: str) -> ReserveCall | Record | None:
+        try:
+            return read_order(order, self._archive)
+        except (ValueError, RecursionError, TypeError, KeyError, AttributeError, ArithmeticError, ZigguratError):
+            return None
 
     def _prove_first(self, budget: str, analyst: str, event: Event) -> None:
         """Proving that a first event fits by itself may take a second: do it before others have to wait."""

@@ -7,14 +7,22 @@ from ziggurat._lazy import lazy
 if TYPE_CHECKING:
     from ziggurat.ledger.sharing._clerk import Clerk, Commission
     from ziggurat.ledger.sharing._desk import KEEN, Desk, Doubt
-    from ziggurat.ledger.sharing._orders import ORDERED, ReserveCall, make_hold, order_entry, read_order
+    from ziggurat.ledger.sharing._orders import (
+        ORDERED,
+        Decide,
+        ReserveCall,
+        decide_as,
+        make_hold,
+        order_entry,
+        read_order,
+    )
 else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
             "_clerk": "Clerk Commission",
             "_desk": "KEEN Desk Doubt",
-            "_orders": "ORDERED ReserveCall make_hold order_entry read_order",
+            "_orders": "ORDERED Decide ReserveCall decide_as make_hold order_entry read_order",
         },
     )
 
@@ -23,9 +31,11 @@ __all__ = [
     "ORDERED",
     "Clerk",
     "Commission",
+    "Decide",
     "Desk",
     "Doubt",
     "ReserveCall",
+    "decide_as",
     "make_hold",
     "order_entry",
     "read_order",

@@ -5,9 +5,9 @@ after the other, each in the light of those before, under the database's own loc
 So a clerk changes nothing of what a ledger promises, and need not be believed to be the only one: another, on another
 machine or started by mistake, waits at the same lock as every writer.
 
-A desk is told twice. *Before* its entry is added to the transaction the whole entry is sent to it; if it has gone, the
-entry is left out. *After* the commit it is told that it is done. What happens if the clerk stops in between is argued
-in `_desk`.
+A desk is told twice. *Before* its entry is added to the transaction its number and hash are sent to it; if it has gone,
+the entry is left out. *After* the commit it gets the entry. What happens if the clerk stops in between is argued in
+`_desk`.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ziggurat.ledger._chain import Entry, encode
-from ziggurat.ledger.sharing._messages import DONE, NO, Inbox, frame
+from ziggurat.ledger._chain import Entry
+from ziggurat.ledger.sharing._messages import NOTHING, Inbox, frame_entry, frame_head
 from ziggurat.ledger.sharing._place import leave_place, listen, peer, take_place
 
 IDLE = 1.0
@@ -53,9 +53,8 @@ class _Visitor:
             orders.append(text)
         return orders
 
-    def tell(self, text: str) -> bool:
-        """Send a message, all of it and without waiting, or none that could be read; tell whether it was sent."""
-        data = frame(text)
+    def tell(self, data: bytes) -> bool:
+        """Send a message without waiting; tell whether all of it was sent. Whoever got a part of it is told no more."""
         try:
             self.here = self.here and self.connection.send(data) == len(data)
         except OSError:
@@ -76,14 +75,14 @@ class Commission:
             self._visitor.here = False
             return False
         self._announced = True
-        return self._visitor.tell(encode(entry) or NO)
+        return self._visitor.tell(frame_head(entry))
 
-    def finish(self, written: bool) -> None:
+    def finish(self, written: Entry | None) -> None:
         """Say that it is on disk, or that it was not begun; in between nothing is said, and the desk has to look."""
-        if written:
-            self._visitor.tell(DONE)
+        if written is not None:
+            self._visitor.tell(frame_entry(written))
         elif not self._announced:
-            self._visitor.tell(NO)
+            self._visitor.tell(NOTHING)
         else:
             self._visitor.here = False
 

@@ -20,6 +20,7 @@ Between desk and clerk an answer may be lost and an entry never; an entry whose 
 from __future__ import annotations
 
 import socket
+import struct
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -27,8 +28,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ziggurat.ledger._chain import Entry, decode
-from ziggurat.ledger.sharing._messages import DONE, LONGEST, NO, Inbox, frame
+from ziggurat.ledger._chain import Entry, Head
+from ziggurat.ledger.sharing._messages import HEAD, LENGTH, LONGEST, NOTHING, frame, read_entry, read_head
 from ziggurat.ledger.sharing._place import find_place, reach
 
 if TYPE_CHECKING:
@@ -45,50 +46,75 @@ _TRIES, _PAUSE = 20, 0.001  # seconds; a clerk needs less to begin
 class Doubt(Exception):  # noqa: N818 - no error, but news for the journal
     """The clerk has gone after it announced an entry; whether it is there must be looked up."""
 
-    def __init__(self, entry: Entry) -> None:
+    def __init__(self, head: Head) -> None:
         super().__init__()
-        self.entry = entry
+        self.head = head
 
 
 class _Line:
-    """A connection to a clerk."""
+    """A connection to a clerk. The kernel collects what is waited for, and wakes us when all of it has come."""
 
     def __init__(self, connection: socket.socket) -> None:
-        self.connection, self.inbox = connection, Inbox(connection)
+        self.connection, self._silent = connection, False
+        self._limit(SILENCE)
 
     def ask(self, order: str, patience: float) -> Entry | None:
         """Have an entry written; None if the clerk would not.
 
         Raises `ConnectionError` if it has gone before it began, and `TimeoutError` if it says nothing.
         """
-        announced: str | None = None
-        gone: type[OSError] = ConnectionError
-        try:
-            self.connection.settimeout(SILENCE)
+        with suppress(OSError):  # whoever has gone may have said why
             self.connection.sendall(frame(order))
-            announced = self.inbox.wait()
-            if announced == NO:
-                return None
-            self.connection.settimeout(patience)
-            finished = announced is not None and self.inbox.wait() == DONE
-        except OSError as error:
-            gone = TimeoutError if isinstance(error, TimeoutError) else ConnectionError
-            announced, finished = self._end(announced)
-        if announced is None or announced == NO:
-            raise gone
-        entry = Entry._make(decode(announced))
-        if not finished:
-            raise Doubt(entry)
-        return entry
+        said = self._receive(len(NOTHING), b"")
+        if len(said) < HEAD.size:
+            said = self._call_off(said)
+        said = self._receive_late(len(NOTHING), said, patience)
+        if said == NOTHING:
+            return None
+        size = LENGTH.unpack_from(said, HEAD.size)[0] if len(said) == len(NOTHING) else 1
+        text = self._receive_late(size, self._receive(size, b""), patience)
+        if len(text) < size:
+            raise Doubt(read_head(said))
+        return read_entry(text)
 
-    def _end(self, announced: str | None) -> tuple[str | None, bool]:
-        """Let the clerk announce nothing more, and read what it had sent by then."""
+    def _call_off(self, said: bytes) -> bytes:
+        """Keep a clerk that has announced nothing from doing so, and read what it has announced meanwhile."""
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
-            if announced is None:
-                announced = self.inbox.wait()
-            return announced, self.inbox.wait() == DONE
-        return announced, False
+        silent, said = self._silent, self._receive(len(NOTHING), said)
+        if len(said) < HEAD.size:
+            raise TimeoutError if silent else ConnectionError
+        return said
+
+    def _receive_late(self, size: int, said: bytes, patience: float) -> bytes:
+        """Wait longer for what was announced."""
+        if len(said) < size and self._silent:
+            self._limit(patience)
+            said = self._receive(size, said)
+            self._limit(SILENCE)
+        return said
+
+    def _receive(self, size: int, said: bytes) -> bytes:
+        """Receive up to a size; less if the other side has gone, or was silent for too long."""
+        self._silent = False
+        while len(said) < size:
+            try:
+                more = self.connection.recv(size - len(said), socket.MSG_WAITALL)
+            except BlockingIOError:
+                self._silent = True
+                return said
+            except OSError:
+                more = b""
+            if not more:
+                return said
+            said += more
+        return said
+
+    def _limit(self, seconds: float) -> None:
+        limit = struct.pack("ll", int(seconds), int(seconds % 1 * 1e6) + 1)
+        self.connection.setblocking(True)
+        for which in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+            self.connection.setsockopt(socket.SOL_SOCKET, which, limit)
 
 
 class Desk:

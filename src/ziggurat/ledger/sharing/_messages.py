@@ -1,50 +1,70 @@
-"""Messages between a desk and a clerk: a text, with its length before it."""
+"""Messages between a desk and a clerk.
+
+A desk sends an order: a text, with its length before it. The clerk answers twice: with the number and the hash of the
+entry that it is about to write (`NOTHING` if it will not), and, when that is on disk, with the entry as text.
+"""
 
 from __future__ import annotations
 
 import socket
 import struct
 
-_LENGTH = struct.Struct("!I")
-_PIECE = 65536
+from ziggurat.ledger._chain import Entry, Head, decode, encode
 
+LENGTH = struct.Struct("!I")
+HEAD = struct.Struct("!Q32s")
+NOTHING = bytes(HEAD.size + LENGTH.size)
 LONGEST = 65536
 """Orders of more characters than this are not sent; whoever has one writes it without help."""
-NO, DONE = "", "done"
+_PIECE = 65536
 
 
 def frame(text: str) -> bytes:
-    """Write a message."""
+    """Write a text with its length."""
     data = text.encode("utf-8", "surrogateescape")
-    return _LENGTH.pack(len(data)) + data
+    return LENGTH.pack(len(data)) + data
+
+
+def frame_head(entry: Entry) -> bytes:
+    """Write which entry is meant."""
+    return HEAD.pack(entry.seq, bytes.fromhex(entry.hash))
+
+
+def frame_entry(entry: Entry) -> bytes:
+    """Write an entry."""
+    return frame(encode(entry) or "")
+
+
+def read_head(data: bytes) -> Head:
+    """Read which entry is meant."""
+    seq, digest = HEAD.unpack_from(data)
+    return Head(seq, digest.hex())
+
+
+def read_entry(data: bytes) -> Entry:
+    """Read an entry."""
+    return Entry._make(decode(data.decode("utf-8", "surrogateescape")))
 
 
 class Inbox:
-    """The messages that come through a connection, cut out of its bytes."""
+    """The texts that come through a connection, cut out of its bytes."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection, self._bytes = connection, bytearray()
 
     def fill(self) -> bool:
-        """Take in what has come; False if the other side has gone."""
+        """Take in what has come; False if the other side has gone, or sends more than anybody may."""
         data = self._connection.recv(_PIECE)
         self._bytes += data
-        return bool(data)
+        return bool(data) and len(self._bytes) <= 8 * LONGEST
 
     def next(self) -> str | None:
-        """Take out a message; None if none is whole yet."""
-        if len(self._bytes) < _LENGTH.size:
+        """Take out a text; None if none is whole yet."""
+        if len(self._bytes) < LENGTH.size:
             return None
-        end = _LENGTH.size + _LENGTH.unpack_from(self._bytes)[0]
+        end = LENGTH.size + LENGTH.unpack_from(self._bytes)[0]
         if len(self._bytes) < end:
             return None
-        text = self._bytes[_LENGTH.size : end].decode("utf-8", "surrogateescape")
+        text = self._bytes[LENGTH.size : end].decode("utf-8", "surrogateescape")
         del self._bytes[:end]
-        return text
-
-    def wait(self) -> str | None:
-        """Wait for a message; None if the other side goes before."""
-        while (text := self.next()) is None:
-            if not self.fill():
-                return None
         return text

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from ziggurat.errors import ZigguratError
 from ziggurat.ledger._chain import Entry, decode, encode, timestamp
 from ziggurat.ledger._entries import Abandonment, Commit, Hold, Record, event_from_text, record_from
 from ziggurat.ledger._populations import count_for, paying
@@ -13,10 +15,13 @@ from ziggurat.ledger._state import State
 from ziggurat.ledger.checkpoints import Archive
 from ziggurat.privacy import Event
 
+Decide = Callable[[State, datetime], Record | None]
+"""Makes the next record of the newest state and the time; it may make none, or raise."""
 ORDERED = (Commit, Abandonment)
 """Records that are the same whoever writes them, and that are written all the time."""
 
 _TICK = timedelta(microseconds=1)
+_LATER = timestamp(datetime(2000, 1, 1, tzinfo=UTC))  # the key does not depend on it
 
 
 @dataclass
@@ -39,6 +44,15 @@ class ReserveCall:
         self._hold = make_hold(state, self.budget, self.analyst, self.event, self.question, expires, self.rehearsal)
         self.answered = self.archive.find_answer(state, self._hold.key)
         return None if self.answered else self._hold
+
+    def foresee(self, state: State) -> bytes | None:
+        """Foresee the key of the question; None if it has none, or is going to be refused."""
+        if self.question is None:
+            return None
+        try:
+            return make_hold(state, self.budget, self.analyst, self.event, self.question, _LATER, self.rehearsal).key
+        except ZigguratError:
+            return None
 
     def to_order(self) -> str | None:
         """Say to another process what is to be reserved."""
@@ -68,6 +82,13 @@ def read_order(order: str, archive: Archive) -> ReserveCall | Record:
         return ReserveCall(budget, analyst, made, question, ticks * _TICK, rehearsal, archive)
     kind, body = read["entry"]
     return record_from(kind, encode(body) or "")
+
+
+def decide_as(wanted: ReserveCall | Record | None) -> Decide | None:
+    """Give what decides over something that was read."""
+    if isinstance(wanted, ReserveCall):
+        return wanted.decide
+    return None if wanted is None else lambda _state, _moment: wanted
 
 
 def make_hold(

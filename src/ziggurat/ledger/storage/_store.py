@@ -88,6 +88,10 @@ class Store(ABC):
     def pointed(self, key: str) -> list[int]:
         """Give the numbers that the index has for a key, in order; none where there is no index."""
 
+    def pointed_all(self, keys: Sequence[str]) -> dict[str, list[int]]:
+        """Give the numbers that the index has for each of several keys."""
+        return {key: self.pointed(key) for key in keys}
+
     @abstractmethod
     def unpointed(self, pointers: Sequence[Pointer]) -> list[Pointer]:
         """Give those of some rows that the index lacks."""
