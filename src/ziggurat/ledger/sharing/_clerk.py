@@ -23,7 +23,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ziggurat.ledger._chain import Entry
-from ziggurat.ledger.sharing._messages import NOTHING, Inbox, frame_entry, frame_head
+from ziggurat.ledger.sharing._messages import HELLO, NOTHING, Inbox, frame_entry, frame_head
 from ziggurat.ledger.sharing._place import leave_place, listen, peer, take_place
 
 IDLE = 1.0
@@ -37,29 +37,51 @@ class _Visitor:
 
     def __init__(self, connection: socket.socket, process: int) -> None:
         connection.setblocking(False)
-        self.connection, self.inbox = connection, Inbox(connection)
+        self.connection, self._inbox = connection, Inbox(connection)
+        self._notes: socket.socket | None = None
         self.foreign, self.here = process != os.getpid(), True
 
     def read(self) -> list[str]:
         """Read what it asks for."""
         try:
-            self.here = self.inbox.fill() and self.here
+            if self._notes is None:
+                self._meet()
+            self.here = self._inbox.fill() and self.here
         except BlockingIOError:
             return []
         except OSError:
             self.here = False
         orders: list[str] = []
-        while self.here and (text := self.inbox.next()) is not None:
+        while self.here and (text := self._inbox.next()) is not None:
             orders.append(text)
         return orders
 
-    def tell(self, data: bytes) -> bool:
-        """Send a message without waiting; tell whether all of it was sent. Whoever got a part of it is told no more."""
+    def _meet(self) -> None:
+        """Receive the handle on which it wants to have entries announced."""
+        _, handles, _, _ = socket.recv_fds(self.connection, len(HELLO), 1, socket.MSG_CMSG_CLOEXEC)
+        if not handles:
+            raise ConnectionError
+        self._notes = socket.socket(fileno=handles[0])
+        self._notes.setblocking(False)
+
+    def announce(self, data: bytes) -> bool:
+        """Send an announcement; False if it has gone, or wants no more."""
+        try:
+            self.here = self.here and self._notes is not None and self._notes.send(data) == len(data)
+        except OSError:
+            self.here = False
+        return self.here
+
+    def tell(self, data: bytes) -> None:
+        """Send a message without waiting. Whoever got only a part of it is told no more."""
         try:
             self.here = self.here and self.connection.send(data) == len(data)
         except OSError:
             self.here = False
-        return self.here
+
+    def sockets(self) -> list[socket.socket]:
+        """Give its connections."""
+        return [self.connection] if self._notes is None else [self.connection, self._notes]
 
 
 class Commission:
@@ -75,7 +97,7 @@ class Commission:
             self._visitor.here = False
             return False
         self._announced = True
-        return self._visitor.tell(frame_head(entry))
+        return self._visitor.announce(frame_head(entry))
 
     def finish(self, written: Entry | None) -> None:
         """Say that it is on disk, or that it was not begun; in between nothing is said, and the desk has to look."""
@@ -170,7 +192,8 @@ class Clerk:
         for number, visitor in [pair for pair in self._visitors.items() if not pair[1].here]:
             del self._visitors[number]
             selector.unregister(visitor.connection)
-            visitor.connection.close()
+            for one in visitor.sockets():
+                one.close()
 
     def _close(self) -> None:
         """Stop listening before leaving the place, so that nobody waits for somebody who has gone."""
@@ -180,7 +203,8 @@ class Clerk:
         leave_place(self._place, handle)
 
     def _sockets(self) -> list[socket.socket]:
-        return [self._listening, self._bell, self._ear, *(each.connection for each in list(self._visitors.values()))]
+        theirs = [one for each in list(self._visitors.values()) for one in each.sockets()]
+        return [self._listening, self._bell, self._ear, *theirs]
 
     def let_go(self) -> None:
         """Close, in a child, what was inherited: it would keep the place and the connections of its parent open."""

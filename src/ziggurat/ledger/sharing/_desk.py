@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ziggurat.ledger._chain import Entry, Head
-from ziggurat.ledger.sharing._messages import HEAD, LENGTH, LONGEST, NOTHING, frame, read_entry, read_head
+from ziggurat.ledger.sharing._messages import HEAD, HELLO, LENGTH, LONGEST, frame, read_entry, read_head
 from ziggurat.ledger.sharing._place import find_place, reach
 
 if TYPE_CHECKING:
@@ -52,69 +52,89 @@ class Doubt(Exception):  # noqa: N818 - no error, but news for the journal
 
 
 class _Line:
-    """A connection to a clerk. The kernel collects what is waited for, and wakes us when all of it has come."""
+    """A connection to a clerk, and one on which it announces what it is about to write.
+
+    Nobody waits at the second: what comes there is read when it is needed.
+    """
 
     def __init__(self, connection: socket.socket) -> None:
-        self.connection, self._silent = connection, False
+        self._connection, self._silent = connection, False
+        self.usable = True
+        self._head: Head | None = None
         self._limit(SILENCE)
+        self._notes, theirs = socket.socketpair()
+        with theirs, suppress(OSError):  # whoever has gone is found to have gone at the first order
+            socket.send_fds(connection, [HELLO], [theirs.fileno()])
+        self._notes.setblocking(False)
+
+    def close(self) -> None:
+        """Hear no more."""
+        self._connection.close()
+        self._notes.close()
 
     def ask(self, order: str, patience: float) -> Entry | None:
         """Have an entry written; None if the clerk would not.
 
-        Raises `ConnectionError` if it has gone before it began, and `TimeoutError` if it says nothing.
+        Raises `ConnectionError` if it has gone before it began, `TimeoutError` if it says nothing, and `Doubt`.
         """
-        with suppress(OSError):  # whoever has gone may have said why
-            self.connection.sendall(frame(order))
-        said = self._receive(len(NOTHING), b"")
-        if len(said) < HEAD.size:
-            said = self._call_off(said)
-        said = self._receive_late(len(NOTHING), said, patience)
-        if said == NOTHING:
-            return None
-        size = LENGTH.unpack_from(said, HEAD.size)[0] if len(said) == len(NOTHING) else 1
-        text = self._receive_late(size, self._receive(size, b""), patience)
-        if len(text) < size:
-            raise Doubt(read_head(said))
-        return read_entry(text)
-
-    def _call_off(self, said: bytes) -> bytes:
-        """Keep a clerk that has announced nothing from doing so, and read what it has announced meanwhile."""
+        self._head = None
         with suppress(OSError):
-            self.connection.shutdown(socket.SHUT_RDWR)
-        silent, said = self._silent, self._receive(len(NOTHING), said)
-        if len(said) < HEAD.size:
-            raise TimeoutError if silent else ConnectionError
-        return said
-
-    def _receive_late(self, size: int, said: bytes, patience: float) -> bytes:
-        """Wait longer for what was announced."""
-        if len(said) < size and self._silent:
+            self._connection.sendall(frame(order))
+        said = self._receive(LENGTH.size)
+        if len(said) < LENGTH.size and self._silent:
+            if self._call_off() is None:
+                raise TimeoutError
             self._limit(patience)
-            said = self._receive(size, said)
-            self._limit(SILENCE)
-        return said
+            said += self._receive(LENGTH.size - len(said))
+        size = LENGTH.unpack(said)[0] if len(said) == LENGTH.size else 1
+        text = self._receive(size)
+        if len(text) == size:
+            self._announced()
+            return read_entry(text) if size else None
+        head = self._call_off()
+        if head is None:
+            raise ConnectionError
+        raise Doubt(head)
 
-    def _receive(self, size: int, said: bytes) -> bytes:
-        """Receive up to a size; less if the other side has gone, or was silent for too long."""
-        self._silent = False
+    def _call_off(self) -> Head | None:
+        """Keep the clerk from announcing anything more, and give what it has announced by now."""
+        self.usable = False
+        with suppress(OSError):
+            self._notes.shutdown(socket.SHUT_RD)
+        if self._head is None:
+            self._head = self._announced()
+        return self._head
+
+    def _announced(self) -> Head | None:
+        """Read what was announced since the last order."""
+        with suppress(OSError):
+            return read_head(self._notes.recv(HEAD.size))
+        return None
+
+    def _receive(self, size: int) -> bytes:
+        """Receive so many bytes; less if the other side has gone, or was silent for too long.
+
+        The kernel collects them, and wakes us when all have come.
+        """
+        said, self._silent = b"", False
         while len(said) < size:
             try:
-                more = self.connection.recv(size - len(said), socket.MSG_WAITALL)
+                more = self._connection.recv(size - len(said), socket.MSG_WAITALL)
             except BlockingIOError:
                 self._silent = True
-                return said
+                break
             except OSError:
-                more = b""
+                break
             if not more:
-                return said
+                break
             said += more
         return said
 
     def _limit(self, seconds: float) -> None:
         limit = struct.pack("ll", int(seconds), int(seconds % 1 * 1e6) + 1)
-        self.connection.setblocking(True)
+        self._connection.setblocking(True)
         for which in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-            self.connection.setsockopt(socket.SOL_SOCKET, which, limit)
+            self._connection.setsockopt(socket.SOL_SOCKET, which, limit)
 
 
 class Desk:
@@ -145,22 +165,20 @@ class Desk:
             line = self._find_line(write)
             if line is None:
                 return None
-            kept = False
             try:
                 entry = line.ask(order, self._patience)
-                kept = True
-                self.notice()
-                return entry
             except TimeoutError:
                 self._away = time.monotonic() + _AWAY
                 return None
             except ConnectionError:
                 continue
+            except BaseException:  # interrupted: what comes later would be taken for the answer to the next order
+                line.usable = False
+                raise
             finally:
-                if kept:
-                    self._put_back(line)
-                else:
-                    line.connection.close()
+                self._put_back(line)
+            self.notice()
+            return entry
         return None
 
     def close(self) -> None:
@@ -170,16 +188,16 @@ class Desk:
             lines, self._lines = self._lines, []
             clerk, self._clerk = self._clerk, None
         for line in lines:
-            line.connection.close()
+            line.close()
         if clerk is not None:
             clerk.stop()
 
     def _put_back(self, line: _Line) -> None:
         with self._lock:
-            if not self._closed:
+            if line.usable and not self._closed:
                 self._lines.append(line)
                 return
-        line.connection.close()
+        line.close()
 
     def _find_line(self, write: Callable[[Sequence[Commission]], None]) -> _Line | None:
         """Take a connection that is free, or make one; if nobody listens, be the one who does."""

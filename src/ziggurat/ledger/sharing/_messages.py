@@ -1,7 +1,8 @@
 """Messages between a desk and a clerk.
 
 A desk sends an order: a text, with its length before it. The clerk answers twice: with the number and the hash of the
-entry that it is about to write (`NOTHING` if it will not), and, when that is on disk, with the entry as text.
+entry that it is about to write, on a connection of its own, which nobody is woken by; and, when that is on disk, with
+the entry as text, or with an empty one if it will not write it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from ziggurat.ledger._chain import Entry, Head, decode, encode
 
 LENGTH = struct.Struct("!I")
 HEAD = struct.Struct("!Q32s")
-NOTHING = bytes(HEAD.size + LENGTH.size)
+NOTHING = bytes(LENGTH.size)
+HELLO = b"+"
+"""Comes with the handle on which to announce."""
 LONGEST = 65536
 """Orders of more characters than this are not sent; whoever has one writes it without help."""
 _PIECE = 65536
@@ -35,9 +38,11 @@ def frame_entry(entry: Entry) -> bytes:
     return frame(encode(entry) or "")
 
 
-def read_head(data: bytes) -> Head:
-    """Read which entry is meant."""
-    seq, digest = HEAD.unpack_from(data)
+def read_head(data: bytes) -> Head | None:
+    """Read which entry is meant, the newest if there are several; None if it was not said."""
+    if len(data) < HEAD.size:
+        return None
+    seq, digest = HEAD.unpack_from(data, len(data) // HEAD.size * HEAD.size - HEAD.size)
     return Head(seq, digest.hex())
 
 
