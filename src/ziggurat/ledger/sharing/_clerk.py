@@ -29,6 +29,9 @@ from ziggurat.ledger.sharing._place import leave_place, listen, peer, take_place
 IDLE = 1.0
 """For how many seconds nobody else may have asked before a clerk closes."""
 
+_GATHER = 0.0005
+"""For how many seconds to wait for those who asked lately, so that they share a sync."""
+
 _RUNNING: weakref.WeakSet[Clerk] = weakref.WeakSet()
 
 
@@ -88,25 +91,25 @@ class Commission:
     """An entry that somebody wants to have written."""
 
     def __init__(self, visitor: _Visitor, order: str) -> None:
-        self._visitor, self.order = visitor, order
+        self.visitor, self.order = visitor, order
         self._announced = False
 
     def announce(self, entry: Entry) -> bool:
         """Say which entry will be written; False if it must not be, because nobody waits for it."""
         if self._announced:  # something else was announced for it, which has not been written
-            self._visitor.here = False
+            self.visitor.here = False
             return False
         self._announced = True
-        return self._visitor.announce(frame_head(entry))
+        return self.visitor.announce(frame_head(entry))
 
     def finish(self, written: Entry | None) -> None:
         """Say that it is on disk, or that it was not begun; in between nothing is said, and the desk has to look."""
         if written is not None:
-            self._visitor.tell(frame_entry(written))
+            self.visitor.tell(frame_entry(written))
         elif not self._announced:
-            self._visitor.tell(NOTHING)
+            self.visitor.tell(NOTHING)
         else:
-            self._visitor.here = False
+            self.visitor.here = False
 
 
 class Clerk:
@@ -117,6 +120,7 @@ class Clerk:
     ) -> None:
         self._place, self._handle, self._listening, self._write = place, handle, listening, write
         self._visitors: dict[int, _Visitor] = {}
+        self._latest, self._earlier = set[_Visitor](), set[_Visitor]()
         self._asked, self._stopped = time.monotonic(), False
         self._bell, self._ear = socket.socketpair()
         self._thread = threading.Thread(target=self._run, name="ziggurat ledger clerk", daemon=True)
@@ -161,7 +165,7 @@ class Clerk:
                     ready = [key.fd for key, _ in selector.select(IDLE)]
                     if self._listening.fileno() in ready:
                         self._welcome(selector)
-                    orders = self._hear(ready)
+                    orders = self._gather(selector, self._hear(ready))
                     if orders and not self._stopped:
                         self._write(orders)
                     self._see_off(selector)
@@ -185,6 +189,15 @@ class Clerk:
             orders += [Commission(visitor, text) for text in heard]
             if heard and visitor.foreign:
                 self._asked = time.monotonic()
+        return orders
+
+    def _gather(self, selector: selectors.BaseSelector, orders: list[Commission]) -> list[Commission]:
+        """Wait a moment until all who asked in the last two rounds have asked again."""
+        until, regulars = time.monotonic() + _GATHER, self._latest | self._earlier
+        while orders and regulars - {each.visitor for each in orders} and (left := until - time.monotonic()) > 0:
+            orders += self._hear([key.fd for key, _ in selector.select(left)])
+        if orders:
+            self._latest, self._earlier = {each.visitor for each in orders}, self._latest
         return orders
 
     def _see_off(self, selector: selectors.BaseSelector) -> None:
