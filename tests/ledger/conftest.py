@@ -1,6 +1,7 @@
 """Ledgers on both stores, each in a place of its own."""
 
 import secrets
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from ziggurat.ledger import Ledger
+
+sys.path.insert(0, str(Path(__file__).parent))  # for what several modules share: `clerks`
 
 
 @pytest.fixture(autouse=True)
