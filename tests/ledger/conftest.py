@@ -14,6 +14,8 @@ import pytest
 
 from ziggurat.ledger import Ledger
 
+sys.path.insert(0, str(Path(__file__).parent))  # for what several modules share: `clerks`
+
 
 @pytest.fixture(autouse=True)
 def _own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

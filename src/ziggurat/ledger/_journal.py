@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
@@ -14,10 +15,12 @@ from ziggurat.ledger._entries import Checkpoint, Commit, Genesis, Record, Witnes
 from ziggurat.ledger._rules import check
 from ziggurat.ledger._state import State
 from ziggurat.ledger.checkpoints import EVERY, make_checkpoint, open_checkpoint, point
+from ziggurat.ledger.sharing import KEEN, Commission, Decide, Desk, Doubt
 from ziggurat.ledger.storage import BATCH, Store, Writer
 from ziggurat.ledger.witness import Guard, Unfinished
 
-Decide = Callable[[State, datetime], Record | None]
+Understand = Callable[[Sequence[str]], Sequence[Decide | None]]
+"""Reads what other processes want to have written; None for what cannot be read."""
 
 
 class _Request:
@@ -29,6 +32,10 @@ class _Request:
         self._entry: Entry | None = None
         self._error: Exception | None = None
 
+    def announce(self, entry: Entry) -> bool:  # noqa: ARG002 - for whoever is in another process
+        """Say which entry is about to be written; False if nobody waits for it any more."""
+        return True
+
     def settle(self, entry: Entry | None, error: Exception | None) -> None:
         """Say what came of it, and wake whoever asked."""
         self._entry, self._error, self.done = entry, error, True
@@ -39,6 +46,23 @@ class _Request:
         if self._error is not None:
             raise self._error
         return self._entry
+
+
+class _Commissioned(_Request):
+    """A request of another process. What hinders it is not told: that process will try itself, and see."""
+
+    def __init__(self, decide: Decide, commission: Commission) -> None:
+        super().__init__(decide)
+        self.commission = commission
+
+    def announce(self, entry: Entry) -> bool:
+        """Tell the other process."""
+        return self.commission.announce(entry)
+
+    def settle(self, entry: Entry | None, error: Exception | None) -> None:
+        """Tell the other process."""
+        super().settle(entry, error)
+        self.commission.finish(entry)
 
 
 class _Apart(Exception):  # noqa: N818 - no error, but news for the journal
@@ -62,10 +86,13 @@ class Journal:
     _version: int | None
     _waiting: list[_Request]
     _led: bool
+    _looked: float
+    _desk: Desk
     _next_mark: int
 
-    def __init__(self, store: Store, throwaway: bool = False) -> None:
+    def __init__(self, store: Store, throwaway: bool = False, understand: Understand | None = None) -> None:
         self.store, self.guard = store, Guard(store.place, store.after, throwaway)
+        self._understand, self._throwaway = understand, throwaway
         self._renew()
         with self.current():
             pass
@@ -84,20 +111,26 @@ class Journal:
         """The state as last seen, for guesses that may be out of date."""
         return self._state
 
-    def append(self, decide: Decide, beside: str = "") -> Entry | None:
+    def append(self, decide: Decide, beside: str = "", order: Callable[[], str | None] | None = None) -> Entry | None:
         """Append the record that `decide` makes of the newest state; it may make none, or raise.
 
         When this returns, the entry is on disk, and with it the text of an answer that is kept `beside` the chain. The
         rules are checked while no other writer can come between. Threads that wait for their turn share a transaction,
-        and so a sync: whoever comes first writes for all of them.
+        and so a sync: whoever comes first writes for all of them. What has an `order`, which tells another process what
+        `decide` would, is left to the clerk while several processes write.
         """
+        if order is not None and self._desk.keen and self._process == os.getpid():
+            entry = self._ask(order())
+            if entry is not None:
+                return entry
         request, lock = _Request(decide, beside), self._alone()
         self._enqueue(request)
         try:
             request.turn.wait()
             if not request.done:
                 with lock:
-                    self._serve()
+                    if not request.done:
+                        self._serve()
         finally:
             self._pass_on(request)
         return request.outcome()
@@ -121,6 +154,51 @@ class Journal:
                     following.leads = True
                     following.turn.set()
 
+    def close(self) -> None:
+        """Write for nobody else, and let go of the witness and the database."""
+        if self._process == os.getpid():
+            self._desk.close()
+        self.guard.close()
+        self.store.close()
+
+    @property
+    def helped(self) -> bool:
+        """Whether another process writes what this one wants to have written."""
+        return self._desk.keen
+
+    def _ask(self, order: str | None) -> Entry | None:
+        """Have the clerk write an entry; None if it did not and we must. Who watches is told by each for himself."""
+        if order is None or self._state.witness is not None:
+            return None
+        try:
+            entry = self._desk.ask(order, self._write_for_others)
+        except Doubt as doubt:
+            return self._find(doubt.head)
+        if entry is not None and not intact(entry):
+            raise LedgerCorruptError(f"{self.store.name} was written by a process that went wrong; verify it.")
+        return entry
+
+    def _find(self, head: Head) -> Entry | None:
+        """Find an entry by number and hash, once nobody is writing who might still add it."""
+        with self._alone(), self.store.writing(head.seq):
+            found = self.store.entries(head.seq, 1)
+        return found[0] if found and (found[0].seq, found[0].hash) == head else None
+
+    def _write_for_others(self, commissions: Sequence[Commission]) -> None:
+        """Write what other processes want to have written, with what waits here, as the clerk."""
+        requests: list[_Commissioned] = []
+        with self._alone():
+            if self._state.witness is None and self._understand is not None:
+                read = self._understand([each.order for each in commissions])
+                pairs = zip(read, commissions, strict=True)
+                requests = [_Commissioned(decide, each) for decide, each in pairs if decide is not None]
+                self._serve(requests)
+        # Whoever asked for what was not written will try himself, and see.
+        written = {request.commission for request in requests if request.done}
+        for commission in commissions:
+            if commission not in written:
+                commission.finish(None)
+
     def settle(self) -> None:
         """Put back an entry that the witness was told of and that never arrived; what hinders stops the next spend."""
         with suppress(LedgerError), self.current() as state:
@@ -128,10 +206,10 @@ class Journal:
             if left is not None:
                 self._put_back(left)
 
-    def _serve(self) -> None:
+    def _serve(self, others: Sequence[_Request] = ()) -> None:
         """Write for everybody who waits, then a checkpoint if it is time; if that fails it is tried again later."""
         with self._line:
-            batch = self._waiting[:]
+            batch = [request for request in (*self._waiting, *others) if not request.done]
         # A witness can put back one entry that was announced, not several.
         together = len(batch) > 1 and self._state.witness is None
         for part in [batch] if together else [[request] for request in batch]:
@@ -161,10 +239,11 @@ class Journal:
     def _append_all(self, batch: Sequence[_Request]) -> None:
         """Write in one transaction, and tell those who asked when it is on disk."""
         outcomes: list[tuple[_Request, Entry | None, Exception | None]] = []
-        last, folded, announced = None, False, False
+        last, folded, announced, known = None, False, False, self._state.head.seq
         try:
             with self.store.writing(self._state.head.seq) as writer:
                 self._catch_up()
+                self._look_round(known)
                 # Whoever is interrupted between the commit and the fold must read the entries from disk.
                 version, self._version = self._version, None
                 for request in batch:
@@ -172,6 +251,8 @@ class Journal:
                         folded = True
                         self._fold(*last)
                     last, reason = self._decide(request)
+                    if last is not None and not request.announce(last[1]):
+                        last = None
                     outcomes.append((request, None if last is None else last[1], reason))
                     if last is not None:
                         if isinstance(last[0], Commit) and last[0].sha256:
@@ -190,6 +271,13 @@ class Journal:
             if entry is not None:
                 self.guard.confirm(self._state, entry)
             request.settle(entry, reason)
+
+    def _look_round(self, known: int) -> None:
+        """See whether others have written since we last looked, not long ago: then a clerk would save time."""
+        others = known and self._state.head.seq > known and self._understand is not None
+        if others and time.monotonic() - self._looked < KEEN:
+            self._desk.notice()
+        self._looked = time.monotonic()
 
     def _decide(self, request: _Request) -> tuple[tuple[Record, Entry] | None, Exception | None]:
         """Make the next entry, if the request makes a record of the state and the rules let it pass."""
@@ -251,6 +339,8 @@ class Journal:
     def _renew(self) -> None:
         self._process, self._lock = os.getpid(), threading.RLock()
         self._line, self._waiting, self._led, self._next_mark = threading.Lock(), [], False, 0
+        names, self._looked = self.store.names(), 0.0
+        self._desk = Desk((*names, str(self._throwaway)) if names else (), self.store.patience)
         self._forget()
 
     def _forget(self) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from fractions import Fraction
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
@@ -23,7 +23,6 @@ from ziggurat.ledger._entries import (
     Commit,
     Genesis,
     Grant,
-    Hold,
     Membership,
     Record,
     Unbounded,
@@ -53,6 +52,7 @@ from ziggurat.ledger._statement import (
 )
 from ziggurat.ledger._verify import Auditor, Progress, Verification, verify_entries
 from ziggurat.ledger.checkpoints import Archive, VerifiedNote, recall_verified
+from ziggurat.ledger.sharing import ORDERED, Decide, ReserveCall, decide_as, make_hold, order_entry, read_order
 from ziggurat.ledger.storage import BATCH, Store, open_store
 from ziggurat.ledger.witness import Naming, WitnessStatement, hear, state_witness
 from ziggurat.privacy import Amount, Event, Neighbours, exact_delta, exact_epsilon, make_filter, whole_number
@@ -86,7 +86,8 @@ class Ledger(Shown):
     """
 
     def __init__(self, store: Store, throwaway: bool = False) -> None:
-        self._journal, self._throwaway, self._archive = Journal(store, throwaway), throwaway, Archive(store)
+        self._throwaway, self._archive = throwaway, Archive(store)
+        self._journal = Journal(store, throwaway, self._understand)
 
     @property
     def name(self) -> str:
@@ -148,8 +149,7 @@ class Ledger(Shown):
 
     def close(self) -> None:
         """Let go of the database, and of the witness."""
-        self._journal.guard.close()
-        self._journal.store.close()
+        self._journal.close()
 
     def __enter__(self) -> Self:
         return self
@@ -219,7 +219,7 @@ class Ledger(Shown):
         """Say what a question would cost, without reading data and without spending."""
         asked, wanted = check_question(question), as_stored(event)
         with self._journal.current() as state:
-            hold = _make_hold(state, budget, analyst, wanted, asked, _NEVER, rehearsal)
+            hold = make_hold(state, budget, analyst, wanted, asked, _NEVER, rehearsal)
             answered = bool(self._archive.find_answer(state, hold.key))
             return make_quote(state.grant(hold.table, analyst), hold.event, answered)
 
@@ -229,7 +229,7 @@ class Ledger(Shown):
         """Tell whether a question was answered before, so that `reserve` would give that answer again."""
         asked, wanted = check_question(question), as_stored(event)
         with self._journal.current() as state:
-            hold = _make_hold(state, budget, analyst, wanted, asked, _NEVER, rehearsal)
+            hold = make_hold(state, budget, analyst, wanted, asked, _NEVER, rehearsal)
             return bool(self._archive.find_answer(state, hold.key))
 
     def reserve(
@@ -263,12 +263,13 @@ class Ledger(Shown):
             The same question is reserved and not yet answered.
         """
         wanted, asked, life = as_stored(event), check_question(question), lifetime(ttl)
-        asking = _ReserveCall(budget, analyst, wanted, asked, life, rehearsal, self._archive)
-        self._prove_first(budget, analyst, asking.event)
-        entry = self._journal.append(asking.decide)
+        asking = ReserveCall(budget, analyst, wanted, asked, life, rehearsal, self._archive)
+        if not self._journal.helped:
+            self._prove_first(budget, analyst, asking.event)
+        entry = self._journal.append(asking.decide, order=asking.to_order)
         if entry is None:
             return Replay(self.entry(asking.answered))
-        return Reservation(entry.seq, asking.hold, self._commit, self._abandon)
+        return Reservation(entry.seq, asking.hold_of(entry), self._commit, self._abandon)
 
     @contextmanager
     def spend(
@@ -461,7 +462,25 @@ class Ledger(Shown):
             store.close()
 
     def _append(self, record: Record) -> Entry:
-        return cast(Entry, self._journal.append(lambda _state, _moment: record))
+        order = partial(order_entry, record) if isinstance(record, ORDERED) else None
+        return cast(Entry, self._journal.append(lambda _state, _moment: record, order=order))
+
+    def _understand(self, orders: Sequence[str]) -> list[Decide | None]:
+        """Read what other processes want to have written, and look up at once what they ask may have been answered."""
+        wanted = [self._read(order) for order in orders]
+        calls = [each for each in wanted if isinstance(each, ReserveCall)]
+        for call in calls:
+            self._prove_first(call.budget, call.analyst, call.event)
+        keys = [key for call in calls if (key := call.foresee(self._journal.seen)) is not None]
+        with suppress(LedgerError):
+            self._archive.look_ahead(self._journal.seen, keys)
+        return [decide_as(each) for each in wanted]
+
+    def _read(self, order: str) -> ReserveCall | Record | None:
+        try:
+            return read_order(order, self._archive)
+        except (ValueError, RecursionError, TypeError, KeyError, AttributeError, ArithmeticError, ZigguratError):
+            return None
 
     def _prove_first(self, budget: str, analyst: str, event: Event) -> None:
         """Proving that a first event fits by itself may take a second: do it before others have to wait."""
@@ -512,28 +531,6 @@ class Ledger(Shown):
         self._append(Abandonment(reservation))
 
 
-@dataclass
-class _ReserveCall:
-    """One call of `reserve`, and what came of it: a reservation, or the entry that answered the question before."""
-
-    budget: str
-    analyst: str
-    event: Event
-    question: Any
-    life: timedelta
-    rehearsal: bool
-    archive: Archive
-    hold: Hold = field(init=False)
-    answered: int = 0
-
-    def decide(self, state: State, moment: datetime) -> Record | None:
-        """Make the reservation, unless the question has been answered."""
-        expires = timestamp(moment + self.life)
-        self.hold = _make_hold(state, self.budget, self.analyst, self.event, self.question, expires, self.rehearsal)
-        self.answered = self.archive.find_answer(state, self.hold.key)
-        return None if self.answered else self.hold
-
-
 def verify_ledger(
     where: str | os.PathLike[str],
     public_key: PublicKey | None = None,
@@ -581,14 +578,6 @@ def _recall(store: Store) -> VerifiedNote | None:
     except ZigguratError:
         return None
     return recall_verified(begun.ledger, store.place) if isinstance(begun, Genesis) else None
-
-
-def _make_hold(
-    state: State, name: str, analyst: str, event: Event, question: Any, expires: str, rehearsal: bool
-) -> Hold:
-    """Make a reservation on the budget that pays for a table, and state the event as that budget counts it."""
-    budget = paying(state, name, event.neighbours, analyst)
-    return Hold(budget.table, analyst, count_for(event, budget.neighbours), question, expires, rehearsal)
 
 
 def _joining(state: State, budget: Budget, population: str) -> Membership | None:

@@ -23,6 +23,16 @@ class Archive:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._ahead: tuple[int, dict[str, list[int]]] = (0, {})
+
+    def look_ahead(self, state: State, keys: Sequence[bytes]) -> None:
+        """Look up several questions at once, before it is their turn.
+
+        What the index has for entries before a checkpoint was written with it and is never changed, so that this stays
+        true as long as the newest checkpoint is the same.
+        """
+        names = [key.hex() for key in keys]
+        self._ahead = (state.base, self._store.pointed_all(names) if state.base and names else {})
 
     def find_answer(self, state: State, key: bytes | None) -> int:
         """Find the entry that answers a question; 0 if there is none."""
@@ -31,8 +41,12 @@ class Archive:
         recent = state.questions.get(key)
         if recent is not None and recent.committed:
             return recent.committed
-        found = self._store.pointed(key.hex()) if state.base else []
+        found = self._pointed(state, key.hex()) if state.base else []
         return next((seq for seq in reversed(found) if seq < state.base and self._answers(seq, key)), 0)
+
+    def _pointed(self, state: State, name: str) -> list[int]:
+        base, ahead = self._ahead
+        return ahead[name] if base == state.base and name in ahead else self._store.pointed(name)
 
     def tell(self, state: State, kind: str, table: str) -> list[str]:
         """Give every text of a kind (unbounded or decision) about a table, in order."""

@@ -51,12 +51,15 @@ _LOCKED = f"SELECT set_config('synchronous_commit', 'on', true), pg_advisory_xac
 _BEGIN = f"BEGIN; {_LOCKED}"
 # Not to_regclass: it may answer from a cache that is older than the lock.
 _EXISTS = "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'ziggurat' AND tablename = %s)"
-_INSERT = "INSERT INTO ziggurat.entries (seq, time, kind, body, previous, hash) VALUES (%s, %s, %s, %s, %s, %s)"
+_INSERT = "INSERT INTO ziggurat.entries (seq, time, kind, body, previous, hash) VALUES "
+_VALUES = "(%s, %s, %s, %s, %s, %s)"
+_TOGETHER = 100  # entries in a statement
 _FIELDS = "SELECT seq, time, kind, body, previous, hash FROM ziggurat.entries"
 _SELECT = f"{_FIELDS} WHERE seq >= %s ORDER BY seq LIMIT %s"
 _NUMBERED = f"{_FIELDS} WHERE seq = ANY(%s) ORDER BY seq"
 _NEWEST = f"{_FIELDS} WHERE kind = %s ORDER BY seq DESC LIMIT 1"
 _POINTED = "SELECT seq FROM ziggurat.pointers WHERE key = %s ORDER BY seq"
+_POINTED_ALL = "SELECT key, seq FROM ziggurat.pointers WHERE key = ANY(%s) ORDER BY key, seq"
 _ROWS = "unnest(%s::text[], %s::bigint[]) AS new (key, seq)"
 _POINT = f"INSERT INTO ziggurat.pointers (key, seq) SELECT key, seq FROM {_ROWS} ON CONFLICT DO NOTHING"  # noqa: S608
 _UNPOINTED = f"SELECT key, seq FROM {_ROWS} EXCEPT SELECT key, seq FROM ziggurat.pointers"  # noqa: S608
@@ -91,7 +94,8 @@ _EXAMINE = f"SELECT {_STRANGE}, {_WHOLE} {_OF}"
 # Whether the entries are there and nothing could remove them again: 1, or an error that undoes them. Asked after the
 # insertion, whose lock keeps triggers and rules from being added before the commit; so both may go in one trip.
 _KEPT = f"""
-SELECT 1 / ((SELECT count(*) FROM ziggurat.entries WHERE seq >= %(first)s AND hash = ANY(%(hashes)s)) = %(count)s
+SELECT 1 / ((SELECT count(*) FROM ziggurat.entries
+             WHERE seq >= %(first)s AND hash = ANY(string_to_array(%(hashes)s, ','))) = %(count)s
   AND CASE WHEN {_QUICK} THEN true ELSE NOT ({_STRANGE}) AND {_WHOLE} END)::int
 {_OF}"""  # noqa: S608 - constants only
 
@@ -135,6 +139,15 @@ class PostgresStore(Store):
         """The server and the database, without who asks."""
         return place_of(self._uri)
 
+    @property
+    def patience(self) -> float:
+        """How many seconds to wait for other writers."""
+        return self._timeout
+
+    def names(self) -> tuple[str, ...]:
+        """The address with everything but passwords: one role may be allowed what another is not."""
+        return () if self._read_only else ("postgresql", *_describe(self._uri))
+
     def entries(self, start: int, limit: int = BATCH) -> list[Entry]:
         """Give at most `limit` entries whose number is at least `start`, in order."""
         ahead, self._ahead = self._ahead, None
@@ -160,6 +173,14 @@ class PostgresStore(Store):
         """Give the numbers that the index has for a key, in order."""
         with _translate_errors(self.name):
             return [seq for (seq,) in self._live().execute(_POINTED, (key,))] if self._has_index() else []
+
+    def pointed_all(self, keys: Sequence[str]) -> dict[str, list[int]]:
+        """Give the numbers that the index has for each of several keys."""
+        found: dict[str, list[int]] = {key: [] for key in keys}
+        with _translate_errors(self.name):
+            for key, seq in self._live().execute(_POINTED_ALL, (list(keys),)) if self._has_index() else []:
+                found[key].append(seq)
+        return found
 
     def unpointed(self, pointers: Sequence[Pointer]) -> list[Pointer]:
         """Give those of some rows that the index lacks."""
@@ -325,8 +346,9 @@ class _PostgresWriter(Writer):
         last = None
         try:
             with self._connection.pipeline():
-                for entry in sent:
-                    self._connection.execute(_INSERT, entry)
+                for part in (sent[place : place + _TOGETHER] for place in range(0, len(sent), _TOGETHER)):
+                    values = ", ".join([_VALUES] * len(part))
+                    self._connection.execute(f"{_INSERT}{values}", [item for entry in part for item in entry])
                 kept = self._connection.execute(_KEPT, _asked(sent)) if sent else None
                 last = self._connection.execute("COMMIT") if and_commit else None
         except psycopg.errors.DivisionByZero:
@@ -351,8 +373,8 @@ def _begin(connection: psycopg.Connection[Any], start: int, limit: int) -> list[
 
 
 def _asked(entries: Sequence[Entry]) -> dict[str, Any]:
-    hashes = [entry.hash for entry in entries]
-    return {"first": entries[0].seq, "hashes": hashes, "count": len(hashes), **_examined("entries")}
+    hashes = ",".join(entry.hash for entry in entries)
+    return {"first": entries[0].seq, "hashes": hashes, "count": len(entries), **_examined("entries")}
 
 
 def _examined(table: str) -> dict[str, str]:
@@ -374,6 +396,15 @@ def place_of(uri: str) -> str:
 
     parts = conninfo_to_dict(uri)
     return " ".join(f"{name}={parts[name]}" for name in ("host", "hostaddr", "port", "dbname") if parts.get(name))
+
+
+def _describe(uri: str) -> list[str]:
+    """Spell out an address, and what the environment adds to it, without secrets."""
+    from psycopg.conninfo import conninfo_to_dict
+
+    added = {name: value for name, value in os.environ.items() if name.startswith("PG")}
+    said = {**{name: str(value) for name, value in conninfo_to_dict(uri).items()}, **added}
+    return [f"{name}={value}" for name, value in sorted(said.items()) if "pass" not in name.lower()]
 
 
 def has_password(uri: str) -> bool:

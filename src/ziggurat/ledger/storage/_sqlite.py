@@ -69,6 +69,15 @@ class SqliteStore(Store):
         """The file, with every link resolved."""
         return str(self._path.resolve())
 
+    @property
+    def patience(self) -> float:
+        """How many seconds to wait for other writers."""
+        return self._timeout
+
+    def names(self) -> tuple[str, ...]:
+        """The file, by its name and by its number on the disk."""
+        return () if self._read_only else ("sqlite", self.place, *map(str, self._file))
+
     def entries(self, start: int, limit: int = BATCH) -> list[Entry]:
         """Give at most `limit` entries whose number is at least `start`, in order."""
         try:

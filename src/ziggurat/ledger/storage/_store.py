@@ -61,6 +61,17 @@ class Store(ABC):
     def place(self) -> str:
         """Where the entries are, spelled the same by everybody on this machine, without secrets."""
 
+    @property
+    @abstractmethod
+    def patience(self) -> float:
+        """How many seconds to wait for other writers."""
+
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """Tell this ledger, and the way it was opened for writing, from all others on this machine; empty if none
+        can write for another.
+        """
+
     @abstractmethod
     def entries(self, start: int, limit: int = BATCH) -> list[Entry]:
         """Give at most `limit` entries whose number is at least `start`, in order."""
@@ -76,6 +87,10 @@ class Store(ABC):
     @abstractmethod
     def pointed(self, key: str) -> list[int]:
         """Give the numbers that the index has for a key, in order; none where there is no index."""
+
+    def pointed_all(self, keys: Sequence[str]) -> dict[str, list[int]]:
+        """Give the numbers that the index has for each of several keys."""
+        return {key: self.pointed(key) for key in keys}
 
     @abstractmethod
     def unpointed(self, pointers: Sequence[Pointer]) -> list[Pointer]:
