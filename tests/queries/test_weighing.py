@@ -63,7 +63,7 @@ def run(plan, seed, monkeypatch, here):
     """The sums and the rows left out, had here or by the engine's statement."""
     execution = Execution(plan, seeded(seed), None)
     with monkeypatch.context() as patched:
-        patched.setattr(DuckDBEngine, "in_process", here)
+        patched.setattr(DuckDBEngine, "hands_rows", property(lambda _self: here))
         sums = execution._sums([need for need, _ in plan.measured(plan.estimators({}))])
         lost = [execution._watch(each).tolist() for each in plan.watches if isinstance(each, LeftOut)]
     assert (execution._lost is not None) == here

@@ -7,6 +7,8 @@ from typing import Any
 
 from sqlglot import exp
 
+from ziggurat.data import Kind
+from ziggurat.data.engines import in_byte_order
 from ziggurat.data.expressions import constant, is_filled
 from ziggurat.queries._question import Question
 from ziggurat.queries._value import Constant, Value
@@ -36,7 +38,7 @@ def rows_of(question: Question, inputs: Mapping[str, exp.Expr], *, keys: bool = 
         conditions.append(_is_there(unit))
     if keys:
         for name, key in zip(key_names(question), question.keys, strict=True):
-            columns.append(key.value.sql.copy().as_(name, quoted=True))
+            columns.append(compare_exactly(key.value.kind, key.value.sql.copy()).as_(name, quoted=True))
             conditions.append(_is_declared(key.value) if private else _is_there(key.value.sql))
     columns += [cell.copy().as_(name, quoted=True) for name, cell in inputs.items()]
     rows = relation.query.subquery("counted", copy=True)
@@ -57,6 +59,15 @@ def group_rows(rows: exp.Select, keys: Sequence[str], aggregates: Sequence[exp.E
     columns = [exp.column(name, quoted=True) for name in keys]
     query = exp.select(*columns, *aggregates).from_(rows.subquery("counted", copy=False))
     return query.group_by(*(each.copy() for each in columns)) if columns else query
+
+
+def compare_exactly(kind: Kind, cell: exp.Expr) -> exp.Expr:
+    """Return a cell such that only equal texts are one group.
+
+    A column may have a collation to which texts are the same that differ in case, say. Which of them a group was called
+    by would then be decided by whoever's row comes first, and one person could move the rows of all others to a name.
+    """
+    return in_byte_order(cell) if kind is Kind.TEXT else cell
 
 
 def _is_declared(value: Value) -> exp.Expr:

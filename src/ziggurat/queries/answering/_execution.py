@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.data.expressions import exact_sum
+from ziggurat.errors import EngineError
 from ziggurat.mechanisms import AdditiveNoise, Noisy
 from ziggurat.queries._answer import Answer, Effect, Estimate
 from ziggurat.queries._question import Measure
@@ -24,7 +25,15 @@ from ziggurat.queries.answering._additive import Need, NoisyTotals
 from ziggurat.queries.answering._averages import MeanEstimator, VarianceEstimator
 from ziggurat.queries.answering._bounding import UnitTotal, weigh_units
 from ziggurat.queries.answering._chosen import Chooser, CountedCandidates, Frequent
-from ziggurat.queries.answering._counted import UNIT, group_rows, key_names, rows_of, select_counted, sort_key
+from ziggurat.queries.answering._counted import (
+    UNIT,
+    compare_exactly,
+    group_rows,
+    key_names,
+    rows_of,
+    select_counted,
+    sort_key,
+)
 from ziggurat.queries.answering._effects import BUCKET, COUNT, LeftOut, Reach, Watch
 from ziggurat.queries.answering._plan import QuestionPlan
 from ziggurat.queries.answering._widening import widen
@@ -136,17 +145,20 @@ class Execution:
     def _weigh_here(
         self, needs: Sequence[Need], inputs: Mapping[str, exp.Expr], names: Sequence[str | None]
     ) -> dict[Group, list[int]] | None:
-        """The same as `_weigh` where the engine is in this process; the rows that are left out are counted with it."""
+        """The same as `_weigh` where the engine hands over rows; those that are left out are counted with it."""
         largest = max(need.largest for need in needs)
         asked = AskedUnits(self.question, self.plan.shared, inputs, self._totals(needs, names), largest, self.salt)
         if not asked.possible:
             return None
         self.tell("aggregating")
-        found = asked.weigh(self.plan.selection is None, LeftOut.size, self._query)
+        try:
+            found = asked.weigh(self.plan.selection is None, LeftOut.size, self._query)
+        except EngineError:
+            found = None  # too much for the engine to hand over, of one unit or of all; else it fails again
         if asked.tells_units:
             self.statements.append(asked.statement)
         if found is None:
-            # One unit has more rows than can be held; which statement ran instead would tell of that.
+            # More rows than can be handed over or held; which statement ran instead would tell of that.
             self._told = asked.tells_units
             return None
         sums, self._lost = found
@@ -211,7 +223,7 @@ class Execution:
 
     def _choose(self, name: str, chooser: Chooser, groups: Sequence[Group]) -> list[Estimate]:
         keys = key_names(self.question)
-        rows = self._rows({"candidate": chooser.cell})
+        rows = self._rows({"candidate": compare_exactly(chooser.value.kind, chooser.cell)})
         query = group_rows(rows, [*keys, "candidate"], [exp.Count(this=exp.Star()).as_(COUNT)])
         found = self._table(query, f"counting the candidates of {name}")
         counts = CountedCandidates(found, keys, chooser.candidates)
