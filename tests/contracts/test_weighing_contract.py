@@ -128,6 +128,35 @@ def test_where_handing_over_fails_the_engine_weighs(held: tuple[Engine, Load], m
     assert execution._lost is None
 
 
+@pytest.mark.parametrize("unit", [Unit(), Unit.person("who")])
+@pytest.mark.parametrize("keys", ["", "sex"])
+def test_cells_outside_their_bounds_are_counted_alike_whether_they_are_seen_with_the_sums_or_not(
+    held: tuple[Engine, Load], unit: Unit, keys: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, load = held
+    wild = draw_rows(300, 2)
+    calm = wild.set_column(6, "age", pa.array([7, None, -20] * 100, pa.int64()))
+    calm = calm.set_column(7, "cost", pa.array([0.0, None, 9.5] * 100, pa.float64()))
+    text = "COUNT(*) AS n, SUM(age) AS s, AVG(cost) AS m FROM people"
+    text = f"SELECT {keys}, {text} GROUP BY {keys}" if keys else f"SELECT {text}"
+    terms = Terms(1, rows_per_unit=2, groups_per_unit=1) if unit.column else Terms(1)
+    for rows, some in ((wild, True), (calm, False)):
+        table = Table(engine, load(rows), Schema(COLUMNS, unit=unit))
+        plan, found, told = QuestionPlan(parse(text, Catalogue({"people": table})), terms), [], []
+        for quick in (True, False):
+            monkeypatch.setattr(type(engine), "knows_extremes", quick)
+            execution = Execution(plan, seeded(1), None)
+            sums = execution._sums([need for need, _ in plan.measured(plan.estimators({}))])
+            groups, _ = execution._groups(sums)
+            found.append(
+                ([sums.get(group) for group in groups], [execution._watch(each).tolist() for each in plan.watches])
+            )
+            told.append(len(execution.statements))
+        assert found[0] == found[1]
+        assert told[0] == told[1]
+        assert any(sum(each) for each in found[0][1][-2:]) == some
+
+
 def _count_by_case(engine: Engine, name: str, terms: Terms, unit: Unit) -> dict[tuple[object, ...], list[int]]:
     columns = (Column("who", Kind.INTEGER), Column("sex", Kind.CATEGORY, categories=Categories(("a", "A"))))
     table = Table(engine, name, Schema(columns, unit=unit))

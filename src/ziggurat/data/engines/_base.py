@@ -37,6 +37,10 @@ class Engine(ABC):
     title: ClassVar[str]
     wide: ClassVar[str] = "DECIMAL(38, 0)"
     writes: ClassVar[tuple[str, ...]] = ()  # the endings of files that `write_rows` writes
+    computes_again: ClassVar[bool] = False
+    """Whether a cell that two aggregates of a query read is computed for each of them."""
+    knows_extremes: ClassVar[bool] = False
+    """Whether it takes next to nothing to find that no cell of a column is beyond a bound."""
     gathers_units: ClassVar[bool] = False
     """Whether `hand_over` gives all rows of one unit in one piece."""
     most_parts: ClassVar[int] = 1 << 20
@@ -354,6 +358,12 @@ def is_finite(cell: exp.Expr) -> exp.Expr:
     engine has its own word for this condition, which the contract suite holds against such files.
     """
     return exp.Anonymous(this=_FINITE, expressions=[cell])
+
+
+def finite_cell(condition: exp.Expr) -> exp.Expr | None:
+    """Return the cell that `is_finite` gave this very condition for; None if it is another one."""
+    bare = condition.unnest()
+    return bare.expressions[0] if isinstance(bare, exp.Anonymous) and bare.this == _FINITE else None
 
 
 def captured(cell: exp.Expr, pattern: str) -> exp.Expr:

@@ -44,6 +44,7 @@ class _DuckDB(Engine):
     dialect: ClassVar[str] = "duckdb"
     title: ClassVar[str] = "DuckDB"
     wide: ClassVar[str] = "INT128"  # twice as fast as its decimals
+    knows_extremes: ClassVar[bool] = True
 
     def _native(self, node: exp.Expr) -> exp.Expr:
         # DuckDB adds up integers of 64 bits in 128 on its own, and faster than integers of 128 bits.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pyarrow as pa
 from sqlglot import exp
 
-from ziggurat.data.engines._base import Engine, keep_lots
+from ziggurat.data.engines._base import Engine, finite_cell, keep_lots
 from ziggurat.data.engines._canonical import WIDE_INTEGER, canonical
 from ziggurat.data.engines._packing import PACKED_BY_SORTING, RowPacking
 from ziggurat.errors import EngineError, MissingExtraError
@@ -58,6 +58,7 @@ class PostgresEngine(Engine):
 
     dialect: ClassVar[str] = "postgres"
     title: ClassVar[str] = "PostgreSQL"
+    computes_again: ClassVar[bool] = True
     gathers_units: ClassVar[bool] = True
 
     def __init__(self, connection: "str | Connection[Any]") -> None:
@@ -77,6 +78,20 @@ class PostgresEngine(Engine):
         with self._lock:
             self._connection.close()
             self._connection = _connect(self._address)
+
+    def _native(self, node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.And) and isinstance(node.expression, exp.Between):
+            known, cell = finite_cell(node.this), node.expression.this
+            if known is not None and known in (cell, exp.cast(cell, "DOUBLE")):
+                # Neither NaN nor infinity lies between two numbers here, and statistics are not asked instead of cells.
+                return node.expression.transform(self._native)
+        return super()._native(node)
+
+    def _finite(self, cell: exp.Expr) -> exp.Expr:
+        # NaN is greater than infinity here. Two comparisons take less time than a list.
+        ends = [exp.cast(exp.Literal.string(word), "DOUBLE") for word in ("-Infinity", "Infinity")]
+        above = exp.GT(this=cell, expression=ends[0])
+        return exp.and_(above, exp.LT(this=cell.copy(), expression=ends[1]), copy=False)
 
     def _total(self, cell: exp.Expr) -> exp.Expr:
         return exp.Sum(this=cell)  # a numeric, which PostgreSQL adds up in 128 bits

@@ -25,6 +25,7 @@ from ziggurat.queries.answering._additive import Need, NoisyTotals
 from ziggurat.queries.answering._averages import MeanEstimator, VarianceEstimator
 from ziggurat.queries.answering._bounding import UnitTotal, weigh_units
 from ziggurat.queries.answering._chosen import Chooser, CountedCandidates, Frequent
+from ziggurat.queries.answering._clipping import Clipped, count_outside, is_any_outside, read_outside
 from ziggurat.queries.answering._counted import (
     UNIT,
     compare_exactly,
@@ -45,6 +46,7 @@ Integers = npt.NDArray[np.int64]
 Group = tuple[Constant, ...]
 
 _LARGEST = 2**61
+_OUTSIDE = "ziggurat_outside"
 
 
 class Execution:
@@ -60,6 +62,9 @@ class Execution:
         self.averaged_over: dict[str, float] = {}
         self._lost: Integers | None = None
         self._told = False
+        self._clipped = [each for each in plan.watches if isinstance(each, Clipped)]
+        self._outside: dict[str, Integers] | None = None
+        self._none_outside = False
 
     def answer(self) -> Answer:
         """Do everything in order; the order of the draws is part of what a seed repeats."""
@@ -114,16 +119,20 @@ class Execution:
             wanted.append(Need("units", None, 1, Fraction(1)))
         if not wanted:
             return {}
-        read = [_same_presence(wanted, place) for place in range(len(wanted))]
+        again = self.question.relation.engine.computes_again and not self.plan.weighs
+        read = [place if again else _same_presence(wanted, place) for place in range(len(wanted))]
         inputs = {f"input_{place}": cell for place in read if (cell := wanted[place].input) is not None}
         names = [f"input_{place}" if wanted[place].input is not None else None for place in read]
         if self.plan.weighs and (found := self._weigh_here(wanted, inputs, names)) is not None:
             return found
         query = (self._weigh if self.plan.weighs else self._by_lot)(wanted, inputs, names)
         keys = key_names(self.question)
+        rows = self._query(query, "aggregating", self._told)
+        if self._looks_outside:
+            self._none_outside = not any(row[_OUTSIDE] for row in rows)
         return {
             tuple(row[name] for name in keys): [_clip(row[f"measured_{place}"]) for place in range(len(wanted))]
-            for row in self._query(query, "aggregating", self._told)
+            for row in rows
         }
 
     def _by_lot(self, needs: Sequence[Need], inputs: Mapping[str, exp.Expr], names: Sequence[str | None]) -> exp.Select:
@@ -132,7 +141,23 @@ class Execution:
             _combine(need, name, self._has_unit).as_(f"measured_{place}", quoted=True)
             for place, (need, name) in enumerate(zip(needs, names, strict=True))
         ]
-        return group_rows(self._rows(inputs), key_names(self.question), columns)
+        if not self._looks_outside:
+            return group_rows(self._rows(inputs), key_names(self.question), columns)
+        # One scan for both. Rows without a key have cells, too; they are in groups of which none is answered.
+        outside = exp.Case(ifs=[exp.If(this=is_any_outside(self._clipped), true=exp.Literal.number(1))])
+        rows = rows_of(self.question, {**inputs, _OUTSIDE: outside}, keyless=True)
+        columns.append(exp.Count(this=exp.column(_OUTSIDE, quoted=True)).as_(_OUTSIDE, quoted=True))
+        return group_rows(rows, key_names(self.question), columns)
+
+    @property
+    def _looks_outside(self) -> bool:
+        """Whether it is seen with the sums that no cell lies outside its bounds, which then need not be counted.
+
+        It depends on nothing but the question, the terms and the engine; and the histogram is the same.
+        """
+        slow = not self.question.relation.engine.knows_extremes
+        public = self.plan.selection is None and not self.plan.shared.bounding
+        return bool(self._clipped) and slow and public
 
     def _totals(self, needs: Sequence[Need], names: Sequence[str | None]) -> list[UnitTotal]:
         """What a unit adds to each sum, and at most."""
@@ -252,10 +277,25 @@ class Execution:
         """The histogram of a watch: counted with the sums, or asked for on its own."""
         if isinstance(watch, LeftOut) and self._lost is not None:
             return self._lost
+        if isinstance(watch, Clipped):
+            if self._outside is None:
+                self._outside = self._count_outside()
+            return self._outside[watch.title]
         told = isinstance(watch, LeftOut) and self._told
-        rows = self._query(watch.query(), f"estimating {watch.title}", told)
-        found = {row[BUCKET]: row[COUNT] for row in rows}
-        return np.array([found.get(place, 0) for place in range(watch.size)], dtype=np.int64)
+        return watch.read(self._query(watch.query(), f"estimating {watch.title}", told))
+
+    def _count_outside(self) -> dict[str, Integers]:
+        """The histograms of the cells outside their bounds, of all columns at once.
+
+        The statement is told whether it had to be run or not, so that it tells nothing of the rows.
+        """
+        query, step = count_outside(self._clipped), "estimating cells outside the bounds"
+        if self._none_outside:
+            self.tell(step)
+            self.statements.append(self.question.relation.engine.statement(query))
+        rows = [] if self._none_outside else self._query(query, step)
+        counts = read_outside(self._clipped, rows)
+        return {each.title: histogram for each, histogram in zip(self._clipped, counts, strict=True)}
 
     def _widen(self, estimates: dict[str, list[Estimate]], watch: Watch, by: Reach) -> dict[str, list[Estimate]]:
         """Stretch the intervals of a single group by the estimated effect; of several nobody knows whose it is."""
