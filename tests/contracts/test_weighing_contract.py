@@ -13,8 +13,8 @@ from ziggurat.data import Bounds, Categories, Column, Kind, Schema, Table, Unit
 from ziggurat.data.engines import DuckDBEngine, Engine, PostgresEngine
 from ziggurat.queries import Catalogue, QuestionPlan, Terms, parse
 from ziggurat.queries.answering._counted import compare_exactly
-from ziggurat.queries.answering._effects import LeftOut
 from ziggurat.queries.answering._execution import Execution
+from ziggurat.queries.answering.watching import LeftOut
 from ziggurat.queries.answering.weighing import _asked, _held
 from ziggurat.randomness import seeded
 

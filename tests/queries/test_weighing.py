@@ -12,8 +12,8 @@ from hypothesis import strategies as some
 from ziggurat.data import Bounds, Categories, Column, Kind, Schema, Table, Unit
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.queries import Catalogue, QuestionPlan, Terms, parse
-from ziggurat.queries.answering._effects import LeftOut
 from ziggurat.queries.answering._execution import Execution
+from ziggurat.queries.answering.watching import LeftOut
 from ziggurat.queries.answering.weighing import _asked, _held
 from ziggurat.queries.answering.weighing._few import find_doublings
 from ziggurat.randomness import seeded

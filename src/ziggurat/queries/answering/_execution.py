@@ -25,7 +25,6 @@ from ziggurat.queries.answering._additive import Need, NoisyTotals
 from ziggurat.queries.answering._averages import MeanEstimator, VarianceEstimator
 from ziggurat.queries.answering._bounding import UnitTotal, weigh_units
 from ziggurat.queries.answering._chosen import Chooser, CountedCandidates, Frequent
-from ziggurat.queries.answering._clipping import Clipped, count_outside, is_any_outside, read_outside
 from ziggurat.queries.answering._counted import (
     UNIT,
     compare_exactly,
@@ -35,9 +34,19 @@ from ziggurat.queries.answering._counted import (
     select_counted,
     sort_key,
 )
-from ziggurat.queries.answering._effects import BUCKET, COUNT, LeftOut, Reach, Watch
 from ziggurat.queries.answering._plan import QuestionPlan
 from ziggurat.queries.answering._widening import widen
+from ziggurat.queries.answering.watching import (
+    BUCKET,
+    COUNT,
+    Clipped,
+    LeftOut,
+    Reach,
+    Watch,
+    count_outside,
+    is_any_outside,
+    read_outside,
+)
 from ziggurat.queries.answering.weighing import AskedUnits
 from ziggurat.randomness import Source, choose_source, uniform_below
 from ziggurat.wording import count_noun

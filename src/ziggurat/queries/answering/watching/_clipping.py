@@ -19,8 +19,18 @@ from ziggurat.queries._value import Value
 from ziggurat.queries.answering._budget import has_private_keys
 from ziggurat.queries.answering._contribution import Contribution
 from ziggurat.queries.answering._counted import UNIT, group_rows, rows_of
-from ziggurat.queries.answering._effects import COUNT, Integers, LeftOut, NotShown, Reach, Watch, at_most, surely, tell
 from ziggurat.queries.answering._grid import split_guard
+from ziggurat.queries.answering.watching._effects import (
+    COUNT,
+    Integers,
+    LeftOut,
+    NotShown,
+    Reach,
+    Watch,
+    at_most,
+    surely,
+    tell,
+)
 
 _OVERSHOOTS = 8
 

@@ -29,6 +29,7 @@ from ziggurat.queries.answering._counted import UNIT, group_rows, key_names, row
 
 Integers = npt.NDArray[np.int64]
 BUCKET, COUNT = "bucket", "units"
+"""What the columns of an answer to a watch are called."""
 
 _DOUBLINGS = 20
 
