@@ -1,12 +1,15 @@
 """How time, memory and rows fetched grow with the table: questions, workloads, anonymising, synthesis, risk.
 
     python bench/scale.py [--rows 100000,1000000,10000000] [--engines duckdb,postgres,spark] [--works ask-row,risk]
+        [--times 3] [--smartnoise /path/to/python]
 
 Every figure is of one whole call in a process of its own, on a table that the engine holds or scans: seconds of the
 call, most memory of the process beyond what it had before the call (of Python and DuckDB; Spark and PostgreSQL are
 processes of their own), and rows that came from the engine. `bare` is the engine's own answer to the same question,
-for people in two stages: by person and group, then by group. The last line of a block is the slope: by what power of
-the rows the time grows between the two longest tables.
+for people in two stages: by person and group, then by group. With `--times` the works take turns, and the median of
+each counts. The last column is the slope: by what power of the rows the time grows between the two longest tables.
+Below stand how many times the bare query the question takes and, with `--smartnoise` (see `bench/ask.py`), seconds of
+SmartNoise SQL for the same question about the same rows, which it is given as a frame in memory.
 """
 
 from __future__ import annotations
@@ -22,11 +25,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import duckdb
 from sqlglot import parse_one
 
+from ask import PEER
 from ziggurat.data import Bounds, Categories, Column, Kind, Role, Schema, Table, Unit
 from ziggurat.data.engines import DuckDBEngine, Engine, PostgresEngine, SparkEngine
 from ziggurat.queries import Catalogue, QuestionPlan, Terms, Workload, parse
@@ -38,6 +43,7 @@ STAGED = (
 )
 KNOWN = ("age", "sex", "zone")
 _FEW = 150_000  # rows; of fewer a question about people is answered without compiled loops
+UNITS = ("row", "person")
 WORKS = ("bare-row", "ask-row", "bare-person", "ask-person", "workload", "anonymize", "synthesize", "risk")
 
 
@@ -47,6 +53,9 @@ def main() -> None:
     arguments.add_argument("--rows", default="100000,1000000,10000000")
     arguments.add_argument("--engines", default="duckdb")
     arguments.add_argument("--works", default=",".join(WORKS))
+    arguments.add_argument("--times", type=int, default=1, help="How often each is measured; the median counts.")
+    arguments.add_argument("--smartnoise", default="", help="A Python that has smartnoise-sql.")
+    arguments.add_argument("--peer-rows", type=int, default=1_000_000, help="How many rows it is given at most.")
     arguments.add_argument("--one", nargs=3, metavar=("WORK", "ENGINE", "ADDRESS"), help=argparse.SUPPRESS)
     given = arguments.parse_args()
     if given.one:
@@ -54,22 +63,44 @@ def main() -> None:
         return
     sizes = [int(each) for each in given.rows.split(",")]
     for engine in given.engines.split(","):
-        grow(engine, sizes, given.works.split(","))
+        grow(engine, sizes, given)
 
 
-def grow(engine: str, sizes: list[int], works: list[str]) -> None:
+def grow(engine: str, sizes: list[int], given: argparse.Namespace) -> None:
     """Print the figures of one engine."""
     found: dict[tuple[str, int], dict[str, float]] = {}
+    works: list[str] = given.works.split(",")
+    peers: dict[tuple[str, int], float] = {}
     print(f"\n{engine:<12}" + "".join(f"{size:>30,}" for size in sizes) + f"{'slope':>8}")
     for size in sizes:
         with tempfile.TemporaryDirectory() as folder, ExitStack() as open_servers:
             address = hold_table(engine, size, Path(folder), open_servers)
+            turns = [{work: measure_apart(work, engine, address) for work in works} for _ in range(given.times)]
             for work in works:
-                found[work, size] = measure_apart(work, engine, address)
+                found[work, size] = {each: median(turn[work][each] for turn in turns) for each in turns[0][work]}
+            if given.smartnoise and size <= given.peer_rows:
+                peers |= {(unit, size): ask_peer(unit, size, Path(folder), given.smartnoise) for unit in UNITS}
     for work in works:
         cells = [found[work, size] for size in sizes]
         told = "".join(f"{each['seconds']:>12.2f} s {each['mib']:>6,.0f} M {each['rows']:>6}" for each in cells)
         print(f"{work:<12}{told}{find_slope(sizes, cells):>8}", flush=True)
+    for unit in UNITS:
+        if {f"bare-{unit}", f"ask-{unit}"} <= set(works):
+            ratios = (found[f"ask-{unit}", size]["seconds"] / found[f"bare-{unit}", size]["seconds"] for size in sizes)
+            print(f"{'ask/bare':<9}{unit:<7}" + "".join(f"{ratio:>10.2f} x{'':<18}" for ratio in ratios))
+        if peers:
+            told = (f"{peers[unit, size]:>12.2f} s{'':<16}" if (unit, size) in peers else f"{'':>30}" for size in sizes)
+            print(f"{'SmartNoise':<11}{unit:<7}" + "".join(told), flush=True)
+
+
+def ask_peer(unit: str, rows: int, folder: Path, python: str) -> float:
+    """Seconds of SmartNoise SQL for the same question about the same rows."""
+    text = folder / "peer.csv"
+    with duckdb.connect() as reader:
+        reader.execute(f"COPY (FROM '{folder / 'visits.parquet'}') TO '{text}' (HEADER)")
+    command = [python, "-c", PEER, str(text), str(rows), unit, SQL]
+    told = subprocess.run(command, capture_output=True, text=True, check=True)
+    return float(json.loads(told.stdout.splitlines()[-1]))
 
 
 def find_slope(sizes: list[int], cells: list[dict[str, float]]) -> str:
@@ -194,6 +225,7 @@ def count_fetched(engine: Engine) -> list[int]:
     """Note from now on how many rows come from the engine."""
     fetched: list[int] = []
     query, batches, draw, hand = engine.query, engine.batches, engine.draw_rows, engine.at_hand
+    pieces = engine.hand_over
 
     def counted(answer: Any) -> Any:
         fetched.append(0 if answer is None else answer.num_rows)
@@ -207,6 +239,7 @@ def count_fetched(engine: Engine) -> list[int]:
     watched.draw_rows = lambda *arguments: counted(draw(*arguments))
     watched.at_hand = lambda *arguments: counted(hand(*arguments))
     watched.batches = streamed
+    watched.hand_over = lambda asked: map(counted, pieces(asked))
     return fetched
 
 

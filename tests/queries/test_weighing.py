@@ -12,8 +12,8 @@ from hypothesis import strategies as some
 from ziggurat.data import Bounds, Categories, Column, Kind, Schema, Table, Unit
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.queries import Catalogue, QuestionPlan, Terms, parse
-from ziggurat.queries.answering._effects import LeftOut
 from ziggurat.queries.answering._execution import Execution
+from ziggurat.queries.answering.watching import LeftOut
 from ziggurat.queries.answering.weighing import _asked, _held
 from ziggurat.queries.answering.weighing._few import find_doublings
 from ziggurat.randomness import seeded
@@ -63,7 +63,7 @@ def run(plan, seed, monkeypatch, here):
     """The sums and the rows left out, had here or by the engine's statement."""
     execution = Execution(plan, seeded(seed), None)
     with monkeypatch.context() as patched:
-        patched.setattr(DuckDBEngine, "in_process", here)
+        patched.setattr(DuckDBEngine, "hands_rows", property(lambda _self: here))
         sums = execution._sums([need for need, _ in plan.measured(plan.estimators({}))])
         lost = [execution._watch(each).tolist() for each in plan.watches if isinstance(each, LeftOut)]
     assert (execution._lost is not None) == here

@@ -54,6 +54,11 @@ class Value:
         """Whether both ends of its range are known."""
         return self.lower is not None and self.upper is not None
 
+    @property
+    def presence(self) -> exp.Expr:
+        """What is NULL where the value is missing, and nowhere else: the cell itself, if it need not be moved first."""
+        return self.sql if self.raw is None else self.raw
+
     def domain(self, most: int = MOST_KEYS) -> tuple[Constant, ...] | None:
         """Every value it can take, in order, or None if they are not known or more than `most`."""
         if self.kind is Kind.BOOLEAN:

@@ -37,8 +37,16 @@ class Engine(ABC):
     title: ClassVar[str]
     wide: ClassVar[str] = "DECIMAL(38, 0)"
     writes: ClassVar[tuple[str, ...]] = ()  # the endings of files that `write_rows` writes
-    in_process: ClassVar[bool] = False
-    """Whether rows pass from the engine to this process without leaving it, at next to no cost."""
+    computes_again: ClassVar[bool] = False
+    """Whether a cell that two aggregates of a query read is computed for each of them."""
+    knows_extremes: ClassVar[bool] = False
+    """Whether it takes next to nothing to find that no cell of a column is beyond a bound."""
+    gathers_units: ClassVar[bool] = False
+    """Whether `hand_over` gives all rows of one unit in one piece."""
+    most_parts: ClassVar[int] = 1 << 20
+    """In how many parts, at most, rows are handed over before it is better not to; each is a scan."""
+    handed_at_once: ClassVar[int] = 2**29
+    """How many bytes of rows are handed over at once, at most."""
 
     @abstractmethod
     def _fetch(self, statement: str) -> pa.Table:
@@ -47,6 +55,11 @@ class Engine(ABC):
     @property
     def spread(self) -> bool:
         """Whether several machines do the work, so that what one of them could read is better read by all."""
+        return False
+
+    @property
+    def hands_rows(self) -> bool:
+        """Whether rows of numbers reach this process sooner than the engine would have sorted them."""
         return False
 
     @abstractmethod
@@ -165,6 +178,17 @@ class Engine(ABC):
         found = self._withheld(lambda: self._stream(written), lambda: _operation(expression))
         while (piece := self._withheld(lambda: next(found, None), lambda: _operation(expression))) is not None:
             yield piece
+
+    def hand_over(self, expression: exp.Expr) -> Iterator[pa.Table]:
+        """Run a query for rows of units and give its answer piece by piece, in types that tell units apart.
+
+        Parameters
+        ----------
+        expression
+            A sqlglot expression, as for `query`. Its first column is the unit, the others are whole numbers, and none
+            of it is NULL.
+        """
+        return self.pieces(expression)
 
     def _stream(self, statement: str) -> Iterator[pa.Table]:
         """Run one statement and give its answer piece by piece; an engine that cannot gives it whole."""
@@ -334,6 +358,12 @@ def is_finite(cell: exp.Expr) -> exp.Expr:
     engine has its own word for this condition, which the contract suite holds against such files.
     """
     return exp.Anonymous(this=_FINITE, expressions=[cell])
+
+
+def finite_cell(condition: exp.Expr) -> exp.Expr | None:
+    """Return the cell that `is_finite` gave this very condition for; None if it is another one."""
+    bare = condition.unnest()
+    return bare.expressions[0] if isinstance(bare, exp.Anonymous) and bare.this == _FINITE else None
 
 
 def captured(cell: exp.Expr, pattern: str) -> exp.Expr:

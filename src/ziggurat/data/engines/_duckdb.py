@@ -44,6 +44,7 @@ class _DuckDB(Engine):
     dialect: ClassVar[str] = "duckdb"
     title: ClassVar[str] = "DuckDB"
     wide: ClassVar[str] = "INT128"  # twice as fast as its decimals
+    knows_extremes: ClassVar[bool] = True
 
     def _native(self, node: exp.Expr) -> exp.Expr:
         # DuckDB adds up integers of 64 bits in 128 on its own, and faster than integers of 128 bits.
@@ -65,6 +66,10 @@ class _DuckDB(Engine):
     def _scramble(self, parts: list[exp.Expr]) -> exp.Expr:
         return exp.Anonymous(this="HASH", expressions=parts)
 
+    def _in_byte_order(self, cell: exp.Expr) -> exp.Expr:
+        # A column or a connection may have been told that texts which differ in case or accents are the same.
+        return exp.paren(exp.Collate(this=exp.paren(cell), expression=exp.to_identifier("C", quoted=True)))
+
 
 class DuckDBEngine(_DuckDB):
     """DuckDB in this process: files, frames and Arrow tables, larger than memory if need be.
@@ -75,8 +80,6 @@ class DuckDBEngine(_DuckDB):
         An open DuckDB connection to use; by default a private in-memory database.
     """
 
-    in_process: ClassVar[bool] = True
-
     def __init__(self, connection: duckdb.DuckDBPyConnection | None = None) -> None:
         self._owned = connection is None
         self._connection = _private() if connection is None else connection
@@ -85,6 +88,11 @@ class DuckDBEngine(_DuckDB):
         self._sealed: dict[str, Mark] = {}
         self._texts: dict[str, LoadedText] = {}
         self._columns: dict[str, pa.Table | list[str]] = {}
+
+    @property
+    def hands_rows(self) -> bool:
+        """Yes: the engine is in this process."""
+        return True
 
     def attach(self, data: object, layout: FileLayout | None = None) -> str:
         """Make a file (CSV, TSV, Parquet, Arrow), an Arrow table, dataset or reader visible to queries.

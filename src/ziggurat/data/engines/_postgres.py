@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pyarrow as pa
 from sqlglot import exp
 
-from ziggurat.data.engines._base import Engine, keep_lots
+from ziggurat.data.engines._base import Engine, finite_cell, keep_lots
 from ziggurat.data.engines._canonical import WIDE_INTEGER, canonical
+from ziggurat.data.engines._packing import PACKED_BY_SORTING, RowPacking
 from ziggurat.errors import EngineError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ziggurat.randomness import Source
 
 _NUMERIC = 1700
+_HASHES_ROWS = 14_00_00  # the version from which a row is hashed without being written out
 _BATCH = 50_000
 _IN_QUERY = 1_000  # rows of a table of ours that are written into a query; more are lent as a table
 # For one transaction: a scan begins at the first row, wherever others are, and nobody helps with it.
@@ -56,6 +58,8 @@ class PostgresEngine(Engine):
 
     dialect: ClassVar[str] = "postgres"
     title: ClassVar[str] = "PostgreSQL"
+    computes_again: ClassVar[bool] = True
+    gathers_units: ClassVar[bool] = True
 
     def __init__(self, connection: "str | Connection[Any]") -> None:
         self._address = connection if isinstance(connection, str) else None
@@ -75,19 +79,63 @@ class PostgresEngine(Engine):
             self._connection.close()
             self._connection = _connect(self._address)
 
+    def _native(self, node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.And) and isinstance(node.expression, exp.Between):
+            known, cell = finite_cell(node.this), node.expression.this
+            if known is not None and known in (cell, exp.cast(cell, "DOUBLE")):
+                # Neither NaN nor infinity lies between two numbers here, and statistics are not asked instead of cells.
+                return node.expression.transform(self._native)
+        return super()._native(node)
+
+    def _finite(self, cell: exp.Expr) -> exp.Expr:
+        # NaN is greater than infinity here. Two comparisons take less time than a list.
+        ends = [exp.cast(exp.Literal.string(word), "DOUBLE") for word in ("-Infinity", "Infinity")]
+        above = exp.GT(this=cell, expression=ends[0])
+        return exp.and_(above, exp.LT(this=cell.copy(), expression=ends[1]), copy=False)
+
     def _total(self, cell: exp.Expr) -> exp.Expr:
         return exp.Sum(this=cell)  # a numeric, which PostgreSQL adds up in 128 bits
 
     def _scramble(self, parts: list[exp.Expr]) -> exp.Expr:
         salt, *cells = parts
-        row = exp.cast(exp.Anonymous(this="ROW", expressions=cells), "TEXT")
-        return exp.Anonymous(this="HASHTEXTEXTENDED", expressions=[row, salt])
+        row: exp.Expr = exp.Anonymous(this="ROW", expressions=cells)
+        if self._connection.info.server_version >= _HASHES_ROWS:
+            return exp.Anonymous(this="HASH_RECORD_EXTENDED", expressions=[row, salt])
+        return exp.Anonymous(this="HASHTEXTEXTENDED", expressions=[exp.cast(row, "TEXT"), salt])
 
     def _capture(self, cell: exp.Expr, pattern: exp.Expr) -> exp.Expr:
         return exp.Anonymous(this="SUBSTRING", expressions=[cell, pattern])
 
     def _in_byte_order(self, cell: exp.Expr) -> exp.Expr:
-        return exp.Collate(this=cell, expression=exp.to_identifier("C", quoted=True))
+        return exp.paren(exp.Collate(this=exp.paren(cell), expression=exp.to_identifier("C", quoted=True)))
+
+    @property
+    def hands_rows(self) -> bool:
+        """Yes: packed by unit, they take less time than to be sorted there."""
+        return True
+
+    def hand_over(self, expression: exp.Expr) -> Iterator[pa.Table]:
+        """Run a query for rows of units and give its answer packed, all rows of a unit in one piece.
+
+        The server puts rows in the order of a few hundred parts of the units, within the memory that it gives every
+        query, and packs each part into one cell, which takes a third of the time that single rows would.
+        """
+        written = self.statement(expression)
+        pieces = self._withheld(lambda: self._pack(written), "Handing over rows")
+        while (piece := self._withheld(lambda: next(pieces, None), "Handing over rows")) is not None:
+            yield piece
+
+    def _pack(self, statement: str) -> Iterator[pa.Table]:
+        with self._lock, self._connection.transaction(), self._connection.cursor() as cursor:
+            cursor.execute(f"SELECT * FROM ({statement}) AS asked LIMIT 0".encode())  # noqa: S608
+            packing = RowPacking(cursor.description or [])
+            yield packing.empty
+            if not packing.possible:
+                return
+            for each in PACKED_BY_SORTING:
+                cursor.execute(each.encode())
+            for found in cursor.stream(packing.wrap(statement).encode(), binary=True):
+                yield packing.unpack(found)
 
     def _fetch(self, statement: str, first: Sequence[str] = ()) -> pa.Table:
         with self._lock, self._connection.transaction(), self._connection.cursor() as cursor:

@@ -51,6 +51,8 @@ class SparkEngine(Engine):
     dialect: ClassVar[str] = "spark"
     title: ClassVar[str] = "Spark"
     writes: ClassVar[tuple[str, ...]] = SPARK_ENDINGS
+    most_parts: ClassVar[int] = 12
+    handed_at_once: ClassVar[int] = 2**27  # they lie in the driver's heap until they are here
 
     def __init__(self, session: "SparkSession | str | None" = None) -> None:
         is_given = session is not None and not isinstance(session, str)
@@ -84,6 +86,16 @@ class SparkEngine(Engine):
     def spread(self) -> bool:
         """Whether several machines do the work; a local session is this machine alone."""
         return not str(self._session.conf.get("spark.master", "local")).startswith("local")
+
+    @property
+    def hands_rows(self) -> bool:
+        """Whether all work is done on this machine; a cluster sorts where its rows are."""
+        return not self.spread
+
+    def hand_over(self, expression: exp.Expr) -> Iterator[pa.Table]:
+        """Run a query for rows of units and give its answer at once: Spark sends columns so, and single rows else."""
+        statement = self.statement(expression)
+        yield self._withheld(lambda: self._fetch(statement), "Handing over rows")
 
     def name_for_later(self) -> str:
         """Give a name that `show` will give a meaning."""

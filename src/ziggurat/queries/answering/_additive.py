@@ -168,7 +168,7 @@ class SumEstimator(Estimator):
         """One total; a row moves it by at most the larger bound."""
         largest = max(map(abs, quantize_range(self.value, self.grid)))
         cell = where(quantize_value(self.value, self.grid), self.aggregate.where)
-        of = where(self.value.sql, self.aggregate.where)
+        of = where(self.value.presence, self.aggregate.where)
         return (Need("sum", cell, self.fixed or max(largest, 1), Fraction(1), of),)
 
     def estimates(self, measured: Mapping[tuple[str, str], NoisyTotals], confidence: Fraction) -> list[Estimate]:
@@ -205,8 +205,9 @@ def count_need(aggregate: Aggregate, weight: Fraction = Fraction(1)) -> Need:
         if aggregate.where is None:
             return Need("rows", None, 1, weight)
         return Need("count", where(exp.Literal.number(1), aggregate.where), 1, weight)
-    kind = "distinct" if aggregate.measure is Measure.COUNT_DISTINCT else "count"
-    return Need(kind, where(aggregate.value.sql, aggregate.where), 1, weight)
+    if aggregate.measure is Measure.COUNT_DISTINCT:
+        return Need("distinct", where(aggregate.value.sql, aggregate.where), 1, weight)
+    return Need("count", where(aggregate.value.presence, aggregate.where), 1, weight)
 
 
 def grid_for(value: Value, bits: int, learned: bool = False, spread: bool = False) -> Fraction:

@@ -149,8 +149,8 @@ class Ranked(Chooser):
             raise QuestionError("A quantile's share may have at most six decimals; round it.")
         self.share = share
         self.grid = _bin_width(value)
-        if value.is_number:
-            quantize_range(value, self.grid)  # refuses bounds that no grid spans, before anything is paid for
+        # Refuses bounds that no grid spans, before anything is paid for.
+        self.ends = quantize_range(value, self.grid) if value.is_number else (0, 0)
         moved = max(share.numerator, share.denominator - share.numerator) * shared.rows
         each = epsilon / shared.groups
         self.point = Selection(each / 3, moved, neighbours=neighbours)
@@ -168,8 +168,7 @@ class Ranked(Chooser):
         """Every point of the grid between the bounds."""
         if self.value.kind is Kind.DATE:
             return self.value.domain(MOST_CANDIDATES) or ()
-        lower, upper = quantize_range(self.value, self.grid)
-        return range(lower, upper + 1)
+        return range(self.ends[0], self.ends[1] + 1)
 
     def choose(self, counts: Integers, confidence: Fraction, source: Source) -> Estimate:
         """The quantile of one group, and an interval at this confidence."""
@@ -195,9 +194,12 @@ class Ranked(Chooser):
 
     def _end(self, reach: Integers, aim: int, source: Source) -> int:
         """Choose the candidate whose rank is `aim` off the quantile; beyond both ends lies one more."""
-        beyond = np.concatenate([[max(0, aim - int(reach[0]))], np.zeros(reach.size - 1, np.int64)])
-        inside = np.maximum(0, np.maximum(reach[:-1] - aim, aim - reach[1:]))
-        scores = -np.concatenate([beyond[:1], inside, [max(0, int(reach[-1]) - aim)]])
+        off = reach - aim
+        scores = np.empty(reach.size + 1, dtype=np.int64)
+        scores[0], scores[-1] = min(0, int(off[0])), min(0, -int(off[-1]))
+        inside = scores[1:-1]
+        np.minimum(np.negative(off[:-1], out=inside), off[1:], out=inside)
+        np.minimum(inside, 0, out=inside)
         return min(max(self.end.release(scores, source).value - 1, 0), reach.size - 2)
 
     def _edge(self, place: int, side: int) -> int | float | date:

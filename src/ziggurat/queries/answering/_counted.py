@@ -7,6 +7,8 @@ from typing import Any
 
 from sqlglot import exp
 
+from ziggurat.data import Kind
+from ziggurat.data.engines import in_byte_order
 from ziggurat.data.expressions import constant, is_filled
 from ziggurat.queries._question import Question
 from ziggurat.queries._value import Constant, Value
@@ -22,10 +24,13 @@ def key_names(question: Question) -> list[str]:
     return [f"key_{place}" for place in range(len(question.keys))]
 
 
-def rows_of(question: Question, inputs: Mapping[str, exp.Expr], *, keys: bool = True) -> exp.Select:
+def rows_of(
+    question: Question, inputs: Mapping[str, exp.Expr], *, keys: bool = True, keyless: bool = False
+) -> exp.Select:
     """SELECT the unit (if it has a column), the keys and the inputs of the rows that count.
 
-    Rows without a unit belong to nobody and rows without a key to no group: both are left out.
+    Rows without a unit belong to nobody and rows without a key to no group: both are left out, the latter unless
+    `keyless` rows are wanted.
     """
     relation, private = question.relation, has_private_keys(question)
     columns: list[exp.Expr] = []
@@ -36,11 +41,13 @@ def rows_of(question: Question, inputs: Mapping[str, exp.Expr], *, keys: bool = 
         conditions.append(_is_there(unit))
     if keys:
         for name, key in zip(key_names(question), question.keys, strict=True):
-            columns.append(key.value.sql.copy().as_(name, quoted=True))
-            conditions.append(_is_declared(key.value) if private else _is_there(key.value.sql))
+            columns.append(compare_exactly(key.value.kind, key.value.sql.copy()).as_(name, quoted=True))
+            if not keyless:
+                conditions.append(_is_declared(key.value) if private else _is_there(key.value.sql))
     columns += [cell.copy().as_(name, quoted=True) for name, cell in inputs.items()]
     rows = relation.query.subquery("counted", copy=True)
-    return exp.select(*(columns or [exp.Literal.number(1).as_("one")])).from_(rows).where(*conditions)
+    found = exp.select(*(columns or [exp.Literal.number(1).as_("one")]), copy=False).from_(rows, copy=False)
+    return found.where(*conditions, copy=False)
 
 
 def select_counted(question: Question, shared: Contribution, inputs: Mapping[str, exp.Expr], salt: int) -> exp.Select:
@@ -55,8 +62,17 @@ def select_counted(question: Question, shared: Contribution, inputs: Mapping[str
 def group_rows(rows: exp.Select, keys: Sequence[str], aggregates: Sequence[exp.Expr]) -> exp.Select:
     """Aggregate rows by keys."""
     columns = [exp.column(name, quoted=True) for name in keys]
-    query = exp.select(*columns, *aggregates).from_(rows.subquery("counted", copy=False))
-    return query.group_by(*(each.copy() for each in columns)) if columns else query
+    query = exp.select(*columns, *aggregates, copy=False).from_(rows.subquery("counted", copy=False), copy=False)
+    return query.group_by(*(each.copy() for each in columns), copy=False) if columns else query
+
+
+def compare_exactly(kind: Kind, cell: exp.Expr) -> exp.Expr:
+    """Return a cell such that only equal texts are one group.
+
+    A column may have a collation to which texts are the same that differ in case, say. Which of them a group was called
+    by would then be decided by whoever's row comes first, and one person could move the rows of all others to a name.
+    """
+    return in_byte_order(cell) if kind is Kind.TEXT else cell
 
 
 def _is_declared(value: Value) -> exp.Expr:

@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.data.expressions import exact_sum
+from ziggurat.errors import EngineError
 from ziggurat.mechanisms import AdditiveNoise, Noisy
 from ziggurat.queries._answer import Answer, Effect, Estimate
 from ziggurat.queries._question import Measure
@@ -24,10 +25,28 @@ from ziggurat.queries.answering._additive import Need, NoisyTotals
 from ziggurat.queries.answering._averages import MeanEstimator, VarianceEstimator
 from ziggurat.queries.answering._bounding import UnitTotal, weigh_units
 from ziggurat.queries.answering._chosen import Chooser, CountedCandidates, Frequent
-from ziggurat.queries.answering._counted import UNIT, group_rows, key_names, rows_of, select_counted, sort_key
-from ziggurat.queries.answering._effects import BUCKET, COUNT, LeftOut, Reach, Watch
+from ziggurat.queries.answering._counted import (
+    UNIT,
+    compare_exactly,
+    group_rows,
+    key_names,
+    rows_of,
+    select_counted,
+    sort_key,
+)
 from ziggurat.queries.answering._plan import QuestionPlan
 from ziggurat.queries.answering._widening import widen
+from ziggurat.queries.answering.watching import (
+    BUCKET,
+    COUNT,
+    Clipped,
+    LeftOut,
+    Reach,
+    Watch,
+    count_outside,
+    is_any_outside,
+    read_outside,
+)
 from ziggurat.queries.answering.weighing import AskedUnits
 from ziggurat.randomness import Source, choose_source, uniform_below
 from ziggurat.wording import count_noun
@@ -36,6 +55,7 @@ Integers = npt.NDArray[np.int64]
 Group = tuple[Constant, ...]
 
 _LARGEST = 2**61
+_OUTSIDE = "ziggurat_outside"
 
 
 class Execution:
@@ -51,6 +71,9 @@ class Execution:
         self.averaged_over: dict[str, float] = {}
         self._lost: Integers | None = None
         self._told = False
+        self._clipped = [each for each in plan.watches if isinstance(each, Clipped)]
+        self._outside: dict[str, Integers] | None = None
+        self._none_outside = False
 
     def answer(self) -> Answer:
         """Do everything in order; the order of the draws is part of what a seed repeats."""
@@ -105,16 +128,20 @@ class Execution:
             wanted.append(Need("units", None, 1, Fraction(1)))
         if not wanted:
             return {}
-        read = [_same_presence(wanted, place) for place in range(len(wanted))]
+        again = self.question.relation.engine.computes_again and not self.plan.weighs
+        read = [place if again else _same_presence(wanted, place) for place in range(len(wanted))]
         inputs = {f"input_{place}": cell for place in read if (cell := wanted[place].input) is not None}
         names = [f"input_{place}" if wanted[place].input is not None else None for place in read]
         if self.plan.weighs and (found := self._weigh_here(wanted, inputs, names)) is not None:
             return found
         query = (self._weigh if self.plan.weighs else self._by_lot)(wanted, inputs, names)
         keys = key_names(self.question)
+        rows = self._query(query, "aggregating", self._told)
+        if self._looks_outside:
+            self._none_outside = not any(row[_OUTSIDE] for row in rows)
         return {
             tuple(row[name] for name in keys): [_clip(row[f"measured_{place}"]) for place in range(len(wanted))]
-            for row in self._query(query, "aggregating", self._told)
+            for row in rows
         }
 
     def _by_lot(self, needs: Sequence[Need], inputs: Mapping[str, exp.Expr], names: Sequence[str | None]) -> exp.Select:
@@ -123,7 +150,23 @@ class Execution:
             _combine(need, name, self._has_unit).as_(f"measured_{place}", quoted=True)
             for place, (need, name) in enumerate(zip(needs, names, strict=True))
         ]
-        return group_rows(self._rows(inputs), key_names(self.question), columns)
+        if not self._looks_outside:
+            return group_rows(self._rows(inputs), key_names(self.question), columns)
+        # One scan for both. Rows without a key have cells, too; they are in groups of which none is answered.
+        outside = exp.Case(ifs=[exp.If(this=is_any_outside(self._clipped), true=exp.Literal.number(1))])
+        rows = rows_of(self.question, {**inputs, _OUTSIDE: outside}, keyless=True)
+        columns.append(exp.Count(this=exp.column(_OUTSIDE, quoted=True)).as_(_OUTSIDE, quoted=True))
+        return group_rows(rows, key_names(self.question), columns)
+
+    @property
+    def _looks_outside(self) -> bool:
+        """Whether it is seen with the sums that no cell lies outside its bounds, which then need not be counted.
+
+        It depends on nothing but the question, the terms and the engine; and the histogram is the same.
+        """
+        slow = not self.question.relation.engine.knows_extremes
+        public = self.plan.selection is None and not self.plan.shared.bounding
+        return bool(self._clipped) and slow and public
 
     def _totals(self, needs: Sequence[Need], names: Sequence[str | None]) -> list[UnitTotal]:
         """What a unit adds to each sum, and at most."""
@@ -136,17 +179,20 @@ class Execution:
     def _weigh_here(
         self, needs: Sequence[Need], inputs: Mapping[str, exp.Expr], names: Sequence[str | None]
     ) -> dict[Group, list[int]] | None:
-        """The same as `_weigh` where the engine is in this process; the rows that are left out are counted with it."""
+        """The same as `_weigh` where the engine hands over rows; those that are left out are counted with it."""
         largest = max(need.largest for need in needs)
         asked = AskedUnits(self.question, self.plan.shared, inputs, self._totals(needs, names), largest, self.salt)
         if not asked.possible:
             return None
         self.tell("aggregating")
-        found = asked.weigh(self.plan.selection is None, LeftOut.size, self._query)
+        try:
+            found = asked.weigh(self.plan.selection is None, LeftOut.size, self._query)
+        except EngineError:
+            found = None  # too much for the engine to hand over, of one unit or of all; else it fails again
         if asked.tells_units:
             self.statements.append(asked.statement)
         if found is None:
-            # One unit has more rows than can be held; which statement ran instead would tell of that.
+            # More rows than can be handed over or held; which statement ran instead would tell of that.
             self._told = asked.tells_units
             return None
         sums, self._lost = found
@@ -211,7 +257,7 @@ class Execution:
 
     def _choose(self, name: str, chooser: Chooser, groups: Sequence[Group]) -> list[Estimate]:
         keys = key_names(self.question)
-        rows = self._rows({"candidate": chooser.cell})
+        rows = self._rows({"candidate": compare_exactly(chooser.value.kind, chooser.cell)})
         query = group_rows(rows, [*keys, "candidate"], [exp.Count(this=exp.Star()).as_(COUNT)])
         found = self._table(query, f"counting the candidates of {name}")
         counts = CountedCandidates(found, keys, chooser.candidates)
@@ -240,10 +286,25 @@ class Execution:
         """The histogram of a watch: counted with the sums, or asked for on its own."""
         if isinstance(watch, LeftOut) and self._lost is not None:
             return self._lost
+        if isinstance(watch, Clipped):
+            if self._outside is None:
+                self._outside = self._count_outside()
+            return self._outside[watch.title]
         told = isinstance(watch, LeftOut) and self._told
-        rows = self._query(watch.query(), f"estimating {watch.title}", told)
-        found = {row[BUCKET]: row[COUNT] for row in rows}
-        return np.array([found.get(place, 0) for place in range(watch.size)], dtype=np.int64)
+        return watch.read(self._query(watch.query(), f"estimating {watch.title}", told))
+
+    def _count_outside(self) -> dict[str, Integers]:
+        """The histograms of the cells outside their bounds, of all columns at once.
+
+        The statement is told whether it had to be run or not, so that it tells nothing of the rows.
+        """
+        query, step = count_outside(self._clipped), "estimating cells outside the bounds"
+        if self._none_outside:
+            self.tell(step)
+            self.statements.append(self.question.relation.engine.statement(query))
+        rows = [] if self._none_outside else self._query(query, step)
+        counts = read_outside(self._clipped, rows)
+        return {each.title: histogram for each, histogram in zip(self._clipped, counts, strict=True)}
 
     def _widen(self, estimates: dict[str, list[Estimate]], watch: Watch, by: Reach) -> dict[str, list[Estimate]]:
         """Stretch the intervals of a single group by the estimated effect; of several nobody knows whose it is."""

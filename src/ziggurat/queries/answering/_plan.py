@@ -28,8 +28,8 @@ from ziggurat.queries.answering._budget import (
 )
 from ziggurat.queries.answering._chosen import Chooser, Frequent, Ranked
 from ziggurat.queries.answering._contribution import Contribution, contribution
-from ziggurat.queries.answering._effects import Watch, watches_of
 from ziggurat.queries.answering._learning import MagnitudeBuckets, placeholder
+from ziggurat.queries.answering.watching import Watch, watches_of
 from ziggurat.randomness import Source
 
 GROUP_SIZE = 1_000

@@ -12,7 +12,7 @@ from typing import Any
 
 from ziggurat.queries._answer import Estimate
 from ziggurat.queries._question import Aggregate, Measure
-from ziggurat.queries.answering._effects import Clipped, LeftOut, Reach, Watch
+from ziggurat.queries.answering.watching import Clipped, LeftOut, Reach, Watch
 
 
 def widen(estimate: Estimate, aggregate: Aggregate, watch: Watch, reach: Reach, count: float | None) -> Estimate:

@@ -1,4 +1,4 @@
-"""The rows of units as an engine in this process is asked for them: unit, lot, code of the group, cells.
+"""The rows of units as an engine that hands them over is asked for them: unit, lot, code of the group, cells.
 
 What `weigh_units` has the engine do, in one scan and without a sort. Unit: that of the relation, add-or-remove-one.
 The lot of a group is the same function of its unit, its keys and the salt; the `groups` groups with the smallest lots
@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
@@ -26,7 +25,7 @@ from ziggurat.queries._question import Question
 from ziggurat.queries._value import Constant
 from ziggurat.queries.answering._bounding import UnitTotal
 from ziggurat.queries.answering._contribution import Contribution
-from ziggurat.queries.answering._counted import UNIT, group_rows, key_names, rows_of, sort_key
+from ziggurat.queries.answering._counted import UNIT, compare_exactly, group_rows, key_names, rows_of, sort_key
 from ziggurat.queries.answering.weighing._few import MISSING
 from ziggurat.queries.answering.weighing._held import HeldRows, UnitLimits, WeighedUnits, can_hold
 
@@ -40,7 +39,7 @@ _ARROW = {Kind.BOOLEAN: pa.bool_(), Kind.INTEGER: pa.int64(), Kind.REAL: pa.floa
 
 
 class AskedUnits:
-    """What units add to a question, had from an engine in this process.
+    """What units add to a question, had from an engine that hands over rows.
 
     Parameters
     ----------
@@ -74,7 +73,7 @@ class AskedUnits:
     def possible(self) -> bool:
         """Whether this way is open; it depends on nothing but the engine, the question and the terms."""
         fits = self.largest < _LARGEST_CELL and all(each.limit < _LARGEST_TOTAL for each in self.totals)
-        return self.engine.in_process and fits
+        return self.engine.hands_rows and fits
 
     @property
     def statement(self) -> str:
@@ -117,7 +116,7 @@ class AskedUnits:
         kinds = [_ARROW.get(key.value.kind, pa.string()) for key in self.question.keys]
         columns = list(zip(*groups, strict=True)) or [()] * len(kinds)
         arrays = [pa.array(cells, kind) for cells, kind in zip(columns, kinds, strict=True)]
-        codes = pa.array(np.arange(len(groups), dtype=np.int32))
+        codes = pa.array(range(len(groups)), pa.int64())
         return pa.table([*arrays, codes], names=[*self.keys, _CODE])
 
     def _weigh_parts(self, lent: exp.Expr | None, many: int, doublings: int) -> WeighedUnits | None:
@@ -125,20 +124,21 @@ class AskedUnits:
         sources = [list(self.inputs).index(each.column) if each.column is not None else -1 for each in self.totals]
         groups = self.shared.groups if self.keys else 1
         limits = UnitLimits(self.shared.rows, groups, self.totals, sources, many, doublings)
-        room = _MEMORY // (20 + 4 * len(self.inputs))
-        parts = -(-self._count_rows() // room)
+        room = min(_MEMORY, self.engine.handed_at_once) // (20 + 4 * len(self.inputs))
+        parts = 1 if self.engine.gathers_units else max(-(-self._count_rows() // room), 1)
+        if parts > self.engine.most_parts:
+            return None
         found: WeighedUnits | None = None
-        for part in range(max(parts, 1)):
+        for part in range(parts):
             held = HeldRows(limits, len(self.inputs), 2 * room)
-            for piece in self.engine.pieces(self._rows(lent, part, parts)):
+            for piece in self.engine.hand_over(self._rows(lent, part, parts)):
                 self.tells_units = can_hold(piece.schema.types[0])
+                if self.engine.gathers_units and held.is_full(piece.num_rows):
+                    found = held.weigh().with_others(found)
+                    held = HeldRows(limits, len(self.inputs), 2 * room)
                 if not self.tells_units or not held.take(piece):
                     return None
-            weighed = held.weigh()
-            if found is None:
-                found = weighed
-            else:
-                found.add(weighed)
+            found = held.weigh().with_others(found)
         return found
 
     def _count_rows(self) -> int:
@@ -153,20 +153,30 @@ class AskedUnits:
         columns += [self._cell(name).as_(name, quoted=True) for name in self.inputs]
         query = exp.select(*columns).from_(rows_of(self.question, self.inputs).subquery("counted", copy=False))
         if parts > 1:
-            place = exp.Mod(this=scramble([unit.copy()], parts), expression=exp.Literal.number(parts))
-            query = query.where(exp.EQ(this=place, expression=exp.Literal.number(part)))
+            query = query.where(_is_in_part(unit, part, parts))
         if not keys or lent is None:
             return query
         code = exp.Min(this=_column(_CODE)).as_(_CODE, quoted=True)
-        once = exp.select(*(_column(name) for name in self.keys), code).from_(lent.copy())
-        once = once.group_by(*(_column(name) for name in self.keys))
+        listed = [self._in_order(_column(name), place).as_(name, quoted=True) for place, name in enumerate(self.keys)]
+        told = exp.select(*listed, _column(_CODE)).from_(lent.copy())
+        once = group_rows(told, self.keys, [code])
         same = [exp.EQ(this=_column(name, "counted"), expression=_column(name, "listed")) for name in self.keys]
         return query.join(once.subquery("listed", copy=False), on=exp.and_(*same), join_type="left")
 
     def _lot(self, unit: exp.Expr, keys: Sequence[exp.Expr]) -> exp.Expr:
-        nothing = exp.cast(exp.Literal.number(0), "BIGINT")
-        lot = scramble([each.copy() for each in (unit, *keys)], self.salt) if keys else nothing
-        return lot.as_(_LOT, quoted=True)
+        """The lot of the group of a row; of reals that are the same, such as 0 and -0, it is that of the listed one."""
+        if not keys:
+            return exp.cast(exp.Literal.number(0), "BIGINT").as_(_LOT, quoted=True)
+        cells = [
+            exp.Coalesce(this=_column(name, "listed"), expressions=[cell.copy()])
+            if key.value.kind is Kind.REAL
+            else cell.copy()
+            for name, key, cell in zip(self.keys, self.question.keys, keys, strict=True)
+        ]
+        return scramble([unit.copy(), *cells], self.salt).as_(_LOT, quoted=True)
+
+    def _in_order(self, cell: exp.Expr, place: int) -> exp.Expr:
+        return compare_exactly(self.question.keys[place].value.kind, cell)
 
     def _code(self) -> exp.Expr:
         code: exp.Expr = exp.Literal.number(0)
@@ -183,6 +193,14 @@ class AskedUnits:
         there = exp.not_(exp.Is(this=cell, expression=exp.Null()), copy=False)
         one = exp.cast(exp.Literal.number(1), "BIGINT")
         return exp.Case(ifs=[exp.If(this=there, true=one)], default=missing)
+
+
+def _is_in_part(unit: exp.Expr, part: int, parts: int) -> exp.Expr:
+    """The condition that a unit is in a part: by its remainder, which is negative where numbers are."""
+    many = exp.Literal.number(parts)
+    rest = exp.paren(exp.Mod(this=scramble([unit.copy()], parts), expression=many))
+    place = exp.Mod(this=exp.paren(exp.Add(this=rest, expression=many.copy())), expression=many.copy())
+    return exp.EQ(this=place, expression=exp.Literal.number(part))
 
 
 def _column(name: str, table: str | None = None) -> exp.Column:

@@ -30,6 +30,12 @@ class WeighedUnits:
     kept: Integers
     lost: Integers
 
+    def with_others(self, others: WeighedUnits | None) -> WeighedUnits:
+        """What both these units and others add."""
+        if others is not None:
+            self.add(others)
+        return self
+
     def add(self, other: WeighedUnits) -> None:
         """Take in what other units add."""
         for mine, theirs in zip(self.sums, other.sums, strict=True):
@@ -88,6 +94,10 @@ class HeldRows:
         self._pieces = []
         return True
 
+    def is_full(self, more: int) -> bool:
+        """Whether so many rows more would be more than half of what there is room for."""
+        return self._rows > 0 and 2 * (self._rows + more) > self._room
+
     def weigh(self) -> WeighedUnits:
         """What all units add together."""
         return self._weigh_few() if self._laid is None else self._weigh_many()
@@ -129,7 +139,7 @@ class HeldRows:
         )
 
     def _joined(self) -> tuple[Integers, Any, Any, Integers]:
-        known: dict[str, int] = {}
+        known: dict[str | bytes, int] = {}
         units = [
             np.array([known.setdefault(text, len(known)) for text in piece[0].to_pylist()], dtype=np.int64)
             if _is_text(piece[0].type)
@@ -228,11 +238,17 @@ def can_hold(unit: pa.DataType) -> bool:
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    kinds = pa.types
+    return bool(kinds.is_string(kind) or kinds.is_large_string(kind) or _is_bytes(kind))
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
 def _letters(texts: Any) -> tuple[Integers, npt.NDArray[np.uint8]]:
-    width = np.int64 if pa.types.is_large_string(texts.type) else np.int32
+    is_large = pa.types.is_large_string(texts.type) or pa.types.is_large_binary(texts.type)
+    width = np.int64 if is_large else np.int32
     _, ends, letters = texts.buffers()
     starts = np.frombuffer(ends, dtype=width)[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
     return starts, np.frombuffer(letters or b"", dtype=np.uint8)
@@ -241,7 +257,9 @@ def _letters(texts: Any) -> tuple[Integers, npt.NDArray[np.uint8]]:
 def _numbers(columns: list[Any]) -> tuple[Any, Any, Integers]:
     lots, codes, *cells = map(_words, columns[1:])
     stacked = np.stack(cells) if cells else np.zeros((0, len(columns[0])), np.int64)
-    return lots.astype(np.uint64, copy=False), codes, stacked
+    if lots.dtype == np.int64:
+        lots = lots.view(np.uint64) ^ np.uint64(1 << 63)  # in the same order
+    return lots, codes, stacked
 
 
 def _join_chunks(column: pa.ChunkedArray) -> Any:

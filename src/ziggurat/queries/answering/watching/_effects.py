@@ -10,32 +10,28 @@ with its upper end, in number and in size, because an interval should reach as f
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import log
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from ziggurat.data import Kind
-from ziggurat.data.expressions import constant
 from ziggurat.mechanisms import Laplace
 from ziggurat.privacy import Neighbours
 from ziggurat.queries._answer import Effect, in_figures
-from ziggurat.queries._question import Measure, Question
-from ziggurat.queries._terms import Terms
-from ziggurat.queries._value import Value
-from ziggurat.queries.answering._budget import has_private_keys
+from ziggurat.queries._question import Question
 from ziggurat.queries.answering._contribution import Contribution
 from ziggurat.queries.answering._counted import UNIT, group_rows, key_names, rows_of
-from ziggurat.queries.answering._grid import split_guard
 
 Integers = npt.NDArray[np.int64]
-BUCKET, COUNT, _CELL = "bucket", "units", "cell"
+BUCKET, COUNT = "bucket", "units"
+"""What the columns of an answer to a watch are called."""
 
 _DOUBLINGS = 20
-_OVERSHOOTS = 8
 
 
 class Watch(ABC):
@@ -64,6 +60,11 @@ class Watch(ABC):
     @abstractmethod
     def query(self) -> exp.Select:
         """SELECT bucket and count."""
+
+    def read(self, rows: Iterable[dict[str, Any]]) -> Integers:
+        """The histogram, from the answer to `query`."""
+        found = {row[BUCKET]: row[COUNT] for row in rows}
+        return np.array([found.get(place, 0) for place in range(self.size)], dtype=np.int64)
 
     @abstractmethod
     def effect(self, noisy: Integers, noise: Laplace, shown: int) -> Effect:
@@ -99,7 +100,7 @@ def at_most(sure: Integers, noise: Laplace) -> npt.NDArray[np.float64]:
     return np.where(sure > 0, sure + 3 * float(noise.scale), 0.0)
 
 
-def _tell(some: int, half: float, known: str, unknown: str) -> tuple[float, float, float, str]:
+def tell(some: int, half: float, known: str, unknown: str) -> tuple[float, float, float, str]:
     """The number, its interval and the sentence of an effect."""
     limit = in_figures(int(some + half))
     told = f"Estimate: about {in_figures(some)} {known}" if some else f"Estimate: at most about {limit} {unknown}"
@@ -140,7 +141,7 @@ class LeftOut(Watch):
         """How many units lose rows, and about how many rows."""
         sure = self._sure(noisy, noise)
         rows, unit = in_figures(int((sure * self._middles).sum())), self.question.relation.unit.name
-        told = _tell(
+        told = tell(
             int(sure.sum()),
             self.half_width(noise),
             f"units ({unit}) had more rows or groups than count, and about {rows} rows were left out.",
@@ -161,76 +162,6 @@ class LeftOut(Watch):
     @property
     def _middles(self) -> npt.NDArray[np.float64]:
         return np.array([0.0, 1.0, *(1.5 * 2**power for power in range(1, _DOUBLINGS))])
-
-
-class Clipped(Watch):
-    """How many cells of a column lie outside its bounds, and by how much: in doublings of the width of the bounds."""
-
-    size = 2 * _OVERSHOOTS
-
-    def __init__(self, question: Question, shared: Contribution, neighbours: Neighbours, value: Value) -> None:
-        super().__init__(question, shared, neighbours)
-        self.value = value
-        self.title = f"cells of {value.column} outside the bounds"
-
-    @property
-    def sensitivity(self) -> int:
-        """A unit with a column is counted once, by its furthest cell; a row as often as it occurs."""
-        return 1 if self.question.relation.unit_column is not None else self.shared.total
-
-    @property
-    def _width(self) -> float:
-        return max(float(self.value.upper) - float(self.value.lower), 1e-300)  # type: ignore[arg-type]
-
-    def query(self) -> exp.Select:
-        """Rows (or units, by their largest bucket) outside the bounds, by bucket.
-
-        The rows are found by the bare cell, which engines do from their statistics; a missing one that passes is in
-        no bucket.
-        """
-        present = self.value.raw
-        assert present is not None
-        _, bare = split_guard(present)
-        ends = [constant(end, self.value.kind) for end in (self.value.lower, self.value.upper)]  # type: ignore[arg-type]
-        outside = exp.or_(exp.LT(this=bare, expression=ends[0]), exp.GT(this=bare, expression=ends[1]), copy=False)
-        found = rows_of(self.question, {_CELL: exp.cast(present, "DOUBLE")}, keys=False).where(exp.paren(outside))
-        unit = [exp.column(UNIT, quoted=True)] if self.question.relation.unit_column is not None else []
-        rows = exp.select(*unit, self._bucket().as_(BUCKET, quoted=True)).from_(found.subquery("outside", copy=False))
-        if unit:
-            largest = exp.Max(this=exp.column(BUCKET, quoted=True)).as_(BUCKET, quoted=True)
-            rows = group_rows(rows, [UNIT], [largest])
-        return group_rows(rows, [BUCKET], [exp.Count(this=exp.Star()).as_(COUNT)])
-
-    def _bucket(self) -> exp.Expr:
-        lower, upper = float(self.value.lower), float(self.value.upper)  # type: ignore[arg-type]
-        cases: list[exp.If] = []
-        for step in reversed(range(_OVERSHOOTS)):
-            beyond = self._width * (2**step - 1)
-            cases.append(_case(exp.GT, upper + beyond, 2 * step + 1))
-            cases.append(_case(exp.LT, lower - beyond, 2 * step))
-        return exp.Case(ifs=cases, default=exp.Null())
-
-    def effect(self, noisy: Integers, noise: Laplace, shown: int) -> Effect:  # noqa: ARG002
-        """How many lie outside."""
-        whom = "rows" if self.question.relation.unit_column is None else "units"
-        name = self.value.column or ""
-        told = _tell(
-            int(self._sure(noisy, noise).sum()),
-            self.half_width(noise),
-            f"{whom} have a value of {name} outside its bounds; they count as the bound.",
-            f"{whom} have a value of {name} outside its bounds; the noise hides whether any do.",
-        )
-        return Effect("clipping", name, *told)
-
-    def reach(self, noisy: Integers, noise: Laplace) -> Reach:
-        """By how much the true total may lie below and above: bucket by bucket, the count times the far end."""
-        most = at_most(self._sure(noisy, noise), noise)
-        ends = self._width * np.array([2.0 ** (step + 1) - 1 for step in range(_OVERSHOOTS)])
-        far = float(np.repeat(ends, 2)[most > 0].max()) if most.any() else 0.0
-        return Reach(float(most.sum()), float((most[0::2] * ends).sum()), float((most[1::2] * ends).sum()), far)
-
-    def _sure(self, noisy: Integers, noise: Laplace) -> Integers:
-        return surely(noisy, noise, np.arange(self.size) // 2 + 1)
 
 
 class NotShown(Watch):
@@ -259,30 +190,6 @@ class NotShown(Watch):
         return Effect("groups-not-shown", "groups", float(hidden), max(hidden - half, 0.0), hidden + half, sentence)
 
 
-def watches_of(question: Question, terms: Terms, shared: Contribution, neighbours: Neighbours) -> tuple[Watch, ...]:
-    """What has to be watched, so that the answer tells of more than noise; nothing if the terms set aside nothing."""
-    if terms.effects == 0:
-        return ()
-    watches: list[Watch] = []
-    if shared.bounding:
-        watches.append(LeftOut(question, shared, neighbours))
-    watches += [Clipped(question, shared, neighbours, value) for value in _clippable(question)]
-    if has_private_keys(question) and shared.groups == 1 and (shared.total == 1 or shared.bounding):
-        watches.append(NotShown(question, shared, neighbours))
-    return tuple(watches)
-
-
-def _clippable(question: Question) -> list[Value]:
-    """The columns, each once, whose cells are moved into public bounds before they are added up."""
-    found: dict[str, Value] = {}
-    for each in question.aggregates:
-        value = each.value
-        summed = each.measure in (Measure.SUM, Measure.MEAN, Measure.VARIANCE, Measure.DEVIATION)
-        if summed and value is not None and value.column is not None and value.raw is not None and value.bounded:
-            found[value.column] = value
-    return list(found.values())
-
-
 def _doubling(cell: exp.Expr) -> exp.Expr:
     """0 for 0, and k for whole numbers from 2**(k-1) below 2**k; the last bucket is open."""
     cases = [
@@ -290,8 +197,3 @@ def _doubling(cell: exp.Expr) -> exp.Expr:
         for power in range(_DOUBLINGS)
     ]
     return exp.Case(ifs=cases, default=exp.Literal.number(_DOUBLINGS))
-
-
-def _case(operator: type[exp.Binary], limit: float, bucket: int) -> exp.If:
-    far = operator(this=exp.column(_CELL, quoted=True), expression=constant(limit, Kind.REAL))
-    return exp.If(this=far, true=exp.Literal.number(bucket))
