@@ -4,7 +4,8 @@ from ziggurat.release.bundle import HeldBundle
 from ziggurat.release.config._kinds import KINDS
 from ziggurat.release.config._models import FORMAT, ReleaseConfig, json_schema
 from ziggurat.release.config._reading import read_config
-from ziggurat.release.config._running import Outlook, bundle_of, describe_release, run_config
+from ziggurat.release.config._running import Outlook, bundle_of, describe_release, journal_of, run_config
+from ziggurat.release.durable import ReleaseJournal
 
 __all__ = [
     "FORMAT",
@@ -12,8 +13,10 @@ __all__ = [
     "HeldBundle",
     "Outlook",
     "ReleaseConfig",
+    "ReleaseJournal",
     "bundle_of",
     "describe_release",
+    "journal_of",
     "json_schema",
     "read_config",
     "run_config",
