@@ -107,7 +107,10 @@ class ReleaseJournal(Shown):
     @property
     def reservation(self) -> int:
         """The reservation that paid for it; 0 if none is noted."""
-        return int(self._read(_RESERVED)["reservation"]) if self._has(_RESERVED) else 0
+        if not self._has(_RESERVED):
+            return 0
+        noted = self._read(_RESERVED).get("reservation")
+        return noted if type(noted) is int else self._refuse()
 
     @property
     def made(self) -> HeldBundle:

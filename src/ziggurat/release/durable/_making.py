@@ -98,6 +98,8 @@ class _Work(Generic[Output]):
         assert mark is not None  # as the journal has seen to
         self.steps.take("reserving what it costs")
         outcome = purse.hold(plan, event, mark, self.journal.note_reserving)
+        if self.journal.has_made:  # by another process meanwhile
+            return None
         budget = ledger.paying(purse.population, event.neighbours, purse.analyst)
         counted = ledger.as_counted(purse.population, event, purse.analyst)
         if isinstance(outcome, Replay):
