@@ -300,4 +300,6 @@ def run_paid(step: Callable[[], Result], then: str = SPENT) -> Result:
     except Exception as error:  # noqa: BLE001  (foreign errors may quote cells)
         reason = f"Answering failed ({type(error).__name__}); its own message is withheld because it may quote cells."
     # Raised outside the handlers, so that not even __context__ leads to the error's own message.
-    raise kind(f"{reason.rstrip('.')}; {then}.")
+    told = kind(f"{reason.rstrip('.')}; {then}.")
+    told.paid = then == SPENT
+    raise told

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, ClassVar
@@ -85,6 +86,24 @@ class DuckDBEngine(_DuckDB):
         self._sealed: dict[str, Mark] = {}
         self._texts: dict[str, LoadedText] = {}
         self._columns: dict[str, pa.Table | list[str]] = {}
+
+    def confine(self, folder: Path, memory: str) -> None:
+        """Read files of one folder alone from now on, and use no more memory; no query can undo it.
+
+        Parameters
+        ----------
+        folder
+            Where files are that may be read.
+        memory
+            Such as "2GB"; what needs more goes to the private folder of this process.
+        """
+        allowed = ", ".join("'" + str(each).replace("'", "''") + "'" for each in (folder, private_folder()))
+        said = memory.replace("'", "''")
+        for setting in (
+            f"allowed_directories = [{allowed}]", f"memory_limit = '{said}'", "enable_external_access = false",
+            "lock_configuration = true",
+        ):  # fmt: skip
+            self._withheld(partial(self._connection.execute, f"SET {setting}"), "Confining the engine")
 
     def attach(self, data: object, layout: FileLayout | None = None) -> str:
         """Make a file (CSV, TSV, Parquet, Arrow), an Arrow table, dataset or reader visible to queries.

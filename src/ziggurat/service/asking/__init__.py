@@ -3,5 +3,6 @@
 from ziggurat.service.asking._desk import AskDesk
 from ziggurat.service.asking._repeats import Repeated, Repeats
 from ziggurat.service.asking._slots import Kept, Slots
+from ziggurat.service.asking._waiting import WaitingRoom
 
-__all__ = ["AskDesk", "Kept", "Repeated", "Repeats", "Slots"]
+__all__ = ["AskDesk", "Kept", "Repeated", "Repeats", "Slots", "WaitingRoom"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ziggurat.errors import AccessError, ParameterError
 from ziggurat.randomness import Source, seeded
 from ziggurat.release import Session
-from ziggurat.service.access import Person, Rights
+from ziggurat.service.access import Person, Rights, require_held
 from ziggurat.service.catalogue import TableShelf
 
 if TYPE_CHECKING:
@@ -41,15 +41,17 @@ class AskDesk:
         """Open a session over private tables of one population, and all public ones that the person may see."""
         held = self._rights.of(person)
         for name in tables:
-            self._rights.require(person, name)
+            require_held(held, name)
         facts = {each.name: each for each in self._shelf.all(held)}
-        private = {name: self._shelf.open(name) for name in tables if not facts[name].public}
+        for name in tables:
+            require_held(facts, name)  # it may have been removed in between
+        private = {name: self._shelf.open(name, facts[name]) for name in tables if not facts[name].public}
         if not private:
             raise ParameterError("Name at least one private table; a public one needs no service to be read.")
         whose = {facts[name].population for name in private}
         if len(whose) > 1:
             raise AccessError("The tables are about different people, and no one account pays for both.")
-        public = {name: self._shelf.open(name) for name, each in facts.items() if each.public}
+        public = {name: self._shelf.open(name, each) for name, each in facts.items() if each.public}
         return Session(
             self._ledger, person.name, private, public=public, budget=whose.pop(), source=self._source()
         )  # fmt: skip
