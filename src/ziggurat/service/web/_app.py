@@ -18,7 +18,7 @@ from ziggurat.service.web._describing import describe_errors
 from ziggurat.service.web._errors import handle_errors
 from ziggurat.service.web._limits import BodyLimit, RateLimit
 from ziggurat.service.web._metrics import ServiceMetrics
-from ziggurat.service.web._watching import Watch
+from ziggurat.service.web._watching import RequestWatch
 from ziggurat.service.web.routes import ROUTERS
 
 _BEAT_SECONDS = 3.0
@@ -64,7 +64,7 @@ def make_app(settings: ServiceSettings | None = None, house: ServiceHouse | None
     app.state.sign_ins = RateLimit(_SIGN_INS_PER_MINUTE)
     handle_errors(app)
     app.add_middleware(BodyLimit, longest=said.longest_body, longest_upload=said.longest_upload)
-    app.add_middleware(Watch, metrics=app.state.metrics, most=2 * said.waiting + _MORE)
+    app.add_middleware(RequestWatch, metrics=app.state.metrics, most=2 * said.waiting + _MORE)
     for router in ROUTERS:
         app.include_router(router)
     describe_errors(app)

@@ -21,7 +21,7 @@ _SAFETY = (
 _ALWAYS = ("/health", "/ready")  # which are asked by what decides whether the service lives
 
 
-class Watch:
+class RequestWatch:
     """Stands before everything else, so that refusals of every kind carry its headers and stand in its log.
 
     Promise: what a foreign exception says reaches neither the caller nor a log, because it may quote cells; its type
