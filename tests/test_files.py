@@ -227,6 +227,21 @@ def test_a_new_file_is_made_once_for_its_owner(tmp_path: Path, monkeypatch: pyte
     assert not (tmp_path / "half").exists()
 
 
+def test_of_many_who_claim_a_file_one_makes_it_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "one.json"
+    assert files.claim(file, b"first")
+    assert not files.claim(file, b"second")
+    assert file.read_bytes() == b"first"
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert list(tmp_path.iterdir()) == [file]
+    with pytest.raises(DataError, match="could not be written"):
+        files.claim(tmp_path / "nowhere" / "one.json", b"first")
+    monkeypatch.setattr(files.os, "link", lambda *_: (_ for _ in ()).throw(OSError(errno.EPERM, "not shown")))
+    with pytest.raises(DataError, match="could not be written"):
+        files.claim(tmp_path / "two.json", b"first")
+    assert list(tmp_path.iterdir()) == [file]
+
+
 def test_an_output_is_checked_before_work_is_done(old: Path) -> None:
     files.check_output(old.with_name("new"))
     files.check_output(old, force=True)

@@ -29,8 +29,7 @@ class Evidence(Shown):
     facts
         Further values that JSON can hold, such as risk and loss before and after.
     charts
-        Pictures of private rows for the steward's page, as SVG by title; a release that waits for a decision does not
-        keep them.
+        Pictures of private rows for the steward's page, as SVG by title.
     """
 
     findings: Mapping[str, Finding] = field(default_factory=dict)
