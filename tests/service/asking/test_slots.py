@@ -1,4 +1,4 @@
-"""Answers leave at times that were fixed before anything was read: by a clock of the test, so that no machine decides."""
+"""Answers leave at times that were fixed before anything was read; by a clock of the test, so no machine decides."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Workers(Executor):
                 self._open.remove((ready, done, work))
                 try:
                     done.set_result(work())
-                except Exception as error:
+                except EngineError as error:
                     done.set_exception(error)
 
 
@@ -74,7 +74,7 @@ class SimulatedDesk:
 
         try:
             kept = asyncio.run(run())
-        except Exception as error:
+        except EngineError as error:
             return self.clock.now - begun, error
         return self.clock.now - begun, kept
 
@@ -145,7 +145,7 @@ def times_of(rows: str, padded: bool) -> list[float]:
     How long the work takes differs strongly: a hundredth of the slot without the person, a third with them, and what
     other work does to the machine on top.
     """
-    desk, luck = SimulatedDesk(), Random(f"{rows}")  # noqa: S311 - of a simulation
+    desk, luck = SimulatedDesk(), Random(f"{rows}")
     found = []
     for _ in range(ASKS):
         takes = (0.01 if rows == "without" else 0.33) * luck.uniform(0.8, 1.2) + luck.expovariate(200)

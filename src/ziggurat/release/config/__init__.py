@@ -14,11 +14,8 @@ __all__ = [
     "Outlook",
     "QuestionSaid",
     "ReleaseConfig",
-<<<<<<< HEAD
-    "WorkloadSaid",
-=======
     "ReleaseJournal",
->>>>>>> releases
+    "WorkloadSaid",
     "bundle_of",
     "describe_release",
     "journal_of",

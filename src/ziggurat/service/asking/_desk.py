@@ -12,7 +12,7 @@ from ziggurat.service.access import Person, Rights, require_held
 from ziggurat.service.catalogue import TableShelf
 
 if TYPE_CHECKING:
-    from ziggurat.ledger import Ledger
+    from ziggurat.ledger import Ledger, LedgerMark
     from ziggurat.release import Quotation, Release
     from ziggurat.release.config import QuestionSaid, WorkloadSaid
     from ziggurat.release.questions import AnswerPlan
@@ -71,9 +71,13 @@ class AskDesk:
         session = self.session(person, tables)
         return session.quote(self.plan(session, said), group_size=group_size)
 
-    def ask(self, session: Session, plan: AnswerPlan[Any]) -> Release[Any]:
-        """Pay for a plan and answer it."""
-        return session.release(plan)
+    def mark(self) -> LedgerMark:
+        """Make what tells the payment of one request from all others."""
+        return self._ledger.make_mark()
+
+    def ask(self, session: Session, plan: AnswerPlan[Any], mark: LedgerMark | None = None) -> Release[Any]:
+        """Pay for a plan and answer it; what was paid under the mark by a process that died is taken up."""
+        return session.release(plan, mark=mark)
 
     def _source(self) -> Source | None:
         return seeded(self._rehearse) if self._rehearse else None

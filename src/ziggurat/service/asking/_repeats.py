@@ -18,6 +18,7 @@ from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.exc import IntegrityError
 
 from ziggurat.errors import ConflictError, ParameterError, PendingError
+from ziggurat.ledger import LedgerMark
 from ziggurat.service.access import Person
 from ziggurat.service.store import ServiceStore, repeats, utc_now, workers
 
@@ -32,6 +33,13 @@ class Repeated:
 
     status: int
     body: str
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A request that is to be done now, and the mark by which the ledger knows what was paid for it already."""
+
+    mark: LedgerMark
 
 
 class Repeats:
@@ -49,8 +57,17 @@ class Repeats:
         self._store, self._worker = store, worker
         self._doing: set[tuple[str, str]] = set()
 
-    def begin(self, person: Person, key: str, request: Any) -> Repeated | None:
+    def begin(self, person: Person, key: str, request: Any, fresh: LedgerMark) -> Repeated | Begun:
         """Begin a request, or give what it was answered before.
+
+        Parameters
+        ----------
+        person, key
+            Whose request, and under which key.
+        request
+            What is asked, as JSON; a key stands for one request.
+        fresh
+            The mark of what will be paid, if it is begun for the first time; else that of then is given.
 
         Raises
         ------
@@ -63,17 +80,20 @@ class Repeats:
             raise ParameterError("An Idempotency-Key has 8 to 80 letters, digits, dots, colons and dashes.")
         digest = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
         with self._store.write() as connection:
-            found = self._find(connection, person, key, digest)
-        if found is None:
+            found = self._find(connection, person, key, digest, fresh)
+        if isinstance(found, Begun):
             self._doing.add((person.id, key))
         return found
 
-    def _find(self, connection: Connection, person: Person, key: str, digest: str) -> Repeated | None:
+    def _find(
+        self, connection: Connection, person: Person, key: str, digest: str, fresh: LedgerMark
+    ) -> Repeated | Begun:
+        written = json.dumps(fresh.to_dict())
         row = {"person": person.id, "key": key, "request": digest, "worker": self._worker, "made": utc_now()}
         try:
             with connection.begin_nested():
-                connection.execute(repeats.insert().values(**row))
-            return None
+                connection.execute(repeats.insert().values(**row, mark=written))
+            return Begun(fresh)
         except IntegrityError:
             held = connection.execute(select(repeats).where(_is(person, key))).first()
         if held is not None and held.request != digest:
@@ -87,7 +107,7 @@ class Repeats:
         taken = {"worker": self._worker, "made": utc_now()}
         if not connection.execute(update(repeats).where(mine).values(**taken)).rowcount:
             raise PendingError("This request is being done right now; send it again in a moment, with the same key.")
-        return None
+        return Begun(LedgerMark.from_dict(json.loads(held.mark)))
 
     def _is_left(self, connection: Connection, held: Any) -> bool:
         """Whether nobody does a request any more: its process has been silent, or it is this one and does not."""

@@ -18,6 +18,7 @@ import structlog
 from starlette.concurrency import run_in_threadpool
 
 from ziggurat.errors import PendingError, UnavailableError, ZigguratError
+from ziggurat.ledger import LedgerMark
 from ziggurat.release import Release, Session
 from ziggurat.release.config import QuestionSaid, WorkloadSaid
 from ziggurat.release.questions import AnswerPlan
@@ -82,11 +83,13 @@ class Asked:
     def _prepare(self) -> Repeated | tuple[Callable[[], tuple[int, dict[str, Any]]], float]:
         """Plan it from public facts; what is refused here was never begun."""
         house, person = self.house, self.caller.person
+        mark = None
         if self.key is not None:
             said = {"tables": list(self.tables), "question": self.question.model_dump(mode="json")}
-            told = house.repeats.begin(person, self.key, said)
-            if told is not None:
+            told = house.repeats.begin(person, self.key, said, house.desk.mark())
+            if isinstance(told, Repeated):
                 return told
+            mark = told.mark
         try:
             session = house.desk.session(person, self.tables)
             plan = house.desk.plan(session, self.question)
@@ -94,13 +97,13 @@ class Asked:
         except BaseException:
             self._forget()
             raise
-        return lambda: self._pay(session, plan), max(slots)
+        return lambda: self._pay(session, plan, mark), max(slots)
 
-    def _pay(self, session: Session, plan: AnswerPlan[Any]) -> tuple[int, dict[str, Any]]:
+    def _pay(self, session: Session, plan: AnswerPlan[Any], mark: LedgerMark | None) -> tuple[int, dict[str, Any]]:
         """Pay and answer, and keep what came of it; what fails is told in the slot too, because rows may decide it."""
         decided = True
         try:
-            status, told = 200, tell_release(self.house.desk.ask(session, plan), session)
+            status, told = 200, tell_release(self.house.desk.ask(session, plan, mark), session)
         except ZigguratError as error:
             status, told = tell_error(error)
             decided = error.paid or (status != _UNAVAILABLE and not isinstance(error, PendingError))
