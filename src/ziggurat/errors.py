@@ -8,9 +8,13 @@ from typing import Any
 
 
 class ZigguratError(Exception):
-    """The root of every error raised on purpose; `exit_code` is what the command line returns."""
+    """The root of every error raised on purpose; `exit_code` is what the command line returns.
+
+    `paid` says whether something had been paid for before it was raised, which stays spent.
+    """
 
     exit_code = 2
+    paid = False
 
     def to_dict(self) -> dict[str, Any]:
         """The error as the command line prints it under `--json`."""

@@ -349,13 +349,14 @@ class Ledger(Shown):
         question: Any = None,
         ttl: float = 3600.0,
         rehearsal: bool = False,
+        mark: LedgerMark | None = None,
     ) -> Iterator[Spend]:
         """Reserve, and give the block a `Spend` to commit its answer with, or the answer that was given before.
 
         A block that ends without an answer has spent its cost all the same; its reservation is given up, so that the
-        question can be asked (and paid for) again at once.
+        question can be asked (and paid for) again at once. With a `mark`, what bears it is taken up (`take_up`).
         """
-        outcome = self.reserve(budget, analyst, event, question, ttl, rehearsal)
+        outcome = self.reserve(budget, analyst, event, question, ttl, rehearsal, mark)
         spend = Spend(outcome)
         try:
             yield spend

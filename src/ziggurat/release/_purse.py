@@ -126,6 +126,7 @@ class Purse:
         gate: Gate | None = None,
         go_on: str = "",
         progress: Progress | None = None,
+        mark: LedgerMark | None = None,
     ) -> Release[Output]:
         """Pay for a plan, run it, write it down, judge it, and give what came of it.
 
@@ -137,6 +138,8 @@ class Purse:
             Why it shall leave although the gate stops it; kept for ever.
         progress
             Called with a few words before every step that may take long.
+        mark
+            By which a payment is found again whose process was killed: it is taken up, and nothing is paid again.
 
         Raises
         ------
@@ -152,7 +155,7 @@ class Purse:
         elif plan.follows:
             made = self._judge(self._follow(plan, event, progress), gate, progress)
         else:
-            made = self._judge(self._spend(plan, event, progress), gate, progress)
+            made = self._judge(self._spend(plan, event, progress, mark), gate, progress)
         if made.verdict.stopped and not reason:
             error = GateError(made.verdict.sentence)
             error.held = made
@@ -243,7 +246,9 @@ class Purse:
             raise ParameterError("A release with a guarantee is not tried for nothing; quote it, or pay for it.")
         return self._freely(plan, gate, progress)
 
-    def _spend(self, plan: Plan[Output], event: Event, progress: Progress | None) -> Release[Output]:
+    def _spend(
+        self, plan: Plan[Output], event: Event, progress: Progress | None, mark: LedgerMark | None
+    ) -> Release[Output]:
         """Reserve on disk, run once, commit; or give again what was paid for before."""
         seeded = self.rehearsal or plan.rehearsal
         if self.ledger is None:
@@ -251,10 +256,12 @@ class Purse:
             output = run_paid(lambda: plan.run(self.source, progress), "nothing was spent")
             return self._wrap(plan, output, event, seeded)
         question = plan.identity()
-        if not self.ledger.is_answered(self.population, self.analyst, event, question, seeded):
+        if mark is not None and self.ledger.find_marked(mark):
+            plan.ready()
+        elif not self.ledger.is_answered(self.population, self.analyst, event, question, seeded):
             self.require_room(event)
             plan.ready()
-        whose = (self.population, self.analyst, event, question, plan.lifetime, seeded)
+        whose = (self.population, self.analyst, event, question, plan.lifetime, seeded, mark)
         with self.ledger.spend(*whose) as spend:
             if not spend.replayed:
                 output = run_paid(lambda: plan.run(self.source, progress))
@@ -355,4 +362,6 @@ def run_paid(step: Callable[[], Result], then: str = SPENT) -> Result:
     except Exception as error:  # noqa: BLE001  (foreign errors may quote cells)
         reason = f"Answering failed ({type(error).__name__}); its own message is withheld because it may quote cells."
     # Raised outside the handlers, so that not even __context__ leads to the error's own message.
-    raise kind(f"{reason.rstrip('.')}; {then}.")
+    told = kind(f"{reason.rstrip('.')}; {then}.")
+    told.paid = then == SPENT
+    raise told

@@ -14,7 +14,7 @@ from ziggurat.errors import UnavailableError
 from ziggurat.ledger import Ledger
 from ziggurat.service._settings import ServiceSettings
 from ziggurat.service.access import Browsers, KeyRing, OneTimeLinks, PeopleBook, Rights
-from ziggurat.service.asking import AskDesk, Repeats, Slots
+from ziggurat.service.asking import AskDesk, Repeats, Slots, WaitingRoom
 from ziggurat.service.catalogue import TableShelf, UploadFolder
 from ziggurat.service.store import ServiceStore, utc_now, workers
 
@@ -44,12 +44,12 @@ class ServiceHouse:
         self.links, self.rights = OneTimeLinks(self.store), Rights(self.store)
         self.browsers = Browsers(self.store, settings.session_hours)
         self.uploads = UploadFolder(settings.folder, settings.longest_upload)
-        self.shelf = TableShelf(self.store, self.uploads)
+        self.shelf = TableShelf(self.store, self.uploads, settings.memory)
         self.desk = AskDesk(self.ledger, self.shelf, self.rights, settings.rehearse)
         self.executor = ThreadPoolExecutor(settings.threads, thread_name_prefix="answers")
         self.slots = Slots(self.executor)
         self.repeats = Repeats(self.store, self.worker)
-        self.waiting = 0
+        self.waiting = WaitingRoom(settings.waiting)
         self._begun = utc_now()
 
     def beat(self) -> None:

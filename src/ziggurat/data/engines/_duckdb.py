@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, ClassVar
@@ -93,6 +94,24 @@ class DuckDBEngine(_DuckDB):
     def hands_rows(self) -> bool:
         """Yes: the engine is in this process."""
         return True
+
+    def confine(self, folder: Path, memory: str) -> None:
+        """Read files of one folder alone from now on, and use no more memory; no query can undo it.
+
+        Parameters
+        ----------
+        folder
+            Where files are that may be read.
+        memory
+            Such as "2GB"; what needs more goes to the private folder of this process.
+        """
+        allowed = ", ".join("'" + str(each).replace("'", "''") + "'" for each in (folder, private_folder()))
+        said = memory.replace("'", "''")
+        for setting in (
+            f"allowed_directories = [{allowed}]", f"memory_limit = '{said}'", "enable_external_access = false",
+            "lock_configuration = true",
+        ):  # fmt: skip
+            self._withheld(partial(self._connection.execute, f"SET {setting}"), "Confining the engine")
 
     def attach(self, data: object, layout: FileLayout | None = None) -> str:
         """Make a file (CSV, TSV, Parquet, Arrow), an Arrow table, dataset or reader visible to queries.

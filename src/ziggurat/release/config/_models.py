@@ -6,10 +6,12 @@ Amounts (epsilon, delta, shares) are read as text, so that they stay exact: 0.1 
 from __future__ import annotations
 
 from datetime import date
-from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from ziggurat.errors import ParameterError
+from ziggurat.privacy import exact
 
 FORMAT = "ziggurat/release/1"
 """What a release file gives as its `format`."""
@@ -22,9 +24,9 @@ def _as_text(value: object) -> object:
         raise ValueError("an amount is a number, or a text such as '1/3'")
     text = str(value)
     try:
-        Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        raise ValueError("an amount is a number, or a text such as '1/3'") from None
+        exact(text, "an amount")
+    except ParameterError:
+        raise ValueError("an amount is a number that can be meant, or a text such as '1/3'") from None
     return text
 
 

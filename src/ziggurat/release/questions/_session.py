@@ -15,7 +15,7 @@ from ziggurat.errors import (
     MixedNeighboursError,
     ParameterError,
 )
-from ziggurat.ledger import Ledger
+from ziggurat.ledger import Ledger, LedgerMark
 from ziggurat.privacy import Amount, Event, Neighbours, event_from_dict
 from ziggurat.queries import Answer, Question, Terms
 from ziggurat.queries.answering import GROUP_SIZE, QuestionPlan
@@ -194,10 +194,11 @@ class Session(Shown):
         delta: Amount = 0,
         *,
         progress: Progress | None = None,
+        mark: LedgerMark | None = None,
         **terms: Unpack[TermOptions],
     ) -> Release[Any]:
         """As `ask`, with the certificate of the answer and what else a release has; see `Purse.release`."""
-        return self._purse.release(self.plan(question, epsilon, delta, **terms), progress=progress)
+        return self._purse.release(self.plan(question, epsilon, delta, **terms), progress=progress, mark=mark)
 
     @tell_terms
     def plan(

@@ -4,7 +4,7 @@ from ziggurat.service.access._browsers import COOKIE, CSRF_HEADER, Browsers, Sig
 from ziggurat.service.access._keys import SCOPES, ApiKey, KeyRing
 from ziggurat.service.access._links import OneTimeLinks
 from ziggurat.service.access._people import ROLES, PeopleBook, Person
-from ziggurat.service.access._rights import MAY, Caller, Rights
+from ziggurat.service.access._rights import MAY, Caller, Rights, require_held
 
 __all__ = [
     "COOKIE",
@@ -21,4 +21,5 @@ __all__ = [
     "Person",
     "Rights",
     "SignedIn",
+    "require_held",
 ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 
 from ziggurat.errors import ParameterError, SignInError, UnknownNameError
 from ziggurat.service.access._people import Person
@@ -57,7 +57,12 @@ class KeyRing:
         self._store = store
 
     def make(
-        self, person: Person, label: str, scopes: Iterable[str] = SCOPES, days: float | None = 365
+        self,
+        person: Person,
+        label: str,
+        scopes: Iterable[str] = SCOPES,
+        days: float | None = 365,
+        latest: str | None = None,
     ) -> tuple[ApiKey, str]:
         """Make a key; gives what is known of it, and the key, which is not kept.
 
@@ -71,6 +76,8 @@ class KeyRing:
             What it may be used for.
         days
             For how long; None for as long as it is not revoked.
+        latest
+            When it ends whatever was said: the end of the key that asks for it, which it does not outlive.
         """
         wanted = tuple(each for each in SCOPES if each in set(scopes))
         if not wanted or not set(scopes) <= set(SCOPES):
@@ -80,7 +87,8 @@ class KeyRing:
         if days is not None and not 0 < days <= 36_500:
             raise ParameterError("A key lasts for more than no days, and at most 36500.")
         secret, made = make_secret(), utc_now()
-        expires = None if days is None else _later(days)
+        ends = [each for each in (None if days is None else _later(days), latest) if each is not None]
+        expires = min(ends, default=None)
         kept = ApiKey(make_name(), label, wanted, made, expires)
         row = {**kept.to_dict(), "person": person.id, "digest": digest_secret(secret), "scopes": ",".join(wanted)}
         with self._store.write() as connection:
@@ -110,7 +118,8 @@ class KeyRing:
         """End a key, from the next request on."""
         with self._store.write() as connection:
             wanted = (keys.c.id == identity) & (keys.c.person == person.id)
-            done = connection.execute(update(keys).where(wanted).values(revoked=utc_now()))
+            ended = func.coalesce(keys.c.revoked, utc_now())  # one that was revoked before stays so since then
+            done = connection.execute(update(keys).where(wanted).values(revoked=ended))
         if not done.rowcount:
             raise UnknownNameError("There is no such key.")
 

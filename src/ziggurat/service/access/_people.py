@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import BoundedSemaphore
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.exc import IntegrityError
 
-from ziggurat.errors import ConflictError, ParameterError, SignInError, UnknownNameError
+from ziggurat.errors import ConflictError, LimitError, ParameterError, SignInError, UnknownNameError
 from ziggurat.service.access._secrets import make_name
-from ziggurat.service.store import ServiceStore, people, utc_now
+from ziggurat.service.store import ServiceStore, browser_sessions, people, utc_now
 
 ROLES = ("steward", "analyst", "student", "auditor")
 """What somebody is: stewards release, analysts ask, students have queries labelled, auditors verify and see no data."""
@@ -19,6 +22,9 @@ ROLES = ("steward", "analyst", "student", "auditor")
 _NAME = re.compile(r"[a-z][a-z0-9._-]{0,63}")
 _SHORTEST, _LONGEST = 12, 1024  # of passwords
 _NOBODY = "$argon2id$v=19$m=65536,t=3,p=4$MDEyMzQ1Njc4OWFiY2RlZg$J8tTP+9DT+kQd7LgcVPPX9sj1G4b7ZxPIGHnWNZqGbM"
+_AT_ONCE = 4  # each takes 64 MiB and a good part of a second, and nobody has signed in yet who asks for one
+_PATIENCE = 10.0
+_effort = BoundedSemaphore(_AT_ONCE)
 
 
 @dataclass(frozen=True)
@@ -119,25 +125,36 @@ class PeopleBook:
             row = connection.execute(select(people).where(people.c.name == name)).first()
         kept = row.password if row is not None and row.password and row.active else _NOBODY
         right = True
-        try:
-            PasswordHasher().verify(kept, password[:_LONGEST])
-        except (Argon2Error, InvalidHashError):
-            right = False
+        with _exert():
+            try:
+                PasswordHasher().verify(kept, password[:_LONGEST])
+            except (Argon2Error, InvalidHashError):
+                right = False
         if row is None or not right or kept == _NOBODY:
             raise SignInError("Name or password is wrong.")
         return _person(row)
 
     def set_password(self, person: Person, password: str) -> None:
-        """Change a password."""
-        self._change(person, password=_hash(password))
+        """Change a password; whoever was signed in under the old one is signed out."""
+        hashed = _hash(password)
+        with self._store.write() as connection:
+            connection.execute(update(people).where(people.c.id == person.id).values(password=hashed))
+            connection.execute(delete(browser_sessions).where(browser_sessions.c.person == person.id))
 
     def set_active(self, person: Person, active: bool) -> None:
-        """Let somebody in, or keep them out: keys and browsers of who is not active are refused from now on."""
-        self._change(person, active=active)
+        """Let somebody in, or keep them out: keys and browsers of who is not active are refused from now on.
 
-    def _change(self, person: Person, **values: Any) -> None:
+        The last chief steward stays, because nobody could let anybody in any more.
+        """
+        others = (people.c.chief.is_(True)) & (people.c.active.is_(True)) & (people.c.id != person.id)
         with self._store.write() as connection:
-            connection.execute(update(people).where(people.c.id == person.id).values(**values))
+            left = connection.execute(select(func.count()).select_from(people).where(others)).scalar()
+            last = person.chief and not active and not left
+            if not last:
+                connection.execute(update(people).where(people.c.id == person.id).values(active=active))
+                connection.execute(delete(browser_sessions).where(browser_sessions.c.person == person.id))
+        if last:
+            raise ConflictError("The last chief steward stays, because nobody else could let anybody in; add another.")
 
     def _one(self, where: Any, missing: str) -> Person:
         with self._store.read() as connection:
@@ -156,4 +173,16 @@ def _hash(password: str) -> str:
 
     if not _SHORTEST <= len(password) <= _LONGEST:
         raise ParameterError(f"A password has {_SHORTEST} to {_LONGEST} characters.")
-    return PasswordHasher().hash(password)
+    with _exert():
+        return PasswordHasher().hash(password)
+
+
+@contextmanager
+def _exert() -> Iterator[None]:
+    """Hash a few passwords at a time: many at once would take the memory of everybody."""
+    if not _effort.acquire(timeout=_PATIENCE):
+        raise LimitError("Too many sign in at once; come back in a few seconds.")
+    try:
+        yield
+    finally:
+        _effort.release()

@@ -5,12 +5,13 @@ A table that somebody may not see does not exist for them: the answer is the sam
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import delete, select
 
 from ziggurat.errors import AccessError, ParameterError, UnknownNameError
+from ziggurat.service.access._keys import SCOPES
 from ziggurat.service.access._people import Person
 from ziggurat.service.store import ServiceStore, rights, tables
 
@@ -28,10 +29,13 @@ class Caller:
         Who.
     scopes
         What the key is for; a browser is for everything that its person may.
+    until
+        When the key ends; None if never, and of a browser.
     """
 
     person: Person
     scopes: tuple[str, ...]
+    until: str | None = None
 
     def require(self, scope: str, roles: Iterable[str] = ()) -> None:
         """Refuse unless the key is for it, and the person has one of these roles."""
@@ -41,6 +45,11 @@ class Caller:
             raise AccessError(f"This is for {who}; ask one of them.")
         if scope not in self.scopes:
             raise AccessError(f"The key is not for this; use one with the scope {scope!r}.")
+
+    def require_all(self) -> None:
+        """Refuse a key that is for a part of what its person may, and so must not become all of it."""
+        if set(self.scopes) != set(SCOPES):
+            raise AccessError("The key is for a part of what you may; sign in with a browser, or use one for all.")
 
     def require_chief(self) -> None:
         """Refuse unless it is a steward who may do everything."""
@@ -74,7 +83,7 @@ class Rights:
             connection.execute(delete(rights).where(mine))
 
     def of(self, person: Person) -> dict[str, str]:
-        """What somebody may do, by table."""
+        """What somebody may do, by table; one query each, so that a request asks once and looks there."""
         with self._store.read() as connection:
             if person.chief:
                 return {row.name: "steward" for row in connection.execute(select(tables.c.name))}
@@ -95,8 +104,13 @@ class Rights:
 
     def require(self, person: Person, table: str, may: str = "ask") -> None:
         """Refuse unless somebody may do this with a table."""
-        held = self.of(person).get(table)
-        if held is None:
-            raise UnknownNameError(f"There is no table {table!r} that you may see.")
-        if may == "steward" and held != "steward":
-            raise AccessError(f"This is for the stewards of {table!r}; ask one of them.")
+        require_held(self.of(person), table, may)
+
+
+def require_held(held: Mapping[str, object], table: str, may: str = "ask") -> None:
+    """Refuse unless a table is among those that somebody holds, in the words of a name that is not taken."""
+    found = held.get(table)
+    if found is None:
+        raise UnknownNameError(f"There is no table {table!r} that you may see.")
+    if may == "steward" and found != "steward":
+        raise AccessError(f"This is for the stewards of {table!r}; ask one of them.")

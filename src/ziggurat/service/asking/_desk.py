@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from ziggurat.errors import AccessError, ParameterError
 from ziggurat.randomness import Source, seeded
 from ziggurat.release import Session
-from ziggurat.service.access import Person, Rights
+from ziggurat.service.access import Person, Rights, require_held
 from ziggurat.service.catalogue import TableShelf
 
 if TYPE_CHECKING:
-    from ziggurat.ledger import Ledger
+    from ziggurat.ledger import Ledger, LedgerMark
     from ziggurat.release import Quotation, Release
     from ziggurat.release.config import QuestionSaid, WorkloadSaid
     from ziggurat.release.questions import AnswerPlan
@@ -41,15 +41,17 @@ class AskDesk:
         """Open a session over private tables of one population, and all public ones that the person may see."""
         held = self._rights.of(person)
         for name in tables:
-            self._rights.require(person, name)
+            require_held(held, name)
         facts = {each.name: each for each in self._shelf.all(held)}
-        private = {name: self._shelf.open(name) for name in tables if not facts[name].public}
+        for name in tables:
+            require_held(facts, name)  # it may have been removed in between
+        private = {name: self._shelf.open(name, facts[name]) for name in tables if not facts[name].public}
         if not private:
             raise ParameterError("Name at least one private table; a public one needs no service to be read.")
         whose = {facts[name].population for name in private}
         if len(whose) > 1:
             raise AccessError("The tables are about different people, and no one account pays for both.")
-        public = {name: self._shelf.open(name) for name, each in facts.items() if each.public}
+        public = {name: self._shelf.open(name, each) for name, each in facts.items() if each.public}
         return Session(
             self._ledger, person.name, private, public=public, budget=whose.pop(), source=self._source()
         )  # fmt: skip
@@ -69,9 +71,13 @@ class AskDesk:
         session = self.session(person, tables)
         return session.quote(self.plan(session, said), group_size=group_size)
 
-    def ask(self, session: Session, plan: AnswerPlan[Any]) -> Release[Any]:
-        """Pay for a plan and answer it."""
-        return session.release(plan)
+    def mark(self) -> LedgerMark:
+        """Make what tells the payment of one request from all others."""
+        return self._ledger.make_mark()
+
+    def ask(self, session: Session, plan: AnswerPlan[Any], mark: LedgerMark | None = None) -> Release[Any]:
+        """Pay for a plan and answer it; what was paid under the mark by a process that died is taken up."""
+        return session.release(plan, mark=mark)
 
     def _source(self) -> Source | None:
         return seeded(self._rehearse) if self._rehearse else None

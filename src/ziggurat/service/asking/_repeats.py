@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.exc import IntegrityError
 
 from ziggurat.errors import ConflictError, ParameterError, PendingError
+from ziggurat.ledger import LedgerMark
 from ziggurat.service.access import Person
 from ziggurat.service.store import ServiceStore, repeats, utc_now, workers
 
@@ -34,6 +35,13 @@ class Repeated:
     body: str
 
 
+@dataclass(frozen=True)
+class Begun:
+    """A request that is to be done now, and the mark by which the ledger knows what was paid for it already."""
+
+    mark: LedgerMark
+
+
 class Repeats:
     """Which requests were done, kept in the database.
 
@@ -47,9 +55,19 @@ class Repeats:
 
     def __init__(self, store: ServiceStore, worker: str) -> None:
         self._store, self._worker = store, worker
+        self._doing: set[tuple[str, str]] = set()
 
-    def begin(self, person: Person, key: str, request: Any) -> Repeated | None:
+    def begin(self, person: Person, key: str, request: Any, fresh: LedgerMark) -> Repeated | Begun:
         """Begin a request, or give what it was answered before.
+
+        Parameters
+        ----------
+        person, key
+            Whose request, and under which key.
+        request
+            What is asked, as JSON; a key stands for one request.
+        fresh
+            The mark of what will be paid, if it is begun for the first time; else that of then is given.
 
         Raises
         ------
@@ -61,33 +79,66 @@ class Repeats:
         if not _KEY.fullmatch(key):
             raise ParameterError("An Idempotency-Key has 8 to 80 letters, digits, dots, colons and dashes.")
         digest = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
-        row = {"person": person.id, "key": key, "request": digest, "worker": self._worker, "made": utc_now()}
         with self._store.write() as connection:
-            try:
-                with connection.begin_nested():
-                    connection.execute(repeats.insert().values(**row))
-                return None
-            except IntegrityError:
-                held = connection.execute(select(repeats).where(_is(person, key))).one()
-            if held.request != digest:
-                raise ConflictError("Another request had this Idempotency-Key; send a new one.")
-            if held.body is not None:
-                return Repeated(held.status, held.body)
-            beat = connection.execute(select(workers.c.beat).where(workers.c.name == held.worker)).scalar()
-            if held.worker != self._worker and (beat is None or beat < _ago(seconds=_SILENT_SECONDS)):
-                connection.execute(update(repeats).where(_is(person, key)).values(worker=self._worker))
-                return None
-        raise PendingError("This request is being done right now; send it again in a moment, with the same key.")
+            found = self._find(connection, person, key, digest, fresh)
+        if isinstance(found, Begun):
+            self._doing.add((person.id, key))
+        return found
 
-    def end(self, person: Person, key: str, status: int, body: str) -> None:
-        """Keep what a request was answered."""
-        with self._store.write() as connection:
-            connection.execute(update(repeats).where(_is(person, key)).values(status=status, body=body))
+    def _find(
+        self, connection: Connection, person: Person, key: str, digest: str, fresh: LedgerMark
+    ) -> Repeated | Begun:
+        written = json.dumps(fresh.to_dict())
+        row = {"person": person.id, "key": key, "request": digest, "worker": self._worker, "made": utc_now()}
+        try:
+            with connection.begin_nested():
+                connection.execute(repeats.insert().values(**row, mark=written))
+            return Begun(fresh)
+        except IntegrityError:
+            held = connection.execute(select(repeats).where(_is(person, key))).first()
+        if held is not None and held.request != digest:
+            raise ConflictError("Another request had this Idempotency-Key; send a new one.")
+        if held is not None and held.body is not None:
+            return Repeated(held.status, held.body)
+        if held is None or not self._is_left(connection, held):
+            raise PendingError("This request is being done right now; send it again in a moment, with the same key.")
+        # Of several who find it left, one changes the row that the others saw.
+        mine = _is(person, key) & (repeats.c.worker == held.worker) & repeats.c.body.is_(None)
+        taken = {"worker": self._worker, "made": utc_now()}
+        if not connection.execute(update(repeats).where(mine).values(**taken)).rowcount:
+            raise PendingError("This request is being done right now; send it again in a moment, with the same key.")
+        return Begun(LedgerMark.from_dict(json.loads(held.mark)))
+
+    def _is_left(self, connection: Connection, held: Any) -> bool:
+        """Whether nobody does a request any more: its process has been silent, or it is this one and does not."""
+        if held.worker == self._worker:
+            return (held.person, held.key) not in self._doing
+        beat = connection.execute(select(workers.c.beat).where(workers.c.name == held.worker)).scalar()
+        return beat is None or beat < _ago(seconds=_SILENT_SECONDS)
+
+    def end(self, person: Person, key: str, status: int, body: str) -> Repeated:
+        """Keep what a request was answered, and give what is to be told.
+
+        That is something else only if this process was thought dead, and another one has answered meanwhile.
+        """
+        try:
+            with self._store.write() as connection:
+                open_yet = _is(person, key) & repeats.c.body.is_(None)
+                if connection.execute(update(repeats).where(open_yet).values(status=status, body=body)).rowcount:
+                    return Repeated(status, body)
+                held = connection.execute(select(repeats).where(_is(person, key))).first()
+            return Repeated(status, body) if held is None else Repeated(held.status, held.body)
+        finally:
+            self._doing.discard((person.id, key))
 
     def forget(self, person: Person, key: str) -> None:
         """Let a request be done anew: it failed before anything was decided."""
-        with self._store.write() as connection:
-            connection.execute(delete(repeats).where(_is(person, key) & repeats.c.body.is_(None)))
+        mine = _is(person, key) & repeats.c.body.is_(None) & (repeats.c.worker == self._worker)
+        try:
+            with self._store.write() as connection:
+                connection.execute(delete(repeats).where(mine))
+        finally:
+            self._doing.discard((person.id, key))
 
     def clear(self) -> int:
         """Forget what is old; gives how many."""

@@ -23,6 +23,9 @@ from ziggurat.service.store import ServiceStore, rights, tables, utc_now
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _INVENTED_ROWS = 10_000
 _DATABASES = ("postgresql://", "postgres://", "spark:")
+_INSIDE = re.compile(r"[\w$ -]+(\.[\w$ -]+){0,2}")  # a path of Spark, which reads files by their names, is none
+# What Spark reads elsewhere; a folder of this machine holds what is the service's own.
+_FAR = ("abfs://", "abfss://", "gs://", "hdfs://", "s3://", "s3a://")
 
 
 @dataclass(frozen=True)
@@ -74,12 +77,15 @@ class TableShelf:
     store
         Where they are listed.
     uploads
-        Where files lie that were brought.
+        Where files lie that were brought; the engine reads no other file, whatever it is asked.
+    memory
+        What the engine may use, such as "2GB".
     """
 
-    def __init__(self, store: ServiceStore, uploads: UploadFolder) -> None:
+    def __init__(self, store: ServiceStore, uploads: UploadFolder, memory: str = "2GB") -> None:
         self._store, self._uploads = store, uploads
         self._engine = DuckDBEngine()
+        self._engine.confine(uploads.folder, memory)
         self._opened: dict[tuple[str, str], Table] = {}
         self._lock = Lock()
 
@@ -106,7 +112,8 @@ class TableShelf:
         schema_text
             What is publicly known of it, as YAML.
         address
-            `upload:NAME`, `invented:NAME`, `open:NAME` (a public data set), `postgresql://…` or `spark:…`.
+            `upload:NAME`, `invented:NAME`, `open:NAME` (a public data set), `postgresql://…`, `spark:` (a table of its
+            own) or `spark:s3a://…` and such; no file of this machine.
         inside
             The table of a database.
         population
@@ -158,9 +165,23 @@ class TableShelf:
             wanted = select(tables).where(tables.c.name.in_(sorted(names))).order_by(tables.c.name)
             return [ShelvedTable(**row._mapping) for row in connection.execute(wanted)]
 
-    def open(self, name: str) -> Table:
-        """Open a table: planned with by its schema, and checked whole before the first thing is paid."""
-        facts = self.facts(name)
+    def about(self, population: str) -> list[ShelvedTable]:
+        """What is known of the tables of a population, by name."""
+        with self._store.read() as connection:
+            wanted = select(tables).where(tables.c.population == population).order_by(tables.c.name)
+            return [ShelvedTable(**row._mapping) for row in connection.execute(wanted)]
+
+    def open(self, name: str, known: ShelvedTable | None = None) -> Table:
+        """Open a table: planned with by its schema, and checked whole before the first thing is paid.
+
+        Parameters
+        ----------
+        name
+            What questions call it.
+        known
+            What is known of it, where that was looked up already.
+        """
+        facts = known or self.facts(name)
         with self._lock:
             found = self._opened.get((name, facts.made))
             if found is None:
@@ -183,6 +204,7 @@ class TableShelf:
         if kind == "open" and rest in datasets.names():
             return read(datasets.load(rest), facts.schema, engine=self._engine)
         if facts.address.startswith(_DATABASES):
+            _require_far(facts)
             return read(facts.address, facts.schema, table=facts.inside or None, later=True)
         raise ParameterError(
             "A table lies at upload:NAME, invented:NAME, open:NAME, postgresql://… or spark:…; say which."
@@ -192,6 +214,18 @@ class TableShelf:
         with self._store.read() as connection:
             if connection.execute(select(tables.c.name).where(tables.c.name == name)).first() is not None:
                 raise ConflictError(f"There is a table {name!r} already; take another name.")
+
+
+def _require_far(facts: ShelvedTable) -> None:
+    """Refuse addresses that lead to files of this machine."""
+    if facts.inside and not _INSIDE.fullmatch(facts.inside):
+        raise ParameterError("The table of a database is named 'table', 'schema.table' or 'catalog.schema.table'.")
+    kind, _, rest = facts.address.partition(":")
+    if kind == "spark" and rest and not rest.startswith(_FAR):
+        raise ParameterError(
+            f"Spark reads its own tables here (spark: with the table inside), and {', '.join(_FAR)}; no file of the "
+            "machine of the service: send it as an upload."
+        )
 
 
 def read_schema(text: str) -> Schema:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
-import zipfile
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+
+from starlette.concurrency import run_in_threadpool
 
 from ziggurat.errors import DataError, TooLargeError, UnknownNameError
-from ziggurat.files import replacing
+from ziggurat.files import sync_path
 from ziggurat.service.access import Person
+from ziggurat.service.catalogue._unpacking import require_harmless
 from ziggurat.wording import nearest
 
 ENDINGS = (
@@ -20,9 +24,7 @@ ENDINGS = (
 )  # fmt: skip
 """What may be brought. Packed files are not: unpack them first, so that their size is known when they come in."""
 
-_PACKED = ("xlsx", "ods")  # which hold parts that are packed
 _NAME = re.compile(r"[0-9a-f]{32}\.[0-9a-z]{2,8}")
-_MOST_UNPACKED = 50  # times the file
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,12 @@ class UploadFolder:
     """
 
     def __init__(self, folder: Path, longest: int) -> None:
-        self._folder, self._longest = folder / "uploads", longest
+        self._folder, self._longest = folder.absolute() / "uploads", longest
+
+    @property
+    def folder(self) -> Path:
+        """The folder of all of them."""
+        return self._folder
 
     async def take(self, person: Person, filename: str, parts: AsyncIterator[bytes]) -> Upload:
         """Write what is sent, and give it a name; more than is taken is refused, and nothing of it stays."""
@@ -61,15 +68,27 @@ class UploadFolder:
         place = self._of(person)
         place.mkdir(parents=True, exist_ok=True, mode=0o700)
         name, size = f"{token_hex(16)}.{ending}", 0
-        with replacing(place / name, mode=0o600) as draft, draft.open("wb") as opened:
-            async for part in parts:
-                size += len(part)
-                if size > self._longest:
-                    raise TooLargeError(f"The file is longer than the {self._longest:,} bytes that are taken.")
-                opened.write(part)
-            opened.flush()
-            require_harmless(draft, ending, self._longest)
+        draft = place / f".{name}"
+        try:
+            with await run_in_threadpool(_open_draft, draft) as opened:
+                async for part in parts:
+                    size += len(part)
+                    if size > self._longest:
+                        raise TooLargeError(f"The file is longer than the {self._longest:,} bytes that are taken.")
+                    await run_in_threadpool(opened.write, part)
+            await run_in_threadpool(self._settle, draft, place / name, ending)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
         return Upload(name, size)
+
+    def _settle(self, draft: Path, path: Path, ending: str) -> None:
+        """Look at a file that has come in whole, and give it its name."""
+        require_harmless(draft, ending, self._longest)
+        sync_path(draft)
+        draft.replace(path)
+        with suppress(OSError):  # on systems that cannot, names are durable by themselves
+            sync_path(path.parent)
 
     def find(self, person: Person, name: str) -> Path:
         """Find a file that somebody brought; names that were not given out do not exist."""
@@ -88,18 +107,5 @@ class UploadFolder:
         return self._folder / person.id
 
 
-def require_harmless(file: Path, ending: str, longest: int) -> None:
-    """Refuse a workbook that unpacks to far more than it is, before anything reads it."""
-    if ending not in _PACKED:
-        return
-    try:
-        with zipfile.ZipFile(file) as packed:
-            whole = _add_up(packed.infolist())
-    except (zipfile.BadZipFile, OSError, ValueError):
-        raise DataError("The workbook is damaged; save it again.") from None
-    if whole > min(longest * 4, max(1 << 26, file.stat().st_size * _MOST_UNPACKED)):
-        raise TooLargeError("The workbook unpacks to far more than it is; save it as CSV.")
-
-
-def _add_up(parts: Iterable[zipfile.ZipInfo]) -> int:
-    return sum(each.file_size for each in parts)
+def _open_draft(path: Path) -> BinaryIO:
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")

@@ -88,6 +88,7 @@ repeats = Table(
     Column("key", String(80), nullable=False),
     Column("request", String(64), nullable=False),
     Column("worker", String(80), nullable=False),
+    Column("mark", Text, nullable=False),
     Column("status", Integer, nullable=True),
     Column("body", Text, nullable=True),
     Column("made", String(32), nullable=False, index=True),

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from secrets import token_hex
-from typing import Any
 
-import structlog
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
 from starlette.concurrency import run_in_threadpool
 
@@ -18,18 +14,17 @@ from ziggurat import __version__
 from ziggurat.errors import UnavailableError
 from ziggurat.service._house import ServiceHouse
 from ziggurat.service._settings import ServiceSettings
-from ziggurat.service.web._errors import ERROR_SHAPE, ERRORS, handle_errors
+from ziggurat.service.web._describing import describe_errors
+from ziggurat.service.web._errors import handle_errors
 from ziggurat.service.web._limits import BodyLimit, RateLimit
 from ziggurat.service.web._metrics import ServiceMetrics
+from ziggurat.service.web._watching import RequestWatch
 from ziggurat.service.web.routes import ROUTERS
 
 _BEAT_SECONDS = 3.0
-_SAFETY = {
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-}
+_BEATS_A_CLEARING = 1200  # about an hour
+_SIGN_INS_PER_MINUTE = 20  # of one name: nobody types faster, and who guesses does
+_MORE = 100  # requests at once beside those that wait for answers
 
 
 def make_app(settings: ServiceSettings | None = None, house: ServiceHouse | None = None) -> FastAPI:
@@ -63,48 +58,25 @@ def make_app(settings: ServiceSettings | None = None, house: ServiceHouse | None
         version=__version__,
         description="Privacy as a service: what leaves is priced, paid for, judged and signed.",
         lifespan=live,
-        responses=ERRORS,
+        redirect_slashes=False,  # an address that is led elsewhere would be led by what the request says of its host
     )
     app.state.rate, app.state.metrics = RateLimit(said.requests_per_minute), ServiceMetrics()
+    app.state.sign_ins = RateLimit(_SIGN_INS_PER_MINUTE)
     handle_errors(app)
-    app.middleware("http")(_watch)
-    app.add_middleware(BodyLimit, longest=said.longest_body)
+    app.add_middleware(BodyLimit, longest=said.longest_body, longest_upload=said.longest_upload)
+    app.add_middleware(RequestWatch, metrics=app.state.metrics, most=2 * said.waiting + _MORE)
     for router in ROUTERS:
         app.include_router(router)
-    _describe_errors(app)
+    describe_errors(app)
     return app
 
 
 async def _beat(house: ServiceHouse) -> None:
+    beats = 0
     while True:
         with suppress(UnavailableError):
-            await run_in_threadpool(house.beat)
+            await asyncio.to_thread(house.beat)  # threads of their own: others may all be busy
+            if beats % _BEATS_A_CLEARING == 0:
+                await asyncio.to_thread(house.repeats.clear)
+        beats += 1
         await asyncio.sleep(_BEAT_SECONDS)
-
-
-async def _watch(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
-    """Number a request, and note what it was for, how it ended and how long it took; nothing of what it said."""
-    request.state.number = token_hex(6)
-    begun = time.monotonic()
-    response = await answer(request)
-    seconds = time.monotonic() - begun
-    route = getattr(request.scope.get("route"), "path", "none")
-    request.app.state.metrics.note(request.method, route, response.status_code, seconds)
-    structlog.get_logger().info(
-        "answered", number=request.state.number, method=request.method, route=route, status=response.status_code,
-        seconds=round(seconds, 3), person=getattr(request.state, "person", ""),
-    )  # fmt: skip
-    response.headers.update({**_SAFETY, "X-Request-Number": request.state.number})
-    return response
-
-
-def _describe_errors(app: FastAPI) -> None:
-    """Put the shape of errors into the description of the routes."""
-    usual = app.openapi
-
-    def described() -> dict[str, Any]:
-        found = usual()
-        found.setdefault("components", {}).setdefault("schemas", {})["ErrorShape"] = ERROR_SHAPE
-        return found
-
-    app.openapi = described  # type: ignore[method-assign]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends, Request, Security
+from fastapi.security import APIKeyCookie, HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
 from ziggurat.errors import SignInError
@@ -20,14 +21,18 @@ def house_of(request: Request) -> ServiceHouse:
     return found
 
 
-async def find_caller(request: Request) -> Caller:
+_KEY = Security(HTTPBearer(scheme_name="key", description="The key of a program.", auto_error=False))
+_COOKIE = Security(APIKeyCookie(name=COOKIE, scheme_name="browser", auto_error=False))
+
+
+async def find_caller(request: Request, _key: object = _KEY, _cookie: object = _COOKIE) -> Caller:
     """Say who makes a request, and count it; nobody, or one too many, is refused."""
     house, header = house_of(request), request.headers.get("Authorization", "")
     scheme, _, given = header.partition(" ")
     if scheme.lower() == "bearer" and given:
         request.app.state.rate.count(given[:24])
         person, key = await run_in_threadpool(house.keys.open, given)
-        caller = Caller(person, key.scopes)
+        caller = Caller(person, key.scopes, key.expires)
     else:
         secret = request.cookies.get(COOKIE, "")
         if header or not secret:

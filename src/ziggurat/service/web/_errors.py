@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -37,10 +37,8 @@ ERRORS: dict[int | str, dict[str, Any]] = {
         402: "It costs more than is left; nothing was read or spent.",
         403: "Whoever asks may not do this.",
         404: "There is nothing of that name, or nothing that whoever asks may see.",
-        405: "The address is not asked this way.",
         409: "It contradicts what is there, or is being done right now.",
         413: "The request is longer than is taken.",
-        415: "The body is of another kind than is taken.",
         422: "It cannot be done as asked; the message says what to change.",
         429: "Too much at once; Retry-After says when to come back.",
         500: "The service failed; its log has the number of the request.",
@@ -48,7 +46,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
         503: "The service cannot answer now; nothing was lost.",
     }.items()
 }
-"""What every route may answer besides what it is for, for the description of the routes."""
+"""What routes may answer besides what they are for, for their description."""
 
 ERROR_SHAPE = {
     "title": "ErrorShape",
@@ -88,9 +86,9 @@ def tell_error(error: errors.ZigguratError) -> tuple[int, dict[str, Any]]:
     return status, error_body(type(error).__name__, str(error), status)
 
 
-def answer_error(kind: str, message: str, status: int) -> JSONResponse:
-    """Answer an error."""
-    headers = {"Retry-After": _RETRY[status]} if status in _RETRY else {}
+def answer_error(kind: str, message: str, status: int, more: Mapping[str, str] | None = None) -> JSONResponse:
+    """Answer an error, with `more` headers."""
+    headers = {**(more or {}), **({"Retry-After": _RETRY[status]} if status in _RETRY else {})}
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     return JSONResponse(error_body(kind, message, status), status, headers=headers)
@@ -113,13 +111,7 @@ def handle_errors(app: FastAPI) -> None:
     async def plain(_request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
         kind, words = _PLAIN.get(error.status_code, ("ServiceError", "The request cannot be answered."))
-        return answer_error(kind, words, error.status_code)
-
-    @app.exception_handler(Exception)
-    async def foreign(request: Request, error: Exception) -> JSONResponse:
-        number = getattr(request.state, "number", "")
-        structlog.get_logger().error("failed", number=number, error=type(error).__name__, at=_place_of(error))
-        return answer_error("ServiceError", f"The service failed; its log says where, by the number {number}.", 500)
+        return answer_error(kind, words, error.status_code, error.headers)
 
 
 _PLAIN = {
@@ -136,8 +128,8 @@ def _explain(error: RequestValidationError) -> str:
     return f"{named[:200]!r}: {said[:1].lower()}{said[1:]}."
 
 
-def _place_of(error: BaseException) -> str:
-    """Where it was raised: file and line, none of its words, which may quote cells."""
+def place_of(error: BaseException) -> str:
+    """Where it was raised: file and line, none of its words."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

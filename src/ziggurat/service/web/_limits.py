@@ -22,32 +22,43 @@ class BodyLimit:
     app
         What answers.
     longest
-        How many bytes a body has; uploads are counted where they are written.
+        How many bytes a body has.
+    longest_upload
+        How many an uploaded file has, which is counted where it is written.
     """
 
-    def __init__(self, app: Any, longest: int) -> None:
-        self._app, self._longest = app, longest
+    def __init__(self, app: Any, longest: int, longest_upload: int) -> None:
+        self._app, self._longest, self._longest_upload = app, longest, longest_upload
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Pass a request on, counting what comes in."""
-        if scope["type"] != "http" or (scope["path"] == UPLOADS and scope["method"] == "POST"):
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        if _said_length(scope) > self._longest:
+        uploads = scope["path"] == UPLOADS and scope["method"] == "POST"
+        if _said_length(scope) > (self._longest_upload if uploads else self._longest):
             await self._refuse(scope, receive, send)
-            return
-        seen, begun = 0, False
+        elif uploads:
+            await self._app(scope, receive, send)
+        else:
+            await self._count(scope, receive, send)
+
+    async def _count(self, scope: Any, receive: Any, send: Any) -> None:
+        seen, over, begun = 0, False, False
 
         async def counted() -> Any:
-            nonlocal seen
+            nonlocal seen, over
             message = await receive()
             seen += len(message.get("body", b""))
-            if seen > self._longest:
+            over = over or seen > self._longest
+            if over:
                 raise TooLargeError(self._words)
             return message
 
         async def watched(message: Any) -> None:
             nonlocal begun
+            if over and not begun:
+                return  # what reads bodies has its own words for a body that ended; ours are below
             begun = True
             await send(message)
 
@@ -56,6 +67,7 @@ class BodyLimit:
         except TooLargeError:
             if begun:
                 raise
+        if over and not begun:
             await self._refuse(scope, receive, send)
 
     @property

@@ -31,7 +31,7 @@ class LinkBody(Body):
 @router.post("/sign-in")
 def sign_in(body: PasswordBody, request: Request, response: Response, house: House) -> dict[str, Any]:
     """Sign a browser in with a password; gives the secret that its forms send along."""
-    request.app.state.rate.count(f"sign-in {body.name}")
+    request.app.state.sign_ins.count(body.name)
     return _begin(house.people.sign_in(body.name, body.password), response, house)
 
 
@@ -45,14 +45,18 @@ def follow_link(body: LinkBody, response: Response, house: House) -> dict[str, A
 def sign_out(request: Request, response: Response, house: House, caller: Calling) -> dict[str, str]:
     """Sign the browser out."""
     house.browsers.end(request.cookies.get(COOKIE, ""))
-    response.delete_cookie(COOKIE)
+    response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict", secure=_is_secure(house))
     return {"signed_out": caller.person.name}
 
 
 def _begin(person: Person, response: Response, house: ServiceHouse) -> dict[str, Any]:
     made = house.browsers.begin(person)
     response.set_cookie(
-        COOKIE, made.secret, httponly=True, samesite="strict", secure=house.settings.address.startswith("https"),
+        COOKIE, made.secret, httponly=True, samesite="strict", secure=_is_secure(house),
         max_age=int(house.settings.session_hours * 3600), path="/",
     )  # fmt: skip
     return {"person": person.to_dict(), "csrf": made.csrf, "expires": made.expires}
+
+
+def _is_secure(house: ServiceHouse) -> bool:
+    return house.settings.address.startswith("https")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from ziggurat.privacy import Amount, exact
+from ziggurat.privacy import exact
 
 
 def _as_amount(value: object) -> object:
@@ -15,8 +15,7 @@ def _as_amount(value: object) -> object:
     text = str(value)
     if len(text) > 60:
         raise ValueError("an amount has at most 60 characters")
-    given: Amount = text
-    exact(given, "amount")
+    exact(text, "amount")
     return text
 
 
@@ -25,7 +24,43 @@ Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][
 TableName = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
 
 
-class Body(BaseModel):
-    """A body: nothing but what is known."""
+_DEEPEST = 32
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+
+class Body(BaseModel):
+    """A body: nothing but what is known, no character that no database keeps, nothing nested without end."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _require_plain(cls, given: Any) -> Any:
+        require_plain(given)
+        return given
+
+
+def require_plain(given: object) -> None:
+    """Refuse texts that cannot be kept as they are, and what is nested too deeply to be meant; ValueError."""
+    level = [given]
+    for _ in range(_DEEPEST):
+        for text in (each for each in level if isinstance(each, str)):
+            if "\x00" in text or not _is_whole(text):
+                raise ValueError("a text holds a character that cannot be kept, such as NUL or half of a pair")
+        level = [part for each in level for part in _parts(each)]
+        if not level:
+            return
+    raise ValueError(f"it is nested more than {_DEEPEST} deep")
+
+
+def _parts(value: object) -> list[Any]:
+    if isinstance(value, dict):
+        return [*value, *value.values()]
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from fastapi import APIRouter
 from pydantic import Field
 
-from ziggurat.errors import LedgerUseError, UnknownNameError
+from ziggurat.errors import ConflictError, LedgerUseError, UnknownNameError
 from ziggurat.plain import to_plain
 from ziggurat.privacy import Neighbours, Relation
 from ziggurat.service._house import ServiceHouse
@@ -57,6 +57,8 @@ def make_budget(body: BudgetBody, house: House, caller: Calling) -> dict[str, An
     caller.require("manage", ("steward",))
     house.rights.require(caller.person, body.table, "steward")
     facts = house.shelf.facts(body.table)
+    if body.name not in (None, facts.population) and house.shelf.about(body.name or ""):
+        raise ConflictError(f"There are tables of the population {body.name!r}; give the budget another name.")
     whom = Neighbours(facts.schema.unit, Relation(body.relation))
     made = house.ledger.create_budget(
         body.name or facts.population, body.epsilon, body.delta, whom, population=facts.population

@@ -62,6 +62,8 @@ def add(body: PersonBody, house: House, caller: Calling) -> dict[str, Any]:
 def change(name: Name, body: ChangeBody, house: House, caller: Calling) -> dict[str, Any]:
     """Change one's own password, or, for chief stewards, anybody's; let somebody in or keep them out."""
     found = _whom(house, caller, name)
+    if body.password is not None:
+        caller.require_all()
     if body.active is not None:
         caller.require_chief()
         house.people.set_active(found, body.active)
@@ -81,24 +83,30 @@ def link(name: Name, house: House, caller: Calling) -> dict[str, str]:
 @router.get("/{name}/keys")
 def keys(name: Name, house: House, caller: Calling) -> dict[str, Any]:
     """List somebody's keys: what is known of them, never the keys."""
+    caller.require("read")
     return {"keys": [each.to_dict() for each in house.keys.of(_whom(house, caller, name))]}
 
 
 @router.post("/{name}/keys", status_code=201)
 def make_key(name: Name, body: KeyBody, house: House, caller: Calling) -> dict[str, Any]:
-    """Make a key, which is shown this once; it can do no more than the key that asks for it."""
+    """Make a key, which is shown this once; it can do no more than the key that asks for it, and for no longer."""
     found = _whom(house, caller, name)
     wider = [each for each in body.scopes if each not in caller.scopes]
     if wider:
         raise AccessError(f"The key that asks is not for {' and '.join(wider)}, so that it cannot make one that is.")
-    made, secret = house.keys.make(found, body.label, body.scopes, body.days)
+    latest = caller.until if found.id == caller.person.id else None
+    made, secret = house.keys.make(found, body.label, body.scopes, body.days, latest)
     return {**made.to_dict(), "key": secret}
 
 
 @router.delete("/{name}/keys/{key}")
 def revoke(name: Name, key: Name, house: House, caller: Calling) -> dict[str, str]:
-    """End a key, from the next request on."""
-    house.keys.revoke(_whom(house, caller, name), key)
+    """End a key, from the next request on; a key ends itself, and others that are for no more than it is."""
+    found = _whom(house, caller, name)
+    held = {each.id: each for each in house.keys.of(found)}
+    if key in held and not set(held[key].scopes) <= set(caller.scopes):
+        raise AccessError("The key that asks is for less than the one that it would end.")
+    house.keys.revoke(found, key)
     return {"revoked": key}
 
 

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Request
 from fastapi.responses import JSONResponse
 from pydantic import Field
-from starlette.concurrency import run_in_threadpool
 
-from ziggurat.errors import LimitError, UnavailableError, ZigguratError
-from ziggurat.release import Release, Session
 from ziggurat.release.config import QuestionSaid, WorkloadSaid
-from ziggurat.release.questions import AnswerPlan
-from ziggurat.service._house import ServiceHouse
-from ziggurat.service.access import Caller
-from ziggurat.service.asking import Repeated
+from ziggurat.service.web._asking import Asked
 from ziggurat.service.web._calling import Calling, House
-from ziggurat.service.web._errors import tell_error
 from ziggurat.service.web.routes._bodies import Body, TableName
 
 router = APIRouter(prefix="/v1", tags=["questions"])
@@ -61,21 +52,9 @@ async def ask(
     """
     begun = house.slots.now()
     caller.require("spend", ("analyst", "steward"))
-    if house.waiting >= house.settings.waiting:
-        raise LimitError("Too many questions wait; nothing was spent, come back in a few seconds.")
-    house.waiting += 1
-    try:
-        said = body.model_dump(mode="json")
-        told = await run_in_threadpool(_begin, house, caller, repeat_key, said)
-        if told is not None:
-            return _tell_again(told)
-        work, seconds = await run_in_threadpool(_prepare, house, caller, body, repeat_key)
-        kept = await house.slots.keep(begun, seconds, work)
-    finally:
-        house.waiting -= 1
-    request.app.state.metrics.note_doubled(kept.doubled)
-    status, answered = kept.outcome
-    return JSONResponse({**answered, "slot": kept.to_dict()}, status)
+    told = await Asked(house, caller, body.tables, body.question, repeat_key, begun).answer()
+    request.app.state.metrics.note_doubled(told.doubled)
+    return JSONResponse(told.body, told.status, headers={"Idempotency-Replayed": "true"} if told.again else {})
 
 
 @router.get("/history")
@@ -92,56 +71,3 @@ def history(house: House, caller: Calling, table: TableName) -> dict[str, Any]:
             for each in past
         ]
     }  # fmt: skip
-
-
-def _begin(house: ServiceHouse, caller: Caller, key: str | None, said: Any) -> Repeated | None:
-    return None if key is None else house.repeats.begin(caller.person, key, said)
-
-
-def _prepare(
-    house: ServiceHouse, caller: Caller, body: AskBody, key: str | None
-) -> tuple[Callable[[], tuple[int, dict[str, Any]]], float]:
-    """Plan a question from public facts; what is refused here was never begun."""
-    try:
-        session = house.desk.session(caller.person, body.tables)
-        plan = house.desk.plan(session, body.question)
-        slots = [house.shelf.facts(name).slot or house.settings.slot for name in body.tables]
-    except ZigguratError:
-        if key is not None:
-            house.repeats.forget(caller.person, key)
-        raise
-    return lambda: _answer(house, caller, session, plan, key), max(slots)
-
-
-def _answer(
-    house: ServiceHouse, caller: Caller, session: Session, plan: AnswerPlan[Any], key: str | None
-) -> tuple[int, dict[str, Any]]:
-    """Pay and answer, and keep what came of it before anybody is told; this runs to its end, whoever still waits."""
-    try:
-        status, told = 200, _tell(house.desk.ask(session, plan), session)
-    except ZigguratError as error:
-        status, told = tell_error(error)
-    if key is not None:
-        try:
-            house.repeats.end(caller.person, key, status, json.dumps(told))
-        except UnavailableError as error:
-            status, told = tell_error(error)
-    return status, told
-
-
-def _tell(made: Release[Any], session: Session) -> dict[str, Any]:
-    certificate = made.certificate
-    return {
-        "answer": made.output.to_dict(),
-        "text": str(made.output),
-        "sentence": certificate.sentence,
-        "certificate": certificate.to_dict(),
-        "replayed": made.replayed,
-        "rehearsal": made.seeded,
-        "left": session.remainder(),
-    }
-
-
-def _tell_again(told: Repeated) -> JSONResponse:
-    found: dict[str, Any] = json.loads(told.body)
-    return JSONResponse({**found, "slot": None}, told.status, headers={"Idempotency-Replayed": "true"})

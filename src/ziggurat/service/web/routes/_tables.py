@@ -10,6 +10,8 @@ from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 
 from ziggurat.errors import AccessError, ConflictError
+from ziggurat.service._house import ServiceHouse
+from ziggurat.service.access import Caller
 from ziggurat.service.web._calling import Calling, House
 from ziggurat.service.web.routes._bodies import Body, Name, TableName
 
@@ -71,6 +73,7 @@ def register(body: TableBody, house: House, caller: Calling) -> dict[str, Any]:
         house.uploads.find(caller.person, name)
     elif kind not in ("invented", "open") and not caller.person.chief:
         raise AccessError("Tables of databases are registered by chief stewards; ask one, or send the table.")
+    _require_population(house, caller, body.population or body.name)
     made = house.shelf.place(
         caller.person, body.name, body.schema_text, body.address, inside=body.inside,
         population=body.population or "", public=body.public, slot=body.slot,
@@ -140,3 +143,14 @@ def take(name: TableName, person: Name, house: House, caller: Calling) -> dict[s
         raise ConflictError("A steward does not take the table away from themselves; another one does.")
     house.rights.take(house.people.named(person), name)
     return {"table": name, "person": person}
+
+
+def _require_population(house: ServiceHouse, caller: Caller, population: str) -> None:
+    """Refuse to bring a table of people whose account others look after: who brings it, could grant what is theirs."""
+    if caller.person.chief or not (house.shelf.about(population) or population in house.ledger.populations()):
+        return
+    held = house.rights.of(caller.person)
+    if not any(held.get(each.name) == "steward" for each in house.shelf.about(population)):
+        raise ConflictError(
+            f"There is an account of the name {population!r} already; take another name, or ask a chief steward."
+        )
