@@ -11,7 +11,8 @@ from ziggurat.errors import LimitError, TooLargeError
 from ziggurat.service.web._errors import answer_error
 
 _MOST_KNOWN = 10_000
-UPLOADS = "/v1/uploads"
+UPLOADS = ("/v1/uploads", "/v1/releases/verify")
+"""Where bodies are files, and are counted where they are written."""
 
 
 class BodyLimit:
@@ -30,7 +31,7 @@ class BodyLimit:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Pass a request on, counting what comes in."""
-        if scope["type"] != "http" or (scope["path"] == UPLOADS and scope["method"] == "POST"):
+        if scope["type"] != "http" or (scope["path"] in UPLOADS and scope["method"] == "POST"):
             await self._app(scope, receive, send)
             return
         if _said_length(scope) > self._longest:
