@@ -74,6 +74,12 @@ class GateError(PrivacyError):
     place: str = ""
 
 
+class ReleaseStoppedError(ZigguratError):
+    """A release was stopped between two steps, as its caller asked; the message says what stays spent."""
+
+    exit_code = 130
+
+
 class QuestionError(ZigguratError):
     """A question cannot be answered with a promise; the message says why and what to ask instead."""
 

@@ -137,6 +137,25 @@ def create(path: str | Path, content: bytes, *, mode: int = _OWNER_ONLY) -> None
         raise
 
 
+def claim(path: str | Path, content: bytes) -> bool:
+    """Make a new private file whole and durable, or leave the one that is there; tells whether this call made it.
+
+    Of many processes that try, one makes it, and the others find what that one wrote.
+    """
+    target = Path(path)
+    with _told(target):
+        draft = target.with_name(f".{target.name[:_NAMED_BY]}.{token_hex(6)}.new")
+        create(draft, content)
+        try:
+            os.link(draft, target)
+        except FileExistsError:
+            return False
+        finally:
+            draft.unlink(missing_ok=True)
+            _confirm(target)
+    return True
+
+
 def check_output(path: str | Path, *, force: bool = False) -> None:
     """Refuse in one sentence what cannot be written, before work is done or anything is paid for.
 

@@ -15,8 +15,10 @@ from typing import Any
 from release_kinds import BY_NAME, KINDS, Bench, prepare
 
 from ziggurat.ledger import Ledger
+from ziggurat.release import Purse
 from ziggurat.release.bundle import _held, _writing
-from ziggurat.release.config import _running, run_config
+from ziggurat.release.config import ReleaseJournal, _running, run_config
+from ziggurat.release.durable import _making
 
 MANY_CALLS = 60
 
@@ -78,15 +80,35 @@ STEPS: dict[str, tuple[Any, str, Wrapped]] = {
     "before a release that was taken up is cleared away": (_running.shutil, "rmtree", before),
 }
 
+JOURNAL_STEPS: dict[str, tuple[Any, str, Wrapped]] = {
+    "before it is begun": (ReleaseJournal, "begin", before),
+    "after it is begun": (ReleaseJournal, "begin", after),
+    "before it is reserved": (ReleaseJournal, "note_reserving", after),
+    "before its reservation is noted": (Ledger, "reserve", after),
+    "after its reservation is noted": (ReleaseJournal, "note_reserved", after),
+    "while it is made": (_making, "run_paid", during),
+    "before it is judged": (Purse, "_judge", before),
+    "before it is kept": (ReleaseJournal, "keep", before),
+    "while it is kept": (_held, "write_text", before),
+    "after it is kept": (ReleaseJournal, "keep", after),
+    "before the ledger is told": (Purse, "settle", before),
+    "after the ledger is told": (Purse, "settle", after),
+    "after that is noted": (ReleaseJournal, "note_committed", after),
+    "while its bundle is written": (_writing, "_write", third),
+    "before its bundle has its name": (_writing, "_put", before),
+    "after its bundle has its name": (_writing, "_put", after),
+    "after its bundle is noted": (ReleaseJournal, "note_bundled", after),
+}
 
-def release(kind: str, folder: str, step: str, by_file: bool, go_on: str = "") -> None:
+
+def release(kind: str, folder: str, step: str, by_file: bool, go_on: str = "", journal: str = "") -> None:
     """Make a release, by its plan or by a file, that ends at a step."""
     place, chosen = Path(folder), BY_NAME[kind]
     os.environ["ZIGGURAT_SETTINGS"] = str(place / "settings")
-    owner, name, how = STEPS[step]
+    owner, name, how = {**STEPS, **JOURNAL_STEPS}[step]
     if by_file:
         setattr(owner, name, how(getattr(owner, name)))
-        run_config(place / "release.yaml", go_on=go_on)
+        run_config(place / "release.yaml", go_on=go_on, journal=journal or None)
         return
     with Bench(chosen, place) as bench:
         plan = bench.plan()

@@ -11,7 +11,7 @@ import typer
 
 from ziggurat.cli._options import AsJson, GoOn, out_option
 from ziggurat.cli._outputs import print_json
-from ziggurat.errors import DataError
+from ziggurat.errors import DataError, ZigguratError
 
 if TYPE_CHECKING:
     from ziggurat.release import Verdict
@@ -68,17 +68,25 @@ def run(
 ) -> None:
     """Pay, make, attack, judge, and write the signed bundle.
 
-    What will be written is said first. What was paid for before is given again for nothing. Exit code 3 if it costs
-    more than is left, 5 if the gate stops it: then nothing has left, and what was paid for waits for a reason.
+    What will be written is said first. What was paid for before is given again for nothing. A run that was killed is
+    simply run again: it takes up what was paid for, by the journal beside the bundle. Exit code 3 if it costs more than
+    is left, 5 if the gate stops it: then nothing has left, and what was paid for waits for a reason.
     """
     from ziggurat.cli.terminal import show_steps
     from ziggurat.release import Release
-    from ziggurat.release.config import run_config
+    from ziggurat.release.config import ReleaseJournal, journal_of, run_config
 
-    with show_steps() as tell:
-        made, bundle = run_config(
-            file, key=key or None, go_on=go_on, progress=tell, told=lambda words: typer.echo(words, err=True)
-        )
+    journal, said = ReleaseJournal(journal_of(file)), lambda words: typer.echo(words, err=True)
+    try:
+        with show_steps() as tell:
+            made, bundle = run_config(
+                file, key=key or None, go_on=go_on, progress=tell, told=said, journal=journal.folder
+            )
+    except ZigguratError:
+        if journal.given_up:  # whoever reads this error may pay again
+            journal.clear()
+        raise
+    journal.clear()
     certificate: dict[str, Any] = _read_certificate(bundle)
     if as_json:
         print_json({"bundle": str(bundle), "certificate": certificate})

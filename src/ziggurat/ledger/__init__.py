@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ziggurat.ledger._spend import Replay, Reservation, Spend
     from ziggurat.ledger._statement import GrantStatement, PopulationStatement, Quote, Statement, Total
     from ziggurat.ledger._verify import LedgerProblem, Verification
+    from ziggurat.ledger.marks import LedgerMark
     from ziggurat.ledger.witness import WitnessStatement
 else:
     __getattr__, __dir__ = lazy(
@@ -36,6 +37,7 @@ else:
                 settings signature_holds
             """,
             "_ledger": "Ledger verify_ledger",
+            "marks": "LedgerMark",
             "_signing": "Receipt",
             "_spend": "Replay Reservation Spend",
             "_statement": "GrantStatement PopulationStatement Quote Statement Total",
@@ -51,6 +53,7 @@ __all__ = [
     "GrantStatement",
     "Head",
     "Ledger",
+    "LedgerMark",
     "LedgerProblem",
     "PopulationStatement",
     "PrivateKey",

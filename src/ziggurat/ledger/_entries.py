@@ -34,6 +34,7 @@ LARGEST_QUESTION = 1 << 16
 _LONGEST_NAME = 200
 _LONGEST_NOTE = 2000
 _KEY = re.compile(r"[0-9a-f]{64}")
+_MARK = re.compile(r"([0-9a-f]{32})?")
 
 
 def check_text(value: object, what: str, longest: int = _LONGEST_NAME) -> str:
@@ -107,13 +108,19 @@ class Record:
     optional: ClassVar[frozenset[str]] = frozenset()
 
     def to_body(self) -> dict[str, Any]:
-        """Give the JSON form."""
-        return {name: _plain(getattr(self, name)) for name in self.names}
+        """Give the JSON form, without the optional fields that are empty."""
+        body = {name: _plain(getattr(self, name)) for name in self.names}
+        return {name: value for name, value in body.items() if value or name not in self.optional}
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> Self:
         """Read the JSON form."""
         return cls(**body)
+
+
+def _check_mark(value: object) -> None:
+    if not isinstance(value, str) or _MARK.fullmatch(value) is None:
+        raise ParameterError("A mark is written as 32 hexadecimal digits.")
 
 
 def _plain(value: Any) -> Any:
@@ -229,20 +236,24 @@ class Hold(Record):
     """A reservation: the event that is about to happen, written before the data are touched.
 
     The event and the mark of a rehearsal belong to the question: the same count with other noise is another question,
-    and an answer made with seeded noise must never stand in for a real one.
+    and an answer made with seeded noise must never stand in for a real one. The `mark`, by which whoever wrote it finds
+    it again (see `LedgerMark`), does not: it is no part of the key.
     """
 
     kind: ClassVar[str] = "reserve"
+    optional: ClassVar[frozenset[str]] = frozenset({"mark"})
     table: str
     analyst: str
     event: Event
     question: Any
     expires: str
     rehearsal: bool = False
+    mark: str = ""
 
     def __post_init__(self) -> None:
         check_text(self.table, "The name of a table")
         check_text(self.analyst, "The name of an analyst")
+        _check_mark(self.mark)
         if not is_timestamp(self.expires):
             raise ParameterError("A reservation must say in UTC when it expires.")
         if not isinstance(self.rehearsal, bool):
@@ -258,7 +269,7 @@ class Hold(Record):
 
     def to_body(self) -> dict[str, Any]:
         """Give the JSON form."""
-        return {
+        body = {
             "table": self.table,
             "analyst": self.analyst,
             "event": _event_body(self.event.to_json()),
@@ -266,6 +277,7 @@ class Hold(Record):
             "expires": self.expires,
             "rehearsal": self.rehearsal,
         }
+        return {**body, "mark": self.mark} if self.mark else body
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> Self:
@@ -297,18 +309,6 @@ class Commit(Record):
         if not written or type(self.size) is not int or self.size < 1 or self.answer is not None:
             raise ParameterError("An answer that is kept beside the chain is named by its SHA-256 and its size.")
 
-    def to_body(self) -> dict[str, Any]:
-        """Give the JSON form."""
-        body = super().to_body()
-        return body if self.sha256 else {name: body[name] for name in self.names - self.optional}
-
-    @classmethod
-    def from_body(cls, body: dict[str, Any]) -> Self:
-        """Read the JSON form: both of `sha256` and `size`, or neither."""
-        if not body.get("sha256") and body.keys() & cls.optional:
-            raise ParameterError("An answer that is kept beside the chain is named by its SHA-256 and its size.")
-        return cls(**body)
-
 
 @dataclass(frozen=True)
 class Abandonment(Record):
@@ -331,12 +331,15 @@ class Unbounded(Record):
     """A release with no differential-privacy promise, written down by the steward so that nobody forgets it."""
 
     kind: ClassVar[str] = "unbounded"
+    optional: ClassVar[frozenset[str]] = frozenset({"mark"})
     table: str
     what: str
+    mark: str = ""
 
     def __post_init__(self) -> None:
         check_text(self.table, "The name of a table")
         check_text(self.what, "The description of a release", _LONGEST_NOTE)
+        _check_mark(self.mark)
 
 
 @dataclass(frozen=True)
@@ -344,12 +347,15 @@ class WentOn(Record):
     """The steward's decision to let something go although it was stopped: `what` stood in the way, and the reason."""
 
     kind: ClassVar[str] = "decision"
+    optional: ClassVar[frozenset[str]] = frozenset({"mark"})
     table: str
     what: str
+    mark: str = ""
 
     def __post_init__(self) -> None:
         check_text(self.table, "The name of a table")
         check_text(self.what, "What a release went on in spite of", _LONGEST_NOTE)
+        _check_mark(self.mark)
 
 
 @dataclass(frozen=True)
@@ -422,6 +428,8 @@ def record_from(kind: str, body: str) -> Record:
         data = decode(body)
         if not isinstance(data, dict) or not cls.names - cls.optional <= data.keys() <= cls.names:
             raise LedgerError(f"does not have the fields of a {kind!r} entry")
+        if not all(data[name] for name in cls.optional & data.keys()):
+            raise LedgerError(f"leaves a field of a {kind!r} entry empty that may be left out")
         return cls.from_body(data)
     except (ValueError, RecursionError, TypeError, KeyError, AttributeError, ArithmeticError, ZigguratError) as error:
         if isinstance(error, LedgerError):

@@ -10,7 +10,18 @@ from datetime import datetime
 
 from ziggurat.errors import LedgerCorruptError, LedgerError, ZigguratError
 from ziggurat.ledger._chain import Entry, Head, follow, intact, now, timestamp
-from ziggurat.ledger._entries import Checkpoint, Commit, Genesis, Record, WitnessNamed, body_of, record_from
+from ziggurat.ledger._entries import (
+    Checkpoint,
+    Commit,
+    Genesis,
+    Hold,
+    Record,
+    Unbounded,
+    WentOn,
+    WitnessNamed,
+    body_of,
+    record_from,
+)
 from ziggurat.ledger._rules import check
 from ziggurat.ledger._state import State
 from ziggurat.ledger.checkpoints import EVERY, make_checkpoint, open_checkpoint, point
@@ -204,9 +215,13 @@ class Journal:
             return None, error
 
     def _write(self, writer: Writer, record: Record, entry: Entry, alone: bool) -> bool:
-        """Write an entry, and announce it; a witness can put back one that was announced, not several."""
+        """Write an entry, and announce it; a witness can put back one that was announced, not several.
+
+        What bears a mark goes alone as well: whether another one bears it is looked up among entries on the disk.
+        """
         watched = self._state.witness is not None or isinstance(record, WitnessNamed)
-        if watched and not alone:
+        marked = isinstance(record, Hold | Unbounded | WentOn) and bool(record.mark)
+        if (watched or marked) and not alone:
             raise _Apart
         if isinstance(record, Checkpoint):
             writer.index(point(self._state))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from hashlib import sha256
@@ -53,6 +53,7 @@ from ziggurat.ledger._statement import (
 )
 from ziggurat.ledger._verify import Auditor, Progress, Verification, verify_entries
 from ziggurat.ledger.checkpoints import Archive, VerifiedNote, recall_verified
+from ziggurat.ledger.marks import LedgerMark, find_answer, find_hold, find_marked, require_same
 from ziggurat.ledger.storage import BATCH, Store, open_store
 from ziggurat.ledger.witness import Naming, WitnessStatement, hear, state_witness
 from ziggurat.privacy import Amount, Event, Neighbours, exact_delta, exact_epsilon, make_filter, whole_number
@@ -205,15 +206,30 @@ class Ledger(Shown):
         """End a grant; under the sum rule what was not spent returns to the budget, under others nothing does."""
         self._append(Closing(budget, analyst))
 
-    def record_unbounded(self, budget: str, what: str) -> Entry:
-        """Write down a release that carries no differential-privacy promise; statements will mention it for ever."""
-        return self._append(Unbounded(budget, what))
+    def record_unbounded(self, budget: str, what: str, mark: LedgerMark | None = None) -> Entry:
+        """Write down a release that carries no differential-privacy promise; statements will mention it for ever.
 
-    def record_decision(self, budget: str, what: str) -> Entry:
-        """Write down that the steward let a release go although `what`; statements will say so for ever."""
-        entry = self._journal.append(lambda _state, _moment: WentOn(budget, what))
-        assert entry is not None  # a decision is never declined
-        return entry
+        With a `mark` it is written once, however often: what bears the mark already is given again.
+        """
+        return self._append_once(Unbounded(budget, what, "" if mark is None else mark.token), mark)
+
+    def record_decision(self, budget: str, what: str, mark: LedgerMark | None = None) -> Entry:
+        """Write down that the steward let a release go although `what`; statements will say so for ever.
+
+        With a `mark` it is written once, however often: what bears the mark already is given again.
+        """
+        return self._append_once(WentOn(budget, what, "" if mark is None else mark.token), mark)
+
+    def make_mark(self) -> LedgerMark:
+        """Make a mark that no entry bears; note it durably before it is used."""
+        with self._journal.current() as state:
+            return LedgerMark.fresh(state)
+
+    def find_marked(self, mark: LedgerMark, kind: str = "reserve") -> int:
+        """Give the number of the entry of a kind (reserve, unbounded, decision) that bears a mark; 0 if none does."""
+        with self._journal.current() as state:
+            found = find_marked(self._journal.store, state, mark, kind)
+            return 0 if found is None else found.seq
 
     def quote(self, budget: str, analyst: str, event: Event, question: Any = None, rehearsal: bool = False) -> Quote:
         """Say what a question would cost, without reading data and without spending."""
@@ -240,6 +256,7 @@ class Ledger(Shown):
         question: Any = None,
         ttl: float = 3600.0,
         rehearsal: bool = False,
+        mark: LedgerMark | None = None,
     ) -> Reservation | Replay:
         """Write down, durably, what is about to be done; only then may the data be touched.
 
@@ -254,6 +271,9 @@ class Ledger(Shown):
             Seconds until the reservation can no longer be committed.
         rehearsal
             Whether the noise comes from a seeded source; the answer is then marked for ever.
+        mark
+            By which whoever is killed finds the reservation again. What bears it already is taken up (`take_up`), and
+            nothing is paid again.
 
         Raises
         ------
@@ -263,12 +283,55 @@ class Ledger(Shown):
             The same question is reserved and not yet answered.
         """
         wanted, asked, life = as_stored(event), check_question(question), lifetime(ttl)
-        asking = _ReserveCall(budget, analyst, wanted, asked, life, rehearsal, self._archive)
+        asking = _ReserveCall(budget, analyst, wanted, asked, life, rehearsal, self._archive, self._journal.store, mark)
         self._prove_first(budget, analyst, asking.event)
         entry = self._journal.append(asking.decide)
+        if entry is None and asking.marked:
+            return self.take_up(asking.marked, budget, analyst, event, question, rehearsal, mark)
         if entry is None:
             return Replay(self.entry(asking.answered))
         return Reservation(entry.seq, asking.hold, self._commit, self._abandon)
+
+    def take_up(
+        self,
+        reservation: int,
+        budget: str,
+        analyst: str,
+        event: Event,
+        question: Any = None,
+        rehearsal: bool = False,
+        mark: LedgerMark | None = None,
+    ) -> Reservation | Replay:
+        """Take up one's own reservation after the process that made it has died; nothing is paid again.
+
+        Gives leave to answer it, or the answer that it has been given meanwhile. Parameters are those of `reserve`, and
+        must be those by which it was made: another budget, analyst, event, question or mark is refused, and so is a
+        reservation that was given up or has expired.
+
+        Formal guarantee: what leaves is as private as one run of what was reserved. At most one output leaves,
+        because a reservation is committed once: the rule is asked while no other writer can come between, whoever
+        commits second is refused, and what was not committed never leaves. Let M_1, M_2, … be the runs of the
+        processes that took it up; each draws fresh randomness, and none sees another's output. Which of them commits,
+        if any, depends on when processes were killed and how fast they were, and not on the outputs. So what leaves
+        is distributed as one M_i, or nothing leaves; that others died unseen inside the house changes nothing. When
+        processes die, and whether they do, is not protected: a crash may depend on the data (see docs/known-
+        limits.md).
+        """
+        wanted, asked = as_stored(event), check_question(question)
+        seq, token = whole_number(reservation, "reservation"), "" if mark is None else mark.token
+        with self._journal.current() as state:
+            found = find_hold(self._journal.store, state, seq)
+            require_same(state, seq, found, (budget, analyst, wanted, asked, rehearsal), token)
+            answered = find_answer(self._journal.store, state, seq)
+            held = state.holds.get(seq)
+            live = held is not None and held.live(timestamp(now()))
+        if answered:
+            return Replay(self.entry(answered))
+        if not live:
+            raise LedgerUseError(
+                f"Reservation {seq} was given up or has expired, so that it cannot be taken up; its cost stays spent."
+            )
+        return Reservation(seq, found, self._commit, self._abandon)
 
     @contextmanager
     def spend(
@@ -459,6 +522,22 @@ class Ledger(Shown):
         finally:
             store.close()
 
+    def _append_once(self, record: Unbounded | WentOn, mark: LedgerMark | None) -> Entry:
+        """Append a record, unless an entry bears its mark already; one that says something else is refused."""
+        there: list[Entry] = []
+
+        def decide(state: State, _moment: datetime) -> Record | None:
+            found = None if mark is None else find_marked(self._journal.store, state, mark, record.kind)
+            there[:] = [] if found is None else [found]
+            return record if found is None else None
+
+        entry = self._journal.append(decide)
+        if entry is not None:
+            return entry
+        if record_from(there[0].kind, there[0].body) != record:
+            raise LedgerUseError(f"Entry {there[0].seq} says this already in other words; say it in the same ones.")
+        return there[0]
+
     def _append(self, record: Record) -> Entry:
         return cast(Entry, self._journal.append(lambda _state, _moment: record))
 
@@ -522,13 +601,22 @@ class _ReserveCall:
     life: timedelta
     rehearsal: bool
     archive: Archive
+    store: Store
+    mark: LedgerMark | None = None
     hold: Hold = field(init=False)
     answered: int = 0
+    marked: int = 0
 
     def decide(self, state: State, moment: datetime) -> Record | None:
-        """Make the reservation, unless the question has been answered."""
+        """Make the reservation, unless it was made under this mark before, or the question has been answered."""
+        found = None if self.mark is None else find_marked(self.store, state, self.mark, Hold.kind)
+        self.marked = 0 if found is None else found.seq
+        if self.marked:
+            return None
         expires = timestamp(moment + self.life)
         self.hold = _make_hold(state, self.budget, self.analyst, self.event, self.question, expires, self.rehearsal)
+        if self.mark is not None:
+            self.hold = replace(self.hold, mark=self.mark.token)
         self.answered = self.archive.find_answer(state, self.hold.key)
         return None if self.answered else self.hold
 

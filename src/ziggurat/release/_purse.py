@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,6 +18,7 @@ from ziggurat.errors import (
     PrivacyError,
     ZigguratError,
 )
+from ziggurat.ledger import Replay, Reservation, canonical
 from ziggurat.privacy import ApproximateDP, ApproximateEvent, Event, Neighbours, compose_events, profile
 from ziggurat.queries.answering import GROUP_SIZE
 from ziggurat.randomness import Source, secure
@@ -24,13 +26,16 @@ from ziggurat.release._certificate import StewardDecision
 from ziggurat.release._cited import Cited, cite, look_up, pack, unpack
 from ziggurat.release._evidence import Evidence
 from ziggurat.release._gate import Gate, Verdict
+from ziggurat.release._pending import Pending, PendingAnswer
 from ziggurat.release._plan import Output, Plan, Progress
 from ziggurat.release._quotation import Quotation, make_quotation, open_grant
 from ziggurat.release._release import Release
 
 if TYPE_CHECKING:
-    from ziggurat.ledger import GrantStatement, Ledger, Quote
+    from ziggurat.ledger import GrantStatement, Ledger, LedgerMark, Quote
 
+_A_WEEK = 7 * 24 * 3600.0
+"""How long, at least, a reservation waits for a release that may be taken up again."""
 _LONGEST_REASON = 500
 _LONGEST = 2000
 
@@ -163,23 +168,69 @@ class Purse:
         entry = self.note_decision(made.plan.describe(made.output), made.verdict, reason)
         return replace(made, event=None, entry=entry) if made.verdict.refuted else made
 
-    def note_decision(self, what: str, verdict: Verdict, reason: str) -> Cited | None:
+    def note_decision(self, what: str, verdict: Verdict, reason: str, mark: LedgerMark | None = None) -> Cited | None:
         """Write down, for ever, that something with a guarantee leaves although the gate stopped it.
 
-        What was promised and refuted is written down as unbounded: the ledger then counts no promise about it.
+        What was promised and refuted is written down as unbounded: the ledger then counts no promise about it. With a
+        `mark` it is written once, however often.
         """
         said = f"{what[:400]}: {verdict.although(_reason(reason))}"[:_LONGEST]
         if self.ledger is None:
             return None
         return (
-            self.remember(said)
+            self.remember(said, mark)
             if verdict.refuted
-            else cite(self.ledger, self.ledger.record_decision(self.population, said))
+            else cite(self.ledger, self.ledger.record_decision(self.population, said, mark))
         )
 
-    def remember(self, what: str) -> Cited:
-        """Write down, for ever, that something about these people leaves and nothing bounds what it tells."""
-        return cite(self._book, self._book.record_unbounded(self.population, what[:_LONGEST]))
+    def remember(self, what: str, mark: LedgerMark | None = None) -> Cited:
+        """Write down, for ever, that something about these people leaves and nothing bounds what it tells.
+
+        With a `mark` it is written once, however often.
+        """
+        return cite(self._book, self._book.record_unbounded(self.population, what[:_LONGEST], mark))
+
+    def hold(
+        self, plan: Plan[Any], event: Event, mark: LedgerMark, about_to: Callable[[], None]
+    ) -> Reservation | Replay:
+        """Reserve what a plan costs under a mark, or take up what was reserved under it; paid once in either case.
+
+        `about_to` is called before anything is reserved, after all that can be refused for nothing was.
+        """
+        book, seeded = self._book, self.rehearsal or plan.rehearsal
+        whose = (self.population, self.analyst, event, plan.identity())
+        found = book.find_marked(mark)
+        if found:
+            outcome = book.take_up(found, *whose, seeded, mark)
+            if not outcome.replayed:
+                plan.ready()
+            return outcome
+        if not book.is_answered(*whose, seeded):
+            self.require_room(event)
+            plan.ready()
+        about_to()
+        return book.reserve(*whose, max(plan.lifetime, _A_WEEK), seeded, mark)
+
+    def settle(self, pending: Pending, mark: LedgerMark) -> Cited:
+        """Write down what lies on the disk already, made and judged, once for all processes; only then it may leave.
+
+        What was paid for leaves if it is what the ledger holds: if another output of the same payment was committed,
+        this one never does.
+        """
+        if not isinstance(pending, PendingAnswer):
+            return self.remember(pending.what, mark)
+        whose = (self.population, self.analyst, pending.event, pending.question, pending.seeded, mark)
+        outcome = self._book.take_up(pending.reservation, *whose)
+        if isinstance(outcome, Reservation):
+            with suppress(LedgerUseError):  # somebody was quicker, or it was given up: the ledger says which
+                outcome.commit(pending.answer)
+            outcome = self._book.take_up(pending.reservation, *whose)
+        if not isinstance(outcome, Replay) or canonical(outcome.answer, "An answer") != pending.text:
+            raise LedgerUseError(
+                f"The ledger holds another answer to reservation {pending.reservation} than this one, which does not "
+                "leave."
+            )
+        return cite(self._book, outcome.entry)
 
     def measure(
         self, plan: Plan[Output], *, gate: Gate | None = None, progress: Progress | None = None
@@ -241,10 +292,7 @@ class Purse:
         """Write down, for ever, what nothing bounds; only then it may leave."""
         if made.event is not None or self.ledger is None:
             return made
-        why = "" if made.decision is None else f" Went on although {made.verdict.although(made.decision.reason)}"
-        seeded = "Rehearsal. " if made.seeded else ""
-        what = f"{seeded}{made.plan.describe(made.output)}{why}"
-        return replace(made, entry=self.remember(what))
+        return replace(made, entry=self.remember(describe_unbounded(made)))
 
     def _wrap(
         self, plan: Plan[Output], output: Output, event: Event | None, seeded: bool, entry: Cited | None = None
@@ -260,6 +308,13 @@ class Purse:
         if self.ledger is None:
             raise LedgerUseError("No ledger is open, so that nothing can be priced; give the one that pays.")
         return self.ledger
+
+
+def describe_unbounded(made: Release[Any]) -> str:
+    """Say what the ledger will remember for ever of a release that nothing bounds."""
+    why = "" if made.decision is None else f" Went on although {made.verdict.although(made.decision.reason)}"
+    seeded = "Rehearsal. " if made.seeded else ""
+    return f"{seeded}{made.plan.describe(made.output)}{why}"[:_LONGEST]
 
 
 def _reason(given: str) -> str:

@@ -4,7 +4,8 @@ from ziggurat.release.bundle import HeldBundle
 from ziggurat.release.config._kinds import KINDS, plan_said_question, plan_said_workload
 from ziggurat.release.config._models import FORMAT, QuestionSaid, ReleaseConfig, WorkloadSaid, json_schema
 from ziggurat.release.config._reading import read_config
-from ziggurat.release.config._running import Outlook, bundle_of, describe_release, run_config
+from ziggurat.release.config._running import Outlook, bundle_of, describe_release, journal_of, run_config
+from ziggurat.release.durable import ReleaseJournal
 
 __all__ = [
     "FORMAT",
@@ -13,9 +14,11 @@ __all__ = [
     "Outlook",
     "QuestionSaid",
     "ReleaseConfig",
+    "ReleaseJournal",
     "WorkloadSaid",
     "bundle_of",
     "describe_release",
+    "journal_of",
     "json_schema",
     "plan_said_question",
     "plan_said_workload",

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +22,8 @@ from ziggurat.release._purse import Purse
 from ziggurat.release.bundle import HeldBundle, release_key, require_new
 from ziggurat.release.config._kinds import PlanDesk, is_open, make_plan, table_name
 from ziggurat.release.config._reading import read_config
+from ziggurat.release.config._taking_up import DurableRun
+from ziggurat.release.durable import ReleaseJournal, ReleaseSteps
 from ziggurat.wording import nearest
 
 if TYPE_CHECKING:
@@ -133,8 +135,14 @@ def run_config(
     go_on: str = "",
     progress: Progress | None = None,
     told: Progress | None = None,
+    journal: str | Path | None = None,
+    cancelled: Callable[[], bool] | None = None,
 ) -> tuple[Release[Any] | HeldBundle, Path]:
     """Run the release of a file into its bundle; gives the release, and where the bundle is.
+
+    With a journal it may be killed at any moment and run again with the same one, by any process that reaches the same
+    files: nothing is paid twice, nothing that was paid for is lost, one output leaves, and a run of what is done gives
+    its bundle again. What was made before the kill is given as a `HeldBundle`.
 
     Parameters
     ----------
@@ -146,26 +154,62 @@ def run_config(
     progress
         Called with a few words before every step that may take long.
     told
-        Called, before anything is written, with what will be.
+        Called, before anything is written, with what will be, and with what is taken up.
+    journal
+        A folder of its own, for its owner alone, in which the run notes how far it is (see `ReleaseJournal`). It stays
+        there when the run is done, until whoever named it clears it.
+    cancelled
+        Asked between the steps whether to stop; without a journal only before anything is reserved.
+
+    Raises
+    ------
+    ReleaseStoppedError
+        `cancelled` said so; the message says what stays spent.
     """
     config = read_config(file)
-    target, held = require_new(bundle_of(config, file)), held_folder(bundle_of(config, file))
+    target, held = bundle_of(config, file), held_folder(bundle_of(config, file))
+    if journal is None or not ReleaseJournal(journal).begun:
+        require_new(target)
     gate, signer = _gate(config), _signer(config, key)
-    if held.exists():
+    steps = ReleaseSteps(progress, cancelled)
+    if journal is None and held.exists():
         return _take_up(HeldBundle.open(held), config, file, target, go_on, signer), target
     with _desk(config, file, write=True) as desk:
-        plan = make_plan(desk)
-        if told is not None:
-            told(_will_write(plan, desk.purse, target))
-        _require_payer(plan, desk)
-        plan = _audit_first(plan, progress)
-        try:
-            made = desk.purse.release(plan, gate=gate, go_on=go_on, progress=progress)
-        except GateError as error:
-            kept = _hold(error.held, config, held)
-            raise GateError(f"{error} {kept}") from None
-        made = replace(made, config=public_config(config, file), looked=config.looked)
-        return made, _write_bundle(made, config, target, signer)
+        if journal is None:
+            plan = _ready_plan(desk, target, steps, told)
+            return _run_once(plan, desk, gate, go_on, steps, (target, held), file, signer)
+        run = DurableRun(
+            ReleaseJournal(journal), steps, _digest(config), public_config(config, file), target, held, gate, go_on,
+            config.looked, signer, told,
+        )  # fmt: skip
+        return run.run(desk.purse, lambda: _ready_plan(desk, target, steps, told))
+
+
+def _ready_plan(desk: PlanDesk, target: Path, steps: ReleaseSteps, told: Progress | None) -> Plan[Any]:
+    """Make the plan of a file, say what will be written, and refuse what can be refused before it is paid for."""
+    steps.take("planning")
+    plan = make_plan(desk)
+    if told is not None:
+        told(_will_write(plan, desk.purse, target))
+    _require_payer(plan, desk)
+    audited = _audit_first(plan, steps.progress)
+    steps.take("releasing it")
+    return audited
+
+
+def _run_once(
+    plan: Plan[Any], desk: PlanDesk, gate: Gate, go_on: str, steps: ReleaseSteps, places: tuple[Path, Path],
+    file: str | Path, signer: PrivateKey | None,
+) -> tuple[Release[Any], Path]:  # fmt: skip
+    """Release a plan into its bundle without a journal: whoever is killed in between has spent what was reserved."""
+    target, held = places
+    try:
+        made = desk.purse.release(plan, gate=gate, go_on=go_on, progress=steps.progress)
+    except GateError as error:
+        kept = _hold(error.held, desk.config, held)
+        raise GateError(f"{error} {kept}") from None
+    made = replace(made, config=public_config(desk.config, file), looked=desk.config.looked)
+    return made, _write_bundle(made, desk.config, target, signer)
 
 
 def _audit_first(plan: Plan[Any], progress: Progress | None) -> Plan[Any]:
@@ -179,6 +223,12 @@ def bundle_of(config: ReleaseConfig, file: str | Path) -> Path:
     """Where the bundle of a file is written."""
     path = Path(file)
     return path.parent / (config.bundle or f"{path.stem}.bundle")
+
+
+def journal_of(file: str | Path) -> Path:
+    """Where `ziggurat release run` notes how far the run of a file is: beside its bundle."""
+    bundle = bundle_of(read_config(file), file)
+    return bundle.with_name(f"{bundle.name}.journal")
 
 
 def held_folder(bundle: Path) -> Path:

@@ -8,8 +8,7 @@ from typing import Any
 
 from ziggurat.errors import DataError, GateError, ReleaseStoppedError
 from ziggurat.release.bundle import HeldBundle, hand_out, release_key, verify_bundle
-from ziggurat.release.config import describe_release, run_config
-from ziggurat.release.durable import ReleaseJournal
+from ziggurat.release.config import ReleaseJournal, describe_release, run_config
 from ziggurat.service.work._folders import JobFolder
 
 Tell = Callable[[str], None]
