@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -19,6 +19,7 @@ from ziggurat.service.catalogue._releases import ShelvedRelease
 from ziggurat.service.store import ServiceStore, models, utc_now
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+_UNKNOWN = "There is no model {name!r} that you may see."
 MODEL_KINDS = ("published", "served", "teachers")
 """What is registered: models that left, models that stay and answer, and teachers that label."""
 
@@ -125,8 +126,15 @@ class ModelShelf:
         with self._store.read() as connection:
             row = connection.execute(select(models).where(models.c.name == name)).first()
         if row is None:
-            raise UnknownNameError(f"There is no model {name!r} that you may see.")
+            raise UnknownNameError(_UNKNOWN.format(name=name))
         return _model(row)
+
+    def seen(self, name: str, tables: Container[str]) -> ShelvedModel:
+        """What is known of a model about one of some tables; others do not exist."""
+        found = self.facts(name)
+        if found.table not in tables:
+            raise UnknownNameError(_UNKNOWN.format(name=name))
+        return found
 
     def all(self, tables: Iterable[str]) -> list[ShelvedModel]:
         """The models about some tables, by name."""

@@ -211,7 +211,7 @@ class _Files:
 
     def folder(self, name: str, stem: str, kind: str) -> str:
         """Link a folder that a chief steward registered for a table that whoever asks looks after."""
-        facts = self.names._models.facts(name)
+        facts = self.names._models.seen(name, self.names._rights.of(self.person))
         self.names._rights.require(self.person, facts.table, "steward")
         if facts.kind != kind:
             raise ParameterError(f"{name!r} holds {facts.kind}, not {kind}.")

@@ -77,9 +77,7 @@ def _plan(body: LabelBody, house: ServiceHouse, caller: Caller) -> tuple[LabelPl
     from ziggurat.pate import aggregator_named
     from ziggurat.release import Labelling
 
-    found = house.models.facts(body.teachers)
-    if found.table not in house.rights.of(caller.person):
-        house.models.facts("")
+    found = house.models.seen(body.teachers, house.rights.of(caller.person))
     if found.kind != "teachers":
         raise ParameterError(f"{body.teachers!r} holds no teachers, but what is {found.kind}.")
     opened, facts = house.models.open(found), house.shelf.facts(found.table)

@@ -142,11 +142,7 @@ def _work(house: ServiceHouse, found: ShelvedModel, body: RowsBody) -> Callable[
 def _find(house: ServiceHouse, caller: Caller, name: str, kind: str = "") -> ShelvedModel:
     """Find a model of a table that whoever asks may see; of that kind, if one is wanted."""
     caller.require("read")
-    found = house.models.facts(name)
-    try:
-        house.rights.require(caller.person, found.table)
-    except ZigguratError:
-        return house.models.facts("")  # which is told as a name that is not taken
+    found = house.models.seen(name, house.rights.of(caller.person))
     if kind and found.kind != kind:
         other = {"served": "answer", "published": "predict"}.get(found.kind)
         raise ParameterError(f"{name!r} is {found.kind}" + (f"; use '{other}'." if other else ", and is not asked."))
