@@ -148,6 +148,7 @@ def test_a_worker_that_was_silent_has_lost_its_job(workshop):
     assert book.take_over() == []
 
 
+@pytest.mark.slow
 def test_two_processes_do_not_work_in_one_folder_at_once(workshop):
     import fcntl
 
@@ -158,7 +159,7 @@ def test_two_processes_do_not_work_in_one_folder_at_once(workshop):
         fcntl.flock(lock, fcntl.LOCK_EX)
         child = WatchedChild(folder, workshop.house.settings)
         try:
-            assert not child.ended(6)
+            assert not child.ended(4)
             assert not folder.journal.exists()
         finally:
             child.close()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ziggurat.release.bundle import verify_bundle
-from ziggurat.service.work import FINAL
+from ziggurat.service.work import FINAL, _book
 from ziggurat.service.work._book import parse_time
 
 COUNT = {"kind": "question", "sql": "SELECT COUNT(*) AS n FROM clinic", "epsilon": "0.5", "rows_per_unit": 1}
@@ -185,3 +185,26 @@ def test_a_zip_bomb_is_never_unpacked(workshop):
     told = workshop("ana", "POST", "/v1/releases/verify", content=bomb.getvalue()).json()
     assert told["sound"] is False
     assert "compressed" in str(told["problems"])
+
+
+def test_what_left_a_table_is_not_handed_to_the_next_one_of_its_name(workshop):
+    identity = workshop.finish("chief", COUNT)["id"]
+    assert workshop("chief", "DELETE", "/v1/tables/clinic").status_code == 200
+    workshop.add("sten", "steward")
+    sent = workshop("sten", "POST", "/v1/uploads?filename=a.csv", content=b"age\n30\n").json()["upload"]
+    schema = "unit: row\ncolumns:\n  age: {kind: integer, bounds: [0, 120]}\n"
+    table = {"name": "clinic", "schema": schema, "address": f"upload:{sent}"}
+    made = workshop("sten", "POST", "/v1/tables", table)
+    if made.status_code == 201:
+        for path in (f"/v1/releases/{identity}", f"/v1/releases/{identity}/bundle", f"/v1/jobs/{identity}"):
+            assert workshop("sten", "GET", path).status_code == 404
+        assert workshop("sten", "GET", "/v1/releases").json()["releases"] == []
+        assert workshop("sten", "GET", "/v1/jobs").json()["jobs"] == []
+    assert workshop("ana", "GET", f"/v1/releases/{identity}").status_code == 404
+
+
+def test_nobody_asks_for_jobs_without_end(workshop, monkeypatch):
+    monkeypatch.setattr(_book, "MOST_OPEN", 1)
+    assert workshop.release("ana", COUNT).status_code == 202
+    assert workshop.release("ana", COUNT).status_code == 429
+    assert workshop.release("chief", COUNT).status_code == 202

@@ -16,7 +16,7 @@ from ziggurat.errors import ConflictError, DataError, ParameterError, UnknownNam
 from ziggurat.service.access import Person
 from ziggurat.service.catalogue._opened import OPENERS, PublishedModel
 from ziggurat.service.catalogue._releases import ShelvedRelease
-from ziggurat.service.store import ServiceStore, models, utc_now
+from ziggurat.service.store import ServiceStore, models, tables, utc_now
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _UNKNOWN = "There is no model {name!r} that you may see."
@@ -124,27 +124,32 @@ class ModelShelf:
     def facts(self, name: str) -> ShelvedModel:
         """What is known of a model."""
         with self._store.read() as connection:
-            row = connection.execute(select(models).where(models.c.name == name)).first()
+            row = connection.execute(_about_this_table().where(models.c.name == name)).first()
         if row is None:
             raise UnknownNameError(_UNKNOWN.format(name=name))
         return _model(row)
 
-    def seen(self, name: str, tables: Container[str]) -> ShelvedModel:
+    def seen(self, name: str, held: Container[str]) -> ShelvedModel:
         """What is known of a model about one of some tables; others do not exist."""
         found = self.facts(name)
-        if found.table not in tables:
+        if found.table not in held:
             raise UnknownNameError(_UNKNOWN.format(name=name))
         return found
 
-    def all(self, tables: Iterable[str]) -> list[ShelvedModel]:
+    def all(self, held: Iterable[str]) -> list[ShelvedModel]:
         """The models about some tables, by name."""
         with self._store.read() as connection:
-            wanted = select(models).where(models.c.table_name.in_(sorted(tables))).order_by(models.c.name)
+            wanted = _about_this_table().where(models.c.table_name.in_(sorted(held))).order_by(models.c.name)
             return [_model(row) for row in connection.execute(wanted)]
 
     def folder_of(self, facts: ShelvedModel) -> Path:
         """Where a model lies."""
         return self._folder / facts.folder
+
+
+def _about_this_table() -> Any:
+    """Models of tables that are still there; those of one that was forgotten are not another's of its name."""
+    return select(models).join(tables, (models.c.table_name == tables.c.name) & (tables.c.made <= models.c.made))
 
 
 def _model(row: Any) -> ShelvedModel:

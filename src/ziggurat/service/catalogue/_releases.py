@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 
 from ziggurat.errors import UnknownNameError
 from ziggurat.service.access import Person, Rights
-from ziggurat.service.store import ServiceStore, releases, utc_now
+from ziggurat.service.store import ServiceStore, releases, tables, utc_now
 
 
 @dataclass(frozen=True)
@@ -60,14 +60,14 @@ class ReleaseShelf:
         """What somebody may have, newest first."""
         held = self._rights.of(person)
         names = sorted(held) if table is None else [table] if table in held else []
-        wanted = select(releases).where(releases.c.table_name.in_(names) & (releases.c.made <= utc_now()))
+        wanted = _about_this_table().where(releases.c.table_name.in_(names) & (releases.c.made <= utc_now()))
         with self._store.read() as connection:
             found = [_release(row) for row in connection.execute(wanted.order_by(releases.c.made.desc()))]
         return [each for each in found if _may_have(person, held, each)]
 
     def find(self, person: Person, identity: str) -> ShelvedRelease:
         """Find a release that somebody may have; others do not exist."""
-        wanted = select(releases).where((releases.c.id == identity) & (releases.c.made <= utc_now()))
+        wanted = _about_this_table().where((releases.c.id == identity) & (releases.c.made <= utc_now()))
         with self._store.read() as connection:
             row = connection.execute(wanted).first()
         if row is None or not _may_have(person, self._rights.of(person), _release(row)):
@@ -78,6 +78,12 @@ class ReleaseShelf:
         """Say whether everybody who may see the table may have the public part."""
         with self._store.write() as connection:
             connection.execute(update(releases).where(releases.c.id == identity).values(open=everybody))
+
+
+def _about_this_table() -> Any:
+    """Releases of tables that are still there; those of one that was forgotten are not another's of its name."""
+    same = (releases.c.table_name == tables.c.name) & (tables.c.made <= releases.c.made)
+    return select(releases).join(tables, same)
 
 
 def _may_have(person: Person, held: dict[str, str], release: ShelvedRelease) -> bool:

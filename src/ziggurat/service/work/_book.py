@@ -15,10 +15,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.exc import IntegrityError
 
-from ziggurat.errors import ConflictError, ParameterError, UnknownNameError
+from ziggurat.errors import ConflictError, LimitError, ParameterError, UnknownNameError
 from ziggurat.service.access import Person
 from ziggurat.service.store import ServiceStore, jobs, releases, utc_now, workers
 from ziggurat.service.work._folders import JobFolder
@@ -28,6 +28,8 @@ FINAL = ("done", "failed", "stopped", "cancelled")
 
 SILENT_SECONDS = 15.0
 MOST_DEATHS = 3
+MOST_OPEN = 50
+"""How many jobs of one person wait or run at once."""
 _DIED = {
     "kind": "EngineError",
     "message": f"The job died {MOST_DEATHS} times in a row and is not tried again; what was reserved for it stays "
@@ -152,6 +154,7 @@ class JobBook:
         found = self._repeated(key, kind, request)
         if found is not None:
             return found, True
+        self._require_room(person)
         folder = make()
         row = {
             "id": folder.id, "kind": kind, "person": person.id, "table_name": table, "request": _write(request),
@@ -278,6 +281,13 @@ class JobBook:
         with self._store.write() as connection:
             found = [_job(row) for row in connection.execute(wanted)]
             return [each.id for each in found if _give_back(connection, each, died=True)]
+
+    def _require_room(self, person: Person) -> None:
+        open_yet = (jobs.c.person == person.id) & jobs.c.state.in_(("waiting", "running"))
+        with self._store.read() as connection:
+            count = connection.execute(select(func.count()).select_from(jobs).where(open_yet)).scalar_one()
+        if count >= MOST_OPEN:
+            raise LimitError(f"{MOST_OPEN} of your jobs are not done yet; wait for one, or cancel one.")
 
     def _repeated(self, key: str | None, kind: str, request: dict[str, Any]) -> Job | None:
         if key is None:

@@ -42,7 +42,9 @@ def see_job(house: ServiceHouse, person: Person, identity: str) -> SeenJob:
     """Find a job that somebody may see: their own, as long as they may see its table, or one of a table of theirs."""
     job = house.jobs.get(identity)
     may = house.rights.of(person).get(job.table)
-    steward = person.chief or (person.role == "steward" and may == "steward")
+    if may is not None and house.shelf.facts(job.table).made > job.made:
+        may = None  # the table of that name is another one by now
+    steward = (person.chief and (may is not None or not job.table)) or (person.role == "steward" and may == "steward")
     own = job.person == person.id and (may is not None or not job.table)
     if not (steward or own):
         raise UnknownNameError("There is no such job.")
@@ -52,6 +54,8 @@ def see_job(house: ServiceHouse, person: Person, identity: str) -> SeenJob:
 def see_jobs(house: ServiceHouse, person: Person) -> list[SeenJob]:
     """The newest jobs that somebody may see."""
     held = house.rights.of(person)
+    since = {each.name: each.made for each in house.shelf.all(held)}
     tables = [name for name, may in held.items() if may == "steward" and person.role == "steward"]
     found = house.jobs.all(person, tables)
-    return [SeenJob(job, job.table in tables or not job.table) for job in found if not job.table or job.table in held]
+    seen = [job for job in found if not job.table or (job.table in since and since[job.table] <= job.made)]
+    return [SeenJob(job, job.table in tables or not job.table) for job in seen]

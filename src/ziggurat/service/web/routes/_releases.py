@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from threading import BoundedSemaphore
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -11,7 +12,7 @@ from fastapi.responses import FileResponse, JSONResponse
 from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 
-from ziggurat.errors import ParameterError, TooLargeError
+from ziggurat.errors import LimitError, ParameterError, TooLargeError
 from ziggurat.service._house import ServiceHouse
 from ziggurat.service.access import Caller
 from ziggurat.service.web._calling import Calling, House
@@ -22,6 +23,7 @@ from ziggurat.service.work import DescribedRelease, JobFolder
 
 router = APIRouter(prefix="/v1/releases", tags=["releases"])
 
+_verifying = BoundedSemaphore(4)
 _ZIP = {"content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}}}
 _DESCRIPTION = (
     "As a release file says it, with names for paths: a table is a table of the service, another file an upload. "
@@ -121,6 +123,15 @@ def key(house: House, caller: Calling) -> dict[str, str]:
 async def verify(request: Request, house: House, caller: Calling) -> dict[str, Any]:
     """Verify a bundle, sent as the body of the request, a .zip; nothing of it is unpacked or kept."""
     caller.require("read")
+    if not _verifying.acquire(blocking=False):
+        raise LimitError("Several bundles are being verified; come back in a few seconds.")
+    try:
+        return await _take_and_verify(request, house)
+    finally:
+        _verifying.release()
+
+
+async def _take_and_verify(request: Request, house: ServiceHouse) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="ziggurat-verify-") as place:
         file, size = Path(place) / "bundle.zip", 0
         with file.open("wb") as opened:
