@@ -7,16 +7,21 @@ import socket
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from secrets import token_hex
+from typing import TYPE_CHECKING
 
 from sqlalchemy import delete
 
-from ziggurat.errors import UnavailableError
+from ziggurat.errors import DataError, UnavailableError
 from ziggurat.ledger import Ledger
 from ziggurat.service._settings import ServiceSettings
 from ziggurat.service.access import Browsers, KeyRing, OneTimeLinks, PeopleBook, Rights
 from ziggurat.service.asking import AskDesk, Repeats, Slots, WaitingRoom
-from ziggurat.service.catalogue import TableShelf, UploadFolder
+from ziggurat.service.catalogue import ModelShelf, ReleaseShelf, TableShelf, UploadFolder
 from ziggurat.service.store import ServiceStore, utc_now, workers
+from ziggurat.service.work import JobBook, ReleaseNames
+
+if TYPE_CHECKING:
+    from ziggurat.release.bundle import ReleaseKey
 
 FIRST_STEWARD = "steward"
 """What the first person of a service is called."""
@@ -45,6 +50,12 @@ class ServiceHouse:
         self.browsers = Browsers(self.store, settings.session_hours)
         self.uploads = UploadFolder(settings.folder, settings.longest_upload)
         self.shelf = TableShelf(self.store, self.uploads, settings.memory)
+        self.models = ModelShelf(self.store, settings.folder)
+        self.jobs = JobBook(self.store, settings.folder)
+        self.releases = ReleaseShelf(self.store, self.rights)
+        self.names = ReleaseNames(
+            self.shelf, self.uploads, self.models, self.people, self.rights, settings.rehearse
+        )  # fmt: skip
         self.desk = AskDesk(self.ledger, self.shelf, self.rights, settings.rehearse)
         self.executor = ThreadPoolExecutor(settings.threads, thread_name_prefix="answers")
         self.slots = Slots(self.executor)
@@ -58,6 +69,15 @@ class ServiceHouse:
         with self.store.write() as connection:
             connection.execute(delete(workers).where(workers.c.name == self.worker))
             connection.execute(workers.insert().values(**row))
+
+    def signing_key(self) -> ReleaseKey:
+        """Find the key that signs releases, made where there is none; of two processes that make it, one does."""
+        from ziggurat.release.bundle import release_key
+
+        try:
+            return release_key(self.settings.release_key, create=True)
+        except DataError:
+            return release_key(self.settings.release_key)
 
     def close(self) -> None:
         """Let go of everything, after what is being done is done."""

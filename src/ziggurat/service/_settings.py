@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -50,6 +51,8 @@ class ServiceSettings(BaseModel):
     longest_body: int = Field(1 << 20, ge=1024, description="Bytes of a request that is no upload.")
     longest_upload: int = Field(1 << 30, ge=1024, description="Bytes of an uploaded table.")
     memory: str = Field("2GB", description="What the engine of a process may use.")
+    job_memory: str = Field("8GB", description="What the process of a job may use; 0 for as much as there is.")
+    job_slot: float = Field(30, gt=0, le=86_400, description="After how many seconds an analyst's job is told.")
     session_hours: float = Field(12, gt=0, description="How long a browser stays signed in.")
     oidc_issuer: str = Field("", description="An OpenID Connect provider, by its address.")
     oidc_client: str = ""
@@ -79,6 +82,7 @@ class ServiceSettings(BaseModel):
             named = ".".join(map(str, first["loc"]))
             raise ParameterError(f"The setting {named!r} of the service: {first['msg']}.") from None
         made.require_safe()
+        parse_bytes(made.job_memory)
         return made
 
     def tell_environment(self) -> None:
@@ -117,8 +121,34 @@ class ServiceSettings(BaseModel):
         return said or str(self.folder.absolute() / "ledger.db")
 
     @property
+    def queue_url(self) -> str:
+        """Where the queue of jobs is kept, beside people and tables."""
+        if self.database.get_secret_value():
+            return self.database_url.replace("postgresql+psycopg://", "postgresql://", 1)
+        return f"sqlite:///{self.folder.absolute() / 'jobs.db'}"
+
+    @property
+    def release_key(self) -> Path:
+        """The private half of the key that signs releases."""
+        return self.folder.absolute() / "keys" / "release"
+
+    @property
+    def job_bytes(self) -> int:
+        """How many bytes the process of a job may use; 0 for as many as there are."""
+        return parse_bytes(self.job_memory)
+
+    @property
     def address(self) -> str:
         """How it is reached."""
         scheme = "https" if self.tls_cert else "http"
         host = f"[{self.host}]" if ":" in self.host else self.host
         return self.public_url or f"{scheme}://{host}:{self.port}"
+
+
+def parse_bytes(text: str) -> int:
+    """Read an amount of memory, such as 8GB or 512 MiB."""
+    units = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+    found = re.fullmatch(r"(\d{1,15})\s*([a-z]*)", text.strip().lower())
+    if found is None or found[2] not in units:
+        raise ParameterError("An amount of memory is a number with KB, MB, GB, KiB, MiB or GiB, such as 8GB.")
+    return int(found[1]) * units[found[2]]

@@ -1,6 +1,22 @@
 """The tables of a service: what is publicly known of each, where it lies, and files that were brought."""
 
+from ziggurat.service.catalogue._models import MODEL_KINDS, ModelShelf, ShelvedModel
+from ziggurat.service.catalogue._opened import OpenedModel, open_rows
+from ziggurat.service.catalogue._releases import ReleaseShelf, ShelvedRelease
 from ziggurat.service.catalogue._shelf import ShelvedTable, TableShelf, read_schema
 from ziggurat.service.catalogue._uploads import Upload, UploadFolder
 
-__all__ = ["ShelvedTable", "TableShelf", "Upload", "UploadFolder", "read_schema"]
+__all__ = [
+    "MODEL_KINDS",
+    "ModelShelf",
+    "OpenedModel",
+    "ReleaseShelf",
+    "ShelvedModel",
+    "ShelvedRelease",
+    "ShelvedTable",
+    "TableShelf",
+    "Upload",
+    "UploadFolder",
+    "open_rows",
+    "read_schema",
+]

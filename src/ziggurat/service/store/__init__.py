@@ -2,6 +2,7 @@
 
 from ziggurat.service.store._records import (
     browser_sessions,
+    job_slots,
     jobs,
     keys,
     links,
@@ -13,11 +14,13 @@ from ziggurat.service.store._records import (
     tables,
     workers,
 )
-from ziggurat.service.store._store import ServiceStore, utc_now
+from ziggurat.service.store._store import ServiceStore, forget_workers, utc_now
 
 __all__ = [
     "ServiceStore",
     "browser_sessions",
+    "forget_workers",
+    "job_slots",
     "jobs",
     "keys",
     "links",

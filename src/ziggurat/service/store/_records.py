@@ -107,14 +107,33 @@ jobs = Table(
     Column("state", String(16), nullable=False, index=True),
     Column("step", String(300), nullable=False, default=""),
     Column("cancelled", Boolean, nullable=False, default=False),
-    Column("result", Text, nullable=True),
+    Column("go_on", Text, nullable=False, default=""),
+    Column("round", Integer, nullable=False, default=0),
+    Column("turn", Integer, nullable=False, default=0),
+    Column("deaths", Integer, nullable=False, default=0),
+    Column("slot", Float, nullable=True),
+    Column("open", Boolean, nullable=False, default=False),
     Column("error", Text, nullable=True),
+    Column("repeat_key", String(64), nullable=True, unique=True),
     Column("worker", String(80), nullable=False, default=""),
     Column("made", String(32), nullable=False, index=True),
     Column("begun", String(32), nullable=True),
     Column("ended", String(32), nullable=True),
 )
-"""Long work: waiting, running, done, failed, stopped (by a gate) or cancelled."""
+"""Long work: waiting, running, done, failed, stopped (by a gate) or cancelled.
+
+A `round` ends when the job does and begins anew when a steward lets it go on; a `turn` ends when a worker gives the job
+back or dies. What came of a round lies in the folder of the job: here is only how it ended. `slot` is how long an
+analyst's job takes at least, `open` whether everybody who may see the table may have what it releases.
+"""
+
+job_slots = Table(
+    "job_slots",
+    metadata,
+    Column("name", String(16), primary_key=True),
+    Column("worker", String(80), nullable=False),
+)
+"""Fixed names for processes that do long work, and who has each now."""
 
 workers = Table(
     "workers",

@@ -8,12 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, create_engine, event, text
+from sqlalchemy import Connection, create_engine, delete, event, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import QueuePool
 
 from ziggurat.errors import UnavailableError
+from ziggurat.service.store._records import workers
 
 if TYPE_CHECKING:
     from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -85,6 +86,12 @@ class ServiceStore:
     def close(self) -> None:
         """Let go of the database."""
         self.engine.dispose()
+
+
+def forget_workers(store: ServiceStore, begins: str) -> None:
+    """Forget processes whose names begin so, because they are known to be gone."""
+    with store.write() as connection:
+        connection.execute(delete(workers).where(workers.c.name.startswith(begins, autoescape=True)))
 
 
 @contextmanager

@@ -11,7 +11,8 @@ from ziggurat.errors import LimitError, TooLargeError
 from ziggurat.service.web._errors import answer_error
 
 _MOST_KNOWN = 10_000
-UPLOADS = "/v1/uploads"
+UPLOADS = ("/v1/uploads", "/v1/releases/verify")
+"""Where bodies are files, and are counted where they are written."""
 
 
 class BodyLimit:
@@ -35,7 +36,7 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        uploads = scope["path"] == UPLOADS and scope["method"] == "POST"
+        uploads = scope["path"] in UPLOADS and scope["method"] == "POST"
         if _said_length(scope) > (self._longest_upload if uploads else self._longest):
             await self._refuse(scope, receive, send)
         elif uploads:

@@ -1,0 +1,127 @@
+"""A description names what is in the lists of the service, and nothing else exists for it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ziggurat.errors import ParameterError, ZigguratError
+from ziggurat.release.config import KINDS, ReleaseConfig, read_config
+from ziggurat.service.work._described import read_description
+
+COUNT = {"kind": "question", "sql": "SELECT COUNT(*) AS n FROM clinic", "epsilon": "0.5", "rows_per_unit": 1}
+LABELS = {"kind": "labels", "teachers": "t", "queries": "q"}
+FOREIGN = {"kind": "foreign model", "model": "m", "others": "o", "label": "smoker"}
+VISITS = {"kind": "trajectories", "epsilon": "1", "time": "age", "place": "sex"}
+HOSTILE = [
+    "/etc/passwd", "../clinic", "..", ".", "~/.ssh/id_rsa", "clinic/../../service.db", "clinic\x00.csv", "file:///etc",
+    "postgresql://localhost/x", "http://169.254.169.254/", "*.csv", "clinic.yaml", "release.yaml", "a" * 300,
+    "0" * 32 + ".csv", "0" * 32 + ".skops", "..%2fservice.db", "COM1", "-rf",
+]  # fmt: skip
+
+
+def _look_up(workshop: Any, release: dict[str, Any], **rest: Any) -> Any:
+    person = workshop.house.people.named("chief")
+    return workshop.house.names.look_up(person, {"table": "clinic", "release": release, **rest})
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_name_leads_out_of_the_lists(workshop, name: str):
+    masked = {"kind": "masked table", "techniques": {"patient": {"technique": "keyed-hash", "secret": {"file": name}}}}
+    texts = {"kind": "masked table", "techniques": {"diagnosis": {"technique": "mask-text", "names": {"file": [name]}}}}
+    tried = [
+        ({**LABELS, "teachers": name}, {}),
+        ({**LABELS, "queries": name}, {}),
+        ({**FOREIGN, "model": name}, {}),
+        ({**FOREIGN, "others": name}, {}),
+        ({"kind": "anonymized table", "k": 2, "hierarchies": [name]}, {}),
+        ({"kind": "anonymized table", "k": 2, "hierarchies": [f"sex={name}"]}, {}),
+        ({"kind": "anonymized table", "k": 2, "hierarchies": [f"{name}={workshop.upload}"]}, {}),
+        (masked, {}),
+        (texts, {}),
+        ({**VISITS, "places": {"table": name}}, {}),
+        (COUNT, {"public": {"cities": name}}),
+        (COUNT, {"table": name}),
+        (COUNT, {"schema": name}),
+        (COUNT, {"ledger": name}),
+        (COUNT, {"bundle": name}),
+        (COUNT, {"name": name}),
+        (COUNT, {"population": name}),
+        (COUNT, {"analyst": name}),
+    ]
+    for release, rest in tried:
+        with pytest.raises(ZigguratError) as refused:
+            _look_up(workshop, release, **rest)
+        assert str(workshop.house.settings.folder) not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "technique",
+    [
+        {"technique": "keyed-hash", "secret": {"variable": "ZIGGURAT_KEY"}},
+        {"technique": "tokens", "vault": "keep.vault"},
+        [{"technique": "tokens"}],
+        {"technique": "keyed-hash", "secret": {"file": "a", "variable": "HOME"}},
+    ],
+)
+def test_secrets_of_masks_lie_in_uploads_only(workshop, technique: Any):
+    with pytest.raises(ParameterError):
+        _look_up(workshop, {"kind": "masked table", "techniques": {"patient": technique}})
+
+
+def test_what_somebody_else_brought_does_not_exist(workshop):
+    workshop.add("sten", "steward")
+    workshop("chief", "PUT", "/v1/tables/clinic/rights/sten", {"may": "steward"})
+    sten = workshop.house.people.named("sten")
+    said = {"table": "clinic", "release": {"kind": "anonymized table", "k": 2, "hierarchies": [workshop.upload]}}
+    with pytest.raises(ZigguratError, match="no such upload"):
+        workshop.house.names.look_up(sten, said)
+    assert workshop.house.names.look_up(workshop.house.people.named("chief"), said).links
+
+
+def test_names_become_links_of_ours_and_the_run_is_the_services(workshop, tmp_path: Path):
+    found = _look_up(workshop, {"kind": "anonymized table", "k": 2, "hierarchies": [f"sex={workshop.upload}"]})
+    assert set(found.links) == {"clinic.csv", "sex.csv"}
+    read = read_config(found.write(tmp_path, "ledger.db"))
+    assert (read.table, read.schema_, read.name, read.analyst) == ("clinic.csv", "clinic.yaml", "clinic", "chief")
+    assert (read.population, read.bundle, read.release.hierarchies) == ("clinic", "bundle.zip", ["sex.csv"])
+    assert all(place.is_symlink() for place in tmp_path.iterdir() if place.name in found.links)
+    assert "postgresql" not in "".join(found.files.values())
+
+
+def test_a_table_of_others_is_used_only_by_its_stewards(workshop):
+    workshop.clinic("ward")
+    workshop.add("sten", "steward")
+    workshop("chief", "PUT", "/v1/tables/clinic/rights/sten", {"may": "steward"})
+    sten = workshop.house.people.named("sten")
+    workshop("chief", "PUT", "/v1/tables/ward/rights/sten", {"may": "ask"})
+    with pytest.raises(ZigguratError, match="for the stewards of 'ward'"):
+        workshop.house.names.look_up(sten, {"table": "clinic", "release": {**VISITS, "places": {"table": "ward"}}})
+    with pytest.raises(ZigguratError, match="not public"):
+        workshop.house.names.look_up(sten, {"table": "clinic", "release": COUNT, "public": {"ward": "ward"}})
+
+
+def test_analysts_pay_for_themselves(workshop):
+    ana = workshop.house.people.named("ana")
+    for rest in ({"analyst": "chief"}, {"rehearse": 1}):
+        with pytest.raises(ZigguratError, match="pay for themselves"):
+            workshop.house.names.look_up(ana, {"table": "clinic", "release": COUNT, **rest})
+
+
+def test_what_is_wrong_is_said_without_quoting_it():
+    with pytest.raises(ParameterError, match="release") as refused:
+        read_description({"table": "clinic", "release": {**COUNT, "epsilon": "secret-of-mine"}})
+    assert "secret-of-mine" not in str(refused.value)
+    for said in ({"release": float}, {"release": [1]}, {}):
+        with pytest.raises(ParameterError):
+            read_description(said)
+
+
+def test_every_field_of_a_description_was_looked_at():
+    """A new field that names a file must be looked up: whoever adds one meets this digest, and `_RESOLVERS`."""
+    fields = {name: sorted(model.model_fields) for name, model in {**KINDS, "whole": ReleaseConfig}.items()}
+    assert hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:16] == "acdd28a84f17abbe"
