@@ -37,6 +37,7 @@ PACKAGES = [
     "ziggurat",
     "ziggurat.anonymize",
     "ziggurat.attacks",
+    "ziggurat.client",
     "ziggurat.data",
     "ziggurat.data.engines",
     "ziggurat.learn",
@@ -72,6 +73,7 @@ def test_the_package_exports_exactly_these_names():
         "__version__",
         "column",
         "compose",
+        "connect",
         "read",
         "suggest_schema",
     ]
