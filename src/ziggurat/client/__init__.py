@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         ServedTable,
         ServedVerification,
     )
-    from ziggurat.client._servers import AsyncServer, Server, connect, connect_async
+    from ziggurat.client._servers import AsyncServer, Server, connect, connect_async, follow_link
     from ziggurat.client._sessions import AsyncRemoteSession, RemoteSession
 else:
     __getattr__, __dir__ = lazy(
@@ -34,7 +34,7 @@ else:
                 stored_addresses
             """,
             "_facts": "ServedAnswer ServedEntry ServedKey ServedPerson ServedTable ServedVerification",
-            "_servers": "AsyncServer Server connect connect_async",
+            "_servers": "AsyncServer Server connect connect_async follow_link",
             "_sessions": "AsyncRemoteSession RemoteSession",
         },
     )
@@ -56,6 +56,7 @@ __all__ = [
     "connect",
     "connect_async",
     "find_place",
+    "follow_link",
     "forget_place",
     "read_key_file",
     "store_place",

@@ -105,13 +105,15 @@ class ServedKey(Shown):
 
 @dataclass(frozen=True)
 class ServedEntry(Shown):
-    """An entry of the ledger of a server, without what was answered."""
+    """An entry of the ledger of a server, without what was answered; and whom it is about."""
 
     seq: int
     time: str
     kind: str
     hash: str
     data: Mapping[str, Any]
+    table: str = ""
+    analyst: str = ""
 
     def _card(self) -> Card:
         return Card(f"ServedEntry {self.seq}", f"{self.time} {self.kind} {self.hash[:16]}")

@@ -146,7 +146,7 @@ def _options(place: ServerPlace, timeout: float) -> dict[str, Any]:
     # A proxy named by the environment would see what goes to this machine in the clear.
     return {
         "base_url": place.address,
-        "headers": {"Authorization": f"Bearer {place.key}", "Accept": "application/json"},
+        "headers": {"Accept": "application/json", **({"Authorization": f"Bearer {place.key}"} if place.key else {})},
         "timeout": httpx.Timeout(timeout, connect=_CONNECT_SECONDS),
         "follow_redirects": False,
         "trust_env": place.address.startswith("https://"),

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-from ziggurat.client._addresses import find_place
+from ziggurat.client._addresses import ServerPlace, check_address, find_place
 from ziggurat.client._exchange import PATIENCE
 from ziggurat.client._operation import AwaitingSide, BlockingSide
 from ziggurat.client._senders import TIMEOUT, AwaitingWire, BlockingWire
 from ziggurat.client._sessions import AsyncRemoteSession, RemoteSession, open_session
 from ziggurat.client._shelves import TableSteps
-from ziggurat.client._stewarding import BookSteps, PeopleSteps
+from ziggurat.client._stewarding import BookSteps, PeopleSteps, make_first_key
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -38,6 +39,11 @@ class Server(ServerSteps, BlockingSide):
     def __init__(self, wire: BlockingWire, patience: float = PATIENCE) -> None:
         super().__init__(wire)
         self.address, self._patience = wire.place.address, patience
+
+    @property
+    def place(self) -> ServerPlace:
+        """Which server it is, and by which key."""
+        return self._wire.place
 
     def session(self, *tables: str) -> RemoteSession:
         """Open a session over private tables of one population, with the public ones that may be joined."""
@@ -71,6 +77,11 @@ class AsyncServer(ServerSteps, AwaitingSide):
     def __init__(self, wire: AwaitingWire, patience: float = PATIENCE) -> None:
         super().__init__(wire)
         self.address, self._patience = wire.place.address, patience
+
+    @property
+    def place(self) -> ServerPlace:
+        """Which server it is, and by which key."""
+        return self._wire.place
 
     async def session(self, *tables: str) -> AsyncRemoteSession:
         """Open a session over private tables of one population, with the public ones that may be joined."""
@@ -144,3 +155,25 @@ def connect_async(
     """
     place = find_place(url, key, ca_file, allow_plain=allow_plain)
     return AsyncServer(AwaitingWire(place, timeout, transport), patience)
+
+
+def follow_link(
+    url: str, secret: str, *, ca_file: str = "", allow_plain: bool = False, transport: Any = None
+) -> ServerPlace:
+    """Come in by a link that works once, and make a key for this machine; gives the server with the key.
+
+    Parameters
+    ----------
+    url
+        The address of the server.
+    secret
+        What stands behind `#link=` in the link.
+    ca_file, allow_plain, transport
+        As for `connect`.
+    """
+    place = ServerPlace(check_address(url, allow_plain=allow_plain), "", ca_file)
+    wire = BlockingWire(place, transport=transport)
+    try:
+        return replace(place, key=wire.run(make_first_key(secret)))
+    finally:
+        wire.close()

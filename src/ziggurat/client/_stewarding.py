@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Mapping
 from typing import Any, Literal
 
 from ziggurat.client._calls import ServerCalls, in_path
-from ziggurat.client._effects import Steps
+from ziggurat.client._effects import Steps, WireRequest
+from ziggurat.client._exchange import exchange
 from ziggurat.client._facts import ServedEntry, ServedKey, ServedPerson, ServedVerification
 from ziggurat.client._operation import operation
 from ziggurat.ledger import GrantStatement, PopulationStatement
@@ -208,3 +210,14 @@ def _read_person(told: Mapping[str, Any]) -> ServedPerson:
 def _read_key(told: Mapping[str, Any]) -> ServedKey:
     rest = {name: each for name, each in told.items() if name != "key"}
     return ServedKey(**{**rest, "scopes": tuple(told["scopes"])}, secret=told.get("key", ""))
+
+
+def make_first_key(secret: str) -> Steps[str]:
+    """Come in as a browser does, by a link that works once, and make a key for this machine; gives the key."""
+    told = yield from exchange(WireRequest("POST", "/v1/sign-in/link", body={"secret": secret}))
+    person, csrf = told["person"]["name"], {"X-Ziggurat-Csrf": told["csrf"]}
+    scopes = ["read", "spend", "manage"]
+    body = {"label": f"ziggurat login on {socket.gethostname()}"[:80], "scopes": scopes}
+    made = yield from exchange(WireRequest("POST", f"/v1/people/{in_path(person)}/keys", body=body, headers=csrf))
+    yield from exchange(WireRequest("POST", "/v1/sign-out", headers=csrf))
+    return str(made["key"])
