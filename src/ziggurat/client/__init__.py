@@ -18,8 +18,12 @@ if TYPE_CHECKING:
     from ziggurat.client._facts import (
         ServedAnswer,
         ServedEntry,
+        ServedJob,
         ServedKey,
+        ServedModel,
+        ServedOutlook,
         ServedPerson,
+        ServedRelease,
         ServedTable,
         ServedVerification,
     )
@@ -33,7 +37,10 @@ else:
                 KEY_VARIABLE SERVER_VARIABLE ServerPlace find_place forget_place read_key_file store_place
                 stored_addresses
             """,
-            "_facts": "ServedAnswer ServedEntry ServedKey ServedPerson ServedTable ServedVerification",
+            "_facts": """
+                ServedAnswer ServedEntry ServedJob ServedKey ServedModel ServedOutlook ServedPerson ServedRelease
+                ServedTable ServedVerification
+            """,
             "_servers": "AsyncServer Server connect connect_async follow_link",
             "_sessions": "AsyncRemoteSession RemoteSession",
         },
@@ -47,8 +54,12 @@ __all__ = [
     "RemoteSession",
     "ServedAnswer",
     "ServedEntry",
+    "ServedJob",
     "ServedKey",
+    "ServedModel",
+    "ServedOutlook",
     "ServedPerson",
+    "ServedRelease",
     "ServedTable",
     "ServedVerification",
     "Server",

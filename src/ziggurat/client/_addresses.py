@@ -15,7 +15,12 @@ from ziggurat.errors import DataError, ParameterError, SignInError
 from ziggurat.files import write_text
 from ziggurat.ledger import settings
 
-SERVER_VARIABLE, KEY_VARIABLE = "ZIGGURAT_SERVER", "ZIGGURAT_APIKEY"
+SERVER_VARIABLE = "ZIGGURAT_SERVER"
+"""The variable of the environment that says which server is meant."""
+
+KEY_VARIABLE = "ZIGGURAT_APIKEY"
+"""The variable of the environment that holds the key."""
+
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _KEY = re.compile(r"[\x21-\x7e]{8,512}")
 

@@ -15,13 +15,13 @@ from typing import Any
 
 from ziggurat import errors
 from ziggurat.client._effects import REPEAT_KEY, Lost, Pause, Reply, Steps, WireRequest
+from ziggurat.client._facts import make_error
 
 PATIENCE = 60.0
 """For how many seconds in all a call waits between its attempts."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 8.0
 _LATER = (429, 502, 503, 504)
-_LONGEST_MESSAGE = 2_000
 
 
 def exchange(request: WireRequest, patience: float = PATIENCE) -> Steps[Any]:
@@ -66,7 +66,7 @@ def read_reply(got: Reply | Lost) -> Any:
         return told
     if 300 <= got.status < 400:
         raise errors.ServiceError("The server sends elsewhere, where the key is not sent: connect to that address.")
-    raise _make_error(told, got.status)
+    raise make_error(_error_in(told), got.status)
 
 
 def _may_try_again(request: WireRequest, got: Reply | Lost) -> bool:
@@ -112,16 +112,3 @@ def _error_in(told: Any) -> Mapping[str, Any]:
 
 def _kind_of(told: Any) -> str:
     return str(_error_in(told).get("kind", ""))
-
-
-def _make_error(told: Any, status: int) -> errors.ZigguratError:
-    """Make the error that the server raised; one of a kind that is not known here keeps its sentence and status."""
-    found = _error_in(told)
-    message = str(found.get("message", ""))[:_LONGEST_MESSAGE]
-    kind = getattr(errors, str(found.get("kind", "")), None)
-    if isinstance(kind, type) and issubclass(kind, errors.ZigguratError) and kind is not errors.ServiceError:
-        return kind(message)
-    usual = "Something between here and the server answered instead of it" if not found else "The server failed"
-    made = errors.ServiceError(message or f"{usual} (status {status}); try again later.")
-    made.status = status
-    return made

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ziggurat import errors
 from ziggurat.cards import Card, Shown
-from ziggurat.errors import LedgerError
+from ziggurat.errors import GateError, LedgerError, PendingError, ServiceError, ZigguratError
 from ziggurat.queries import Answer, WorkloadAnswer
 from ziggurat.wording import count_noun
+
+_LONGEST_MESSAGE = 2_000
 
 
 @dataclass(frozen=True)
@@ -177,3 +180,137 @@ class ServedAnswer(Shown):
 
     def _card(self) -> Card:
         return Card("ServedAnswer", self.sentence, [("left", self.left)])
+
+
+@dataclass(frozen=True)
+class ServedOutlook(Shown):
+    """What a release would cost, and how exact it would be.
+
+    Attributes
+    ----------
+    sentences
+        The same in words.
+    fits
+        Whether it fits what is left.
+    facts
+        All that the server says of it, as JSON.
+    """
+
+    sentences: tuple[str, ...]
+    fits: bool
+    facts: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def _card(self) -> Card:
+        return Card("ServedOutlook", " ".join(self.sentences))
+
+
+@dataclass(frozen=True)
+class ServedJob(Shown):
+    """Long work of a server.
+
+    Attributes
+    ----------
+    id, kind, table, person
+        What it is called, what it does, about which table, and who asked for it.
+    state, step
+        waiting, running, done, failed, stopped (by a gate) or cancelled; and what it does right now, in words.
+    made, begun, ended
+        When, in UTC.
+    error
+        Why it failed: kind and message.
+    result
+        What came of it, as far as whoever asks may know.
+    """
+
+    id: str
+    kind: str
+    state: str
+    table: str = ""
+    person: str = ""
+    step: str = ""
+    made: str = ""
+    begun: str | None = None
+    ended: str | None = None
+    error: Mapping[str, Any] | None = None
+    result: Mapping[str, Any] | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether nobody works at it any more."""
+        return self.state in ("done", "failed", "stopped", "cancelled")
+
+    def require_done(self) -> None:
+        """Raise what it failed with, as the class that it was there, unless it is done."""
+        if self.state == "done":
+            return
+        if self.error:
+            raise make_error(self.error)
+        if not self.over:
+            raise PendingError(f"The job {self.id} is not done yet; wait for it.")
+        if self.state == "stopped":
+            raise GateError("The gate stopped it; a steward of the table lets it go on with a reason (go_on).")
+        raise ServiceError(f"The job {self.id} was {self.state}; what was reserved for it stays spent.")
+
+    def _card(self) -> Card:
+        step, about = f", {self.step}" if self.step else "", f" of {self.table}" if self.table else ""
+        return Card(f"ServedJob {self.id}", f"{self.kind}{about}: {self.state}{step}")
+
+
+@dataclass(frozen=True)
+class ServedRelease(Shown):
+    """What has left by a job of a server.
+
+    Attributes
+    ----------
+    id, table, kind
+        What it is called (as its job), of which table, and what kind of release it is.
+    what
+        The same in words.
+    open
+        Whether everybody who may see the table may have the public part.
+    made
+        When, in UTC.
+    """
+
+    id: str
+    table: str
+    kind: str
+    what: str
+    open: bool
+    made: str
+
+    def _card(self) -> Card:
+        return Card(f"ServedRelease {self.id}", f"{self.kind} of {self.table}: {self.what}")
+
+
+@dataclass(frozen=True)
+class ServedModel(Shown):
+    """A model of a server: a published one predicts, a served one answers."""
+
+    name: str
+    kind: str
+    table: str
+    made: str = ""
+
+    def _card(self) -> Card:
+        return Card(f"ServedModel {self.name}", f"{self.kind}, of {self.table}")
+
+
+def make_error(found: Mapping[str, Any], status: int = ServiceError.status) -> ZigguratError:
+    """Make the error that a server raised; one of a kind that is not known here keeps its sentence and status.
+
+    Parameters
+    ----------
+    found
+        Its kind, message and status, as the server says them.
+    status
+        What HTTP calls it.
+    """
+    message = str(found.get("message", ""))[:_LONGEST_MESSAGE]
+    kind = getattr(errors, str(found.get("kind", "")), None)
+    if isinstance(kind, type) and issubclass(kind, ZigguratError) and kind is not ServiceError:
+        return kind(message)
+    usual = "The server failed" if found else "Something between here and the server answered instead of it"
+    made = ServiceError(message or f"{usual} (status {status}); try again later.")
+    made.status = int(found.get("status", status))
+    return made

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ziggurat.client._addresses import ServerPlace, check_address, find_place
 from ziggurat.client._exchange import PATIENCE
+from ziggurat.client._jobs import JobSteps
 from ziggurat.client._operation import AwaitingSide, BlockingSide
 from ziggurat.client._senders import TIMEOUT, AwaitingWire, BlockingWire
 from ziggurat.client._sessions import AsyncRemoteSession, RemoteSession, open_session
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 
-class ServerSteps(TableSteps, PeopleSteps, BookSteps):
+class ServerSteps(TableSteps, PeopleSteps, BookSteps, JobSteps):
     """All that a server can be asked for, for both sides."""
 
 
