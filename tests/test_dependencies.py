@@ -20,8 +20,7 @@ _IMPORTED_AS = {
     "pyyaml": "yaml",
     "scikit-learn": "sklearn",
 }
-_FOR_OTHERS = {
-}
+_FOR_OTHERS = {}
 _COMES_ALONG = {
     "jax": "mbi computes with it",
     "llvmlite": "numba compiles with it",

@@ -10,6 +10,7 @@ from ziggurat._lazy import lazy
 __version__ = "0.9.0"
 
 if TYPE_CHECKING:
+    from ziggurat.client import connect
     from ziggurat.data import Column, Schema, Table, Unit, read, suggest_schema
     from ziggurat.errors import ZigguratError
     from ziggurat.ledger import Ledger
@@ -20,6 +21,7 @@ else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
+            "client": "connect",
             "data": "Column Schema Table Unit read suggest_schema",
             "errors": "ZigguratError",
             "ledger": "Ledger",
@@ -44,6 +46,7 @@ __all__ = [
     "__version__",
     "column",
     "compose",
+    "connect",
     "read",
     "suggest_schema",
 ]

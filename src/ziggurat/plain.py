@@ -7,7 +7,8 @@ from dataclasses import fields, is_dataclass
 from datetime import date
 from enum import Enum
 from fractions import Fraction
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
 
 def to_plain(value: Any) -> Any:
@@ -45,3 +46,43 @@ def fields_to_plain(facts: Any) -> dict[str, Any]:
         A dataclass.
     """
     return {each.name: to_plain(getattr(facts, each.name)) for each in fields(facts) if each.repr}
+
+
+def from_plain(kind: Any, value: Any) -> Any:
+    """Make a value of a kind again from what `to_plain` gave of it.
+
+    Parameters
+    ----------
+    kind
+        A dataclass whose fields are of such kinds, an Enum, what has a `from_dict`, Fraction, date, tuples, lists and
+        mappings of these, one of them or None; anything else is given as it is.
+    value
+        What JSON held.
+    """
+    inner = get_args(kind)
+    if get_origin(kind) in (Union, UnionType):
+        return None if value is None else from_plain(next(each for each in inner if each is not NoneType), value)
+    if get_origin(kind) is tuple:
+        several = [inner[0]] * len(value) if inner[-1] is ... else inner
+        return tuple(from_plain(each, one) for each, one in zip(several, value, strict=True))
+    if get_origin(kind) is list:
+        return [from_plain(inner[0], each) for each in value]
+    if not isinstance(kind, type):
+        return value
+    return _make_again(kind, value)
+
+
+def _make_again(kind: Any, value: Any) -> Any:
+    if kind is date:
+        return date.fromisoformat(value)
+    if kind is Fraction or issubclass(kind, Enum):
+        return kind(value)
+    if hasattr(kind, "from_dict"):
+        return kind.from_dict(value)
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return kind(*value)
+    if not is_dataclass(kind):
+        return value
+    hints, make = get_type_hints(kind), cast("Any", kind)
+    named = {each.name: value[each.name] for each in fields(kind) if each.name in value}
+    return make(**{name: from_plain(hints[name], each) for name, each in named.items()})

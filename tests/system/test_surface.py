@@ -39,6 +39,7 @@ PACKAGES = [
     "ziggurat",
     "ziggurat.anonymize",
     "ziggurat.attacks",
+    "ziggurat.client",
     "ziggurat.data",
     "ziggurat.data.engines",
     "ziggurat.learn",
@@ -75,6 +76,7 @@ def test_the_package_exports_exactly_these_names():
         "__version__",
         "column",
         "compose",
+        "connect",
         "read",
         "suggest_schema",
     ]

@@ -31,6 +31,9 @@ _COMMANDS = {
     "audit": "audit",
     "verify": "_verify",
     "reproduce": "experiments",
+    "serve": "server",
+    "login": "server",
+    "logout": "server",
 }
 _GROUPS = {
     "release": "_release",
@@ -44,6 +47,7 @@ _GROUPS = {
     "model": "model",
     "pate": "pate",
     "experiment": "experiments",
+    "server": "server",
 }
 
 

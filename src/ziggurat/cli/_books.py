@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ziggurat.errors import LedgerUseError, MixedNeighboursError, ParameterError
 
 if TYPE_CHECKING:
+    from ziggurat.client import ServedVerification
     from ziggurat.ledger import Ledger, Quote, Verification
     from ziggurat.privacy import Event, Neighbours
 
@@ -51,7 +52,7 @@ def read_text(file: str) -> str:
         raise LedgerUseError(f"The file {file!r} cannot be read; check its name.") from None
 
 
-def sum_up(result: Verification) -> str:
+def sum_up(result: Verification | ServedVerification) -> str:
     """What a ledger that verifies was checked for, and what the verdict rests on."""
     return f"{result.entries} entries: every hash and every rule holds. {result.notes[-1]}"
 

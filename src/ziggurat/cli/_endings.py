@@ -27,6 +27,7 @@ EXIT_CODES = {
     5: "refused by the gate",
     6: "bad data",
     7: "engine or machine failure",
+    8: "not signed in, or not allowed",
     70: "unexpected",
     130: "stopped by Ctrl-C",
     143: "stopped by SIGTERM",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
@@ -13,12 +13,14 @@ import typer
 from ziggurat.cli._books import default_ledger, open_ledger, open_to_read, read_text, sum_up
 from ziggurat.cli._options import AsJson, Force, Where, out_option, picture_option
 from ziggurat.cli._outputs import PICTURES, check_file, end_with_quote, print_json
+from ziggurat.cli.server import OnServer, books
 from ziggurat.errors import LedgerError, ParameterError
 from ziggurat.files import check_output
 
 if TYPE_CHECKING:
+    from ziggurat.client import ServedEntry, ServedVerification
     from ziggurat.data import Unit
-    from ziggurat.ledger import Entry, PopulationStatement
+    from ziggurat.ledger import Entry, PopulationStatement, Verification
     from ziggurat.privacy import Event, Neighbours
 
 app = typer.Typer(
@@ -50,13 +52,18 @@ def budget(
     relation: Annotated[str, typer.Option(help="add-or-remove-one or replace-one.")] = "add-or-remove-one",
     population: Annotated[str, typer.Option(help="Whose account it belongs to; by default it is one of its own.")] = "",
     ledger: Where = "",
+    server: OnServer = "",
 ) -> None:
     """Set what may be spent on a table, or on all tables of a population, in all; it cannot be changed later.
 
     Creates the ledger if there is none. One budget is enough for almost everything: the default relation pays for
     questions, models, labels and synthetic tables alike. What cannot be proven under it says so and names the budget
-    that it needs; make that one with --population, and both promises are shown side by side.
+    that it needs; make that one with --population, and both promises are shown side by side. On a server the table's
+    own schema says whom it protects.
     """
+    if server:
+        _say(books.make_budget(server, table, epsilon, delta, relation))
+        return
     from ziggurat.ledger import Budget
     from ziggurat.privacy import exact_delta, exact_epsilon, in_words
 
@@ -123,16 +130,23 @@ def grant(
         str, typer.Option(help="sum, zcdp or gaussian; by default sum without a delta, zcdp with one.")
     ] = "",
     ledger: Where = "",
+    server: OnServer = "",
 ) -> None:
     """Give an analyst a piece of a table's budget."""
+    if server:
+        _say(books.grant(server, table, analyst, epsilon, delta, rule))
+        return
     with open_ledger(ledger) as book:
         book.grant(table, analyst, epsilon, delta, rule or None)
         _say(book.statement(table).sentences())
 
 
 @app.command()
-def close(table: Table, analyst: Analyst, ledger: Where = "") -> None:
+def close(table: Table, analyst: Analyst, ledger: Where = "", server: OnServer = "") -> None:
     """End a grant; under the sum rule what was not spent returns to the budget."""
+    if server:
+        _say(books.close(server, table, analyst))
+        return
     with open_ledger(ledger) as book:
         book.close_grant(table, analyst)
         _say(book.statement(table).sentences())
@@ -174,32 +188,44 @@ def show(
     picture: Annotated[str, picture_option("how much of every grant is used.")] = "",
     by: Annotated[str, typer.Option(help="What is drawn: analyst (a bar for each grant) or time.")] = "analyst",
     force: Force = False,
+    server: OnServer = "",
 ) -> None:
-    """State what was granted, spent and left about each population, in plain words."""
-    from rich.console import Console
+    """State what was granted, spent and left about each population, in plain words.
 
-    from ziggurat.cli.terminal import budget_bars, save_plot
+    On a server stewards see the populations that they look after, and auditors all of them; 'ziggurat server grants'
+    shows one's own.
+    """
+    from ziggurat.cli.terminal import save_plot
 
     check_file(picture, PICTURES, force=force)
     if by not in ("analyst", "time"):
         raise ParameterError("--by is analyst or time.")
+    if server:
+        _show_accounts(*books.read_accounts(server, table), as_json)
+        return
     with open_to_read(ledger) as book:
         names = [table] if table else book.populations()
         if picture:
             save_plot(picture, lambda: book.plot(table, "time" if by == "time" else "analyst"))
-        if as_json:
-            populations = [_state(book.account(name)) for name in names]
-            print_json({"populations": populations, "witness": book.witness().sentences()})
-            return
-        if not names:
-            typer.echo("The ledger has no budgets yet; create one with 'ziggurat ledger budget'.")
-        for name in names:
-            account = book.account(name)
-            _say(account.sentences())
-            for statement in account.budgets:
-                if statement.grants:
-                    Console().print(budget_bars(statement))
-        _say(book.witness().sentences())
+        _show_accounts([book.account(name) for name in names], book.witness().sentences(), as_json)
+
+
+def _show_accounts(accounts: Sequence[PopulationStatement], witness: list[str], as_json: bool) -> None:
+    if as_json:
+        print_json({"populations": [_state(each) for each in accounts], "witness": witness})
+        return
+    from rich.console import Console
+
+    from ziggurat.cli.terminal import budget_bars
+
+    if not accounts:
+        typer.echo("The ledger has no budgets yet; create one with 'ziggurat ledger budget'.")
+    for account in accounts:
+        _say(account.sentences())
+        for statement in account.budgets:
+            if statement.grants:
+                Console().print(budget_bars(statement))
+    _say(witness)
 
 
 def _state(account: PopulationStatement) -> dict[str, Any]:
@@ -241,11 +267,10 @@ def history(
     last: Annotated[int, typer.Option(help="Only so many of the newest; 0 means all.", min=0)] = 0,
     ledger: Where = "",
     as_json: AsJson = False,
+    server: OnServer = "",
 ) -> None:
     """List the entries: number, time, kind, table, analyst, hash, and what a steward decided; answers are not shown."""
-    with open_to_read(ledger) as book:
-        entries = book.history(table or None, analyst or None, limit=last or None)
-        about = [book.about(entry) for entry in entries]
+    entries, about = _read_entries(table, analyst, last, ledger, server)
     if as_json:
         print_json([_describe(entry, *names) for entry, names in zip(entries, about, strict=True)])
         return
@@ -254,13 +279,23 @@ def history(
         typer.echo(_write_line(entry, [name.ljust(width) for name, width in zip(names, widths, strict=True)]))
 
 
-def _describe(entry: Entry, table: str, analyst: str) -> dict[str, Any]:
+def _read_entries(
+    table: str, analyst: str, last: int, ledger: str, server: str
+) -> tuple[Sequence[Entry | ServedEntry], list[tuple[str, str]]]:
+    if server:
+        return books.read_history(server, table, analyst, last)
+    with open_to_read(ledger) as book:
+        entries = book.history(table or None, analyst or None, limit=last or None)
+        return entries, [book.about(entry) for entry in entries]
+
+
+def _describe(entry: Entry | ServedEntry, table: str, analyst: str) -> dict[str, Any]:
     decided = entry.data["what"] if entry.kind == "decision" else None
     kept = {"seq": entry.seq, "time": entry.time, "kind": entry.kind, "hash": entry.hash}
     return {**kept, "table": table, "analyst": analyst, "decided": decided}
 
 
-def _write_line(entry: Entry, names: list[str]) -> str:
+def _write_line(entry: Entry | ServedEntry, names: list[str]) -> str:
     decided = f"  went on although {entry.data['what']}" if entry.kind == "decision" else ""
     return f"{entry.seq:>6}  {entry.time}  {entry.kind:<9}  {'  '.join(names)}  {entry.hash[:16]}{decided}"
 
@@ -364,13 +399,21 @@ def verify(
     ] = False,
     ledger: Where = "",
     as_json: AsJson = False,
+    server: OnServer = "",
 ) -> None:
-    """Recompute every hash, replay every rule, ask the witness; says what was changed. Exit code 4 if anything was."""
+    """Recompute every hash, replay every rule, ask the witness; says what was changed. Exit code 4 if anything was.
+
+    With --server the server does it, and says what it found: whoever trusts it less verifies the ledger itself.
+    """
     from ziggurat.ledger import Receipt, verify_ledger
 
-    kept = Receipt.from_json(read_text(receipt)) if receipt else None
-    where, key = ledger or default_ledger(), public_key or None
-    result = verify_ledger(where, key, kept, whole=whole, progress=_say_progress())
+    result: Verification | ServedVerification
+    if server:
+        result = books.verify(server, whole)
+    else:
+        kept = Receipt.from_json(read_text(receipt)) if receipt else None
+        where, key = ledger or default_ledger(), public_key or None
+        result = verify_ledger(where, key, kept, whole=whole, progress=_say_progress())
     problems = [str(each) for each in result.problems]
     if as_json:
         print_json({"sound": result.ok, "entries": result.entries, "problems": problems, "notes": result.notes})

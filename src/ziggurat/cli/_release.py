@@ -11,6 +11,7 @@ import typer
 
 from ziggurat.cli._options import AsJson, GoOn, out_option
 from ziggurat.cli._outputs import print_json
+from ziggurat.cli.server import OnServer, jobs
 from ziggurat.errors import DataError, ZigguratError
 
 if TYPE_CHECKING:
@@ -41,13 +42,19 @@ def plan(
     file: File,
     group_size: Annotated[int, typer.Option(help="For groups of how many the error of means is told.", min=1)] = 1_000,
     as_json: AsJson = False,
+    server: OnServer = "",
 ) -> None:
     """Say what a release would cost, or tell, and what it would write; nothing leaves.
 
     With a guarantee: price and expected error from public facts, and no row is read. Without one (anonymised, masked,
     synthetic by trees): it is made and attacked where nobody sees it, for the steward; nothing is recorded. Exit code 3
-    if it does not fit what is left, 5 if the gate would stop it.
+    if it does not fit what is left, 5 if the gate would stop it. On a server the file names a table as it is called
+    there, and what it writes is fetched by 'run'.
     """
+    if server:
+        outlook = jobs.plan_release(server, file, group_size)
+        print_json(outlook.facts) if as_json else typer.echo("\n".join(outlook.sentences))
+        raise typer.Exit(0 if outlook.fits else 3)
     from ziggurat.cli.terminal import show_steps
     from ziggurat.release.config import describe_release
 
@@ -65,13 +72,20 @@ def run(
     go_on: GoOn = "",
     key: Key = "",
     as_json: AsJson = False,
+    server: OnServer = "",
 ) -> None:
     """Pay, make, attack, judge, and write the signed bundle.
 
     What will be written is said first. What was paid for before is given again for nothing. A run that was killed is
     simply run again: it takes up what was paid for, by the journal beside the bundle. Exit code 3 if it costs more than
     is left, 5 if the gate stops it: then nothing has left, and what was paid for waits for a reason.
+
+    On a server it is a job, which goes on whoever waits; the bundle, or its public part for who is no steward, is then
+    fetched into a .zip file beside FILE, signed by the server.
     """
+    if server:
+        _run_on(server, file, go_on, as_json)
+        return
     from ziggurat.cli.terminal import show_steps
     from ziggurat.release import Release
     from ziggurat.release.config import ReleaseJournal, journal_of, run_config
@@ -98,13 +112,32 @@ def run(
     typer.echo(f"The bundle is in {str(bundle)!r} ({signed}): give away 'public', keep 'steward'.")
 
 
+def _run_on(server: str, file: str, go_on: str, as_json: bool) -> None:
+    made, bundle = jobs.run_release(server, file, go_on)
+    certificate = made["certificate"]
+    if as_json:
+        print_json({"bundle": None if bundle is None else str(bundle), "certificate": certificate})
+        return
+    said = made.get("verdict") or {}
+    judged = [str(said["sentence"])] if said.get("sentence") else []
+    typer.echo("\n".join([certificate["what"], certificate["sentence"], *judged, _say_recorded(certificate)]))
+    if bundle is None:
+        typer.echo("It is a rehearsal, of which the server hands nothing out.")
+    else:
+        typer.echo(f"The bundle is in {str(bundle)!r}; 'ziggurat verify' checks it.")
+
+
 def _list_sentences(verdict: Verdict, certificate: Mapping[str, Any]) -> list[str]:
     """What left, what is promised, what the gate said, and where the ledger says so."""
-    entry, judged = certificate["recorded"], verdict.stopped or verdict.passed
-    where = "No ledger remembers it."
-    if entry is not None:
-        where = f"Entry {entry['seq']} of the ledger {entry['ledger']} says so for ever (budget {entry['budget']!r})."
-    return [certificate["what"], certificate["sentence"], *([verdict.sentence] if judged else []), where]
+    judged = [verdict.sentence] if verdict.stopped or verdict.passed else []
+    return [certificate["what"], certificate["sentence"], *judged, _say_recorded(certificate)]
+
+
+def _say_recorded(certificate: Mapping[str, Any]) -> str:
+    entry = certificate["recorded"]
+    if entry is None:
+        return "No ledger remembers it."
+    return f"Entry {entry['seq']} of the ledger {entry['ledger']} says so for ever (budget {entry['budget']!r})."
 
 
 @app.command()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,9 +19,13 @@ from ziggurat.cli._options import (
     with_records,
 )
 from ziggurat.cli._outputs import print_json
+from ziggurat.cli.server import OnServer
 from ziggurat.cli.terminal import show_status
 from ziggurat.files import check_output
 from ziggurat.wording import count_noun
+
+if TYPE_CHECKING:
+    from ziggurat.data.reading import Suggestion
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -43,6 +47,7 @@ def suggest(
     out: Annotated[str, out_option("the YAML in this file; by default it is printed.")] = "",
     force: Force = False,
     table: InDatabase = "",
+    server: OnServer = "",
 ) -> None:
     """Propose a schema, with a reason for every column.
 
@@ -53,7 +58,8 @@ def suggest(
 
     The proposal holds values of the data (smallest, largest, categories), all marked 'learned': it is for the
     steward's eyes (the file can be read by its owner only), and no method uses a learned bound for free. A column
-    of which nothing is known is proposed as a quasi-identifier.
+    of which nothing is known is proposed as a quasi-identifier. With --server the file is sent there, and the server
+    looks at it.
     """
     from ziggurat.data import read, suggest_schema
     from ziggurat.files import write_text
@@ -61,10 +67,14 @@ def suggest(
 
     if out:
         check_output(out, force=force)
-    with show_status(_LOOKING):
-        opened = read(data, unit="row", table=table or None, on_bad_cell="missing", **reading.keywords())
-        proposed = suggest_schema(opened)
-    for note in opened.notes:
+    notes: tuple[str, ...] = ()
+    if server:
+        proposed = _propose_on(server, data)
+    else:
+        with show_status(_LOOKING):
+            opened = read(data, unit="row", table=table or None, on_bad_cell="missing", **reading.keywords())
+            proposed, notes = suggest_schema(opened), tuple(opened.notes)
+    for note in notes:
         typer.echo(printable(note), err=True)
     for columns, reason in _gather(proposed.reasons):
         typer.echo(f"{printable(columns)}: {reason}", err=True)
@@ -74,6 +84,15 @@ def suggest(
         return
     write_text(Path(out), text, mode=0o600)  # it holds values of the data
     typer.echo(f"The proposal is in {out}; replace what is marked 'learned' by what is publicly known.")
+
+
+def _propose_on(server: str, data: str) -> Suggestion:
+    """Send a file to a server, and have it look."""
+    from ziggurat.cli.server import open_server, refuse_local
+
+    refuse_local("data", "out")
+    with show_status("Sending the table …"), open_server(server) as opened:
+        return opened.propose(data)
 
 
 def _gather(reasons: Mapping[str, str]) -> Iterator[tuple[str, str]]:

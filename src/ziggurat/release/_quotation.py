@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -10,7 +10,17 @@ from typing import Any
 from ziggurat.cards import Card, Shown
 from ziggurat.errors import LedgerUseError, ParameterError
 from ziggurat.ledger import GrantStatement, Ledger
-from ziggurat.privacy import ApproximateDP, Event, PureDP, compose, compose_events, in_words, make_filter, profile
+from ziggurat.privacy import (
+    ApproximateDP,
+    Event,
+    PureDP,
+    compose,
+    compose_events,
+    event_from_dict,
+    in_words,
+    make_filter,
+    profile,
+)
 from ziggurat.queries.answering import GROUP_SIZE, QuotedPart
 from ziggurat.release._certificate import best_promise
 from ziggurat.release._plan import Plan
@@ -59,10 +69,18 @@ class QuotedQuestion(Shown):
             "question": self.question,
             "epsilon": str(self.epsilon),
             "delta": str(self.delta),
+            "route": _route(self.guarantee),
             "event": self.event.to_dict(),
             "replayed": self.replayed,
             "parts": [part.to_dict() for part in self.parts],
         }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> QuotedQuestion:
+        """Read the JSON form."""
+        event = event_from_dict(data["event"])
+        parts = tuple(QuotedPart.from_dict(each) for each in data["parts"])
+        return cls(data["question"], event, _guarantee(event, data), parts, bool(data["replayed"]))
 
 
 @dataclass(frozen=True)
@@ -107,6 +125,7 @@ class Quotation(Shown):
             "questions": [each.to_dict() for each in self.questions],
             "epsilon": "0" if together is None else str(together.epsilon),
             "delta": "0" if together is None else str(_delta(together)),
+            "route": "" if together is None else _route(together),
             "event": None if self.event is None else self.event.to_dict(),
             "fits": self.fits,
             "replayed": self.replayed,
@@ -116,6 +135,20 @@ class Quotation(Shown):
             "share_after": str(self.share_after),
             "sentence": self.sentence,
         }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Quotation:
+        """Read the JSON form."""
+        event = None if data["event"] is None else event_from_dict(data["event"])
+        names = ("left_before", "left_after", "share_before", "share_after")
+        return cls(
+            tuple(QuotedQuestion.from_dict(each) for each in data["questions"]),
+            event,
+            None if event is None else _guarantee(event, data),
+            bool(data["fits"]),
+            **{name: Fraction(data[name]) for name in names},
+            sentence=data["sentence"],
+        )
 
     def _card(self) -> Card:
         rows = [row for each in self.questions for row in _list_parts(each)]
@@ -142,6 +175,17 @@ def _list_parts(quoted: QuotedQuestion) -> list[tuple[str, ...]]:
 
 def _delta(guarantee: PureDP | ApproximateDP) -> Fraction:
     return guarantee.delta if isinstance(guarantee, ApproximateDP) else Fraction(0)
+
+
+def _route(guarantee: PureDP | ApproximateDP) -> str:
+    return guarantee.route if isinstance(guarantee, ApproximateDP) else ""
+
+
+def _guarantee(event: Event, data: Mapping[str, Any]) -> PureDP | ApproximateDP:
+    epsilon, delta = Fraction(data["epsilon"]), Fraction(data["delta"])
+    if not data["route"]:
+        return PureDP(event.neighbours, epsilon)
+    return ApproximateDP(event.neighbours, epsilon, delta, data["route"])
 
 
 def _lines(quoted: QuotedQuestion) -> list[str]:

@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING
 from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
+    from ziggurat.service._house import welcome
     from ziggurat.service._settings import ServiceSettings
     from ziggurat.service.web import make_app, run_service
 else:
     __getattr__, __dir__ = lazy(
         __name__,
-        {"_settings": "ServiceSettings", "web": "make_app run_service"},
+        {"_house": "welcome", "_settings": "ServiceSettings", "web": "make_app run_service"},
     )
 
-__all__ = ["ServiceSettings", "make_app", "run_service"]
+__all__ = ["ServiceSettings", "make_app", "run_service", "welcome"]

@@ -56,6 +56,10 @@ def ask(
     On data about people a grant pays ('ziggurat ledger grant'):
 
     ziggurat ask patients.csv "SELECT AVG(age) FROM patients" --epsilon 0.2 --rows-per-unit 1 --analyst ada
+
+    On a server ('ziggurat login') the table is called by its name there, and whoever's key it is pays:
+
+    ziggurat ask clinic "SELECT AVG(age) FROM clinic" --epsilon 0.2 --rows-per-unit 1 --server https://…
     """
     from ziggurat.cli.ask._answers import check_outputs, show_answer, show_sweep
 
@@ -63,6 +67,12 @@ def ask(
         _price(data, [sql], asked, as_json, _GROUP_SIZE)
     amounts, terms = asked.amounts, asked.terms
     check_outputs(out, picture, truth=truth, sweep=bool(asked.sweep), force=force)
+    if asked.server:
+        from ziggurat.cli.ask._remote import ask_server
+
+        given, remainder = ask_server(asked, data, sql)
+        show_answer(given, given.guarantee(), remainder, as_json=as_json, out=out, picture=picture, explain=explain)
+        return
     asker = asked.asker(data, unreadable)
     with asker.book(write=True) as book:
         if asked.sweep:
@@ -95,6 +105,12 @@ def _price(data: str, sql: list[str], asked: QuestionOptions, as_json: bool, gro
     from ziggurat.cli.ask._answers import show_quotation
 
     questions = [(each, amount) for each in sql for amount in asked.amounts]
+    if asked.server:
+        from ziggurat.cli.ask._remote import price_on_server
+
+        priced = price_on_server(asked, data, questions, group_size)
+        show_quotation(priced, as_json)
+        raise typer.Exit(0 if priced.fits else 3)
     terms, asker = asked.terms, asked.asker(data)
     with asker.book(write=False) as book:
         quoted = asker.session(book).quote(

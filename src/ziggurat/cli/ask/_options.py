@@ -11,6 +11,7 @@ import typer
 
 from ziggurat.cli._options import InDatabase, Rehearse, SchemaFile, Where
 from ziggurat.cli._tables import find_private, find_table, split_pair
+from ziggurat.cli.server import OnServer
 from ziggurat.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class QuestionOptions:
     public: Annotated[Several, typer.Option(help="name=file: a table that is no secret, for joins.")] = None
     private: Annotated[Several, typer.Option(help="name=file[:schema]: a second private table.")] = None
     rehearse: Rehearse = ""
+    server: OnServer = ""
     sweep: Annotated[str, typer.Option(help="Ask at each of these epsilons, and pay for each: 0.01,0.1,1.")] = ""
 
     @property

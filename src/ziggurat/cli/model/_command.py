@@ -15,6 +15,7 @@ from ziggurat.cli.model._folders import load_model
 from ziggurat.cli.model._let_go import keeping_stopped, let_go
 from ziggurat.cli.model._options import MODEL, PROMISE, FitOptions, count_needed, read_options
 from ziggurat.cli.pate import TASK, read_features
+from ziggurat.cli.server import OnServer, jobs
 from ziggurat.files import filling
 
 if TYPE_CHECKING:
@@ -120,24 +121,38 @@ def predict(
     out: OutFile = "",
     force: Force = False,
     as_json: AsJson = False,
+    server: OnServer = "",
 ) -> None:
-    """Predict the label of every row of a table, printed or written; what the model promises holds for all it says."""
+    """Predict the label of every row of a table, printed or written; what the model promises holds for all it says.
+
+    On a server MODEL is the name of a published one, and the rows are sent there.
+    """
     import pyarrow as pa
 
     from ziggurat.wording import printable
 
     check_file(out, ANSWERS, force=force)
-    task, estimator = load_model(model)
-    named = estimator.predict(read_features(data, task))
-    cells = named.tolist() if task.is_number else [task.classes[int(place)] for place in named]
+    label, cells = _predict_on(server, model, data) if server else _predict_here(model, data)
     if out:
-        write_table(pa.table({task.label: cells}), out)
+        write_table(pa.table({label: cells}), out)
     if as_json:
-        print_json({task.label: cells})
+        print_json({label: cells})
     elif not out:
         typer.echo("\n".join(printable(str(cell)) for cell in cells))
     else:
         typer.echo(f"{len(cells):,} predictions are in {out!r}.")
+
+
+def _predict_here(model: str, data: str) -> tuple[str, list[Any]]:
+    task, estimator = load_model(model)
+    named = estimator.predict(read_features(data, task))
+    return task.label, named.tolist() if task.is_number else [task.classes[int(place)] for place in named]
+
+
+def _predict_on(server: str, model: str, data: str) -> tuple[str, list[Any]]:
+    from ziggurat.cli._tables import open_table
+
+    return "prediction", jobs.predict(server, model, open_table(data).raw.rows())
 
 
 @app.command()

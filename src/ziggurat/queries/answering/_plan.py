@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -84,6 +84,12 @@ class QuotedPart:
             "note": self.precision,
             "evenly": self.evenly,
         }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> QuotedPart:
+        """Read the JSON form."""
+        plain = cls(**{**data, "epsilon": Fraction(data["epsilon"]), "note": ""})
+        return plain if plain.precision == data["note"] else replace(plain, note=data["note"])
 
 
 class QuestionPlan:

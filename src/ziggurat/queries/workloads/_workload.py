@@ -118,6 +118,16 @@ class Workload:
         return self._schema
 
     @property
+    def edges(self) -> dict[str, tuple[Edge, ...]]:
+        """The edges of bins that were stated, by column."""
+        return {name: tuple(each) for name, each in self._edges.items()}
+
+    @property
+    def bins(self) -> dict[str, int]:
+        """Into how many even bins columns are cut, where that was stated."""
+        return dict(self._bins)
+
+    @property
     def groups(self) -> tuple[Group, ...]:
         """What is asked, in the order in which it was added."""
         return self._groups

@@ -30,8 +30,18 @@ def _as_text(value: object) -> object:
     return text
 
 
+def _as_day(value: object) -> object:
+    """A day as JSON writes it; YAML has made a day of it already."""
+    if isinstance(value, str):
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            raise ValueError("a bound is a number, or a day such as 2024-01-31") from None
+    return value
+
+
 Exact = Annotated[str, BeforeValidator(_as_text, json_schema_input_type=str | int | float)]
-Bound = int | float | date
+Bound = int | float | Annotated[date, BeforeValidator(_as_day)]
 TableFile = Annotated[
     str,
     Field(

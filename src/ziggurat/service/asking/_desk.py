@@ -65,11 +65,11 @@ class AskDesk:
         return plan_said_workload(session, self._shelf.open(session.tables[0]).schema, said)
 
     def quote(
-        self, person: Person, tables: Sequence[str], said: QuestionSaid | WorkloadSaid, group_size: int
+        self, person: Person, tables: Sequence[str], said: Sequence[QuestionSaid | WorkloadSaid], group_size: int
     ) -> Quotation:
-        """Price a question; nothing is read or spent."""
+        """Price questions that are to be asked one after the other; nothing is read or spent."""
         session = self.session(person, tables)
-        return session.quote(self.plan(session, said), group_size=group_size)
+        return session.quote([self.plan(session, each) for each in said], group_size=group_size)
 
     def mark(self) -> LedgerMark:
         """Make what tells the payment of one request from all others."""

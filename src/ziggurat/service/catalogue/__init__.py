@@ -3,7 +3,7 @@
 from ziggurat.service.catalogue._models import MODEL_KINDS, ModelShelf, ShelvedModel
 from ziggurat.service.catalogue._opened import OpenedModel, open_rows
 from ziggurat.service.catalogue._releases import ReleaseShelf, ShelvedRelease
-from ziggurat.service.catalogue._shelf import ShelvedTable, TableShelf, read_schema
+from ziggurat.service.catalogue._shelf import ShelvedTable, TableShelf, read_schema, show_public
 from ziggurat.service.catalogue._uploads import Upload, UploadFolder
 
 __all__ = [
@@ -19,4 +19,5 @@ __all__ = [
     "UploadFolder",
     "open_rows",
     "read_schema",
+    "show_public",
 ]

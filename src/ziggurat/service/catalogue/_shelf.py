@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import delete, select
 from sqlalchemy.exc import IntegrityError
 
-from ziggurat.data import Schema, Table, datasets, read
+from ziggurat.data import Column, Provenance, Schema, Table, datasets, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.data.generators import INVENTED, invent
 from ziggurat.errors import ConflictError, ParameterError, SchemaError, UnknownNameError
@@ -233,3 +233,16 @@ def read_schema(text: str) -> Schema:
     if ": " not in text and ":\n" not in text:
         raise SchemaError("A schema is YAML, such as 'columns: …'; send its text.")
     return Schema.from_yaml(text + "\n")
+
+
+def show_public(table: Table) -> Schema:
+    """What everybody may know of a table as a schema: no code for missing values, and nothing learned from cells."""
+    return replace(table.schema, columns=tuple(_show_column(each) for each in table.schema.columns), file=None)
+
+
+def _show_column(column: Column) -> Column:
+    known = {name: getattr(column, name) for name in ("bounds", "categories", "sequence")}
+    hidden: dict[str, Any] = {
+        name: None for name, each in known.items() if each is not None and each.provenance is not Provenance.PUBLIC
+    }
+    return replace(column, missing=(), hierarchy=None, written=None, labels=(), **hidden)

@@ -29,7 +29,7 @@ async def entries(
     if caller.person.role == "steward" and not caller.person.chief:
         raise AccessError("This is for auditors and chief stewards; ask one of them.")
     found = await run_in_threadpool(lambda: house.ledger.history(limit=limit, before=before))
-    return {"entries": [_show(each) for each in found]}
+    return {"entries": [_show(each, *house.ledger.about(each)) for each in found]}
 
 
 @router.get("/head")
@@ -57,6 +57,7 @@ async def verify(house: House, caller: Calling, whole: bool = False) -> dict[str
     return {"ok": found.ok, "problems": problems, "entries": found.entries, "notes": list(found.notes)}
 
 
-def _show(entry: Entry) -> dict[str, Any]:
+def _show(entry: Entry, table: str, analyst: str) -> dict[str, Any]:
     data = {name: value for name, value in entry.data.items() if name not in _WITHOUT}
-    return {"seq": entry.seq, "time": entry.time, "kind": entry.kind, "hash": entry.hash, "data": data}
+    told = {"seq": entry.seq, "time": entry.time, "kind": entry.kind, "hash": entry.hash, "data": data}
+    return {**told, "table": table, "analyst": analyst}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Request
+from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import JSONResponse
 from pydantic import Field
 
@@ -21,6 +21,9 @@ RepeatKey = Annotated[
 ]
 
 
+OneQuestion = Annotated[QuestionSaid | WorkloadSaid, Field(discriminator="kind")]
+
+
 class AskBody(Body):
     """A question, and the private tables that it is about."""
 
@@ -32,13 +35,29 @@ class QuoteBody(AskBody):
     """A question to be priced."""
 
     group_size: int = Field(1_000, ge=1, le=1_000_000_000, description="For groups of how many errors are told.")
+    also: list[OneQuestion] = Field(
+        default_factory=list, max_length=100, description="Questions to be asked after it, priced together with it."
+    )
+
+
+@router.get("/session")
+def session(
+    house: House, caller: Calling, table: Annotated[list[TableName], Query(min_length=1, max_length=8)]
+) -> dict[str, Any]:
+    """Say which budget pays for questions about tables, what is left of it, and which tables they may be about."""
+    caller.require("read", ("analyst", "steward"))
+    found = house.desk.session(caller.person, table)
+    return {
+        "analyst": caller.person.name, "budget": found.budget, "left": str(found.left()),
+        "remainder": found.remainder(), "rehearsal": found.rehearsal, "tables": list(found.tables),
+    }  # fmt: skip
 
 
 @router.post("/quote")
 def quote(body: QuoteBody, house: House, caller: Calling) -> dict[str, Any]:
     """Say what a question would cost, how exact it would be and whether it fits; nothing is read or spent."""
     caller.require("read", ("analyst", "steward"))
-    found = house.desk.quote(caller.person, body.tables, body.question, body.group_size)
+    found = house.desk.quote(caller.person, body.tables, [body.question, *body.also], body.group_size)
     return {**found.to_dict(), "sentence": found.sentence}
 
 

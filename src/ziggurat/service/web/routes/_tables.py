@@ -12,12 +12,13 @@ from starlette.concurrency import run_in_threadpool
 from ziggurat.errors import AccessError, ConflictError
 from ziggurat.service._house import ServiceHouse
 from ziggurat.service.access import Caller
+from ziggurat.service.catalogue import show_public
 from ziggurat.service.web._calling import Calling, House
 from ziggurat.service.web.routes._bodies import Body, Name, TableName
 
 router = APIRouter(prefix="/v1", tags=["tables"])
 
-_PUBLIC = ["name", "kind", "role", "values", "description"]
+_PUBLIC = ["name", "kind", "role", "values", "provenance", "description"]
 # Codes for missing values may have been read off the cells, and nothing says whether: they are not shown.
 
 
@@ -94,9 +95,10 @@ def table(name: TableName, house: House, caller: Calling) -> dict[str, Any]:
     """Say what is publicly known of a table: columns, kinds, bounds and categories; no cell and no count."""
     caller.require("read")
     house.rights.require(caller.person, name)
-    facts = house.shelf.facts(name)
-    rows = house.shelf.open(name).view(name).described.select(_PUBLIC).to_pylist()
-    return {**facts.to_dict(), "columns": [row for row in rows if row["name"] in facts.schema]}
+    facts, opened = house.shelf.facts(name), house.shelf.open(name)
+    rows = opened.view(name).described.select(_PUBLIC).to_pylist()
+    told = {"columns": [row for row in rows if row["name"] in facts.schema], "schema": show_public(opened).to_yaml()}
+    return {**facts.to_dict(), **told}
 
 
 @router.get("/tables/{name}/preview")

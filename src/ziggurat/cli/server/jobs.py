@@ -1,0 +1,54 @@
+"""What `ziggurat release` and `ziggurat model` do on a server: jobs that are waited for, bundles that are fetched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ziggurat.cli.server._reach import open_server, refuse_local
+from ziggurat.cli.terminal import show_steps
+
+if TYPE_CHECKING:
+    from ziggurat.client import ServedJob, ServedOutlook, Server
+
+
+def plan_release(url: str, file: str, group_size: int) -> ServedOutlook:
+    """Price a release on a server."""
+    refuse_local("file", "group_size")
+    with open_server(url) as server:
+        return server.plan_release(file, group_size)
+
+
+def run_release(url: str, file: str, go_on: str) -> tuple[dict[str, Any], Path | None]:
+    """Run a release on a server, wait for it, and fetch its bundle beside its file; none of an analyst's rehearsal.
+
+    Gives what came of the job, and where the bundle is.
+    """
+    from ziggurat.files import check_output
+
+    refuse_local("file", "go_on")
+    out = Path(file).with_suffix(".zip")
+    check_output(str(out), force=False)
+    with open_server(url) as server, show_steps() as tell:
+        tell("sending the release")
+        done = _wait(server, server.run_release(file))
+        if done.state == "stopped" and go_on:
+            done = _wait(server, server.go_on(done.id, go_on))
+        done.require_done()
+        made, steward = dict(done.result or {}), server.me().role == "steward"
+        if made.get("rehearsal") and not steward:
+            return made, None
+        return made, server.download(done.id, out, "bundle" if steward else "public")
+
+
+def predict(url: str, model: str, rows: Any) -> list[Any]:
+    """Predict by a published model of a server."""
+    refuse_local("model", "data", "out")
+    with open_server(url) as server:
+        return server.predict(model, rows)
+
+
+def _wait(server: Server, job: ServedJob) -> ServedJob:
+    while not job.over:
+        job = server.wait(job)
+    return job
