@@ -13,13 +13,16 @@ from sqlalchemy import delete
 from ziggurat.errors import UnavailableError
 from ziggurat.ledger import Ledger
 from ziggurat.service._settings import ServiceSettings
-from ziggurat.service.access import Browsers, KeyRing, OneTimeLinks, PeopleBook, Rights
+from ziggurat.service.access import Browsers, KeyRing, OneTimeLinks, OpenIdProvider, PeopleBook, Rights
 from ziggurat.service.asking import AskDesk, Repeats, Slots
 from ziggurat.service.catalogue import TableShelf, UploadFolder
 from ziggurat.service.store import ServiceStore, utc_now, workers
 
 FIRST_STEWARD = "steward"
 """What the first person of a service is called."""
+
+CALLBACK = "/v1/sign-in/oidc/callback"
+"""Where a provider of OpenID Connect sends browsers back to."""
 
 
 class ServiceHouse:
@@ -43,6 +46,7 @@ class ServiceHouse:
         self.people, self.keys = PeopleBook(self.store), KeyRing(self.store)
         self.links, self.rights = OneTimeLinks(self.store), Rights(self.store)
         self.browsers = Browsers(self.store, settings.session_hours)
+        self.provider = _open_provider(settings, self.store)
         self.uploads = UploadFolder(settings.folder, settings.longest_upload)
         self.shelf = TableShelf(self.store, self.uploads)
         self.desk = AskDesk(self.ledger, self.shelf, self.rights, settings.rehearse)
@@ -66,6 +70,14 @@ class ServiceHouse:
             connection.execute(delete(workers).where(workers.c.name == self.worker))
         self.ledger.close()
         self.store.close()
+
+
+def _open_provider(settings: ServiceSettings, store: ServiceStore) -> OpenIdProvider | None:
+    if not settings.oidc_issuer:
+        return None
+    back = settings.address.rstrip("/") + CALLBACK
+    secret = settings.oidc_secret.get_secret_value()
+    return OpenIdProvider(store, settings.oidc_issuer, settings.oidc_client, secret, back)
 
 
 def welcome(settings: ServiceSettings) -> str | None:

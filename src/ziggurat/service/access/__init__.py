@@ -3,6 +3,7 @@
 from ziggurat.service.access._browsers import COOKIE, CSRF_HEADER, Browsers, SignedIn
 from ziggurat.service.access._keys import SCOPES, ApiKey, KeyRing
 from ziggurat.service.access._links import OneTimeLinks
+from ziggurat.service.access._oidc import START_COOKIE, START_SECONDS, OpenIdProvider, StartedSignIn
 from ziggurat.service.access._people import ROLES, PeopleBook, Person
 from ziggurat.service.access._rights import MAY, Caller, Rights
 
@@ -12,13 +13,17 @@ __all__ = [
     "MAY",
     "ROLES",
     "SCOPES",
+    "START_COOKIE",
+    "START_SECONDS",
     "ApiKey",
     "Browsers",
     "Caller",
     "KeyRing",
     "OneTimeLinks",
+    "OpenIdProvider",
     "PeopleBook",
     "Person",
     "Rights",
     "SignedIn",
+    "StartedSignIn",
 ]

@@ -2,31 +2,42 @@
 
 from ziggurat.service.store._records import (
     browser_sessions,
+    invitations,
     jobs,
     keys,
     links,
     models,
+    oidc_starts,
     people,
+    populations,
     releases,
     repeats,
+    reports,
     rights,
+    surveys,
     tables,
     workers,
 )
-from ziggurat.service.store._store import ServiceStore, utc_now
+from ziggurat.service.store._store import ServiceStore, utc_in, utc_now
 
 __all__ = [
     "ServiceStore",
     "browser_sessions",
+    "invitations",
     "jobs",
     "keys",
     "links",
     "models",
+    "oidc_starts",
     "people",
+    "populations",
     "releases",
     "repeats",
+    "reports",
     "rights",
+    "surveys",
     "tables",
+    "utc_in",
     "utc_now",
     "workers",
 ]
