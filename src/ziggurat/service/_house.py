@@ -15,8 +15,9 @@ from ziggurat.ledger import Ledger
 from ziggurat.service._settings import ServiceSettings
 from ziggurat.service.access import Browsers, KeyRing, OneTimeLinks, OpenIdProvider, PeopleBook, Rights
 from ziggurat.service.asking import AskDesk, Repeats, Slots
-from ziggurat.service.catalogue import TableShelf, UploadFolder
+from ziggurat.service.catalogue import PopulationBook, TableShelf, UploadFolder
 from ziggurat.service.store import ServiceStore, utc_now, workers
+from ziggurat.service.surveys import SurveyBook
 
 FIRST_STEWARD = "steward"
 """What the first person of a service is called."""
@@ -49,6 +50,7 @@ class ServiceHouse:
         self.provider = _open_provider(settings, self.store)
         self.uploads = UploadFolder(settings.folder, settings.longest_upload)
         self.shelf = TableShelf(self.store, self.uploads)
+        self.populations, self.surveys = PopulationBook(self.store), SurveyBook(self.store)
         self.desk = AskDesk(self.ledger, self.shelf, self.rights, settings.rehearse)
         self.executor = ThreadPoolExecutor(settings.threads, thread_name_prefix="answers")
         self.slots = Slots(self.executor)

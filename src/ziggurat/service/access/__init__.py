@@ -6,6 +6,7 @@ from ziggurat.service.access._links import OneTimeLinks
 from ziggurat.service.access._oidc import START_COOKIE, START_SECONDS, OpenIdProvider, StartedSignIn
 from ziggurat.service.access._people import ROLES, PeopleBook, Person
 from ziggurat.service.access._rights import MAY, Caller, Rights
+from ziggurat.service.access._secrets import digest_secret, make_name, make_secret
 
 __all__ = [
     "COOKIE",
@@ -26,4 +27,7 @@ __all__ = [
     "Rights",
     "SignedIn",
     "StartedSignIn",
+    "digest_secret",
+    "make_name",
+    "make_secret",
 ]

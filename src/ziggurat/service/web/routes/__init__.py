@@ -1,8 +1,22 @@
 """The routes, by what they are about; each is thin: it authorises, plans, and gives the plan to a purse."""
 
-from ziggurat.service.web.routes import _access, _budgets, _ledger, _people, _questions, _state, _tables
+from ziggurat.service.web.routes import (
+    _access,
+    _budgets,
+    _ledger,
+    _oidc,
+    _people,
+    _populations,
+    _questions,
+    _state,
+    _surveys,
+    _tables,
+)
 
-ROUTERS = tuple(each.router for each in (_state, _access, _people, _tables, _budgets, _questions, _ledger))
+ROUTERS = tuple(
+    each.router
+    for each in (_state, _access, _oidc, _people, _tables, _budgets, _questions, _surveys, _populations, _ledger)
+)
 """All of them, in the order of the description."""
 
 __all__ = ["ROUTERS"]

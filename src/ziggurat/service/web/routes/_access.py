@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
-from ziggurat.errors import SignInError, UnknownNameError
-from ziggurat.service._house import CALLBACK, ServiceHouse
-from ziggurat.service.access import COOKIE, START_COOKIE, START_SECONDS, OpenIdProvider, Person
+from ziggurat.service._house import ServiceHouse
+from ziggurat.service.access import COOKIE, Person
 from ziggurat.service.web._calling import Calling, House
 from ziggurat.service.web.routes._bodies import Body
 
 router = APIRouter(prefix="/v1", tags=["signing in"])
-
-
-Sent = Annotated[str, Query(max_length=4096)]
 
 
 class PasswordBody(Body):
@@ -46,48 +41,12 @@ def follow_link(body: LinkBody, response: Response, house: House) -> dict[str, A
     return _begin(house.links.use(body.secret), response, house)
 
 
-@router.get("/sign-in/oidc", response_class=RedirectResponse, status_code=303)
-def begin_oidc(request: Request, house: House) -> RedirectResponse:
-    """Send a browser to the institution's provider of OpenID Connect, to sign in there and come back."""
-    request.app.state.rate.count(_from_where(request))
-    started = _provider(house).begin()
-    answer = RedirectResponse(started.address, 303)
-    answer.set_cookie(
-        START_COOKIE, started.secret, httponly=True, samesite="lax", max_age=START_SECONDS, path=CALLBACK,
-        secure=house.settings.address.startswith("https"),
-    )  # fmt: skip
-    return answer
-
-
-@router.get("/sign-in/oidc/callback")
-def finish_oidc(
-    request: Request, response: Response, house: House, state: Sent = "", code: Sent = "", error: Sent = ""
-) -> dict[str, Any]:
-    """Sign a browser in that comes back from the provider; only the one that was sent there, once, within minutes."""
-    request.app.state.rate.count(_from_where(request))
-    if error:
-        raise SignInError("The provider did not sign you in; try again, or ask a steward.")
-    found = _provider(house).finish(request.cookies.get(START_COOKIE, ""), state, code)
-    response.delete_cookie(START_COOKIE, path=CALLBACK)
-    return _begin(found, response, house)
-
-
 @router.post("/sign-out")
 def sign_out(request: Request, response: Response, house: House, caller: Calling) -> dict[str, str]:
     """Sign the browser out."""
     house.browsers.end(request.cookies.get(COOKIE, ""))
     response.delete_cookie(COOKIE)
     return {"signed_out": caller.person.name}
-
-
-def _provider(house: ServiceHouse) -> OpenIdProvider:
-    if house.provider is None:
-        raise UnknownNameError("This service has no provider of OpenID Connect; sign in with a password or a link.")
-    return house.provider
-
-
-def _from_where(request: Request) -> str:
-    return f"from {request.client.host if request.client else ''}"
 
 
 def _begin(person: Person, response: Response, house: ServiceHouse) -> dict[str, Any]:
