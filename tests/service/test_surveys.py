@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 from sqlalchemy import text
 
+from ziggurat.cli.collect._answering import _read
 from ziggurat.errors import ConflictError
 from ziggurat.local import WholeRecord
 from ziggurat.randomness import seeded
@@ -87,6 +88,7 @@ def test_a_survey_is_described_to_everybody(habits):
     assert told["draws"]["smokes"]["draw"] == "exchange"
     assert "at most 82%" in told["meaning"], "e^1.5 / (1 + e^1.5)"
     assert str(WholeRecord.from_dict(told).guarantee()).startswith("1.5-differential privacy (one person")
+    assert _read(told).epsilon == Fraction(3, 2), "as 'ziggurat collect answer' reads it"
 
 
 def test_a_survey_is_paid_for_once_when_it_is_opened(club):
