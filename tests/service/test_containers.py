@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "containers"
 DOCKERFILE = (FOLDER / "Dockerfile").read_text()
 COMPOSE = yaml.safe_load((FOLDER / "compose.yaml").read_text())
+_OF_UVICORN = {"FORWARDED_ALLOW_IPS"}
 OURS = {name: each for name, each in COMPOSE["services"].items() if each["image"] == "ziggurat"}
 
 
@@ -82,7 +83,7 @@ def test_the_health_check_asks_a_route_that_is_there(served):
 
 @pytest.mark.parametrize(("where", "variable"), list(all_settings()))
 def test_every_setting_that_is_named_is_one(where, variable):
-    general = {"ZIGGURAT_CACHE", "ZIGGURAT_SETTINGS", "ZIGGURAT_LEDGER", "ZIGGURAT_WITNESS"}
+    general = {"ZIGGURAT_CACHE", "ZIGGURAT_SETTINGS", "ZIGGURAT_LEDGER", "ZIGGURAT_WITNESS"} | _OF_UVICORN
     name = variable.removeprefix("ZIGGURAT_SERVICE_").lower()
     assert variable in general or (variable != name and name in ServiceSettings.model_fields), where
 
