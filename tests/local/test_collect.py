@@ -11,7 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from ziggurat.cli._collect import collect
+from ziggurat.cli.collect import collect
 from ziggurat.data import Bounds, Categories, Column, Schema, Unit
 from ziggurat.data.generators import clinic_patients, clinic_patients_schema
 from ziggurat.errors import (

@@ -19,7 +19,7 @@ from ziggurat.cli._options import AsJson, Force, Rehearse, picture_option
 _COMMANDS = {
     "ask": "ask",
     "quote": "ask",
-    "collect": "_collect",
+    "collect": "collect",
     "anonymize": "anonymize",
     "mask": "mask",
     "synthesize": "synthesize",

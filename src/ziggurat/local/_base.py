@@ -111,6 +111,16 @@ class Privatizer(Mechanism):
         whom = Neighbours.from_dict(given.pop("neighbours"))
         return made(**given, neighbours=whom)
 
+    def recipe(self) -> dict[str, Any] | None:
+        """Say in whole numbers how a report is drawn, for programs in other languages; None if only this one draws it.
+
+        Rates are exact fractions as text: "exchange" keeps one of `answers` answers with probability 1 / (1 + e^-lean)
+        and otherwise takes one of the others, each alike; "bits" sends for each of `answers` a bit that is 1 with
+        probability 1 / (1 + e^others), of the answer held 0 with probability 1 / (1 + e^held), eight bits to a byte,
+        the first one highest; "hash" exchanges the bucket of a hash instead of the answer.
+        """
+        return None
+
     def to_arrow(self, reports: Reports) -> pa.Array:
         """Give the reports as an Arrow column, ready to be written to a file."""
         import pyarrow as pa

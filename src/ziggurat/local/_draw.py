@@ -62,6 +62,11 @@ class Exchange:
         self._answers, self._lean = answers, round_down(epsilon - others)
 
     @property
+    def lean(self) -> Fraction:
+        """The rate t: an answer is kept with probability 1 / (1 + e^-t)."""
+        return self._lean
+
+    @property
     def kept(self) -> float:
         """The probability that an answer is kept."""
         return 1 / (1 + math.exp(-min(float(self._lean), 700.0)))

@@ -106,6 +106,11 @@ class LocalHashing(Privatizer):
         _kernels.count_support(seen, seeds, sent, places.astype(np.uint64), np.uint64(self.buckets))
         return seen
 
+    def recipe(self) -> dict[str, Any]:
+        """As `Privatizer.recipe`: a hash."""
+        rates = {"buckets": self.buckets, "lean": str(self._exchange.lean)}
+        return {"draw": "hash", "answers": len(self.list), **rates}
+
     @property
     def arrow_type(self) -> pa.DataType:
         """Whole numbers: a seed and a bucket in one."""

@@ -74,6 +74,10 @@ class Response(Privatizer):
         low, high = self.support.interval(seen, codes.size, level, population)
         return Frequencies(codes.size, level, population, self.list.labels, counts, low, high)
 
+    def recipe(self) -> dict[str, Any]:
+        """As `Privatizer.recipe`: an exchange."""
+        return {"draw": "exchange", "answers": len(self.list), "lean": str(self._exchange.lean)}
+
     @property
     def arrow_type(self) -> pa.DataType:
         """Text or whole numbers, as the categories."""

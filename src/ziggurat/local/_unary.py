@@ -85,6 +85,11 @@ class UnaryEncoding(Privatizer):
         low, high = self.support.interval(seen, len(packed), level, population)
         return Frequencies(len(packed), level, population, self.list.labels, counts, low, high)
 
+    def recipe(self) -> dict[str, Any]:
+        """As `Privatizer.recipe`: bits."""
+        rates = {"held": str(self._held), "others": str(self._others)}
+        return {"draw": "bits", "answers": len(self.list), **rates}
+
     def to_arrow(self, reports: Reports) -> pa.Array:
         """Give the reports as text, two hexadecimal digits for eight bits."""
         return to_hexadecimal(self._read_sent(reports))

@@ -14,10 +14,11 @@ from sqlalchemy import delete
 from ziggurat.errors import DataError, UnavailableError
 from ziggurat.ledger import Ledger
 from ziggurat.service._settings import ServiceSettings
-from ziggurat.service.access import Browsers, KeyRing, OneTimeLinks, PeopleBook, Rights
+from ziggurat.service.access import Browsers, KeyRing, OneTimeLinks, OpenIdProvider, PeopleBook, Rights
 from ziggurat.service.asking import AskDesk, Repeats, Slots, WaitingRoom
-from ziggurat.service.catalogue import ModelShelf, ReleaseShelf, TableShelf, UploadFolder
+from ziggurat.service.catalogue import ModelShelf, PopulationBook, ReleaseShelf, TableShelf, UploadFolder
 from ziggurat.service.store import ServiceStore, utc_now, workers
+from ziggurat.service.surveys import SurveyBook
 from ziggurat.service.work import JobBook, ReleaseNames
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 FIRST_STEWARD = "steward"
 """What the first person of a service is called."""
+
+CALLBACK = "/v1/sign-in/oidc/callback"
+"""Where a provider of OpenID Connect sends browsers back to."""
 
 
 class ServiceHouse:
@@ -48,6 +52,7 @@ class ServiceHouse:
         self.people, self.keys = PeopleBook(self.store), KeyRing(self.store)
         self.links, self.rights = OneTimeLinks(self.store), Rights(self.store)
         self.browsers = Browsers(self.store, settings.session_hours)
+        self.provider = _open_provider(settings, self.store)
         self.uploads = UploadFolder(settings.folder, settings.longest_upload)
         self.shelf = TableShelf(self.store, self.uploads, settings.memory)
         self.models = ModelShelf(self.store, settings.folder)
@@ -56,6 +61,7 @@ class ServiceHouse:
         self.names = ReleaseNames(
             self.shelf, self.uploads, self.models, self.people, self.rights, settings.rehearse
         )  # fmt: skip
+        self.populations, self.surveys = PopulationBook(self.store), SurveyBook(self.store)
         self.desk = AskDesk(self.ledger, self.shelf, self.rights, settings.rehearse)
         self.executor = ThreadPoolExecutor(settings.threads, thread_name_prefix="answers")
         self.slots = Slots(self.executor)
@@ -86,6 +92,14 @@ class ServiceHouse:
             connection.execute(delete(workers).where(workers.c.name == self.worker))
         self.ledger.close()
         self.store.close()
+
+
+def _open_provider(settings: ServiceSettings, store: ServiceStore) -> OpenIdProvider | None:
+    if not settings.oidc_issuer:
+        return None
+    back = settings.address.rstrip("/") + CALLBACK
+    secret = settings.oidc_secret.get_secret_value()
+    return OpenIdProvider(store, settings.oidc_issuer, settings.oidc_client, secret, back)
 
 
 def welcome(settings: ServiceSettings) -> str | None:

@@ -2,7 +2,14 @@
 
 from ziggurat.release.bundle import HeldBundle
 from ziggurat.release.config._kinds import KINDS, plan_said_question, plan_said_workload
-from ziggurat.release.config._models import FORMAT, QuestionSaid, ReleaseConfig, WorkloadSaid, json_schema
+from ziggurat.release.config._models import (
+    FORMAT,
+    QuestionSaid,
+    ReleaseConfig,
+    ReportsSaid,
+    WorkloadSaid,
+    json_schema,
+)
 from ziggurat.release.config._reading import read_config
 from ziggurat.release.config._running import Outlook, bundle_of, describe_release, journal_of, run_config
 from ziggurat.release.durable import ReleaseJournal
@@ -15,6 +22,7 @@ __all__ = [
     "QuestionSaid",
     "ReleaseConfig",
     "ReleaseJournal",
+    "ReportsSaid",
     "WorkloadSaid",
     "bundle_of",
     "describe_release",

@@ -2,6 +2,7 @@
 
 from ziggurat.service.catalogue._models import MODEL_KINDS, ModelShelf, ShelvedModel
 from ziggurat.service.catalogue._opened import OpenedModel, open_rows
+from ziggurat.service.catalogue._populations import PopulationBook, tell_promise
 from ziggurat.service.catalogue._releases import ReleaseShelf, ShelvedRelease
 from ziggurat.service.catalogue._shelf import ShelvedTable, TableShelf, read_schema, show_public
 from ziggurat.service.catalogue._uploads import Upload, UploadFolder
@@ -10,6 +11,7 @@ __all__ = [
     "MODEL_KINDS",
     "ModelShelf",
     "OpenedModel",
+    "PopulationBook",
     "ReleaseShelf",
     "ShelvedModel",
     "ShelvedRelease",
@@ -20,4 +22,5 @@ __all__ = [
     "open_rows",
     "read_schema",
     "show_public",
+    "tell_promise",
 ]

@@ -2,34 +2,45 @@
 
 from ziggurat.service.store._records import (
     browser_sessions,
+    invitations,
     job_slots,
     jobs,
     keys,
     links,
     models,
+    oidc_starts,
     people,
+    populations,
     releases,
     repeats,
+    reports,
     rights,
+    surveys,
     tables,
     workers,
 )
-from ziggurat.service.store._store import ServiceStore, forget_workers, utc_now
+from ziggurat.service.store._store import ServiceStore, forget_workers, utc_in, utc_now
 
 __all__ = [
     "ServiceStore",
     "browser_sessions",
     "forget_workers",
+    "invitations",
     "job_slots",
     "jobs",
     "keys",
     "links",
     "models",
+    "oidc_starts",
     "people",
+    "populations",
     "releases",
     "repeats",
+    "reports",
     "rights",
+    "surveys",
     "tables",
+    "utc_in",
     "utc_now",
     "workers",
 ]

@@ -171,3 +171,56 @@ models = Table(
     Column("made", String(32), nullable=False),
 )
 """Models that answer: published ones predict, served ones answer from where they lie."""
+
+oidc_starts = Table(
+    "oidc_starts",
+    metadata,
+    Column("digest", String(64), primary_key=True),
+    Column("expires", String(32), nullable=False, index=True),
+)
+"""Browsers that were sent to the provider of OpenID Connect and may come back once, by a hash of what they hold."""
+
+populations = Table(
+    "populations",
+    metadata,
+    Column("name", String(64), primary_key=True),
+    Column("open", Boolean, nullable=False, default=False),
+)
+"""Populations whose stewards let everybody read what was promised and spent about them."""
+
+surveys = Table(
+    "surveys",
+    metadata,
+    Column("name", String(64), primary_key=True),
+    Column("identity", String(32), nullable=False),
+    Column("population", String(64), nullable=False, index=True),
+    Column("table_name", String(64), nullable=False, default=""),
+    Column("request", Text, nullable=False),
+    Column("description", Text, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("entry", Integer, nullable=True),
+    Column("person", String(32), nullable=False),
+    Column("made", String(32), nullable=False),
+)
+"""Surveys: how answers are protected where their people are; opening (not paid yet), open or closed; for ever."""
+
+invitations = Table(
+    "invitations",
+    metadata,
+    Column("digest", String(64), primary_key=True),
+    Column("survey", String(64), nullable=False, index=True),
+    Column("used", Boolean, nullable=False, default=False),
+    sqlite_with_rowid=False,
+)
+"""Who may send one report to a survey: a hash of what was given out, and whether it was used, but not when."""
+
+reports = Table(
+    "reports",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("survey", String(64), nullable=False, index=True),
+    Column("day", String(10), nullable=False),
+    Column("report", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""Reports, protected before they came, in the order of random names, with the day and nothing of their sender."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,12 @@ _MIGRATING = 0x5A494747  # the lock under which one process brings PostgreSQL up
 
 def utc_now() -> str:
     """The time in UTC, as this database keeps it: texts that sort."""
-    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return utc_in()
+
+
+def utc_in(**span: float) -> str:
+    """The time in UTC after a span, such as `seconds=600`."""
+    return (datetime.now(UTC) + timedelta(**span)).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 class ServiceStore:

@@ -8,10 +8,13 @@ from ziggurat.service.web.routes import (
     _labels,
     _ledger,
     _models,
+    _oidc,
     _people,
+    _populations,
     _questions,
     _releases,
     _state,
+    _surveys,
     _tables,
 )
 
@@ -20,6 +23,7 @@ ROUTERS = tuple(
     for each in (
         _state,
         _access,
+        _oidc,
         _people,
         _tables,
         _budgets,
@@ -29,6 +33,8 @@ ROUTERS = tuple(
         _models,
         _labels,
         _decide,
+        _surveys,
+        _populations,
         _ledger,
     )
 )

@@ -35,7 +35,13 @@ _MOST_SHOWN = 20
 
 def collect(
     file: Annotated[
-        str, typer.Argument(help="A CSV, Parquet or Arrow file with one row for each person, or clinic (invented).")
+        str,
+        typer.Argument(
+            help="A CSV, Parquet or Arrow file with one row for each person, clinic (invented), or answer with a LINK."
+        ),
+    ] = "",
+    link: Annotated[
+        str, typer.Argument(help="After the word answer: the link of an invitation to a survey, in quotes.")
     ] = "",
     schema: SchemaFile = "",
     column: Annotated[
@@ -52,6 +58,9 @@ def collect(
     population: Annotated[
         bool, typer.Option("--population", help="Intervals about the population the people were drawn from.")
     ] = False,
+    value: Annotated[
+        list[str] | None, typer.Option(help="With answer: column=answer, once for each; what is left out is asked for.")
+    ] = None,
     rehearse: Rehearse = "",
     force: Force = False,
     quote: OnlyQuote = False,
@@ -71,9 +80,20 @@ def collect(
     ziggurat ledger grant patients ana --epsilon 1
 
     ziggurat collect patients.csv --column age --epsilon 1 --analyst ana --out reports.csv
+
+    Whoever was invited to a survey of a service answers it from here; the report is drawn on this computer, and nothing
+    else leaves it:
+
+    ziggurat collect answer 'https://server/survey/habits#INVITATION'
     """
+    from ziggurat.cli.collect._answering import ANSWER, answer_survey
     from ziggurat.privacy import exact_confidence
 
+    if file == ANSWER:
+        answer_survey(link, value or [], as_json)
+        return
+    if link or value:
+        raise ParameterError(f"A link and --value go with the word {ANSWER!r} in the place of the file.")
     if estimate:
         record, reports = _read_reports(estimate)
         _show(record, reports, confidence, population, as_json, {"reports": estimate})
