@@ -196,7 +196,7 @@ def test_whoever_goes_away_finds_the_answer_when_they_come_back(clinic, monkeypa
 
     from ziggurat.release.config import QuestionSaid
     from ziggurat.service.access import SCOPES, Caller
-    from ziggurat.service.web._asking import Asked
+    from ziggurat.service.web._asking import ask_question
 
     house, go, ended = clinic.house, Event(), Event()
     usual_ask, usual_end = house.desk.ask, house.repeats.end
@@ -213,7 +213,7 @@ def test_whoever_goes_away_finds_the_answer_when_they_come_back(clinic, monkeypa
     monkeypatch.setattr(house.desk, "ask", ask)
     monkeypatch.setattr(house.repeats, "end", end)
     caller = Caller(house.people.named("ana"), SCOPES)
-    asked = Asked(house, caller, ["clinic"], QuestionSaid(**clinic.count), KEY, house.slots.now())
+    asked = ask_question(house, caller, ["clinic"], QuestionSaid(**clinic.count), KEY, house.slots.now())
 
     async def go_away():
         with anyio.move_on_after(0.2) as scope:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ziggurat.data import Unit, write_csv
 from ziggurat.errors import DataError, LedgerUseError, MixedNeighboursError, ParameterError, QuestionError
-from ziggurat.ledger import Ledger
+from ziggurat.ledger import Ledger, LedgerMark
 from ziggurat.pate import UNANSWERED, Aggregator, Ballot, Labels, PateAccount, Teachers, Votes, account
 from ziggurat.pate.teachers import digest_of_body
 from ziggurat.privacy import Amount, Event, Neighbours, whole_number
@@ -237,9 +237,10 @@ class Labelling:
         *,
         most_answers: int | None = None,
         progress: Progress | None = None,
+        mark: LedgerMark | None = None,
     ) -> Release[Labels]:
         """As `label`, with the certificate of the labels and what else a release has; see `Purse.release`."""
-        return self._purse.release(self.plan(X, most_answers=most_answers), progress=progress)
+        return self._purse.release(self.plan(X, most_answers=most_answers), progress=progress, mark=mark)
 
     def steward_view(self, X: Any, labelled: Labelled, delta: Amount | None = None) -> PateAccount:  # noqa: N803
         """Show the steward every account of labels that were given, the data-dependent ones included.

@@ -1,4 +1,4 @@
-"""A question on its way: begun once, planned from public facts, paid and answered in its slot, kept before it is told.
+"""What is paid for on its way: begun once, planned from public facts, answered in its slot, kept before it is told.
 
 Promise: once it was begun it runs to its end, whether somebody still waits or not: what was paid for is kept, and told
 to whoever sends the request again with its Idempotency-Key. What failed before anything was paid is not kept, so that
@@ -15,13 +15,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import structlog
+from fastapi import Request
+from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
 from ziggurat.errors import PendingError, UnavailableError, ZigguratError
 from ziggurat.ledger import LedgerMark
 from ziggurat.release import Release, Session
 from ziggurat.release.config import QuestionSaid, WorkloadSaid
-from ziggurat.release.questions import AnswerPlan
 from ziggurat.service._house import ServiceHouse
 from ziggurat.service.access import Caller
 from ziggurat.service.asking import Kept, Repeated
@@ -41,15 +42,25 @@ class Told:
 
 
 @dataclass(frozen=True)
+class PaidWork:
+    """What was planned from public facts: `pay` pays, under a mark, and tells what came of it, within its seconds."""
+
+    pay: Callable[[LedgerMark | None], dict[str, Any]]
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Asked:
-    """A question that somebody sent.
+    """Something that costs, and that somebody sent.
 
     Attributes
     ----------
     house, caller
         What answers, and who asks.
-    tables, question
-        What is asked, of which private tables.
+    said
+        What is asked, as JSON, which tells it from other requests.
+    plan
+        Plans it; what this refuses was never begun.
     key
         Under which it may be sent again.
     begun
@@ -58,8 +69,8 @@ class Asked:
 
     house: ServiceHouse
     caller: Caller
-    tables: Sequence[str]
-    question: QuestionSaid | WorkloadSaid
+    said: Any
+    plan: Callable[[], PaidWork]
     key: str | None = None
     begun: float = field(default=0.0)
 
@@ -75,35 +86,31 @@ class Asked:
             ready = await run_in_threadpool(self._prepare)
             if isinstance(ready, Repeated):
                 return Told(ready.status, {**json.loads(ready.body), "slot": None}, again=True)
-            work, seconds = ready
-            kept: Kept[tuple[int, dict[str, Any]]] = await self.house.slots.keep(self.begun, seconds, work)
+            planned, mark = ready
+            kept: Kept[tuple[int, dict[str, Any]]] = await self.house.slots.keep(
+                self.begun, planned.seconds, lambda: self._pay(planned, mark)
+            )
         status, body = kept.outcome
         return Told(status, {**body, "slot": kept.to_dict()}, doubled=kept.doubled)
 
-    def _prepare(self) -> Repeated | tuple[Callable[[], tuple[int, dict[str, Any]]], float]:
-        """Plan it from public facts; what is refused here was never begun."""
-        house, person = self.house, self.caller.person
+    def _prepare(self) -> Repeated | tuple[PaidWork, LedgerMark | None]:
         mark = None
         if self.key is not None:
-            said = {"tables": list(self.tables), "question": self.question.model_dump(mode="json")}
-            told = house.repeats.begin(person, self.key, said, house.desk.mark())
+            told = self.house.repeats.begin(self.caller.person, self.key, self.said, self.house.desk.mark())
             if isinstance(told, Repeated):
                 return told
             mark = told.mark
         try:
-            session = house.desk.session(person, self.tables)
-            plan = house.desk.plan(session, self.question)
-            slots = [house.shelf.facts(name).slot or house.settings.slot for name in self.tables]
+            return self.plan(), mark
         except BaseException:
             self._forget()
             raise
-        return lambda: self._pay(session, plan, mark), max(slots)
 
-    def _pay(self, session: Session, plan: AnswerPlan[Any], mark: LedgerMark | None) -> tuple[int, dict[str, Any]]:
+    def _pay(self, planned: PaidWork, mark: LedgerMark | None) -> tuple[int, dict[str, Any]]:
         """Pay and answer, and keep what came of it; what fails is told in the slot too, because rows may decide it."""
         decided = True
         try:
-            status, told = 200, tell_release(self.house.desk.ask(session, plan, mark), session)
+            status, told = 200, planned.pay(mark)
         except ZigguratError as error:
             status, told = tell_error(error)
             decided = error.paid or (status != _UNAVAILABLE and not isinstance(error, PendingError))
@@ -127,6 +134,37 @@ class Asked:
                 self.house.repeats.forget(self.caller.person, self.key)
 
 
+def ask_question(
+    house: ServiceHouse,
+    caller: Caller,
+    tables: Sequence[str],
+    question: QuestionSaid | WorkloadSaid,
+    key: str | None = None,
+    begun: float = 0.0,
+) -> Asked:
+    """Ask a question about private tables.
+
+    Parameters
+    ----------
+    house, caller
+        What answers, and who asks.
+    tables, question
+        What is asked, of which private tables.
+    key, begun
+        As `Asked` has them.
+    """
+
+    def plan() -> PaidWork:
+        session = house.desk.session(caller.person, tables)
+        made = house.desk.plan(session, question)
+        slots = [house.shelf.facts(name).slot or house.settings.slot for name in tables]
+        return PaidWork(lambda mark: tell_release(house.desk.ask(session, made, mark), session), max(slots))
+
+    return Asked(
+        house, caller, {"tables": list(tables), "question": question.model_dump(mode="json")}, plan, key, begun
+    )
+
+
 def tell_release(made: Release[Any], session: Session) -> dict[str, Any]:
     """Write what was answered, with its certificate and what is left."""
     certificate = made.certificate
@@ -139,6 +177,12 @@ def tell_release(made: Release[Any], session: Session) -> dict[str, Any]:
         "rehearsal": made.seeded,
         "left": session.remainder(),
     }
+
+
+def send_told(told: Told, request: Request) -> JSONResponse:
+    """Answer a request with what was told."""
+    request.app.state.metrics.note_doubled(told.doubled)
+    return JSONResponse(told.body, told.status, headers={"Idempotency-Replayed": "true"} if told.again else {})
 
 
 _at_work: set[asyncio.Task[Told]] = set()

@@ -6,23 +6,20 @@ of them in a log.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from pydantic import Field
-from starlette.concurrency import run_in_threadpool
 
-from ziggurat.errors import ParameterError, UnavailableError, ZigguratError
+from ziggurat.errors import ParameterError
+from ziggurat.ledger import LedgerMark
 from ziggurat.randomness import seeded
 from ziggurat.service._house import ServiceHouse
 from ziggurat.service.access import Caller
-from ziggurat.service.asking import Repeated
 from ziggurat.service.catalogue import open_rows
+from ziggurat.service.web._asking import Asked, PaidWork, send_told
 from ziggurat.service.web._calling import Calling, House
-from ziggurat.service.web._errors import tell_error
 from ziggurat.service.web.routes._bodies import Body, TableName
 from ziggurat.service.web.routes._models import Rows
 from ziggurat.service.web.routes._questions import RepeatKey
@@ -54,22 +51,24 @@ def quote(body: LabelBody, house: House, caller: Calling) -> dict[str, Any]:
 
 
 @router.post("")
-async def label(body: LabelBody, house: House, caller: Calling, repeat_key: RepeatKey = None) -> JSONResponse:
+async def label(
+    body: LabelBody, request: Request, house: House, caller: Calling, repeat_key: RepeatKey = None
+) -> JSONResponse:
     """Pay for labels and give them, at the end of a slot; queries that were labelled before cost nothing."""
     begun = house.slots.now()
     caller.require("spend", _WHO)
-    told = await run_in_threadpool(_begin, body, house, caller, repeat_key)
-    if told is not None:
-        found: dict[str, Any] = json.loads(told.body)
-        return JSONResponse({**found, "slot": None}, told.status, headers={"Idempotency-Replayed": "true"})
-    work, seconds = await run_in_threadpool(_prepare, body, house, caller, repeat_key)
-    kept = await house.slots.keep(begun, seconds, work)
-    status, answered = kept.outcome
-    return JSONResponse({**answered, "slot": kept.to_dict()}, status)
+    said = {"labels": body.model_dump(mode="json")}
+    told = await Asked(house, caller, said, lambda: _plan_work(body, house, caller), repeat_key, begun).answer()
+    return send_told(told, request)
 
 
-def _begin(body: LabelBody, house: ServiceHouse, caller: Caller, key: str | None) -> Repeated | None:
-    return None if key is None else house.repeats.begin(caller.person, key, {"labels": body.model_dump(mode="json")})
+def _plan_work(body: LabelBody, house: ServiceHouse, caller: Caller) -> PaidWork:
+    plan, seconds = _plan(body, house, caller)
+
+    def pay(mark: LedgerMark | None) -> dict[str, Any]:
+        return _tell(plan.labelling.release(plan.features, most_answers=plan.most_answers, mark=mark), plan)
+
+    return PaidWork(pay, seconds)
 
 
 def _plan(body: LabelBody, house: ServiceHouse, caller: Caller) -> tuple[LabelPlan, float]:
@@ -88,32 +87,6 @@ def _plan(body: LabelBody, house: ServiceHouse, caller: Caller) -> tuple[LabelPl
     )  # fmt: skip
     features = opened.features(open_rows(body.rows, opened.asked_schema))
     return labelling.plan(features, most_answers=body.most_answers), facts.slot or house.settings.slot
-
-
-def _prepare(
-    body: LabelBody, house: ServiceHouse, caller: Caller, key: str | None
-) -> tuple[Callable[[], tuple[int, dict[str, Any]]], float]:
-    try:
-        plan, seconds = _plan(body, house, caller)
-    except ZigguratError:
-        if key is not None:
-            house.repeats.forget(caller.person, key)
-        raise
-    return lambda: _answer(plan, house, caller, key), seconds
-
-
-def _answer(plan: LabelPlan, house: ServiceHouse, caller: Caller, key: str | None) -> tuple[int, dict[str, Any]]:
-    """Pay and answer, and keep what came of it before anybody is told."""
-    try:
-        status, told = 200, _tell(plan.labelling.release(plan.features, most_answers=plan.most_answers), plan)
-    except ZigguratError as error:
-        status, told = tell_error(error)
-    if key is not None:
-        try:
-            house.repeats.end(caller.person, key, status, json.dumps(told))
-        except UnavailableError as error:
-            status, told = tell_error(error)
-    return status, told
 
 
 def _tell(made: Release[Any], plan: LabelPlan) -> dict[str, Any]:

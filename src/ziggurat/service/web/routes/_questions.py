@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse
 from pydantic import Field
 
 from ziggurat.release.config import QuestionSaid, WorkloadSaid
-from ziggurat.service.web._asking import Asked
+from ziggurat.service.web._asking import ask_question, send_told
 from ziggurat.service.web._calling import Calling, House
 from ziggurat.service.web.routes._bodies import Body, TableName
 
@@ -71,9 +71,8 @@ async def ask(
     """
     begun = house.slots.now()
     caller.require("spend", ("analyst", "steward"))
-    told = await Asked(house, caller, body.tables, body.question, repeat_key, begun).answer()
-    request.app.state.metrics.note_doubled(told.doubled)
-    return JSONResponse(told.body, told.status, headers={"Idempotency-Replayed": "true"} if told.again else {})
+    told = await ask_question(house, caller, body.tables, body.question, repeat_key, begun).answer()
+    return send_told(told, request)
 
 
 @router.get("/history")
