@@ -12,7 +12,6 @@ import zipfile
 
 import pytest
 
-from ziggurat.data.generators import clinic_patients_schema
 from ziggurat.service import ServiceSettings
 from ziggurat.service._house import ServiceHouse
 
@@ -178,6 +177,7 @@ def test_a_file_that_unpacks_to_far_more_than_it_is_is_refused_and_does_not_stay
     assert left_behind(served) == []
 
 
+@pytest.mark.slow
 def test_a_parquet_file_of_700_million_rows_in_a_few_megabytes_is_refused(served):
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -220,7 +220,8 @@ def test_garbage_of_every_kind_is_refused_in_a_sentence_that_quotes_nothing(serv
             name = sent.json()["upload"]
             proposed = served("chief", "POST", f"/v1/uploads/{name}/proposal")
             assert proposed.status_code in (200, 422), (ending, what, proposed.text)
-            body = {"name": "t", "schema": clinic_patients_schema().to_yaml(), "address": f"upload:{name}"}
+            schema = "columns:\n  age: {kind: integer, bounds: [0, 120]}\n"
+            body = {"name": "t", "schema": schema, "address": f"upload:{name}"}
             told = served("chief", "POST", "/v1/tables", body)
             assert told.status_code == 422, (ending, what, told.text)
             assert str(served.house.uploads.folder) not in told.text
@@ -271,7 +272,7 @@ def test_of_a_key_that_is_given_twice_the_last_one_counts_for_all(served):
 AMOUNTS = (
     "1e999999", "1e999999999999", "1e-999999999", "-1e999999", "1/0", "0", "-1", "nan", "inf", "-inf", "1" * 61, "",
     " ",
-    "1/1e9", "0x10", "1_0_", "9" * 59, "1e400", float("1e308"), 10**60, 10**4000, True, None, [], {}, "\u0661", "1\x00",
+    "1/1e9", "0x10", "1_0_", "9" * 59, "1e400", float("1e308"), 10**60, 10**4000, True, None, [], {}, "1\x00",
 )  # fmt: skip
 
 
