@@ -4,7 +4,7 @@ from ziggurat.service.catalogue._models import MODEL_KINDS, ModelShelf, ShelvedM
 from ziggurat.service.catalogue._opened import OpenedModel, open_rows
 from ziggurat.service.catalogue._populations import PopulationBook, tell_promise
 from ziggurat.service.catalogue._releases import ReleaseShelf, ShelvedRelease
-from ziggurat.service.catalogue._shelf import ShelvedTable, TableShelf, read_schema, show_public
+from ziggurat.service.catalogue._shelf import ShelvedTable, TableShelf, read_schema, refuse_damaged, show_public
 from ziggurat.service.catalogue._uploads import Upload, UploadFolder
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "UploadFolder",
     "open_rows",
     "read_schema",
+    "refuse_damaged",
     "show_public",
     "tell_promise",
 ]

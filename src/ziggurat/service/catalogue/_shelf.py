@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
@@ -15,7 +16,7 @@ from sqlalchemy.exc import IntegrityError
 from ziggurat.data import Column, Provenance, Schema, Table, datasets, read
 from ziggurat.data.engines import DuckDBEngine
 from ziggurat.data.generators import INVENTED, invent
-from ziggurat.errors import ConflictError, ParameterError, SchemaError, UnknownNameError
+from ziggurat.errors import ConflictError, DataError, EngineError, ParameterError, SchemaError, UnknownNameError
 from ziggurat.service.access import Person
 from ziggurat.service.catalogue._uploads import UploadFolder
 from ziggurat.service.store import ServiceStore, rights, tables, utc_now
@@ -129,8 +130,9 @@ class TableShelf:
             name, schema_text, address, inside, population or name, public, slot, person.id, utc_now()
         )  # fmt: skip
         self._require_new(name)
-        opened = self._read(made)
-        opened.ready()
+        with refuse_damaged(address):
+            opened = self._read(made)
+            opened.ready()
         row = {each: getattr(made, each) for each in tables.c.keys()}  # noqa: SIM118 - of SQLAlchemy
         taken = False
         with self._store.write() as connection:
@@ -214,6 +216,20 @@ class TableShelf:
         with self._store.read() as connection:
             if connection.execute(select(tables.c.name).where(tables.c.name == name)).first() is not None:
                 raise ConflictError(f"There is a table {name!r} already; take another name.")
+
+
+@contextmanager
+def refuse_damaged(address: str) -> Iterator[None]:
+    """Call a file that cannot be read by what it is: the engine lives, and trying again would not help."""
+    said = ""
+    try:
+        yield
+    except EngineError as error:
+        if not address.startswith("upload:"):
+            raise
+        said = str(error)
+    if said:
+        raise DataError(said)
 
 
 def _require_far(facts: ShelvedTable) -> None:

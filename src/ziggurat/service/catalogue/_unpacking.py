@@ -117,6 +117,6 @@ def _require_moderate(file: Path, most: int) -> None:
 
     known = read_metadata(file)
     groups = range(known.num_row_groups)
-    held = sum(known.row_group(each).total_byte_size for each in groups) + known.num_rows * known.num_columns // 8
+    held = sum(known.row_group(each).total_byte_size for each in groups) + known.num_rows * known.num_columns
     if held > most:
         raise TooLargeError("The file unpacks to far more than it is; save it as CSV.")

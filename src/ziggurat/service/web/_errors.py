@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,6 +25,8 @@ _STATUS: dict[type[errors.ZigguratError], int] = {
     errors.MissingExtraError: 501,
 }
 _REFUSED = 422
+_UPLOADED = r"/uploads/[0-9a-f]+/\.?(?=[0-9a-f]{32}\.)"
+_PLACES = re.compile(rf"(?<=['\"])[^'\"]*{_UPLOADED}|[^\s'\"]*{_UPLOADED}")
 _RETRY = {429: "5", 503: "5"}
 
 ERRORS: dict[int | str, dict[str, Any]] = {
@@ -76,8 +79,8 @@ def status_of(error: errors.ZigguratError) -> int:
 
 
 def error_body(kind: str, message: str, status: int) -> dict[str, Any]:
-    """Write an error in the one shape."""
-    return {"error": {"kind": kind, "message": message, "status": status}}
+    """Write an error in the one shape; of a file it says what the file is called, and not where it lies."""
+    return {"error": {"kind": kind, "message": _PLACES.sub("", message), "status": status}}
 
 
 def tell_error(error: errors.ZigguratError) -> tuple[int, dict[str, Any]]:

@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from ziggurat.errors import AccessError, ConflictError
 from ziggurat.service._house import ServiceHouse
 from ziggurat.service.access import Caller
-from ziggurat.service.catalogue import show_public
+from ziggurat.service.catalogue import refuse_damaged, show_public
 from ziggurat.service.web._calling import Calling, House
 from ziggurat.service.web.routes._bodies import Body, Name, TableName
 
@@ -60,8 +60,10 @@ def propose(name: Name, house: House, caller: Calling) -> dict[str, Any]:
     from ziggurat.data import read, suggest_schema
 
     caller.require("manage", ("steward",))
-    opened = read(house.uploads.find(caller.person, name), unit="row", on_bad_cell="missing")
-    found = suggest_schema(opened)
+    path = house.uploads.find(caller.person, name)
+    with refuse_damaged(f"upload:{name}"):
+        opened = read(path, unit="row", on_bad_cell="missing")
+        found = suggest_schema(opened)
     return {"schema": found.schema.to_yaml(), "reasons": dict(found.reasons), "notes": list(opened.notes)}
 
 
