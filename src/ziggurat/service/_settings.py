@@ -15,6 +15,7 @@ from ziggurat.errors import ParameterError
 PREFIX = "ZIGGURAT_SERVICE_"
 """What the names of environment variables begin with that set these."""
 
+_LEAST_MEMORY = 2 * 10**9
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 """Addresses that nobody else reaches."""
 
@@ -52,6 +53,7 @@ class ServiceSettings(BaseModel):
     longest_upload: int = Field(1 << 30, ge=1024, description="Bytes of an uploaded table.")
     memory: str = Field("2GB", description="What the engine of a process may use.")
     job_memory: str = Field("8GB", description="What the process of a job may use; 0 for as much as there is.")
+    job_hours: float = Field(48, gt=0, description="How long a job may take before it is ended.")
     job_slot: float = Field(30, gt=0, le=86_400, description="After how many seconds an analyst's job is told.")
     session_hours: float = Field(12, gt=0, description="How long a browser stays signed in.")
     oidc_issuer: str = Field("", description="An OpenID Connect provider, by its address.")
@@ -82,7 +84,10 @@ class ServiceSettings(BaseModel):
             named = ".".join(map(str, first["loc"]))
             raise ParameterError(f"The setting {named!r} of the service: {first['msg']}.") from None
         made.require_safe()
-        parse_bytes(made.job_memory)
+        if 0 < made.job_bytes < _LEAST_MEMORY:
+            raise ParameterError(
+                "A job needs 2GB or more, because libraries hang where memory is scarce; 0 is no limit."
+            )
         return made
 
     def tell_environment(self) -> None:

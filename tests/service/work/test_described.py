@@ -73,6 +73,20 @@ def test_secrets_of_masks_lie_in_uploads_only(workshop, technique: Any):
         _look_up(workshop, {"kind": "masked table", "techniques": {"patient": technique}})
 
 
+@pytest.mark.parametrize("option", ["checkpoint", "path", "device", "random_state", "network", "epsilon", "solver"])
+def test_options_name_no_file_and_no_device(workshop, option: str):
+    for release in (
+        {"kind": "sequences", "epsilon": "1", "method": "recurrent"},
+        {"kind": "synthetic table"},
+        {"kind": "synthetic table", "method": "mst", "epsilon": "1"},
+        {"kind": "model", "label": "smoker", "epsilon": "1"},
+        {**VISITS},
+        {**VISITS, "kind": "communities"},
+    ):
+        with pytest.raises(ParameterError, match="no option"):
+            _look_up(workshop, {**release, "options": {option: "/tmp/anywhere"}})
+
+
 def test_what_somebody_else_brought_does_not_exist(workshop):
     workshop.add("sten", "steward")
     workshop("chief", "PUT", "/v1/tables/clinic/rights/sten", {"may": "steward"})

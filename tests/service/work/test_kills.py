@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from ziggurat.errors import ParameterError
 from ziggurat.release.bundle import verify_bundle
+from ziggurat.service import ServiceSettings
 from ziggurat.service.work import _doing
 from ziggurat.service.work._watched import WatchedChild
 from ziggurat.service.work.tasks import TASKS
@@ -107,9 +109,18 @@ def test_a_job_that_dies_three_times_is_failed_and_says_what_stays_spent(worksho
     assert "stays spent" in told["error"]["message"]
 
 
-def test_a_job_that_needs_too_much_memory_says_so_once(open_workshop):
-    workshop = open_workshop(job_memory="150MB")
-    workshop.clinic()
+def test_a_job_that_takes_too_long_is_ended_once(workshop):
+    workshop.hand._settings = workshop.house.settings.model_copy(update={"job_hours": 1e-9})
+    identity = _begin(workshop)
+    assert workshop.do() == 1
+    told = workshop.job("chief", identity)
+    assert (told["state"], "longer than jobs may" in told["error"]["message"]) == ("failed", True)
+
+
+def test_a_job_that_needs_too_much_memory_says_so_once(workshop):
+    with pytest.raises(ParameterError, match="2GB or more"):
+        ServiceSettings.read({"job_memory": "150MB"}, {})
+    workshop.hand._settings = workshop.house.settings.model_copy(update={"job_memory": "150MB"})
     identity = _begin(workshop)
     assert workshop.do() == 1
     told = workshop.job("chief", identity)

@@ -140,3 +140,21 @@ def test_a_worker_says_nothing_about_hosted_consoles(workshop, tmp_path: Path):
         finally:
             _end(worker)
     assert "dbos" not in said.read_text().lower()
+
+
+@pytest.mark.slow
+@pytest.mark.postgres
+def test_jobs_are_queued_and_paid_in_postgresql(open_workshop, postgres_uri: str):
+    workshop = open_workshop(database=postgres_uri)
+    workshop.clinic()
+    identity = workshop.release("chief", COUNT).json()["id"]
+    worker = _start(workshop, _WORKER, database=postgres_uri)
+    try:
+        _wait(lambda: _is_over(workshop, identity))
+        _require_done(workshop, identity)
+        assert not list(workshop.house.settings.folder.glob("*.db"))
+        assert "postgresql" not in workshop.house.jobs.folder_of(identity).description.read_text()
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait(_PATIENCE) == 0
+    finally:
+        _end(worker)

@@ -18,7 +18,10 @@ from typing import Any
 
 LIMIT = "ZIGGURAT_JOB_MEMORY"
 """The environment variable with how many bytes a job may use; 0 for as many as there are."""
-_MEMORY_WORDS = ("MemoryError", "OutOfMemory", "std::bad_alloc", "Cannot allocate memory", "failed to allocate")
+_MEMORY_WORDS = (
+    "MemoryError", "OutOfMemory", "std::bad_alloc", "annot allocate memory", "failed to allocate", "failed to map",
+    "can't start new thread", "thread_create failed", "create thread", "Memory allocation",
+)  # fmt: skip
 _STEP = 300
 
 
@@ -57,9 +60,9 @@ def failed_by_memory(said: str) -> bool:
     return any(each in said for each in _MEMORY_WORDS)
 
 
-def memory_error() -> dict[str, Any]:
-    """What is said of a job that needed too much memory."""
-    gib = int(os.environ.get(LIMIT, "0")) / 2**30
+def memory_error(limit: int) -> dict[str, Any]:
+    """What is said of a job that needed more memory than so many bytes."""
+    gib = limit / 2**30
     most = f"the {gib:.1f} GiB that a job may use" if gib else "there is"
     return {
         "kind": "EngineError",
@@ -84,9 +87,9 @@ def _do(job: Any, task: dict[str, Any], tell: Callable[[str], None], cancelled: 
             return {"state": "failed", "error": {"kind": type(error).__name__, "message": str(error)}}
     except Exception as error:  # noqa: BLE001  (foreign errors may quote cells)
         words = f"The job failed ({type(error).__name__}); its own message is withheld because it may quote cells."
-        if not failed_by_memory(type(error).__name__):
+        if not failed_by_memory(f"{type(error).__name__} {error}"):
             return {"state": "failed", "error": {"kind": "EngineError", "message": words}}
-    return {"state": "failed", "error": memory_error()}
+    return {"state": "failed", "error": memory_error(int(os.environ.get(LIMIT, "0")))}
 
 
 def _speak() -> Callable[[str], None]:

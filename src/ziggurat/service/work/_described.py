@@ -22,6 +22,7 @@ from ziggurat.release.config import FORMAT, ReleaseConfig
 from ziggurat.service.access import PeopleBook, Person, Rights
 from ziggurat.service.catalogue import ModelShelf, ShelvedTable, TableShelf, UploadFolder
 from ziggurat.service.work._folders import BUNDLE, DESCRIPTION, lay_out
+from ziggurat.wording import nearest
 
 ASKED = ("question", "workload")
 """Kinds that analysts may ask for themselves."""
@@ -32,6 +33,24 @@ _OURS = {
     "bundle": "the service keeps the bundle",
     "name": "questions call the table by its name",
 }
+_OPTIONS = {
+    "model": (
+        "alpha", "alphas", "l1_ratio", "method", "bounds_share", "clip_norm", "fit_intercept", "C", "Cs",
+        "least_spread", "depth", "criterion", "thresholds", "leaf_share", "trees",
+    ),
+    "synthetic table": (
+        "methods", "order", "predictors", "rules", "missing", "partial", "columns", "known", "smoothing", "posterior",
+        "learn_from",
+    ),
+    "private": ("bins", "missing", "domain", "domain_share", "rows_per_unit", "max_cells", "workload", "rounds"),
+    "sequences": (
+        "phrases", "sequences_per_unit", "hidden", "layers", "expected_rows", "steps", "batch", "clip",
+        "learning_rate", "sizes_share", "microbatch",
+    ),
+    "trajectories": ("sequences_per_unit",),
+    "communities": ("sees", "fold", "regions", "most_places", "membership_prior"),
+}  # fmt: skip
+"""Further parameters that hold no name of a file or of a device."""
 _UPLOAD = re.compile(r"[0-9a-f]{32}\.[0-9a-z]{2,8}")
 _TABLE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ .-]{0,99}")  # what a file of ours may be called after a column
@@ -123,6 +142,7 @@ class ReleaseNames:
         files = _Files(self, person)
         table = files.table(facts, config.table)
         files.texts[f"{config.table}.yaml"] = facts.schema_text
+        _require_options(config)
         release = _RESOLVERS.get(config.release.kind, _as_said)(files, config.release, facts)
         changed = {
             "table": table, "schema_": f"{config.table}.yaml", "name": config.table, "population": facts.population,
@@ -243,6 +263,16 @@ def _refuse_ours(config: ReleaseConfig) -> None:
         given = config.schema_ if name == "schema" else getattr(config, name)
         if given and not (name == "name" and given == config.table):
             raise ParameterError(f"Leave {name!r} out: {why}.")
+
+
+def _require_options(config: ReleaseConfig) -> None:
+    """Refuse further parameters that were not looked at: some would name files of this machine, or parts of it."""
+    given = getattr(config.release, "options", {})
+    kind = config.release.kind
+    known = _OPTIONS.get("private" if getattr(config.release, "private", False) else kind, ())
+    for name in given:
+        if name not in known:
+            raise ParameterError(f"There is no option {name!r} here; {nearest(name, known)}")
 
 
 def _as_said(files: _Files, said: Any, facts: ShelvedTable) -> Any:  # noqa: ARG001

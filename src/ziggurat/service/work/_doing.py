@@ -60,12 +60,13 @@ class JobHand:
     def _watch(self, job: Job, folder: JobFolder) -> dict[str, Any] | None:
         """Let a process do it; None if the job is given back, or is another's by now."""
         folder.set_task({"kind": job.kind, "round": job.round, "go_on": job.go_on, "request": job.request})
-        child = WatchedChild(folder, self._settings)
+        child, begun = WatchedChild(folder, self._settings), time.monotonic()
         try:
             mine = self._look_after(job, child)
             outcome = folder.outcome(job.round) if mine else None
-            if outcome is None and mine and child.starved:
-                outcome = {"state": "failed", "error": memory_error()}
+            if outcome is None and mine and (child.starved or self._is_late(begun)):
+                error = memory_error(self._settings.job_bytes) if child.starved else _late_error()
+                outcome = {"state": "failed", "error": error}
                 folder.keep_outcome(job.round, outcome)
         finally:
             child.close()
@@ -75,7 +76,7 @@ class JobHand:
 
     def _look_after(self, job: Job, child: WatchedChild) -> bool:
         """Watch a process until it has ended, or has to; whether the job is still this one's."""
-        asked = 0.0
+        asked, begun = 0.0, time.monotonic()
         while not child.ended(_LOOK_SECONDS):
             if self._stopping.is_set():
                 child.kill()  # as if the machine had gone down: the next worker goes on where it was
@@ -89,9 +90,12 @@ class JobHand:
             if seen.cancelled and not asked:
                 asked = time.monotonic()
                 child.ask_to_stop()
-            if asked and time.monotonic() - asked > _GRACE_SECONDS:
+            if self._is_late(begun) or (asked and time.monotonic() - asked > _GRACE_SECONDS):
                 child.kill()
         return True
+
+    def _is_late(self, begun: float) -> bool:
+        return time.monotonic() - begun > self._settings.job_hours * 3600
 
     def _give_back(self, job: Job, *, died: bool) -> None:
         """Give a job back; one that was cancelled ends so, and says what it has cost."""
@@ -109,3 +113,10 @@ class JobHand:
             except UnavailableError:
                 if self._stopping.wait(1):
                     return
+
+
+def _late_error() -> dict[str, Any]:
+    return {
+        "kind": "EngineError",
+        "message": "The job took longer than jobs may take and was ended; what was reserved for it stays spent.",
+    }
