@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,8 @@ from ziggurat.client import connect_async
 from ziggurat.data.generators import clinic_patients, clinic_patients_schema
 from ziggurat.service import ServiceSettings, make_app
 from ziggurat.service._house import ServiceHouse
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 URL = "http://127.0.0.1:1"
 CLINIC = clinic_patients_schema().to_yaml()

@@ -57,7 +57,7 @@ def remote(clinic, side):
     return clinic.connect("ana", side).session("clinic")
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize(("side", "name"), [*(("waiting", each) for each in QUESTIONS), ("awaited", "groups")])
 def test_the_answer_is_the_same_in_every_way_that_it_is_shown(remote, local, name):
     asked, epsilon, terms = QUESTIONS[name]
     here, there = local().ask(asked, epsilon, **terms), remote.ask(asked, epsilon, **terms)
@@ -155,7 +155,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize(("side", "name"), [*(("waiting", each) for each in REFUSED), ("awaited", "too dear")])
 def test_refusals_are_of_the_same_class_and_code(remote, local, name):
     arguments, terms = REFUSED[name]
     with pytest.raises(ziggurat.ZigguratError) as here:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from cut_lines import Cut, cut_for
 
 import ziggurat
 from ziggurat import errors
@@ -36,47 +37,6 @@ ONE = {"rows_per_unit": 1}
 KINDS = [
     each for each in vars(errors).values() if inspect.isclass(each) and issubclass(each, ZigguratError)
 ]  # fmt: skip
-
-
-class Cut(httpx.BaseTransport, httpx.AsyncBaseTransport):
-    """Lets the server answer, and cuts the line before the answer comes, so many times."""
-
-    def __init__(self, inner, times, *, before=False, new_key=False):
-        self.inner, self.times, self.before, self.new_key, self.seen = inner, times, before, new_key, []
-
-    def _prepare(self, request):
-        if request.url.path != "/v1/ask":
-            return False
-        self.seen.append(request.headers.get("Idempotency-Key"))
-        if self.new_key:
-            request.headers["Idempotency-Key"] = f"another-{len(self.seen)}"
-        self.times -= 1
-        return self.times >= 0
-
-    def handle_request(self, request):
-        cut = self._prepare(request)
-        if cut and self.before:
-            raise httpx.ConnectError("refused")
-        answered = self.inner.handle_request(request)
-        if cut:
-            answered.read()
-            raise httpx.ReadError("reset")
-        return answered
-
-    async def handle_async_request(self, request):
-        cut = self._prepare(request)
-        if cut and self.before:
-            raise httpx.ConnectError("refused")
-        answered = await self.inner.handle_async_request(request)
-        if cut:
-            await answered.aread()
-            raise httpx.ReadError("reset")
-        return answered
-
-
-def cut_for(clinic, side, times, **how):
-    inner = clinic.through if side == "waiting" else httpx.ASGITransport(clinic.app)
-    return Cut(inner, times, **how)
 
 
 def count_paid(clinic):

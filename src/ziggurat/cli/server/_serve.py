@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ziggurat.cli._options import with_records
+from ziggurat.cli._options import Rehearse, with_records
 from ziggurat.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -54,9 +54,7 @@ class ServeOptions:
     oidc_issuer: Annotated[Text, typer.Option(help="An OpenID Connect provider, by its address.")] = None
     oidc_client: Annotated[Text, typer.Option(help="What the provider calls this service.")] = None
     oidc_secret: Annotated[Text, typer.Option(help=f"What the provider gave it. {_SECRET}")] = None
-    rehearse: Annotated[
-        Text, typer.Option(help="A seed for tests and rehearsals: nothing that leaves may be published.")
-    ] = None
+    rehearse: Rehearse = ""
 
 
 @with_records
@@ -81,7 +79,7 @@ def serve(given: ServeOptions) -> None:
         from ziggurat.service import ServiceSettings, run_service, welcome
     except ModuleNotFoundError as error:
         raise MissingExtraError(_missing(error)) from None
-    settings = ServiceSettings.read(asdict(given))
+    settings = ServiceSettings.read({**asdict(given), "rehearse": given.rehearse or None})
     if not settings.port:
         settings = settings.model_copy(update={"port": _free_port(settings.host)})
     try:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ziggurat.cli._options import AsJson
+from ziggurat.cli._options import AsJson, Force, out_option
 from ziggurat.cli._outputs import print_json
 from ziggurat.cli.server._reach import OnServer, open_server
 
@@ -30,7 +30,6 @@ app = typer.Typer(
 
 Person = Annotated[str, typer.Argument(metavar="PERSON", help="The name of somebody.")]
 TableName = Annotated[str, typer.Argument(metavar="TABLE", help="What questions call the table.")]
-_KEY_OUT = "Where to put the key, a new file for its owner alone; by default it is printed, once."
 
 
 @app.command()
@@ -107,14 +106,15 @@ def make_key(
         list[str] | None, typer.Option(help="read, spend or manage, once for each; by default read and spend.")
     ] = None,
     days: Annotated[float, typer.Option(help="For how long.", min=0.01)] = 365,
-    out: Annotated[str, typer.Option(help=_KEY_OUT)] = "",
+    out: Annotated[str, out_option("the key, for its owner alone; by default it is printed.")] = "",
+    force: Force = False,
     server: OnServer = "",
 ) -> None:
     """Make a key for a program, which is told this once; it can do no more than your own."""
     from ziggurat.files import check_output, write_text
 
     if out:
-        check_output(out, force=False)
+        check_output(out, force=force)
     scopes: Any = tuple(scope or ("read", "spend"))
     with open_server(server) as opened:
         made = opened.make_key(name, label, scopes, days)
