@@ -184,6 +184,74 @@ def test_the_proof_of_epsilon_takes_every_honest_law_and_none_a_millionth_beyond
     assert ask(asked) == wanted
 
 
+def visit(presses=1, choices=(0,), statuses=(), **changed):
+    """Open the page with an invitation, choose answers and press the button; gives all that left the browser."""
+    part = PRIVATIZERS["two answers"]
+    columns = {"smokes": {**part.to_dict(), "categories": [SECRET, "no"]}}
+    survey = {
+        "name": "habits", "population": "club", "state": "open", "meaning": "", "promise": "", "epsilon": "1",
+        "questions": {}, "columns": columns, "draws": {"smokes": part.recipe()}, **changed,
+    }  # fmt: skip
+    (script,) = re.findall(r"<script>(.*?)</script>", make_survey_page().text, re.DOTALL)
+    asked = {"script": script, "survey": survey, "presses": presses, "choices": choices, "statuses": statuses}
+    done = subprocess.run(
+        [shutil.which("node"), HERE / "page.cjs"], input=json.dumps(asked), capture_output=True, text=True, check=False,
+        timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-500:]
+    return json.loads(done.stdout)
+
+
+SECRET = "a-rare-answer-of-one-person"
+
+
+@node
+def test_the_page_sends_a_report_and_the_invitation_with_it_alone():
+    seen = visit()
+    described, sent = seen["requests"]
+    assert (described["address"], described["body"]) == ("/v1/surveys/habits", None)
+    assert sent["address"] == "/v1/surveys/habits/reports"
+    body = json.loads(sent["body"])
+    assert body["invitation"] == "an-invitation"
+    assert set(body["report"]) == {"smokes"}
+    assert {each["credentials"] for each in seen["requests"]} == {"omit"}
+    assert seen["places"] == ["/survey/habits"], "the invitation does not stay in the address"
+    assert "taken" in seen["words"][0]
+
+
+@node
+def test_after_a_lost_connection_the_page_sends_the_same_report():
+    many = [f"answer {i}" for i in range(200)]
+    part = UnaryEncoding("1", many)
+    said = {"columns": {"smokes": part.to_dict()}, "draws": {"smokes": part.recipe()}}
+    bodies = [each["body"] for each in visit(presses=3, statuses=(0, 503), **said)["requests"] if each["body"]]
+    assert len(bodies) == 3
+    assert len(set(bodies)) == 1
+    again = [each["body"] for each in visit(**said)["requests"] if each["body"]]
+    assert again[0] != bodies[0], "the control: two draws differ, but for a chance of 2**-200"
+
+
+@node
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"epsilon": "1/2"},
+        {"state": "closed"},
+        {"draws": {"smokes": None}},
+        {"draws": {"smokes": {**PRIVATIZERS["two answers"].recipe(), "lean": "2"}}},
+    ],
+)
+def test_the_page_sends_nothing_where_the_survey_is_not_what_it_says(changed):
+    seen = visit(**changed)
+    assert [each["body"] for each in seen["requests"]] == [None]
+    assert seen["shown"] == 0
+
+
+@node
+def test_the_page_sends_nothing_before_every_question_is_answered():
+    assert [each["body"] for each in visit(choices=(-1,))["requests"]] == [None]
+
+
 def test_the_page_asks_nobody_but_the_service_it_came_from(served):
     answered = served.client.get("/survey/anything")
     policy = answered.headers["Content-Security-Policy"]
