@@ -99,7 +99,7 @@ def model(name: TableName, house: House, caller: Calling) -> dict[str, Any]:
 def remove(name: TableName, house: House, caller: Calling) -> dict[str, str]:
     """Forget a model; its folder stays. For the stewards of its table."""
     caller.require("manage", ("steward",))
-    found = _find(house, caller, name)
+    found = house.models.seen(name, house.rights.of(caller.person))
     house.rights.require(caller.person, found.table, "steward")
     house.models.remove(name)
     return {"removed": name}
