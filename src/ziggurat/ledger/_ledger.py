@@ -43,6 +43,7 @@ from ziggurat.ledger._signing import Receipt, sign
 from ziggurat.ledger._spend import Replay, Reservation, Spend
 from ziggurat.ledger._state import State
 from ziggurat.ledger._statement import (
+    GrantStatement,
     PopulationStatement,
     Quote,
     Statement,
@@ -50,6 +51,7 @@ from ziggurat.ledger._statement import (
     make_population_statement,
     make_quote,
     make_statement,
+    state_grant,
     tell_ledger,
 )
 from ziggurat.ledger._verify import Auditor, Progress, Verification, verify_entries
@@ -430,6 +432,12 @@ class Ledger(Shown):
         with self._journal.current() as state:
             name = state.account(budget)
             return make_statement(name, state.table(name), timestamp(now()), self._teller(state))
+
+    def grants_of(self, budget: str, analyst: str) -> tuple[GrantStatement, ...]:
+        """State the grants of one analyst on a budget, or on that of a table, as of now; no other is looked at."""
+        with self._journal.current() as state:
+            held, time = state.table(state.account(budget)).grants, timestamp(now())
+            return tuple(state_grant(each, time) for each in held if each.grant.analyst == analyst)
 
     def account(self, name: str) -> PopulationStatement:
         """State everything about the people of a table or population: each promise by itself, and what has none."""

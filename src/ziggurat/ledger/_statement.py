@@ -293,13 +293,14 @@ def make_statement(name: str, table: TableState, time: str, tell: Tell) -> State
     """State a table's account as of `time`."""
     epsilon, delta = table.charged()
     whole = (table.budget.epsilon, table.budget.delta) if table.budget else (epsilon, delta)
-    grants = tuple(_state_grant(grant, time) for grant in table.grants)
+    grants = tuple(state_grant(grant, time) for grant in table.grants)
     left = (whole[0] - epsilon, whole[1] - delta)
     unbounded, decided = tuple(tell(Unbounded.kind, name)), tuple(tell(WentOn.kind, name))
     return Statement(name, table.budget, grants, *left, unbounded, decided)
 
 
-def _state_grant(grant: GrantState, time: str) -> GrantStatement:
+def state_grant(grant: GrantState, time: str) -> GrantStatement:
+    """State one grant as of `time`."""
     rule, spent, nothing = grant.filter, grant.spent, Fraction(0)
     return GrantStatement(
         grant=grant.grant,

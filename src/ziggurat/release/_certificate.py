@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -193,6 +194,7 @@ class Certificate(Shown):
         }
 
 
+@lru_cache(maxsize=1024)
 def best_promise(event: Event, delta: Fraction) -> PureDP | ApproximateDP:
     """State what an event promises at the delta of its budget; a pure promise where that is 0 or needs none of it."""
     account = compose(event)

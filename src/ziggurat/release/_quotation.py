@@ -275,8 +275,8 @@ def _together(fresh: Sequence[QuotedQuestion], event: Event) -> PureDP | Approxi
 
 def open_grant(ledger: Ledger, budget: str, analyst: str) -> GrantStatement:
     """Find what an analyst may spend."""
-    for each in ledger.statement(budget).grants:
-        if each.grant.analyst == analyst and not each.closed:
+    for each in ledger.grants_of(budget, analyst):
+        if not each.closed:
             return each
     raise LedgerUseError(f"{analyst!r} has no open grant on the table {budget!r}; the steward must give one first.")
 
