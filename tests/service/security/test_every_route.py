@@ -146,7 +146,7 @@ ROUTES = {
     "GET /v1/releases": Row("read", of_all(200)),
     "GET /v1/releases/schema": Row("read", of_all(200)),
     "GET /v1/releases/key": Row("read", of_all(200)),
-    "POST /v1/releases/verify": Row(None, of_all(200), content=b"no zip"),
+    "POST /v1/releases/verify": Row("read", of_all(200), content=b"no zip"),
     "GET /v1/releases/{release}": Row("read", of_all(404), "/v1/releases/nothing"),
     "PATCH /v1/releases/{release}": Row("manage", UNKNOWN, "/v1/releases/nothing", {"open": True}),
     "GET /v1/releases/{release}/public": Row("read", of_all(404), "/v1/releases/nothing/public"),

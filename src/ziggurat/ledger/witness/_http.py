@@ -36,7 +36,7 @@ _SAID = {
 }
 
 
-class Reply(NamedTuple):
+class WitnessReply(NamedTuple):
     """What the server answered."""
 
     status: int
@@ -112,7 +112,7 @@ class HttpWitness(Witness):
         self._require(reply, 201)
         return True
 
-    def _ask(self, method: str, path: str, body: bytes = b"") -> Reply:
+    def _ask(self, method: str, path: str, body: bytes = b"") -> WitnessReply:
         """Ask, and ask again where no answer came; the server is told that it may have heard this before."""
         self._known_access()
         whole, sent, trouble = self._path(path), False, "no answer"
@@ -146,7 +146,7 @@ class HttpWitness(Witness):
         ledger = self._ledger if is_file_name(self._ledger) else "0"
         return f"{urlsplit(self._url).path}/v1/ledgers/{ledger}{rest}"
 
-    def _require(self, reply: Reply, status: int) -> Reply:
+    def _require(self, reply: WitnessReply, status: int) -> WitnessReply:
         """Raise what an answer other than the one hoped for means; texts of the server are never passed on."""
         if reply.status == status:
             return reply
@@ -191,7 +191,7 @@ class HttpWitness(Witness):
         return self._access
 
 
-def _read(response: HTTPResponse) -> Reply:
+def _read(response: HTTPResponse) -> WitnessReply:
     """Read an answer whole; what kind of refusal it is stands in its JSON."""
     body = response.read(_LARGEST + 1)
     if len(body) > _LARGEST or response.length:
@@ -200,7 +200,7 @@ def _read(response: HTTPResponse) -> Reply:
     if response.status >= 400:
         with suppress(ValueError, TypeError, KeyError, RecursionError):
             kind = str(json.loads(body)["error"]["kind"])
-    return Reply(response.status, kind, body)
+    return WitnessReply(response.status, kind, body)
 
 
 def _split_lines(response: HTTPResponse) -> Iterator[bytes]:

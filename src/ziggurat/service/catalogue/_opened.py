@@ -82,14 +82,14 @@ class PublishedModel(OpenedModel):
 
 
 @dataclass(frozen=True)
-class ServedModel(OpenedModel):
+class OpenServedModel(OpenedModel):
     """A model that stays; whoever asks at once waits for one another."""
 
     serving: Serving
     lock: Lock
 
     @classmethod
-    def open(cls, folder: Path) -> ServedModel:
+    def open(cls, folder: Path) -> OpenServedModel:
         """Open what `ziggurat model serve` wrote."""
         from ziggurat.release import Serving
 
@@ -149,7 +149,7 @@ class OpenedTeachers(OpenedModel):
         return {**super().describe(), "classes": list(self.task.classes), "teachers": self.model.n_teachers}
 
 
-OPENERS: dict[str, Any] = {"published": PublishedModel, "served": ServedModel, "teachers": OpenedTeachers}
+OPENERS: dict[str, Any] = {"published": PublishedModel, "served": OpenServedModel, "teachers": OpenedTeachers}
 """What opens a folder, by the kind of the model."""
 
 

@@ -101,13 +101,14 @@ def forget_workers(store: ServiceStore, begins: str) -> None:
 
 @contextmanager
 def _withheld() -> Iterator[None]:
-    failed = False
     try:
         yield
     except SQLAlchemyError:
-        failed = True
-    if failed:  # outside the handler, so that not even __context__ leads to what the database said
-        raise UnavailableError("The database of the service cannot be reached or used; nothing was changed.")
+        error = UnavailableError("The database of the service cannot be reached or used; nothing was changed.")
+        try:
+            raise error from None
+        finally:
+            error.__context__ = None  # not even that leads to what the database said, which quotes what was written
 
 
 def _prepare_file(connection: DBAPIConnection, _record: Any) -> None:

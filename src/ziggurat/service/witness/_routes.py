@@ -44,7 +44,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 def make_witness_app(folder: str, hashes: tuple[str, ...]) -> FastAPI:
     """Make the application that keeps receipts in a folder, for whoever shows a token of which it has the hash."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
-    desk = _Desk(folder)
+    desk = _WitnessDesk(folder)
     app.add_route("/health", _answer(desk.tell_health), methods=["GET"])
     for path, handler, method in (
         ("/v1/ledgers", desk.name_ledgers, "GET"),
@@ -60,7 +60,7 @@ def make_witness_app(folder: str, hashes: tuple[str, ...]) -> FastAPI:
     return app
 
 
-class _Desk:
+class _WitnessDesk:
     """Where requests are taken and answered; what touches the disk runs in threads."""
 
     def __init__(self, folder: str) -> None:

@@ -3,41 +3,20 @@
 from ziggurat.service.web.routes import (
     _access,
     _budgets,
-    _decide,
-    _jobs,
-    _labels,
     _ledger,
-    _models,
     _oidc,
     _people,
     _populations,
     _questions,
-    _releases,
     _state,
     _surveys,
     _tables,
 )
+from ziggurat.service.web.routes.leaving import LEAVING
 
-ROUTERS = tuple(
-    each.router
-    for each in (
-        _state,
-        _access,
-        _oidc,
-        _people,
-        _tables,
-        _budgets,
-        _questions,
-        _releases,
-        _jobs,
-        _models,
-        _labels,
-        _decide,
-        _surveys,
-        _populations,
-        _ledger,
-    )
-)
+_FIRST = (_state, _access, _oidc, _people, _tables, _budgets, _questions)
+_LAST = (_surveys, _populations, _ledger)
+ROUTERS = (*(each.router for each in _FIRST), *LEAVING, *(each.router for each in _LAST))
 """All of them, in the order of the description."""
 
 __all__ = ["ROUTERS"]

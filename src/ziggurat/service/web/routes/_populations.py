@@ -30,7 +30,7 @@ class PeopleBudgetBody(Body):
     relation: Literal["add-or-remove-one", "replace-one"] = "replace-one"
 
 
-class OpenBody(Body):
+class OpenPopulationBody(Body):
     """Whether everybody may read what was promised."""
 
     open: bool
@@ -58,7 +58,7 @@ def make_budget(name: Name, body: PeopleBudgetBody, house: House, caller: Callin
 
 
 @router.put("/{name}")
-def set_open(name: Name, body: OpenBody, house: House, caller: Calling) -> dict[str, Any]:
+def set_open(name: Name, body: OpenPopulationBody, house: House, caller: Calling) -> dict[str, Any]:
     """Let everybody read what was promised about a population, or nobody; for stewards of one of its tables."""
     require_steward_of(house, caller, name)
     house.populations.set_open(name, body.open)

@@ -21,8 +21,8 @@ from ziggurat.service.catalogue import open_rows
 from ziggurat.service.web._asking import Asked, PaidWork, send_told
 from ziggurat.service.web._calling import Calling, House
 from ziggurat.service.web.routes._bodies import Body, TableName
-from ziggurat.service.web.routes._models import Rows
 from ziggurat.service.web.routes._questions import RepeatKey
+from ziggurat.service.web.routes.leaving._models import Rows
 
 if TYPE_CHECKING:
     from ziggurat.release import LabelPlan, Release

@@ -17,8 +17,8 @@ from ziggurat.service._house import ServiceHouse
 from ziggurat.service.access import Caller
 from ziggurat.service.web._calling import Calling, House
 from ziggurat.service.web.routes._bodies import Body, Name, TableName
-from ziggurat.service.web.routes._jobs import place_job
 from ziggurat.service.web.routes._questions import RepeatKey
+from ziggurat.service.web.routes.leaving._jobs import place_job
 from ziggurat.service.work import DescribedRelease, JobFolder
 
 router = APIRouter(prefix="/v1/releases", tags=["releases"])
@@ -51,7 +51,7 @@ class RunBody(DescribedBody):
     )
 
 
-class OpenBody(Body):
+class OpenReleaseBody(Body):
     """Who may have the public part."""
 
     open: bool
@@ -153,7 +153,7 @@ def release(release: Name, house: House, caller: Calling) -> dict[str, Any]:
 
 
 @router.patch("/{release}")
-def change(release: Name, body: OpenBody, house: House, caller: Calling) -> dict[str, Any]:
+def change(release: Name, body: OpenReleaseBody, house: House, caller: Calling) -> dict[str, Any]:
     """Let everybody who may see the table have the public part, or nobody but its stewards and who made it."""
     caller.require("manage", ("steward",))
     found = house.releases.find(caller.person, release)

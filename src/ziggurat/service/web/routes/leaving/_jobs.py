@@ -17,8 +17,8 @@ from ziggurat.service._house import ServiceHouse
 from ziggurat.service.access import Caller
 from ziggurat.service.web._calling import Calling, House
 from ziggurat.service.web.routes._bodies import Body, Name, TableName
-from ziggurat.service.web.routes._job_views import SeenJob, see_job, see_jobs
 from ziggurat.service.web.routes._questions import RepeatKey
+from ziggurat.service.web.routes.leaving._job_views import SeenJob, see_job, see_jobs
 from ziggurat.service.work import Job, JobFolder
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
