@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -78,6 +78,24 @@ class Served:
     def silence(self) -> None:
         """Let the processes that have died be silent for long."""
         self.set_beats("2020-01-01T00:00:00.000000Z")
+
+    def silence_dead(self) -> None:
+        """Let those that are no process any more be forgotten, as if they had been silent for long."""
+        from sqlalchemy import delete, select
+
+        from ziggurat.service.store import ServiceStore, workers
+
+        living = {str(process.pid) for process in self.alive if process.poll() is None}
+        store = ServiceStore(self.database_url)
+        with store.write() as connection:
+            for name in connection.execute(select(workers.c.name)).scalars().all():
+                if name.split("-")[-2] not in living:
+                    connection.execute(delete(workers).where(workers.c.name == name))
+        store.close()
+
+    def wait_for_answers(self, before: int, count: Callable[[], int], most: int = 60) -> None:
+        """Wait until a few more questions were answered, or all were."""
+        wait_until(lambda: count() >= min(before + 3, most), "a few more were answered")
 
     def set_beats(self, when: str) -> None:
         """Let all processes have been heard at a time."""

@@ -1,7 +1,7 @@
 """DuckDB in the process: the default engine."""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -111,7 +111,8 @@ class DuckDBEngine(_DuckDB):
             f"allowed_directories = [{allowed}]", f"memory_limit = '{said}'", "enable_external_access = false",
             "lock_configuration = true",
         ):  # fmt: skip
-            self._withheld(partial(self._connection.execute, f"SET {setting}"), "Confining the engine")
+            change = partial(self._alone, self._connection.execute, f"SET {setting}")
+            self._withheld(change, "Confining the engine")
 
     def attach(self, data: object, layout: FileLayout | None = None) -> str:
         """Make a file (CSV, TSV, Parquet, Arrow), an Arrow table, dataset or reader visible to queries.
@@ -124,7 +125,7 @@ class DuckDBEngine(_DuckDB):
             self._attach_file(str(data), name, layout)
         elif isinstance(data, pa.Table):
             table = prepare_table(data)
-            self._withheld(lambda: self._connection.register(name, table), "Attaching an Arrow table")
+            self._withheld(lambda: self._alone(self._connection.register, name, table), "Attaching an Arrow table")
             self._columns[name] = table
         elif is_dataset(data):
             self._withheld(lambda: self._attach_dataset(data, name), "Attaching an Arrow dataset")
@@ -143,7 +144,7 @@ class DuckDBEngine(_DuckDB):
     def show(self, name: str, expression: exp.Expr) -> None:
         """Let a name stand for a query, in every query from now on."""
         statement = f'CREATE VIEW "{name}" AS {self.statement(exp.select("*").from_(expression))}'
-        self._withheld(lambda: self._connection.execute(statement), "Opening the table")
+        self._withheld(lambda: self._alone(self._connection.execute, statement), "Opening the table")
 
     def ready(self) -> None:
         """Make sure that the engine lives, and that every file is the one that was opened and checked."""
@@ -207,6 +208,11 @@ class DuckDBEngine(_DuckDB):
         if self._owned:
             self._connection.close()
 
+    def _alone(self, change: Callable[..., object], *given: object) -> None:
+        """Change something of the connection while nobody else uses it: it serves one thread at a time."""
+        with self._lock:
+            change(*given)
+
     def _ping(self) -> None:
         with self._lock:
             self._connection.execute("SELECT 1").fetchall()
@@ -253,7 +259,7 @@ class DuckDBEngine(_DuckDB):
         """Check the lines of text files, and keep exactly what was checked: questions read no file again."""
         text = open_texts(files, layout)
         try:
-            self._withheld(lambda: self._text_table(text, name), f"Reading the file {path!r}")
+            self._withheld(lambda: self._alone(self._text_table, text, name), f"Reading the file {path!r}")
         finally:
             text.forget_copies()
         rows = self._one(f'SELECT COUNT(*) FROM "{name}"')  # noqa: S608
@@ -292,8 +298,9 @@ class DuckDBEngine(_DuckDB):
         if files[0].lower().endswith(".parquet"):
             from pyarrow.parquet import read_schema
 
-            relation = self._connection.read_parquet(named, hive_partitioning=False)
-            _describe(relation, read_schema(named[0])).create_view(name)
+            with self._lock:
+                relation = self._connection.read_parquet(named, hive_partitioning=False)
+                _describe(relation, read_schema(named[0])).create_view(name)
             self._columns[name] = named
         else:
             self._arrow_view(named, name)
@@ -302,8 +309,9 @@ class DuckDBEngine(_DuckDB):
     def _dataset_view(self, dataset: Any, name: str) -> None:
         check_texts(dataset)
         held = f"{name}_dataset"
-        self._connection.register(held, dataset)
-        _describe(self._connection.table(held), dataset.schema).create_view(name)
+        with self._lock:
+            self._connection.register(held, dataset)
+            _describe(self._connection.table(held), dataset.schema).create_view(name)
 
     def _attach_dataset(self, dataset: Any, name: str) -> None:
         marks = {file: mark(file) for file in getattr(dataset, "files", ())}
@@ -313,7 +321,7 @@ class DuckDBEngine(_DuckDB):
 
     def _attach_database(self, held: DatabaseTable, name: str) -> None:
         known = mark(held.path)
-        show_table(self._connection, held, name)
+        self._alone(show_table, self._connection, held, name)
         self._read_whole(name)
         self._sealed[held.path] = known
 
@@ -335,9 +343,10 @@ class DuckDBEngine(_DuckDB):
     def _consume(self, reader: pa.RecordBatchReader, name: str) -> None:
         # A reader yields its rows once; a table of our own answers more than one query.
         staged = f"{name}_reader"
-        self._connection.register(staged, prepare_batches(reader))
-        self._connection.table(staged).create(name)
-        self._connection.unregister(staged)
+        with self._lock:
+            self._connection.register(staged, prepare_batches(reader))
+            self._connection.table(staged).create(name)
+            self._connection.unregister(staged)
 
 
 def _private() -> duckdb.DuckDBPyConnection:
@@ -350,7 +359,7 @@ def _private() -> duckdb.DuckDBPyConnection:
 
 
 def _require_same(marks: Mapping[str, Mark]) -> None:
-    for file, known in marks.items():
+    for file, known in list(marks.items()):  # another thread may open a file meanwhile
         if mark(file) != known:
             raise DataError(f"The file {file!r} changed since it was opened; open it again.")
 

@@ -1,6 +1,7 @@
 """A file of which only the schema is known until it is needed."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from threading import Lock
 from typing import Any
 
 import pyarrow as pa
@@ -37,13 +38,19 @@ class LaterTable(Table):
         self._visible, self._left_out, self._lenient = _visible(schema), (), False
         self._types, self._notes, self._reasons = {}, (), {}
         self._held: Table | None = None
+        self._opening = Lock()
 
     def ready(self) -> None:
-        """Open the file and check it whole, the first time; then make sure that it is still the same."""
-        if self._held is None:
-            held = self._opened()
-            self._place.show(self._name, held._view(self.schema.names))
-            self._held, self._left_out, self._lenient, self._notes = held, held.left_out, held.lenient, held.notes
+        """Open the file and check it whole, the first time; then make sure that it is still the same.
+
+        Of several threads one opens it, and the others wait.
+        """
+        with self._opening:
+            if self._held is None:
+                held = self._opened()
+                self._place.show(self._name, held._view(self.schema.names))
+                self._left_out, self._lenient, self._notes = held.left_out, held.lenient, held.notes
+                self._held = held
         self._held.ready()
 
     def relation(self, names: Iterable[str], keys: Iterable[str] = ()) -> exp.Subquery:
