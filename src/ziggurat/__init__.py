@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ziggurat._lazy import lazy
 
-__version__ = "0.9.0"
+__version__ = "0.10.0"
 
 if TYPE_CHECKING:
     from ziggurat.client import connect

@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-LIMIT = "ZIGGURAT_JOB_MEMORY"
+LIMIT = "ZIG_JOB_MEMORY"
 """The environment variable with how many bytes a job may use; 0 for as many as there are."""
 _MEMORY_WORDS = (
     "MemoryError", "OutOfMemory", "std::bad_alloc", "annot allocate memory", "failed to allocate", "failed to map",
