@@ -54,7 +54,8 @@ def plan(
     if server:
         outlook = jobs.plan_release(server, file, group_size)
         print_json(outlook.facts) if as_json else typer.echo("\n".join(outlook.sentences))
-        raise typer.Exit(0 if outlook.fits else 3)
+        refused = 3 if outlook.facts.get("quotation") else 5
+        raise typer.Exit(0 if outlook.fits else refused)
     from ziggurat.cli.terminal import show_steps
     from ziggurat.release.config import describe_release
 

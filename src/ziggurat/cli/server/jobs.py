@@ -7,16 +7,35 @@ from typing import TYPE_CHECKING, Any
 
 from ziggurat.cli.server._reach import open_server, refuse_local
 from ziggurat.cli.terminal import show_steps
+from ziggurat.errors import ParameterError, ZigguratError
 
 if TYPE_CHECKING:
     from ziggurat.client import ServedJob, ServedOutlook, Server
 
 
 def plan_release(url: str, file: str, group_size: int) -> ServedOutlook:
-    """Price a release on a server."""
+    """Price a release on a server, or measure there, as a job, what nothing bounds and so has no price."""
     refuse_local("file", "group_size")
     with open_server(url) as server:
-        return server.plan_release(file, group_size)
+        try:
+            return server.plan_release(file, group_size)
+        except ParameterError as unpriced:
+            with show_steps() as tell:
+                tell("making and attacking it on the server")
+                return _measure(server, file, unpriced)
+
+
+def _measure(server: Server, file: str, unpriced: ParameterError) -> ServedOutlook:
+    try:
+        job = server.try_release(file)
+    except ZigguratError:  # it has a price, or is not this one's to measure: what was wrong with it was said first
+        raise unpriced from None
+    done = _wait(server, job)
+    done.require_done()
+    facts = dict(done.result or {})
+    from ziggurat.client import ServedOutlook
+
+    return ServedOutlook(tuple(facts.get("sentences", ())), bool(facts.get("fits", True)), facts)
 
 
 def run_release(url: str, file: str, go_on: str) -> tuple[dict[str, Any], Path | None]:
