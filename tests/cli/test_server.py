@@ -239,7 +239,7 @@ def test_serving_begins_with_a_link_and_ends_well(tmp_path, number, monkeypatch)
 
     started, said = serve(tmp_path / "s", "--rehearse", "tests")
     try:
-        found = re.search(r"(http://127\.0\.0\.1:\d+)/#link=(\S+)", said)
+        found = re.search(r"(http://127\.0\.0\.1:\d+)/#link=([\w-]+)", said)
         place = follow_link(found[1], found[2])
         with connect(found[1], place.key) as server:
             assert server.me().chief

@@ -106,9 +106,8 @@ def _say(settings: ServiceSettings, secret: str | None) -> list[str]:
         lines.append("This is a rehearsal: noise is seeded, so that nothing that leaves may be published.")
     if secret is not None:
         lines += [
-            "Nobody has a key yet. The first steward comes in, once and within a day, by",
-            f"  {settings.address}/#link={secret}",
-            f"in a browser, or from a terminal: ziggurat login '{settings.address}/#link=…'",
+            "Nobody has a key yet. The first steward comes in, once and within a day, by this command in a terminal:",
+            f"  ziggurat login '{settings.address}/#link={secret}'",
         ]
     return [*lines, "Stop it with Ctrl-C."]
 
