@@ -80,6 +80,9 @@ bench: setup
 	$(BIN)/python bench/sequences.py --speed
 	$(BIN)/python bench/sgd_recurrent.py
 	$(BIN)/python bench/headlines.py
+	$(BIN)/python bench/service.py load
+	$(BIN)/python bench/service.py kills
+	$(BIN)/python bench/service.py timing
 
 docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
