@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,9 +59,9 @@ def make_settings(folder: Path, **said: Any) -> ServiceSettings:
     return ServiceSettings.read({"folder": folder / "service", "slot": 0.05, "rehearse": "tests", **said}, {})
 
 
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    house = ServiceHouse(make_settings(tmp_path))
+@contextmanager
+def open_service(folder: Path, **said: Any) -> Iterator[Served]:
+    house = ServiceHouse(make_settings(folder, **said))
     with TestClient(make_app(house=house), raise_server_exceptions=False) as client:
         made = Served(client, house)
         for name, role in (("chief", "steward"), ("ana", "analyst"), ("ben", "analyst"), ("audrey", "auditor")):
@@ -70,6 +71,20 @@ def served(tmp_path: Path) -> Iterator[Served]:
 
 
 @pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    with open_service(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
 def clinic(served: Served) -> Served:
     served.clinic()
     return served
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A service with the clinic for all tests of a file that leave it as it was."""
+    with open_service(tmp_path_factory.mktemp("shared"), requests_per_minute=10**6) as made:
+        made.clinic()
+        yield made

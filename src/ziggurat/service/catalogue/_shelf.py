@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from threading import Lock
 from typing import Any
 
@@ -244,6 +244,7 @@ def _require_far(facts: ShelvedTable) -> None:
         )
 
 
+@lru_cache(maxsize=256)
 def read_schema(text: str) -> Schema:
     """Read a schema that somebody sent: the text itself, which never names a file of this machine."""
     if ": " not in text and ":\n" not in text:
