@@ -86,7 +86,7 @@ JOURNAL_STEPS: dict[str, tuple[Any, str, Wrapped]] = {
     "before it is reserved": (ReleaseJournal, "note_reserving", after),
     "before its reservation is noted": (Ledger, "reserve", after),
     "after its reservation is noted": (ReleaseJournal, "note_reserved", after),
-    "while it is made": (_making, "run_paid", during),
+    "while it is run": (_making, "run_paid", during),
     "before it is judged": (Purse, "_judge", before),
     "before it is kept": (ReleaseJournal, "keep", before),
     "while it is kept": (_held, "write_text", before),
@@ -105,7 +105,7 @@ def release(kind: str, folder: str, step: str, by_file: bool, go_on: str = "", j
     """Make a release, by its plan or by a file, that ends at a step."""
     place, chosen = Path(folder), BY_NAME[kind]
     os.environ["ZIGGURAT_SETTINGS"] = str(place / "settings")
-    owner, name, how = {**STEPS, **JOURNAL_STEPS}[step]
+    owner, name, how = (JOURNAL_STEPS if journal else STEPS)[step]
     if by_file:
         setattr(owner, name, how(getattr(owner, name)))
         run_config(place / "release.yaml", go_on=go_on, journal=journal or None)

@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("kills")]
 HERE = Path(__file__).parent
 FILES = [kind for kind in KINDS if kind.said is not None]
 ONLY_PAID = {
-    "before it is reserved", "before its reservation is noted", "after its reservation is noted", "while it is made",
+    "before it is reserved", "before its reservation is noted", "after its reservation is noted", "while it is run",
 }  # fmt: skip
 CHOSEN = ("question", "model of a table", "synthetic table with a guarantee", "anonymized table")
 FEW = ("before its reservation is noted", "after it is kept", "after the ledger is told")
@@ -38,7 +38,7 @@ CASES = [
     for step in (JOURNAL_STEPS if kind.name in CHOSEN else FEW)
     if kind.guaranteed or step not in ONLY_PAID
 ]
-PAID = {"before its reservation is noted", "after its reservation is noted", "while it is made"}
+PAID = {"before its reservation is noted", "after its reservation is noted", "while it is run"}
 
 
 @pytest.fixture(autouse=True)

@@ -533,10 +533,12 @@ class Ledger(Shown):
 
     def _append_once(self, record: Unbounded | WentOn, mark: LedgerMark | None) -> Entry:
         """Append a record, unless an entry bears its mark already; one that says something else is refused."""
+        if mark is None:
+            return self._append(record)
         there: list[Entry] = []
 
         def decide(state: State, _moment: datetime) -> Record | None:
-            found = None if mark is None else find_marked(self._journal.store, state, mark, record.kind)
+            found = find_marked(self._journal.store, state, mark, record.kind)
             there[:] = [] if found is None else [found]
             return record if found is None else None
 
