@@ -33,9 +33,10 @@ class CountedPieces:
 
 
 def bodies_of(served):
-    """Every route that takes a body."""
+    """Every route that takes a body, but the one that takes a bundle, as long as an upload may be."""
     paths = served.client.get("/openapi.json").json()["paths"]
-    found = [(v.upper(), p) for p, verbs in paths.items() for v, said in verbs.items() if "requestBody" in said]
+    taking = [(v.upper(), p) for p, verbs in paths.items() for v, said in verbs.items() if "requestBody" in said]
+    found = [each for each in taking if each[1] != "/v1/releases/verify"]
     assert len(found) >= 9
     return found
 

@@ -11,6 +11,7 @@ from ziggurat.service.web._errors import ERROR_SHAPE, ERRORS
 _PAYING = ("/v1/ask", "/v1/quote", "/v1/grants", "/v1/jobs", "/v1/releases", "/v1/models", "/v1/labels", "/v1/surveys")
 _EXTRAS = (*_PAYING, "/v1/tables", "/v1/uploads", "/v1/risk", "/v1/decide", "/v1/oidc")
 _BY_SETTING, _BY_INVITATION = "/v1/sign-in/oidc", "/v1/surveys/{name}/reports"
+_COMING_BACK = f"{_BY_SETTING}/callback"
 _VERBS = ("get", "put", "post", "patch", "delete")
 _FASTAPI_OWN = ("HTTPValidationError", "ValidationError")
 
@@ -48,10 +49,10 @@ def _refusals(path: str, verb: str, operation: dict[str, Any]) -> list[int]:
     invited = path == _BY_INVITATION
     rules = {
         400: body,
-        401: security or path.startswith("/v1/sign-in"),
+        401: security or (path.startswith("/v1/sign-in") and path != _BY_SETTING),
         402: path.startswith(_PAYING) and verb != "get",
-        403: security or invited or path.startswith(_BY_SETTING),
-        404: "path" in given or path == _BY_SETTING or (security and (body or "query" in given)),
+        403: security or invited or path == _COMING_BACK,
+        404: "path" in given or path.startswith(_BY_SETTING) or (security and (body or "query" in given)),
         409: (security or invited) and verb != "get",
         413: True,
         422: body or bool(given),
