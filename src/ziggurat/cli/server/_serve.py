@@ -35,6 +35,9 @@ class ServeOptions:
     port: Annotated[Whole, typer.Option(help="Its port; by default 8470, 0 for any that is free.")] = None
     workers: Annotated[Whole, typer.Option(help="Processes that answer requests; by default 1.")] = None
     job_workers: Annotated[Whole, typer.Option(help="Processes that do long work; 0 if others do.")] = None
+    job_memory: Annotated[Text, typer.Option(help="What a job may use, 2GB at least; by default 8GB.")] = None
+    job_hours: Annotated[Number, typer.Option(help="How long a job may take; by default 48.")] = None
+    job_slot: Annotated[Number, typer.Option(help="When an analyst's job is told, in seconds; by default 30.")] = None
     tls_cert: Annotated[Text, typer.Option(help="The certificate, with its chain, as PEM.")] = None
     tls_key: Annotated[Text, typer.Option(help="Its private key.")] = None
     allow_plain: Annotated[
