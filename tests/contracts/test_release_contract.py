@@ -103,9 +103,9 @@ def watch(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Watch:
 class Careless(Purse):
     """Reads first and pays afterwards: what the contract has to find out."""
 
-    def _spend(self, plan: Plan[Any], event: Any, progress: Any) -> Release[Any]:
+    def _spend(self, plan: Plan[Any], event: Any, progress: Any, mark: Any) -> Release[Any]:
         plan.run(self.source, progress)
-        return super()._spend(plan, event, progress)
+        return super()._spend(plan, event, progress, mark)
 
 
 @each_guaranteed

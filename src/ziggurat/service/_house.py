@@ -105,6 +105,10 @@ def _open_provider(settings: ServiceSettings, store: ServiceStore) -> OpenIdProv
 def welcome(settings: ServiceSettings) -> str | None:
     """Prepare folder, database and ledger; give the secret of a link for the first steward where there is nobody yet.
 
+    A ledger that nobody watches gets the witness that the settings name: from then on it has a receipt of every entry
+    before anything is spent, and without it nothing is spent. One that is watched keeps its witness; another one is
+    named by `ziggurat ledger witness`.
+
     Parameters
     ----------
     settings
@@ -114,7 +118,9 @@ def welcome(settings: ServiceSettings) -> str | None:
     store = ServiceStore(settings.database_url)
     try:
         store.migrate()
-        Ledger.open(settings.ledger_place).close()
+        with Ledger.open(settings.ledger_place) as ledger:
+            if settings.witness and not ledger.witness().where:
+                ledger.name_witness(settings.witness)
         people = PeopleBook(store)
         known = people.all()
         first = people.add(FIRST_STEWARD, "steward", chief=True) if not known else known[0]

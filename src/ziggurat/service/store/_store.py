@@ -28,9 +28,9 @@ def utc_now() -> str:
     return utc_in()
 
 
-def utc_in(**span: float) -> str:
-    """The time in UTC after a span, such as `seconds=600`."""
-    return (datetime.now(UTC) + timedelta(**span)).isoformat(timespec="microseconds").replace("+00:00", "Z")
+def utc_in(seconds: float = 0) -> str:
+    """The time in UTC after so many seconds."""
+    return (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 class ServiceStore:
