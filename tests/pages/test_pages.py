@@ -16,7 +16,7 @@ HOSTILE = "</style></p><script>alert(1)</script><img src=x onerror=alert(1)>\"'&
 LOOKS = ("soft", "code", "none", "good", "bad")
 ROOT = Path(ziggurat.__file__).parent
 TEMPLATES = sorted(str(each.relative_to(ROOT)) for each in ROOT.rglob("*.html"))
-APART = {"service/surveys/page.html": "no template: its script draws a report in the browser, allowed by its hash alone"}
+APART = {"service/surveys/page.html": "no template: its script, allowed by its hash alone, draws the report"}
 PAGES = [name for name in TEMPLATES if not name.startswith("pages/") and name not in APART]
 STYLE = (ROOT / "pages" / "style.css").read_text()
 
