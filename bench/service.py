@@ -2,10 +2,11 @@
 
 `python bench/service.py load [seconds] [analysts]`: many analysts ask at once, two workers answer, on SQLite and then
 on PostgreSQL; prints how many answers a second, how long they took, and what must be zero.
-`python bench/service.py kills [rounds] [1 for PostgreSQL alone]`: workers and the database are killed while analysts
-ask and repeat what broke off; whatever was told must be paid for once.
+`python bench/service.py kills [rounds] [1 for PostgreSQL alone]`: servers, workers of jobs and the database are killed
+in turn while analysts ask and repeat what broke off, and a steward releases; whatever was told must be paid for once,
+and every job must end.
 `python bench/service.py timing [asks] [slot]`: two neighbouring tables, of which one holds a person with 200,000 rows,
-with slots and without, and an exact test of whether times tell them apart.
+with slots and without, and tests of whether times tell them apart.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,7 @@ class Place:
     database: str = ""
     slot: float = SLOT
     keys: list[str] = field(default_factory=list)
+    chief: str = ""
     processes: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -66,11 +67,17 @@ class Place:
         said = {"folder": self.folder, "database": self.database, "slot": self.slot, "requests_per_minute": 10**6}
         return ServiceSettings.read(said, {})
 
-    def start(self) -> None:
-        """Start one more process."""
-        started = multiprocessing.get_context("spawn").Process(target=serve, args=(self,), daemon=True)
+    def start(self, kind: str = "answers") -> None:
+        """Start one more process, for answers or for jobs."""
+        work = {"answers": serve, "jobs": do_jobs}[kind]
+        # Not as a daemon, which may have no children: each job is a process of its own, which ends with its worker.
+        started = multiprocessing.get_context("spawn").Process(target=work, args=(self,), name=kind)
         started.start()
         self.processes.append(started)
+
+    def of(self, kind: str) -> list[Any]:
+        """The processes of a kind."""
+        return [each for each in self.processes if each.name == kind]
 
     def __getstate__(self) -> dict[str, Any]:
         """Give what a process needs of it."""
@@ -98,12 +105,14 @@ class Place:
         chief = house.people.add("chief", "steward", chief=True)
         people = [house.people.add(f"analyst{number}", "analyst") for number in range(analysts)]
         self.keys = [house.keys.make(each, "bench")[1] for each in people]
+        self.chief = house.keys.make(chief, "bench")[1]
         for name, rows in tables.items():
             place = house.uploads.folder / chief.id
             place.mkdir(parents=True, exist_ok=True)
             (place / f"{len(name):032x}.csv").write_text(rows)
             house.shelf.place(chief, name, SCHEMA, f"upload:{len(name):032x}.csv")
             house.ledger.create_budget(name, "1000000", "0", Neighbours(house.shelf.facts(name).schema.unit))
+            house.ledger.grant(name, chief.name, epsilon)
             for each in people:
                 house.ledger.grant(name, each.name, epsilon)
                 house.rights.give(each, name, "ask")
@@ -128,6 +137,14 @@ def serve(place: Place) -> None:
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123 - of the process, as long as it lives
     config = uvicorn.Config(make_app(place.settings()), log_config=None, access_log=False)
     uvicorn.Server(config).run(sockets=[place.socket])
+
+
+def do_jobs(place: Place) -> None:
+    from ziggurat.service.work import run_jobs
+
+    place.socket.close()
+    sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123 - of the process, as long as it lives
+    run_jobs(place.settings())
 
 
 async def call(port: int, verb: str, path: str, key: str, body: Any, repeat: str = "") -> tuple[int, Any]:
@@ -277,75 +294,125 @@ def postgres() -> Iterator[tuple[str, Callable[[], None]]]:
 
 
 def measure_kills(rounds: int = 50, without_sqlite: int = 0) -> None:
-    titles = ("store", "kills", "answers told", "requests", "paid twice", "told and not paid", "verifies")
+    titles = ("store", "kills of servers, workers, database", "answers told", "requests", "releases asked for",
+              "done", "failed", "lost", "paid twice", "told and not paid", "verifies")  # fmt: skip
     print("| " + " | ".join(titles) + " |\n|" + "---|" * len(titles), flush=True)
     if not without_sqlite:
         with tempfile.TemporaryDirectory() as folder:
             print(kills_row("SQLite", Place(Path(folder) / "service", slot=0.2), rounds, None), flush=True)
     with postgres() as (uri, crash), tempfile.TemporaryDirectory() as folder:
         place = Place(Path(folder) / "service", uri, slot=0.2)
-        print(kills_row("PostgreSQL, killed too", place, rounds, crash), flush=True)
+        print(kills_row("PostgreSQL", place, rounds, crash), flush=True)
+
+
+@dataclass
+class KillsSeen:
+    """What analysts were told, by analyst and number; which jobs were taken; and how many of each were killed."""
+
+    told: dict[tuple[int, int], int] = field(default_factory=dict)
+    asked: int = 0
+    jobs: list[str] = field(default_factory=list)
+    killed: Counter[str] = field(default_factory=Counter)
 
 
 def kills_row(store: str, place: Place, rounds: int, crash: Callable[[], None] | None) -> str:
     place.prepare(20, "1000", {"clinic": people(1_000)})
-    for _ in range(WORKERS):
-        place.start()
+    for kind in ("answers", "answers", "jobs"):
+        place.start(kind)
     place.wait()
     try:
-        told, asked = asyncio.run(ask_while_killing(place, rounds, crash))
+        seen = asyncio.run(ask_while_killing(place, rounds, crash))
+        states = wait_for_jobs(place, seen.jobs)
     finally:
         place.stop()
-    twice, unpaid, fine = look_at_payments(place, told)
-    cells = (store, str(rounds), f"{len(told):,}", f"{asked:,}", str(twice), str(unpaid), "yes" if fine else "NO")
+    twice, unpaid, fine = look_at_payments(place, seen.told)
+    killed = ", ".join(str(seen.killed[each]) for each in ("answers", "jobs", "database"))
+    lost = sum(count for state, count in states.items() if state not in ("done", "failed"))
+    cells = (store, killed, f"{len(seen.told):,}", f"{seen.asked:,}", str(len(seen.jobs)), str(states["done"]),
+             str(states["failed"]), str(lost), str(twice), str(unpaid), "yes" if fine else "NO")  # fmt: skip
     return "| " + " | ".join(cells) + " |"
 
 
-async def ask_while_killing(
-    place: Place, rounds: int, crash: Callable[[], None] | None
-) -> tuple[dict[tuple[int, int], int], int]:
-    """Analysts ask new questions, each under a key that is sent until it is told; meanwhile processes are killed."""
-    told: dict[tuple[int, int], int] = {}
-    asked, ended = 0, asyncio.Event()
+async def ask_while_killing(place: Place, rounds: int, crash: Callable[[], None] | None) -> KillsSeen:
+    """Analysts ask new questions, each under a key that is sent until it is told, and a steward releases such answers
+    by jobs; meanwhile processes are killed.
+    """
+    seen, ended = KillsSeen(), asyncio.Event()
+
+    async def send(path: str, key: str, body: Any, repeat: str) -> tuple[int, Any]:
+        seen.asked += 1
+        try:
+            return await asyncio.wait_for(call(place.port, "POST", path, key, body, repeat), 60)
+        except (OSError, ValueError, IndexError, TimeoutError):
+            return 0, {}
 
     async def ask_on(analyst: int) -> None:
-        nonlocal asked
         number = 0
         while not ended.is_set():
             number += 1
             for _ in range(200):
-                asked += 1
                 body, repeat = question("clinic", number), f"request-{analyst}-{number}"
-                try:
-                    status, said = await asyncio.wait_for(
-                        call(place.port, "POST", "/v1/ask", place.keys[analyst], body, repeat), 60
-                    )
-                except (OSError, ValueError, IndexError, TimeoutError):
-                    status, said = 0, {}
+                status, said = await send("/v1/ask", place.keys[analyst], body, repeat)
                 if status == 200:
-                    told[analyst, number] = entry_of(said)
+                    seen.told[analyst, number] = entry_of(said)
                     break
                 if status == 503 and "stays spent" in str(said):
                     break  # paid, and nothing came: told again as often as asked
                 await asyncio.sleep(0.5)
 
+    async def release_on() -> None:
+        number = 0
+        while not ended.is_set():
+            number += 1
+            body = {"description": {"table": "clinic", "release": question("clinic", 10**4 + number)["question"]}}
+            status = 0
+            while status != 202:
+                status, said = await send("/v1/releases", place.chief, body, f"release-{number}")
+                if status in (200, 202):
+                    seen.jobs.append(said["id"])
+                    break
+                await asyncio.sleep(0.5)
+            await asyncio.sleep(5)
+
     async def kill_on() -> None:
         luck = random.Random(9)
         for number in range(rounds):
             await asyncio.sleep(0.5 + 2.5 * luck.random())
-            if crash is not None and number % 3 == 2:
+            victim = ("answers", "jobs", "database")[number % (2 if crash is None else 3)]
+            if crash is not None and victim == "database":
                 await asyncio.to_thread(crash)
-            elif place.processes:
-                await asyncio.to_thread(place.kill, luck.choice(place.processes))
-                place.start()
+            elif place.of(victim):
+                await asyncio.to_thread(place.kill, luck.choice(place.of(victim)))
+                place.start(victim)
+            seen.killed[victim] += 1
             for ended_itself in [each for each in place.processes if not each.is_alive()]:
                 place.processes.remove(ended_itself)
-                place.start()  # as whatever looks after processes does
+                place.start(ended_itself.name)  # as whatever looks after processes does
         await asyncio.sleep(30)  # so that what was broken off is told
         ended.set()
 
-    await asyncio.gather(kill_on(), *(ask_on(analyst) for analyst in range(len(place.keys))))
-    return told, asked
+    await asyncio.gather(kill_on(), release_on(), *(ask_on(analyst) for analyst in range(len(place.keys))))
+    return seen
+
+
+def wait_for_jobs(place: Place, jobs: list[str], patience: float = 600) -> Counter[str]:
+    """Wait until no job waits or runs, and say how they ended; one that is done must have a bundle that verifies."""
+    from ziggurat.release.bundle import verify_bundle
+    from ziggurat.service._house import ServiceHouse
+    from ziggurat.service.work import FINAL
+
+    house, ends = ServiceHouse(place.settings()), time.monotonic() + patience
+    try:
+        while time.monotonic() < ends and any(house.jobs.get(each).state not in FINAL for each in jobs):
+            time.sleep(1)
+        states = Counter(house.jobs.get(each).state for each in jobs)
+        for each in jobs:
+            if house.jobs.get(each).state == "done" and not verify_bundle(house.jobs.folder_of(each).bundle).sound:
+                states["done"] -= 1
+                states["without its bundle"] += 1
+        return states
+    finally:
+        house.close()
 
 
 def look_at_payments(place: Place, told: dict[tuple[int, int], int]) -> tuple[int, int, bool]:
@@ -379,7 +446,7 @@ def measure_timing(asks: int = 1_000, slot: int = 6) -> None:
                 times = asyncio.run(ask_in_turn(place, asks, padded))
             finally:
                 place.stop()
-        chance = exact_two_sample(times["small"], times["large_"])
+        chance = chance_of(times["small"], times["large_"])
         medians = ", ".join(f"{1000 * statistics.median(each):.2f} ms" for each in times.values())
         kind = "With slots" if padded else "Without slots"
         counts = " and ".join(f"{len(each):,}" for each in times.values())
@@ -410,18 +477,17 @@ async def ask_in_turn(place: Place, asks: int, padded: bool) -> dict[str, list[f
     return found
 
 
-def exact_two_sample(first: list[float], second: list[float]) -> float:
-    """How probable so uneven a split at the common median is, if nothing tells two samples apart."""
-    both = sorted([*first, *second])
-    cut = both[len(both) // 2 - 1]
-    above, mine = sum(each > cut for each in both), sum(each > cut for each in first)
+def chance_of(first: list[float], second: list[float]) -> float:
+    """How probable so large a difference of two samples is if nothing tells them apart, by three tests corrected for
+    their number: of their distributions, of their ranks, and of the share in the slowest hundredth, where a rare delay
+    would hide from the others.
+    """
+    from scipy.stats import fisher_exact, ks_2samp, mannwhitneyu
 
-    def weight(count: int) -> int:
-        return comb(above, count) * comb(len(both) - above, len(first) - count)
-
-    fewest = max(0, above - len(second))
-    unlikely = sum(each for each in map(weight, range(fewest, min(above, len(first)) + 1)) if each <= weight(mine))
-    return unlikely / comb(len(both), len(first))
+    late = sorted([*first, *second])[-max(1, (len(first) + len(second)) // 100)]
+    table = [[sum(each >= late for each in times), sum(each < late for each in times)] for times in (first, second)]
+    tests = (ks_2samp(first, second).pvalue, mannwhitneyu(first, second).pvalue, fisher_exact(table).pvalue)
+    return min(1.0, len(tests) * min(tests))
 
 
 if __name__ == "__main__":
