@@ -139,7 +139,7 @@ ROUTES = {
     "POST /v1/ask": Row("spend", "409 409 404 200 404 403 403", body=ASK),
     "GET /v1/history": Row("read", "200 200 404 200 404 403 403", "/v1/history?table=clinic"),
     "GET /v1/ledger/entries": Row("read", "200 403 403 403 403 403 200"),
-    "GET /v1/ledger/head": Row("read", of_all(200)),
+    "GET /v1/ledger/head": Row("read", "200 200 200 403 403 403 200"),
     "GET /v1/ledger/witness": Row("read", "200 200 200 403 403 403 200"),
     "POST /v1/ledger/verification": Row("read", "200 200 200 403 403 403 200"),
     "GET /v1/session": Row("read", "409 409 404 200 404 403 403", "/v1/session?table=clinic"),

@@ -19,11 +19,20 @@ from ziggurat.service.store._records import (
     tables,
     workers,
 )
-from ziggurat.service.store._store import ServiceStore, forget_workers, utc_in, utc_now
+from ziggurat.service.store._store import (
+    ServiceStore,
+    end_slot,
+    forget_workers,
+    parse_time,
+    seconds_to,
+    utc_in,
+    utc_now,
+)
 
 __all__ = [
     "ServiceStore",
     "browser_sessions",
+    "end_slot",
     "forget_workers",
     "invitations",
     "job_slots",
@@ -32,12 +41,14 @@ __all__ = [
     "links",
     "models",
     "oidc_starts",
+    "parse_time",
     "people",
     "populations",
     "releases",
     "repeats",
     "reports",
     "rights",
+    "seconds_to",
     "surveys",
     "tables",
     "utc_in",

@@ -33,6 +33,24 @@ def utc_in(seconds: float = 0) -> str:
     return (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
+def parse_time(text: str) -> datetime:
+    """Read a time of this database."""
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+def seconds_to(moment: str) -> float:
+    """How many seconds are left until a time of this database; below zero once it is over."""
+    return (parse_time(moment) - datetime.now(UTC)).total_seconds()
+
+
+def end_slot(begun: str, ended: str, seconds: float) -> str:
+    """When something may be told that began and ended then: at the end of its slot, doubled until it had ended."""
+    first, last = parse_time(begun), parse_time(ended)
+    while first + timedelta(seconds=seconds) < last:
+        seconds *= 2
+    return (first + timedelta(seconds=seconds)).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
 class ServiceStore:
     """What a service remembers beside its ledger.
 
