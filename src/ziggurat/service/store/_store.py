@@ -67,7 +67,7 @@ class ServiceStore:
         self.url = make_url(url)
         options: dict[str, Any] = {"pool_pre_ping": not self.in_file}
         if self.in_file:
-            Path(str(self.url.database)).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            keep_to_owner(Path(str(self.url.database)))
             options |= {"connect_args": {"timeout": _PATIENCE}, "poolclass": QueuePool, "pool_size": 20}
         self.engine = create_engine(self.url, **options)
         if self.in_file:
@@ -91,8 +91,6 @@ class ServiceStore:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATING})
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
-        if self.in_file:
-            Path(str(self.url.database)).chmod(0o600)
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
@@ -109,6 +107,21 @@ class ServiceStore:
     def close(self) -> None:
         """Let go of the database."""
         self.engine.dispose()
+
+
+def keep_to_owner(database: Path) -> None:
+    """Make the file of a database that its owner alone reads, and so whatever SQLite writes beside it.
+
+    It takes who may read those from the file itself, as it is when they are made: later would be too late.
+    """
+    try:
+        database.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        database.touch(mode=0o600)
+        database.chmod(0o600)
+    except OSError:
+        raise UnavailableError(
+            f"The database {str(database)!r} cannot be written; check the folder it lies in."
+        ) from None
 
 
 def forget_workers(store: ServiceStore, begins: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -269,22 +269,24 @@ class JobBook:
                 connection.execute(releases.insert().values(**row, **made, made=told))
         return bool(held)
 
-    def take_over(self, worker: str = "", doing: Iterable[str] = ()) -> list[str]:
+    def take_over(self, worker: str = "", doing: Container[str] = ()) -> list[str]:
         """Give back the jobs of processes that have been silent; gives the names of the jobs.
 
         A living `worker` that has lost sight of jobs of its own says which it is `doing`; its others are given back.
+        Whether it does one is looked up after the list was read: what it has taken meanwhile is not given back.
         """
         ago = write_time(datetime.now(UTC) - timedelta(seconds=SILENT_SECONDS))
-        lost = (jobs.c.worker == worker) & jobs.c.id.not_in(list(doing))
-        silent = workers.c.beat.is_(None) | (workers.c.beat < ago) | lost
+        silent = workers.c.beat.is_(None) | (workers.c.beat < ago) | (jobs.c.worker == worker)
         joined = jobs.outerjoin(workers, jobs.c.worker == workers.c.name)
         wanted = select(jobs).select_from(joined).where((jobs.c.state == "running") & silent)
         with self._store.read() as connection:
-            if connection.execute(wanted.limit(1)).first() is None:
-                return []
+            found = [_job(row) for row in connection.execute(wanted)]
+        if all(each.worker == worker and each.id in doing for each in found):
+            return []
         with self._store.write() as connection:
             found = [_job(row) for row in connection.execute(wanted)]
-            return [each.id for each in found if _give_back(connection, each, died=True)]
+            left = [each for each in found if each.worker != worker or each.id not in doing]
+            return [each.id for each in left if _give_back(connection, each, died=True)]
 
     def _require_room(self, person: Person) -> None:
         open_yet = (jobs.c.person == person.id) & jobs.c.state.in_(("waiting", "running"))
