@@ -54,3 +54,15 @@ def test_what_goes_wrong_says_nothing_of_what_was_written(tmp_path):
         connection.execute(people.insert().values(**row))
     assert "planted-secret" not in f"{raised.value}{raised.value.__context__}"
     store.close()
+
+
+def test_only_its_owner_reads_what_lies_beside_it_while_it_is_open(tmp_path):
+    """SQLite writes what comes in to a file beside it first, which inherits who may read it."""
+    store = ServiceStore(f"sqlite:///{tmp_path}/service.db")
+    store.migrate()
+    with store.write() as connection:
+        row = {"id": "1", "name": "a", "role": "analyst", "chief": False, "active": True, "made": utc_now()}
+        connection.execute(people.insert().values(**row))
+    assert {stat.S_IMODE(each.stat().st_mode) for each in tmp_path.glob("service.db*")} == {0o600}
+    assert len(list(tmp_path.glob("service.db*"))) > 1  # the control: something lies beside it
+    store.close()

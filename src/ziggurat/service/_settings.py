@@ -130,7 +130,12 @@ class ServiceSettings(BaseModel):
         """Where the queue of jobs is kept, beside people and tables."""
         if self.database.get_secret_value():
             return self.database_url.replace("postgresql+psycopg://", "postgresql://", 1)
-        return f"sqlite:///{self.folder.absolute() / 'jobs.db'}"
+        return f"sqlite:///{self.queue_file}"
+
+    @property
+    def queue_file(self) -> Path:
+        """Where the queue is kept without PostgreSQL."""
+        return self.folder.absolute() / "jobs.db"
 
     @property
     def release_key(self) -> Path:

@@ -119,6 +119,21 @@ def test_a_slot_counts_from_when_the_request_came():
     assert desk.clock.now == pytest.approx(begun + 1.0)
 
 
+class AtOnce(Executor):
+    """Does work when it is given, so that it is done before anybody can hear of it."""
+
+    def submit(self, work, /, *args, **more):
+        done: Future = Future()
+        done.set_result(work())
+        return done
+
+
+def test_what_was_done_in_time_is_told_so_after_everything_stood_still():
+    """The machine slept through several slots: what was done before is known to be done."""
+    slots = Slots(AtOnce(), lambda: 9.0, lambda _seconds: asyncio.sleep(0))
+    assert asyncio.run(asyncio.wait_for(slots.keep(0.0, 1.0, lambda: "told"), 60)).doubled == 0
+
+
 def exact_two_sample(first: list[float], second: list[float]) -> float:
     """How probable it is that two samples of one distribution differ so much: an exact permutation test.
 

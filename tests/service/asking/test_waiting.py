@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from contextlib import ExitStack
+from threading import Thread
 
 import pytest
 
@@ -62,3 +64,22 @@ def test_a_caller_who_is_sent_away_is_told_when_to_come_back(served):
     assert [each.status_code for each in told] == [200, 200, 429]
     assert int(told[-1].headers["Retry-After"]) > 0
     assert served.client.get("/health").status_code == 200
+
+
+def test_a_caller_who_asks_from_two_threads_is_known_in_both():
+    """While one takes out what is left and puts it back, none finds the caller unknown, and so with all left."""
+
+    class Watched(OrderedDict):
+        def pop(self, *given):
+            found = super().pop(*given)
+            if not others:
+                others.append(Thread(target=lambda: limit.count("ana")))
+                others[0].start()
+                others[0].join(0.3)  # it cannot end while this one has not
+            return found
+
+    others, limit = [], RateLimit(60, lambda: 0.0)
+    limit._left = Watched()
+    limit.count("ana")
+    others[0].join()
+    assert limit._left["ana"] == (58.0, 0.0)

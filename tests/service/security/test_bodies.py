@@ -192,6 +192,27 @@ def test_a_parquet_file_of_700_million_rows_in_a_few_megabytes_is_refused(served
     told_too_large(served("chief", "POST", "/v1/uploads?filename=a.parquet", content=made.getvalue()))
 
 
+def arrow(rows, streamed=False):
+    import pyarrow as pa
+
+    made = io.BytesIO()
+    table = pa.table({"age": pa.Array.from_buffers(pa.int64(), rows, [None, pa.py_buffer(bytes(8 * rows))])})
+    open_one = pa.ipc.new_stream if streamed else pa.ipc.new_file
+    with open_one(made, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
+        writer.write_table(table)
+    return made.getvalue()
+
+
+@pytest.mark.parametrize(("ending", "streamed"), [("arrow", False), ("feather", True)])
+def test_an_arrow_file_that_unpacks_to_far_more_than_it_is_is_refused(served, ending, streamed):
+    address = f"/v1/uploads?filename=a.{ending}"
+    content = arrow(16 << 20, streamed)
+    assert len(content) < 1 << 20
+    told_too_large(served("chief", "POST", address, content=content))
+    assert left_behind(served) == []
+    assert served("chief", "POST", address, content=arrow(2_000, streamed)).status_code == 201  # the control
+
+
 def test_a_plain_workbook_is_taken(served):
     """The control of the bombs."""
     import openpyxl

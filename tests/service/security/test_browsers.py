@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, BoundedSemaphore
 
 import pytest
 from sqlalchemy import update
 from starlette.testclient import TestClient
 
-from ziggurat.errors import LimitError, SignInError
+from ziggurat.errors import ConflictError, LimitError, SignInError
 from ziggurat.service import make_app
-from ziggurat.service.access import COOKIE, CSRF_HEADER, PeopleBook
-from ziggurat.service.store import browser_sessions, links
+from ziggurat.service.access import COOKIE, CSRF_HEADER, PeopleBook, _people
+from ziggurat.service.store import ServiceStore, browser_sessions, links
+from ziggurat.service.web._limits import RateLimit
 
 PASSWORD = "correct horse battery"
 
@@ -222,3 +224,64 @@ def test_two_applications_of_one_database_know_the_same_browsers(browser):
         assert other.get("/v1/me", cookies=cookies).status_code == 200
         browser.client.post("/v1/sign-out", headers={CSRF_HEADER: told.json()["csrf"]})
         assert other.get("/v1/me", cookies=cookies).status_code == 401
+
+
+def test_whoever_signs_in_by_the_hundred_takes_the_threads_of_nobody(browser, monkeypatch):
+    """Nobody has signed in yet who asks for this: a few hash, a few wait, and the others are sent away at once."""
+    busy = BoundedSemaphore(1)
+    busy.acquire()
+    monkeypatch.setattr(_people, "_effort", busy)
+    monkeypatch.setattr(_people, "_PATIENCE", 0.0)
+    line = BoundedSemaphore(2)
+    monkeypatch.setattr(_people, "_line", line)
+    assert sign_in(browser).status_code == 429
+    assert line.acquire(blocking=False)  # whoever was sent away has left the line
+    assert line.acquire(blocking=False)
+    monkeypatch.setattr(_people, "_PATIENCE", 3600.0)
+    assert sign_in(browser).status_code == 429  # the line is full: nobody waits an hour
+    busy.release()
+    assert sign_in(browser).status_code == 429  # the control: it is the line that refuses
+    line.release()
+    assert sign_in(browser).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/v1/sign-in", "/v1/sign-in/link"])
+def test_an_address_that_tries_too_often_is_sent_away_before_anything_is_looked_up(browser, path):
+    browser.client.app.state.rate = RateLimit(2)
+    body = {"name": "nobody", "password": "x"} if path == "/v1/sign-in" else {"secret": "x"}
+    told = [browser.client.post(path, json=body).status_code for _ in range(3)]
+    assert told == [401, 401, 429]
+
+
+def keep_each_other_out(people):
+    """Two chief stewards keep each other out at the same moment; gives whom it was done to."""
+    chiefs = [people.add(name, "steward", chief=True) for name in ("first", "second")]
+    together = Barrier(2)
+
+    def keep_out(chief):
+        together.wait()
+        try:
+            people.set_active(chief, False)
+        except ConflictError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(2) as pool:
+        done = list(pool.map(keep_out, chiefs))
+    left = [each for each in people.all() if each.chief and each.active]
+    return sorted(done), len(left)
+
+
+def test_two_chief_stewards_do_not_keep_each_other_out(tmp_path):
+    store = ServiceStore(f"sqlite:///{tmp_path}/service.db")
+    store.migrate()
+    assert keep_each_other_out(PeopleBook(store)) == ([False, True], 1)
+    store.close()
+
+
+@pytest.mark.postgres
+def test_two_chief_stewards_do_not_keep_each_other_out_of_postgresql(postgres_uri):
+    store = ServiceStore(postgres_uri.replace("postgresql://", "postgresql+psycopg://", 1))
+    store.migrate()
+    assert keep_each_other_out(PeopleBook(store)) == ([False, True], 1)
+    store.close()

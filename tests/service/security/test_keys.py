@@ -148,3 +148,18 @@ def test_scopes_that_are_none_are_refused(served, scopes):
     assert refused.status_code == 422
     with pytest.raises(ParameterError):
         served.house.keys.make(served.house.people.named("chief"), "x", scopes)
+
+
+def test_a_key_for_a_part_lets_nobody_in_for_everything(served):
+    """A link or a password signs a browser in, which is for all; so does a person who may do everything."""
+    chief = served.house.people.named("chief")
+    narrow = {"Authorization": f"Bearer {served.house.keys.make(chief, 'narrow', ['manage'])[1]}"}
+    ways = (
+        ("/v1/people/chief/link", None),
+        ("/v1/people", {"name": "mine", "role": "steward", "chief": True}),
+        ("/v1/people", {"name": "mine", "role": "analyst", "password": "correct horse battery"}),
+    )
+    for path, body in ways:
+        assert served.client.post(path, json=body, headers=narrow).status_code == 403
+        assert served("chief", "POST", path, body).status_code in (201, 409)  # the control
+    assert served.client.post("/v1/people", json={"name": "ada", "role": "analyst"}, headers=narrow).status_code == 201

@@ -108,6 +108,22 @@ def test_a_budget_takes_no_name_under_which_others_are_charged(served):
     assert served.house.ledger.populations() == []
 
 
+@pytest.mark.parametrize(("name", "population"), [("stolen", "side"), ("side", None), ("side", "stolen")])
+def test_no_table_has_the_name_of_a_budget_of_others(clinic, name, population):
+    """That budget would pay for it: its stewards would grant what its people bear, and it would use up theirs."""
+    clinic.add("stranger", "steward")
+    clinic("chief", "POST", "/v1/populations/club/budgets", {"name": "side", "epsilon": "1"})
+    for who in ("stranger", "chief"):
+        refused = clinic(who, "POST", "/v1/tables", table(name, population))
+        assert (refused.status_code, refused.json()["error"]["kind"]) == (409, "ConflictError")
+    assert clinic("stranger", "POST", "/v1/tables", table("stolen")).status_code == 201  # the control
+
+
+def test_a_table_may_have_the_name_of_a_budget_of_its_own_people(clinic):
+    clinic("chief", "POST", "/v1/populations/clinic/budgets", {"name": "visits", "epsilon": "1"})
+    assert clinic("chief", "POST", "/v1/tables", table("visits", "clinic")).status_code == 201
+
+
 def test_a_right_is_given_to_nobody_whom_it_does_not_fit(clinic):
     for who, may in (("audrey", "ask"), ("audrey", "steward"), ("ana", "steward")):
         assert clinic("chief", "PUT", f"/v1/tables/clinic/rights/{who}", {"may": may}).status_code == 422

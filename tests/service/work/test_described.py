@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ziggurat.errors import ParameterError, ZigguratError
+from ziggurat.errors import AccessError, ParameterError, ZigguratError
 from ziggurat.release.config import KINDS, ReleaseConfig, read_config
 from ziggurat.service.work._described import read_description
 
@@ -139,3 +139,41 @@ def test_every_field_of_a_description_was_looked_at():
     """A new field that names a file must be looked up: whoever adds one meets this digest, and `_RESOLVERS`."""
     fields = {name: sorted(model.model_fields) for name, model in {**KINDS, "whole": ReleaseConfig}.items()}
     assert hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:16] == "acdd28a84f17abbe"
+
+
+def _bring(workshop: Any, name: str, schema: str, content: bytes, *, public: bool = False) -> None:
+    sent = workshop("chief", "POST", f"/v1/uploads?filename={name}.tsv", content=content).json()["upload"]
+    table = {"name": name, "schema": schema, "address": f"upload:{sent}", "public": public}
+    made = workshop("chief", "POST", "/v1/tables", table)
+    assert made.status_code == 201, made.text
+
+
+PLACES = """
+unit: row
+columns:
+  place: {kind: category, role: insensitive, categories: [female, male], categories_from: public}
+"""
+
+
+def test_a_private_table_is_no_list_of_public_places(workshop):
+    """What lies in it would leave in every trajectory, and nobody would have paid for it."""
+    for name, public in (("homes", False), ("stations", True)):
+        _bring(workshop, name, PLACES, b"place\nfemale\nmale\n", public=public)
+    with pytest.raises(AccessError):
+        _look_up(workshop, {**VISITS, "places": {"table": "homes"}})
+    assert "places.tsv" in _look_up(workshop, {**VISITS, "places": {"table": "stations"}}).links  # the control
+
+
+def test_the_schema_of_a_table_is_replaced_by_that_of_no_other(workshop):
+    """A table called places was opened by the schema of the places, of which each row is a unit of its own."""
+    _bring(workshop, "stations", PLACES, b"place\nfemale\nmale\n", public=True)
+    workshop.clinic("places")
+    with pytest.raises(ParameterError, match="Two files"):
+        _look_up(workshop, {**VISITS, "places": {"table": "stations"}}, table="places")
+
+
+def test_a_table_called_release_is_released(workshop):
+    workshop.clinic("release")
+    files = _look_up(workshop, {**COUNT, "sql": "SELECT COUNT(*) AS n FROM release"}, table="release").files
+    assert "patient" in files["release.yaml"]
+    assert sum("SELECT COUNT" in text for text in files.values()) == 1

@@ -8,6 +8,7 @@ import pytest
 
 from ziggurat.release._gate import DEFAULTS
 
+COUNT = {"kind": "question", "sql": "SELECT COUNT(*) AS n FROM clinic", "epsilon": "0.5", "rows_per_unit": 1}
 _AS_IT_IS = {"technique": "keep", "because": "a test"}
 STOPPED = {
     "kind": "masked table", "out": "clinic.csv",
@@ -94,3 +95,22 @@ def test_decisions_are_told_or_refused_in_words(workshop, said: dict[str, Any], 
     assert told.status_code == status, told.text
     if status == 200:
         assert told.json()["candidates"]
+
+
+def test_a_job_that_is_taken_while_others_are_looked_for_is_not_given_back(workshop, monkeypatch):
+    """Whoever looks for lost jobs of its own does so beside the thread that takes new ones."""
+    identity = workshop.release("chief", {**COUNT}).json()["id"]
+    book, doing = workshop.house.jobs, set()
+    usual = book._store.read
+
+    def take_meanwhile():
+        monkeypatch.setattr(book._store, "read", usual)
+        doing.add(identity)
+        assert book.claim(identity, 0, workshop.house.worker)
+        return usual()
+
+    monkeypatch.setattr(book._store, "read", take_meanwhile)
+    assert book.take_over(workshop.house.worker, doing) == []
+    assert (book.get(identity).state, book.get(identity).deaths) == ("running", 0)
+    doing.clear()
+    assert book.take_over(workshop.house.worker, doing) == [identity]  # the control: it has lost sight of it

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ziggurat.release.bundle import verify_bundle
+from ziggurat.service.store import parse_time
 from ziggurat.service.work import FINAL, _book
-from ziggurat.service.work._book import parse_time
 
 COUNT = {"kind": "question", "sql": "SELECT COUNT(*) AS n FROM clinic", "epsilon": "0.5", "rows_per_unit": 1}
 ANONYMIZED = {

@@ -135,6 +135,9 @@ def test_a_worker_says_nothing_about_hosted_consoles(workshop, tmp_path: Path):
         try:
             identity = workshop.release("chief", {**COUNT, "epsilon": "900"}).json()["id"]
             _wait(lambda: _is_over(workshop, identity))
+            found = list(workshop.house.settings.folder.glob("*.db*"))
+            assert {each.name.partition(".")[0] for each in found} == {"jobs", "ledger", "service"}
+            assert not [each.name for each in found if each.stat().st_mode & 0o77]
             worker.send_signal(signal.SIGTERM)
             assert worker.wait(_PATIENCE) == 0
         finally:

@@ -15,7 +15,7 @@ from ziggurat.errors import (
     MixedNeighboursError,
     ParameterError,
 )
-from ziggurat.ledger import Ledger, LedgerMark
+from ziggurat.ledger import Entry, Ledger, LedgerMark
 from ziggurat.privacy import Amount, Event, Neighbours, event_from_dict
 from ziggurat.queries import Answer, Question, Terms
 from ziggurat.queries.answering import GROUP_SIZE, QuestionPlan
@@ -61,6 +61,8 @@ class Past(Shown):
         Whether its noise was seeded, so that the answer may never be published.
     answer
         What was answered; None if no answer came, or has not come yet.
+    answered
+        When the ledger was told the answer, in UTC; empty without one.
     """
 
     time: str
@@ -68,6 +70,7 @@ class Past(Shown):
     event: Event
     rehearsal: bool
     answer: Answer | WorkloadAnswer | None
+    answered: str = ""
 
     def _card(self) -> Card:
         came = "" if self.answer is not None else ", without an answer"
@@ -256,9 +259,9 @@ class Session(Shown):
     def history(self) -> list[Past]:
         """What this analyst has paid for, oldest first; a question that was replayed is listed once."""
         entries = self._ledger.history(self._budget, self._analyst)
-        answers = {each.data["reservation"]: each.data["answer"] for each in entries if each.kind == "commit"}
+        answers = {each.data["reservation"]: each for each in entries if each.kind == "commit"}
         reserved = [each for each in entries if each.kind == "reserve" and _is_ours(each.data["question"])]
-        return [_past(each.time, each.data, answers.get(each.seq)) for each in reserved]
+        return [_past(each, answers.get(each.seq)) for each in reserved]
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -393,7 +396,9 @@ def _is_ours(question: Any) -> bool:
 _KINDS: dict[str, type[Answer] | type[WorkloadAnswer]] = {"question": Answer, "workload": WorkloadAnswer}
 
 
-def _past(time: str, data: Mapping[str, Any], stored: Any) -> Past:
-    question = data["question"]
-    answer = None if stored is None else _KINDS[question["kind"]].from_dict(unpack(stored))
-    return Past(time, question["question"], event_from_dict(data["event"]), data["rehearsal"], answer)
+def _past(reserved: Entry, told: Entry | None) -> Past:
+    question, event = reserved.data["question"], event_from_dict(reserved.data["event"])
+    asked = reserved.time, question["question"], event, reserved.data["rehearsal"]
+    if told is None:
+        return Past(*asked, None)
+    return Past(*asked, _KINDS[question["kind"]].from_dict(unpack(told.data["answer"])), told.time)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from threading import BoundedSemaphore
 from typing import Any
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.exc import IntegrityError
 
 from ziggurat.errors import ConflictError, LimitError, ParameterError, SignInError, UnknownNameError
@@ -24,7 +24,9 @@ _SHORTEST, _LONGEST = 12, 1024  # of passwords
 _NOBODY = "$argon2id$v=19$m=65536,t=3,p=4$MDEyMzQ1Njc4OWFiY2RlZg$J8tTP+9DT+kQd7LgcVPPX9sj1G4b7ZxPIGHnWNZqGbM"
 _AT_ONCE = 4  # each takes 64 MiB and a good part of a second, and nobody has signed in yet who asks for one
 _PATIENCE = 10.0
+_CROWDED = "Too many sign in at once; come back in a few seconds."
 _effort = BoundedSemaphore(_AT_ONCE)
+_line = BoundedSemaphore(3 * _AT_ONCE)  # more than these neither hash nor wait: they would take the threads of all
 
 
 @dataclass(frozen=True)
@@ -146,10 +148,11 @@ class PeopleBook:
 
         The last chief steward stays, because nobody could let anybody in any more.
         """
-        others = (people.c.chief.is_(True)) & (people.c.active.is_(True)) & (people.c.id != person.id)
+        chiefs = select(people.c.id).where(people.c.chief.is_(True) & people.c.active.is_(True))
         with self._store.write() as connection:
-            left = connection.execute(select(func.count()).select_from(people).where(others)).scalar()
-            last = person.chief and not active and not left
+            # Locked, so that of two who keep each other out at the same time one waits, and finds nobody left.
+            left = connection.execute(chiefs.order_by(people.c.id).with_for_update()).scalars().all()
+            last = person.chief and not active and not set(left) - {person.id}
             if not last:
                 connection.execute(update(people).where(people.c.id == person.id).values(active=active))
                 connection.execute(delete(browser_sessions).where(browser_sessions.c.person == person.id))
@@ -180,9 +183,14 @@ def _hash(password: str) -> str:
 @contextmanager
 def _exert() -> Iterator[None]:
     """Hash a few passwords at a time: many at once would take the memory of everybody."""
-    if not _effort.acquire(timeout=_PATIENCE):
-        raise LimitError("Too many sign in at once; come back in a few seconds.")
+    if not _line.acquire(blocking=False):
+        raise LimitError(_CROWDED)
     try:
-        yield
+        if not _effort.acquire(timeout=_PATIENCE):
+            raise LimitError(_CROWDED)
+        try:
+            yield
+        finally:
+            _effort.release()
     finally:
-        _effort.release()
+        _line.release()

@@ -132,11 +132,20 @@ class Repeats:
             self._doing.discard((person.id, key))
 
     def forget(self, person: Person, key: str) -> None:
-        """Let a request be done anew: it failed before anything was decided."""
+        """Let a request be done anew: it was refused before anything can have been paid."""
         mine = _is(person, key) & repeats.c.body.is_(None) & (repeats.c.worker == self._worker)
         try:
             with self._store.write() as connection:
                 connection.execute(delete(repeats).where(mine))
+        finally:
+            self._doing.discard((person.id, key))
+
+    def let_go(self, person: Person, key: str) -> None:
+        """Let the next one go on, under the same mark: it failed, and something may have been paid all the same."""
+        mine = _is(person, key) & repeats.c.body.is_(None) & (repeats.c.worker == self._worker)
+        try:
+            with self._store.write() as connection:
+                connection.execute(update(repeats).where(mine).values(worker=""))
         finally:
             self._doing.discard((person.id, key))
 

@@ -89,6 +89,7 @@ class Slots:
         doubled = 0
         while True:
             await self._until(begun + seconds * 2**doubled)
+            await self._sleep(0)  # what is done becomes known to be, also where everything stood still meanwhile
             if running.done():
                 return Kept(running.result(), seconds, doubled)
             doubled += 1

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import bz2
 import lzma
+import subprocess
+import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -18,10 +20,12 @@ from ziggurat.errors import DataError, TooLargeError
 
 _WORKBOOKS = ("xlsx", "ods")
 _OF_R = ("rds", "rdata")
+_OF_ARROW = ("arrow", "feather")
 _MOST_TIMES, _ALWAYS = 50, 1 << 26  # unpacked, in times of the file, or bytes if that is more
 _PIECE = 1 << 16
 _MOST_PARTS = 10_000
 _LOCAL_HEADER = 30
+_MORE = "The file unpacks to far more than it is; save it as CSV."
 _BEGINNINGS: dict[bytes, Callable[[], zlib._Decompress | bz2.BZ2Decompressor | lzma.LZMADecompressor]] = {
     b"\x1f\x8b": lambda: zlib.decompressobj(31),
     b"BZ": bz2.BZ2Decompressor,
@@ -48,6 +52,8 @@ def require_harmless(file: Path, ending: str, longest: int) -> None:
             _count(_unpack_whole(file), most)
         elif ending == "parquet":
             _require_moderate(file, most)
+        elif ending in _OF_ARROW:
+            _require_measured(file, most)
     except (zipfile.BadZipFile, OSError, ValueError, EOFError, zlib.error, lzma.LZMAError, NotImplementedError):
         broken = True
     if broken:
@@ -59,7 +65,7 @@ def _count(pieces: Iterator[bytes], most: int) -> None:
     for piece in pieces:
         seen += len(piece)
         if seen > most:
-            raise TooLargeError("The file unpacks to far more than it is; save it as CSV.")
+            raise TooLargeError(_MORE)
 
 
 def _unpack_parts(file: Path) -> Iterator[bytes]:
@@ -119,4 +125,13 @@ def _require_moderate(file: Path, most: int) -> None:
     groups = range(known.num_row_groups)
     held = sum(known.row_group(each).total_byte_size for each in groups) + known.num_rows * known.num_columns
     if held > most:
-        raise TooLargeError("The file unpacks to far more than it is; save it as CSV.")
+        raise TooLargeError(_MORE)
+
+
+def _require_measured(file: Path, most: int) -> None:
+    """Refuse an Arrow file that a process with so much memory cannot unpack."""
+    script = Path(__file__).with_name("_measuring.py")
+    command = [sys.executable, "-P", str(script), str(file), str(most)]
+    ended = subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL)  # noqa: S603 - this Python
+    if ended.returncode:
+        raise TooLargeError(_MORE)

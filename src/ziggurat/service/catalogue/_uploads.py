@@ -66,7 +66,8 @@ class UploadFolder:
         if ending not in ENDINGS:
             raise DataError(f"Files of this kind are not read here; {nearest(ending, ENDINGS)}")
         place = self._of(person)
-        place.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for each in (self._folder, place):
+            each.mkdir(parents=True, exist_ok=True, mode=0o700)
         name, size = f"{token_hex(16)}.{ending}", 0
         draft = place / f".{name}"
         try:

@@ -33,6 +33,24 @@ def utc_in(seconds: float = 0) -> str:
     return (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
+def parse_time(text: str) -> datetime:
+    """Read a time of this database."""
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+def seconds_to(moment: str) -> float:
+    """How many seconds are left until a time of this database; below zero once it is over."""
+    return (parse_time(moment) - datetime.now(UTC)).total_seconds()
+
+
+def end_slot(begun: str, ended: str, seconds: float) -> str:
+    """When something may be told that began and ended then: at the end of its slot, doubled until it had ended."""
+    first, last = parse_time(begun), parse_time(ended)
+    while first + timedelta(seconds=seconds) < last:
+        seconds *= 2
+    return (first + timedelta(seconds=seconds)).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
 class ServiceStore:
     """What a service remembers beside its ledger.
 
@@ -49,7 +67,7 @@ class ServiceStore:
         self.url = make_url(url)
         options: dict[str, Any] = {"pool_pre_ping": not self.in_file}
         if self.in_file:
-            Path(str(self.url.database)).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            keep_to_owner(Path(str(self.url.database)))
             options |= {"connect_args": {"timeout": _PATIENCE}, "poolclass": QueuePool, "pool_size": 20}
         self.engine = create_engine(self.url, **options)
         if self.in_file:
@@ -73,8 +91,6 @@ class ServiceStore:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATING})
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
-        if self.in_file:
-            Path(str(self.url.database)).chmod(0o600)
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
@@ -91,6 +107,21 @@ class ServiceStore:
     def close(self) -> None:
         """Let go of the database."""
         self.engine.dispose()
+
+
+def keep_to_owner(database: Path) -> None:
+    """Make the file of a database that its owner alone reads, and so whatever SQLite writes beside it.
+
+    It takes who may read those from the file itself, as it is when they are made: later would be too late.
+    """
+    try:
+        database.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        database.touch(mode=0o600)
+        database.chmod(0o600)
+    except OSError:
+        raise UnavailableError(
+            f"The database {str(database)!r} cannot be written; check the folder it lies in."
+        ) from None
 
 
 def forget_workers(store: ServiceStore, begins: str) -> None:

@@ -1,8 +1,9 @@
 """What is paid for on its way: begun once, planned from public facts, answered in its slot, kept before it is told.
 
 Promise: once it was begun it runs to its end, whether somebody still waits or not: what was paid for is kept, and told
-to whoever sends the request again with its Idempotency-Key. What failed before anything was paid is not kept, so that
-sending it again asks anew.
+to whoever sends the request again with its Idempotency-Key, but to nobody before its slot ends. What failed before
+anything was paid is not kept, so that sending it again asks anew, under the mark of before: nothing that may have been
+paid under it is forgotten.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from ziggurat.ledger import LedgerMark
 from ziggurat.release import Release, Session
 from ziggurat.release.config import QuestionSaid, WorkloadSaid
 from ziggurat.service._house import ServiceHouse
-from ziggurat.service.access import Caller
+from ziggurat.service.access import Caller, Person
 from ziggurat.service.asking import Kept, Repeated
 from ziggurat.service.web._errors import error_body, place_of, tell_error
 
@@ -47,6 +48,15 @@ class PaidWork:
 
     pay: Callable[[LedgerMark | None], dict[str, Any]]
     seconds: float
+
+
+@dataclass(frozen=True)
+class PaidOutcome:
+    """What came of paid work: a status, a body, and whether it is for ever or may be asked anew."""
+
+    status: int
+    body: dict[str, Any]
+    decided: bool = True
 
 
 @dataclass(frozen=True)
@@ -87,40 +97,44 @@ class Asked:
             if isinstance(ready, Repeated):
                 return Told(ready.status, {**json.loads(ready.body), "slot": None}, again=True)
             planned, mark = ready
-            kept: Kept[tuple[int, dict[str, Any]]] = await self.house.slots.keep(
+            kept: Kept[PaidOutcome] = await self.house.slots.keep(
                 self.begun, planned.seconds, lambda: self._pay(planned, mark)
             )
-        status, body = kept.outcome
+            status, body = await run_in_threadpool(self._keep, kept.outcome)
         return Told(status, {**body, "slot": kept.to_dict()}, doubled=kept.doubled)
 
     def _prepare(self) -> Repeated | tuple[PaidWork, LedgerMark | None]:
-        mark = None
-        if self.key is not None:
-            told = self.house.repeats.begin(self.caller.person, self.key, self.said, self.house.desk.mark())
-            if isinstance(told, Repeated):
-                return told
-            mark = told.mark
+        if self.key is None:
+            return self.plan(), None
+        fresh = self.house.desk.mark()
+        told = self.house.repeats.begin(self.caller.person, self.key, self.said, fresh)
+        if isinstance(told, Repeated):
+            return told
         try:
-            return self.plan(), mark
+            return self.plan(), told.mark
         except BaseException:
-            self._forget()
+            self._give_up(self.house.repeats.forget if told.mark == fresh else self.house.repeats.let_go)
             raise
 
-    def _pay(self, planned: PaidWork, mark: LedgerMark | None) -> tuple[int, dict[str, Any]]:
-        """Pay and answer, and keep what came of it; what fails is told in the slot too, because rows may decide it."""
-        decided = True
+    def _pay(self, planned: PaidWork, mark: LedgerMark | None) -> PaidOutcome:
+        """Pay and answer; what fails is told in the slot too, because rows may decide it."""
         try:
-            status, told = 200, planned.pay(mark)
+            return PaidOutcome(200, planned.pay(mark))
         except ZigguratError as error:
             status, told = tell_error(error)
             decided = error.paid or (status != _UNAVAILABLE and not isinstance(error, PendingError))
+            return PaidOutcome(status, told, decided)
         except Exception as error:  # noqa: BLE001 - its words may quote cells
             structlog.get_logger().error("failed", error=type(error).__name__, at=place_of(error))
-            status, told = 500, error_body("ServiceError", "The service failed while it answered.", 500)
+            return PaidOutcome(500, error_body("ServiceError", "The service failed while it answered.", 500))
+
+    def _keep(self, outcome: PaidOutcome) -> tuple[int, dict[str, Any]]:
+        """Keep what came of it once its slot is over: whoever sends it again before is told that it is being done."""
+        status, told = outcome.status, outcome.body
         if self.key is None:
             return status, told
-        if not decided:
-            self._forget()
+        if not outcome.decided:
+            self._give_up(self.house.repeats.let_go)
             return status, told
         try:
             kept = self.house.repeats.end(self.caller.person, self.key, status, json.dumps(told))
@@ -128,10 +142,9 @@ class Asked:
             return tell_error(error)
         return kept.status, json.loads(kept.body)
 
-    def _forget(self) -> None:
-        if self.key is not None:
-            with suppress(UnavailableError):  # the next one finds that nobody does it
-                self.house.repeats.forget(self.caller.person, self.key)
+    def _give_up(self, how: Callable[[Person, str], None]) -> None:
+        with suppress(UnavailableError):  # the next one finds that nobody does it
+            how(self.caller.person, str(self.key))
 
 
 def ask_question(

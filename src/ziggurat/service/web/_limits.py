@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from threading import Lock
 from typing import Any
 
 from ziggurat.errors import LimitError, TooLargeError
@@ -100,14 +101,20 @@ class RateLimit:
     def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._per_minute, self._clock = per_minute, clock
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._lock = Lock()  # routes count in several threads; between taking and putting back, a caller is unknown
 
     def count(self, caller: str) -> None:
         """Count a request; `LimitError` if it is one too many."""
-        now = self._clock()
+        with self._lock:
+            left = self._take(caller, self._clock())
+        if left < 1:
+            raise LimitError(f"More than {self._per_minute} requests in a minute; come back in a few seconds.")
+
+    def _take(self, caller: str, now: float) -> float:
+        """Take one of what a caller may make, and give how many there were."""
         left, seen = self._left.pop(caller, (float(self._per_minute), now))
         left = min(float(self._per_minute), left + (now - seen) * self._per_minute / 60)
         self._left[caller] = (max(left - 1, 0.0) if left >= 1 else left, now)
         if len(self._left) > _MOST_KNOWN:
             self._left.popitem(last=False)
-        if left < 1:
-            raise LimitError(f"More than {self._per_minute} requests in a minute; come back in a few seconds.")
+        return left

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,7 +20,7 @@ from sqlalchemy.exc import IntegrityError
 
 from ziggurat.errors import ConflictError, LimitError, ParameterError, UnknownNameError
 from ziggurat.service.access import Person
-from ziggurat.service.store import ServiceStore, jobs, releases, utc_now, workers
+from ziggurat.service.store import ServiceStore, end_slot, jobs, releases, utc_now, workers
 from ziggurat.service.work._folders import JobFolder
 
 FINAL = ("done", "failed", "stopped", "cancelled")
@@ -85,11 +85,7 @@ class Job:
         """When its end may be told; None if it has not ended."""
         if self.ended is None or not self.slot or self.begun is None:
             return self.ended
-        begun, ended = parse_time(self.begun), parse_time(self.ended)
-        slot = self.slot
-        while begun + timedelta(seconds=slot) < ended:
-            slot *= 2
-        return write_time(begun + timedelta(seconds=slot))
+        return end_slot(self.begun, self.ended, self.slot)
 
     @property
     def shown(self) -> Job:
@@ -189,6 +185,14 @@ class JobBook:
         with self._store.read() as connection:
             return [_job(row) for row in connection.execute(wanted.order_by(jobs.c.made.desc()).limit(limit))]
 
+    def untold(self, person: Person) -> list[Job]:
+        """The jobs of somebody that were begun, and whose end is not told before their slot ends."""
+        slotted = (jobs.c.person == person.id) & jobs.c.slot.is_not(None) & jobs.c.begun.is_not(None)
+        with self._store.read() as connection:
+            newest = select(jobs).where(slotted).order_by(jobs.c.begun.desc()).limit(2 * MOST_OPEN)
+            found = [_job(row) for row in connection.execute(newest)]
+        return [job for job in found if job.shown.state not in FINAL]
+
     def waiting(self) -> list[tuple[str, int]]:
         """The jobs that nobody does, oldest first, and whose turn it is."""
         with self._store.read() as connection:
@@ -265,28 +269,30 @@ class JobBook:
                 connection.execute(releases.insert().values(**row, **made, made=told))
         return bool(held)
 
-    def take_over(self, worker: str = "", doing: Iterable[str] = ()) -> list[str]:
+    def take_over(self, worker: str = "", doing: Container[str] = ()) -> list[str]:
         """Give back the jobs of processes that have been silent; gives the names of the jobs.
 
         A living `worker` that has lost sight of jobs of its own says which it is `doing`; its others are given back.
+        Whether it does one is looked up after the list was read: what it has taken meanwhile is not given back.
         """
         ago = write_time(datetime.now(UTC) - timedelta(seconds=SILENT_SECONDS))
-        lost = (jobs.c.worker == worker) & jobs.c.id.not_in(list(doing))
-        silent = workers.c.beat.is_(None) | (workers.c.beat < ago) | lost
+        silent = workers.c.beat.is_(None) | (workers.c.beat < ago) | (jobs.c.worker == worker)
         joined = jobs.outerjoin(workers, jobs.c.worker == workers.c.name)
         wanted = select(jobs).select_from(joined).where((jobs.c.state == "running") & silent)
         with self._store.read() as connection:
-            if connection.execute(wanted.limit(1)).first() is None:
-                return []
+            found = [_job(row) for row in connection.execute(wanted)]
+        if all(each.worker == worker and each.id in doing for each in found):
+            return []
         with self._store.write() as connection:
             found = [_job(row) for row in connection.execute(wanted)]
-            return [each.id for each in found if _give_back(connection, each, died=True)]
+            left = [each for each in found if each.worker != worker or each.id not in doing]
+            return [each.id for each in left if _give_back(connection, each, died=True)]
 
     def _require_room(self, person: Person) -> None:
         open_yet = (jobs.c.person == person.id) & jobs.c.state.in_(("waiting", "running"))
         with self._store.read() as connection:
             count = connection.execute(select(func.count()).select_from(jobs).where(open_yet)).scalar_one()
-        if count >= MOST_OPEN:
+        if count + sum(job.ended is not None for job in self.untold(person)) >= MOST_OPEN:
             raise LimitError(f"{MOST_OPEN} of your jobs are not done yet; wait for one, or cancel one.")
 
     def _repeated(self, key: str | None, kind: str, request: dict[str, Any]) -> Job | None:
@@ -317,11 +323,6 @@ def _held(job: Job) -> Any:
     """The row of a job, as long as the process that has it has it."""
     whose = (jobs.c.worker == job.worker) & (jobs.c.turn == job.turn)
     return (jobs.c.id == job.id) & (jobs.c.state == "running") & whose
-
-
-def parse_time(text: str) -> datetime:
-    """Read a time of the database."""
-    return datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
 def write_time(moment: datetime) -> str:

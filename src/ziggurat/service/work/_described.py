@@ -141,7 +141,7 @@ class ReleaseNames:
             raise ParameterError(f"The table is about the population {facts.population!r}; leave 'population' out.")
         files = _Files(self, person)
         table = files.table(facts, config.table)
-        files.texts[f"{config.table}.yaml"] = facts.schema_text
+        files.text(f"{config.table}.yaml", facts.schema_text)
         _require_options(config)
         release = _RESOLVERS.get(config.release.kind, _as_said)(files, config.release, facts)
         changed = {
@@ -214,8 +214,11 @@ class _Files:
             raise ParameterError(f"{stem!r} is a file that ends in {' or '.join(endings)}; send that.")
         return self.link(f"{stem}{place.suffix}", place)
 
-    def either(self, name: str, stem: str) -> str:
-        """Link a file that whoever asks brought, or the file of a table that they look after or that is no secret."""
+    def either(self, name: str, stem: str, *, known: bool = False) -> str:
+        """Link a file that whoever asks brought, or the file of a table that they look after or that is no secret.
+
+        What counts as `known` to everybody, such as the places of visits, is no private table.
+        """
         if _UPLOAD.fullmatch(name):
             return self.upload(name, stem)
         if not _TABLE.fullmatch(name):
@@ -224,9 +227,11 @@ class _Files:
         facts = self.names._shelf.facts(name)
         if not facts.public:
             self.names._rights.require(self.person, name, "steward")
+        if not facts.public and known:
+            raise AccessError(f"The table {name!r} is not public, and what it holds would leave for nothing.")
         found = self.table(facts, stem)
         if found in self.links:
-            self.texts[f"{stem}.yaml"] = facts.schema_text
+            self.text(f"{stem}.yaml", facts.schema_text)
         return found
 
     def folder(self, name: str, stem: str, kind: str) -> str:
@@ -239,10 +244,18 @@ class _Files:
 
     def link(self, name: str, target: Path) -> str:
         """Link a file or folder under a name of ours."""
-        if name in (*self.links, *self.texts, DESCRIPTION, BUNDLE):
-            raise ParameterError(f"Two files of the release would be called {name!r}; name each once.")
+        self._require_free(name)
         self.links[name] = target
         return name
+
+    def text(self, name: str, text: str) -> None:
+        """Put a text beside the description; no second one takes its place."""
+        self._require_free(name)
+        self.texts[name] = text
+
+    def _require_free(self, name: str) -> None:
+        if name in (*self.links, *self.texts, DESCRIPTION, BUNDLE):
+            raise ParameterError(f"Two files of the release would be called {name!r}; name each once.")
 
 
 def read_description(said: Mapping[str, Any]) -> ReleaseConfig:
@@ -331,7 +344,7 @@ def _words(files: _Files, name: str, said: Any) -> Any:
 def _visited(files: _Files, said: Any, facts: ShelvedTable) -> Any:  # noqa: ARG001
     if not said.places.table:
         return said
-    places = said.places.model_copy(update={"table": files.either(said.places.table, "places")})
+    places = said.places.model_copy(update={"table": files.either(said.places.table, "places", known=True)})
     return said.model_copy(update={"places": places})
 
 

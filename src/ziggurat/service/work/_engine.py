@@ -19,7 +19,7 @@ from sqlalchemy.exc import IntegrityError
 
 from ziggurat.errors import UnavailableError, ZigguratError
 from ziggurat.service._settings import ServiceSettings
-from ziggurat.service.store import ServiceStore, job_slots, workers
+from ziggurat.service.store import ServiceStore, job_slots, keep_to_owner, workers
 from ziggurat.service.work._book import SILENT_SECONDS
 
 QUEUE, WORKFLOW = "ziggurat-jobs", "ziggurat-job"
@@ -59,6 +59,8 @@ class JobQueue:
 
     def __init__(self, settings: ServiceSettings, slot: str, do: Callable[[str, int], bool]) -> None:
         _quieten()
+        if not settings.database.get_secret_value():
+            keep_to_owner(settings.queue_file)
         DBOS(config={
             "name": "ziggurat", "system_database_url": settings.queue_url, "executor_id": slot,
             "application_version": _VERSION, "serializer": PlainJson(), "log_level": "CRITICAL", "enable_otlp": False,

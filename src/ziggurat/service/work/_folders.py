@@ -18,7 +18,7 @@ from ziggurat.files import write_text
 
 _ID = re.compile(r"[0-9a-f]{16}")
 _OWNER_ONLY = 0o600
-DESCRIPTION, BUNDLE, PUBLIC, JOURNAL = "release.yaml", "bundle.zip", "public.zip", "journal"
+DESCRIPTION, BUNDLE, PUBLIC, JOURNAL = "release-said.yaml", "bundle.zip", "public.zip", "journal"  # no table's name
 TASK, LOCK = "task.json", "lock"
 
 

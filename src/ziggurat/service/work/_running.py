@@ -42,7 +42,7 @@ def run_jobs(settings: ServiceSettings, stopping: Event | None = None) -> None:
         try:
             while not ended.wait(_LOOK_SECONDS):
                 with suppress(UnavailableError):
-                    house.jobs.take_over(house.worker, tuple(hand.doing))
+                    house.jobs.take_over(house.worker, hand.doing)
                     for identity, turn in house.jobs.waiting():
                         queue.put(identity, turn)
         finally:

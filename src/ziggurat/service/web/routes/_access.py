@@ -11,6 +11,7 @@ from ziggurat.service._house import ServiceHouse
 from ziggurat.service.access import COOKIE, Person
 from ziggurat.service.web._calling import Calling, House
 from ziggurat.service.web.routes._bodies import Body
+from ziggurat.service.web.routes._calls import from_where
 
 router = APIRouter(prefix="/v1", tags=["signing in"])
 
@@ -31,13 +32,15 @@ class LinkBody(Body):
 @router.post("/sign-in")
 def sign_in(body: PasswordBody, request: Request, response: Response, house: House) -> dict[str, Any]:
     """Sign a browser in with a password; gives the secret that its forms send along."""
+    request.app.state.rate.count(from_where(request))
     request.app.state.sign_ins.count(body.name)
     return _begin(house.people.sign_in(body.name, body.password), response, house)
 
 
 @router.post("/sign-in/link")
-def follow_link(body: LinkBody, response: Response, house: House) -> dict[str, Any]:
+def follow_link(body: LinkBody, request: Request, response: Response, house: House) -> dict[str, Any]:
     """Sign a browser in with a link that works once."""
+    request.app.state.rate.count(from_where(request))
     return _begin(house.links.use(body.secret), response, house)
 
 

@@ -52,6 +52,8 @@ def everybody(house: House, caller: Calling) -> dict[str, Any]:
 def add(body: PersonBody, house: House, caller: Calling) -> dict[str, Any]:
     """Add somebody; for chief stewards."""
     caller.require_chief()
+    if body.chief or body.password:
+        caller.require_all()
     made = house.people.add(
         body.name, body.role, chief=body.chief, password=body.password, subject=body.subject
     )  # fmt: skip
@@ -76,6 +78,7 @@ def change(name: Name, body: ChangeBody, house: House, caller: Calling) -> dict[
 def link(name: Name, house: House, caller: Calling) -> dict[str, str]:
     """Make a link that signs somebody in once, within a day; for chief stewards."""
     caller.require_chief()
+    caller.require_all()
     secret = house.links.make(house.people.named(name))
     return {"link": f"{house.settings.address}/#link={secret}", "secret": secret}
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import JSONResponse
 from pydantic import Field
+from starlette.concurrency import run_in_threadpool
 
 from ziggurat.errors import LedgerUseError
 from ziggurat.release.config import QuestionSaid, WorkloadSaid
+from ziggurat.release.questions import Past
+from ziggurat.service._house import ServiceHouse
+from ziggurat.service.access import Caller
+from ziggurat.service.store import end_slot, seconds_to, utc_now
 from ziggurat.service.web._asking import ask_question, send_told
 from ziggurat.service.web._calling import Calling, House
 from ziggurat.service.web.routes._bodies import Body, TableName
@@ -77,19 +83,39 @@ async def ask(
 
 
 @router.get("/history")
-def history(house: House, caller: Calling, table: TableName) -> dict[str, Any]:
-    """List what whoever asks has paid for about a table, with the answers, so that nothing is bought twice."""
+async def history(house: House, caller: Calling, table: TableName) -> dict[str, Any]:
+    """List what whoever asks has paid for about a table, with the answers, so that nothing is bought twice.
+
+    An answer is here when its slot has ended; for the slot of a question that was just asked this waits.
+    """
     caller.require("read", ("analyst", "steward"))
+    past, seconds = await run_in_threadpool(_look_back, house, caller, table)
+    if past and (left := seconds_to(end_slot(past[-1].time, past[-1].time, seconds))) > 0:
+        await asyncio.sleep(left)
+        past, _ = await run_in_threadpool(_look_back, house, caller, table)
+    since = min((str(job.begun) for job in await run_in_threadpool(house.jobs.untold, caller.person)), default=None)
+    return {"questions": [_show(each, _is_told(each, seconds, since)) for each in past]}
+
+
+def _look_back(house: ServiceHouse, caller: Caller, table: str) -> tuple[list[Past], float]:
+    """What somebody has paid for about a table, and how long the slots of its answers are."""
     try:
         past = house.desk.session(caller.person, [table]).history()
     except LedgerUseError:  # who was granted nothing has paid for nothing
         past = []
+    return past, house.shelf.facts(table).slot or house.settings.slot
+
+
+def _is_told(past: Past, seconds: float, since: str | None) -> bool:
+    """Whether an answer may be seen: its slot has ended, and it is of no job whose slot has not."""
+    if not past.answered or (since is not None and past.time >= since):
+        return False
+    return end_slot(past.time, past.answered, seconds) <= utc_now()
+
+
+def _show(past: Past, told: bool) -> dict[str, Any]:
+    answer = past.answer.to_dict() if told and past.answer is not None else None
     return {
-        "questions": [
-            {
-                "time": each.time, "question": each.question, "rehearsal": each.rehearsal,
-                "event": each.event.to_dict(), "answer": None if each.answer is None else each.answer.to_dict(),
-            }
-            for each in past
-        ]
+        "time": past.time, "question": past.question, "rehearsal": past.rehearsal, "event": past.event.to_dict(),
+        "answer": answer,
     }  # fmt: skip

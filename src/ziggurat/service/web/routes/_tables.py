@@ -76,6 +76,7 @@ def register(body: TableBody, house: House, caller: Calling) -> dict[str, Any]:
         house.uploads.find(caller.person, name)
     elif kind not in ("invented", "open") and not caller.person.chief:
         raise AccessError("Tables of databases are registered by chief stewards; ask one, or send the table.")
+    _require_account(house, body.name, body.population or body.name)
     _require_population(house, caller, body.population or body.name)
     made = house.shelf.place(
         caller.person, body.name, body.schema_text, body.address, inside=body.inside,
@@ -147,6 +148,15 @@ def take(name: TableName, person: Name, house: House, caller: Calling) -> dict[s
         raise ConflictError("A steward does not take the table away from themselves; another one does.")
     house.rights.take(house.people.named(person), name)
     return {"table": name, "person": person}
+
+
+def _require_account(house: ServiceHouse, name: str, population: str) -> None:
+    """Refuse a name that the ledger has for a budget of other people: their budget would pay for the table."""
+    for each in (name, population):
+        if house.ledger.population(each) not in (each, population):
+            raise ConflictError(f"There is a budget of the name {each!r} about other people; take another name.")
+    if house.ledger.population(population) != population:
+        raise ConflictError(f"{population!r} is the name of a budget, not of a population; take another name.")
 
 
 def _require_population(house: ServiceHouse, caller: Caller, population: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ziggurat.errors import UnknownNameError
+from ziggurat.errors import ConflictError, UnknownNameError
 from ziggurat.service._house import ServiceHouse
 from ziggurat.service.access import Person
 from ziggurat.service.work import FINAL, Job
@@ -31,6 +31,14 @@ class SeenJob:
         if result is not None and not self.steward:
             result = {name: value for name, value in result.items() if name not in _STEWARDS}
         return {**found, "result": result}
+
+    def require_cancellable(self) -> None:
+        """Refuse to end, for whoever asked for it, what is told at the end of a slot.
+
+        Whether it could still be ended would tell how long it takes.
+        """
+        if not self.steward and self.job.slot and self.job.begun is not None and not self.over:
+            raise ConflictError("The job is being done, and its end is told when its slot is over; a steward ends it.")
 
     @property
     def over(self) -> bool:

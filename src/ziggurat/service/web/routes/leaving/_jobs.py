@@ -105,10 +105,11 @@ async def events(job: Name, request: Request, house: House, caller: Calling) -> 
 
 @router.post("/{job}/cancel")
 def cancel(job: Name, house: House, caller: Calling) -> dict[str, Any]:
-    """End a job; what was reserved for it stays spent."""
+    """End a job; what was reserved for it stays spent. An analyst ends their own until it is begun."""
     seen = see_job(house, caller.person, job)
     spent = "manage" if caller.person.role == "steward" else "spend"
     caller.require("read" if seen.job.kind == "verify" else spent)
+    seen.require_cancellable()
     house.jobs.cancel(job)
     return see_job(house, caller.person, job).to_dict(house)
 

@@ -122,7 +122,8 @@ async def answer(name: TableName, body: RowsBody, house: House, caller: Calling)
     begun = house.slots.now()
     found = await run_in_threadpool(_find, house, caller, name, "served")
     slot = (await run_in_threadpool(house.shelf.facts, found.table)).slot or house.settings.slot
-    kept = await house.slots.keep(begun, slot, _work(house, found, body))
+    with house.waiting.take(caller.person):
+        kept = await house.slots.keep(begun, slot, _work(house, found, body))
     status, answered = kept.outcome
     return JSONResponse({**answered, "slot": kept.to_dict()}, status)
 
