@@ -410,6 +410,56 @@ def test_requests_in_one_transaction_each_hear_their_own_reason(ledger: Ledger) 
     assert ledger.verify().ok
 
 
+@pytest.mark.parametrize("after", [False, True])
+def test_an_interruption_of_whoever_wrote_for_others_has_their_entries_written_once(
+    opened: Open, after: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the commit nothing was written, and the next one writes it; after the commit it is found."""
+    ledger = opened()
+    ledger.create_budget("clinic", "1")
+    ledger.grant("clinic", "ana", "1")
+    book, folds, fold = ledger._journal, iter([not after, True]), journal.Journal._fold
+
+    def interrupt(self: Any, *what: Any) -> None:
+        if next(folds):
+            raise KeyboardInterrupt
+        fold(self, *what)
+
+    mine, other = asked = [book_request(ledger, epsilon) for epsilon in ("0.6", "0.4")]
+    book._waiting.extend(asked)
+    with monkeypatch.context() as patched, book._alone():
+        patched.setattr(journal.Journal, "_fold", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            book._serve()
+    book._waiting.remove(mine)
+    with book._alone():
+        book._serve()
+    assert other.outcome() == ledger.entry(5 if after else 4)
+    assert ledger.left("clinic", "ana") == exact(0 if after else "0.6")
+    assert ledger.verify().ok
+
+
+def test_answers_are_read_while_nobody_else_uses_the_connection(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = fill(opened())
+    book, store = ledger._journal, type(ledger._journal.store)
+    kept, seen = store.kept, []
+
+    def try_lock() -> None:
+        seen.append(book._lock.acquire(blocking=False))
+        if seen[-1]:
+            book._lock.release()
+
+    def look(self: Any, name: str) -> str | None:
+        thread = threading.Thread(target=try_lock)
+        thread.start()
+        thread.join()
+        return kept(self, name)
+
+    monkeypatch.setattr(store, "kept", look)
+    ledger.entry(spend_large(ledger))
+    assert seen == [False, False]
+
+
 def test_a_transaction_of_several_that_fails_records_nothing_and_counts_nothing(ledger: Ledger, file: Path) -> None:
     book = ledger._journal
     file.rename(file.with_name("elsewhere.db"))
