@@ -572,6 +572,20 @@ def test_a_ledger_rewritten_before_what_was_verified_is_found_without_a_witness(
         assert any("add up to" in what for what in found)
 
 
+def test_a_ledger_that_was_replaced_by_another_name_is_told_by_whoever_verified_the_one_before(file: Path) -> None:
+    with Ledger.open(file) as ledger:
+        fill(ledger)
+        seq = marks(ledger)[-1]
+    assert len(verify_ledger(file).notes) == 3
+    file.rename(file.with_name("put away.db"))
+    with Ledger.open(file) as ledger:
+        ledger.create_budget("clinic", "40")
+    *_, replaced, _rests_on = verify_ledger(file).notes
+    assert "verified another ledger" in replaced
+    assert f"up to its entry {seq}:" in replaced
+    assert len(verify_ledger(file.with_name("put away.db")).notes) == 3, "elsewhere nobody has verified anything"
+
+
 def test_what_changes_in_entries_verified_before_is_found_by_reading_them_again(file: Path) -> None:
     with Ledger.open(file) as ledger:
         fill(ledger)

@@ -24,6 +24,7 @@ def pure(epsilon: object) -> PureEvent:
 @pytest.fixture(autouse=True)
 def _keen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_desk, "KEEN", 1e6)
+    monkeypatch.setattr(journal, "KEEN", 1e6)
     monkeypatch.setattr(_clerk, "IDLE", 1e6)
     monkeypatch.setattr(_desk, "SILENCE", 60.0)
 

@@ -617,12 +617,16 @@ class Ledger(Shown):
     def _commit(self, reservation: int, answer: Any, rehearsal: bool) -> Entry:
         checked = check_answer(answer)
         text = encode(checked) or ""
-        if len(text) <= LARGE_ANSWER or not self._journal.store.keeps():
+        if len(text) <= LARGE_ANSWER or not self._keeps_answers():
             return self._append(Commit(reservation, checked, rehearsal))
         made = Commit(reservation, None, rehearsal, sha256(text.encode()).hexdigest(), len(text))
         entry = cast(Entry, self._journal.append(lambda _state, _moment: made, text))
         with self._journal.current():
             return self._archive.with_answer(entry)
+
+    def _keeps_answers(self) -> bool:
+        with self._journal.current():
+            return self._journal.store.keeps()
 
     def _abandon(self, reservation: int) -> None:
         self._append(Abandonment(reservation))
