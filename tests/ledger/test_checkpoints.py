@@ -16,7 +16,7 @@ import pytest
 from ziggurat.errors import BudgetExceededError, LedgerCorruptError, LedgerUseError, PendingError
 from ziggurat.ledger import Ledger, canonical, generate_key, verify_ledger
 from ziggurat.ledger import _journal as journal
-from ziggurat.ledger._chain import Head, digest
+from ziggurat.ledger._chain import Entry, Head, digest
 from ziggurat.ledger._entries import record_from
 from ziggurat.ledger._state import State
 from ziggurat.ledger.checkpoints import make_checkpoint, open_checkpoint
@@ -105,6 +105,83 @@ def test_a_ledger_opened_from_a_checkpoint_says_what_one_read_whole_says(opened:
     assert again.account("clinic").decisions == (("clinic", "it was late"),)
     assert again.left("clinic", "ana") == 18
     assert again.verify().ok
+
+
+def tell_all(state: State) -> tuple[object, ...]:
+    """Everything that decides over what follows, in an order that says nothing."""
+    grants = [grant for table in state.tables.values() for grant in table.grants]
+    counted = [(one.grant, one.since, one.spent, one.closed, sorted(one.open_holds), one.rehearsals) for one in grants]
+    open_holds = {seq: (hold.key, hold.expires, hold.rehearsal) for seq, hold in state.holds.items() if hold.open}
+    pending = {key: hold.seq for key, hold in state.questions.items() if hold.open}
+    current = {name: sorted(table.current) for name, table in state.tables.items()}
+    return state.head, counted, open_holds, pending, current, state.members, make_checkpoint(state, "")
+
+
+def fold_whole(entries: list[Entry]) -> State:
+    """The plain reference: every entry in turn, and of a checkpoint what it lets go of, never what it says."""
+    whole = State()
+    for entry in entries:
+        whole.apply(record_from(entry.kind, entry.body), Head(entry.seq, entry.hash))
+    return whole
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_histories_add_up_the_same_opened_from_any_checkpoint_and_read_whole(file: Path, seed: int) -> None:
+    """Writers come and go, so that a checkpoint is written by one that folded all and by one that began at another."""
+    chance, names = random.Random(seed), ("ana", "bob", "cem")
+    first = Ledger.open(file)
+    first.create_budget("clinic", "100", "1e-3")
+    first.create_budget("visits", "100")
+    for name in names:
+        first.grant("clinic", name, "20", "1e-6")
+        first.grant("visits", name, "20")
+    for number in range(120):
+        with Ledger.open(file) as opened:
+            step_randomly(chance.choice([first, opened]), chance, names, number)
+            assert tell_all(opened._journal.seen if number % 2 else first._journal.seen)
+    entries = first.history()
+    first.close()
+    assert sum(entry.kind == "checkpoint" for entry in entries) > 10
+    with Ledger.open(file) as again:
+        assert again._journal.seen.base > 0
+        assert tell_all(again._journal.seen) == tell_all(fold_whole(entries))
+    assert verify_ledger(file, whole=True).ok
+
+
+def step_randomly(ledger: Ledger, chance: random.Random, names: tuple[str, ...], number: int) -> None:
+    """One of the things that happen to a ledger; reservations stay open over checkpoints, in several grants."""
+    table, name, what = chance.choice(["clinic", "visits"]), chance.choice(names), chance.randrange(8)
+    if what == 0:
+        ledger.record_unbounded(table, f"map {number}")
+    elif what == 1 and (pending := sorted(seq for seq, one in ledger._journal.seen.holds.items() if one.open)):
+        ledger.abandon(chance.choice(pending))
+    elif what == 2:
+        ledger.close_grant(table, name)
+        ledger.grant(table, name, "1/1000")
+    elif what == 3:
+        ledger.register(f"table {number}", table)
+    else:
+        made = ledger.reserve(table, name, pure("1/10000"), number if what < 7 else None, rehearsal=what == 5)
+        if what == 4:
+            made.commit(number)
+
+
+def test_a_checkpoint_of_version_0_9_that_numbers_reservations_by_grants_is_read(file: Path) -> None:
+    with Ledger.open(file) as ledger:
+        ledger.create_budget("clinic", "4")
+        ledger.grant("clinic", "ana", "2")
+        ledger.grant("clinic", "bob", "2")
+        for name in ("bob", "ana", "bob", "ana", "ana", "bob"):
+            ledger.reserve("clinic", name, pure("0.1"))
+        seq, other = marks(ledger)[0], Ledger.open(file)
+        fill_more(ledger)
+    forge(file, seq, lambda said: said.update(open=[6, 8, 9, 5, 7, 10]))
+    assert verify_ledger(file).ok
+    with Ledger.open(file) as again:
+        again.abandon(8)
+    other.close()
+    forge(file, seq, lambda said: said.update(open=[6, 8, 9, 5, 7]))
+    assert verify_ledger(file, whole=True).problems[0].seq == seq
 
 
 def test_what_a_checkpoint_says_is_what_its_state_folds_to(ledger: Ledger) -> None:
@@ -333,6 +410,56 @@ def test_requests_in_one_transaction_each_hear_their_own_reason(ledger: Ledger) 
     assert ledger.verify().ok
 
 
+@pytest.mark.parametrize("after", [False, True])
+def test_an_interruption_of_whoever_wrote_for_others_has_their_entries_written_once(
+    opened: Open, after: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the commit nothing was written, and the next one writes it; after the commit it is found."""
+    ledger = opened()
+    ledger.create_budget("clinic", "1")
+    ledger.grant("clinic", "ana", "1")
+    book, folds, fold = ledger._journal, iter([not after, True]), journal.Journal._fold
+
+    def interrupt(self: Any, *what: Any) -> None:
+        if next(folds):
+            raise KeyboardInterrupt
+        fold(self, *what)
+
+    mine, other = asked = [book_request(ledger, epsilon) for epsilon in ("0.6", "0.4")]
+    book._waiting.extend(asked)
+    with monkeypatch.context() as patched, book._alone():
+        patched.setattr(journal.Journal, "_fold", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            book._serve()
+    book._waiting.remove(mine)
+    with book._alone():
+        book._serve()
+    assert other.outcome() == ledger.entry(5 if after else 4)
+    assert ledger.left("clinic", "ana") == exact(0 if after else "0.6")
+    assert ledger.verify().ok
+
+
+def test_answers_are_read_while_nobody_else_uses_the_connection(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = fill(opened())
+    book, store = ledger._journal, type(ledger._journal.store)
+    kept, seen = store.kept, []
+
+    def try_lock() -> None:
+        seen.append(book._lock.acquire(blocking=False))
+        if seen[-1]:
+            book._lock.release()
+
+    def look(self: Any, name: str) -> str | None:
+        thread = threading.Thread(target=try_lock)
+        thread.start()
+        thread.join()
+        return kept(self, name)
+
+    monkeypatch.setattr(store, "kept", look)
+    ledger.entry(spend_large(ledger))
+    assert seen == [False, False]
+
+
 def test_a_transaction_of_several_that_fails_records_nothing_and_counts_nothing(ledger: Ledger, file: Path) -> None:
     book = ledger._journal
     file.rename(file.with_name("elsewhere.db"))
@@ -443,6 +570,20 @@ def test_a_ledger_rewritten_before_what_was_verified_is_found_without_a_witness(
         found = [problem.what for problem in verify_ledger(file, whole=whole).problems]
         assert any("up to which this machine has verified the ledger" in what for what in found)
         assert any("add up to" in what for what in found)
+
+
+def test_a_ledger_that_was_replaced_by_another_name_is_told_by_whoever_verified_the_one_before(file: Path) -> None:
+    with Ledger.open(file) as ledger:
+        fill(ledger)
+        seq = marks(ledger)[-1]
+    assert len(verify_ledger(file).notes) == 3
+    file.rename(file.with_name("put away.db"))
+    with Ledger.open(file) as ledger:
+        ledger.create_budget("clinic", "40")
+    *_, replaced, _rests_on = verify_ledger(file).notes
+    assert "verified another ledger" in replaced
+    assert f"up to its entry {seq}:" in replaced
+    assert len(verify_ledger(file.with_name("put away.db")).notes) == 3, "elsewhere nobody has verified anything"
 
 
 def test_what_changes_in_entries_verified_before_is_found_by_reading_them_again(file: Path) -> None:

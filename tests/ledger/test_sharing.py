@@ -24,6 +24,7 @@ def pure(epsilon: object) -> PureEvent:
 @pytest.fixture(autouse=True)
 def _keen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_desk, "KEEN", 1e6)
+    monkeypatch.setattr(journal, "KEEN", 1e6)
     monkeypatch.setattr(_clerk, "IDLE", 1e6)
     monkeypatch.setattr(_desk, "SILENCE", 60.0)
 
@@ -237,6 +238,24 @@ def test_a_folder_that_others_may_use_is_no_place(tmp_path: Path, monkeypatch: p
     folder.rmdir()
     folder.symlink_to(tmp_path)
     assert _place.find_place(("a",)) is None
+
+
+def test_only_those_meet_whose_notes_on_witnesses_lie_in_one_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever knows of a witness refuses what somebody would write who does not: so the folder counts, not its name."""
+    monkeypatch.setattr(_place, "_LONGEST", 4096)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    places = []
+    for settings, home, here in (("", "a", "."), ("", "b", "."), ("notes", "a", "a"), ("notes", "a", "b")):
+        (tmp_path / home).mkdir(exist_ok=True)
+        (tmp_path / here).mkdir(exist_ok=True)
+        monkeypatch.setenv("ZIGGURAT_SETTINGS", settings)
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / home))
+        monkeypatch.chdir(tmp_path / here)
+        places.append(_place.find_place(("a",)))
+    assert None not in places
+    assert len(set(places)) == 4
 
 
 def test_without_a_place_everybody_writes_for_himself(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 import os
 import random
 import signal
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -163,17 +164,33 @@ def test_what_a_stopped_clerk_has_not_announced_it_never_writes(address: str, mo
 
 
 def test_what_a_slow_clerk_has_announced_is_waited_for(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The desk loses patience after the announcement, and the clerk writes after that, however fast either is."""
     granted(address)
+    announced, impatient = threading.Event(), threading.Event()
+    write, receive, call_off = journal.Journal._write, _desk._Line._receive, _desk._Line._call_off
+
+    def write_late(self: Any, *arguments: Any, **named: Any) -> Any:
+        announced.set()
+        impatient.wait()
+        return write(self, *arguments, **named)
+
+    def lose_patience(self: Any, size: int) -> bytes:
+        if impatient.is_set():
+            return receive(self, size)
+        announced.wait()
+        self._silent = True
+        return b""
+
+    def call_off_then(self: Any) -> Any:
+        head = call_off(self)
+        impatient.set()
+        return head
+
     with keen(address) as ledger:
-        write = journal.Journal._write
-
-        def write_late(self: Any, *arguments: Any, **named: Any) -> Any:
-            time.sleep(0.2)
-            return write(self, *arguments, **named)
-
         begin(ledger)
         monkeypatch.setattr(journal.Journal, "_write", write_late)
-        monkeypatch.setattr(_desk, "SILENCE", 0.05)
+        monkeypatch.setattr(_desk._Line, "_receive", lose_patience)
+        monkeypatch.setattr(_desk._Line, "_call_off", call_off_then)
         order = sharing.order_entry(Unbounded("clinic", "a map"))
         entry = ledger._journal._desk.ask(order, ledger._journal._write_for_others)
         assert entry == ledger.history()[-1]

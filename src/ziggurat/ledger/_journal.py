@@ -40,6 +40,7 @@ class _Request:
     def __init__(self, decide: Decide, beside: str = "") -> None:
         self.decide, self.beside, self.done = decide, beside, False
         self.turn, self.leads = threading.Event(), False
+        self.begun: Head | None = None  # what was about to be written for it when its writer was last heard of
         self._entry: Entry | None = None
         self._error: Exception | None = None
 
@@ -220,7 +221,10 @@ class Journal:
     def _serve(self, others: Sequence[_Request] = ()) -> None:
         """Write for everybody who waits, then a checkpoint if it is time; if that fails it is tried again later."""
         with self._line:
-            batch = [request for request in (*self._waiting, *others) if not request.done]
+            asked = [request for request in (*self._waiting, *others) if not request.done]
+        for request in asked:
+            self._look_up(request)
+        batch = [request for request in asked if not request.done]
         # A witness can put back one entry that was announced, not several.
         together = len(batch) > 1 and self._state.witness is None
         for part in [batch] if together else [[request] for request in batch]:
@@ -229,6 +233,18 @@ class Journal:
             self._next_mark = self._state.head.seq + EVERY
             with suppress(LedgerError):
                 self._append_part([_Request(_mark)])
+
+    def _look_up(self, request: _Request) -> None:
+        """Find what was written by somebody who was interrupted before saying so; then it is not written again."""
+        if request.begun is None:
+            return
+        try:
+            found = self._find(request.begun)
+        except LedgerError as error:
+            request.settle(None, error)
+        else:
+            if found is not None:
+                request.settle(found, None)
 
     def _append_part(self, part: Sequence[_Request]) -> None:
         """Write in one transaction, and keep what went wrong for those who asked.
@@ -266,6 +282,7 @@ class Journal:
                         last = None
                     outcomes.append((request, None if last is None else last[1], reason))
                     if last is not None:
+                        request.begun = Head(last[1].seq, last[1].hash)
                         if isinstance(last[0], Commit) and last[0].sha256:
                             writer.keep(last[0].sha256, request.beside)
                         announced = self._write(writer, *last, alone=len(batch) == 1)

@@ -475,9 +475,9 @@ class Ledger(Shown):
             if not 1 <= whole_number(seq, "entry") <= state.head.seq:
                 raise LedgerUseError(f"There is no entry {seq}; the newest one is {state.head.seq}.")
             found = self._journal.store.entries(seq, 1)
-        if not found or found[0].seq != seq or not intact(found[0]):
-            raise LedgerCorruptError(f"{self._journal.store.name} has lost or changed entry {seq}; verify it.")
-        return self._archive.with_answer(found[0])
+            if not found or found[0].seq != seq or not intact(found[0]):
+                raise LedgerCorruptError(f"{self._journal.store.name} has lost or changed entry {seq}; verify it.")
+            return self._archive.with_answer(found[0])
 
     def grant_of(self, reservation: int) -> Grant:
         """Give the grant that paid for a reservation, named by the number of its entry."""
@@ -617,11 +617,16 @@ class Ledger(Shown):
     def _commit(self, reservation: int, answer: Any, rehearsal: bool) -> Entry:
         checked = check_answer(answer)
         text = encode(checked) or ""
-        if len(text) <= LARGE_ANSWER or not self._journal.store.keeps():
+        if len(text) <= LARGE_ANSWER or not self._keeps_answers():
             return self._append(Commit(reservation, checked, rehearsal))
         made = Commit(reservation, None, rehearsal, sha256(text.encode()).hexdigest(), len(text))
         entry = cast(Entry, self._journal.append(lambda _state, _moment: made, text))
-        return self._archive.with_answer(entry)
+        with self._journal.current():
+            return self._archive.with_answer(entry)
+
+    def _keeps_answers(self) -> bool:
+        with self._journal.current():
+            return self._journal.store.keeps()
 
     def _abandon(self, reservation: int) -> None:
         self._append(Abandonment(reservation))

@@ -14,7 +14,14 @@ from ziggurat.ledger._rules import check
 from ziggurat.ledger._signing import Receipt
 from ziggurat.ledger._state import State
 from ziggurat.ledger._statement import decision_notes, unbounded_note
-from ziggurat.ledger.checkpoints import Archive, VerifiedNote, open_checkpoint, point, remember_verified
+from ziggurat.ledger.checkpoints import (
+    Archive,
+    VerifiedNote,
+    open_checkpoint,
+    point,
+    recall_replaced,
+    remember_verified,
+)
 from ziggurat.ledger.storage import BATCH, Store
 
 Progress = Callable[[int], None]
@@ -250,7 +257,17 @@ class Auditor:
         notes = [note for name, table in tables for note in unbounded_note(name, table.unbounded.count)]
         decided = [note for name, _ in tables for note in self._tell_decisions(name)]
         rests_on = self.trusted + self.rests_on
-        return Verification(self.count, self.problems, self.omitted, [*notes, *decided, rests_on])
+        return Verification(self.count, self.problems, self.omitted, [*notes, *decided, *self._replaced(), rests_on])
+
+    def _replaced(self) -> list[str]:
+        """Tell that another ledger lay here, which no hash of this one can show."""
+        other = recall_replaced(self.state.ledger, self.store.place)
+        if other is None:
+            return []
+        return [
+            f"At this place this machine verified another ledger on {other.time[:10]}, up to its entry {other.seq}: if "
+            "nobody put this one there on purpose, it was rewritten whole, under another name."
+        ]
 
     def _tell_decisions(self, name: str) -> list[str]:
         try:

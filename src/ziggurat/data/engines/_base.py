@@ -186,7 +186,7 @@ class Engine(ABC):
         ----------
         expression
             A sqlglot expression, as for `query`. Its first column is the unit, the others are whole numbers, and none
-            of it is NULL.
+            of it is NULL. There is a piece even where there is no row: types must not tell whether there is one.
         """
         return self.pieces(expression)
 

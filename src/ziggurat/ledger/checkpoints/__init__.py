@@ -7,14 +7,19 @@ from ziggurat._lazy import lazy
 if TYPE_CHECKING:
     from ziggurat.ledger.checkpoints._archive import Archive
     from ziggurat.ledger.checkpoints._checkpoint import EVERY, make_checkpoint, name_notes, open_checkpoint, point
-    from ziggurat.ledger.checkpoints._verified import VerifiedNote, recall_verified, remember_verified
+    from ziggurat.ledger.checkpoints._verified import (
+        VerifiedNote,
+        recall_replaced,
+        recall_verified,
+        remember_verified,
+    )
 else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
             "_archive": "Archive",
             "_checkpoint": "EVERY make_checkpoint name_notes open_checkpoint point",
-            "_verified": "VerifiedNote recall_verified remember_verified",
+            "_verified": "VerifiedNote recall_replaced recall_verified remember_verified",
         },
     )
 
@@ -26,6 +31,7 @@ __all__ = [
     "name_notes",
     "open_checkpoint",
     "point",
+    "recall_replaced",
     "recall_verified",
     "remember_verified",
 ]

@@ -30,7 +30,7 @@ _AMOUNTS = ("epsilon", "delta", "rho", "mu_squared")
 def make_checkpoint(state: State, time: str) -> Checkpoint:
     """Say what the entries so far add up to, at `time`."""
     return Checkpoint(
-        [seq for seq, hold in state.holds.items() if hold.live(time)],
+        sorted(seq for seq, hold in state.holds.items() if hold.live(time)),
         {
             "ledger": state.ledger,
             "tables": [_write_table(name, table, time) for name, table in state.tables.items()],
@@ -107,6 +107,7 @@ def _read_state(body: dict[str, Any]) -> State:
         state.tables[check_text(each["name"], "The name of a table")] = table = _read_table(each)
         for grant in table.grants:
             state.holds.update(grant.open_holds)
+    state.holds = dict(sorted(state.holds.items()))
     state.questions = {hold.key: hold for hold in state.holds.values() if hold.key is not None}
     for member in map(Membership.from_body, body["members"]):
         state.members[member.table] = member

@@ -3,7 +3,8 @@
 The note lies in the user's settings folder, beside what is known of witnesses: whoever can write the ledger cannot
 write it. It holds the number and the hash of the newest checkpoint up to which every hash and every rule held. The same
 hash at that number later means the same history before it (SHA-256), so that verification may go on from there; another
-one means that the ledger was rewritten. A note that cannot be read is no note: then all is read again.
+one means that the ledger was rewritten. A note that cannot be read is no note: then all is read again. Whoever rewrites
+the first entry, too, gives the ledger another name; then the verdict tells that another one was verified at this place.
 """
 
 from __future__ import annotations
@@ -36,12 +37,18 @@ class VerifiedNote:
 
 def recall_verified(ledger: str, place: str) -> VerifiedNote | None:
     """Find up to where the ledger of that name at that place was verified on this machine."""
+    note = _read(_file(ledger, place))
+    return note if note is not None and (note.ledger, note.place) == (ledger, place) else None
+
+
+def recall_replaced(ledger: str, place: str) -> VerifiedNote | None:
+    """Find what was verified last on this machine of a ledger of another name at the same place."""
     try:
-        note = VerifiedNote(**json.loads(_file(ledger, place).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, RecursionError):
+        notes = [_read(file) for file in _folder().glob("*.json")]
+    except OSError:
         return None
-    sound = type(note.seq) is int and isinstance(note.hash, str) and is_timestamp(note.time)
-    return note if sound and (note.ledger, note.place) == (ledger, place) else None
+    others = [note for note in notes if note is not None and note.place == place and note.ledger != ledger]
+    return max(others, key=lambda note: note.time, default=None)
 
 
 def remember_verified(ledger: str, place: str, mark: Head) -> None:
@@ -54,6 +61,19 @@ def remember_verified(ledger: str, place: str, mark: Head) -> None:
         write_text(file, json.dumps(asdict(note), indent=1) + "\n")
 
 
+def _read(file: Path) -> VerifiedNote | None:
+    try:
+        note = VerifiedNote(**json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, RecursionError):
+        return None
+    sound = type(note.seq) is int and isinstance(note.hash, str) and is_timestamp(note.time)
+    return note if sound else None
+
+
 def _file(ledger: str, place: str) -> Path:
     named = sha256(json.dumps([ledger, place]).encode()).hexdigest()[:32]
-    return settings() / "verified" / f"{named}.json"
+    return _folder() / f"{named}.json"
+
+
+def _folder() -> Path:
+    return settings() / "verified"

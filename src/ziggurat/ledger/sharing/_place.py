@@ -19,6 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from ziggurat.ledger._chain import frame_texts
+from ziggurat.ledger._keys import settings
 
 _PROTOCOL = "ziggurat-clerk-1"
 _LONGEST = 100  # a socket's name holds 107 bytes on Linux
@@ -29,10 +30,8 @@ def find_place(names: Sequence[str]) -> Path | None:
     # Elsewhere what was sent before the other side closed may be lost, and the argument for a clerk rests on it.
     if sys.platform != "linux" or not names or os.environ.get("ZIGGURAT_WITNESS"):
         return None
-    settings = os.environ.get("ZIGGURAT_SETTINGS", "")
-    digits = sha256(frame_texts((_PROTOCOL, settings, *names))).hexdigest()[
-        :32
-    ]  # everybody may see it: no secret in it
+    named = (_PROTOCOL, str(settings().absolute()), *names)
+    digits = sha256(frame_texts(named)).hexdigest()[:32]  # everybody may see it: no secret in it
     folder = _find_folder()
     place = None if folder is None else folder / digits
     return place if place is not None and len(os.fsencode(place)) < _LONGEST else None

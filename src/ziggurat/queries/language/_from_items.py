@@ -12,7 +12,7 @@ from ziggurat.data.engines import Engine
 from ziggurat.queries._value import Value
 from ziggurat.queries.language._catalogue import PrivateTable
 from ziggurat.queries.language._public import PublicTable
-from ziggurat.queries.language.expressions import Cell, Seen, cell_of, derive, refuse_large
+from ziggurat.queries.language.expressions import Cell, Seen, cell_of, derive, refuse_large, tell_apart
 
 UNIT = "ziggurat_unit"
 """What the column that tells units apart is called in every relation."""
@@ -97,11 +97,16 @@ def _private(table: PrivateTable) -> FromItem:
 
 
 def _unit_seen(seen: Seen) -> Seen:
-    """The unit as it is: not moved into bounds, which would make one unit of several."""
+    """The unit as it is: not moved into bounds, which would make one unit of several.
+
+    Texts are told apart by their bytes, whatever the column takes for the same: so they are told apart where units are
+    weighed in this process, and two that are one in the engine alone would there share a limit that each has here.
+    """
 
     def unit(raw: exp.Column) -> Value:
         value = seen(raw)
-        return Value(value.present if isinstance(value, Cell) else value.sql, value.kind)
+        cell = value.present if isinstance(value, Cell) else value.sql
+        return Value(tell_apart(cell, value.kind), value.kind)
 
     return unit
 

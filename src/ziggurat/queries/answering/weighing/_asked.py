@@ -127,6 +127,8 @@ class AskedUnits:
         room = min(_MEMORY, self.engine.handed_at_once) // (20 + 4 * len(self.inputs))
         parts = 1 if self.engine.gathers_units else max(-(-self._count_rows() // room), 1)
         if parts > self.engine.most_parts:
+            for piece in self.engine.hand_over(self._rows(lent).limit(0)):
+                self.tells_units = can_hold(piece.schema.types[0])
             return None
         found: WeighedUnits | None = None
         for part in range(parts):

@@ -84,6 +84,8 @@ class HeldRows:
         """Take in rows: the unit, its lot, the code of the group, the cells. False if there is no room for them."""
         if self._rows + piece.num_rows > self._room:
             return False
+        if not piece.num_rows:  # which may have no chunks, either
+            return True
         columns = [_join_chunks(column) for column in piece.columns]
         self._rows += piece.num_rows
         if self._rows <= _FEW:

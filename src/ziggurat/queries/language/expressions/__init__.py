@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         is_nothing,
         literal,
         plain,
+        tell_apart,
         within,
     )
     from ziggurat.queries.language.expressions._comparison import chain, compare, truth_as_number
@@ -27,7 +28,7 @@ else:
         __name__,
         {
             "_arithmetic": "align",
-            "_cells": "Cell Literal Seen WRITTEN cell_of derive enclose is_nothing literal plain within",
+            "_cells": "Cell Literal Seen WRITTEN cell_of derive enclose is_nothing literal plain tell_apart within",
             "_comparison": "chain compare truth_as_number",
             "_expression": "Expressions",
             "_reading": "only read_select refuse_large show",
@@ -53,6 +54,7 @@ __all__ = [
     "read_select",
     "refuse_large",
     "show",
+    "tell_apart",
     "truth_as_number",
     "within",
 ]

@@ -10,7 +10,7 @@ from datetime import date, datetime
 from sqlglot import exp
 
 from ziggurat.data import Column, Kind, Provenance
-from ziggurat.data.engines import is_finite
+from ziggurat.data.engines import in_byte_order, is_finite
 from ziggurat.data.expressions import cast_to, constant, is_filled, is_one_of, missing_codes, only_where
 from ziggurat.data.schema import INT64_LOWER, INT64_UPPER
 from ziggurat.errors import QuestionError
@@ -65,6 +65,15 @@ class PlainMeaning:
 
     def __deepcopy__(self, _: object) -> PlainMeaning:
         return self
+
+
+def tell_apart(cell: exp.Expr, kind: Kind) -> exp.Expr:
+    """Return a cell that is another wherever its bytes are; one would write it as the cell itself."""
+    if kind is not Kind.TEXT:
+        return cell
+    apart = in_byte_order(cell)
+    apart.meta[WRITTEN] = PlainMeaning(cell)
+    return apart
 
 
 NOTHING = Value(exp.Null(), Kind.TEXT)
