@@ -146,6 +146,8 @@ async def estimates(
     def work() -> dict[str, Any]:
         record = found.record
         sent = read_reports(record, house.surveys.reports(found))
+        if not sent.people and found.state == "closed":
+            raise ParameterError("Nobody answered before the survey was closed; open one of another name.")
         if not sent.people:
             raise ParameterError("There are no reports yet, or only of today; look tomorrow, or close the survey.")
         told = record.estimate(sent, confidence, population=population)
