@@ -114,12 +114,12 @@ def _prompt(name: str, told: Mapping[str, Any]) -> str:
     from ziggurat.wording import printable
 
     said, part = told.get("questions", {}).get(name) or name, told["columns"][name]
-    listed = _words(told, name) or part.get("categories")
+    listed = _list_words(told, name) or part.get("categories")
     among = ", ".join(map(str, listed)) if isinstance(listed, list) else f"{part.get('lower')} to {part.get('upper')}"
     return str(typer.prompt(f"{printable(str(said))} ({printable(among)})", hide_input=False, default=""))
 
 
-def _words(told: Mapping[str, Any], name: str) -> list[str]:
+def _list_words(told: Mapping[str, Any], name: str) -> list[str]:
     """What people are shown for the answers to a question, such as no and yes; nothing if the answers themselves."""
     words = (told.get("words") or {}).get(name)
     return [str(each) for each in words] if isinstance(words, list) else []
@@ -127,7 +127,7 @@ def _words(told: Mapping[str, Any], name: str) -> list[str]:
 
 def _unsay(text: str, told: Mapping[str, Any], name: str) -> str:
     """The answer that somebody means by a word that they were shown."""
-    words, listed = _words(told, name), told["columns"][name].get("categories")
+    words, listed = _list_words(told, name), told["columns"][name].get("categories")
     if text not in words or not isinstance(listed, list) or len(listed) != len(words):
         return text
     return str(listed[words.index(text)])
