@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ziggurat.cli import app
+from ziggurat.cli.collect._answering import _unsay
 from ziggurat.local import CountNoise, LocalHashing, RecordLaplace, Response, UnaryEncoding, WholeRecord
 
 SECRET = "a-rare-answer-of-one-person"
@@ -168,3 +171,26 @@ def test_every_kind_of_answer_is_drawn_and_can_be_read(service, part, given):
 )
 def test_a_link_that_is_not_safe_or_not_whole_is_refused_before_anything_is_asked(link):
     assert CliRunner().invoke(app, ["collect", "answer", link]).exit_code != 0
+
+
+def test_a_truth_value_is_answered_in_the_words_that_are_shown(service):
+    Service.told = describe(WholeRecord({"smokes": Response("20", [0, 1])}), words={"smokes": ["no", "yes"]})
+    link = f"http://127.0.0.1:{service.server_address[1]}/survey/habits#word"
+    done = CliRunner().invoke(app, ["collect", "answer", link], input="yes\n")
+    assert done.exit_code == 0, done.output
+    assert "smokes (no, yes)" in done.output
+    assert [_unsay(each, Service.told, "smokes") for each in ("no", "yes", "1", "")] == ["0", "1", "1", ""]
+    assert json.loads(Service.seen[-1].split(b" ", 1)[1])["report"] in ({"smokes": 1}, {"smokes": 0})
+
+
+@pytest.mark.parametrize("record", [RECORD, WholeRecord({"a": Response("1", [0, 1]), "b": LocalHashing("1", 99)})])
+def test_every_kind_of_report_is_known_to_a_process_that_made_none(record):
+    """The command is such a process; the door of `local` imports a kind when it is named."""
+    program = (
+        "import json, sys; from ziggurat.local import WholeRecord; "
+        "print(json.dumps(WholeRecord.from_dict(json.loads(sys.argv[1])).to_dict()))"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", program, json.dumps(record.to_dict())], capture_output=True, check=True
+    )
+    assert json.loads(told.stdout) == json.loads(json.dumps(record.to_dict()))

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -21,6 +22,7 @@ import uvicorn
 
 from ziggurat.data.generators import clinic_patients, clinic_patients_schema
 from ziggurat.data.writing import write_table
+from ziggurat.errors import EngineError
 from ziggurat.service import ServiceSettings, make_app, welcome
 from ziggurat.service._house import ServiceHouse
 
@@ -193,6 +195,35 @@ def test_people_keys_tables_and_rights_are_listed(clinic):
     assert "#link=" in clinic("server", "link", "ana").out
     assert "manage" in clinic("server", "me").out
     assert clinic("server", "forget", "clinic").code == 0
+    assert clinic("server", "tables").err == "There is none.\n"
+
+
+def test_a_table_about_people_who_have_an_account_is_paid_by_it(clinic):
+    """Nobody is sent to make a second account, and what contradicts the schema is told."""
+    Path("wide.yaml").write_text(clinic_patients_schema().to_yaml().replace("depression, ", ""))
+    done = clinic(
+        "server", "register", "again", "patients.parquet", "--schema", "wide.yaml", "--population", "clinic"
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert "unit: one person (column patient_id), paid by the budgets of clinic" in done.out
+    assert "Next:" not in done.out
+    assert "Column 'diagnosis'" in done.err
+
+
+def test_steps_of_a_job_are_told_while_it_is_waited_for():
+    from ziggurat.cli.server.jobs import _wait
+    from ziggurat.client import ServedJob
+
+    states = [("waiting", ""), ("running", "attacking"), ("running", ""), ("done", "")]
+    jobs = [ServedJob("1", "release", state, "clinic", step=step) for state, step in states]
+    left, told = iter(jobs[1:]), []
+
+    class _Waits:
+        def wait(self, job, seconds):
+            return next(left)
+
+    assert _wait(_Waits(), jobs[0], told.append) is jobs[-1]
+    assert told == ["waiting on the server", "attacking on the server", "running on the server"]
 
 
 def test_a_schema_is_proposed_by_the_server(clinic, tmp_path):
@@ -250,6 +281,28 @@ def test_serving_begins_with_a_link_and_ends_well(tmp_path, number, monkeypatch)
     again.send_signal(signal.SIGTERM)
     again.wait()
     assert "#link=" not in said, "whoever has a key needs no link"
+
+
+def test_a_port_that_is_taken_is_refused_before_anything_is_said_of_it(command):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = command("serve", "--folder", "new", "--port", str(taken.getsockname()[1]))
+    assert (done.code, done.out) == (2, "")
+    assert "say another --port, or 0 for any that is free." in done.err
+    assert not Path("new").exists()
+
+
+def test_a_server_that_could_not_start_ends_with_a_code_of_ours(monkeypatch):
+    from ziggurat.service.web import _running
+
+    class _Fails:
+        @staticmethod
+        def run(*_, **__):
+            sys.exit(3)
+
+    with pytest.raises(EngineError, match="could not start"):
+        _running._listen(ServiceSettings.read({}, {}), _Fails)
 
 
 def test_unsafe_listening_is_refused_in_a_sentence(command):

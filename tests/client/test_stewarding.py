@@ -57,6 +57,34 @@ def test_a_file_becomes_a_table_that_is_asked(service, side, tmp_path):
     assert chief.tables() == []
 
 
+def test_what_contradicts_the_schema_is_told_to_who_registers(service, side, tmp_path):
+    (tmp_path / "t.csv").write_text("patient,age,ward\np1,20,north\np1,130,nroth\np2,40,north\n")
+    (tmp_path / "t.yaml").write_text(
+        "unit: {person: patient}\ncolumns:\n  patient: {kind: text, role: identifier}\n"
+        "  age: {kind: integer, bounds: [0, 120]}\n  ward: {kind: category, categories: [north]}\n"
+    )
+    chief = service.connect("chief", side)
+    made = chief.register("t", tmp_path / "t.csv", tmp_path / "t.yaml")
+    assert [each.split(". ")[0] for each in made.problems] == [
+        "Column 'age': 1 cell is outside the bounds",
+        "Column 'ward': 1 cell is not among the categories",
+    ]
+    assert "nroth" not in "".join(made.problems)
+    assert chief.tables()[0].problems == ()
+
+
+def test_a_preview_counts_identifiers_that_no_question_sees(service, side, tmp_path):
+    (tmp_path / "t.csv").write_text("case;age\nA1;20\n-;30\n")
+    (tmp_path / "t.yaml").write_text(
+        "file: {delimiter: ;}\n"
+        "columns:\n  case: {kind: text, role: identifier, missing: ['-']}\n  age: {kind: integer, bounds: [0, 120]}\n"
+    )
+    chief = service.connect("chief", side)
+    chief.register("t", tmp_path / "t.csv", tmp_path / "t.yaml")
+    counted = {row["name"]: row["missing"] for row in chief.preview("t").to_arrow().to_pylist()}
+    assert counted == {"case": 1, "age": 0}
+
+
 def test_a_frame_is_sent_as_well(service, side):
     import pyarrow as pa
 

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from ziggurat.data import Bounds, Column, Kind, Notation, Role, Schema, read
+from ziggurat.data import Bounds, Column, FileLayout, Kind, Notation, Role, Schema, read
 
 TABLE = pa.table({"age": [31, None, 17, -9], "cost": ["1,5", "2,5", None, "4,0"]})
 SCHEMA = Schema(
@@ -40,3 +40,13 @@ def test_a_view_holds_public_facts_and_no_count():
     assert repr(view) == "<Table visits: 2 columns, unit: one row>"
     assert view.columns == ("age", "cost")
     assert "0 to 120" in view._repr_html_()
+
+
+def test_a_file_that_is_opened_later_is_looked_at_as_one_that_was_opened(tmp_path):
+    (tmp_path / "t.csv").write_text("case;age\nA1;20\n-;130\n")
+    case = Column("case", Kind.TEXT, Role.IDENTIFIER, missing=("-",))
+    schema = Schema((case, Column("age", Kind.INTEGER, bounds=Bounds(0, 120))), file=FileLayout(delimiter=";"))
+    later = [read(tmp_path / "t.csv", schema, later=True) for _ in range(3)]
+    assert later[0].preview().to_arrow().column("missing").to_pylist() == [1, 0]
+    assert [each.column for each in later[1].validate()] == ["age"]
+    assert (later[2].unreadable(), later[2].unreadable_cells("age")) == ({}, set())

@@ -74,7 +74,9 @@ def test_a_refusal_for_want_of_delta_says_so(ledger: Ledger) -> None:
     ledger.grant("clinic", "bob", "1", "1e-6", "sum")
     ledger.reserve("clinic", "bob", ApproximateEvent(ROW, "0.1", "1e-6"))
     assert spoken(ledger).endswith("epsilon 0.9 is left, with delta 0 for questions that have one.")
-    with pytest.raises(BudgetExceededError, match=r"epsilon 0\.9 and delta 0 under the sum rule"):
+    with pytest.raises(
+        BudgetExceededError, match=r"epsilon 0\.9 and delta 0 under the sum rule; its own delta is 1e-9\)"
+    ):
         ledger.reserve("clinic", "bob", ApproximateEvent(ROW, "0.1", "1e-9"))
 
 

@@ -198,3 +198,9 @@ def test_a_large_table_is_asked_and_a_small_one_read_with_the_same_outcome(monke
     for age in people()["age"].to_pylist():
         whole[age] = whole.get(age, 0) + 1
     assert some.rows == sum(whole[age.as_py()] for age in some.values[0])  # values are taken with all of their rows
+
+
+def test_a_column_to_decide_about_is_named_as_a_shell_takes_it(tmp_path: Path) -> None:
+    found = made("Kosten €", list(range(ROWS)), Column("Kosten €", Kind.INTEGER))
+    with pytest.raises(PrivacyError, match=r"--drop 'Kosten €'\).*--keep 'Kosten €=why'\)\.$"):
+        released(found, tmp_path)

@@ -91,6 +91,24 @@ def test_a_survey_is_described_to_everybody(habits):
     assert _read(told).epsilon == Fraction(3, 2), "as 'ziggurat collect answer' reads it"
 
 
+def test_a_truth_value_is_shown_in_words(club):
+    schema = SCHEMA.replace('kind: category, categories: ["yes", "no"], categories_from: public', "kind: boolean")
+    told = club("chief", "POST", "/v1/surveys", {**ASKED, "schema": schema}).json()
+    assert (told["words"], told["columns"]["smokes"]["categories"]) == ({"smokes": ["no", "yes"]}, [0, 1])
+
+
+def test_the_name_of_a_survey_that_costs_too_much_stays_free(club):
+    dear = {**ASKED, "reports": {"kind": "reports", "columns": {"smokes": "9"}}}
+    assert club("chief", "POST", "/v1/surveys", dear).status_code == 402
+    assert club("chief", "POST", "/v1/surveys", ASKED).status_code == 201
+
+
+def test_a_survey_that_nobody_answered_says_so_once_it_is_closed(habits):
+    assert "look tomorrow" in habits("chief", "GET", "/v1/surveys/habits/estimates").json()["error"]["message"]
+    habits("chief", "POST", "/v1/surveys/habits/close")
+    assert "Nobody answered" in habits("chief", "GET", "/v1/surveys/habits/estimates").json()["error"]["message"]
+
+
 def test_a_survey_is_paid_for_once_when_it_is_opened(club):
     first = club("chief", "POST", "/v1/surveys", ASKED).json()
     assert left(club) == Fraction(3, 2)

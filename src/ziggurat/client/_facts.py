@@ -33,6 +33,8 @@ class ServedTable(Shown):
         When it was registered, in UTC.
     may
         What whoever asks may do with it: ask, or steward.
+    problems
+        What contradicts the schema, told to the steward who just registered it; nobody else hears of it.
     """
 
     name: str
@@ -42,6 +44,7 @@ class ServedTable(Shown):
     slot: float | None
     made: str
     may: str = ""
+    problems: tuple[str, ...] = ()
 
     def _card(self) -> Card:
         kind = "a public table" if self.public else f"paid by {self.population}"

@@ -140,11 +140,12 @@ def _reserve(state: State, record: Hold, time: str) -> None:
 def refusal(grant: GrantState, event: Event) -> str:
     """Say why an event does not fit a grant."""
     rule, spent = grant.filter, grant.spent
-    left, room = in_the_rules_words(rule, spent), delta_left(rule, spent)
-    detail = f" and delta {in_words(room)}" if profile(event).delta > room else left.detail
+    left, room, needed = in_the_rules_words(rule, spent), delta_left(rule, spent), profile(event).delta
+    detail = f" and delta {in_words(room)}" if needed > room else left.detail
+    under = f"under the {grant.grant.rule} rule" + (f"; its own delta is {in_words(needed)}" if needed > room else "")
     return (
         f"The question costs more than is left of the grant of {grant.grant.analyst!r} on the table "
-        f"{grant.grant.table!r} ({left.amount}{detail} under the {grant.grant.rule} rule); nothing was read or spent."
+        f"{grant.grant.table!r} ({left.amount}{detail} {under}); nothing was read or spent."
     )
 
 

@@ -102,9 +102,10 @@ class Privatizer(Mechanism):
     @staticmethod
     def from_dict(data: Any) -> Privatizer:
         """Make the privatiser that `to_dict` described; anything else raises `ParameterError`."""
-        made = _KINDS.get(str(data.get("kind"))) if isinstance(data, Mapping) else None
+        kinds = _know_kinds()
+        made = kinds.get(str(data.get("kind"))) if isinstance(data, Mapping) else None
         if made is None:
-            raise ParameterError(f"A privatiser needs a 'kind', one of {', '.join(sorted(_KINDS))}.")
+            raise ParameterError(f"A privatiser needs a 'kind', one of {', '.join(sorted(kinds))}.")
         given = {name: value for name, value in data.items() if name != "kind"}
         if set(given) != set(inspect.signature(made).parameters):
             raise ParameterError(f"A {made.kind!r} privatiser has other parameters than these; write it anew.")
@@ -169,6 +170,13 @@ class Privatizer(Mechanism):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(epsilon {in_words(self._asked)})"
+
+
+def _know_kinds() -> dict[str, type[Privatizer]]:
+    """All kinds, each of which makes itself known when its module is imported; the door imports them one by one."""
+    from ziggurat.local import _choice, _hashing, _numbers, _response, _unary, _vectors  # noqa: F401
+
+    return _KINDS
 
 
 def _replacing_one(neighbours: Neighbours | None) -> Neighbours:

@@ -121,6 +121,20 @@ FILES = (
         unlike=("ngel", "Peña", "xf1a"),
     ),
     MessyFile(
+        "two_encodings_that_fit.csv",
+        "Two exports pasted together, and every byte of both is a character of Windows-1252: names would be garbled.",
+        write_bytes("name;alter\nJörg;34\n".encode() + "Müller;71\n".encode("cp1252")),
+        refused="(?i)in part UTF-8.*--encoding cp1252",
+        unlike=("Jörg", "rg;34", "Müller"),
+    ),
+    MessyFile(
+        "two_encodings_told.csv",
+        "The same, told to be Windows-1252: it is read as it stands.",
+        write_bytes("name;alter\nJörg;34\n".encode() + "Müller;71\n".encode("cp1252")),
+        {"encoding": "cp1252"},
+        rows=as_rows("name alter", ("JÃ¶rg", 34), ("Müller", 71)),
+    ),
+    MessyFile(
         "converted_twice.csv",
         "A database was converted to UTF-8 twice; what stands there is read as it stands.",
         write_text("name,age\nMÃ¼ller,34\nGroÃŸ,71\n"),
@@ -150,6 +164,12 @@ FILES = (
         "A zip file holds two tables.",
         write_bytes(pack({"patients.csv": PLAIN.encode(), "visits.csv": PLAIN.encode()})),
         refused="(?i)unpack|extract",
+    ),
+    MessyFile(
+        "download.zip",
+        "A portal's zip file does not say by its name what is in it.",
+        write_bytes(pack({"people.csv": PLAIN.encode()})),
+        refused=r"call it '.*download\.csv\.zip'",
     ),
     MessyFile(
         "half_a_download.csv.gz",

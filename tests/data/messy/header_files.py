@@ -146,6 +146,26 @@ FILES = (
         rows=as_rows("sys dia CRP", (140, 90, 5.2), (120, 80, 11.8)),
     ),
     MessyFile(
+        "fixed_width.txt",
+        "A mainframe prints columns of fixed width, with blanks in between and no separator.",
+        write_text("NR    NAME      BETRAG\n00001 Meier      12.50\n00002 Schulze   107.00\n"),
+        refused="(?i)fixed width.*separator",
+        unlike=("Meier", "Schulze"),
+    ),
+    MessyFile(
+        "total_nobody_told_of.csv",
+        "A statistics office writes the sum of all rows below them; it would count as one more place.",
+        write_text("Gemeinde;Fälle;Tage\nAdorf;3;12\nBheim;5;31\nInsgesamt;8;43\n"),
+        rows=as_rows("Gemeinde Fälle Tage", ("Adorf", 3, 12), ("Bheim", 5, 31), ("Insgesamt", 8, 43)),
+        notes=r"1 row begins with a word for a sum \(line 4\).*--skip-last 1",
+    ),
+    MessyFile(
+        "total_as_a_value.csv",
+        "In a long table 'gesamt' is a value of its column like others: every row of it is meant.",
+        write_text("sex;jahr;n\n" + "".join(f"{s};{y};1\n" for y in (2019, 2020, 2021, 2022) for s in ("m", "gesamt"))),
+        rows=[{"sex": s, "jahr": y, "n": 1} for y in (2019, 2020, 2021, 2022) for s in ("m", "gesamt")],
+    ),
+    MessyFile(
         "header_again.csv",
         "Monthly files were joined with their headers, so the header stands among the rows; told, it is missing.",
         write_text("alter;tage\n34;3\n71;12\nalter;tage\n58;7\n"),

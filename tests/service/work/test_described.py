@@ -135,6 +135,12 @@ def test_what_is_wrong_is_said_without_quoting_it():
             read_description(said)
 
 
+def test_a_key_that_nobody_knows_is_refused_with_the_nearest_one():
+    made = {"kind": "synthetic table", "method": "aim", "epsilon": 1, "holdoutt": "0.1"}
+    with pytest.raises(ParameterError, match=r"^There is no 'holdoutt' here; did you mean 'holdout'\?$"):
+        read_description({"table": "clinic", "release": made})
+
+
 def test_every_field_of_a_description_was_looked_at():
     """A new field that names a file must be looked up: whoever adds one meets this digest, and `_RESOLVERS`."""
     fields = {name: sorted(model.model_fields) for name, model in {**KINDS, "whole": ReleaseConfig}.items()}

@@ -107,16 +107,30 @@ def _gather(values: list[str], record: WholeRecord, told: Mapping[str, Any], as_
         raise ParameterError(f"Say --value column=answer for {', '.join(left)} too.")
     for name in left:
         given[name] = _prompt(name, told)
-    return {name: _as_asked(name, given[name], record) for name in record.parts}
+    return {name: _as_asked(name, _unsay(given[name], told, name), record) for name in record.parts}
 
 
 def _prompt(name: str, told: Mapping[str, Any]) -> str:
     from ziggurat.wording import printable
 
     said, part = told.get("questions", {}).get(name) or name, told["columns"][name]
-    listed = part.get("categories")
+    listed = _list_words(told, name) or part.get("categories")
     among = ", ".join(map(str, listed)) if isinstance(listed, list) else f"{part.get('lower')} to {part.get('upper')}"
     return str(typer.prompt(f"{printable(str(said))} ({printable(among)})", hide_input=False, default=""))
+
+
+def _list_words(told: Mapping[str, Any], name: str) -> list[str]:
+    """What people are shown for the answers to a question, such as no and yes; nothing if the answers themselves."""
+    words = (told.get("words") or {}).get(name)
+    return [str(each) for each in words] if isinstance(words, list) else []
+
+
+def _unsay(text: str, told: Mapping[str, Any], name: str) -> str:
+    """The answer that somebody means by a word that they were shown."""
+    words, listed = _list_words(told, name), told["columns"][name].get("categories")
+    if text not in words or not isinstance(listed, list) or len(listed) != len(words):
+        return text
+    return str(listed[words.index(text)])
 
 
 def _as_asked(name: str, text: str, record: WholeRecord) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ziggurat.cli._options import Rehearse, with_records
-from ziggurat.errors import MissingExtraError
+from ziggurat.errors import MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
     from ziggurat.service import ServiceSettings
@@ -83,8 +83,7 @@ def serve(given: ServeOptions) -> None:
     except ModuleNotFoundError as error:
         raise MissingExtraError(_missing(error)) from None
     settings = ServiceSettings.read({**asdict(given), "rehearse": given.rehearse or None})
-    if not settings.port:
-        settings = settings.model_copy(update={"port": _free_port(settings.host)})
+    settings = settings.model_copy(update={"port": _find_port(settings.host, settings.port)})
     try:
         secret = welcome(settings)
     except ModuleNotFoundError as error:
@@ -115,12 +114,20 @@ def _say(settings: ServiceSettings, secret: str | None) -> list[str]:
     return [*lines, "Stop it with Ctrl-C."]
 
 
-def _free_port(host: str) -> int:
+def _find_port(host: str, port: int) -> int:
+    """Find a port that is free, or see that the one that was said is, before anything is promised about it."""
     import socket
 
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as opened:
-        opened.bind((host, 0))
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server binds it
+        try:
+            opened.bind((host, port))
+        except OSError:
+            raise ParameterError(
+                f"Nothing can listen at {host}, port {port}: it may be taken, or is none of this machine's; say "
+                "another --port, or 0 for any that is free."
+            ) from None
         return int(opened.getsockname()[1])
 
 

@@ -175,7 +175,9 @@ def register(
             name, data, schema, inside=inside, population=population, public=public, slot=slot
         )  # fmt: skip
     typer.echo(f"{_say_table(made)}.")
-    if not public:
+    for problem in made.problems:
+        typer.echo(problem, err=True)
+    if made.population == name and not public:
         typer.echo(f"Next: 'ziggurat ledger budget {name} --epsilon 1 --server URL' says what may be spent on it.")
 
 
@@ -245,6 +247,8 @@ def _list(facts: list[dict[str, Any]], lines: list[str], as_json: bool) -> None:
         return
     for line in lines:
         typer.echo(line)
+    if not lines:
+        typer.echo("There is none.", err=True)
 
 
 def _person(each: ServedPerson) -> dict[str, Any]:
@@ -272,4 +276,4 @@ def _table(each: ServedTable) -> dict[str, Any]:
 
 def _say_table(each: ServedTable) -> str:
     paid = "public" if each.public else f"paid by the budgets of {each.population}"
-    return f"{each.name}: a row is {each.unit}, {paid}, you may {each.may or 'ask'}"
+    return f"{each.name}: unit: {each.unit}, {paid}, you may {each.may or 'ask'}"

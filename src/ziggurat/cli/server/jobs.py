@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ from ziggurat.errors import ParameterError, ZigguratError
 
 if TYPE_CHECKING:
     from ziggurat.client import ServedJob, ServedOutlook, Server
+
+_TELL_SECONDS = 5.0  # `wait` looks rarer and rarer within them, and anew after them
 
 
 def plan_release(url: str, file: str, group_size: int) -> ServedOutlook:
@@ -22,15 +25,15 @@ def plan_release(url: str, file: str, group_size: int) -> ServedOutlook:
         except ParameterError as unpriced:
             with show_steps() as tell:
                 tell("making and attacking it on the server")
-                return _measure(server, file, unpriced)
+                return _measure(server, file, unpriced, tell)
 
 
-def _measure(server: Server, file: str, unpriced: ParameterError) -> ServedOutlook:
+def _measure(server: Server, file: str, unpriced: ParameterError, tell: Callable[[str], None]) -> ServedOutlook:
     try:
         job = server.try_release(file)
     except ZigguratError:  # it has a price, or is not this one's to measure: what was wrong with it was said first
         raise unpriced from None
-    done = _wait(server, job)
+    done = _wait(server, job, tell)
     done.require_done()
     facts = dict(done.result or {})
     from ziggurat.client import ServedOutlook
@@ -50,9 +53,9 @@ def run_release(url: str, file: str, go_on: str) -> tuple[dict[str, Any], Path |
     check_output(str(out), force=False)
     with open_server(url) as server, show_steps() as tell:
         tell("sending the release")
-        done = _wait(server, server.run_release(file))
+        done = _wait(server, server.run_release(file), tell)
         if done.state == "stopped" and go_on:
-            done = _wait(server, server.go_on(done.id, go_on))
+            done = _wait(server, server.go_on(done.id, go_on), tell)
         done.require_done()
         made, steward = dict(done.result or {}), server.me().role == "steward"
         if made.get("rehearsal") and not steward:
@@ -67,7 +70,9 @@ def predict(url: str, model: str, rows: Any) -> list[Any]:
         return server.predict(model, rows)
 
 
-def _wait(server: Server, job: ServedJob) -> ServedJob:
+def _wait(server: Server, job: ServedJob, tell: Callable[[str], None]) -> ServedJob:
+    """Wait until a job has ended, and tell its steps: stewards see them, an analyst that it waits or runs."""
     while not job.over:
-        job = server.wait(job)
+        tell(f"{job.step or job.state} on the server")
+        job = server.wait(job, _TELL_SECONDS)
     return job

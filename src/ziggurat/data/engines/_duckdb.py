@@ -254,6 +254,11 @@ class DuckDBEngine(_DuckDB):
         elif path.lower().endswith((".parquet", *_ARROW_SUFFIXES)):
             self._withheld(lambda: self._view_of(files, name), f"Reading the file {path!r}")
             self._sealed |= marks
+        elif path.lower().endswith((".zip", ".gz")):
+            raise DataError(
+                f"The name of the file {path!r} must say what is packed in it: call it {_name_packed(path)!r} if that "
+                "is CSV, or unpack it."
+            )
         else:
             raise DataError(
                 f"The file {path!r} has no known ending; use one of {', '.join(FILE_SUFFIXES)}, or one of Excel, "
@@ -398,3 +403,8 @@ class DuckDBRelationEngine(_DuckDB):
         with self._lock:
             answer: Any = self._relation.query(self.relation_name, statement)
             return answer.to_arrow_table()
+
+
+def _name_packed(path: str) -> str:
+    """What a packed table would be called, such as table.csv.zip."""
+    return str(Path(path).with_suffix(f".csv{Path(path).suffix}"))

@@ -8,7 +8,9 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ziggurat.data._conversion import Conversion
+from ziggurat.data._preview import TablePreview
 from ziggurat.data._table import Table, _visible
+from ziggurat.data._validation import Problem
 from ziggurat.data.engines import DuckDBEngine, SparkEngine
 from ziggurat.data.expressions import reference
 from ziggurat.data.schema import Column, Schema
@@ -69,6 +71,25 @@ class LaterTable(Table):
         self, columns: Sequence[Column], ask: Callable[[Column], Mapping[str, exp.Expr]], unreadable: bool = False
     ) -> Any:
         """As the file gives them; it is opened if it is not."""
+        return self._open().tally(columns, ask, unreadable)
+
+    def preview(self) -> TablePreview:
+        """Of every column of the file, also of those that no query sees; it is opened if it is not."""
+        return self._open().preview()
+
+    def validate(self, places: int = 0) -> list[Problem]:
+        """What contradicts the schema in the file; it is opened if it is not."""
+        return self._open().validate(places)
+
+    def unreadable(self) -> dict[str, int]:
+        """As the file has them; it is opened if it is not."""
+        return self._open().unreadable()
+
+    def unreadable_cells(self, name: str, limit: int = 1_000) -> set[str]:
+        """As the file has them; it is opened if it is not."""
+        return self._open().unreadable_cells(name, limit)
+
+    def _open(self) -> Table:
         self.ready()
         assert self._held is not None
-        return self._held.tally(columns, ask, unreadable)
+        return self._held

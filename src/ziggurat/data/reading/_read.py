@@ -1,5 +1,6 @@
 """Open a table, whatever holds it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from ziggurat.data.engines import (
 )
 from ziggurat.data.reading._frames import arrow_table, check_names
 from ziggurat.data.reading._later import LaterTable
+from ziggurat.data.reading._totals import note_totals
 from ziggurat.data.reading._unit_warning import warn_of_people
 from ziggurat.data.reading.formats import LoadedFile, handles_file, load_database, load_file
 from ziggurat.data.reading.guessing import Conventions, Guess, guess_schema, looks_like_data
@@ -123,7 +125,8 @@ def read(
     if declared is None:
         guessed = _describe(held, told, header is True, on_bad_cell == "missing")
         declared = guessed.schema if per is None else guessed.schema.with_unit(per)
-        held = replace(held, reasons=guessed.reasons)
+        noted = note_totals(held.engine, held.relation, guessed.schema) if held.loose else ()
+        held = replace(held, reasons=guessed.reasons, notes=(*held.notes, *noted))
     how: dict[str, Any] = {"notes": held.notes, "reasons": held.reasons}
     opened = Table(held.engine, held.relation, declared, later=later, **how, **checks)
     if schema is None and per is None and not later:
@@ -171,6 +174,11 @@ def _describe(held: _Held, told: Conventions, header_is_told: bool, lenient: boo
         raise DataError(
             f"The first line of the file looks like data: say header=False (--header none) and, if you like, the "
             f"{count} names of its columns (--names), or header=True (--header first) if it is the header."
+        )
+    if not header_is_told and len(inferred.names) == 1 and re.search(r"\S {2,}\S", inferred.names[0]):
+        raise DataError(
+            "The file has one column, and gaps in its header: columns of fixed width are not read; export it with a "
+            "separator such as ';', or say header=True (--header first) if it is one column."
         )
     typed = [each for each in inferred.columns if each.kind is not Kind.TEXT]
     left_out = set(held.engine.columns(held.relation)).difference(inferred.names)

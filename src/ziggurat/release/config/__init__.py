@@ -10,7 +10,7 @@ from ziggurat.release.config._models import (
     WorkloadSaid,
     json_schema,
 )
-from ziggurat.release.config._reading import read_config
+from ziggurat.release.config._reading import explain_invalid, read_config
 from ziggurat.release.config._running import Outlook, bundle_of, describe_release, journal_of, run_config
 from ziggurat.release.durable import ReleaseJournal
 
@@ -26,6 +26,7 @@ __all__ = [
     "WorkloadSaid",
     "bundle_of",
     "describe_release",
+    "explain_invalid",
     "journal_of",
     "json_schema",
     "plan_said_question",

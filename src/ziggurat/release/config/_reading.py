@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,22 @@ def read_config(file: str | Path) -> ReleaseConfig:
     try:
         return ReleaseConfig.model_validate(said)
     except ValidationError as error:
-        wrong = sorted(error.errors(include_url=False), key=lambda each: each["type"] != "extra_forbidden")
-        raise DataError(_explain(wrong[0], locate)) from None  # a key that nobody knows explains one that is missing
+        raise DataError(explain_invalid(error, locate)) from None
+
+
+def explain_invalid(error: ValidationError, locate: Callable[[tuple[str, ...]], str] = lambda _: "") -> str:
+    """Say in a sentence what is wrong with a description first, without a value of it.
+
+    Parameters
+    ----------
+    error
+        What pydantic found.
+    locate
+        Where a path of keys stands, such as "answer.yaml, line 3: "; nothing where there is no file.
+    """
+    found = error.errors(include_url=False, include_input=False)
+    # A key that nobody knows explains one that is missing.
+    return _explain(min(found, key=lambda each: each["type"] != "extra_forbidden"), locate)
 
 
 def _explain(error: Any, locate: Any) -> str:
@@ -43,11 +58,12 @@ def _explain(error: Any, locate: Any) -> str:
     where = _where(locate, keys)
     named = ".".join(keys) or "the file"
     if error["type"] == "extra_forbidden":
-        return f"{where}there is no {keys[-1]!r} here; {nearest(keys[-1], _known_keys(path))}"
+        said = f"{where}there is no {keys[-1][:200]!r} here; {nearest(keys[-1], _known_keys(path))}"
+        return said if where else said[:1].upper() + said[1:]
     if error["type"] in ("union_tag_invalid", "union_tag_not_found"):
         return f"{where}'release' needs a 'kind', one of {error['ctx'].get('expected_tags', _tags())}."
     said = error["msg"].removeprefix("Value error, ").rstrip(".")
-    return f"{where}{named!r}: {said[:1].lower()}{said[1:]}."
+    return f"{where}{named[:200]!r}: {said[:1].lower()}{said[1:]}."
 
 
 def _where(locate: Any, keys: tuple[str, ...]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -356,11 +357,11 @@ def _tell_kept(kept: Mapping[str, str]) -> str:
 
 def _require_decided(left: Undone) -> None:
     if left.columns:
-        names = ",".join(left.columns)
+        names, kept = shlex.quote(",".join(left.columns)), shlex.quote(f"{left.columns[0]}=why")
         raise PrivacyError(
             f"Nothing was released. {left.sentence} Decide by name: make them quasi-identifiers, drop them (drop=, "
             f"--drop {names}), or keep them and say why nobody outside knows them (keep=, --keep "
-            f"{left.columns[0]}=why)."
+            f"{kept})."
         )
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.exc import IntegrityError
 
 from ziggurat.errors import AccessError, ConflictError, ParameterError, UnknownNameError
@@ -102,6 +102,12 @@ class SurveyBook:
             mine = (surveys.c.name == survey.name) & (surveys.c.state == "opening")
             connection.execute(update(surveys).where(mine).values(state="open", entry=entry))
         return self.find(survey.name)
+
+    def forget(self, survey: PublishedSurvey) -> None:
+        """Give the name of a survey free again that was refused before it was paid for."""
+        with self._store.write() as connection:
+            mine = (surveys.c.name == survey.name) & (surveys.c.identity == survey.identity)
+            connection.execute(delete(surveys).where(mine & (surveys.c.state == "opening")))
 
     def close(self, name: str) -> PublishedSurvey:
         """Take no more reports; this cannot be undone."""

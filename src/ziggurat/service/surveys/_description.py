@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ziggurat.data import Role, Schema
+from ziggurat.data import Kind, Role, Schema
 from ziggurat.errors import DataError, SchemaError, ZigguratError
 from ziggurat.local import Privatizer, Reports, WholeRecord, privatizer_for
 from ziggurat.privacy import Neighbours, Relation, best_posterior
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 FORMAT = "ziggurat/survey/1"
 _LONGEST_NUMBER = 20
+_TRUTHS = ["no", "yes"]  # what people are shown for 0 and 1
 
 
 def make_record(schema: Schema, said: ReportsSaid) -> WholeRecord:
@@ -44,6 +45,7 @@ def describe_survey(name: str, population: str, schema: Schema, record: WholeRec
         "promise": record.guarantee().sentence(),
         "meaning": _say_odds(record),
         "questions": {each: schema[each].description for each in record.parts},
+        "words": {each: _TRUTHS for each in record.parts if schema[each].kind is Kind.BOOLEAN},
         **record.to_dict(),
         "draws": {each: part.recipe() for each, part in record.parts.items()},
     }

@@ -15,11 +15,11 @@ const Page = (() => {
     list.id = `answer-${name}`;
     label.htmlFor = list.id;
     label.textContent = survey.questions[name] ? `${name}: ${survey.questions[name]}` : name;
-    const listed = Drawing.labels(survey.columns[name]);
+    const listed = Drawing.labels(survey.columns[name]), words = (survey.words || {})[name] || [];
     for (const [at, each] of [[-1, "Choose …"], ...listed.entries()]) {
       const option = document.createElement("option");
       option.value = String(at);
-      option.textContent = each === null ? "(no answer)" : String(each);
+      option.textContent = each === null ? "(no answer)" : String(words[at] ?? each);
       list.append(option);
     }
     part("form").append(label, list);

@@ -11,6 +11,7 @@ import sys
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Self
 
+from ziggurat.errors import EngineError
 from ziggurat.service._settings import ServiceSettings
 
 if TYPE_CHECKING:
@@ -39,11 +40,21 @@ def run_service(settings: ServiceSettings) -> None:
 
 
 def _listen(settings: ServiceSettings, uvicorn: Any) -> None:
-    uvicorn.run(
-        "ziggurat.service.web._running:from_environment", factory=True, host=settings.host, port=settings.port,
-        workers=settings.workers, ssl_certfile=settings.tls_cert or None, ssl_keyfile=settings.tls_key or None,
-        log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=30,
-    )  # fmt: skip
+    """Listen until told to stop; a server that could not start leaves by SystemExit, whose code is none of ours."""
+    failed = False
+    try:
+        uvicorn.run(
+            "ziggurat.service.web._running:from_environment", factory=True, host=settings.host, port=settings.port,
+            workers=settings.workers, ssl_certfile=settings.tls_cert or None, ssl_keyfile=settings.tls_key or None,
+            log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=30,
+        )  # fmt: skip
+    except SystemExit as stopped:
+        failed = bool(stopped.code)
+    if failed:
+        raise EngineError(
+            f"The service could not start at {settings.host}, port {settings.port}; its log on standard error says at "
+            "which place it failed."
+        )
 
 
 class JobWorkers:

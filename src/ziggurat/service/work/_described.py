@@ -18,7 +18,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ziggurat.errors import AccessError, ParameterError, UnknownNameError
-from ziggurat.release.config import FORMAT, ReleaseConfig
+from ziggurat.release.config import FORMAT, ReleaseConfig, explain_invalid
 from ziggurat.service.access import PeopleBook, Person, Rights
 from ziggurat.service.catalogue import ModelShelf, ShelvedTable, TableShelf, UploadFolder
 from ziggurat.service.work._folders import BUNDLE, DESCRIPTION, lay_out
@@ -263,12 +263,10 @@ def read_description(said: Mapping[str, Any]) -> ReleaseConfig:
     try:
         return ReleaseConfig.model_validate_json(json.dumps({"format": FORMAT, **said}))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        wrong = explain_invalid(error)
     except (TypeError, ValueError, RecursionError):
         raise ParameterError("A release is described by keys and values, as in a release file.") from None
-    named = ".".join(map(str, first["loc"]))[:200] or "the description"
-    words = first["msg"].removeprefix("Value error, ").rstrip(".")
-    raise ParameterError(f"{named!r}: {words[:1].lower()}{words[1:]}.")
+    raise ParameterError(wrong)
 
 
 def _refuse_ours(config: ReleaseConfig) -> None:

@@ -281,7 +281,7 @@ class PrivateSynthesis(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         if self.rows_per_unit is None:
             raise ParameterError(
                 f"State rows_per_unit=..., how many rows of {schema.unit} may count at most (--rows-per-unit 1, say, "
-                "on the command line)."
+                "on the command line; options: {rows_per_unit: 1} in a release file)."
             )
         return whole_number(self.rows_per_unit, "rows_per_unit")
 

@@ -18,6 +18,7 @@ DELIMITERS = ";\t|,"
 _SAMPLE = 200_000
 _BLOCK = 1 << 20
 _BOMS = {"utf-8-sig": codecs.BOM_UTF8, "utf-16": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
+_LETTERS_OF_TWO_BYTES = re.compile(rb"\xc3[\x80-\xbf]")  # as UTF-8 has them; in Windows-1252 no word has these two
 SAY_ENCODING = "say its encoding (--encoding, or file: {encoding: cp1252} in the schema)"
 """What to do about text of another encoding."""
 _ENCODINGS = {"utf-16": "UTF-16", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16", "cp1252": "Windows-1252"}
@@ -147,7 +148,9 @@ def _find_encoding(first: bytes, rest: BinaryIO, file: str) -> str:
         return "utf-16-be" if first[:2000:2].count(0) > zeros // 2 else "utf-16-le"
     blocks = itertools.chain([first], iter(lambda: rest.read(_BLOCK), b""))
     tried = {name: codecs.getincrementaldecoder(name)() for name in ("utf-8-sig", "cp1252")}
+    mixed = False
     for block in blocks:
+        mixed = mixed or _LETTERS_OF_TWO_BYTES.search(block) is not None
         tried = {name: decoder for name, decoder in tried.items() if _takes(decoder, block)}
     tried = {name: decoder for name, decoder in tried.items() if _takes(decoder, b"", final=True)}
     if not tried:
@@ -155,7 +158,13 @@ def _find_encoding(first: bytes, rest: BinaryIO, file: str) -> str:
             f"The file {file!r} is neither UTF-8 nor Windows-1252; say its encoding, such as encoding='cp850' "
             "(--encoding cp850)."
         )
-    return next(iter(tried))
+    found = next(iter(tried))
+    if mixed and found == "cp1252":
+        raise DataError(
+            f"The file {file!r} is in part UTF-8 and in part another encoding, as when exports are put one below the "
+            "other; save its parts in one encoding, or say --encoding cp1252 (encoding='cp1252') to read it as it is."
+        )
+    return found
 
 
 def _takes(decoder: codecs.IncrementalDecoder, block: bytes, *, final: bool = False) -> bool:

@@ -50,7 +50,9 @@ def _drop_last(rows: list[list[Any]], layout: FileLayout, where: str) -> tuple[l
     kept = rows[: len(rows) - layout.skip_last]
     if not any(map(_filled, kept[layout.skip or 0 :])):
         raise DataError(f"No cell is left on {where}; check the sheet and the rows to skip.")
-    return kept, [f"The last {count_noun(layout.skip_last, 'row')} were left out, as told."] if layout.skip_last else []
+    return kept, [
+        f"The last {count_noun(layout.skip_last, 'row was', 'rows were')} left out, as told."
+    ] if layout.skip_last else []
 
 
 def _find_start(rows: list[list[Any]], layout: FileLayout) -> tuple[int, list[str]]:

@@ -10,7 +10,7 @@ from pydantic import Field, FiniteFloat, StrictFloat, StrictInt, StrictStr, mode
 from starlette.concurrency import run_in_threadpool
 
 from ziggurat.data import Schema
-from ziggurat.errors import ParameterError, UnknownNameError
+from ziggurat.errors import BudgetExceededError, ParameterError, UnknownNameError
 from ziggurat.randomness import seeded
 from ziggurat.release import Purse
 from ziggurat.release.config import ReportsSaid
@@ -87,7 +87,11 @@ def publish(body: SurveyBody, house: House, caller: Calling) -> dict[str, Any]:
     begun = house.surveys.begin(caller.person, body.name, population, body.table or "", said, told)
     if begun.state != "opening":
         return {**begun.told, "entry": begun.entry}
-    made = _purse(house, caller, population).release(SurveyPlan(begun.record, begun.identity, begun.name))
+    try:
+        made = _purse(house, caller, population).release(SurveyPlan(begun.record, begun.identity, begun.name))
+    except BudgetExceededError:
+        house.surveys.forget(begun)
+        raise
     opened = house.surveys.open(begun, None if made.entry is None else made.entry.seq)
     return {**opened.told, "entry": opened.entry, "certificate": made.certificate.to_dict()}
 
@@ -146,6 +150,8 @@ async def estimates(
     def work() -> dict[str, Any]:
         record = found.record
         sent = read_reports(record, house.surveys.reports(found))
+        if not sent.people and found.state == "closed":
+            raise ParameterError("Nobody answered before the survey was closed; open one of another name.")
         if not sent.people:
             raise ParameterError("There are no reports yet, or only of today; look tomorrow, or close the survey.")
         told = record.estimate(sent, confidence, population=population)

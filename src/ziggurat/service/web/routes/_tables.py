@@ -69,7 +69,9 @@ def propose(name: Name, house: House, caller: Calling) -> dict[str, Any]:
 
 @router.post("/tables", status_code=201)
 def register(body: TableBody, house: House, caller: Calling) -> dict[str, Any]:
-    """Register a table: every cell is checked against the schema first, and what does not fit is named."""
+    """Register a table: a cell that cannot be read refuses it, and what else contradicts the schema is listed."""
+    from ziggurat.data import check_table
+
     caller.require("manage", ("steward",))
     kind, _, name = body.address.partition(":")
     if kind == "upload":
@@ -82,7 +84,7 @@ def register(body: TableBody, house: House, caller: Calling) -> dict[str, Any]:
         caller.person, body.name, body.schema_text, body.address, inside=body.inside,
         population=body.population or "", public=body.public, slot=body.slot,
     )  # fmt: skip
-    return made.to_dict()
+    return {**made.to_dict(), "problems": [str(each) for each in check_table(house.shelf.open(made.name, made))]}
 
 
 @router.get("/tables")
