@@ -207,7 +207,10 @@ def _say_survey(
     said: dict[str, Any] = {"name": name, **{each: value for each, value in whom if value}}
     if schema:
         said["schema"] = read_schema_text(schema)
-    return to_plain({**said, "reports": {"kind": "reports", "columns": asked, "method": method, "missing": missing}})
+    found: dict[str, Any] = to_plain(
+        {**said, "reports": {"kind": "reports", "columns": asked, "method": method, "missing": missing}}
+    )
+    return found
 
 
 def _read_survey(told: Mapping[str, Any]) -> ServedSurvey:
