@@ -9,8 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -18,38 +16,17 @@ import pytest
 pytest.importorskip("fastapi", reason="the extra 'service' is not installed")
 
 import structlog
-import uvicorn
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from serving import ServedHouse
 
 from ziggurat.data.generators import clinic_patients, clinic_patients_schema
 from ziggurat.data.writing import write_table
 from ziggurat.errors import EngineError
-from ziggurat.service import ServiceSettings, make_app, welcome
-from ziggurat.service._house import ServiceHouse
+from ziggurat.service import ServiceSettings
 
 COUNT = ("ask", "clinic", "SELECT COUNT(*) AS n FROM clinic", "--rows-per-unit", "1")
-
-
-class Served:
-    """A server on a free port of this machine, in a thread."""
-
-    def __init__(self, folder: Path) -> None:
-        settings = ServiceSettings.read({"folder": folder, "slot": 0.05, "rehearse": "tests"}, {})
-        self.secret = welcome(settings)
-        self.house = ServiceHouse(settings)
-        self.server = uvicorn.Server(
-            uvicorn.Config(make_app(house=self.house), host="127.0.0.1", port=0, log_config=None, lifespan="on")
-        )
-        self.thread = threading.Thread(target=self.server.run)
-        self.thread.start()
-        while not self.server.started:
-            time.sleep(0.01)
-        port = self.server.servers[0].sockets[0].getsockname()[1]
-        self.url = f"http://127.0.0.1:{port}"
-
-    def close(self) -> None:
-        self.server.should_exit = True
-        self.thread.join()
-        self.house.close()
 
 
 @pytest.fixture
@@ -58,7 +35,7 @@ def served(tmp_path, monkeypatch):
     monkeypatch.setenv("ZIGGURAT_SETTINGS", str(tmp_path / "settings"))
     for name in ("ZIGGURAT_SERVER", "ZIGGURAT_APIKEY"):
         monkeypatch.delenv(name, raising=False)
-    made = Served(tmp_path / "service")
+    made = ServedHouse(tmp_path / "service", rehearse="tests")
     yield made
     made.close()
     structlog.reset_defaults()

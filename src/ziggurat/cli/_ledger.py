@@ -359,8 +359,10 @@ def sign(
 def witness(
     where: Annotated[
         str,
-        typer.Argument(envvar="ZIGGURAT_WITNESS", help="A folder on another disk, postgresql://… or https://…"),
-    ],
+        typer.Argument(
+            envvar="ZIGGURAT_WITNESS", help="A folder on another disk, postgresql://… or https://…; none with --server."
+        ),
+    ] = "",
     lost: Annotated[
         bool, typer.Option("--lost", help="Give up the witness before it, which is gone for good.")
     ] = False,
@@ -371,12 +373,20 @@ def witness(
         str, typer.Option(help="Take an https:// witness only for what this PEM file certifies; kept as well.")
     ] = "",
     ledger: Where = "",
+    server: OnServer = "",
 ) -> None:
     """Name who watches the ledger: it keeps a signed receipt of every entry, and without it nothing is spent.
 
     A folder, a PostgreSQL table, or a server of 'ziggurat witness serve'. For that one, give its token by --token-file
     or in ZIGGURAT_WITNESS_TOKEN; it is kept in your settings folder, and never in the ledger.
+
+    With --server, who watches the ledger of the server, which whoever runs it names: 'ziggurat serve --witness'.
     """
+    if server:
+        _say(books.read_witness(server))
+        return
+    if not where:
+        raise ParameterError("Name who watches the ledger: a folder on another disk, postgresql://… or https://….")
     if token_file or ca_file:
         from ziggurat.ledger.witness import keep_access, read_certificate
 

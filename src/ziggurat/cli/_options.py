@@ -137,6 +137,12 @@ def rehearsal_seed(rehearse: str) -> int | None:
     return int.from_bytes(hashlib.sha256(rehearse.encode()).digest()[:4])
 
 
+def require_payer(budget: str, analyst: str) -> None:
+    """Refuse what is paid for if nobody pays; a server knows both by the table and by the key."""
+    if not (budget and analyst):
+        raise ParameterError("A guarantee is paid for: name --budget and --analyst.")
+
+
 def with_records(command: Callable[..., None]) -> Callable[..., None]:
     """Let the command line see the fields of the records that a command takes, each as an option of its own."""
     hints = get_type_hints(command, include_extras=True)

@@ -11,7 +11,7 @@ import typer
 
 from ziggurat.cli._options import AsJson, GoOn, out_option
 from ziggurat.cli._outputs import print_json
-from ziggurat.cli.server import OnServer, jobs
+from ziggurat.cli.server import OnServer, OnServerIfSaid, jobs, open_server, refuse_local
 from ziggurat.errors import DataError, ZigguratError
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def run(
     fetched into a .zip file beside FILE, signed by the server.
     """
     if server:
-        _run_on(server, file, go_on, as_json)
+        jobs.run_release(server, file, go_on).say(as_json=as_json)
         return
     from ziggurat.cli.terminal import show_steps
     from ziggurat.release import Release
@@ -113,32 +113,10 @@ def run(
     typer.echo(f"The bundle is in {str(bundle)!r} ({signed}): give away 'public', keep 'steward'.")
 
 
-def _run_on(server: str, file: str, go_on: str, as_json: bool) -> None:
-    made, bundle = jobs.run_release(server, file, go_on)
-    certificate = made["certificate"]
-    if as_json:
-        print_json({"bundle": None if bundle is None else str(bundle), "certificate": certificate})
-        return
-    said = made.get("verdict") or {}
-    judged = [str(said["sentence"])] if said.get("sentence") else []
-    typer.echo("\n".join([certificate["what"], certificate["sentence"], *judged, _say_recorded(certificate)]))
-    if bundle is None:
-        typer.echo("It is a rehearsal, of which the server hands nothing out.")
-    else:
-        typer.echo(f"The bundle is in {str(bundle)!r}; 'ziggurat verify' checks it.")
-
-
 def _list_sentences(verdict: Verdict, certificate: Mapping[str, Any]) -> list[str]:
     """What left, what is promised, what the gate said, and where the ledger says so."""
     judged = [verdict.sentence] if verdict.stopped or verdict.passed else []
-    return [certificate["what"], certificate["sentence"], *judged, _say_recorded(certificate)]
-
-
-def _say_recorded(certificate: Mapping[str, Any]) -> str:
-    entry = certificate["recorded"]
-    if entry is None:
-        return "No ledger remembers it."
-    return f"Entry {entry['seq']} of the ledger {entry['ledger']} says so for ever (budget {entry['budget']!r})."
+    return [certificate["what"], certificate["sentence"], *judged, jobs.say_recorded(certificate)]
 
 
 @app.command()
@@ -146,6 +124,7 @@ def verify(
     file: Annotated[str, typer.Argument(metavar="FILE", help="The file that describes the release, or its bundle.")],
     key: Annotated[str, typer.Option(help="Whose signature it must bear: a .pub file, or a folder of them.")] = "",
     as_json: AsJson = False,
+    server: OnServerIfSaid = "",
 ) -> None:
     """Check the bundle that a file wrote; the same as 'ziggurat verify BUNDLE'."""
     from ziggurat.cli._verify import verify as check
@@ -156,12 +135,16 @@ def verify(
     bundle = bundle_of(read_config(path), path) if described else path
     if not bundle.exists():
         raise DataError(f"There is no bundle {str(bundle)!r} yet; 'ziggurat release run {file}' writes it.")
-    check(str(bundle), key=key, receipt="", ledger="", as_json=as_json)
+    check(str(bundle), key=key, receipt="", ledger="", as_json=as_json, server=server)
 
 
 @app.command()
-def schema() -> None:
+def schema(server: OnServer = "") -> None:
     """Print the JSON schema of the files, for editors and other programs."""
+    if server:
+        with open_server(server) as opened:
+            typer.echo(json.dumps(opened.release_schema(), indent=2))
+        return
     from ziggurat.release.config import json_schema
 
     typer.echo(json.dumps(json_schema(), indent=2))
@@ -169,10 +152,16 @@ def schema() -> None:
 
 @app.command()
 def hand_out(
-    bundle: Annotated[str, typer.Argument(help="A bundle.")],
-    out: Annotated[str, out_option("a new folder or .zip file.")],
+    bundle: Annotated[str, typer.Argument(help="A bundle; on a server the id of a release.")],
+    out: Annotated[str, out_option("a new folder or .zip file; from a server a .zip file.")],
+    server: OnServer = "",
 ) -> None:
     """Write the public part of a bundle alone, to be given away."""
+    if server:
+        with open_server(server) as opened:
+            fetched = opened.download(bundle, out)
+        typer.echo(f"The public part is in {str(fetched)!r}; 'ziggurat verify' checks it.")
+        return
     from ziggurat.release.bundle import hand_out as handed
 
     typer.echo(f"The public part is in {str(handed(bundle, out))!r}; 'ziggurat verify' checks it.")
@@ -181,8 +170,19 @@ def hand_out(
 @app.command()
 def key(
     rotate: Annotated[bool, typer.Option("--rotate", help="Make a new key; the old public half is kept.")] = False,
+    server: OnServer = "",
 ) -> None:
-    """Show the key that signs this user's releases, and its fingerprint; make it if there is none."""
+    """Show the key that signs this user's releases, and its fingerprint; make it if there is none.
+
+    On a server the public key that signs its releases is printed as text, for 'ziggurat verify --key'.
+    """
+    if server:
+        refuse_local()
+        with open_server(server) as opened:
+            found = opened.release_key()
+        typer.echo(f"Its fingerprint is {found['fingerprint']}.", err=True)
+        typer.echo(found["text"].rstrip())
+        return
     from ziggurat.release.bundle import release_key, rotate_release_key
 
     made = rotate_release_key() if rotate else release_key(create=True)

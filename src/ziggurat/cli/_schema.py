@@ -25,6 +25,7 @@ from ziggurat.files import check_output
 from ziggurat.wording import count_noun
 
 if TYPE_CHECKING:
+    from ziggurat.data import Schema
     from ziggurat.data.reading import Suggestion
 
 app = typer.Typer(
@@ -136,11 +137,22 @@ def check(
 
 
 @app.command()
-def show(schema: Annotated[str, typer.Argument(help="The schema, a YAML file.")]) -> None:
+def show(
+    schema: Annotated[str, typer.Argument(help="The schema, a YAML file; on a server the name of a table.")],
+    server: OnServer = "",
+) -> None:
     """Show a schema as a table."""
     from rich.console import Console
 
     from ziggurat.cli.terminal import schema_table
     from ziggurat.data import Schema
 
-    Console().print(schema_table(Schema.from_yaml(Path(schema))))
+    found = _declared_on(server, schema) if server else Schema.from_yaml(Path(schema))
+    Console().print(schema_table(found))
+
+
+def _declared_on(server: str, table: str) -> Schema:
+    from ziggurat.cli.server import descriptions, open_server
+
+    with open_server(server) as opened:
+        return descriptions.find_declared(opened, table)

@@ -9,9 +9,11 @@ import typer
 
 from ziggurat.cli._options import AsJson
 from ziggurat.cli._outputs import print_json
+from ziggurat.cli.server import OnServerIfSaid, open_server, refuse_local
 from ziggurat.errors import DataError, LedgerCorruptError, LedgerError, ParameterError
 
 if TYPE_CHECKING:
+    from ziggurat.client import Server
     from ziggurat.ledger import Receipt, Verification
     from ziggurat.release.bundle import BundleVerification
 
@@ -32,15 +34,23 @@ def verify(
     receipt: Annotated[str, typer.Option(help="Of a ledger: a receipt that was kept elsewhere.")] = "",
     ledger: Annotated[str, typer.Option(help="Of a receipt: the ledger to compare it with.")] = "",
     as_json: AsJson = False,
+    server: OnServerIfSaid = "",
 ) -> None:
     """Check a bundle, a ledger or a receipt, offline, and name what was altered.
 
     Exit code 0: sound. 1: broken, or not what it claims to be (a rehearsal is no release). 2, 6: it cannot be checked.
 
     ziggurat verify answer.zip --key release.pub
+
+    With --server, which is never taken from the environment here, a server verifies a bundle in one file, or compares a
+    receipt with its ledger; whoever trusts it less does it here.
     """
     kind = _find_kind(thing)
     _require_sense(kind, receipt, ledger)
+    if server:
+        said = _verify_on(server, kind, thing)
+        _print(said, as_json)
+        raise typer.Exit(0 if said["sound"] else 1)
     if kind == "bundle":
         said = _verify_bundle(thing, key)
     elif kind == "ledger":
@@ -49,6 +59,31 @@ def verify(
         said = _verify_ledger(ledger, key, _read_receipt(thing)) if ledger else _verify_receipt(thing, key)
     _print(said, as_json)
     raise typer.Exit(0 if said["sound"] else 1)
+
+
+def _verify_on(url: str, kind: Kind, thing: str) -> dict[str, Any]:
+    """Have a server verify a bundle, or find the entry of a receipt in its ledger."""
+    refuse_local("thing", "file")
+    if kind == "ledger":
+        raise ParameterError("A server verifies its own ledger: 'ziggurat ledger verify --server URL'.")
+    with open_server(url) as server:
+        if kind == "receipt":
+            return _compare_on(server, _read_receipt(thing))
+        found = server.verify_release(thing)
+    problems = [f"{each['file'] or 'The bundle'}: {each['what']}." for each in found.problems]
+    whose = "this server's own" if found.ours else f"not this server's, but {found.signer}"
+    good = [f"{found.files} files of {found.bytes:,} bytes are as they were signed; the key is {whose}."]
+    return {**_describe("bundle", problems, [] if problems else good), "ours": found.ours, "signer": found.signer}
+
+
+def _compare_on(server: Server, kept: Receipt) -> dict[str, Any]:
+    """Compare a receipt with the entry of its number in the ledger of a server."""
+    there = [each for each in server.entries(1, kept.seq + 1) if each.seq == kept.seq]
+    if not there:
+        return _describe("receipt", [f"The ledger of the server has no entry {kept.seq}."], [])
+    if there[0].hash != kept.hash:
+        return _describe("receipt", [f"Entry {kept.seq} of the ledger of the server has another hash."], [])
+    return _describe("receipt", [], [f"Entry {kept.seq} of the ledger of the server is what was signed."])
 
 
 def _find_kind(thing: str) -> Kind:

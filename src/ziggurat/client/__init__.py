@@ -27,8 +27,11 @@ if TYPE_CHECKING:
         ServedTable,
         ServedVerification,
     )
+    from ziggurat.client._jobs import BundleCheck
+    from ziggurat.client._models import ServedLabels
     from ziggurat.client._servers import AsyncServer, Server, connect, connect_async, follow_link
     from ziggurat.client._sessions import AsyncRemoteSession, RemoteSession
+    from ziggurat.client._surveys import ServedSurvey
 else:
     __getattr__, __dir__ = lazy(
         __name__,
@@ -41,8 +44,11 @@ else:
                 ServedAnswer ServedEntry ServedJob ServedKey ServedModel ServedOutlook ServedPerson ServedRelease
                 ServedTable ServedVerification
             """,
+            "_jobs": "BundleCheck",
+            "_models": "ServedLabels",
             "_servers": "AsyncServer Server connect connect_async follow_link",
             "_sessions": "AsyncRemoteSession RemoteSession",
+            "_surveys": "ServedSurvey",
         },
     )
 
@@ -51,15 +57,18 @@ __all__ = [
     "SERVER_VARIABLE",
     "AsyncRemoteSession",
     "AsyncServer",
+    "BundleCheck",
     "RemoteSession",
     "ServedAnswer",
     "ServedEntry",
     "ServedJob",
     "ServedKey",
+    "ServedLabels",
     "ServedModel",
     "ServedOutlook",
     "ServedPerson",
     "ServedRelease",
+    "ServedSurvey",
     "ServedTable",
     "ServedVerification",
     "Server",

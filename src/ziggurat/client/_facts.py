@@ -223,6 +223,8 @@ class ServedJob(Shown):
         Why it failed: kind and message.
     result
         What came of it, as far as whoever asks may know.
+    request
+        What was asked for, as JSON.
     """
 
     id: str
@@ -236,6 +238,7 @@ class ServedJob(Shown):
     ended: str | None = None
     error: Mapping[str, Any] | None = None
     result: Mapping[str, Any] | None = None
+    request: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def over(self) -> bool:

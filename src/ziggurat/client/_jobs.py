@@ -1,19 +1,22 @@
-"""Long work of a server: releases that a description asks for, jobs that are watched, bundles that are fetched."""
+"""Long work of a server: releases that a description asks for, jobs that are watched, bundles fetched and verified."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from ziggurat.cards import Card, Shown
 from ziggurat.client._calls import ServerCalls, in_path
 from ziggurat.client._effects import Pause, Steps, WireRequest
 from ziggurat.client._exchange import exchange, once
-from ziggurat.client._facts import ServedJob, ServedModel, ServedOutlook, ServedRelease
+from ziggurat.client._facts import ServedJob, ServedOutlook, ServedRelease
 from ziggurat.client._operation import operation
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.files import check_output, replacing
 from ziggurat.plain import from_plain, to_plain
+from ziggurat.wording import count_noun
 
 _LOOK_SECONDS, _LONGEST_LOOK = 0.2, 5.0
 
@@ -21,8 +24,42 @@ Described = Mapping[str, Any] | str | Path
 """A release as its file says it, with the server's names for tables and uploads; or that file."""
 
 
+@dataclass(frozen=True)
+class BundleCheck(Shown):
+    """What a server found when it verified a bundle.
+
+    Attributes
+    ----------
+    sound
+        Whether every file is as it was signed, and it is no rehearsal.
+    problems
+        What is wrong: each with `file`, `what` and `field`.
+    rehearsal, signer, ours
+        Whether it is a rehearsal, whose key signed it, by its fingerprint, and whether that is the server's own.
+    parts, files, bytes
+        Which parts there were, and how much was compared with its hashes.
+    certificate
+        What was promised, as it was signed.
+    """
+
+    sound: bool
+    problems: tuple[Mapping[str, Any], ...]
+    rehearsal: bool
+    signer: str
+    ours: bool
+    parts: tuple[str, ...]
+    files: int
+    bytes: int
+    certificate: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def _card(self) -> Card:
+        whose = "signed by this server" if self.ours else f"signed by {self.signer or 'nobody'}"
+        found = "sound" if self.sound else count_noun(len(self.problems), "problem")
+        return Card("BundleCheck", f"{found}, {whose}")
+
+
 class JobSteps(ServerCalls):
-    """Releases, jobs and models."""
+    """Releases, jobs, and deciding whether there should be one."""
 
     @operation
     def plan_release(self, description: Described, group_size: int = 1_000) -> Steps[ServedOutlook]:
@@ -139,43 +176,59 @@ class JobSteps(ServerCalls):
         return Path(out)
 
     @operation
-    def models(self) -> Steps[list[ServedModel]]:
-        """List the models about tables that whoever asks may see."""
-        return [from_plain(ServedModel, each) for each in (yield from self._get("/v1/models"))["models"]]
+    def certificate(self, release: str) -> Steps[dict[str, Any]]:
+        """Give what is known of a release: its certificate, and for stewards also what attacks found."""
+        found: dict[str, Any] = yield from self._get(f"/v1/releases/{in_path(release)}")
+        return found
 
     @operation
-    def publish_model(self, name: str, release: str) -> Steps[ServedModel]:
-        """Let the model of a release predict under a name, which stands for it for ever; for its table's stewards."""
-        said = {"kind": "published", "name": name, "release": release}
-        made: ServedModel = from_plain(ServedModel, (yield from self._send("POST", "/v1/models", {"model": said})))
+    def open_release(self, release: str, open_to_all: bool) -> Steps[ServedRelease]:
+        """Let everybody who may see the table have the public part, or nobody; for the table's stewards."""
+        told = yield from self._send("PATCH", f"/v1/releases/{in_path(release)}", {"open": open_to_all})
+        made: ServedRelease = from_plain(ServedRelease, told)
         return made
 
     @operation
-    def predict(self, model: str, rows: Any) -> Steps[list[Any]]:
-        """Predict by a published model: free, because the model has left already.
+    def verify_release(self, bundle: str | Path) -> Steps[BundleCheck]:
+        """Have a bundle verified, a .zip that is sent there and not kept; who trusts the server less does it here.
 
         Parameters
         ----------
-        model
-            Its name.
-        rows
-            A frame, or a list of mappings from the names of columns to cells.
+        bundle
+            The file: a bundle, or one of its parts.
         """
-        return list((yield from self._ask_model(model, "predict", rows))["predictions"])
+        if not Path(bundle).is_file():
+            raise DataError(f"There is no bundle {str(bundle)!r} in one file; a server verifies a .zip.")
+        request = WireRequest("POST", "/v1/releases/verify", file=Path(bundle), harmless=True)
+        return _read_check((yield from exchange(request, self._patience)))
 
     @operation
-    def answer(self, model: str, rows: Any) -> Steps[list[Any]]:
-        """Answer by a served model: free, as often as one likes, and the same for the same question for ever."""
-        return list((yield from self._ask_model(model, "answer", rows))["answers"])
+    def release_key(self) -> Steps[dict[str, str]]:
+        """Give the public key that signs the releases of the server: `text` is what `ziggurat verify --key` reads."""
+        found: dict[str, str] = yield from self._get("/v1/releases/key")
+        return found
+
+    @operation
+    def release_schema(self) -> Steps[dict[str, Any]]:
+        """Give the JSON schema of descriptions of releases, as the server knows them."""
+        found: dict[str, Any] = yield from self._get("/v1/releases/schema")
+        return found
+
+    @operation
+    def decide(self, asked: Mapping[str, Any]) -> Steps[dict[str, Any]]:
+        """For each epsilon: error, confidence, money, and what attackers may believe; no data is read.
+
+        Parameters
+        ----------
+        asked
+            What is released, with which noise, and what is wanted of it: {"query": "count", "error": "10"}.
+        """
+        request = WireRequest("POST", "/v1/decide", body=to_plain(dict(asked)), harmless=True)
+        found: dict[str, Any] = yield from exchange(request, self._patience)
+        return found
 
     def _begin(self, path: str, body: Mapping[str, Any]) -> Steps[ServedJob]:
         return _read_job((yield from exchange(once(WireRequest("POST", path, body=body)), self._patience)))
-
-    def _ask_model(self, model: str, verb: str, rows: Any) -> Steps[Any]:
-        request = WireRequest(
-            "POST", f"/v1/models/{in_path(model)}/{verb}", body={"rows": _read_rows(rows)}, harmless=True
-        )  # fmt: skip
-        return (yield from exchange(request, self._patience))
 
 
 def read_description(description: Described) -> dict[str, Any]:
@@ -195,19 +248,11 @@ def read_description(description: Described) -> dict[str, Any]:
     return plain
 
 
-def _read_rows(rows: Any) -> list[dict[str, Any]]:
-    if isinstance(rows, Sequence) and not isinstance(rows, str | bytes):
-        return [to_plain(dict(each)) for each in rows]
-    import narwhals as nw
-
-    try:
-        table = nw.from_native(rows).lazy().collect("pyarrow").to_native()
-    except TypeError:
-        raise ParameterError("Give a frame (pandas, Polars, Arrow), or a list of mappings.") from None
-    found: list[dict[str, Any]] = to_plain(table.to_pylist())
-    return found
-
-
 def _read_job(told: Mapping[str, Any]) -> ServedJob:
     made: ServedJob = from_plain(ServedJob, told)
+    return made
+
+
+def _read_check(told: Mapping[str, Any]) -> BundleCheck:
+    made: BundleCheck = from_plain(BundleCheck, told)
     return made

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any, Self
 from ziggurat.client._addresses import ServerPlace, check_address, find_place
 from ziggurat.client._exchange import PATIENCE
 from ziggurat.client._jobs import JobSteps
+from ziggurat.client._models import ModelSteps
 from ziggurat.client._operation import AwaitingSide, BlockingSide
 from ziggurat.client._senders import TIMEOUT, AwaitingWire, BlockingWire
 from ziggurat.client._sessions import AsyncRemoteSession, RemoteSession, open_session
 from ziggurat.client._shelves import TableSteps
 from ziggurat.client._stewarding import BookSteps, PeopleSteps, make_first_key
+from ziggurat.client._surveys import PopulationSteps, SurveySteps
 
 if TYPE_CHECKING:
     from types import TracebackType
 
 
-class ServerSteps(TableSteps, PeopleSteps, BookSteps, JobSteps):
+class ServerSteps(TableSteps, PeopleSteps, BookSteps, JobSteps, ModelSteps, SurveySteps, PopulationSteps):
     """All that a server can be asked for, for both sides."""
 
 

@@ -87,7 +87,7 @@ class TableSteps(ServerCalls):
         slot
             After how many seconds answers about it leave.
         """
-        text = schema.to_yaml() if isinstance(schema, Schema) else _read_text(schema)
+        text = read_schema_text(schema)
         address = yield from self._bring(data)
         body = {"name": name, "schema": text, "address": address, "inside": inside, "public": public}
         given = {"population": population or None, "slot": slot}
@@ -156,8 +156,10 @@ def _as_file(data: Any) -> Iterator[Path]:
         yield Path(folder) / "table.parquet"
 
 
-def _read_text(schema: str | Path) -> str:
-    """The text of a schema, or of the file that holds it."""
+def read_schema_text(schema: Schema | str | Path) -> str:
+    """Give the text of a schema, or of the file that holds it."""
+    if isinstance(schema, Schema):
+        return schema.to_yaml()
     if isinstance(schema, str) and "\n" in schema:
         return schema
     try:

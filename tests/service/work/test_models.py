@@ -103,6 +103,8 @@ def taught(workshop, tmp_path: Path) -> Any:
 
 
 def test_a_student_pays_for_labels_once(taught) -> None:
+    known = taught("stu", "GET", "/v1/models/wards").json()["facts"]
+    assert (known["columns"], known["classes"], known["teachers"]) == (["age"], ["false", "true"], 20)
     body = {"teachers": "wards", **ROWS, "aggregator": "gumbel:0.5"}
     priced = taught("stu", "POST", "/v1/labels/quote", body)
     assert (priced.status_code, priced.json()["fits"]) == (200, True), priced.text

@@ -23,6 +23,7 @@ from ziggurat.cli._options import (
 from ziggurat.cli._outputs import PICTURES, TABLES, check_file, check_table, print_json, write_table
 from ziggurat.cli._tables import open_table, table_name
 from ziggurat.cli.anonymize._options import LeavingOptions, ModelOptions, SearchOptions
+from ziggurat.cli.server import OnServer
 from ziggurat.cli.terminal import show_bar, show_status
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def anonymize(
     force: Force = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
+    server: OnServer = "",
 ) -> None:
     """Anonymise a table: generalise, suppress, verify, attack, release.
 
@@ -65,6 +67,8 @@ def anonymize(
 
     Ctrl-C ends the search with the best found so far. This is not differential privacy: who knows more than the
     quasi-identifiers, or has a second release of the same table, may still find people.
+
+    On a server it is a job; its signed bundle goes beside --out.
     """
     from ziggurat.data import hierarchies_in
 
@@ -72,8 +76,15 @@ def anonymize(
     for file, endings in ((solutions, TABLES), (picture, PICTURES)):
         check_file(file, endings, force=force)
     searching.measure()
+    if server:
+        from ziggurat.cli.anonymize._remote import anonymize_on
+
+        left = anonymize_on(server, data, out, wanted, searching, leaving, force=force)
+        if not quiet:
+            left.say(out, as_json=as_json)
+        return
     table = opening.open(data)
-    settings = leaving.settings(table)
+    settings = leaving.settings(table.schema)
     trees = hierarchies_in(searching.hierarchies or (), table.schema)
     population = open_table(wanted.population, unreadable=opening.unreadable) if wanted.population else None
     models = wanted.models(population, trees)

@@ -14,7 +14,7 @@ from ziggurat.errors import ParameterError
 
 if TYPE_CHECKING:
     from ziggurat.anonymize import Anonymized, LDiversity, Metric, PrivacyModel, TCloseness
-    from ziggurat.data import Hierarchy, Table
+    from ziggurat.data import Hierarchy, Schema, Table
 
 Several = list[str] | None
 
@@ -89,15 +89,20 @@ class SearchOptions:
     recoding: Annotated[str, typer.Option(help="global: one level a column; local or mondrian: by row.")] = "global"
     time_limit: Annotated[float | None, typer.Option(help="Seconds after which the best so far will do.")] = None
 
+    @property
+    def weights(self) -> dict[str, float]:
+        """How much each column matters, of those that were given as age=2."""
+        pairs = [_split(text, "--weight age=2") for text in self.weight or ()]
+        return {column: _read_number(value, "--weight age=2") for column, value in pairs}
+
     def measure(self) -> Metric:
-        """The metric of the name that was given, with weights such as age=2."""
+        """The metric of the name that was given, with its weights."""
         from ziggurat.anonymize import METRICS
         from ziggurat.wording import nearest
 
         if self.metric not in METRICS:
             raise ParameterError(f"There is no metric {self.metric!r}; {nearest(self.metric, METRICS)}")
-        pairs = [_split(text, "--weight age=2") for text in self.weight or ()]
-        return METRICS[self.metric]({column: _read_number(value, "--weight age=2") for column, value in pairs})
+        return METRICS[self.metric](self.weights)
 
     def search(
         self, table: Table, models: list[PrivacyModel], trees: Mapping[str, Hierarchy], progress: Any
@@ -138,21 +143,21 @@ class LeavingOptions:
     note: Annotated[str, typer.Option(help="What the release is for, in a sentence; it stays in the ledger.")] = ""
     go_on: GoOn = ""
 
-    def settings(self, table: Table) -> dict[str, Any]:
+    def settings(self, schema: Schema) -> dict[str, Any]:
         """What the release is asked for."""
-        dropped = split_columns(table.schema, self.drop) or ()
-        return {"keep": self._read_kept(table), "drop": dropped, "note": self.note, "go_on": self.go_on}
+        dropped = split_columns(schema, self.drop) or ()
+        return {"keep": self._read_kept(schema), "drop": dropped, "note": self.note, "go_on": self.go_on}
 
-    def _read_kept(self, table: Table) -> dict[str, str]:
+    def _read_kept(self, schema: Schema) -> dict[str, str]:
         """Read which columns stay as they are, each with the reason: cost=known to the insurer only, or cost,visits."""
         found: dict[str, str] = {}
         for text in self.keep or ():
             name, _, reason = text.partition("=")
-            if text not in table.schema and name in table.schema and reason:
+            if text not in schema and name in schema and reason:
                 found[name] = reason.strip()
                 continue
-            names = [text] if text in table.schema else [part.strip() for part in text.split(",")]
-            found |= {table.schema[each].name: "" for each in names}
+            names = [text] if text in schema else [part.strip() for part in text.split(",")]
+            found |= {schema[each].name: "" for each in names}
         return found
 
 

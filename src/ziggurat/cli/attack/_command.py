@@ -10,6 +10,7 @@ import typer
 
 from ziggurat.cli._options import AsJson, Force, Report, SchemaFile, with_records
 from ziggurat.cli._outputs import PAGES, check_file, print_json, write_page
+from ziggurat.cli.server import OnServer
 from ziggurat.cli.terminal import show_steps
 from ziggurat.errors import ParameterError
 
@@ -123,6 +124,7 @@ def attack(
     report: Report = "",
     force: Force = False,
     as_json: AsJson = False,
+    server: OnServer = "",
 ) -> None:
     """Attack a model before it leaves: does it tell who it was trained on?
 
@@ -142,7 +144,15 @@ def attack(
     'release_model' describes in a .json beside them, or --network does. Without --schema the columns of such models
     must be numbers, as they were trained on them. Attacks that find nothing prove nothing: only a guarantee bounds what
     others would find. Nothing leaves here. Exit code 5 if the gate would stop the model.
+
+    On a server --members is a table there, and --others another one or a file; they and MODEL, a .skops file, are sent,
+    and it is a job for the stewards of the table.
     """
+    if server:
+        from ziggurat.cli.attack._remote import attack_on
+
+        attack_on(server, model, given, as_json=as_json)
+        return
     check_file(report, PAGES, force=force)
     with show_steps() as told:
         found = _find(model, given, told)

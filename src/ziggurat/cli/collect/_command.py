@@ -15,6 +15,7 @@ from ziggurat.cli._books import Payer
 from ziggurat.cli._options import AsJson, Force, OnlyQuote, OutFile, Rehearse, SchemaFile, Where, rehearsal_source
 from ziggurat.cli._outputs import check_file, end_with_quote, print_json, write_table
 from ziggurat.cli._tables import Located, find_table
+from ziggurat.cli.server import OnServer
 from ziggurat.errors import DataError, ParameterError, SchemaError
 from ziggurat.files import check_output
 
@@ -68,6 +69,7 @@ def collect(
     ledger: Where = "",
     budget: Annotated[str, typer.Option(help="The budget that pays; by default the one named as the table.")] = "",
     analyst: Annotated[str, typer.Option(help="Who pays.")] = "",
+    server: OnServer = "",
 ) -> None:
     """Protect every row on its own (the local model), write the reports, and estimate from them.
 
@@ -85,6 +87,9 @@ def collect(
     else leaves it:
 
     ziggurat collect answer 'https://server/survey/habits#INVITATION'
+
+    On a server FILE is a table there, whose rows it protects one by one as a job; the reports are taken out of its
+    signed bundle, which goes beside --out.
     """
     from ziggurat.cli.collect._answering import ANSWER, answer_survey
     from ziggurat.privacy import exact_confidence
@@ -96,9 +101,15 @@ def collect(
         raise ParameterError(f"A link and --value go with the word {ANSWER!r} in the place of the file.")
     if estimate:
         record, reports = _read_reports(estimate)
-        _show(record, reports, confidence, population, as_json, {"reports": estimate})
+        show_estimates(record, reports, confidence, population, as_json, {"reports": estimate})
         return
     _require_named(file, out, force=force, quote=quote)
+    if server:
+        from ziggurat.cli.collect._remote import RemoteCollection
+
+        asked = RemoteCollection(server, file, out, analyst, rehearse, quote, force, as_json)
+        asked.collect(column or [], epsilon, method, missing, (confidence, population))
+        return
     found = find_table(file, schema)
     record = _record(found.schema, column or [], epsilon, method, missing)
     exact_confidence(confidence)
@@ -111,8 +122,8 @@ def collect(
         payer.require_room(book, record.event)
         table = _open(found, file, record)
         reports, entry = _collect(record, table, rehearsal_source(rehearse), payer, book, out)
-    _write_reports(record, reports, out)
-    _show(record, reports, confidence, population, as_json, {"reports": out}, (payer, entry))
+    write_reports(record, reports, out)
+    show_estimates(record, reports, confidence, population, as_json, {"reports": out}, (payer, entry))
 
 
 def _require_named(file: str, out: str, *, force: bool, quote: bool) -> None:
@@ -139,7 +150,7 @@ def _record(schema: Schema, columns: list[str], epsilon: str, method: str, missi
 
     whom = Neighbours(schema.unit, Relation.REPLACE_ONE)
     parts = {}
-    for name, amount in _shares(schema, columns, epsilon).items():
+    for name, amount in read_shares(schema, columns, epsilon).items():
         column = schema[name]
         if column.role is Role.IDENTIFIER:
             raise SchemaError(f"Column {name!r} is an identifier; identifiers are not collected.")
@@ -148,7 +159,7 @@ def _record(schema: Schema, columns: list[str], epsilon: str, method: str, missi
     return WholeRecord(parts)
 
 
-def _shares(schema: Schema, columns: list[str], epsilon: str) -> dict[str, Fraction]:
+def read_shares(schema: Schema, columns: list[str], epsilon: str) -> dict[str, Fraction]:
     """The epsilon of each column: its own, or an equal share of what the others leave of the total."""
     from ziggurat.privacy import exact_epsilon
 
@@ -205,7 +216,7 @@ def _follow(rows: pa.Table) -> Iterator[pa.Table]:
             progress.advance(bar, part.num_rows)
 
 
-def _write_reports(record: WholeRecord, reports: Reports, out: str) -> None:
+def write_reports(record: WholeRecord, reports: Reports, out: str) -> None:
     """Write the reports, then what is public about them; reports without a description are never estimated from."""
     from ziggurat.files import write_text
 
@@ -220,7 +231,7 @@ def _read_reports(file: str) -> tuple[WholeRecord, Reports]:
 
     described = _read_description(file)
     record = WholeRecord.from_dict(described)
-    value = _read_table(file, record)
+    value = read_reports_table(file, record)
     if value.num_rows != described.get("people") or described.get("origin") not in ("secure", "seeded"):
         raise DataError(f"The reports in {file!r} do not fit their description; collect them again.")
     return record, Reports(value, record.event, described["origin"])
@@ -237,7 +248,7 @@ def _read_description(file: str) -> Mapping[str, Any]:
     return found
 
 
-def _read_table(file: str, record: WholeRecord) -> pa.Table:
+def read_reports_table(file: str, record: WholeRecord) -> pa.Table:
     import pyarrow as pa
     import pyarrow.csv as csv
     import pyarrow.parquet as parquet
@@ -260,7 +271,7 @@ def _read_table(file: str, record: WholeRecord) -> pa.Table:
     raise DataError(f"The reports in {file!r} cannot be read; check the name of the file and its ending.")
 
 
-def _show(
+def show_estimates(
     record: WholeRecord,
     reports: Reports,
     confidence: str,

@@ -9,6 +9,7 @@ import typer
 
 from ziggurat.cli._options import AsJson, Force, picture_option
 from ziggurat.cli._outputs import PICTURES, check_file, print_json
+from ziggurat.cli.server import OnServer
 from ziggurat.errors import ParameterError, PrivacyError
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def decide(
     force: Force = False,
     as_published: Published = False,
     as_json: AsJson = False,
+    server: OnServer = "",
 ) -> None:
     """Decide on epsilon: in confidence, accuracy and money.
 
@@ -89,10 +91,19 @@ def decide(
     from ziggurat.privacy.cost import EPSILON_GRID, Decision, why_not
 
     check_file(picture, PICTURES, force=force)
+    cost = _read_cost(people, compensation, least, group or [])
+    if server:
+        from ziggurat.cli.decide._remote import decide_on
+
+        said = {"query": query, "rows": rows, "bounds": bounds.split(":") if bounds else [], "delta": delta}
+        said |= {"mechanism": mechanism, "sensitivity": sensitivity, "dimensions": dimensions, "error": error}
+        said |= {"confidence": confidence, "budget": budget, "within": within, "at_risk": at_risk}
+        decide_on(server, {**said, "epsilon": epsilon.split(",") if epsilon else []}, cost, as_json=as_json)
+        return
     asked = _decide_noise.read_release(query, sensitivity, rows, bounds, dimensions)
     noise = _decide_noise.make_noise(mechanism, asked.sensitivity, dimensions, delta)
     wanted = _read_wanted(error, confidence, budget, within, at_risk)
-    decision = Decision(noise, wanted, _read_cost(people, compensation, least, group or []))
+    decision = Decision(noise, wanted, cost)
     _check_published(decision, as_published)
     named = _read_amounts(epsilon) if epsilon else [*_read_amounts(",".join(EPSILON_GRID)), *decision.least_for_error()]
     candidates = decision.candidates(named)

@@ -13,6 +13,7 @@ from ziggurat.cli._options import AsJson, Force, GoOn, TableArgument, TableOptio
 from ziggurat.cli._outputs import TABLES, check_file, print_json
 from ziggurat.cli._tables import in_database, table_name
 from ziggurat.cli.mask._options import ColumnChoices
+from ziggurat.cli.server import OnServer
 from ziggurat.cli.terminal import show_bar
 from ziggurat.errors import DataError, ParameterError
 
@@ -37,6 +38,7 @@ def mask(
     go_on: GoOn = "",
     force: Force = False,
     as_json: AsJson = False,
+    server: OnServer = "",
 ) -> None:
     """Mask columns: drop, hash, tokenise, round, code, suppress.
 
@@ -63,6 +65,8 @@ def mask(
 
     A masked table about people leaves without a guarantee, which the ledger remembers for ever: the one named, or that
     of this user. Invented and public tables are remembered only where a ledger or a budget is named.
+
+    On a server it is a job; secrets and lists of names are sent there, and the signed bundle goes beside --out.
     """
     from ziggurat.anonymize import require_named
 
@@ -70,6 +74,11 @@ def mask(
         raise ParameterError("Give --plan plan.yaml or --safe-harbor, one of the two, or columns, such as --text note.")
     wanted.require_consistent()
     check_file(out, TABLES, force=force)  # before the ledger remembers it
+    if server:
+        from ziggurat.cli.mask._remote import mask_on
+
+        mask_on(server, data, out, plan, safe_harbor, wanted, go_on=go_on, force=force).say(out, as_json=as_json)
+        return
     table = opening.open(data)
     with show_bar("Masking …", silent=as_json) as update:
         progress = None if update is None else partial(update, "Masking notes …")

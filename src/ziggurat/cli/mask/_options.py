@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,7 +12,7 @@ from ziggurat.cli._tables import split_columns
 from ziggurat.errors import ParameterError
 
 if TYPE_CHECKING:
-    from ziggurat.anonymize import MaskPlan, Technique
+    from ziggurat.anonymize import Keep, MaskPlan, Technique
     from ziggurat.data import Schema, Table
 
 Several = list[str] | None
@@ -68,25 +68,47 @@ class ColumnChoices:
             raise ParameterError(f"Column {both!r} is in the plan and named by an option; choose one.")
         return {**chosen, **plan}
 
+    def add_words(self, plan: dict[str, Any], schema: Schema, lists: Sequence[str]) -> dict[str, Any]:
+        """Return a plan in the words of its file with these choices first; `lists` are sent lists of names."""
+        chosen: dict[str, Any] = {name: self._text_words(schema, lists) for name in _columns(schema, self.text)}
+        steps: list[tuple[str, Any]] = [(name, "codes") for name in _columns(schema, self.codes)]
+        steps += [(name, "drop") for name in _columns(schema, self.drop)]
+        kept = [(name, {"technique": "keep", "because": each.because}) for name, each in self._kept(schema)]
+        for name, technique in [*steps, *kept]:
+            if name in chosen:
+                raise ParameterError(f"Column {name!r} is named by two options; choose one.")
+            chosen[name] = technique
+        planned = {part.strip() for name in plan for part in (name, *name.split(","))}
+        for both in planned.intersection(chosen):
+            raise ParameterError(f"Column {both!r} is in the plan and named by an option; choose one.")
+        return {**chosen, **plan}
+
+    def _text_words(self, schema: Schema, lists: Sequence[str]) -> dict[str, Any]:
+        own = _columns(schema, self.text)
+        held = [name for name in _columns(schema, self.names_in) or self._find_names(schema) if name not in own]
+        said: dict[str, Any] = {"technique": "mask-text", "names_in": held, "misspelt": not self.exact_names}
+        said |= {"countries": self.countries.split(",")} if self.countries else {}
+        return said | ({"names": {"file": list(lists)}} if lists else {})
+
     def _mask_text(self, table: Table, progress: Callable[[int, int], None] | None) -> Technique:
         from ziggurat.anonymize import MaskText, read_names
 
         listed = tuple(name for file in self.names or () for name in read_names(file))
-        where = _columns(table.declared, self.names_in) or self._find_names(table)
+        where = _columns(table.declared, self.names_in) or self._find_names(table.declared)
         held = tuple(name for name in where if name not in _columns(table.declared, self.text))
         told = {"countries": tuple(self.countries.split(","))} if self.countries else {}
         return MaskText(listed, held, misspelt=not self.exact_names, progress=progress, **told)
 
-    def _find_names(self, table: Table) -> tuple[str, ...]:
+    def _find_names(self, schema: Schema) -> tuple[str, ...]:
         """The columns that tell people apart, and those that are named like names of people."""
         from ziggurat.anonymize import names_people
         from ziggurat.data import Kind, Role
 
         wanted = (Kind.TEXT, Kind.INTEGER)
-        columns = [column for column in table.declared.columns if column.storage in wanted]
+        columns = [column for column in schema.columns if column.storage in wanted]
         return tuple(column.name for column in columns if column.role is Role.IDENTIFIER or names_people(column.name))
 
-    def _kept(self, schema: Schema) -> list[tuple[str, Technique]]:
+    def _kept(self, schema: Schema) -> list[tuple[str, Keep]]:
         from ziggurat.anonymize import Keep
 
         pairs = [text.split("=", 1) for text in self.keep or ()]

@@ -21,6 +21,8 @@ from ziggurat.cli._options import (
 )
 from ziggurat.cli._outputs import TABLES, check_file, end_with_quote, print_json
 from ziggurat.cli.mobility._options import VisitOptions
+from ziggurat.cli.mobility._remote import communities_on
+from ziggurat.cli.server import OnServer
 from ziggurat.cli.synthesize import say_release, show_progress
 from ziggurat.errors import ParameterError
 from ziggurat.files import check_output
@@ -65,6 +67,7 @@ class CommunityOptions:
     quote: OnlyQuote = False
     force: Force = False
     as_json: AsJson = False
+    server: OnServer = ""
 
     def require_consistent(self) -> None:
         """Refuse what does not go together before anything is read."""
@@ -72,7 +75,7 @@ class CommunityOptions:
             for name in _RAW_ONLY:
                 if getattr(self, name) is not None:
                     raise ParameterError(f"--{name} goes without --epsilon: a private model has no chains.")
-            if not (self.budget and self.analyst and self.out):
+            if not (self.out and (self.server or (self.budget and self.analyst))):
                 raise ParameterError("A guarantee is paid for: name --budget, --analyst and --out.")
         for name in _PAID:
             if not self.epsilon and getattr(self, name) not in (None, "", False):
@@ -115,8 +118,13 @@ def communities(data: TableArgument, visits: VisitOptions, asked: CommunityOptio
 
       ziggurat mobility communities visits.csv --time minute --place place --places places.csv --communities 8
       --epsilon 2 --budget visits --analyst ada --out communities.csv
+
+    On a server, where --epsilon is needed, it is a job; its signed bundle goes beside --out.
     """
     asked.require_consistent()
+    if asked.server:
+        communities_on(data, visits, asked).say(asked.out, as_json=asked.as_json)
+        return
     if asked.epsilon and asked.quote:
         _price(asked, visits, visits.declared(data))
     with show_progress(asked.as_json) as tell:

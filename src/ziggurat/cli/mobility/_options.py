@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -82,11 +82,15 @@ class VisitOptions:
         from ziggurat.release.trajectories import GroundRequest
 
         layout = self.request().layout(schema)
-        name, latitude, longitude = _split(self.place_columns, 3, "--place-columns id,lat,lon") or ("", "", "")
-        asked = GroundRequest(
-            open_if_named(self.places), name, latitude, longitude, _names(self.regions), _degrees(self.box), self.grid
-        )
+        asked = GroundRequest(open_if_named(self.places), **self.ground_words())
         return layout, asked.ground(schema, self.place)
+
+    def ground_words(self) -> dict[str, Any]:
+        """What was said about the public places, as far as it was said, but for their table."""
+        columns = _split(self.place_columns, 3, "--place-columns id,lat,lon")
+        said: dict[str, Any] = dict(zip(("name", "latitude", "longitude"), columns, strict=False))
+        said |= {"regions": _names(self.regions), "box": _degrees(self.box), "grid": self.grid}
+        return {name: each for name, each in said.items() if each not in (None, "", ())}
 
     def read(self, data: str) -> Trajectories:
         """Read the trajectories of a table: raw, for the steward."""

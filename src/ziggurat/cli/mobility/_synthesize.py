@@ -18,10 +18,13 @@ from ziggurat.cli._options import (
     Where,
     out_option,
     rehearsal_seed,
+    require_payer,
     with_records,
 )
 from ziggurat.cli._outputs import TABLES, check_file, end_with_quote
 from ziggurat.cli.mobility._options import VisitOptions
+from ziggurat.cli.mobility._remote import trajectories_on
+from ziggurat.cli.server import OnServer
 from ziggurat.cli.synthesize import read_share_or_table, say_release, show_progress
 from ziggurat.files import check_output
 
@@ -34,9 +37,9 @@ class PaidOptions:
     """What is drawn, what it may cost, and who pays."""
 
     epsilon: Annotated[str, typer.Option(help="What it may cost, exact: 0.5 or 1/3.")]
-    budget: Annotated[str, typer.Option(help="Out of whose budget it is paid.")]
-    analyst: Annotated[str, typer.Option(help="Who pays.")]
     out: Annotated[str, out_option("a .parquet or .csv file, one row for each visit.")]
+    budget: Annotated[str, typer.Option(help="Out of whose budget it is paid; on a server the table's.")] = ""
+    analyst: Annotated[str, typer.Option(help="Who pays; on a server by default whose key it is.")] = ""
     delta: Annotated[str, typer.Option(help="The failure probability; by default 0.")] = ""
     method: Annotated[str, typer.Option(help="markov.")] = "markov"
     trajectories_per_person: Annotated[
@@ -58,6 +61,7 @@ class PaidOptions:
     force: Force = False
     as_json: AsJson = False
     quiet: Quiet = False
+    server: OnServer = ""
 
     def generator(self, visits: VisitOptions) -> TrajectoryGenerator:
         """Make the generator that was asked for."""
@@ -81,10 +85,18 @@ def synthesize(data: TableArgument, visits: VisitOptions, paid: PaidOptions) -> 
     The unit of the schema is what is hidden: 'unit: {person: card}' hides a person with all visits; a unit that is one
     trajectory hides that and no person, and the certificate says so. Some people are kept back, and the file is
     attacked with their help before it leaves.
+
+    On a server it is a job; its signed bundle goes beside --out. --places is then a table there, or a file to be sent.
     """
     check_file(paid.out, TABLES, force=paid.force)
     if paid.save:
         check_output(paid.save, force=paid.force)
+    if paid.server:
+        left = trajectories_on(data, visits, paid)
+        if not paid.quiet:
+            left.say(paid.out, as_json=paid.as_json)
+        return
+    require_payer(paid.budget, paid.analyst)
     if paid.quote:
         _price(data, visits, paid)
     with show_progress(paid.quiet or paid.as_json) as tell:

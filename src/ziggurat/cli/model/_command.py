@@ -9,13 +9,14 @@ import typer
 
 from ziggurat.cli._options import AsJson, Force, GoOn, OutFile, TableArgument, with_records
 from ziggurat.cli._outputs import ANSWERS, check_file, check_folder, print_json, write_table
+from ziggurat.cli.model import _remote as _model_remote
 from ziggurat.cli.model import _serve as _model_serve
 from ziggurat.cli.model import _show as _model_show
 from ziggurat.cli.model._folders import load_model
 from ziggurat.cli.model._let_go import keeping_stopped, let_go
 from ziggurat.cli.model._options import MODEL, PROMISE, FitOptions, count_needed, read_options
 from ziggurat.cli.pate import TASK, read_features
-from ziggurat.cli.server import OnServer, jobs
+from ziggurat.cli.server import OnServer
 from ziggurat.files import filling
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def fit(
         int,
         typer.Option(help="Audit the promise before anything is paid: so many fits on invented rows, such as 1000."),
     ] = 0,
+    server: OnServer = "",
 ) -> None:
     """Fit a private model and pay for it out of a grant.
 
@@ -67,7 +69,14 @@ def fit(
     fitted on the others, and attacked before it leaves: does it tell whom it was fitted on? Exit code 3 if it costs
     more than is left, and the model sees no row then; 5 if the gate stops it: what was paid for is kept in OUT.held,
     for its owner alone, and 'ziggurat model let-go' lets it go with a reason.
+
+    On a server it is a job; the same folder is taken out of its signed bundle, which goes beside it.
+    'ziggurat server publish' lets the model predict there.
     """
+    if server:
+        asked = {"label": label, "model": model, "options": read_options(option), "holdout": holdout, "audit": audit}
+        _model_remote.fit_on(server, data, given, asked, go_on).say(given.out, as_json=given.as_json)
+        return
     from ziggurat.cli._books import open_ledger
     from ziggurat.data.engines import DuckDBEngine
     from ziggurat.files import write_text
@@ -132,7 +141,7 @@ def predict(
     from ziggurat.wording import printable
 
     check_file(out, ANSWERS, force=force)
-    label, cells = _predict_on(server, model, data) if server else _predict_here(model, data)
+    label, cells = _model_remote.predict_on(server, model, data) if server else _predict_here(model, data)
     if out:
         write_table(pa.table({label: cells}), out)
     if as_json:
@@ -147,12 +156,6 @@ def _predict_here(model: str, data: str) -> tuple[str, list[Any]]:
     task, estimator = load_model(model)
     named = estimator.predict(read_features(data, task))
     return task.label, named.tolist() if task.is_number else [task.classes[int(place)] for place in named]
-
-
-def _predict_on(server: str, model: str, data: str) -> tuple[str, list[Any]]:
-    from ziggurat.cli._tables import open_table
-
-    return "prediction", jobs.predict(server, model, open_table(data).raw.rows())
 
 
 @app.command()

@@ -15,6 +15,7 @@ from ziggurat.cli._options import AsJson, Where, out_option
 from ziggurat.cli._outputs import check_folder, print_json
 from ziggurat.cli.model._options import PROMISE
 from ziggurat.cli.pate import TASK
+from ziggurat.cli.server import OnServer
 from ziggurat.errors import DataError, GateError, ParameterError
 from ziggurat.files import filling, write_text
 
@@ -40,11 +41,17 @@ def keeping_stopped(aside: Path, task: Task) -> Iterator[None]:
 
 
 def let_go(
-    held: Annotated[str, typer.Argument(metavar="HELD", help="The folder in which 'model fit' keeps a stopped model.")],
+    held: Annotated[
+        str,
+        typer.Argument(
+            metavar="HELD", help="The folder in which 'model fit' keeps a stopped model; on a server the job."
+        ),
+    ],
     go_on: Annotated[str, typer.Option(help="Why it shall leave although the gate stopped it; kept for ever.")],
     out: Annotated[str, out_option("a new folder; by default HELD without its ending.")] = "",
     ledger: Where = "",
     as_json: AsJson = False,
+    server: OnServer = "",
 ) -> None:
     """Let a model go that was paid for and that the gate stopped, with a reason; nothing is paid again.
 
@@ -58,6 +65,11 @@ def let_go(
 
     if not go_on.strip():
         raise ParameterError("Say why it shall leave although the gate stopped it, with --go-on.")
+    if server:
+        from ziggurat.cli.model._remote import let_go_on
+
+        let_go_on(server, held, go_on, out).say(out, as_json=as_json)
+        return
     waiting = _open(held)
     named = out or held.rstrip("/").removesuffix(_ENDING)
     if named == held.rstrip("/"):
@@ -67,7 +79,7 @@ def let_go(
         for name in (*waiting.files, TASK):
             shutil.copyfile(waiting.folder / name, draft / name)
         certificate = waiting.decide(Purse(book, waiting.certificate["budget"]), go_on)
-        promise = _tell_promise(certificate)
+        promise = tell_certified(certificate)
         write_text(draft / PROMISE, json.dumps(promise, indent=1))
     shutil.rmtree(waiting.folder)
     if as_json:
@@ -91,7 +103,7 @@ def _open(held: str) -> HeldBundle:
     return found
 
 
-def _tell_promise(certificate: dict[str, Any]) -> dict[str, Any]:
+def tell_certified(certificate: dict[str, Any]) -> dict[str, Any]:
     """What stands beside the model, as 'model fit' writes it."""
     from ziggurat.release.models import CLASSES, NUMBERS
 

@@ -18,6 +18,7 @@ from ziggurat.cli._options import (
     Unreadable,
     Where,
     rehearsal_seed,
+    require_payer,
 )
 from ziggurat.cli._outputs import end_with_quote
 from ziggurat.cli._tables import Located, find_table
@@ -31,8 +32,10 @@ if TYPE_CHECKING:
 MODEL, PROMISE = "model.npz", "promise.json"
 
 Epsilon = Annotated[str, typer.Option(help="What fitting may cost, exact: 0.5 or 1/3.")]
-Budget = Annotated[str, typer.Option(help="The budget in the ledger that protects the people in the table.")]
-Analyst = Annotated[str, typer.Option(help="Who pays.")]
+Budget = Annotated[
+    str, typer.Option(help="The budget in the ledger that protects the people in the table; on a server the table's.")
+]
+Analyst = Annotated[str, typer.Option(help="Who pays; on a server by default whose key it is.")]
 Delta = Annotated[str, typer.Option(help="The failure probability; 0 where the model can do without.")]
 Columns = Annotated[list[str] | None, typer.Option(help="A column to learn from, once for each; else all.")]
 
@@ -42,9 +45,9 @@ class FitOptions:
     """Who pays for which model of which columns, and how it is fitted."""
 
     epsilon: Epsilon
-    budget: Budget
-    analyst: Analyst
     out: OutFolder
+    budget: Budget = ""
+    analyst: Analyst = ""
     delta: Delta = "1e-6"
     column: Columns = None
     schema: SchemaFile = ""
@@ -65,7 +68,8 @@ class FitOptions:
         return tuple(self.column or ())
 
     def find(self, data: str) -> Located:
-        """Find the table, which is not opened."""
+        """Find the table, which is not opened, once it is clear who pays."""
+        require_payer(self.budget, self.analyst)
         return find_table(data, self.schema, unreadable=self.unreadable)
 
     def end_with_price(

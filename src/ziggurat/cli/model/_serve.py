@@ -13,6 +13,7 @@ import typer
 from ziggurat.cli._options import AsJson, Force, OutFile, TableArgument, picture_option, with_records
 from ziggurat.cli._outputs import ANSWERS, PICTURES, check_file, check_folder, print_json, write_table
 from ziggurat.cli.model._options import FitOptions, count_needed, read_options
+from ziggurat.cli.server import OnServer
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.files import filling
 
@@ -91,13 +92,20 @@ def answer(
     picture: Annotated[str, picture_option("the answers of a model of one number.")] = "",
     force: Force = False,
     as_json: AsJson = False,
+    server: OnServer = "",
 ) -> None:
     """Answer every row of a table: free, without limit, and the same for the same question for ever.
 
       ziggurat model answer ages questions.csv --out answers.csv --picture ages.png
 
-    Questions must be complete and within the public bounds; 'ziggurat model show' says what they are.
+    Questions must be complete and within the public bounds; 'ziggurat model show' says what they are. On a server
+    FOLDER is the name of a served model, and the questions are sent there.
     """
+    if server:
+        from ziggurat.cli.model._remote import answer_on
+
+        answer_on(server, folder, data, out, force=force, as_json=as_json)
+        return
     from ziggurat.data import read
     from ziggurat.release import Serving
 
@@ -219,6 +227,17 @@ def _require_picture(serving: Serving, points: Points) -> None:
 
 
 def _show_answers(answers: pa.Table, serving: Serving, out: str, picture: str) -> None:
+    show_answers(answers, out)
+    typer.echo(f"All answers together: {serving.guarantee}.")
+    if serving.rehearsal:
+        typer.echo("REHEARSAL: seeded randomness, not to be published.")
+    for what, file in ((f"{answers.num_rows:,} answers are", out), ("The picture is", picture)):
+        if file:
+            typer.echo(f"{what} in {file!r}.")
+
+
+def show_answers(answers: pa.Table, out: str) -> None:
+    """Print the first answers."""
     from rich.console import Console
     from rich.table import Table
 
@@ -233,9 +252,3 @@ def _show_answers(answers: pa.Table, serving: Serving, out: str, picture: str) -
     more = answers.num_rows - _MOST_SHOWN
     if more > 0 and not out:
         typer.echo(f"… and {more:,} more; --out answers.csv writes all of them.")
-    typer.echo(f"All answers together: {serving.guarantee}.")
-    if serving.rehearsal:
-        typer.echo("REHEARSAL: seeded randomness, not to be published.")
-    for what, file in ((f"{answers.num_rows:,} answers are", out), ("The picture is", picture)):
-        if file:
-            typer.echo(f"{what} in {file!r}.")

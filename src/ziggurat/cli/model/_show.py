@@ -12,6 +12,7 @@ from ziggurat.cli._outputs import print_json
 from ziggurat.cli.model._folders import read_promise
 from ziggurat.cli.model._options import MODEL
 from ziggurat.cli.pate import read_task
+from ziggurat.cli.server import OnServer
 from ziggurat.errors import ArtefactError
 
 if TYPE_CHECKING:
@@ -24,13 +25,21 @@ def show(
     check: Annotated[bool, typer.Option("--check", help="Compare with the ledger that paid.")] = False,
     ledger: Where = "",
     as_json: AsJson = False,
+    server: OnServer = "",
 ) -> None:
     """Say what a model is, what it promises, what it does not, and how many answers it gave.
 
     ziggurat model show ages
 
     ziggurat model show ages --check
+
+    On a server FOLDER is the name of a model there.
     """
+    if server:
+        from ziggurat.cli.model._remote import show_on
+
+        show_on(server, folder, as_json=as_json)
+        return
     from ziggurat.release.models import is_served
 
     found, lines = _describe_served(folder) if is_served(folder) else _describe_published(folder)

@@ -21,8 +21,10 @@ from ziggurat.cli._options import (
     Where,
     out_option,
     rehearsal_source,
+    require_payer,
 )
 from ziggurat.cli._outputs import check_folder, end_with_quote, print_json, write_table
+from ziggurat.cli.pate import _remote as _pate_remote
 from ziggurat.cli.pate import _student as _pate_student
 from ziggurat.cli.pate._folders import (
     CHECKPOINTS,
@@ -35,6 +37,7 @@ from ziggurat.cli.pate._folders import (
     read_task,
 )
 from ziggurat.cli.pate._options import Aggregation, Batch, Delta, Epochs, Model, MostAnswers, Organisation, Split
+from ziggurat.cli.server import OnServer
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.files import check_output, filling
 
@@ -241,9 +244,11 @@ def privatize(
 def label(
     teachers: TeachersFolder,
     queries: Rows,
-    budget: Annotated[str, typer.Option(help="The budget in the ledger that protects the teachers' people.")],
-    analyst: Annotated[str, typer.Option(help="Who asks and pays.")],
     out: Annotated[str, out_option("the labels in this .json file.")],
+    budget: Annotated[
+        str, typer.Option(help="The budget in the ledger that protects the teachers' people; on a server the table's.")
+    ] = "",
+    analyst: Annotated[str, typer.Option(help="Who asks and pays; on a server whose key it is.")] = "",
     aggregator: Aggregation = "gumbel:0.05",
     delta: Delta = "",
     most_answers: MostAnswers = None,
@@ -253,6 +258,7 @@ def label(
     quote_only: OnlyQuote = False,
     force: Force = False,
     as_json: AsJson = False,
+    server: OnServer = "",
 ) -> None:
     """Let the teachers label queries, and pay for it before they are asked.
 
@@ -261,6 +267,8 @@ def label(
     must protect the unit of the split, which 'pate teach' prints, for instance:
 
     ziggurat ledger budget patients --epsilon 8 --delta 1e-5 --person patient_id
+
+    On a server TEACHERS is the name of teachers there, and the queries, a table of this machine, are sent to them.
     """
     from ziggurat.cli._books import open_ledger
     from ziggurat.cli.pate._options import read_unit
@@ -269,6 +277,11 @@ def label(
     from ziggurat.release import Labelling
 
     check_output(out, force=force or quote_only)
+    if server:
+        asked = {"aggregator": aggregator, "most_answers": most_answers}
+        _pate_remote.label_on(server, teachers, queries, asked, out, quote=quote_only, as_json=as_json)
+        return
+    require_payer(budget, analyst)
     task = read_task(teachers)
     features = read_queries(queries, task)[0]
     unit, owned = read_unit(organisation)

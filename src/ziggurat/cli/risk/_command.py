@@ -13,6 +13,7 @@ import typer
 from ziggurat.cli._options import AsJson, Force, Report, TableArgument, TableOptions, with_records
 from ziggurat.cli._outputs import PAGES, check_file, print_json, write_page
 from ziggurat.cli._tables import open_if_named, open_table, split_columns
+from ziggurat.cli.server import OnServer, descriptions, jobs, open_server, refuse_local
 from ziggurat.cli.terminal import show_status
 from ziggurat.errors import ParameterError
 
@@ -86,6 +87,7 @@ def risk(
     report: Report = "",
     force: Force = False,
     as_json: AsJson = False,
+    server: OnServer = "",
 ) -> None:
     """Measure how exposed the people in a table are, and attack it.
 
@@ -100,8 +102,13 @@ def risk(
 
     The figures are exact and unprotected: they are for the steward. They promise nothing about attackers who know more
     than the columns named.
+
+    On a server it is a job, for the stewards of the table.
     """
     check_file(report, PAGES, force=force)
+    if server:
+        _write([_judge_on(server, data, qi, sensitive, threshold)], None, as_json, report, data)
+        return
     with show_status("Looking at the table …"):
         before = opening.open(data)
         known = split_columns(before.schema, qi)
@@ -120,6 +127,23 @@ def risk(
             )
         joined = _join(released, names, trees, auxiliary, control, truth)
     _write(judged, joined, as_json, report, Path(data).name)
+
+
+def _judge_on(url: str, data: str, qi: list[str] | None, sensitive: list[str] | None, threshold: float) -> Judged:
+    """Have a server measure a table of its own, as a job."""
+    from ziggurat.attacks import Homogeneity, RiskReport, SinglingOut, Skewness
+    from ziggurat.plain import from_plain
+
+    refuse_local("data", "qi", "sensitive", "threshold", "report")
+    with open_server(url) as server:
+        known = split_columns(descriptions.find_declared(server, data), qi) or ()
+        job = server.measure_risk(data, known, sensitive or (), threshold)
+        found = dict(jobs.wait_for(server, job, "measuring on the server").result or {})
+    sizes = {int(size): count for size, count in found["risk"]["sizes"].items()}  # JSON has texts for keys
+    report = from_plain(RiskReport, {**found["risk"], "sizes": sizes})
+    kinds = {"homogeneity": Homogeneity, "skewness": Skewness}
+    inferred = {name: from_plain(kinds[name.partition(" ")[0]], each) for name, each in found["inferences"].items()}
+    return Judged("table", report, from_plain(SinglingOut, found["columns"]), inferred)
 
 
 def _find_sensitive(table: Table, known: tuple[str, ...] | None) -> tuple[str, ...]:

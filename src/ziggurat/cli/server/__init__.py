@@ -6,7 +6,7 @@ from ziggurat._lazy import lazy
 
 if TYPE_CHECKING:
     from ziggurat.cli.server._login import login, logout
-    from ziggurat.cli.server._reach import OnServer, open_server, refuse_local
+    from ziggurat.cli.server._reach import OnServer, OnServerIfSaid, open_server, refuse_local
     from ziggurat.cli.server._serve import serve
     from ziggurat.cli.server._stewarding import app
 else:
@@ -14,10 +14,10 @@ else:
         __name__,
         {
             "_login": "login logout",
-            "_reach": "OnServer open_server refuse_local",
+            "_reach": "OnServer OnServerIfSaid open_server refuse_local",
             "_serve": "serve",
             "_stewarding": "app",
         },
     )
 
-__all__ = ["OnServer", "app", "login", "logout", "open_server", "refuse_local", "serve"]
+__all__ = ["OnServer", "OnServerIfSaid", "app", "login", "logout", "open_server", "refuse_local", "serve"]

@@ -23,16 +23,13 @@ def _note_command(context: typer.Context, url: str) -> str:
     return url
 
 
+_HELP = "Do it on this server, https://…, as whom 'ziggurat login' signed in; TABLE is then its name there."
 OnServer = Annotated[
-    str,
-    typer.Option(
-        "--server",
-        envvar="ZIGGURAT_SERVER",
-        callback=_note_command,
-        help="Do it on this server, https://…, as whom 'ziggurat login' signed in; TABLE is then its name there.",
-    ),
-]
-_ALWAYS = ("server", "as_json", "force")
+    str, typer.Option("--server", envvar="ZIGGURAT_SERVER", callback=_note_command, help=_HELP)
+]  # fmt: skip
+OnServerIfSaid = Annotated[str, typer.Option("--server", callback=_note_command, help=_HELP)]
+"""Of what is done to trust nobody: the environment never sends it elsewhere."""
+_ALWAYS = ("server", "as_json", "force", "quiet")
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""`ziggurat server`: people, keys, tables and rights of a server, from a terminal."""
+"""`ziggurat server`: people, keys, tables, rights and work of a server, from a terminal."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 from ziggurat.cli._options import AsJson, Force, out_option
 from ziggurat.cli._outputs import print_json
 from ziggurat.cli.server._reach import OnServer, open_server
+from ziggurat.cli.server._working import COMMANDS
 
 if TYPE_CHECKING:
     from ziggurat.client import ServedKey, ServedPerson, ServedTable
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    short_help="A server from a terminal: people, keys, tables, rights.",
+    short_help="A server from a terminal: people, keys, tables, rights, jobs.",
     help="A server from a terminal: who is known to it, their keys, its tables and who may ask about them.\n\n"
     "  ziggurat login 'http://127.0.0.1:8470/#link=…'                        once\n\n"
     "  ziggurat server register clinic patients.csv --schema patients.yaml\n\n"
@@ -239,6 +240,10 @@ def take(name: TableName, person: Person, server: OnServer = "") -> None:
     with open_server(server) as opened:
         opened.take_right(name, person)
     typer.echo(f"{person} may do nothing with the table {name} any more.")
+
+
+for each, command in COMMANDS.items():
+    app.command(each)(command)
 
 
 def _list(facts: list[dict[str, Any]], lines: list[str], as_json: bool) -> None:

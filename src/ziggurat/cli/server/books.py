@@ -70,6 +70,13 @@ def verify(url: str, whole: bool) -> ServedVerification:
         return server.verify(whole)
 
 
+def read_witness(url: str) -> list[str]:
+    """Say who watches the ledger of a server."""
+    refuse_local()
+    with open_server(url) as server:
+        return [_say_witness(server.witness())]
+
+
 def _budgets(account: PopulationStatement) -> list[str]:
     return [each.table for each in account.budgets]
 

@@ -48,8 +48,13 @@ def synthesize(given: SynthesisOptions) -> None:
 
     Without aim, mst, markov or recurrent nothing is promised: copies follow the table, and people who stand out in it
     may be found. With them the cost is paid before a row is read, and what the files tell keeps the guarantee.
+
+    On a server it is a job, paid by the budget of the table; its signed bundle goes beside --out.
     """
     given.require_consistent()
+    if given.server:
+        _synthesize_on(given)
+        return
     if given.quote:
         _price(given)
     table = given.open()
@@ -59,6 +64,14 @@ def synthesize(given: SynthesisOptions) -> None:
             (made.model if given.private else made.synthesizer).save(given.save)
     if not given.quiet:
         say_release(made, given.save, given.as_json)
+
+
+def _synthesize_on(given: SynthesisOptions) -> None:
+    from ziggurat.cli.synthesize._remote import synthesize_on
+
+    left = synthesize_on(given)
+    if not given.quiet:
+        left.say(*given.files, as_json=given.as_json)
 
 
 def _make(given: SynthesisOptions) -> Callable[[SynthesisOptions, Table, Progress | None], Any]:

@@ -26,6 +26,7 @@ from ziggurat.cli._options import (
 )
 from ziggurat.cli._outputs import TABLES, check_file
 from ziggurat.cli._tables import open_table, split_columns, table_name
+from ziggurat.cli.server import OnServer
 from ziggurat.errors import DataError, ParameterError
 from ziggurat.files import check_output
 
@@ -149,6 +150,7 @@ class SynthesisOptions:
     force: Force = False
     as_json: AsJson = False
     quiet: Quiet = False
+    server: OnServer = ""
 
     @property
     def private(self) -> bool:
@@ -186,7 +188,8 @@ class SynthesisOptions:
         if self.method:
             _check_method(self.method)
         self._require_own_options()
-        if self.private and not (self.epsilon and self.budget and self.analyst):
+        paid = self.epsilon and (self.server or (self.budget and self.analyst))
+        if self.private and not paid:
             raise ParameterError("A guarantee is paid for: name --epsilon, --budget and --analyst.")
         if self.workload and self.method == "mst":
             raise ParameterError("--workload goes with --method aim; mst chooses the pairs of columns itself.")
@@ -210,8 +213,7 @@ class SynthesisOptions:
             "note": self.note,
             "go_on": self.go_on,
             "holdout": self.read_holdout(),
-            "known": _columns(table.schema, self.known),
-            "secret": _columns(table.schema, self.secret),
+            **self.attacked(table.schema),
         }
 
     def read_holdout(self) -> object:
@@ -229,38 +231,48 @@ class SynthesisOptions:
         if self.learned:
             made = Synthesizer.load(self.learned)
             return made.set_params(random_state=self.seed) if self.rehearse else made
-        schema = table.schema
+        chosen: dict[str, Any] = {"method": self.method, "leave_out": self.left_out(table.schema)}
+        chosen |= {"random_state": self.seed, **self.learning(table.schema)}
+        given = {name: value for name, value in chosen.items() if value not in (None, "", ())}
+        return Synthesizer(**given)
+
+    def learning(self, schema: Schema) -> dict[str, Any]:
+        """Give how columns are learned, as far as it was said: what a release file calls `options`."""
         settings: dict[str, Any] = {
-            "method": self.method,
             "methods": _read_methods(self.methods),
             "partial": self.partial,
             "columns": _columns(schema, self.columns),
             "rules": self.rule,
             "order": _read_order(schema, self.order),
-            "leave_out": _columns(schema, self.leave_out),
             "missing": _read_missing(self.missing),
-            "random_state": self.seed,
         }
         given = {name: value for name, value in settings.items() if value not in (None, "", [], {}, ())}
-        return Synthesizer(smoothing=not self.no_smoothing, **given)
+        return {**given, "smoothing": not self.no_smoothing}
+
+    def left_out(self, schema: Schema) -> tuple[str, ...]:
+        """Give the columns that are not released."""
+        return _columns(schema, self.leave_out) or ()
 
     def model(self, schema: Schema) -> Any:
         """Make a model that carries a guarantee."""
         from ziggurat import synthesize
 
-        _refuse_sequences(self.method, schema, _columns(schema, self.leave_out) or ())
-        out = {*(_columns(schema, self.leave_out) or ()), schema.unit.column}
-        settings = {
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "bins": self.bins,
-            "rows_per_unit": self.rows_per_unit,
-            "random_state": self.seed,
-            "columns": [name for name in schema.names if name not in out],
-            "workload": [_columns(schema, [each]) for each in self.workload or ()],
-        }
+        out = {*self.left_out(schema), schema.unit.column}
+        settings: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "random_state": self.seed}
+        settings |= {"columns": [name for name in schema.names if name not in out], **self.private_learning(schema)}
         given = {name: value for name, value in settings.items() if value not in (None, "", [])}
         return getattr(synthesize, PRIVATE[self.method])(**given)
+
+    def private_learning(self, schema: Schema) -> dict[str, Any]:
+        """Give how a model with a guarantee learns, as far as it was said; refuse columns that it cannot draw."""
+        _refuse_sequences(self.method, schema, self.left_out(schema))
+        workload = [_columns(schema, [each]) for each in self.workload or ()]
+        settings = {"bins": self.bins, "rows_per_unit": self.rows_per_unit, "workload": workload}
+        return {name: value for name, value in settings.items() if value not in (None, [])}
+
+    def attacked(self, schema: Schema) -> dict[str, Any]:
+        """Give which columns attackers know and want, if it was said."""
+        return {"known": _columns(schema, self.known), "secret": _columns(schema, self.secret)}
 
     def _require_own_options(self) -> None:
         if not self.private:

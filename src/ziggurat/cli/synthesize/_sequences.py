@@ -24,6 +24,14 @@ def read_request(given: SynthesisOptions) -> SequenceRequest:
 
 def make_generator(given: SynthesisOptions, schema: Schema) -> SequenceGenerator:
     """Make the generator that was asked for; a unit that may own several sequences says how many count."""
+    require_counts(given, schema)
+    terms: dict[str, Any] = {"expected_rows": given.expected_rows} if given.expected_rows else {}
+    terms |= {"epsilon": given.epsilon, "delta": given.delta or None, "random_state": given.seed}
+    return read_request(given).generator(schema, given.method, **terms)
+
+
+def require_counts(given: SynthesisOptions, schema: Schema) -> None:
+    """Refuse what does not say how many sequences of an owner count, or about how many owners there are."""
     asked = read_request(given)
     single = bool(asked.token) and schema.unit.column == asked.sequence
     if not schema.unit.is_row and given.sequences_per_unit is None and not single:
@@ -36,9 +44,6 @@ def make_generator(given: SynthesisOptions, schema: Schema) -> SequenceGenerator
             "--method recurrent needs --expected-rows, about how many sequences (or owners of them) there are: a "
             "number that is public and not counted for this; markov does without."
         )
-    terms: dict[str, Any] = {"expected_rows": given.expected_rows} if given.expected_rows else {}
-    terms |= {"epsilon": given.epsilon, "delta": given.delta or None, "random_state": given.seed}
-    return asked.generator(schema, given.method, **terms)
 
 
 def plan_event(given: SynthesisOptions, schema: Schema) -> Event:

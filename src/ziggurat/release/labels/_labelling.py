@@ -216,7 +216,10 @@ class Labelling:
         BudgetExceededError
             The labels cost more than is left; no teacher was asked and nothing was spent.
         """
-        release = self.release(X, most_answers=most_answers, progress=progress)
+        return self.look_up(self.release(X, most_answers=most_answers, progress=progress))
+
+    def look_up(self, release: Release[Labels]) -> Labelled:
+        """Give labels that were released with the facts of what they cost, as the ledger has them."""
         if release.entry is None:
             raise LedgerUseError("No ledger holds these labels.")
         return Labelled(release.output, LabellingFacts.at(self._ledger, release.entry), release.replayed)

@@ -146,7 +146,11 @@ class OpenedTeachers(OpenedModel):
 
     def describe(self) -> dict[str, Any]:
         """The columns of queries, and the classes."""
-        return {**super().describe(), "classes": list(self.task.classes), "teachers": self.model.n_teachers}
+        return {
+            **super().describe(),
+            "classes": list(self.task.classes),
+            "teachers": len(self.model.manifest_["teachers"]),
+        }
 
 
 OPENERS: dict[str, Any] = {"published": PublishedModel, "served": OpenServedModel, "teachers": OpenedTeachers}

@@ -95,5 +95,5 @@ def _tell(made: Release[Any], plan: LabelPlan) -> dict[str, Any]:
     return {
         "labels": labels, "answered": sum(answered), "queries": plan.question["queries"],
         "certificate": made.certificate.to_dict(), "sentence": made.certificate.sentence,
-        "replayed": made.replayed, "rehearsal": made.seeded,
+        "replayed": made.replayed, "rehearsal": made.seeded, "labelled": plan.labelling.look_up(made).to_dict(),
     }  # fmt: skip
