@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         Engine,
         captured,
         exact_total,
+        finite_cell,
         in_byte_order,
         is_finite,
         scramble,
@@ -29,7 +30,7 @@ else:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "_base": "Engine WIDE captured exact_total in_byte_order is_finite scramble table_named",
+            "_base": "Engine WIDE captured exact_total finite_cell in_byte_order is_finite scramble table_named",
             "_canonical": "canonical_column",
             "_column_names": "name_columns",
             "_database_file": "DatabaseTable tables_in",
@@ -57,6 +58,7 @@ __all__ = [
     "captured",
     "exact_total",
     "files_named",
+    "finite_cell",
     "in_byte_order",
     "is_dataset",
     "is_finite",

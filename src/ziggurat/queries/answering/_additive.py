@@ -22,7 +22,13 @@ from ziggurat.mechanisms import AdditiveNoise, Gaussian
 from ziggurat.queries._answer import Estimate
 from ziggurat.queries._question import Aggregate, Measure
 from ziggurat.queries._value import Value
-from ziggurat.queries.answering._grid import quantize_range, quantize_value
+from ziggurat.queries.answering._grid import (
+    UnmovedCell,
+    leave_unmoved,
+    quantize_range,
+    quantize_unmoved,
+    quantize_value,
+)
 from ziggurat.queries.answering._ratios import NoiseLaw
 
 Integers = npt.NDArray[np.int64]
@@ -36,7 +42,7 @@ class Need:
 
     `combine` is "rows" (count all), "count" (count where `input` is not NULL), "units", "distinct" or "sum". A sum is
     NULL exactly where `of` is, so that counting the one counts the other. `fineness` is how many steps of the noise
-    make 1, where rows may count in part.
+    make 1, where rows may count in part. `unmoved` may be read instead of `input` where no cell has to be moved.
     """
 
     combine: str
@@ -45,6 +51,7 @@ class Need:
     weight: Fraction
     of: exp.Expr | None = None
     fineness: int = 1
+    unmoved: UnmovedCell | None = None
 
     @property
     def once(self) -> bool:
@@ -118,6 +125,7 @@ class Estimator(ABC):
     def __init__(self, aggregate: Aggregate) -> None:
         self.aggregate = aggregate
 
+    @property
     @abstractmethod
     def needs(self) -> tuple[Need, ...]:
         """What has to be measured."""
@@ -138,13 +146,14 @@ class Estimator(ABC):
 class CountEstimator(Estimator):
     """COUNT in its kinds: one whole number with its noise."""
 
+    @cached_property
     def needs(self) -> tuple[Need, ...]:
         """One count."""
         return (count_need(self.aggregate),)
 
     def estimates(self, measured: Mapping[tuple[str, str], NoisyTotals], confidence: Fraction) -> list[Estimate]:
         """The noisy count; the interval is cut at 0, below which no count lies, or at the noisy one below that."""
-        found = measured[self.needs()[0].identity]
+        found = measured[self.needs[0].identity]
         lows, highs = found.interval(confidence)
         return [
             Estimate(round(value), max(floor(low), 0), max(ceil(high), 0))
@@ -153,7 +162,7 @@ class CountEstimator(Estimator):
 
     def half_width(self, foreseen: Foreseen) -> float:
         """That of the noise."""
-        return foreseen.half_width(self.needs()[0], whole=True)
+        return foreseen.half_width(self.needs[0], whole=True)
 
 
 class SumEstimator(Estimator):
@@ -164,16 +173,18 @@ class SumEstimator(Estimator):
         self.grid = grid_for(value, bits, learned)
         self.value, self.fixed = value, 1 << bits if learned else None
 
+    @cached_property
     def needs(self) -> tuple[Need, ...]:
         """One total; a row moves it by at most the larger bound."""
         largest = max(map(abs, quantize_range(self.value, self.grid)))
         cell = where(quantize_value(self.value, self.grid), self.aggregate.where)
         of = where(self.value.presence, self.aggregate.where)
-        return (Need("sum", cell, self.fixed or max(largest, 1), Fraction(1), of),)
+        unmoved = unmoved_where(quantize_unmoved(self.value, self.grid), self.aggregate.where)
+        return (Need("sum", cell, self.fixed or max(largest, 1), Fraction(1), of, unmoved=unmoved),)
 
     def estimates(self, measured: Mapping[tuple[str, str], NoisyTotals], confidence: Fraction) -> list[Estimate]:
         """The noisy total in the units of the column."""
-        found = measured[self.needs()[0].identity]
+        found = measured[self.needs[0].identity]
         lows, highs = found.interval(confidence)
         step = float(self.grid)
         whole = self.value.kind is Kind.INTEGER
@@ -186,9 +197,9 @@ class SumEstimator(Estimator):
     def half_width(self, foreseen: Foreseen) -> float:
         """That of the noise; a learned bound is a power of two, and laid on exactly `fixed` steps."""
         if self.fixed is not None:
-            return foreseen.half_width(self.needs()[0], whole=False) / self.fixed
+            return foreseen.half_width(self.needs[0], whole=False) / self.fixed
         step = float(self.grid)
-        return foreseen.half_width(self.needs()[0], whole=self.value.kind is Kind.INTEGER) * step
+        return foreseen.half_width(self.needs[0], whole=self.value.kind is Kind.INTEGER) * step
 
 
 def width_of(noise: AdditiveNoise) -> float:
@@ -207,7 +218,8 @@ def count_need(aggregate: Aggregate, weight: Fraction = Fraction(1)) -> Need:
         return Need("count", where(exp.Literal.number(1), aggregate.where), 1, weight)
     if aggregate.measure is Measure.COUNT_DISTINCT:
         return Need("distinct", where(aggregate.value.sql, aggregate.where), 1, weight)
-    return Need("count", where(aggregate.value.presence, aggregate.where), 1, weight)
+    unmoved = unmoved_where(leave_unmoved(aggregate.value), aggregate.where)
+    return Need("count", where(aggregate.value.presence, aggregate.where), 1, weight, unmoved=unmoved)
 
 
 def grid_for(value: Value, bits: int, learned: bool = False, spread: bool = False) -> Fraction:
@@ -239,6 +251,11 @@ def where(cell: exp.Expr, condition: exp.Expr | None) -> exp.Expr:
     if condition is None:
         return cell
     return exp.Case(ifs=[exp.If(this=condition.copy(), true=cell)], default=exp.Null())
+
+
+def unmoved_where(unmoved: UnmovedCell | None, condition: exp.Expr | None) -> UnmovedCell | None:
+    """The same, read only where the condition holds."""
+    return unmoved if unmoved is None or condition is None else replace(unmoved, read=where(unmoved.read, condition))
 
 
 def minus(cell: exp.Expr, middle: int) -> exp.Expr:

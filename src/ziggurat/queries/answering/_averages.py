@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import cached_property
 from math import sqrt
 
 import numpy as np
@@ -23,9 +24,10 @@ from ziggurat.queries.answering._additive import (
     count_need,
     grid_for,
     minus,
+    unmoved_where,
     where,
 )
-from ziggurat.queries.answering._grid import quantize_range, quantize_value
+from ziggurat.queries.answering._grid import quantize_range, quantize_unmoved, quantize_value
 from ziggurat.queries.answering._ratios import (
     NoiseLaw,
     fewest,
@@ -55,16 +57,18 @@ class MeanEstimator(Estimator):
         self.middle = sum(quantize_range(value, self.grid)) // 2
         self.ends = quantize_range(value, self.grid, self.middle)
 
+    @cached_property
     def needs(self) -> tuple[Need, ...]:
         """Half of the budget for the total, half for the count of the values that are there."""
         largest = max(self.ends[1], -self.ends[0], 1)
         count = count_need(self.aggregate, Fraction(1, 2))
         deviation = where(quantize_value(self.value, self.grid, self.middle), self.aggregate.where)
-        return Need("sum", deviation, self.fixed or largest, Fraction(1, 2), count.input), count
+        unmoved = unmoved_where(quantize_unmoved(self.value, self.grid, self.middle), self.aggregate.where)
+        return Need("sum", deviation, self.fixed or largest, Fraction(1, 2), count.input, unmoved=unmoved), count
 
     def estimates(self, measured: Mapping[tuple[str, str], NoisyTotals], confidence: Fraction) -> list[Estimate]:
         """The ratio, kept within the bounds, with Fieller's interval."""
-        total, count = (measured[need.identity] for need in self.needs())
+        total, count = (measured[need.identity] for need in self.needs)
         sums, counts = total.values, count.values
         ends = (float(self.ends[0]), float(self.ends[1]))
         miss = float(1 - confidence)
@@ -75,7 +79,7 @@ class MeanEstimator(Estimator):
 
     def half_width(self, foreseen: Foreseen) -> float:
         """That of `mean_reach`."""
-        total, count = (foreseen.spread(need) for need in self.needs())
+        total, count = (foreseen.spread(need) for need in self.needs)
         ends = _fewest_steps(self.ends, self.fixed)
         reach = mean_reach(foreseen.values, total, count, ends, float(1 - foreseen.confidence), foreseen.spare)
         return self._quote(reach)
@@ -107,6 +111,7 @@ class VarianceEstimator(Estimator):
         if (self.ends[1] - self.ends[0]) * self.grid > _WIDEST:
             raise QuestionError(f"No number holds {aggregate.name!r} between such bounds; CLAMP it to narrower ones.")
 
+    @cached_property
     def needs(self) -> tuple[Need, ...]:
         """A third each; squares are measured as deviations from the middle of their range, too."""
         cell = quantize_value(self.value, self.grid, self.middle)
@@ -126,7 +131,7 @@ class VarianceEstimator(Estimator):
 
     def estimates(self, measured: Mapping[tuple[str, str], NoisyTotals], confidence: Fraction) -> list[Estimate]:
         """The variance of the noisy sums, kept between 0 and what the bounds allow, with Fieller's interval."""
-        square, total, count = (measured[need.identity] for need in self.needs())
+        square, total, count = (measured[need.identity] for need in self.needs)
         sums = (square.values, total.values, count.values)
         return self._estimates(sums, (square.spread, total.spread, count.spread), confidence)
 
@@ -150,7 +155,7 @@ class VarianceEstimator(Estimator):
         Of a sample the interval is stretched by up to f = n/(n - 1) at the least likely n, and so are value and truth:
         the error is at most f times that of the population, and (f - 1) times the largest variance.
         """
-        square, total, count = (foreseen.spread(need) for need in self.needs())
+        square, total, count = (foreseen.spread(need) for need in self.needs)
         ends, miss = _fewest_steps(self.ends, self.fixed), float(1 - foreseen.confidence)
         spreads = (square, total, count)
         reach = variance_reach(foreseen.values, spreads, ends, miss, foreseen.spare, self._square_middle)
@@ -164,7 +169,7 @@ class VarianceEstimator(Estimator):
 
         Far less than at worst, above all for a deviation; the count is the least likely, as there.
         """
-        spreads = tuple(foreseen.spread(need) for need in self.needs())
+        spreads = tuple(foreseen.spread(need) for need in self.needs)
         count = max(fewest(foreseen.values, spreads[2], foreseen.spare), 1.0)
         mean, variance = sum(self.ends) / 2, (self.ends[1] - self.ends[0]) ** 2 / 12
         sums = [count * (variance + mean**2 - self._square_middle), count * mean, count]

@@ -30,22 +30,22 @@ def rows_of(
     """SELECT the unit (if it has a column), the keys and the inputs of the rows that count.
 
     Rows without a unit belong to nobody and rows without a key to no group: both are left out, the latter unless
-    `keyless` rows are wanted.
+    `keyless` rows are wanted. Trees are shared with the question, because engines copy a query before they write it.
     """
     relation, private = question.relation, has_private_keys(question)
     columns: list[exp.Expr] = []
-    conditions: list[exp.Expr] = [] if question.where is None else [question.where.copy()]
+    conditions: list[exp.Expr] = [] if question.where is None else [question.where]
     if relation.unit_column is not None:
         unit = exp.column(relation.unit_column, quoted=True)
-        columns.append(unit.as_(UNIT, quoted=True))
+        columns.append(unit.as_(UNIT, quoted=True, copy=False))
         conditions.append(_is_there(unit))
     if keys:
         for name, key in zip(key_names(question), question.keys, strict=True):
-            columns.append(compare_exactly(key.value.kind, key.value.sql.copy()).as_(name, quoted=True))
+            columns.append(compare_exactly(key.value.kind, key.value.sql).as_(name, quoted=True, copy=False))
             if not keyless:
                 conditions.append(_is_declared(key.value) if private else _is_there(key.value.sql))
-    columns += [cell.copy().as_(name, quoted=True) for name, cell in inputs.items()]
-    rows = relation.query.subquery("counted", copy=True)
+    columns += [cell.as_(name, quoted=True, copy=False) for name, cell in inputs.items()]
+    rows = relation.query.subquery("counted", copy=False)
     found = exp.select(*(columns or [exp.Literal.number(1).as_("one")]), copy=False).from_(rows, copy=False)
     return found.where(*conditions, copy=False)
 
@@ -83,12 +83,12 @@ def _is_declared(value: Value) -> exp.Expr:
     if value.categories is None:
         return _is_there(value.sql)
     return exp.In(
-        this=exp.paren(value.sql.copy()), expressions=[constant(each, value.kind) for each in value.categories]
+        this=exp.paren(value.sql, copy=False), expressions=[constant(each, value.kind) for each in value.categories]
     )
 
 
 def _is_there(cell: exp.Expr) -> exp.Expr:
-    return is_filled(exp.paren(cell.copy()))
+    return is_filled(exp.paren(cell, copy=False))
 
 
 def sort_key(group: tuple[Constant, ...]) -> tuple[tuple[str, Any], ...]:

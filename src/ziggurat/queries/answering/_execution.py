@@ -40,11 +40,12 @@ from ziggurat.queries.answering.watching import (
     BUCKET,
     COUNT,
     Clipped,
+    InsideTest,
     LeftOut,
     Reach,
     Watch,
+    choose_test,
     count_outside,
-    is_any_outside,
     read_outside,
 )
 from ziggurat.queries.answering.weighing import AskedUnits
@@ -55,7 +56,6 @@ Integers = npt.NDArray[np.int64]
 Group = tuple[Constant, ...]
 
 _LARGEST = 2**61
-_OUTSIDE = "ziggurat_outside"
 
 
 class Execution:
@@ -87,7 +87,7 @@ class Execution:
         for name, estimator in estimators.items():
             estimates[name] = estimator.estimates(measured, self.plan.confidence)
             if isinstance(estimator, MeanEstimator | VarianceEstimator):
-                self.averaged_over[name] = float(measured[estimator.needs()[-1].identity].values.sum())
+                self.averaged_over[name] = float(measured[estimator.needs[-1].identity].values.sum())
         for name, chooser in choosers.items():
             estimates[name] = self._choose(name, chooser, groups)
         effects, estimates = self._effects(estimates, named)
@@ -134,11 +134,11 @@ class Execution:
         names = [f"input_{place}" if wanted[place].input is not None else None for place in read]
         if self.plan.weighs and (found := self._weigh_here(wanted, inputs, names)) is not None:
             return found
-        query = (self._weigh if self.plan.weighs else self._by_lot)(wanted, inputs, names)
+        rows = self._sum_unmoved(wanted, read, names)
+        if rows is None:
+            query = (self._weigh if self.plan.weighs else self._by_lot)(wanted, inputs, names)
+            rows = self._fetch(query) if self._told else self._query(query, "aggregating")
         keys = key_names(self.question)
-        rows = self._query(query, "aggregating", self._told)
-        if self._looks_outside:
-            self._none_outside = not any(row[_OUTSIDE] for row in rows)
         return {
             tuple(row[name] for name in keys): [_clip(row[f"measured_{place}"]) for place in range(len(wanted))]
             for row in rows
@@ -146,17 +146,53 @@ class Execution:
 
     def _by_lot(self, needs: Sequence[Need], inputs: Mapping[str, exp.Expr], names: Sequence[str | None]) -> exp.Select:
         """Aggregate the rows that count: all of them, or those that lots have left."""
-        columns = [
+        return group_rows(self._rows(inputs), key_names(self.question), self._combine(needs, names))
+
+    def _combine(self, needs: Sequence[Need], names: Sequence[str | None]) -> list[exp.Expr]:
+        return [
             _combine(need, name, self._has_unit).as_(f"measured_{place}", quoted=True)
             for place, (need, name) in enumerate(zip(needs, names, strict=True))
         ]
+
+    def _sum_unmoved(
+        self, needs: Sequence[Need], read: Sequence[int], names: Sequence[str | None]
+    ) -> list[dict[str, Any]] | None:
+        """The sums of cells as they stand, with which it is seen that none had to be moved; None if any had.
+
+        Whether that is asked depends on nothing but the question, the terms and the engine, and so does what is told.
+        Rows without a key have cells, too; they are in groups of which none is answered.
+        """
         if not self._looks_outside:
-            return group_rows(self._rows(inputs), key_names(self.question), columns)
-        # One scan for both. Rows without a key have cells, too; they are in groups of which none is answered.
-        outside = exp.Case(ifs=[exp.If(this=is_any_outside(self._clipped), true=exp.Literal.number(1))])
-        rows = rows_of(self.question, {**inputs, _OUTSIDE: outside}, keyless=True)
-        columns.append(exp.Count(this=exp.column(_OUTSIDE, quoted=True)).as_(_OUTSIDE, quoted=True))
-        return group_rows(rows, key_names(self.question), columns)
+            return None
+        test = choose_test(self.question, needs, self._clipped)
+        if not test.helps:
+            return None
+        inputs = {f"input_{place}": cell for place in read if (cell := test.input(place, needs[place])) is not None}
+        rows = rows_of(self.question, {**inputs, **test.inputs}, keyless=True)
+        query = group_rows(rows, key_names(self.question), [*self._combine(needs, names), *test.columns])
+        return self._try_unmoved(test, query)
+
+    def _try_unmoved(self, test: InsideTest, query: exp.Select) -> list[dict[str, Any]] | None:
+        engine = self.question.relation.engine
+        self.tell("aggregating")
+        statement, self._told = engine.statement(query), True
+        self.statements.append(statement)
+        if test.failed_before(engine):
+            return None
+        try:
+            rows = self._fetch(query, statement)
+        except EngineError:
+            rows = None  # a cell so far outside that it has no index; whatever else it is, the engine fails again
+        if rows is None or not test.holds(rows):
+            test.note_outside(engine)
+            return None
+        self._none_outside = test.finds_none(rows)
+        return rows
+
+    def _fetch(self, query: exp.Select, statement: str = "") -> list[dict[str, Any]]:
+        """Run a query of which everything was told that may be."""
+        rows: list[dict[str, Any]] = self.question.relation.engine.query(query, statement).to_pylist()
+        return rows
 
     @property
     def _looks_outside(self) -> bool:
@@ -164,9 +200,8 @@ class Execution:
 
         It depends on nothing but the question, the terms and the engine; and the histogram is the same.
         """
-        slow = not self.question.relation.engine.knows_extremes
         public = self.plan.selection is None and not self.plan.shared.bounding
-        return bool(self._clipped) and slow and public
+        return bool(self._clipped) and public
 
     def _totals(self, needs: Sequence[Need], names: Sequence[str | None]) -> list[UnitTotal]:
         """What a unit adds to each sum, and at most."""
@@ -298,11 +333,12 @@ class Execution:
 
         The statement is told whether it had to be run or not, so that it tells nothing of the rows.
         """
-        query, step = count_outside(self._clipped), "estimating cells outside the bounds"
-        if self._none_outside:
-            self.tell(step)
-            self.statements.append(self.question.relation.engine.statement(query))
-        rows = [] if self._none_outside else self._query(query, step)
+        engine = self.question.relation.engine
+        query = count_outside(self._clipped)
+        statement = engine.statement(query)
+        self.tell("estimating cells outside the bounds")
+        self.statements.append(statement)
+        rows = [] if self._none_outside else self._fetch(query, statement)
         counts = read_outside(self._clipped, rows)
         return {each.title: histogram for each, histogram in zip(self._clipped, counts, strict=True)}
 

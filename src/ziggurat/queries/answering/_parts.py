@@ -91,7 +91,7 @@ class QuoteLines:
         return f"± {half} {group}"
 
     def _noise(self, estimator: Estimator) -> str:
-        used = [self.foreseen.noises[need.identity] for need in estimator.needs()]
+        used = [self.foreseen.noises[need.identity] for need in estimator.needs]
         if self.plan.learns(estimator.aggregate):
             return f"{_kind(used[0][1])} noise, in steps of what is learned"
         step = float(getattr(estimator, "grid", 1))

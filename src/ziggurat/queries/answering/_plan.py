@@ -192,7 +192,7 @@ class QuestionPlan:
         epsilons: list[Fraction] = []
         places: dict[tuple[str, str], int] = {}
         for name, estimator in estimators.items():
-            for need in estimator.needs():
+            for need in estimator.needs:
                 place = places.setdefault(need.identity, len(needs))
                 if place == len(needs):
                     needs.append(need.weighed() if self.weighs else need)

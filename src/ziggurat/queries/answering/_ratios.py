@@ -99,8 +99,11 @@ def _laplace_tail(scales: Sequence[Floats], at: Floats) -> Floats:
 
 
 def furthest(plausible: Callable[[Floats], npt.NDArray[np.bool_]], start: Floats, end: Floats) -> Floats:
-    """The parameter furthest from `start` towards `end` that is plausible, by bisection, rounded outwards."""
-    inside, outside = start.astype(np.float64), np.broadcast_to(end, start.shape).astype(np.float64)
+    """The parameter furthest from `start` towards `end` that is plausible, by bisection, rounded outwards.
+
+    Both ends of an interval are sought at once, a row of `end` for each: that takes as many steps as one.
+    """
+    inside, outside = (each.astype(np.float64) for each in np.broadcast_arrays(start, end))
     at_end = plausible(outside)
     for _ in range(_ROUNDS):
         middle = (inside + outside) / 2
@@ -123,7 +126,7 @@ def mean_interval(
         chance = surprise((total, count), (np.ones_like(mean), mean), np.abs(totals - mean * counts))
         return np.asarray(chance > miss)
 
-    low, high = (furthest(plausible, centre, np.full_like(centre, end)) for end in ends)
+    low, high = furthest(plausible, centre, np.array(ends)[:, None])
     return np.where(known, low, ends[0]), np.where(known, high, ends[1])
 
 
@@ -179,7 +182,7 @@ def variance_interval(
         return np.asarray(chance > miss - part)
 
     start = np.clip(left / safe, 0.0, most)
-    low, high = furthest(plausible, start, np.zeros_like(start)), furthest(plausible, start, most)
+    low, high = furthest(plausible, start, np.stack([np.zeros_like(start), most]))
     return np.where(known, low, 0.0), np.where(known, high, most)
 
 
