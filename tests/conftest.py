@@ -12,12 +12,15 @@ from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 # How long an example takes says nothing on a machine that others use too, and the examples are the same in every run:
 # no run is red by luck. HYPOTHESIS_PROFILE=searching looks for others.
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.register_profile("searching", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+# Nor do they depend on which of our modules a process has imported, whose literals would be tried as examples.
+providers._get_local_constants = lambda: providers._local_constants
 
 
 @pytest.hookimpl(tryfirst=True)

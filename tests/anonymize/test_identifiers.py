@@ -281,7 +281,8 @@ def test_batches_give_what_the_whole_table_gives(tmp_path):
 @given(TEXTS)
 @settings(max_examples=25)
 def test_no_error_about_identifiers_shows_a_cell(tmp_path_factory, texts):
-    table = pa.table({"c": pa.array(texts, pa.string())})
+    cells = [*texts, "planted 7919"]
+    table = pa.table({"c": pa.array(cells, pa.string())})
     vault = Vault(tmp_path_factory.mktemp("v") / "v.vault")
     raised = []
     for technique in (PlainHash(), Tokens(vault), KeyedHash(SECRET)):
@@ -289,5 +290,6 @@ def test_no_error_about_identifiers_shows_a_cell(tmp_path_factory, texts):
             mask(table, {"c": technique})
         except ZigguratError as error:
             raised.append(error)
-    assert not any(len(text) > 4 and text in str(error) for text in texts for error in raised)
+    foreign = [cell for cell in cells if len(cell) > 4 and not cell.isascii()]  # others may be words of our sentences
+    assert not any(cell in str(error) for cell in [*foreign, cells[-1]] for error in raised)
     assert all(error.__cause__ is None for error in raised)

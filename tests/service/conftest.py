@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import pytest
@@ -68,6 +69,19 @@ def open_service(folder: Path, **said: Any) -> Iterator[Served]:
             made.add(name, role, chief=name == "chief")
         yield made
     house.close()
+
+
+@pytest.fixture
+def database(postgres_uri: str) -> Iterator[str]:
+    """A database of its own in PostgreSQL, in which somebody else already has a table of people."""
+    psycopg, name = pytest.importorskip("psycopg"), f"service_{token_hex(4)}"
+    address = postgres_uri.replace("/postgres?", f"/{name}?")
+    with psycopg.connect(postgres_uri, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+        with psycopg.connect(address) as made:
+            made.execute("CREATE TABLE people (whose text)")
+        yield address
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture

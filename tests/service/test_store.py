@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from secrets import token_hex
 
 import pytest
 
@@ -66,3 +67,27 @@ def test_only_its_owner_reads_what_lies_beside_it_while_it_is_open(tmp_path):
     assert {stat.S_IMODE(each.stat().st_mode) for each in tmp_path.glob("service.db*")} == {0o600}
     assert len(list(tmp_path.glob("service.db*"))) > 1  # the control: something lies beside it
     store.close()
+
+
+@pytest.mark.postgres
+def test_in_postgresql_it_keeps_to_a_schema_of_its_own_and_later_starts_need_no_right_to_make_any(database):
+    psycopg = pytest.importorskip("psycopg")
+    url = database.replace("postgresql://", "postgresql+psycopg://", 1)
+    chief, role = ServiceStore(url), f"role_{token_hex(4)}"
+    chief.migrate()
+    with psycopg.connect(database) as connection:
+        connection.execute(f"CREATE ROLE {role} LOGIN")
+        connection.execute(f"GRANT USAGE ON SCHEMA ziggurat_service TO {role}")
+        connection.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ziggurat_service TO {role}")
+    served = ServiceStore(url.replace("postgres:@", f"{role}:@"))
+    served.migrate()
+    row = {"id": "1", "name": "ana", "role": "analyst", "chief": False, "active": True, "made": utc_now()}
+    with served.write() as connection:
+        connection.execute(people.insert().values(**row))
+    for store in (chief, served):
+        store.close()
+    with psycopg.connect(database) as connection:
+        assert connection.execute("SELECT name FROM ziggurat_service.people").fetchall() == [("ana",)]
+        assert connection.execute("SELECT * FROM public.people").fetchall() == []
+        connection.execute(f"DROP OWNED BY {role}")
+        connection.execute(f"DROP ROLE {role}")

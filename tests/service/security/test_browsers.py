@@ -280,8 +280,8 @@ def test_two_chief_stewards_do_not_keep_each_other_out(tmp_path):
 
 
 @pytest.mark.postgres
-def test_two_chief_stewards_do_not_keep_each_other_out_of_postgresql(postgres_uri):
-    store = ServiceStore(postgres_uri.replace("postgresql://", "postgresql+psycopg://", 1))
+def test_two_chief_stewards_do_not_keep_each_other_out_of_postgresql(database):
+    store = ServiceStore(database.replace("postgresql://", "postgresql+psycopg://", 1))
     store.migrate()
     assert keep_each_other_out(PeopleBook(store)) == ([False, True], 1)
     store.close()

@@ -147,11 +147,11 @@ def test_a_worker_says_nothing_about_hosted_consoles(workshop, tmp_path: Path):
 
 @pytest.mark.slow
 @pytest.mark.postgres
-def test_jobs_are_queued_and_paid_in_postgresql(open_workshop, postgres_uri: str):
-    workshop = open_workshop(database=postgres_uri)
+def test_jobs_are_queued_and_paid_in_postgresql(open_workshop, database: str):
+    workshop = open_workshop(database=database)
     workshop.clinic()
     identity = workshop.release("chief", COUNT).json()["id"]
-    worker = _start(workshop, _WORKER, database=postgres_uri)
+    worker = _start(workshop, _WORKER, database=database)
     try:
         _wait(lambda: _is_over(workshop, identity))
         _require_done(workshop, identity)

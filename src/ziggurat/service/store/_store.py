@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine.interfaces import DBAPIConnection
 
 _PATIENCE = 30
+_SCHEMA = "ziggurat_service"  # others may have a table of people in the same database
 _MIGRATING = 0x5A494747  # the lock under which one process brings PostgreSQL up to date
 
 
@@ -73,6 +74,8 @@ class ServiceStore:
         if self.in_file:
             event.listen(self.engine, "connect", _prepare_file)
             event.listen(self.engine, "begin", _begin_file)
+        else:
+            event.listen(self.engine, "connect", _prepare_server)
 
     @property
     def in_file(self) -> bool:
@@ -89,6 +92,9 @@ class ServiceStore:
         with self.write() as connection:
             if not self.in_file:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATING})
+                # "IF NOT EXISTS" would need the right to make one also where there is one.
+                if connection.execute(text("SELECT to_regnamespace(:name)"), {"name": _SCHEMA}).scalar() is None:
+                    connection.execute(text(f"CREATE SCHEMA {_SCHEMA}"))
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
 
@@ -148,6 +154,13 @@ def _prepare_file(connection: DBAPIConnection, _record: Any) -> None:
     for each in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={_PATIENCE * 1000}", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {each}")
     cursor.close()
+
+
+def _prepare_server(connection: DBAPIConnection, _record: Any) -> None:
+    cursor = connection.cursor()
+    cursor.execute(f"SET search_path TO {_SCHEMA}")
+    cursor.close()
+    connection.commit()
 
 
 def _begin_file(connection: Connection) -> None:
