@@ -185,11 +185,11 @@ server register clicks clicks.csv --schema clicks.yaml
 server register club patients.csv --schema patients.yaml
 server register few few.csv --schema few.yaml
 server register visits visits.csv --schema visits.yaml
-ledger budget clinic --epsilon 60 --delta 1e-3
+ledger budget clinic --epsilon 200 --delta 1e-3
 ledger budget clicks --epsilon 9
 ledger budget club --epsilon 9 --relation replace-one
 ledger budget visits --epsilon 30 --delta 1e-3
-ledger grant clinic steward --epsilon 50 --delta 1e-4
+ledger grant clinic steward --epsilon 150 --delta 1e-4
 ledger grant clicks steward --epsilon 9
 ledger grant club steward --epsilon 9
 ledger grant visits steward --epsilon 30 --delta 1e-4 --rule sum
@@ -418,11 +418,11 @@ def test_copies_are_drawn_there_as_here(steward: Any) -> None:
 def test_private_copies_are_priced_and_paid_by_the_budget_of_the_table(steward: Any) -> None:
     line = ("synthesize", "clinic", "--method", "mst", "--rows-per-unit", "1", "--out", "p.csv")
     assert steward(*line, "--epsilon", "2", "--quote").code == 0
-    assert steward(*line, "--epsilon", "80", "--quote").code == 3
+    assert steward(*line, "--epsilon", "900", "--quote").code == 3
     made = steward(*line, "--epsilon", "2")
     assert made.code == 0, made.err
     assert Path("p.csv").read_text().startswith('"age"')
-    assert steward(*line, "--epsilon", "80", "--force").code == 3
+    assert steward(*line, "--epsilon", "900", "--force").code == 3
 
 
 def test_sequences_are_drawn_on_the_server(steward: Any) -> None:
@@ -437,7 +437,7 @@ def test_trajectories_are_drawn_on_the_server(steward: Any) -> None:
     made = steward("mobility", "synthesize", "visits", *SITES, "--epsilon", "6", "--out", "t.csv")
     assert made.code == 0, made.err
     assert Path("t.csv").stat().st_size > 100
-    refused = steward("mobility", "synthesize", "visits", *SITES, "--epsilon", "6", "--out", "u.csv")
+    refused = steward("mobility", "synthesize", "visits", *SITES, *PERSON, "--epsilon", "6", "--out", "u.csv")
     assert (refused.code, "--person" in refused.err) == (2, True)
 
 
@@ -467,7 +467,10 @@ def test_risk_is_measured_there_as_here(steward: Any) -> None:
     for more in ((), ("--json",)):
         there, here = steward("risk", "clinic", *line, *more), steward("risk", "patients.csv", *line, *more, here=True)
         assert (there.code, here.code) == (0, 0), (there, here)
-        assert there.out == here.out
+        told = [
+            re.sub(r'"shuffled": [0-9.]+', "", each.out) for each in (there, here)
+        ]  # the control is drawn by chance
+        assert told[0] == told[1]
     refused = steward("risk", "clinic", "--after", "others.csv")
     assert (refused.code, "--after" in refused.err) == (2, True)
 
@@ -595,7 +598,7 @@ def test_a_model_is_fitted_published_and_asked(steward: Any, fitted: Any) -> Non
     assert (shown.code, "It is asked by age" in shown.out) == (0, True)
     priced = steward(*FIT, "clinic", "--out", "n", "--quote")
     assert (priced.code, Path("n").exists()) == (0, False)
-    dear = steward(*FIT[:2], "clinic", "--label", "smoker", "--epsilon", "90", "--out", "n")
+    dear = steward(*FIT[:2], "clinic", "--label", "smoker", "--epsilon", "900", "--out", "n")
     assert (dear.code, Path("n").exists()) == (3, False)
 
 

@@ -214,3 +214,18 @@ def test_misuse_and_what_cannot_be_checked_get_one_sentence(
     assert (result.code in (2, 6), result.out) == (True, "")
     assert result.err.startswith("Error: ")
     assert result.err.count("\n") == 1
+
+
+def test_a_ledger_is_known_by_its_name_and_keeps_its_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever opens and closes a file of SQLite takes the locks of a ledger that the same process has open."""
+    from ziggurat.cli import _verify
+
+    def fail(*_: object, **__: object) -> None:
+        raise AssertionError("The ledger was opened by other means than SQLite's.")
+
+    (tmp_path / "bundle.zip").write_bytes(b"PK")
+    with Ledger.open(tmp_path / "ledger.db"), monkeypatch.context() as patched:
+        patched.setattr(Path, "open", fail)
+        assert _verify._find_kind(str(tmp_path / "ledger.db")) == "ledger"
+        with pytest.raises(AssertionError, match="other means"):  # the control: of other files it looks into them
+            _verify._find_kind(str(tmp_path / "bundle.zip"))

@@ -42,7 +42,7 @@ def test_people_are_invited_and_a_closed_survey_is_estimated_from(chief, survey)
     assert len({each.partition("#")[2] for each in links}) == 2
     assert chief.survey_reports("habits")["people"] == 0
     assert chief.close_survey("habits").state == "closed"
-    with pytest.raises(ParameterError, match="no reports"):
+    with pytest.raises(ParameterError, match="Nobody answered"):
         chief.estimate_survey("habits", "0.9")
 
 

@@ -300,3 +300,18 @@ def test_a_clock_that_is_set_back_does_not_revive_a_lost_reservation(file: Path)
         ledger._journal.seen.holds[lost.seq].expires = "2999-01-01T00:00:00.000000Z"
         with pytest.raises(Exception, match="given up"):
             lost.commit(1)
+
+
+def test_a_file_that_gives_the_same_entries_again_and_again_is_not_read_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a damaged tree of SQLite may; before, `verify` went on for ever."""
+    from ziggurat.ledger.storage._sqlite import SqliteStore
+
+    with Ledger.open(tmp_path / "ledger.db") as ledger:
+        ledger.create_budget("clinic", "1")
+    read = SqliteStore.entries
+    monkeypatch.setattr(SqliteStore, "entries", lambda self, start, limit=9: read(self, min(start, 2), limit))
+    found = verify_ledger(tmp_path / "ledger.db", whole=True)
+    assert not found.ok
+    assert "in order" in str(found.problems[0])

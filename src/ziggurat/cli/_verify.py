@@ -95,11 +95,13 @@ def _find_kind(thing: str) -> Kind:
         return "bundle"
     if not path.is_file():
         raise DataError(f"There is nothing at {thing!r}; give a bundle, a ledger or a receipt.")
+    if path.suffix in (".db", ".sqlite"):
+        return "ledger"  # not looked into: closing it would take the locks of a ledger that this process has open
     with path.open("rb") as file:
         begins = file.read(len(_SQLITE))
     if path.name in _OWN_NAMES:
         raise DataError(f"{thing!r} is a file of a bundle; give the folder that it lies in.")
-    if begins == _SQLITE or path.suffix in (".db", ".sqlite"):
+    if begins == _SQLITE:
         return "ledger"
     if begins.startswith(_ZIP) or path.suffix.lower() == ".zip":
         return "bundle"

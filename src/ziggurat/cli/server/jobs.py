@@ -221,9 +221,8 @@ def _stopped(job: ServedJob) -> ZigguratError:
 def _wait(server: Server, job: ServedJob, tell: Any) -> ServedJob:
     try:
         while not job.over:
+            tell(f"{job.step or job.state} on the server")  # stewards see steps, an analyst that it waits or runs
             job = server.wait(job, _PATIENCE)
-            if job.step:
-                tell(job.step)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             f"Stopped waiting; the job {job.id} goes on: 'ziggurat server job {job.id}' says how far it is, and "

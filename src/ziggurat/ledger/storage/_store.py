@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from urllib.parse import unquote
 
-from ziggurat.errors import LedgerUseError
+from ziggurat.errors import LedgerCorruptError, LedgerUseError
 from ziggurat.ledger._chain import Entry
 
 BATCH = 1000
@@ -131,6 +131,8 @@ class Store(ABC):
     def after(self, seq: int) -> Iterator[Entry]:
         """Give all entries after `seq`, in order, a batch at a time."""
         while batch := self.entries(seq + 1):
+            if batch[-1].seq <= seq:  # of a damaged file what was read before may come again, without end
+                raise LedgerCorruptError(f"{self.name} does not give its entries in order.")
             yield from batch
             seq = batch[-1].seq
 
