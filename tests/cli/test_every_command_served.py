@@ -266,14 +266,15 @@ def fitted(place: Any) -> tuple[str, Path]:
         patch.setenv("ZIGGURAT_SERVER", served.url)
         patch.chdir(folder)
         assert run_command((*FIT, "clinic", "--out", "smoking")) == 0
-        (release,) = [each.id for each in served.house.releases.all(served.house.people.named("steward"))
-                      if each.kind == "model"]  # fmt: skip
+        left = served.house.releases.all(served.house.people.named("steward"))
+        release = next(each.id for each in left if each.kind == "model")  # the newest
         assert run_command(("server", "publish", "smoking", release)) == 0
     return release, folder
 
 
-FIT = ("model", "fit", "--label", "smoker", "--column", "age", "--model", "naive-bayes", "--epsilon", "5")
-ANONYMIZE = ("--k", "5", "--suppress", "0.1", "--drop", "smoker", "--qi", "age,sex")
+GO_ON = ("--go-on", "Attacks draw by chance, which decides over no test.")
+FIT = ("model", "fit", "--label", "smoker", "--column", "age", "--model", "naive-bayes", "--epsilon", "5", *GO_ON)
+ANONYMIZE = ("--k", "5", "--suppress", "0.1", "--drop", "smoker", "--qi", "age,sex", *GO_ON)
 PERSON = ("--person", "card")
 SITES = ("--time", "minute", "--place", "stop", "--places", "stops.csv", "--longest", "8")
 
@@ -383,7 +384,7 @@ def test_a_table_is_anonymized_there_as_here(steward: Any) -> None:
 def test_hierarchies_are_sent_and_values_protected(steward: Any) -> None:
     assert steward("hierarchy", "propose", "patients.csv", "age", "--out", "age.csv", here=True).code == 0
     line = ("--k", "3", "--l", "diagnosis=2", "--t", "diagnosis=0.5:equal", "--hierarchies", "age.csv", "--weight",
-            "age=2", "--suppress", "0.2", "--drop", "smoker", "--json")  # fmt: skip
+            "age=2", "--suppress", "0.2", "--drop", "smoker", "--json", *GO_ON)  # fmt: skip
     there = steward("anonymize", "clinic", *line, "--out", "there.csv")
     assert there.code == 0, there.err
     told = json.loads(there.out)
@@ -397,7 +398,7 @@ def test_a_table_is_masked_there_as_here(steward: Any) -> None:
     Path("key.txt").write_text("a secret of some length")
     plan = "patient: {technique: keyed-hash, secret: {file: key.txt}, salt: '00ff00ff00ff00ff00ff00ff00ff00ff'}\n"
     Path("plan.yaml").write_text(plan + "age: {technique: round, base: 10}\n")
-    line = ("--plan", "plan.yaml", "--drop", "smoker")
+    line = ("--plan", "plan.yaml", "--drop", "smoker", *GO_ON)
     there = steward("mask", "clinic", *line, "--out", "there.csv")
     assert there.code == 0, there.err
     here = steward("mask", "patients.csv", *line, "--out", "here.csv", here=True)
@@ -419,7 +420,7 @@ def test_private_copies_are_priced_and_paid_by_the_budget_of_the_table(steward: 
     line = ("synthesize", "clinic", "--method", "mst", "--rows-per-unit", "1", "--out", "p.csv")
     assert steward(*line, "--epsilon", "2", "--quote").code == 0
     assert steward(*line, "--epsilon", "900", "--quote").code == 3
-    made = steward(*line, "--epsilon", "2")
+    made = steward(*line, "--epsilon", "2", *GO_ON)
     assert made.code == 0, made.err
     assert Path("p.csv").read_text().startswith('"age"')
     assert steward(*line, "--epsilon", "900", "--force").code == 3
@@ -427,14 +428,14 @@ def test_private_copies_are_priced_and_paid_by_the_budget_of_the_table(steward: 
 
 def test_sequences_are_drawn_on_the_server(steward: Any) -> None:
     line = ("--method", "markov", "--sequence", "visit", "--token", "page", "--order", "at", "--longest", "6",
-            "--sequences-per-unit", "1", "--epsilon", "3", "--count", "20")  # fmt: skip
+            "--sequences-per-unit", "1", "--epsilon", "3", "--count", "20", *GO_ON)  # fmt: skip
     made = steward("synthesize", "clicks", *line, "--out", "safe.csv")
     assert made.code == 0, made.err
     assert "page" in Path("safe.csv").read_text().splitlines()[0]
 
 
 def test_trajectories_are_drawn_on_the_server(steward: Any) -> None:
-    made = steward("mobility", "synthesize", "visits", *SITES, "--epsilon", "6", "--out", "t.csv")
+    made = steward("mobility", "synthesize", "visits", *SITES, "--epsilon", "6", "--out", "t.csv", *GO_ON)
     assert made.code == 0, made.err
     assert Path("t.csv").stat().st_size > 100
     refused = steward("mobility", "synthesize", "visits", *SITES, *PERSON, "--epsilon", "6", "--out", "u.csv")
@@ -443,7 +444,7 @@ def test_trajectories_are_drawn_on_the_server(steward: Any) -> None:
 
 def test_communities_are_described_on_the_server(steward: Any) -> None:
     line = ("mobility", "communities", "visits", *SITES, "--communities", "3", "--visits-per-person", "20")
-    made = steward(*line, "--epsilon", "6", "--out", "c.csv")
+    made = steward(*line, "--epsilon", "6", "--out", "c.csv", *GO_ON)
     assert made.code == 0, made.err
     assert Path("c.csv").stat().st_size > 50
     raw = steward(*line[:-2])
@@ -501,10 +502,10 @@ def test_a_model_is_attacked_on_the_server(steward: Any) -> None:
     assert (refused.code, "--epsilon" in refused.err) == (2, True)
 
 
-def write_stopped(release: dict[str, Any]) -> str:
+def write_stopped(release: dict[str, Any], **more: Any) -> str:
     """Write a release that its gate stops; gives its file."""
     gate = {"thresholds": dict.fromkeys(DEFAULTS, 0.0), "level": "0.999999"}
-    said = {"format": "ziggurat/release/1", "table": "clinic", "release": release, "gate": gate}
+    said = {"format": "ziggurat/release/1", "table": "clinic", "release": release, "gate": gate, **more}
     Path("stopped.yaml").write_text(json.dumps(said))
     return "stopped.yaml"
 
@@ -532,7 +533,7 @@ def test_a_reason_is_said_at_once_where_it_is_known(steward: Any) -> None:
 
 def test_a_model_that_the_gate_stopped_is_let_go(steward: Any) -> None:
     model = {"kind": "model", "label": "smoker", "columns": ["age"], "model": "naive-bayes", "epsilon": "5"}
-    stopped = steward("release", "run", write_stopped({**model, "holdout": 0.3}))
+    stopped = steward("release", "run", write_stopped({**model, "holdout": 0.3}, rehearse=7))
     assert stopped.code == 5, stopped
     (job,) = re.findall(r"ziggurat server go-on ([0-9a-f]{16})", stopped.err)
     gone = steward("model", "let-go", job, "--go-on", "Nobody in it is anybody.", "--out", "m")
