@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier, Event
+from threading import Barrier, Event, Thread
 
 import pytest
 from sqlalchemy import select, update
@@ -50,6 +50,39 @@ def test_of_many_who_begin_at_once_one_does(desk):
         for number in range(3):
             told = list(pool.map(try_it, [number] * MANY))
             assert sorted(told) == ["Begun"] + ["PendingError"] * (MANY - 1)
+
+
+class Interrupted(set):
+    """What a process is doing; before it says that it begins something, another thread has time to try the same."""
+
+    def __init__(self, meanwhile):
+        super().__init__()
+        self.meanwhile = meanwhile
+
+    def add(self, each):
+        self.meanwhile()
+        super().add(each)
+
+
+def test_nobody_begins_what_another_thread_has_written_and_not_yet_said(desk):
+    told = []
+
+    def try_it():
+        try:
+            told.append(type(begin(desk, desk.first)).__name__)
+        except PendingError:
+            told.append("PendingError")
+
+    other = Thread(target=try_it)
+
+    def meanwhile():
+        other.start()
+        other.join(0.3)  # it waits for this thread, however long that takes
+
+    desk.first._doing = Interrupted(meanwhile)
+    assert isinstance(begin(desk, desk.first), Begun)
+    other.join()
+    assert told == ["PendingError"]
 
 
 def test_what_was_answered_is_told_again(desk):

@@ -10,8 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from threading import Lock
 from typing import Any
 
 from sqlalchemy import Connection, delete, select, update
@@ -56,6 +59,7 @@ class Repeats:
     def __init__(self, store: ServiceStore, worker: str) -> None:
         self._store, self._worker = store, worker
         self._doing: set[tuple[str, str]] = set()
+        self._lock = Lock()  # what the database says of this process and what it does itself change together
 
     def begin(self, person: Person, key: str, request: Any, fresh: LedgerMark) -> Repeated | Begun:
         """Begin a request, or give what it was answered before.
@@ -79,10 +83,11 @@ class Repeats:
         if not _KEY.fullmatch(key):
             raise ParameterError("An Idempotency-Key has 8 to 80 letters, digits, dots, colons and dashes.")
         digest = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
-        with self._store.write() as connection:
-            found = self._find(connection, person, key, digest, fresh)
-        if isinstance(found, Begun):
-            self._doing.add((person.id, key))
+        with self._lock:
+            with self._store.write() as connection:
+                found = self._find(connection, person, key, digest, fresh)
+            if isinstance(found, Begun):
+                self._doing.add((person.id, key))
         return found
 
     def _find(
@@ -121,33 +126,34 @@ class Repeats:
 
         That is something else only if this process was thought dead, and another one has answered meanwhile.
         """
-        try:
-            with self._store.write() as connection:
-                open_yet = _is(person, key) & repeats.c.body.is_(None)
-                if connection.execute(update(repeats).where(open_yet).values(status=status, body=body)).rowcount:
-                    return Repeated(status, body)
-                held = connection.execute(select(repeats).where(_is(person, key))).first()
-            return Repeated(status, body) if held is None else Repeated(held.status, held.body)
-        finally:
-            self._doing.discard((person.id, key))
+        with self._leave(person, key) as connection:
+            open_yet = _is(person, key) & repeats.c.body.is_(None)
+            if connection.execute(update(repeats).where(open_yet).values(status=status, body=body)).rowcount:
+                return Repeated(status, body)
+            held = connection.execute(select(repeats).where(_is(person, key))).first()
+        return Repeated(status, body) if held is None else Repeated(held.status, held.body)
 
     def forget(self, person: Person, key: str) -> None:
         """Let a request be done anew: it was refused before anything can have been paid."""
         mine = _is(person, key) & repeats.c.body.is_(None) & (repeats.c.worker == self._worker)
-        try:
-            with self._store.write() as connection:
-                connection.execute(delete(repeats).where(mine))
-        finally:
-            self._doing.discard((person.id, key))
+        with self._leave(person, key) as connection:
+            connection.execute(delete(repeats).where(mine))
 
     def let_go(self, person: Person, key: str) -> None:
         """Let the next one go on, under the same mark: it failed, and something may have been paid all the same."""
         mine = _is(person, key) & repeats.c.body.is_(None) & (repeats.c.worker == self._worker)
-        try:
-            with self._store.write() as connection:
-                connection.execute(update(repeats).where(mine).values(worker=""))
-        finally:
-            self._doing.discard((person.id, key))
+        with self._leave(person, key) as connection:
+            connection.execute(update(repeats).where(mine).values(worker=""))
+
+    @contextmanager
+    def _leave(self, person: Person, key: str) -> Iterator[Connection]:
+        """Change the row of a request that this process does no more; before it is forgotten here nobody begins it."""
+        with self._lock:
+            try:
+                with self._store.write() as connection:
+                    yield connection
+            finally:
+                self._doing.discard((person.id, key))
 
     def clear(self) -> int:
         """Forget what is old; gives how many."""
